@@ -8,7 +8,7 @@ import (
 )
 
 // LogID distinguishes the log of a topic from every other one, even with the same name: a topic that is deleted and
-// created again has another one. It is empty if the broker has none (before Kafka 2.8).
+// created again has another one. A place or an offset saved with an empty one may belong to any.
 type LogID string
 
 // AnyPartition lets any broker answer [Log.Identity].
@@ -55,22 +55,18 @@ const (
 // batches reports whether a reader checks batches.
 func (w Watch) batches() bool { return w == WatchBatches || w == WatchCompacted }
 
-// identityAge is how old the known identity of a log may be while nothing suggests a change.
-const identityAge = time.Second
-
 // rememberedBatches is how many of the last batches a reader remembers, to find where a log that has lost its end
 // departs from what was read.
 const rememberedBatches = 512
 
 // watcher is what a [Reader] knows about the log that it reads.
 type watcher struct {
-	how       Watch
-	log       LogID
-	batches   []Mark // read last, in offset order
-	end       int64  // the greatest end seen
-	renewals  int64  // of the connections, when the last records were returned
-	checkedAt time.Time
-	alarmed   bool // something suggests that the log has changed: it has to be checked
+	how      Watch
+	log      LogID
+	batches  []Mark // read last, in offset order
+	end      int64  // the greatest end seen
+	renewals int64  // of the connections, when the last records were returned
+	alarmed  bool   // something suggests that the log has changed: it has to be checked
 }
 
 func newWatcher(how Watch, at Place) watcher {
@@ -111,7 +107,7 @@ func (w *watcher) read(f Fetched) {
 
 // suspectsReset reports whether a fetch at an offset suggests another log, or follows a change of the connection.
 func (w *watcher) suspectsReset(f Fetched, offset int64) bool {
-	if f.retried || f.Renewals != w.renewals || f.End < w.end || f.Log != "" && f.Log != w.log {
+	if f.retried || f.Renewals != w.renewals || f.End < w.end || f.Log != w.log {
 		return true
 	}
 	if len(f.Records) == 0 || f.Records[0].Batch == (Mark{}) {
@@ -121,32 +117,25 @@ func (w *watcher) suspectsReset(f Fetched, offset int64) bool {
 	return first.Offset < offset || n > 0 && first.Epoch != w.batches[n-1].Epoch
 }
 
-// checkLog checks whether the log is still the same, if a check is due or something suggests a change. If it is not,
-// it returns the gap, and what was fetched must not be used.
+// checkLog checks whether the log is still the same, if something suggests a change. If it is not, it returns the gap, and what was
+// fetched must not be used.
 func (r *Reader) checkLog(ctx context.Context, f Fetched, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
 	w := &r.watcher
 	if w.how == WatchNothing {
 		return nil, nil
 	}
 	if w.alarmed = w.alarmed || outOfRange != nil || w.suspectsReset(f, r.next); !w.alarmed {
-		if f.Log != "" || time.Since(w.checkedAt) < identityAge {
-			return nil, nil
-		}
-		now, err := r.identity(ctx, AnyPartition, time.Now().Add(-identityAge))
-		if w.checkedAt = time.Now(); err != nil || now == w.log || now == "" {
-			return nil, err
-		}
+		return nil, nil
 	}
 	now := f.Log
-	if now == "" {
+	if outOfRange != nil {
 		var err error
-		if now, err = r.identity(ctx, r.partition, time.Now()); err != nil { // the partition's leader knows best
+		if now, err = r.identity(ctx); err != nil {
 			return nil, err
 		}
 	}
-	w.checkedAt = time.Now()
 	switch {
-	case w.log != "" && now != "" && now != w.log:
+	case w.log != "" && now != w.log:
 		return r.recreated(ctx, now)
 	case w.log == "":
 		w.log = now
@@ -156,10 +145,10 @@ func (r *Reader) checkLog(ctx context.Context, f Fetched, outOfRange *OffsetOutO
 	return gap, err
 }
 
-// identity asks for the identity of the log, as of the given time or later.
-func (r *Reader) identity(ctx context.Context, partition int, asOf time.Time) (LogID, error) {
+// identity asks the leader of the partition, which knows best, for the identity of the log.
+func (r *Reader) identity(ctx context.Context) (LogID, error) {
 	return Retry(ctx, r.logger, "look up the identity of "+r.topic, func() (LogID, error) {
-		return r.log.Identity(ctx, r.topic, partition, asOf)
+		return r.log.Identity(ctx, r.topic, r.partition, time.Now())
 	})
 }
 
@@ -174,7 +163,7 @@ func (r *Reader) recreated(ctx context.Context, now LogID) (*Gap, error) {
 		Lost: max(0, r.watcher.end-r.next), Now: now,
 		Err: &LogChangedError{Topic: r.topic, Partition: r.partition, Was: r.watcher.log, Is: now},
 	}
-	r.watcher = watcher{how: r.watcher.how, log: now, checkedAt: time.Now()}
+	r.watcher = watcher{how: r.watcher.how, log: now}
 	return &g, nil
 }
 

@@ -35,7 +35,6 @@ func TestReaderNoticesAnotherLog(t *testing.T) {
 		{"recreated, shorter", pipeline.WatchLog, func(b broker) { b.Recreate("t"); write(t, b, 2) }, upTo(0, 2), "recreated 4 to 0", 6},
 		{"recreated, grown beyond", pipeline.WatchLog, func(b broker) { b.Recreate("t"); write(t, b, 12) }, upTo(0, 12), "recreated 4 to 0", 6},
 		{"recreated, by batches", pipeline.WatchBatches, func(b broker) { b.Recreate("t"); write(t, b, 12) }, upTo(0, 12), "recreated 4 to 0", 6},
-		{"recreated without identities", pipeline.WatchBatches, func(b broker) { b.ForgetIdentities(); again(b, 0, 12) }, upTo(0, 12), "truncated 4 to 0", 6},
 		{"end lost, what was read too", pipeline.WatchBatches, func(b broker) { again(b, 2, 0) }, nil, "truncated 4 to 2", 8},
 		{"end lost and grown again", pipeline.WatchBatches, func(b broker) { again(b, 2, 10) }, upTo(2, 12), "truncated 4 to 2", 8},
 		{"end lost after the position", pipeline.WatchBatches, func(b broker) { again(b, 6, 0) }, upTo(4, 6), "truncated 6 to 6", 4},
@@ -75,7 +74,6 @@ func TestReaderNoticesAnotherLog(t *testing.T) {
 				}
 				c.while(log)
 				offsets = nil
-				time.Sleep(2 * time.Second) // of the bubble: the known identity is old
 				for range 5 {
 					take()
 				}

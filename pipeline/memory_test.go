@@ -58,7 +58,10 @@ func TestReaderGivesBackWhatItDoesNotHandOut(t *testing.T) {
 		{"recreated", pipeline.WatchLog, func(b *pipelinetest.Broker) { b.Recreate("t"); write(t, b, 12) }},
 		{"recreated, by batches", pipeline.WatchBatches, func(b *pipelinetest.Broker) { b.Recreate("t"); write(t, b, 12) }},
 		{"end lost and grown again", pipeline.WatchBatches, func(b *pipelinetest.Broker) { b.LoseEnd("t", 0, 2); write(t, b, 10) }},
-		{"no identity to be had", pipeline.WatchBatches, func(b *pipelinetest.Broker) { b.FailNext(pipelinetest.OpIdentity, pipeline.Permanent(errFault)) }},
+		{"no identity to be had", pipeline.WatchBatches, func(b *pipelinetest.Broker) {
+			b.LoseEnd("t", 0, 2)
+			b.FailNext(pipelinetest.OpIdentity, pipeline.Permanent(errFault))
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -75,7 +78,6 @@ func TestReaderGivesBackWhatItDoesNotHandOut(t *testing.T) {
 				}
 				next()
 				c.while(log.Broker)
-				time.Sleep(2 * time.Second) // of the bubble: the known identity is old
 				for range 5 {
 					next()
 				}

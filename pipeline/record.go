@@ -60,7 +60,7 @@ type Fetched struct {
 	// End is the next offset up to which the partition can be read now: that of the next record to be written or, while
 	// transactions are open, the offset where the oldest of them begins (the last stable offset).
 	End int64
-	// Log is the log that the response belongs to; empty if the broker does not name it in the response (before Kafka 3.1).
+	// Log is the log that the response belongs to.
 	Log LogID
 	// Place is the place after the records, if a [Reader] that watches the log returned them.
 	Place Place

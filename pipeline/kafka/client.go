@@ -9,6 +9,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/sasl"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 	"golang.org/x/sync/semaphore"
 
@@ -43,7 +44,9 @@ type Client struct {
 
 	coordinating *semaphore.Weighted // bounds requests to coordinators
 
+	formatter   *kmsg.RequestFormatter
 	correlation atomic.Int32
+	checked     atomic.Bool // the brokers are new enough
 	renewals    atomic.Int64
 	ctx         context.Context // ends once Close has waited for the owners
 	close       func()
@@ -79,6 +82,7 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 		config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption),
 		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
 		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
+		formatter:  kmsg.NewRequestFormatter(kmsg.FormatterClientID(config.ClientID)),
 		identities: identities{known: map[identityKey]*knownLog{}}, coordinating: semaphore.NewWeighted(coordinations),
 	}
 	c.leaders = newLeaders(c)

@@ -1,4 +1,4 @@
-// Package kafka implements [pipeline.Broker] for Apache Kafka, and anything that speaks its protocol, with kafka-go.
+// Package kafka implements [pipeline.Broker] for Apache Kafka, 3.1 or later, and anything that speaks its protocol, with kafka-go.
 //
 // Nouns: a Client is a pool of connections to one cluster; a Config says where the brokers are and how to talk to them.
 // Everything else is the vocabulary of package pipeline.
@@ -17,9 +17,9 @@
 //     from Offsets and from every fetch, is the last stable offset. While a transaction is open nothing after its first
 //     record can be read, so nobody should wait for it.
 //
-// Identity. If brokers can (Kafka 3.1), topics are fetched by id instead of name. The response then belongs to the log that was asked for,
-// and a recreated topic is an error from which the client learns the new id. kafka-go knows no such version, so the request is also written
-// here. With older brokers the response names no log, and readers ask for its identity.
+// Identity. Topics are fetched by id instead of name, so a response belongs to the log that was asked for, and a recreated topic is an
+// error from which the client learns the new id. Brokers that cannot do this are refused. kafka-go knows no such version, so the requests
+// for records and for ids are encoded with franz-go.
 //
 // Requests. Fetches of partitions with one leader travel together. Up to 24 that have data get a request each. Idle
 // ones share requests that end when any of them has data. Two short requests serve fetches that find all others under
@@ -45,7 +45,7 @@
 //
 // The windows of zstd and lz4 decoders, 48 MiB in all, come on top of that.
 //
-// Batches of format 2 (Kafka 0.11, 2017) are read. A message set of an older format is reported as unreadable. Values
+// Batches of format 2 are read. A message set of an older format is reported as unreadable. Values
 // of records alias the fetched buffer.
 //
 // Writing. A produce request is one batch, acknowledged by all in-sync replicas. It is encoded here, so that long

@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go/protocol"
-	"github.com/segmentio/kafka-go/protocol/fetch"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -17,14 +16,17 @@ import (
 // is answered as soon as its part of the response has arrived. Reading never waits for memory.
 type fetchExchange struct {
 	leader      int32
-	request     fetch.Request
-	fetches     map[partitionKey]*pendingFetch // no partition twice
-	logs        map[logUUID]string             // topics by the ids in the request; nil = the request names them
-	clientID    string
-	correlation int32         // of the fetch; a request before it has the previous number
-	newest      *atomic.Int32 // newest version that the leader supports; 0 = not asked yet
-	version     int16
+	request     *kmsg.FetchRequest
+	fetches     map[logPartition]*pendingFetch // no partition twice
+	formatter   *kmsg.RequestFormatter
+	correlation int32
 	maxAborted  int // transactions of one partition
+}
+
+// logPartition is a partition on the wire.
+type logPartition struct {
+	log       logUUID
+	partition int32
 }
 
 var (
@@ -32,41 +34,35 @@ var (
 	_ protocol.RawExchanger  = (*fetchExchange)(nil)
 )
 
+// fetchVersion is the first version with topic ids (Kafka 3.1): its data comes from the log that was asked for.
+const fetchVersion = 13
+
 // newFetchExchange makes the request for partitions, none of which occurs twice.
-func newFetchExchange(c *Client, to *leader, fetches []*pendingFetch, wait time.Duration) *fetchExchange {
+func newFetchExchange(c *Client, leader int32, fetches []*pendingFetch, wait time.Duration) *fetchExchange {
+	request := kmsg.NewPtrFetchRequest()
+	request.Version, request.MaxWaitMillis, request.MinBytes, request.MaxBytes = fetchVersion, int32(wait/time.Millisecond), 1, responseMaxBytes
+	request.IsolationLevel, request.SessionEpoch = readCommitted, -1 // no fetch session
 	e := &fetchExchange{
-		leader: to.id, fetches: make(map[partitionKey]*pendingFetch, len(fetches)), maxAborted: maxAborted(c.config.FetchMaxBytes),
-		clientID:    c.config.ClientID,
-		correlation: c.correlation.Add(2),
-		newest:      &to.fetchVersion,
-		request: fetch.Request{
-			ReplicaID:      -1,
-			MaxWaitTime:    int32(wait / time.Millisecond),
-			MinBytes:       1,
-			MaxBytes:       responseMaxBytes,
-			IsolationLevel: readCommitted,
-			SessionEpoch:   -1, // no fetch session
-		},
+		leader: leader, request: request, fetches: make(map[logPartition]*pendingFetch, len(fetches)),
+		formatter: c.formatter, correlation: c.correlation.Add(1), maxAborted: maxAborted(c.config.FetchMaxBytes),
 	}
-	at := map[string]int{}
+	at := map[logUUID]int{}
 	for _, p := range fetches {
 		p.sent()
-		e.fetches[p.partitionKey] = p
-		i, ok := at[p.topic]
+		id := uuidOf(p.log)
+		e.fetches[logPartition{id, int32(p.partition)}] = p
+		i, ok := at[id]
 		if !ok {
-			i = len(e.request.Topics)
-			at[p.topic] = i
-			e.request.Topics = append(e.request.Topics, fetch.RequestTopic{Topic: p.topic})
+			i = len(request.Topics)
+			at[id] = i
+			topic := kmsg.NewFetchRequestTopic()
+			topic.TopicID = id
+			request.Topics = append(request.Topics, topic)
 		}
-		e.request.Topics[i].Partitions = append(e.request.Topics[i].Partitions, fetch.RequestPartition{
-			Partition:          int32(p.partition),
-			CurrentLeaderEpoch: -1,
-			FetchOffset:        p.offset,
-			LogStartOffset:     -1,
-			PartitionMaxBytes:  int32(p.maxBytes),
-		})
+		partition := kmsg.NewFetchRequestTopicPartition()
+		partition.Partition, partition.FetchOffset, partition.PartitionMaxBytes = int32(p.partition), p.offset, int32(p.maxBytes)
+		request.Topics[i].Partitions = append(request.Topics[i].Partitions, partition)
 	}
-	e.logs = logsOf(fetches)
 	return e
 }
 
@@ -81,7 +77,7 @@ type fetchResponse struct {
 	logStart int64
 	aborted  []abortedTransaction
 	set      []byte
-	log      pipeline.LogID // the id by which the partition was requested; empty = by name
+	log      pipeline.LogID // the id by which the partition was requested
 }
 
 // fetchDone is what is left of a response when all partitions have been answered.
@@ -109,16 +105,6 @@ func (o *oversizedSetError) Error() string {
 
 func (o *oversizedSetError) Unwrap() error { return pipeline.ErrOverBudget }
 
-// Versions of fetch that name topics: from record batches and aborted transactions (0.11) to the newest that kafka-go knows, which
-// all current brokers still accept.
-const (
-	minFetchVersion = 4
-	maxFetchVersion = 11
-)
-
-// fetchByID is the version with topic ids (Kafka 3.1): its data comes from the log that was asked for.
-const fetchByID = 13
-
 // ApiKey implements [protocol.Message].
 func (*fetchExchange) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
@@ -135,38 +121,15 @@ func (e *fetchExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error
 }
 
 // Required implements [protocol.RawExchanger].
-func (e *fetchExchange) Required(versions map[protocol.ApiKey]int16) bool {
-	e.version = versions[protocol.Fetch]
-	return true
-}
+func (*fetchExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange implements [protocol.RawExchanger]. An error closes the connection, so a response need not be
 // read to its end then.
 func (e *fetchExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	if e.version < minFetchVersion || e.version > maxFetchVersion {
-		return nil, fmt.Errorf("broker offers version %d of fetch, %d to %d are understood",
-			e.version, minFetchVersion, maxFetchVersion)
-	}
-	response, err := e.exchange(rw)
-	if err != nil {
-		e.newest.Store(0) // brokers may differ while they are replaced one by one
-		return nil, err
-	}
-	return response, nil
-}
-
-func (e *fetchExchange) exchange(rw io.ReadWriter) (protocol.Message, error) {
-	if err := e.chooseVersion(rw); err != nil {
-		return nil, fmt.Errorf("look up versions of fetch: %w", err)
-	}
-	if err := e.write(rw); err != nil {
+	if _, err := rw.Write(e.formatter.AppendRequest(nil, e.request, e.correlation)); err != nil {
 		return nil, err
 	}
 	r := readResponse(rw, e.correlation)
-	if e.byID() {
-		r.flexible = true
-		r.tags() // of the header
-	}
 	code := e.read(r)
 	if r.err == nil && r.left != 0 {
 		r.err = errors.New("fetch response has more than the partitions asked for")
@@ -180,16 +143,14 @@ func (e *fetchExchange) exchange(rw io.ReadWriter) (protocol.Message, error) {
 // read reads the body of a fetch response and answers the partitions.
 func (e *fetchExchange) read(r *responseReader) (code int16) {
 	r.int32() // throttle time
-	if e.version >= 7 {
-		code = r.int16()
-		r.int32() // session id
-	}
-	topics := r.count(len(e.fetches), "topics")
-	for range topics {
-		topic := e.readTopic(r)
+	code = r.int16()
+	r.int32() // session id
+	for range r.count(len(e.fetches), "topics") {
+		var id logUUID
+		r.full(id[:])
 		for range r.count(len(e.fetches), "partitions") {
 			if r.err == nil {
-				e.readPartition(r, topic)
+				e.readPartition(r, id)
 			}
 		}
 		r.tags()
@@ -198,22 +159,12 @@ func (e *fetchExchange) read(r *responseReader) (code int16) {
 	return code
 }
 
-// readTopic reads the topic of the following partitions; empty if it was not asked for.
-func (e *fetchExchange) readTopic(r *responseReader) string {
-	if !e.byID() {
-		return r.string()
-	}
-	var id logUUID
-	r.full(id[:])
-	return e.logs[id]
-}
-
 // readPartition reads one partition of the response. It skips data that cannot be used, so that the other partitions get theirs.
-func (e *fetchExchange) readPartition(r *responseReader, topic string) {
-	key := partitionKey{topic, int(r.int32())}
+func (e *fetchExchange) readPartition(r *responseReader, id logUUID) {
+	key := logPartition{id, r.int32()}
 	p := e.fetches[key]
 	if p == nil && r.err == nil {
-		r.fail("fetch response has partition %d of %q, which was not asked for or was there already", key.partition, topic)
+		r.fail("fetch response has partition %d of log %x, which was not asked for or was there already", key.partition, id)
 	}
 	if r.err != nil {
 		return
@@ -221,9 +172,8 @@ func (e *fetchExchange) readPartition(r *responseReader, topic string) {
 	delete(e.fetches, key)
 	wanted := p.begin()
 	response, err := e.readResponse(r, p, wanted)
-	if r.tags(); e.byID() {
-		response.log = p.log
-	}
+	r.tags()
+	response.log = p.log
 	switch {
 	case !wanted:
 	case r.err != nil:
@@ -240,14 +190,10 @@ func (e *fetchExchange) readResponse(r *responseReader, p *pendingFetch, wanted 
 	response := &fetchResponse{code: r.int16()}
 	r.int64()                // high watermark
 	response.end = r.int64() // last stable offset
-	if e.version >= 5 {
-		response.logStart = r.int64()
-	}
+	response.logStart = r.int64()
 	aborted, err := e.readAborted(r)
 	response.aborted = aborted
-	if e.version >= 11 {
-		r.int32() // preferred read replica
-	}
+	r.int32()          // preferred read replica
 	size := r.length() // -1 is null
 	if size > r.left {
 		r.fail("fetch response has a record set of %d bytes in %d", size, r.left)

@@ -20,9 +20,9 @@ type part struct {
 }
 
 // encodeParts encodes a response about partitions of one topic with franz-go.
-func encodeParts(version int16, parts ...part) []byte {
+func encodeParts(parts ...part) []byte {
 	topic := kmsg.FetchResponseTopic{Topic: "t"}
-	topic.TopicID, _ = uuidOf(testLog)
+	topic.TopicID = uuidOf(testLog)
 	for _, p := range parts {
 		aborted := make([]kmsg.FetchResponseTopicPartitionAbortedTransaction, p.aborted)
 		for i := range aborted {
@@ -33,11 +33,8 @@ func encodeParts(version int16, parts ...part) []byte {
 			AbortedTransactions: aborted, RecordBatches: p.set,
 		})
 	}
-	response := kmsg.FetchResponse{Version: version, Topics: []kmsg.FetchResponseTopic{topic}}
-	b := binary.BigEndian.AppendUint32(make([]byte, 4), 42)
-	if response.IsFlexible() {
-		b = append(b, 0) // no tags in the header
-	}
+	response := kmsg.FetchResponse{Version: fetchVersion, Topics: []kmsg.FetchResponseTopic{topic}}
+	b := append(binary.BigEndian.AppendUint32(make([]byte, 4), 42), 0) // no tags in the header
 	b = response.AppendTo(b)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
 	return b
@@ -83,16 +80,14 @@ func TestPartitionsOfAResponseAreAnsweredApart(t *testing.T) {
 		"one that nobody asked for": {[]part{{3, 0, 0, []byte("a")}, {6, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
 		"one twice":                 {[]part{{3, 0, 0, []byte("a")}, {3, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
 	} {
-		for _, version := range []int16{maxFetchVersion, fetchByID} {
-			fetches := testFetches()
-			err := exchange(version, encodeParts(version, test.parts...), fetches...)
-			var outcomes []string
-			for _, a := range fetches {
-				outcomes = append(outcomes, outcome(a))
-			}
-			if !slices.Equal(outcomes, test.want) || (err != nil) != test.bad {
-				t.Errorf("version %d: %s: %q, %v", version, name, outcomes, err)
-			}
+		fetches := testFetches()
+		err := exchange(encodeParts(test.parts...), fetches...)
+		var outcomes []string
+		for _, a := range fetches {
+			outcomes = append(outcomes, outcome(a))
+		}
+		if !slices.Equal(outcomes, test.want) || (err != nil) != test.bad {
+			t.Errorf("%s: %q, %v", name, outcomes, err)
 		}
 	}
 }
@@ -103,7 +98,7 @@ func TestWhoHasLeftGetsNothing(t *testing.T) {
 	fetches[0].abandon()
 	fetches[1].funds = fetches[1].memory.try(50)
 	fetches[1].abandon()
-	if err := exchange(11, encodeParts(11, part{3, 0, 0, []byte("a")}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), fetches...); err != nil {
+	if err := exchange(encodeParts(part{3, 0, 0, []byte("a")}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), fetches...); err != nil {
 		t.Fatal(err)
 	}
 	if outcome(fetches[0]) != "left" || outcome(fetches[1]) != "left" || outcome(fetches[2]) != "c" {

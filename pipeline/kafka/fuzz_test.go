@@ -30,13 +30,11 @@ func FuzzExpand(f *testing.F) {
 
 // FuzzFetchResponse reads arbitrary bytes as a fetch response.
 func FuzzFetchResponse(f *testing.F) {
-	for _, version := range fetchVersions {
-		f.Add(version, encodeResponse(version, 0, testBatch{base: 10}.encode()))
-		f.Add(version, encodeResponse(version, 3, nil))
-	}
-	f.Fuzz(func(t *testing.T, version int16, raw []byte) {
+	f.Add(encodeParts(part{partition: 3, aborted: 1, set: testBatch{base: 10}.encode()}))
+	f.Add(encodeParts(part{partition: 3, code: 3}))
+	f.Fuzz(func(t *testing.T, raw []byte) {
 		asked := testFetches()
-		err := exchange(version, raw, asked...)
+		err := exchange(raw, asked...)
 		for _, a := range asked {
 			if a.response == nil {
 				continue

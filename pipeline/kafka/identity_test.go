@@ -2,11 +2,14 @@ package kafka_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -102,5 +105,16 @@ func TestIdentityIsOfTheLogNotOfTheName(t *testing.T) {
 	after := pipelinetest.SurelyRead(t, client, topic, 0, 0, 1)
 	if before[0].Batch.Checksum == 0 || before[0].Batch != before[2].Batch || before[0].Batch.Is(after[0].Batch) {
 		t.Errorf("batches %+v, %+v, and after it was recreated %+v", before[0].Batch, before[2].Batch, after[0].Batch)
+	}
+}
+
+func TestOldBrokersAreRefused(t *testing.T) {
+	old, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.MaxVersions(kversion.V3_0_0()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(old.Close)
+	if _, err := dial(t, config(old.ListenAddrs())).Partitions(pipelinetest.Context(t), "t"); !pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "3.1") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -65,8 +64,6 @@ type leader struct {
 	cold      []*pendingFetch // idle the last time, waiting for others
 	gathering bool
 	underWay  [kinds]int
-
-	fetchVersion atomic.Int32 // the newest that the broker supports; 0 = not known
 }
 
 func newLeaders(client *Client) *leaders { return &leaders{client: client, of: map[int32]*leader{}} }
@@ -237,7 +234,7 @@ func (l *leaders) exchange(to *leader, fetches []*pendingFetch, wait time.Durati
 	limit := c.config.RequestTimeout + wait
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
-	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, newFetchExchange(c, to, fetches, wait))
+	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, newFetchExchange(c, to.id, fetches, wait))
 	switch {
 	case err == nil:
 		if code := message.(*fetchDone).code; code != 0 {

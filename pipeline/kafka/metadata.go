@@ -2,12 +2,14 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
-	"github.com/segmentio/kafka-go/protocol/metadata"
+	"github.com/segmentio/kafka-go/protocol/fetch"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -42,68 +44,126 @@ func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
 func (c *Client) Leaderless(ctx context.Context, topic string) (partitions []int, err error) {
 	described, err := c.describe(ctx, topic)
 	for _, p := range described {
-		if p.LeaderID < 0 {
-			partitions = append(partitions, int(p.PartitionIndex))
+		if p.Leader < 0 {
+			partitions = append(partitions, int(p.Partition))
 		}
 	}
 	return partitions, c.explain(ctx, place{"leaders of", topic, -1}, err)
 }
 
-// describe asks the cluster, bypassing the view by which requests are routed.
-func (c *Client) describe(ctx context.Context, topic string) ([]metadata.ResponsePartition, error) {
-	var response freshResponse
+// describe asks any broker for the partitions of a topic.
+func (c *Client) describe(ctx context.Context, topic string) (partitions []kmsg.MetadataResponseTopicPartition, err error) {
 	ask := func(ctx context.Context) error {
-		m, err := c.transport.RoundTrip(ctx, c.requests.Addr, &freshMetadata{
-			Request:     metadata.Request{TopicNames: []string{topic}},
-			clientID:    c.config.ClientID,
-			correlation: c.correlation.Add(1),
-		})
-		response, _ = m.(freshResponse)
+		found, err := c.topic(ctx, topic, pipeline.AnyPartition)
+		partitions = found.Partitions
 		return err
 	}
 	seen := c.renewals.Load()
-	err := c.once(ctx, c.config.RequestTimeout, ask)
+	err = c.once(ctx, c.config.RequestTimeout, ask)
 	if err != nil && ctx.Err() == nil && isDisconnected(err) {
 		c.renew(seen)
 		err = c.once(ctx, c.config.RequestTimeout, ask)
 	}
+	return partitions, err
+}
+
+// errOldBrokers means that the brokers cannot name a log by its id.
+var errOldBrokers = pipeline.Permanent(errors.New("the brokers are older than Apache Kafka 3.1, or do without topic ids"))
+
+// checkBrokers asks one broker, once, whether it is new enough.
+func (c *Client) checkBrokers(ctx context.Context) error {
+	if c.checked.Load() {
+		return nil
+	}
+	offered, err := c.requests.ApiVersions(ctx, &kafkago.ApiVersionsRequest{})
+	if err == nil {
+		err = offered.Error
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if response.Response == nil || len(response.Topics) != 1 {
-		return nil, fmt.Errorf("metadata response without the topic")
+	for _, api := range offered.ApiKeys {
+		if api.ApiKey == int(protocol.Fetch) && api.MaxVersion >= fetchVersion {
+			c.checked.Store(true)
+			return nil
+		}
 	}
-	if code := response.Topics[0].ErrorCode; code != 0 {
-		return nil, kafkago.Error(code)
-	}
-	return response.Topics[0].Partitions, nil
+	return errOldBrokers
 }
 
-// freshMetadata is a metadata request that the transport passes on to a broker instead of answering it from what it
-// knows. It never creates a topic.
-type freshMetadata struct {
-	metadata.Request
-	clientID    string
+// topic asks the leader of a partition, or any broker, what it knows of a topic.
+func (c *Client) topic(ctx context.Context, topic string, partition int) (found kmsg.MetadataResponseTopic, err error) {
+	if err := c.checkBrokers(ctx); err != nil {
+		return found, err
+	}
+	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &topicExchange{
+		topic: topic, partition: partition, formatter: c.formatter, correlation: c.correlation.Add(1),
+	})
+	if err != nil {
+		return found, err
+	}
+	if found = message.(*topicResponse).MetadataResponseTopic; found.ErrorCode != 0 {
+		return found, kafkago.Error(found.ErrorCode)
+	}
+	return found, nil
+}
+
+// topicExchange is a metadata request for one topic, which it does not create. kafka-go would answer one of its own from what it knows,
+// and it knows no version with topic ids.
+type topicExchange struct {
+	topic       string
+	partition   int // its leader is asked; or pipeline.AnyPartition
+	formatter   *kmsg.RequestFormatter
 	correlation int32
-	version     int16
 }
 
-var _ protocol.RawExchanger = (*freshMetadata)(nil)
+var (
+	_ protocol.BrokerMessage = (*topicExchange)(nil)
+	_ protocol.RawExchanger  = (*topicExchange)(nil)
+)
+
+type topicResponse struct{ kmsg.MetadataResponseTopic }
+
+// metadataVersion is that of Kafka 3.1.
+const metadataVersion = 12
+
+// ApiKey implements [protocol.Message].
+func (*topicExchange) ApiKey() protocol.ApiKey { return protocol.Metadata }
+
+// ApiKey implements [protocol.Message].
+func (*topicResponse) ApiKey() protocol.ApiKey { return protocol.Metadata }
+
+// Broker implements [protocol.BrokerMessage].
+func (e *topicExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
+	if e.partition < 0 {
+		return protocol.Broker{ID: -1}, nil // any
+	}
+	of := fetch.Request{Topics: []fetch.RequestTopic{{Topic: e.topic, Partitions: []fetch.RequestPartition{{Partition: int32(e.partition)}}}}}
+	return of.Broker(cluster)
+}
 
 // Required implements [protocol.RawExchanger].
-func (m *freshMetadata) Required(versions map[protocol.ApiKey]int16) bool {
-	m.version = versions[protocol.Metadata]
-	return true
-}
+func (*topicExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
-// RawExchange implements [protocol.RawExchanger].
-func (m *freshMetadata) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	response, err := protocol.RoundTrip(rw, m.version, m.correlation, m.clientID, &m.Request)
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection.
+func (e *topicExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	request := kmsg.NewPtrMetadataRequest()
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = &e.topic
+	request.Version, request.Topics = metadataVersion, append(request.Topics, topic)
+	if _, err := rw.Write(e.formatter.AppendRequest(nil, request, e.correlation)); err != nil {
+		return nil, err
+	}
+	body, err := readResponse(rw, e.correlation).rest()
 	if err != nil {
 		return nil, err
 	}
-	return freshResponse{response.(*metadata.Response)}, nil
+	response := kmsg.MetadataResponse{Version: metadataVersion}
+	if err := response.ReadFrom(body); err != nil {
+		return nil, fmt.Errorf("metadata response: %w", err)
+	}
+	if n := len(response.Topics); n != 1 {
+		return nil, fmt.Errorf("metadata response has %d topics instead of one", n)
+	}
+	return &topicResponse{response.Topics[0]}, nil
 }
-
-// freshResponse has its own type because the transport takes every plain one for a response to one of its own requests.
-type freshResponse struct{ *metadata.Response }

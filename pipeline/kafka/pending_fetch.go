@@ -7,10 +7,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// ask is the fetch of one partition, which travels in one or several requests.
+// pendingFetch is the fetch of one partition, which travels in one or several requests.
 type pendingFetch struct {
 	partitionKey
-	log      pipeline.LogID // the id to ask by; empty = not known
+	log      pipeline.LogID // the id to ask by
 	offset   int64
 	maxBytes int // asked for
 	maxSet   int // limit of a record set: brokers exceed maxBytes only for a single larger batch

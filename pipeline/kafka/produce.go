@@ -81,7 +81,6 @@ type produceExchange struct {
 	timeout     int32    // for replication, in milliseconds
 	batch       [][]byte // pieces
 	batchBytes  int
-	version     int16
 	allows      func(ended) bool // whether to send on a connection
 }
 
@@ -93,12 +92,8 @@ var (
 // produced has its own type because the exchange may end without a response.
 type produced struct{ *produce.Response }
 
-// Versions of produce requests written here: from record batches (0.11) to the newest that kafka-go knows, which all
-// current brokers still accept.
-const (
-	minProduceVersion = 3
-	maxProduceVersion = 8
-)
+// produceVersion is the newest that kafka-go knows, for reading the response.
+const produceVersion = 8
 
 // ApiKey implements [protocol.Message].
 func (*produceExchange) ApiKey() protocol.ApiKey { return protocol.Produce }
@@ -112,24 +107,17 @@ func (e *produceExchange) Broker(cluster protocol.Cluster) (protocol.Broker, err
 }
 
 // Required implements [protocol.RawExchanger].
-func (e *produceExchange) Required(versions map[protocol.ApiKey]int16) bool {
-	e.version = versions[protocol.Produce]
-	return true
-}
+func (*produceExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange implements [protocol.RawExchanger]. An error closes the connection.
 func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	if e.version < minProduceVersion || e.version > maxProduceVersion {
-		return nil, fmt.Errorf("broker offers version %d of produce, %d to %d are understood",
-			e.version, minProduceVersion, maxProduceVersion)
-	}
 	if conn, ok := rw.(ended); ok && !e.allows(conn) {
 		return &produced{}, nil
 	}
 	if err := e.write(rw); err != nil {
 		return nil, err
 	}
-	id, response, err := protocol.ReadResponse(rw, protocol.Produce, e.version)
+	id, response, err := protocol.ReadResponse(rw, protocol.Produce, produceVersion)
 	if err == nil && id != e.correlation {
 		err = fmt.Errorf("response has correlation id %d instead of %d", id, e.correlation)
 	}
@@ -143,7 +131,9 @@ func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error
 func (e *produceExchange) write(to io.Writer) error {
 	be := binary.BigEndian
 	head := be.AppendUint32(nil, 0) // length, filled in later
-	head = appendHeader(head, protocol.Produce, e.version, e.correlation, e.clientID)
+	head = be.AppendUint16(be.AppendUint16(head, uint16(protocol.Produce)), produceVersion)
+	head = be.AppendUint32(head, uint32(e.correlation))
+	head = append(be.AppendUint16(head, uint16(len(e.clientID))), e.clientID...)
 	head = be.AppendUint16(head, ^uint16(0)) // no transactional id
 	head = be.AppendUint16(head, ^uint16(0)) // acknowledged by all in-sync replicas
 	head = be.AppendUint32(head, uint32(e.timeout))

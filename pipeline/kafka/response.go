@@ -7,33 +7,39 @@ import (
 	"io"
 )
 
-// maxNameBytes bounds a name in a response, as the protocol does.
-const maxNameBytes = 1 << 15
+// maxTagBytes bounds a tagged field of a response. None is long.
+const maxTagBytes = 1 << 15
 
 // responseReader reads the big-endian fields of one response and never beyond its length. After an error every
 // field reads as zero.
 type responseReader struct {
-	from     io.Reader
-	left     int
-	flexible bool // lengths are varints, and structures end with tagged fields
-	scratch  [8]byte
-	err      error
+	from    io.Reader
+	left    int
+	scratch [8]byte
+	err     error
 }
 
-// readResponse reads the length of a response and its correlation id.
+// readResponse reads the header of a response: its length, its correlation id, and tagged fields.
 func readResponse(from io.Reader, correlation int32) *responseReader {
 	r := &responseReader{from: from, left: 4}
 	r.left = int(r.int32())
 	if id := r.int32(); r.err == nil && id != correlation {
 		r.fail("response has correlation id %d instead of %d", id, correlation)
 	}
+	r.tags()
 	return r
 }
 
-// finish reads the rest of the response, so that the next one follows, and returns the first error.
-func (r *responseReader) finish() error {
-	r.discard(r.left)
-	return r.err
+// rest reads what is left. It takes memory as bytes arrive, because the length is only the response's claim.
+func (r *responseReader) rest() ([]byte, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	body, err := io.ReadAll(io.LimitReader(r.from, int64(r.left)))
+	if err == nil && len(body) < r.left {
+		err = io.ErrUnexpectedEOF
+	}
+	return body, err
 }
 
 func (r *responseReader) fail(format string, args ...any) {
@@ -96,15 +102,6 @@ func (r *responseReader) discard(n int) {
 	r.err = err
 }
 
-// string reads a name.
-func (r *responseReader) string() string {
-	n := int(r.int16())
-	if n <= 0 || r.err != nil {
-		return "" // -1 is null
-	}
-	return string(r.bytes(n))
-}
-
 // uvarint reads a number of at most 32 bits.
 func (r *responseReader) uvarint() (n uint32) {
 	for shift := 0; shift < 35; shift += 7 {
@@ -118,33 +115,18 @@ func (r *responseReader) uvarint() (n uint32) {
 	return 0
 }
 
-// text skips a name.
-func (r *responseReader) text() { r.discardShort(r.length()) }
-
-// discardShort skips n bytes, -1 for none, of what is never long.
-func (r *responseReader) discardShort(n int) {
-	if n > maxNameBytes {
-		r.fail("response has a name or tag of %d bytes", n)
-	}
-	r.discard(max(n, 0))
-}
-
 // length reads the length of a list or of bytes; -1 is null.
-func (r *responseReader) length() int {
-	if r.flexible {
-		return int(r.uvarint()) - 1
-	}
-	return int(r.int32())
-}
+func (r *responseReader) length() int { return int(r.uvarint()) - 1 }
 
 // tags skips tagged fields.
 func (r *responseReader) tags() {
-	if !r.flexible {
-		return
-	}
 	for n := r.uvarint(); n > 0 && r.err == nil; n-- {
 		r.uvarint()
-		r.discardShort(int(r.uvarint()))
+		size := r.uvarint()
+		if size > maxTagBytes {
+			r.fail("response has a tagged field of %d bytes", size)
+		}
+		r.discard(int(size))
 	}
 }
 

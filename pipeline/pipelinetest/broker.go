@@ -40,7 +40,6 @@ type Broker struct {
 	fetches   int
 	fetchWait time.Duration
 	made      int // topics
-	noIDs     bool
 }
 
 var _ pipeline.Broker = (*Broker)(nil)
@@ -143,13 +142,6 @@ func (b *Broker) SetIdentity(topic string, id pipeline.LogID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.topics[topic].id = id
-}
-
-// ForgetIdentities makes the broker one without identities of logs.
-func (b *Broker) ForgetIdentities() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.noIDs = true
 }
 
 // LoseEnd drops the records from an offset on, as happens when a leader without them is elected.
@@ -277,7 +269,9 @@ func (b *Broker) fetchNow(topic string, number int, offset int64) (pipeline.Fetc
 		return pipeline.Fetched{}, nil, &pipeline.UnreadableBatchError{
 			Topic: topic, Partition: number, Offset: offset, NextOffset: after, Err: fmt.Errorf("too much for a test")}
 	}
-	return p.from(offset), b.changed, nil
+	fetched := p.from(offset)
+	fetched.Log = b.topics[topic].id
+	return fetched, b.changed, nil
 }
 
 // from returns the records at and after an offset, up to the first unreadable batch.
@@ -408,9 +402,6 @@ func (b *Broker) Identity(_ context.Context, name string, _ int, _ time.Time) (p
 	if !ok {
 		return "", fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
 	}
-	if b.noIDs {
-		return "", nil
-	}
 	return t.id, nil
 }
 
@@ -422,7 +413,7 @@ func (b *Broker) Committed(_ context.Context, group, topic string, number int) (
 		return 0, err
 	}
 	found, ok := b.committed[commitKey(group, topic, number)]
-	if t := b.topics[topic]; ok && (found.of == "" || b.noIDs || t != nil && found.of == t.id) {
+	if t := b.topics[topic]; ok && (found.of == "" || t != nil && found.of == t.id) {
 		return found.next, nil
 	}
 	return -1, nil
