@@ -1,9 +1,7 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -36,17 +34,6 @@ train:
   exploration.features = 700 (config.yaml:4): want at most exploration.candidates (600): the kept are chosen from the candidates`
 	if got := faults.Error(); got != text {
 		t.Errorf("text:\n%s\nwant:\n%s", got, text)
-	}
-}
-
-func TestFaultsAsJSON(t *testing.T) {
-	b, err := json.Marshal(faultsOf(t, "log: {level: loud}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `[{"key":"log.level","value":"loud","bound":"want one of debug, info, warn, error","source":"config.yaml:1"}]`
-	if string(b) != want {
-		t.Errorf("json %s, want %s", b, want)
 	}
 }
 
@@ -104,45 +91,6 @@ func TestFaultsOfForm(t *testing.T) {
 	}
 }
 
-// A key of an earlier version is one fault, which names its replacement, wherever it was given.
-func TestFormerKeysAreRefusedByName(t *testing.T) {
-	formerKeys["train.pause"], formerKeys["passes"] = "now train.interval", "gone: there are none"
-	t.Cleanup(func() { delete(formerKeys, "train.pause"); delete(formerKeys, "passes") })
-	for _, test := range []struct{ text, environ, want string }{
-		{"train: {pause: 5s}", "", "train.pause = 5s (config.yaml:1): key of an earlier version, now train.interval"},
-		{"", "EERF_TRAIN__PAUSE=5s", "train.pause = 5s (EERF_TRAIN__PAUSE): key of an earlier version, now train.interval"},
-		{"passes: {rows: 5}", "", "passes (config.yaml:1): key of an earlier version, gone: there are none"},
-	} {
-		faults := faultsOf(t, test.text, test.environ)
-		if len(faults) != 1 || faults[0].String() != test.want {
-			t.Errorf("faults %v, want %s", faults, test.want)
-		}
-	}
-}
-
-// A former key is not a current one, and is refused; the keys that its text names exist.
-func TestFormerKeysAreGone(t *testing.T) {
-	s := readSchema()
-	for key, what := range formerKeys {
-		if s.byName[key] != nil || s.sections[key] {
-			t.Errorf("%s is a key", key)
-			continue
-		}
-		for _, word := range keyLike.FindAllString(what, -1) {
-			if strings.Contains(word, ".") && s.byName[word] == nil {
-				t.Errorf("%s: %q: %s is no key", key, what, word)
-			}
-		}
-		for _, faults := range []Faults{
-			faultsOf(t, fmt.Sprintf("%s: {%s: 1}", sectionOf(key), lastPart(key))), faultsOf(t, "", envName(key)+"=1"),
-		} {
-			if len(faults) != 1 || faults[0].Key != key || !strings.HasSuffix(faults[0].Bound, what) {
-				t.Errorf("%s: faults %v", key, faults)
-			}
-		}
-	}
-}
-
 func TestAliasesUnfoldWithinBounds(t *testing.T) {
 	c := loadText(t, "train: {interval: &pause 30s}\nsubsample: {checkpoint_interval: *pause}\n")
 	if c.Stages.Subsample.CheckpointInterval != c.Stages.Train.Interval {
@@ -161,13 +109,6 @@ func TestAliasesUnfoldWithinBounds(t *testing.T) {
 	// A section that contains itself.
 	if _, err := load([]byte("kafka: &k {tls: *k}\n"), "config.yaml", nil, nil); err == nil {
 		t.Error("the file was accepted")
-	}
-}
-
-func TestFaultShowsTheBeginningOfALongValue(t *testing.T) {
-	faults := faultsOf(t, "log: {level: "+strings.Repeat("x", 10_000)+"}")
-	if got := len(faults[0].Value); got > 100 {
-		t.Errorf("the shown value has %d bytes", got)
 	}
 }
 

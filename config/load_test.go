@@ -68,12 +68,6 @@ func TestCriterionThatNobodyNames(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreValid(t *testing.T) {
-	if err := Default().Validate(); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestFullFileSetsEveryKey(t *testing.T) {
 	t.Setenv("EERF_LOG__LEVEL", "debug") // as in the file; other variables of the machine are unknown here
 	c, err := Load(filepath.Join("testdata", "full.yaml"), nil)
@@ -113,20 +107,6 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 }
 
 func TestLayersReplaceFromLeftToRight(t *testing.T) {
-	const file = "train: {interval: 2m, min_rows: 2000, evaluation_rows: 3000}\n"
-	environ := []string{"EERF_TRAIN__MIN_ROWS=4000", "EERF_TRAIN__EVALUATION_ROWS=5000", "PATH=/bin"}
-	c, err := load([]byte(file), "config.yaml", environ, map[string]any{"train.evaluation_rows": 6000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Default()
-	want.Stages.Train.Interval = 2 * time.Minute
-	want.Stages.Train.MinRows = 4000
-	want.Stages.Train.EvaluationRows = 6000
-	equal(t, c, want)
-}
-
-func TestDefaultsOfACommandGoBehindWhatIsSet(t *testing.T) {
 	const file = "train: {interval: 2m}\n"
 	environ := []string{"EERF_TRAIN__MIN_ROWS=4000"}
 	defaults := map[string]any{"train.interval": "1h", "train.min_rows": "1", "train.evaluation_rows": "2", "train.held_out_seed": "9"}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -38,24 +37,6 @@ func TestPrintAndLoadAreInverse(t *testing.T) {
 	odd.Kafka.ClientID = "1e3"
 	for name, c := range map[string]*Config{"default": Default(), "full": loadText(t, string(full)), "odd": odd} {
 		t.Run(name, func(t *testing.T) { equal(t, loadText(t, printed(t, c, false)), c) })
-	}
-}
-
-func TestPrintHasEveryKeyAtItsDefault(t *testing.T) {
-	text := printed(t, Default(), true)
-	for _, line := range []string{
-		"kafka:\n", "  brokers: ['localhost:9092']\n", "  tls:\n", "    enabled: false\n",
-		"  dead_letters: default.dead-letters\n", "  features_retention: 168h\n", "  max_message_bytes: 8MiB\n",
-		"  label_min: null\n", "  criterion: " + Default().Stages.Exploration.Criterion.String() + "\n", "  interval: 1m\n", "  drain_timeout: 25s\n",
-	} {
-		if !strings.Contains(text, line) {
-			t.Errorf("no line %q in\n%s", line, text)
-		}
-	}
-	for _, key := range Keys() {
-		if !strings.Contains(text, lastPart(key.Name)+":") {
-			t.Errorf("%s is not printed", key.Name)
-		}
 	}
 }
 
@@ -123,40 +104,4 @@ func TestExplainHasEveryKeyWithAMeaning(t *testing.T) {
 			t.Errorf("%s is not explained", key.Name)
 		}
 	}
-	const want = "topics.features_retention (duration; default 168h; EERF_TOPICS__FEATURES_RETENTION)\n"
-	if !strings.Contains(b.String(), want) {
-		t.Errorf("no line %q in\n%s", want, b.String())
-	}
-	for name := range untagged {
-		if readSchema().byName[name] == nil {
-			t.Errorf("%s is described and is no key", name)
-		}
-	}
-}
-
-// FuzzLoad loads any bytes: they give faults or a valid configuration that prints and loads back.
-func FuzzLoad(f *testing.F) {
-	full, err := os.ReadFile("testdata/full.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, seed := range []string{"", string(full), "a: [", "kafka: &k {tls: *k}", "train: {interval: 1h}", "? [a]\n: b",
-		"events: {features: [a, \"b\\n\"], label: ~}", "<<: {log: {level: info}}", "pipeline: {name: !!binary aGk=}"} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := load(data, "config.yaml", nil, nil)
-		var faults Faults
-		switch {
-		case err == nil:
-			if err := c.Validate(); err != nil {
-				t.Fatalf("loaded, and not valid: %v", err)
-			}
-			equal(t, loadText(t, printed(t, c, false)), c)
-		case !errors.As(err, &faults):
-			t.Fatalf("error %v is no list of faults", err)
-		case len(faults) == 0 || faults.Error() == "":
-			t.Fatal("refused without a fault")
-		}
-	})
 }

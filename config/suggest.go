@@ -11,9 +11,7 @@ import (
 func (s *schema) unknown(name, text, source string) Fault {
 	near := s.nearest(name)
 	bound := "unknown key"
-	if what, former := formerKeys[name]; former {
-		bound = "key of an earlier version, " + what
-	} else if near != "" {
+	if near != "" {
 		bound = fmt.Sprintf("unknown key; did you mean %s?", near)
 	}
 	// A mistyped secret key must not show its value.
@@ -67,13 +65,3 @@ func (s *schema) withLastPart(name string) string {
 func lastPart(name string) string { return name[strings.LastIndex(name, ".")+1:] }
 
 func sectionOf(name string) string { return name[:max(strings.LastIndex(name, "."), 0)] }
-
-// formerKeys are the keys (and sections) of earlier versions, each with its replacement ("now ..."), or why there is
-// none ("gone: ..."). A configuration that still has one is refused with these words.
-var formerKeys = map[string]string{
-	"exploration.start":               "now exploration.from",
-	"exploration.until":               "gone: an exploration ends where the log ended when it was planned",
-	"exploration.row_memory":          "now exploration.sample_memory",
-	"exploration.calibration_timeout": "gone: nothing is waited for; see exploration.min_rows",
-	"exploration.deadline":            "gone: an exploration no longer waits for rows",
-}

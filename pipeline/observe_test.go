@@ -43,23 +43,3 @@ func TestObservedCountsHowRequestsWent(t *testing.T) {
 		}
 	}
 }
-
-func TestObservedCountsCommits(t *testing.T) {
-	broker := pipeline.Observe(newLog(t, 1))
-	ctx, cancel := context.WithCancel(t.Context())
-	err := broker.Own(ctx, "g", "t", func(ctx context.Context, o pipeline.Ownership) error {
-		defer cancel()
-		return o.Commit(ctx, 1, "")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if next, err := broker.Committed(t.Context(), "g", "t", 0); err != nil || next != 1 {
-		t.Errorf("committed %d, %v", next, err)
-	}
-	for _, stats := range broker.Requests() {
-		if stats.Operation == pipeline.OpCommit && stats.OK != 1 {
-			t.Errorf("%d commits", stats.OK)
-		}
-	}
-}

@@ -13,35 +13,6 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-func TestIsPermanent(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{errAway, false},
-		{pipeline.ErrUnknownTopic, false}, // the topic may be created
-		{pipeline.Permanent(errAway), true},
-		{fmt.Errorf("wrapped: %w", pipeline.Permanent(errAway)), true},
-		{errors.Join(errFault, pipeline.Permanent(errAway)), true},
-		{&pipeline.OffsetOutOfRangeError{}, true},
-		{fmt.Errorf("wrapped: %w", &pipeline.UnreadableBatchError{Err: errAway}), true},
-		{pipeline.ErrMessageTooLarge, true},
-		{context.Canceled, true},
-		{context.DeadlineExceeded, true},
-		{nil, false},
-	} {
-		if got := pipeline.IsPermanent(c.err); got != c.want {
-			t.Errorf("IsPermanent(%v) = %v", c.err, got)
-		}
-	}
-	if pipeline.Permanent(nil) != nil {
-		t.Error("no error became one")
-	}
-	if err := pipeline.Permanent(errAway); !errors.Is(err, errAway) || err.Error() != errAway.Error() {
-		t.Errorf("%v does not wrap its cause", err)
-	}
-}
-
 func TestRetryUntilItSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, tries := time.Now(), 0

@@ -12,62 +12,26 @@ import (
 	"github.com/eerf-stream/eerf/internal/bytesize"
 )
 
-// Config says where the brokers are and how to talk to them. A zero field that has a default means the
-// default, so Config{Brokers: ...} is complete.
+// Config says where the brokers are and how to talk to them. A zero field stands for its default in [DefaultConfig]; brokers have none,
+// so Config{Brokers: ...} is complete.
 type Config struct {
-	// Brokers are the bootstrap addresses, host:port each. At least one; the others of the cluster are found
-	// through it. No default.
-	Brokers []string `key:"brokers"`
-	// ClientID is the name that brokers log and apply quotas to. Default "eerf".
-	ClientID string `key:"client_id"`
-	// TLS encrypts the connections. Default off.
-	TLS TLS `key:"tls"`
-	// SASL authenticates the client. Default none.
-	SASL SASL `key:"sasl"`
-
-	// DialTimeout bounds opening one connection, with its TLS and SASL exchanges. Default 5s, zero means the
-	// default.
-	DialTimeout time.Duration `key:"dial_timeout"`
-	// RequestTimeout bounds one request to its response; a fetch gets fetch_max_wait on top. Half of it is the
-	// time that the broker is given to have a produce request replicated. Default 30s, zero means the default.
-	RequestTimeout time.Duration `key:"request_timeout"`
-
-	// FetchMaxBytes is what one fetch asks for, in bytes as stored; a batch larger than that is still
-	// returned, alone. Default 4 MiB, zero means the default.
-	FetchMaxBytes int `key:"fetch_max_bytes"`
-	// FetchMaxWait is how long a fetch waits at the broker for a first record. Default 500ms, zero means the
-	// default.
-	FetchMaxWait time.Duration `key:"fetch_max_wait"`
-	// BatchBudgetBytes bounds what one fetch holds once decompressed, in bytes: a batch over it is refused
-	// with [pipeline.UnreadableBatchError]. At least fetch_max_bytes. Default 64 MiB, zero means the default.
-	BatchBudgetBytes int `key:"batch_budget_bytes"`
-	// FetchMemory bounds what all fetches together hold, in bytes: responses, and what is decoded of them until the next
-	// records are asked for. At least [LeastFetchMemory] of batch_budget_bytes. Default 320 MiB, zero means the default, or
-	// the least where that is more.
-	FetchMemory int64 `key:"fetch_memory" unit:"bytes"`
-	// Compression of produced batches: none, gzip, snappy, lz4 or zstd. Default none: fastest on a good
-	// network; lz4 where bytes matter.
-	Compression Compression `key:"compression"`
-	// Idempotence: auto numbers writes and fences off owners that were taken for dead, as far as brokers and rights allow;
-	// off does neither. Default auto.
-	Idempotence Idempotence `key:"idempotence"`
-
-	// SessionTimeout is the time without a heartbeat after which the broker gives a member's partitions to
-	// others. The broker bounds it (group.min.session.timeout.ms, 6s by default, and the like). Default 10s,
-	// zero means the default.
-	SessionTimeout time.Duration `key:"session_timeout"`
-	// HeartbeatInterval is how often a member reports; a rebalance is noticed at the next heartbeat. At most
-	// a third of session_timeout. Default 1s, zero means the default.
-	HeartbeatInterval time.Duration `key:"heartbeat_interval"`
-	// RebalanceTimeout is how long a rebalance waits for members that still finish their work. Default 30s,
-	// zero means the default.
-	RebalanceTimeout time.Duration `key:"rebalance_timeout"`
-	// PartitionWatchInterval is how often a member looks for partitions added to its topic. Default 5s, zero
-	// means the default.
-	PartitionWatchInterval time.Duration `key:"partition_watch_interval"`
-	// LeaveTimeout is how long an orderly exit from a group may take once the runs have ended; after it the
-	// connections are cut and the broker finds out by session_timeout. Default 3s, zero means the default.
-	LeaveTimeout time.Duration `key:"leave_timeout"`
+	Brokers                []string      `key:"brokers" doc:"bootstrap addresses, host:port each; the others of the cluster are found through them"`
+	ClientID               string        `key:"client_id" doc:"name that brokers log and apply quotas to"`
+	TLS                    TLS           `key:"tls"`
+	SASL                   SASL          `key:"sasl"`
+	DialTimeout            time.Duration `key:"dial_timeout" doc:"time to open a connection, with TLS and authentication"`
+	RequestTimeout         time.Duration `key:"request_timeout" doc:"time from a request to its answer; a fetch gets fetch_max_wait on top"`
+	FetchMaxBytes          int           `key:"fetch_max_bytes" doc:"what one fetch asks for, as stored; a larger batch is returned alone"`
+	FetchMaxWait           time.Duration `key:"fetch_max_wait" doc:"how long a fetch waits at the broker for a first record"`
+	BatchBudgetBytes       int           `key:"batch_budget_bytes" doc:"memory of one fetch once decompressed; a batch over it is refused and dead-lettered by its coordinates"`
+	FetchMemory            int64         `key:"fetch_memory" unit:"bytes" doc:"memory of all fetches together, compressed and decoded, until their records are handled; two of the largest must fit: four and a half batch_budget_bytes"`
+	Compression            Compression   `key:"compression" doc:"compression of what is produced: none, gzip, snappy, lz4 or zstd"`
+	Idempotence            Idempotence   `key:"idempotence" doc:"auto: brokers refuse repeated requests and late writes by an owner that was presumed dead, where their version and the rights allow it; off: they do not, and only readers drop duplicates"`
+	SessionTimeout         time.Duration `key:"session_timeout" doc:"time without a heartbeat after which a member's partitions go to others; brokers ask for 6s or more"`
+	HeartbeatInterval      time.Duration `key:"heartbeat_interval" doc:"how often a member reports, and how soon it notices a rebalance; at most a third of session_timeout"`
+	RebalanceTimeout       time.Duration `key:"rebalance_timeout" doc:"how long a rebalance waits for members to finish their work; more than shutdown.drain_timeout"`
+	PartitionWatchInterval time.Duration `key:"partition_watch_interval" doc:"how often a member looks for partitions added to its topic"`
+	LeaveTimeout           time.Duration `key:"leave_timeout" doc:"time for an orderly exit from a consumer group; after it the connections are cut"`
 }
 
 // DefaultConfig is every default, without brokers.

@@ -15,16 +15,11 @@ import (
 
 // TLS says how connections are encrypted.
 type TLS struct {
-	// Enabled turns encryption on. Default false.
-	Enabled bool `key:"enabled"`
-	// CAFile is a PEM file of the authorities that sign the brokers' certificates. Empty means those of the
-	// system.
-	CAFile string `key:"ca_file"`
-	// CertFile and KeyFile are the client's own certificate and key, PEM. Empty means none; both or neither.
-	CertFile string `key:"cert_file"`
-	KeyFile  string `key:"key_file"`
-	// ServerName is the name that the brokers' certificates must carry. Empty means the host dialled.
-	ServerName string `key:"server_name"`
+	Enabled    bool   `key:"enabled" doc:"encrypt the connections"`
+	CAFile     string `key:"ca_file" doc:"PEM file of the authorities that sign the brokers' certificates; empty = those of the system"`
+	CertFile   string `key:"cert_file" doc:"PEM file of the client's own certificate; empty = none"`
+	KeyFile    string `key:"key_file" doc:"PEM file of the client's own key; set together with cert_file"`
+	ServerName string `key:"server_name" doc:"name that the brokers' certificates must carry; empty = the host dialed"`
 }
 
 func (t TLS) faults() []error {
@@ -63,17 +58,11 @@ func (t TLS) Load() (*tls.Config, error) {
 
 // SASL says how the client authenticates.
 type SASL struct {
-	// Mechanism is plain, scram-sha-256 or scram-sha-512. Empty means no authentication.
-	Mechanism string `key:"mechanism"`
-	// User is the name to authenticate as.
-	User string `key:"user"`
-	// Password is the secret itself; prefer password_file.
-	Password string `key:"password"`
-	// PasswordFile is a file that holds the secret; one newline at its end is not part of it. Exactly one of
-	// password and password_file is set.
-	PasswordFile string `key:"password_file"`
-	// AllowPlaintext lets mechanism plain send the password over an unencrypted connection. Default false.
-	AllowPlaintext bool `key:"allow_plaintext"`
+	Mechanism      string `key:"mechanism" doc:"plain, scram-sha-256 or scram-sha-512; empty = no authentication"`
+	User           string `key:"user" doc:"name to authenticate as"`
+	Password       string `key:"password" doc:"the password; password_file keeps it out of the configuration and the environment"`
+	PasswordFile   string `key:"password_file" doc:"file that holds the password; a newline at its end is not part of it"`
+	AllowPlaintext bool   `key:"allow_plaintext" doc:"let mechanism plain send the password over a connection that is not encrypted"`
 }
 
 var mechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
