@@ -94,7 +94,7 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err := cli.LookUp(ctx, r, topic); err != nil {
 		return written, err
 	}
-	files, err := newLetterOut(out, c.OutOrStdout())
+	files, err := newExportOut(out, c.OutOrStdout())
 	if err != nil {
 		return written, err
 	}
@@ -121,23 +121,10 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err != nil {
 		return written, err
 	}
-	if err := writeList(files, written.Letters); err != nil {
+	if err := writeJSON(files, listFile, map[string]any{"letters": written.Letters}); err != nil {
 		return written, err
 	}
 	return written, files.close()
-}
-
-// writeJSONFile writes a value to a file that must not exist yet.
-func writeJSONFile(path string, value any) error {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = cli.WriteJSON(file, value)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	return err
 }
 
 // emptyFolder makes a folder, or refuses one that is not empty.

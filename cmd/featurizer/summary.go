@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring"
@@ -20,7 +18,6 @@ type setSummary struct {
 	Lineage     wire.Lineage   `json:"lineage"`
 	// Importance is each column's share of the squared gradient of the model that the features were learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
-	LeftOut    []string                `json:"left_out,omitempty"`
 	Warnings   []string                `json:"warnings,omitempty"`
 	Seconds    map[string]float64      `json:"seconds,omitempty"`
 }
@@ -77,7 +74,7 @@ func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Lear
 
 // explored adds what only a command that explores knows, and advice.
 func (s *setSummary) explored(seconds map[string]float64, warnings []string) {
-	s.LeftOut, s.Seconds = leftOut(s.Lineage.Columns), seconds
+	s.Seconds = seconds
 	s.Warnings = append(s.Warnings, warnings...)
 	if e := s.Exploration; !s.growing() {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the %d features are not above the noise level of %d rows: score more rows (--sample) or keep fewer features (--features)",
@@ -89,16 +86,6 @@ func (s *setSummary) explored(seconds map[string]float64, warnings []string) {
 func (s *setSummary) growing() bool {
 	e := s.Exploration
 	return s.Lineage.Learned() || 10*(e.Features-e.AboveNoise) <= e.Features
-}
-
-func leftOut(columns []encoder.ColumnUse) []string {
-	var lines []string
-	for _, c := range columns {
-		if c.Use == encoder.UseLeftOut {
-			lines = append(lines, c.Column+": "+c.Reason)
-		}
-	}
-	return lines
 }
 
 func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
@@ -122,7 +109,6 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 		t.Add(e.Criterion, "%.4g (best) to %.4g (cut-off)", e.Best, e.Cutoff)
 	default:
 		addByResidual(t, set, *e.ByResidual, e.Rounds)
-		addRounds(t, set.Set.Round)
 	}
 	if !s.Lineage.Learned() {
 		addRadius(t, set.Candidates.Map, set.Lineage.Criterion, e.ConfidenceRadius, e.LargeSampleRadius,
@@ -144,20 +130,6 @@ func addByResidual(t cli.Facts, set *wire.FeatureSet, byResidual, rounds int) {
 	t.Add("by residual", "%s", value)
 	if byResidual < len(scores) {
 		t.Add("by correlation", "%d features, %.4g (best) to %.4g (cut-off)", len(scores)-byResidual, scores[byResidual], scores[len(scores)-1])
-	}
-}
-
-// addRounds says how many features each round chose.
-func addRounds(t cli.Facts, round []int32) {
-	if len(round) == 0 {
-		return
-	}
-	chosen := make([]int, slices.Max(round)+1)
-	for _, r := range round {
-		chosen[r]++
-	}
-	if len(chosen) > 1 {
-		t.Add("  by round", "%v", chosen[1:])
 	}
 }
 

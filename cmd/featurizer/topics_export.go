@@ -131,7 +131,7 @@ func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
-	return messages, writeJSONFile(filepath.Join(f.out, messagesFile), map[string]any{"topic": f.topic, "messages": messages})
+	return messages, writeJSON(exportFolder(f.out), messagesFile, map[string]any{"topic": f.topic, "messages": messages})
 }
 
 // entryOfRecord describes a message in memory of its own.

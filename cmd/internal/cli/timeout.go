@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ func TimeoutFlag(c *cobra.Command, value *time.Duration, standard time.Duration,
 // WithTimeout runs an operation and gives up after limit; 0 means never. If a signal ended ctx, the error says so, whatever
 // the operation was waiting for.
 func WithTimeout(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	bounded := ctx
+	bounded, began := ctx, time.Now()
 	if limit > 0 {
 		var cancel context.CancelFunc
 		bounded, cancel = context.WithTimeout(ctx, limit)
@@ -33,7 +32,7 @@ func WithTimeout(ctx context.Context, limit time.Duration, do func(context.Conte
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", ctx.Err(), err)
-	case errors.Is(bounded.Err(), context.DeadlineExceeded):
+	case limit > 0 && time.Since(began) >= limit: // a connection may notice before the context does
 		return &timeoutError{limit, err}
 	}
 	return err

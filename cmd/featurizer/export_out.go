@@ -15,24 +15,24 @@ import (
 // to.
 const standardOutput = "-"
 
-// letterOut takes the files of an export.
-type letterOut interface {
+// exportOut takes the files of an export.
+type exportOut interface {
 	write(name string, content []byte) error
 	close() error
 }
 
-// newLetterOut makes the folder, which must be new or empty, or begins an archive.
-func newLetterOut(out string, stdout io.Writer) (letterOut, error) {
+// newExportOut makes the folder, which must be new or empty, or begins an archive.
+func newExportOut(out string, stdout io.Writer) (exportOut, error) {
 	if out == standardOutput {
-		return &letterArchive{w: tar.NewWriter(stdout), at: time.Now()}, nil
+		return &exportArchive{w: tar.NewWriter(stdout), at: time.Now()}, nil
 	}
-	return letterFolder(out), emptyFolder(out)
+	return exportFolder(out), emptyFolder(out)
 }
 
-type letterFolder string
+type exportFolder string
 
 // write writes a file that must not exist yet.
-func (f letterFolder) write(name string, content []byte) error {
+func (f exportFolder) write(name string, content []byte) error {
 	file, err := os.OpenFile(filepath.Join(string(f), name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -44,14 +44,14 @@ func (f letterFolder) write(name string, content []byte) error {
 	return err
 }
 
-func (f letterFolder) close() error { return nil }
+func (f exportFolder) close() error { return nil }
 
-type letterArchive struct {
+type exportArchive struct {
 	w  *tar.Writer
 	at time.Time
 }
 
-func (a *letterArchive) write(name string, content []byte) error {
+func (a *exportArchive) write(name string, content []byte) error {
 	header := &tar.Header{Name: "letters/" + name, Mode: 0o600, Size: int64(len(content)), ModTime: a.at, Typeflag: tar.TypeReg}
 	if err := a.w.WriteHeader(header); err != nil {
 		return err
@@ -60,13 +60,13 @@ func (a *letterArchive) write(name string, content []byte) error {
 	return err
 }
 
-func (a *letterArchive) close() error { return a.w.Close() }
+func (a *exportArchive) close() error { return a.w.Close() }
 
-// writeList writes the file that describes the letters.
-func writeList(out letterOut, letters []letterEntry) error {
+// writeJSON writes a value to a file.
+func writeJSON(out exportOut, name string, value any) error {
 	var text bytes.Buffer
-	if err := cli.WriteJSON(&text, map[string]any{"letters": letters}); err != nil {
+	if err := cli.WriteJSON(&text, value); err != nil {
 		return err
 	}
-	return out.write(listFile, text.Bytes())
+	return out.write(name, text.Bytes())
 }
