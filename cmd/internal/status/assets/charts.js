@@ -19,6 +19,7 @@ export class Chart {
   constructor(node, options, empty) {
     this.node = node;
     this.options = options;
+    this.empty = empty;
     this.message = el('p', { class: 'empty over' }, empty);
     this.place = el('div', { class: 'place' });
     node.append(this.place, this.message);

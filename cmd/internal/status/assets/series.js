@@ -16,7 +16,7 @@ export function drawSeries(state) {
   const from = Math.max(0, series.time.findIndex((t) => t >= series.time.at(-1) - spans[span]));
   const data = (...lines) => ['time', ...lines].map((name) => series[name].slice(from));
   const known = (...lines) => lines.some((name) => series[name].some((v) => v !== null));
-  const set = (chart, ...lines) => chart.set(known(...lines) ? data(...lines) : null);
+  const set = (chart, ...lines) => chart.set(known(...lines) ? data(...lines) : null, series.time.length > 0 ? chart.empty : 'Known in a few seconds.');
   set(charts.rows, 'scored', 'featurized', 'trained');
   set(charts.messages, 'in', 'out');
   set(charts.waiting, 'waiting');
