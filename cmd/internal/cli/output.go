@@ -28,12 +28,12 @@ func WriteJSON(w io.Writer, value any) error {
 	return nil
 }
 
-// Print prints the result of a command: as JSON, or as text by print.
-func Print[T any](c *cobra.Command, asJSON bool, result T, print func(io.Writer, T)) error {
+// Print prints the result of a command: as JSON, or as text by write.
+func Print[T any](c *cobra.Command, asJSON bool, result T, write func(io.Writer, T)) error {
 	if asJSON {
 		return WriteJSON(c.OutOrStdout(), result)
 	}
-	print(c.OutOrStdout(), result)
+	write(c.OutOrStdout(), result)
 	return nil
 }
 
