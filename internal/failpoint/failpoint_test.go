@@ -6,28 +6,9 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
-
-func TestParse(t *testing.T) {
-	for _, point := range All() {
-		want := []Trigger{{point, 3, Kill}, {PlanAfter, 1, Stop}}
-		got, err := Parse(want[0].String() + "," + want[1].String())
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%v, %v; want %v", got, err, want)
-		}
-	}
-	if got, err := Parse(""); err != nil || len(got) != 0 || (Trigger{}).String() != "" {
-		t.Errorf("no trigger gave %v, %v", got, err)
-	}
-	for _, bad := range []string{"plan.after", "plan.after@0=kill", "plan.after@1=", "plan.after@x=kill", "no.such@1=kill", "plan.after@1=end"} {
-		if got, err := Parse(bad); err == nil {
-			t.Errorf("%q gave %v", bad, got)
-		}
-	}
-}
 
 // TestEveryPointIsPassedOnce compares the list with the calls in the stages: a point that nobody passes would look like
 // one that every crash survives.

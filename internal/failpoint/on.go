@@ -3,6 +3,7 @@
 package failpoint
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sync"
@@ -15,52 +16,37 @@ const Enabled = true
 
 var (
 	mu       sync.Mutex
-	passages = map[Point]int{}
-	triggers = mustParse(os.Getenv(Env))
-	ahead    = mustParseClock(os.Getenv(EnvClock))
+	passages int // of the trigger's point
+	trigger  = must(Parse(os.Getenv(Env)))
+	ahead    = must(time.ParseDuration(cmp.Or(os.Getenv(EnvClock), "0")))
 )
 
-func mustParseClock(text string) time.Duration {
-	if text == "" {
-		return 0
-	}
-	ahead, err := time.ParseDuration(text)
+// must ends a program whose environment cannot be read.
+func must[T any](value T, err error) T {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	return ahead
+	return value
 }
 
 // Now is the time by the process's clock.
 func Now() time.Time { return time.Now().Add(ahead) }
 
-func mustParse(text string) []Trigger {
-	parsed, err := Parse(text)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	return parsed
-}
-
-// Hit passes a point and does what a trigger wants at this passage. A killed process does not return.
+// Hit passes a point and does what the trigger wants at this passage. A killed process does not return.
 func Hit(point Point) {
-	if len(triggers) == 0 {
+	if point != trigger.Point {
 		return
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	passages[point]++
-	for _, t := range triggers {
-		if t.Point == point && t.Passage == passages[point] {
-			note(t)
-			act(t.Action)
-		}
+	if passages++; passages == trigger.Passage {
+		note()
+		act(trigger.Action)
 	}
 }
 
-// act ends or stops the process. The lock stays held, so that a dying process passes no other point.
+// act ends or stops the process. The lock stays held, so that a dying process passes its point no further.
 func act(action Action) {
 	signal := syscall.SIGKILL
 	if action == Stop {
@@ -72,11 +58,11 @@ func act(action Action) {
 	}
 }
 
-func note(t Trigger) {
+func note() {
 	file, err := os.OpenFile(os.Getenv(EnvLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return
 	}
 	defer file.Close()
-	fmt.Fprintln(file, t)
+	fmt.Fprintln(file, trigger)
 }

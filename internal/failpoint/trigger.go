@@ -39,22 +39,18 @@ func (t Trigger) String() string {
 	return fmt.Sprintf("%s@%d=%s", t.Point, t.Passage, t.Action)
 }
 
-// Parse reads triggers separated by commas. Every fault is an error: a trigger that never fires would look like
-// a program that survives it.
-func Parse(text string) ([]Trigger, error) {
-	var triggers []Trigger
-	for _, one := range strings.Split(text, ",") {
-		if one == "" {
-			continue
-		}
-		place, action, _ := strings.Cut(one, "=")
-		point, passage, _ := strings.Cut(place, "@")
-		n, err := strconv.Atoi(passage)
-		t := Trigger{Point(point), n, Action(action)}
-		if err != nil || n < 1 || !slices.Contains(All(), t.Point) || t.Action != Kill && t.Action != Stop {
-			return nil, fmt.Errorf("failpoint %q: want POINT@N=kill or POINT@N=stop, N from 1", one)
-		}
-		triggers = append(triggers, t)
+// Parse reads a trigger; an empty text is none. Every fault is an error: a trigger that never fires would look like a
+// program that survives it.
+func Parse(text string) (Trigger, error) {
+	if text == "" {
+		return Trigger{}, nil
 	}
-	return triggers, nil
+	place, action, _ := strings.Cut(text, "=")
+	point, passage, _ := strings.Cut(place, "@")
+	n, err := strconv.Atoi(passage)
+	t := Trigger{Point(point), n, Action(action)}
+	if err != nil || n < 1 || !slices.Contains(All(), t.Point) || t.Action != Kill && t.Action != Stop {
+		return Trigger{}, fmt.Errorf("failpoint %q: want POINT@N=kill or POINT@N=stop, N from 1", text)
+	}
+	return t, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +83,7 @@ func TestReportCountsWhatBecameOfAll(t *testing.T) {
 	if report.Reasons["noise"] != 99 || report.Reasons[Accepted] != 1 || len(report.Reasons) != 2 {
 		t.Errorf("reasons %v", report.Reasons)
 	}
-	if report.LargestAt != 7 || report.LargestBytes < 4<<20 || report.LargestBytes > 5<<20 || report.SlowestAt < 2 {
+	if report.LargestAt != 7 || report.LargestBytes < 4<<20 || report.LargestBytes > 5<<20 {
 		t.Errorf("%+v", report)
 	}
 	if text := report.String(); !strings.Contains(text, "seed 3, mutants 2 to 101") || !strings.Contains(text, "99 noise") {
@@ -118,23 +117,5 @@ func TestMutantsFollowFromTheirNumber(t *testing.T) {
 	}
 	if len(lengths) < 30 || !lengths[0] || whole > 2500 {
 		t.Errorf("%d lengths, %d of 5000 not changed", len(lengths), whole)
-	}
-}
-
-// TestMarksReachExtremes puts every extreme into numbers of every width.
-func TestMarksReachExtremes(t *testing.T) {
-	for _, width := range []int{1, 2, 4, 8} {
-		m := &Message{Bytes: make([]byte, 16), Order: binary.LittleEndian, Marks: []Mark{{8, width}}}
-		seen := map[uint64]bool{}
-		for n := range 20_000 {
-			b := slices.Clone(m.Bytes)
-			m.change(random(2, n), b)
-			seen[m.get(b[8:], width)] = true
-		}
-		for _, v := range extremes {
-			if v &= 1<<(8*width-1)<<1 - 1; !seen[v] {
-				t.Errorf("%d bytes are never %#x", width, v)
-			}
-		}
 	}
 }

@@ -46,21 +46,3 @@ func processorTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
-
-// forgetPeak resets [peakResident], if the system allows that.
-func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
-// peakResident is the largest resident size of this process in bytes, 0 if the system does not report it. The
-// maximum in the resource usage is no use: it includes the process that started this one.
-func peakResident() int64 {
-	raw, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	_, after, _ := bytes.Cut(raw, []byte("VmHWM:"))
-	var kibibytes int64
-	if _, err := fmt.Fscan(bytes.NewReader(after), &kibibytes); err != nil {
-		return 0
-	}
-	return kibibytes << 10
-}

@@ -51,12 +51,6 @@ type Report struct {
 	Range
 	// Reasons counts the mutants by the word of [Suite.Try].
 	Reasons map[string]int
-	// Seconds is the time of the process, CPUSeconds its processor time, Slowest that of the slowest mutant.
-	Seconds, CPUSeconds, Slowest float64
-	// SlowestAt is its number.
-	SlowestAt int
-	// PeakBytes is the greatest resident size of the process from the first mutant on.
-	PeakBytes int64
 	// LargestBytes is the most that [Meter.Within] saw allocated, for the mutant LargestAt.
 	LargestBytes int64
 	LargestAt    int
@@ -65,11 +59,8 @@ type Report struct {
 // String is the report in a few lines.
 func (r Report) String() string {
 	var b strings.Builder
-	const mega = 1 << 20
-	fmt.Fprintf(&b, "seed %d, mutants %d to %d: %d tried in %.1f s (%.1f s of a processor)\n",
-		r.Seed, r.First, r.First+r.Count-1, r.Count, r.Seconds, r.CPUSeconds)
-	fmt.Fprintf(&b, "resident at most %.1f MiB; most allocated by decoding one: %.2f MiB (mutant %d); slowest: %.0f ms of a processor (mutant %d)\n",
-		float64(r.PeakBytes)/mega, float64(r.LargestBytes)/mega, r.LargestAt, 1000*r.Slowest, r.SlowestAt)
+	fmt.Fprintf(&b, "seed %d, mutants %d to %d; most allocated by decoding one: %.2f MiB (mutant %d)\n",
+		r.Seed, r.First, r.First+r.Count-1, float64(r.LargestBytes)/(1<<20), r.LargestAt)
 	byCount := func(a, c string) int { return cmp.Or(r.Reasons[c]-r.Reasons[a], strings.Compare(a, c)) }
 	for _, word := range slices.SortedFunc(maps.Keys(r.Reasons), byCount) {
 		fmt.Fprintf(&b, "%10d %s\n", r.Reasons[word], word)

@@ -26,21 +26,17 @@ func work(s Suite, all Range, dir string) error {
 	defer progress.Close()
 	debug.SetMemoryLimit(softMemoryBytes)
 	debug.FreeOSMemory() // making the messages must not count
-	forgetPeak()
 	if err := limitAddressSpace(s.MemoryBytes); err != nil {
 		return fmt.Errorf("limit the address space: %w", err)
 	}
 	w := worker{suite: s, report: Report{Range: all, Reasons: map[string]int{}}, progress: progress, meter: newMeter()}
 	defer w.watch()()
-	begin := time.Now()
 	for n := all.First; n < all.First+all.Count; n++ {
 		if err := w.try(n); err != nil {
 			return err
 		}
 	}
-	r := &w.report
-	r.Seconds, r.CPUSeconds, r.PeakBytes = time.Since(begin).Seconds(), processorTime().Seconds(), peakResident()
-	r.LargestBytes, r.LargestAt = w.meter.largest, w.meter.largestAt
+	w.report.LargestBytes, w.report.LargestAt = w.meter.largest, w.meter.largestAt
 	raw, err := json.Marshal(w.report)
 	if err != nil {
 		return err
@@ -72,11 +68,7 @@ func (w *worker) try(n int) error {
 	w.mutant = w.suite.Make(random(w.report.Seed, n), w.mutant[:0])
 	w.meter.at = n
 	w.collect()
-	begin := processorTime()
 	reason, err := w.suite.Try(w.meter, w.mutant)
-	if took := (processorTime() - begin).Seconds(); took > w.report.Slowest {
-		w.report.Slowest, w.report.SlowestAt = took, n
-	}
 	if err == nil {
 		err = w.meter.fault
 	}

@@ -125,7 +125,7 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows:
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
 
-	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) })
+	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) }) // the load: no outcome depends on how slow the sink is
 	featurizer := s.stages("featurize", served(limit)...)
 	s.awaitFeatures(featurizer)
 	s.within("a sink slower than the stage", featurizer, limit)

@@ -53,14 +53,19 @@ func TestSignalDrains(t *testing.T) {
 	s := newSite(t, quick)
 	s.send(20, 50, 3)
 	s.explore()
-	began := newBegun()
+	began, told := newBegun(), make(chan struct{})
+	release := sync.OnceFunc(func() { close(told) })
+	t.Cleanup(release)
 	s.hold("pressure.features", func() {
 		began.one()
-		time.Sleep(20 * time.Millisecond) // so that the signal comes in the middle
+		<-told
 	})
 	service := s.stages("featurize")
 	began.await(t, service)
-	service.Stop(t).Want(t, cli.ExitOK, "stopped")
+	service.Signal(t, syscall.SIGTERM)
+	service.AwaitLog(t, "told to stop") // in the middle of the work
+	release()
+	service.Wait().Want(t, cli.ExitOK, "stopped")
 	if n := s.members("featurize"); n != 0 {
 		t.Errorf("%d members are left in the group", n)
 	}
