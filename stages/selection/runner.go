@@ -178,9 +178,6 @@ func (r *Runner) mend(ctx context.Context, now state.Snapshot) (bool, error) {
 
 // closed returns the newest checkpoints of an exploration once every partition that has rows to read is closed.
 func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wire.Checkpoint, bool) {
-	for _, err := range board.Refusals(spec) {
-		r.Logger.Error("checkpoint refused", zap.Error(err))
-	}
 	checkpoints, missing, open := map[int32]*wire.Checkpoint{}, int64(0), 0
 	for _, c := range board.Of(spec) {
 		checkpoints[c.Partition] = c
@@ -234,24 +231,16 @@ var errOver = errors.New("the exploration does not run any more")
 // selectWhileRunning is selectSet until the exploration is over: if a partition of samples cannot be read, it is
 // planned again.
 func (r *Runner) selectWhileRunning(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*wire.FeatureSet, error) {
-	running, stop := context.WithCancelCause(ctx)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		_, err := r.State.Wait(running, func(s state.Snapshot) bool {
-			now := s.Running()
-			return now == nil || now.Exploration != spec.Exploration
-		})
-		if err == nil {
-			stop(errOver)
-		}
-	}()
-	defer func() {
-		stop(nil)
-		<-watched
-	}()
-	set, err := r.selectSet(running, spec, checkpoints)
-	if err != nil && errors.Is(context.Cause(running), errOver) {
+	over := func(s state.Snapshot) bool {
+		now := s.Running()
+		return now == nil || now.Exploration != spec.Exploration
+	}
+	var set *wire.FeatureSet
+	at, err := r.State.Until(ctx, over, func(ctx context.Context) (err error) {
+		set, err = r.selectSet(ctx, spec, checkpoints)
+		return err
+	})
+	if err != nil && at != nil {
 		return nil, errOver
 	}
 	return set, err

@@ -20,13 +20,14 @@ func (f *Follower) WhileAble(ctx context.Context, kernel string, leave func(from
 		return pipeline.EndOf(ctx, err)
 	}
 	for {
-		from := now.Running()
 		if !foreign(now) {
-			if from, err = f.runUntil(ctx, foreign, run); from == nil || err != nil {
+			at, err := f.Until(ctx, foreign, run)
+			if at == nil || err != nil {
 				return pipeline.EndOf(ctx, err)
 			}
+			now = *at
 		}
-		leave(from)
+		leave(now.Running())
 		if now, err = f.Wait(ctx, able); err != nil {
 			return pipeline.EndOf(ctx, err)
 		}
@@ -34,20 +35,20 @@ func (f *Follower) WhileAble(ctx context.Context, kernel string, leave func(from
 	}
 }
 
-// runUntil calls run until it returns, or with a context that ends when found returns an exploration, which it then
-// returns.
-func (f *Follower) runUntil(ctx context.Context, found func(Snapshot) bool, run func(context.Context) error) (*wire.Spec, error) {
+// Until calls run until it returns, or with a context that ends at the first snapshot that over accepts, which is then
+// returned; nil if run returned before.
+func (f *Follower) Until(ctx context.Context, over func(Snapshot) bool, run func(context.Context) error) (at *Snapshot, err error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	ended := make(chan *wire.Spec, 1)
+	ended := make(chan *Snapshot, 1)
 	go func() {
 		defer close(ended)
-		if now, err := f.Wait(running, found); err == nil {
-			ended <- now.Running()
+		if now, err := f.Wait(running, over); err == nil {
+			ended <- &now
 			stop()
 		}
 	}()
-	err := run(running)
+	err = run(running)
 	stop()
 	return <-ended, err
 }

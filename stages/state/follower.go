@@ -83,6 +83,7 @@ type Follower struct {
 // New returns a follower that is empty until Run has read the topics.
 func New(log Broker, logger *zap.Logger, config Config) *Follower {
 	f := &Follower{log: log, logger: logger, config: config, asked: make(chan struct{}, 1), changed: make(chan struct{})}
+	f.sets.loading = make(chan struct{}, 1)
 	for t := range topics {
 		f.snapshot.clear(t, config)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Scoreboard holds the newest checkpoints of each partition of each exploration of a pipeline. It is safe for
-// concurrent use, except for Of and Refusals, which belong to one goroutine.
+// concurrent use, except for Of, which belongs to one goroutine.
 type Scoreboard struct {
 	// Exploration, if set, is the only one whose checkpoints are kept, even when they are tombstoned.
 	Exploration string
@@ -40,12 +40,7 @@ type Scoreboard struct {
 type origin struct{ specHash, kernel string }
 
 // origins are the newest checkpoints of one partition by origin: those of another spec or kernel hide nothing.
-type origins map[origin]*scored
-
-type scored struct {
-	*wire.Checkpoint
-	refused bool // the refusal was reported
-}
+type origins map[origin]*wire.Checkpoint
 
 // NewScoreboard returns a scoreboard without checkpoints.
 func NewScoreboard(config Config) *Scoreboard {
@@ -189,17 +184,13 @@ func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
 	}
 	made := origin{checkpoint.SpecHash, checkpoint.Arithmetic}
 	last := partition[made]
-	if last != nil && !Supersedes(checkpoint, last.Checkpoint, made.kernel) {
+	if last != nil && !Supersedes(checkpoint, last, made.kernel) {
 		return
 	}
 	if b.Keep != nil {
 		b.Keep(checkpoint)
 	}
-	if last == nil {
-		last = &scored{}
-		partition[made] = last
-	}
-	last.Checkpoint = checkpoint
+	partition[made] = checkpoint
 }
 
 // remove removes the checkpoints of a partition, unless they stay.
@@ -223,7 +214,7 @@ func (b *Scoreboard) Newest(key string) map[int32]*wire.Checkpoint {
 	for partition, of := range b.newest[key] {
 		for _, c := range of {
 			if last := newest[partition]; last == nil || c.NextOrdinal > last.NextOrdinal {
-				newest[partition] = c.Checkpoint
+				newest[partition] = c
 			}
 		}
 	}
@@ -231,30 +222,7 @@ func (b *Scoreboard) Newest(key string) map[int32]*wire.Checkpoint {
 }
 
 // Of returns the checkpoints made under the spec by the kernel that it names.
-func (b *Scoreboard) Of(spec *wire.Spec) []*wire.Checkpoint {
-	var usable []*wire.Checkpoint
-	b.each(spec, func(c *scored, fits bool) {
-		if fits {
-			usable = append(usable, c.Checkpoint)
-		}
-	})
-	return usable
-}
-
-// Refusals says why other checkpoints under the exploration's key are not used, once for each origin.
-func (b *Scoreboard) Refusals(spec *wire.Spec) []error {
-	var refused []error
-	b.each(spec, func(c *scored, fits bool) {
-		if !fits && !c.refused {
-			c.refused = true
-			refused = append(refused, c.CheckAgainst(spec, spec.Arithmetic))
-		}
-	})
-	return refused
-}
-
-// each calls do for the checkpoints under the key of the exploration and says which of them may be used.
-func (b *Scoreboard) each(spec *wire.Spec, do func(c *scored, fits bool)) {
+func (b *Scoreboard) Of(spec *wire.Spec) (usable []*wire.Checkpoint) {
 	if b.spec != spec { // hashing a large encoder is slow
 		b.spec, b.specHash = spec, spec.Hash()
 	}
@@ -262,9 +230,12 @@ func (b *Scoreboard) each(spec *wire.Spec, do func(c *scored, fits bool)) {
 	defer b.mu.Unlock()
 	for _, partition := range b.newest[spec.Exploration] {
 		for _, c := range partition {
-			do(c, b.fits(c.Checkpoint))
+			if b.fits(c) {
+				usable = append(usable, c)
+			}
 		}
 	}
+	return usable
 }
 
 // fits is [wire.Checkpoint.CheckAgainst] for the current spec, whose hash is cached.

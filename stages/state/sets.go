@@ -13,7 +13,6 @@ import (
 	"weak"
 
 	"go.uber.org/zap"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -166,7 +165,7 @@ func (s *Snapshot) pointSet(current *wire.Current) {
 
 // setCache remembers the sets that somebody holds, so that each is in memory once.
 type setCache struct {
-	loading singleflight.Group
+	loading chan struct{} // holds a token while a set is read
 
 	mu   sync.Mutex
 	sets map[string]weak.Pointer[wire.FeatureSet]
@@ -200,24 +199,23 @@ func (f *Follower) LoadSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 	if set := f.sets.get(entry.ID); set != nil {
 		return set, nil
 	}
-	ctx = pipeline.ForState(ctx) // the caller may hold events meanwhile
-	for {
-		loaded, err, shared := f.sets.loading.Do(entry.ID, func() (any, error) { return f.readSet(ctx, entry) })
-		// Another caller who read it for both was stopped.
-		stopped := shared && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
-		switch {
-		case err == nil:
-			return loaded.(*wire.FeatureSet), nil
-		case !stopped:
-			return nil, fmt.Errorf("read feature set %s: %w", entry.ID, err)
-		}
+	select { // one at a time: those who wait for the same set share it
+	case f.sets.loading <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read feature set %s: %w", entry.ID, ctx.Err())
 	}
+	defer func() { <-f.sets.loading }()
+	set, err := f.readSet(pipeline.ForState(ctx), entry) // the caller may hold events meanwhile
+	if err != nil {
+		return nil, fmt.Errorf("read feature set %s: %w", entry.ID, err)
+	}
+	return set, nil
 }
 
 // readSet reads a set from where its entry says or, if the record has moved, from where it is now: a set may be written
 // again, and compaction then removes the earlier record.
 func (f *Follower) readSet(ctx context.Context, entry SetEntry) (*wire.FeatureSet, error) {
-	if set := f.sets.get(entry.ID); set != nil { // somebody may hold it by now
+	if set := f.sets.get(entry.ID); set != nil { // read meanwhile
 		return set, nil
 	}
 	set, err := f.findSet(ctx, entry.ID, entry.Offset, entry.Offset+1)

@@ -39,21 +39,12 @@ func (p *partition) readScores(ctx context.Context) error {
 	}
 	next, err := pipeline.ReadAll(ctx, p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition),
 		func(rec pipeline.Record) error {
-			if !p.isMine(rec) {
-				return nil
+			found, newer := p.see(decoder, rec)
+			if newer {
+				p.scores.saved = found.Checkpoint
 			}
-			if p.scores.shadowed = true; rec.Value == nil {
-				return nil
-			}
-			found, ok := p.decode(decoder, rec)
-			switch {
-			case !ok:
-			case found.Refusal != nil:
-				if p.scores.refused == nil || found.Refusal.Attempt > p.scores.refused.Attempt {
-					p.scores.refused = found.Refusal
-				}
-			case p.scores.saved == nil || state.Supersedes(found.Checkpoint, p.scores.saved, p.spec.Arithmetic):
-				p.scores.saved, p.scores.shadowed = found.Checkpoint, false
+			if r := found.Refusal; r != nil && (p.scores.refused == nil || r.Attempt > p.scores.refused.Attempt) {
+				p.scores.refused = r
 			}
 			return nil
 		})
@@ -61,8 +52,22 @@ func (p *partition) readScores(ctx context.Context) error {
 	return err
 }
 
-func (p *partition) isMine(rec pipeline.Record) bool {
-	return bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration))
+// see returns what a record says about the partition. newer says that it is a checkpoint that replaces the last one;
+// any other record of the exploration hides that from compaction.
+func (p *partition) see(decoder *arrowio.Decoder, rec pipeline.Record) (found wire.ScoresRecord, newer bool) {
+	if !bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration)) {
+		return found, false
+	}
+	if p.scores.shadowed = true; rec.Value == nil {
+		return found, false
+	}
+	found, ok := p.decode(decoder, rec)
+	if !ok {
+		return wire.ScoresRecord{}, false
+	}
+	newer = found.Checkpoint != nil && (p.scores.saved == nil || state.Supersedes(found.Checkpoint, p.scores.saved, p.spec.Arithmetic))
+	p.scores.shadowed = !newer
+	return found, newer
 }
 
 // decode reads a record under the exploration's key, which should belong to this partition and spec.
@@ -137,25 +142,15 @@ func (p *partition) lookAt(ctx context.Context, fetched pipeline.Fetched) error 
 	p.scores.next = fetched.NextOffset
 	decoder := p.decoder()
 	for _, rec := range fetched.Records {
-		if !p.isMine(rec) {
-			continue
-		}
 		saved := p.scores.saved
-		if p.scores.shadowed = true; rec.Value == nil {
-			continue
-		}
-		found, ok := p.decode(decoder, rec)
-		switch other := found.Checkpoint; {
-		case !ok:
-		case found.Refusal != nil && found.Refusal.Attempt >= saved.Attempt:
+		found, newer := p.see(decoder, rec)
+		switch other, refusal := found.Checkpoint, found.Refusal; {
+		case refusal != nil && refusal.Attempt >= saved.Attempt:
 			p.void = true
-			return &refusedError{attempt: found.Refusal.Attempt, reason: found.Refusal.Reason}
-		case found.Refusal != nil || !state.Supersedes(other, saved, p.spec.Arithmetic):
-		case other.Attempt > saved.Attempt || saved.Closed && !other.Closed:
+			return &refusedError{attempt: refusal.Attempt, reason: refusal.Reason}
+		case newer && (other.Attempt > saved.Attempt || saved.Closed && !other.Closed):
 			p.void = true
 			return errOvertaken
-		default:
-			p.scores.shadowed = false
 		}
 	}
 	return p.unshadow(ctx)

@@ -45,9 +45,6 @@ func settings(task string) (events.Config, calibrate.Config) {
 	return e, c
 }
 
-// everyRow samples every row.
-func everyRow(c *calibrate.Config) { c.SampleRate = 1 }
-
 // plan plans an exploration of the given partitions on the rows; edit, if not nil, changes the configuration.
 func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Config), partitions ...wire.Partition) *wire.Spec {
 	t.Helper()

@@ -121,22 +121,19 @@ func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition i
 func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o owner) error {
 	logger = logger.With(zap.String("exploration", spec.Exploration))
 	hash := spec.Hash()
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		// The exploration ends for this partition when another one replaces it or its set is published.
-		_, _ = r.State.Wait(running, func(s state.Snapshot) bool {
-			now := s.Running()
-			return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
-		})
-		stop()
-	}()
-	if err := r.takePart(running, logger, spec, hash, o); err != nil {
-		return err
+	over := func(s state.Snapshot) bool { // another one replaces it, or its set is published
+		now := s.Running()
+		return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
 	}
-	<-running.Done()
-	if ctx.Err() != nil {
-		return nil
+	_, err := r.State.Until(ctx, over, func(ctx context.Context) error {
+		err := r.takePart(ctx, logger, spec, hash, o)
+		if err == nil {
+			<-ctx.Done()
+		}
+		return err
+	})
+	if err != nil || ctx.Err() != nil {
+		return err
 	}
 	return r.retire(ctx, logger, o)
 }
