@@ -199,13 +199,9 @@ func (c *comparison) finish() {
 		for _, v := range c.constant {
 			table.Constant += v / float64(len(c.constant))
 		}
-		references := make(map[string]*cell)
-		for _, name := range References() {
-			references[name] = c.cells[cellKey{name, m}]
-		}
 		for _, method := range c.methods {
 			if cell := c.cells[cellKey{method.Name, m}]; cell != nil && len(cell.runs) > 0 {
-				table.Lines = append(table.Lines, cell.line(method, references))
+				table.Lines = append(table.Lines, cell.line(method, c.cells[cellKey{Plain, m}]))
 			}
 		}
 		table.markBest(func(method string) *cell { return c.cells[cellKey{method, m}] })

@@ -42,10 +42,6 @@ func only(set *scoring.FeatureSet) *Selected { return &Selected{Set: set} }
 // Plain is the name of the method that all others are compared with.
 const Plain = "plain"
 
-// References are the methods that gains are measured against: plain features, plain features with a better
-// bandwidth, and no random features at all.
-func References() []string { return []string{Plain, plainTunedMethod.Name, linearMethod.Name} }
-
 // registry lists the methods of this package in the order of the tables.
 var registry = []*Method{
 	plainMethod, plainTunedMethod, linearMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod, refinedMethod,

@@ -17,17 +17,17 @@ func TestLineByHand(t *testing.T) {
 			&measured{rowLoss: []float64{0, float64(i)}}, true)
 	}
 	other.add(Measurement{Method: "energy", Repeat: 2, Failure: "no"}, nil, true)
-	l := other.line(energyMethod, map[string]*cell{Plain: plain, "linear": nil})
+	l := other.line(energyMethod, plain)
 	if l.Repeats != 2 || !near(l.Error.Mean, 9.5) || !near(*l.Error.Error, 0.5) {
 		t.Errorf("error %+v of %d repeats, want 9.5 ± 0.5 of 2", l.Error, l.Repeats)
 	}
-	if d := l.Differences[Plain]; !near(d.Mean, -1.5) || !near(*d.Error, 0.5) || !d.Clear() || len(l.Differences) != 1 {
-		t.Errorf("differences %+v, want -1.5 ± 0.5 to plain features", l.Differences)
+	if d := l.Difference; !near(d.Mean, -1.5) || !near(*d.Error, 0.5) || !d.Clear() {
+		t.Errorf("difference %+v, want -1.5 ± 0.5 to plain features", d)
 	}
 	if l.Preprocess != 1.5 || l.Train != 4 || l.Note != "x (2 of 3)" || l.Failure != "no" {
 		t.Errorf("line %+v", l)
 	}
-	if own := plain.line(plainMethod, map[string]*cell{Plain: plain}); own.Differences != nil {
+	if own := plain.line(plainMethod, plain); own.Difference != nil {
 		t.Errorf("plain features differ from themselves: %+v", own)
 	}
 }

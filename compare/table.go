@@ -24,9 +24,9 @@ type Line struct {
 	Method   string `json:"method"`
 	Features int    `json:"features"`
 	Repeats  int    `json:"repeats"`
-	// Error is in percent; Differences are Error minus that of each of [References], paired by seed.
-	Error       Mean            `json:"error"`
-	Differences map[string]Mean `json:"differences,omitempty"`
+	// Error is in percent; Difference is Error minus that of plain features, paired by seed.
+	Error      Mean  `json:"error"`
+	Difference *Mean `json:"difference,omitempty"`
 	// Measures are the means of the measures on the test rows, by name: see [training.Measures.Figures].
 	Measures map[string]Mean `json:"measures,omitempty"`
 	// Seconds are means over the repeats.
@@ -76,8 +76,8 @@ func (c *cell) errors() map[int]float64 {
 	return errors
 }
 
-// line summarises the runs of a cell; references are the existing cells of [References].
-func (c *cell) line(method *Method, references map[string]*cell) Line {
+// line summarises the runs of a cell; plain is that of plain features, or nil.
+func (c *cell) line(method *Method, plain *cell) Line {
 	l := Line{Method: method.Name, method: method}
 	var errors, preprocess, train, test []float64
 	for _, run := range c.runs {
@@ -96,7 +96,12 @@ func (c *cell) line(method *Method, references map[string]*cell) Line {
 	l.Error = meanOf(errors)
 	l.Preprocess, l.Train, l.Test = stat.Mean(preprocess, nil), stat.Mean(train, nil), stat.Mean(test, nil)
 	l.Measures = c.measures()
-	l.compare(c, references)
+	if plain != nil && plain != c {
+		if diffs := differences(c.errors(), plain.errors()); len(diffs) > 0 {
+			mean := meanOf(diffs)
+			l.Difference = &mean
+		}
+	}
 	return l
 }
 
@@ -126,21 +131,6 @@ func (c *cell) measures() map[string]Mean {
 func (l *Line) beatsConstant(constant float64) bool {
 	ours, theirs := l.Measures["log_loss"], l.Measures["constant_log_loss"]
 	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
-}
-
-// compare fills in the differences to the references.
-func (l *Line) compare(c *cell, references map[string]*cell) {
-	for name, reference := range references {
-		if reference == nil || reference == c {
-			continue
-		}
-		if diffs := differences(c.errors(), reference.errors()); len(diffs) > 0 {
-			if l.Differences == nil {
-				l.Differences = make(map[string]Mean)
-			}
-			l.Differences[name] = meanOf(diffs)
-		}
-	}
 }
 
 // note is the note that all runs have, or else the commonest.

@@ -138,20 +138,6 @@ func TestDuplicatedFeaturesShareTheirWeight(t *testing.T) {
 	requireClose(t, "smallest norm", trainAt(t, d, 0, true).Model.Theta, theta, 1e-5)
 }
 
-func TestExtremeScales(t *testing.T) {
-	for _, scale := range []float32{1e-30, 1e30} {
-		d := randomTable(29, 200, 5, 1)
-		for i := range d.z {
-			d.z[i] *= scale
-		}
-		f, err := Train(d.part(0, 150).sums(), d.part(150, 200).sums(), usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		requireFinite(t, f)
-	}
-}
-
 func TestCrossValidationAgreesWithLeaveOneOut(t *testing.T) {
 	// With many rows the score approaches the mean squared error when leaving one row out.
 	d := randomTable(30, 400, 10, 1)

@@ -17,15 +17,6 @@ func TestRegressionMeasuresAreInUnitsOfTheLabel(t *testing.T) {
 		[]float64{100 * squares / centred, 1 - squares/centred, math.Sqrt(squares / 3), 33, math.Sqrt(centred / 3), 100 * 2.0 / 5}, 1e-13)
 }
 
-func TestMeasuresOfSeveralOutputsAreByOutput(t *testing.T) {
-	r := NewRegression([]float64{0, 0})
-	r.Add([]float32{0, 1000, 0, -1000}, []float32{1, 1003, -1, -1003}, 2)
-	m := r.Measures()
-	requireClose(t, "RMSE", m.RMSE, []float64{1, 3}, 1e-14)
-	requireClose(t, "MAE", m.MAE, []float64{1, 3}, 1e-14)
-	requireClose(t, "of a constant", m.ConstantRMSE, []float64{1, 1003}, 1e-14)
-}
-
 func TestMeasuresAreNumbersOrMissing(t *testing.T) {
 	r := NewRegression([]float64{0}).InUnits(func(_ int, v float64) float64 { return math.Exp(v) })
 	r.Add([]float32{1000, 1}, []float32{1, 1}, 2)

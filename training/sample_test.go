@@ -77,20 +77,6 @@ func TestSampleKeepsTheSmallestHashes(t *testing.T) {
 	}
 }
 
-func TestSampleOrdersEqualHashesByName(t *testing.T) {
-	ids := []RowID{{Partition: 2}, {Partition: 1, Offset: 5}, {Partition: 1, Offset: 4, Row: 9}, {Partition: 1, Offset: 4, Row: 2}}
-	forward, backward := NewEvaluationSample(1, 1, 2), NewEvaluationSample(1, 1, 2)
-	for i := range ids {
-		forward.Add(ids[i], 7, []float32{float32(i)}, []float32{0})
-		j := len(ids) - 1 - i
-		backward.Add(ids[j], 7, []float32{float32(j)}, []float32{0})
-	}
-	requireSameRows(t, "another order", forward, backward)
-	if z, _, _ := forward.Rows(); !slices.Equal(z, []float32{3, 2}) {
-		t.Fatalf("rows %v, want 3 and 2", z)
-	}
-}
-
 func TestSampleMeasuresModels(t *testing.T) {
 	d := randomTable(63, 400, 5, 1)
 	m := trainAt(t, d, 1e-3, true).Model

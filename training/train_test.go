@@ -101,28 +101,6 @@ func variances(t *testing.T, d table) []float64 {
 	return v
 }
 
-func TestRelativeLambdaFollowsTheScaleOfTheFeatures(t *testing.T) {
-	d := randomTable(12, 500, 20, 1)
-	small := d
-	small.z = append([]float32(nil), d.z...)
-	for i := range small.z {
-		small.z[i] /= 1 << 10 // exact
-	}
-	train := func(d table) *Fit {
-		f, err := Train(d.part(0, 400).sums(), d.part(400, 500).sums(), usual)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	a, b := train(d), train(small)
-	if a.Level != b.Level {
-		t.Fatalf("levels %g and %g", a.Level, b.Level)
-	}
-	requireClose(t, "lambda", []float64{b.Model.Lambda * (1 << 20)}, []float64{a.Model.Lambda}, 1e-12)
-	requireClose(t, "intercept", b.Model.Intercept, a.Model.Intercept, 1e-6)
-}
-
 func TestTrainingIsTheSameOnAnyNumberOfThreads(t *testing.T) {
 	d := randomTable(13, 1500, 200, 3)
 	var first *Fit

@@ -66,8 +66,7 @@ type column struct {
 // PageCells returns the table with every column.
 func PageCells(r *compare.Result, table compare.Table) Cells {
 	p := percentsOf(table)
-	columns := append([]column{{"method", marked}, {"error", p.error}}, p.differences(r, compare.References())...)
-	columns = append(columns, measuresOf(r, table)...)
+	columns := append(p.columns(), measuresOf(r, table)...)
 	return cellsOf(r, table, append(columns,
 		seconds("preprocess s", func(l compare.Line) float64 { return l.Preprocess }),
 		seconds("train s", func(l compare.Line) float64 { return l.Train }),
@@ -78,8 +77,7 @@ func PageCells(r *compare.Result, table compare.Table) Cells {
 // TerminalCells returns the table with the columns that a terminal has room for.
 func TerminalCells(r *compare.Result, table compare.Table) Cells {
 	p := percentsOf(table)
-	columns := append([]column{{"method", marked}, {"error", p.error}}, p.differences(r, []string{compare.Plain})...)
-	return cellsOf(r, table, append(columns,
+	return cellsOf(r, table, append(p.columns(),
 		seconds("seconds", func(l compare.Line) float64 { return l.Preprocess + l.Train }), rowColumn(r, table)))
 }
 
@@ -180,21 +178,14 @@ func (p percents) signed(m compare.Mean) string {
 	return sign + p.mean(m) + star
 }
 
-// differences are columns of the differences from methods that were measured.
-func (p percents) differences(r *compare.Result, from []string) []column {
-	var columns []column
-	for _, name := range from {
-		if !slices.Contains(r.Options.Methods, name) {
-			continue
-		}
-		columns = append(columns, column{"− " + name, func(l compare.Line) string {
-			if d, ok := l.Differences[name]; ok {
-				return p.signed(d)
-			}
+// columns are those that every table has: methods, their errors, and the differences from plain features.
+func (p percents) columns() []column {
+	return []column{{"method", marked}, {"error", p.error}, {"− " + compare.Plain, func(l compare.Line) string {
+		if l.Difference == nil {
 			return none
-		}})
-	}
-	return columns
+		}
+		return p.signed(*l.Difference)
+	}}}
 }
 
 // measures are those that methods are not compared by, what says most first.
