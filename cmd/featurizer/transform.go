@@ -85,9 +85,13 @@ func (f *transformFlags) run(c *cobra.Command) error {
 
 // write transforms the rows of a file into the output, which appears only when it is complete.
 func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
-	schema := featurize.OutputSchema(set, file.Schema())
+	mapper, err := featurize.NewFileTransformer(set)
+	if err != nil {
+		return counts, err
+	}
+	schema := mapper.Schema(file.Schema())
 	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
-		if counts, err = featurize.TransformRows(c.Context(), set, file.Rows("transforming "+f.data), schema, out); err != nil {
+		if counts, err = mapper.Map(c.Context(), file.Rows("transforming "+f.data), schema, out); err != nil {
 			return fmt.Errorf("transform %s: %w", f.data, err)
 		}
 		return nil

@@ -98,7 +98,7 @@ type predictSummary struct {
 }
 
 // check reports what the file lacks.
-func (f *predictFlags) check(predictor *featurize.FilePredictor, file *cli.RowFile) error {
+func (f *predictFlags) check(predictor *featurize.FileMapper, file *cli.RowFile) error {
 	if err := predictor.Check(file.Schema()); err != nil {
 		return fmt.Errorf("%s does not go with the model: %w", f.data, err)
 	}
@@ -111,10 +111,10 @@ func (f *predictFlags) check(predictor *featurize.FilePredictor, file *cli.RowFi
 }
 
 // write writes the predictions. The file appears only when it is complete.
-func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FilePredictor, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
+func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FileMapper, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
 	schema := predictor.Schema(file.Schema())
 	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
-		if counts, err = predictor.Predict(c.Context(), file.Rows("predicting from "+f.data), schema, out); err != nil {
+		if counts, err = predictor.Map(c.Context(), file.Rows("predicting from "+f.data), schema, out); err != nil {
 			return fmt.Errorf("predict from %s: %w", f.data, err)
 		}
 		return nil

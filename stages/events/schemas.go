@@ -25,15 +25,8 @@ type Schemas struct {
 	logger *zap.Logger
 
 	mu      sync.Mutex // guards the fields below
-	known   map[uint32]*formats.Schema
-	refused map[uint32]refusedSchema
+	answers map[uint32]answer
 	away    error // error of the last request; nil if it was answered
-}
-
-// refusedSchema is an id that the registry refused.
-type refusedSchema struct {
-	err error
-	at  time.Time
 }
 
 const (
@@ -44,7 +37,7 @@ const (
 
 // NewSchemas returns the schemas of a registry, none of them fetched yet.
 func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
-	return &Schemas{from: from, logger: logger, known: map[uint32]*formats.Schema{}, refused: map[uint32]refusedSchema{}}
+	return &Schemas{from: from, logger: logger, answers: map[uint32]answer{}}
 }
 
 // answer is what the registry says about an id: a schema, or why it has none.
@@ -52,17 +45,15 @@ type answer struct {
 	id     uint32
 	schema *formats.Schema
 	err    error
+	at     time.Time
 }
 
 // answered returns the registry's earlier answer; false means that it has not been fetched.
 func (s *Schemas) answered(id uint32) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if found := s.known[id]; found != nil {
-		return answer{id, found, nil}, true
-	}
-	no, ok := s.refused[id]
-	return answer{id, nil, no.err}, ok && time.Since(no.at) < refusedFor
+	found, ok := s.answers[id]
+	return found, ok && (found.err == nil || time.Since(found.at) < refusedFor)
 }
 
 // fetch gets the schema of an id unless it is known. It retries while the registry is away, until ctx ends, which is
@@ -83,22 +74,19 @@ func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 	if err != nil && !errors.Is(err, registry.ErrNoSchema) {
 		return answer{}, fmt.Errorf("schema registry: %w", err)
 	}
+	made := answer{id: id, at: time.Now()}
+	if err != nil {
+		made.err = fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)
+	} else {
+		made.schema = asFormat(found)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil {
-		if len(s.refused) >= maxSchemas {
-			clear(s.refused)
-		}
-		err = fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)
-		s.refused[id] = refusedSchema{err, time.Now()}
-		return answer{id, nil, err}, nil
+	if len(s.answers) >= maxSchemas {
+		clear(s.answers)
 	}
-	if len(s.known) >= maxSchemas {
-		clear(s.known)
-	}
-	made := asFormat(found)
-	s.known[id] = made
-	return answer{id, made, nil}, nil
+	s.answers[id] = made
+	return made, nil
 }
 
 // prepared is the answer for the message that a Reader is about to read. It keeps the answer, because other readers may

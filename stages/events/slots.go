@@ -2,10 +2,7 @@ package events
 
 import (
 	"context"
-	"sync"
 	"unsafe"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -15,12 +12,8 @@ import (
 // what was fetched, a message takes the memory of its slot, so a partition keeps nothing large from one message to the
 // next. Slots are safe for concurrent use.
 type Slots struct {
-	count   int
-	free    *semaphore.Weighted
+	idle    chan *Slot
 	schemas *arrowio.Schemas // of all messages
-
-	mu   sync.Mutex
-	idle []*Slot // the one given back last is at the end, as its memory is still in the cache
 }
 
 // Slot is the memory in which one message is worked on.
@@ -33,41 +26,15 @@ type Slot struct {
 
 // NewSlots returns count slots, at least one.
 func NewSlots(count int) *Slots {
-	count = max(1, count)
-	s := &Slots{count: count, free: semaphore.NewWeighted(int64(count)), schemas: arrowio.NewSchemas()}
-	for range count {
-		s.idle = append(s.idle, &Slot{})
+	s := &Slots{idle: make(chan *Slot, max(1, count)), schemas: arrowio.NewSchemas()}
+	for range cap(s.idle) {
+		s.idle <- &Slot{}
 	}
 	return s
 }
 
 // Count returns how many slots there are.
-func (s *Slots) Count() int { return s.count }
-
-// take waits for a slot until ctx ends, first come, first served.
-func (s *Slots) take(ctx context.Context) (*Slot, error) {
-	if err := s.free.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	return s.pop(), nil
-}
-
-// pop returns an idle slot. There has to be one.
-func (s *Slots) pop() *Slot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := len(s.idle) - 1
-	slot := s.idle[last]
-	s.idle = s.idle[:last]
-	return slot
-}
-
-func (s *Slots) give(slot *Slot) {
-	s.mu.Lock()
-	s.idle = append(s.idle, slot)
-	s.mu.Unlock()
-	s.free.Release(1)
-}
+func (s *Slots) Count() int { return cap(s.idle) }
 
 // Begin waits for a slot to work on a message in, until ctx ends, and holds it until [Reader.End]. Meanwhile the caller
 // must not wait for anything that waits for another message, of this partition or any other.
@@ -75,23 +42,25 @@ func (r *Reader) Begin(ctx context.Context) error {
 	if r.slots == nil {
 		return nil
 	}
-	slot, err := r.slots.take(ctx)
-	if err == nil {
-		r.slot = slot
+	select {
+	case r.slot = <-r.slots.idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return err
 }
 
 // TryBegin is Begin if there is a free slot.
 func (r *Reader) TryBegin() bool {
-	switch {
-	case r.slots == nil:
+	if r.slots == nil {
 		return true
-	case !r.slots.free.TryAcquire(1):
+	}
+	select {
+	case r.slot = <-r.slots.idle:
+		return true
+	default:
 		return false
 	}
-	r.slot = r.slots.pop()
-	return true
 }
 
 // End gives back the slot with everything that was read in it.
@@ -100,7 +69,7 @@ func (r *Reader) End() {
 		return
 	}
 	r.decoder.Trim()
-	r.slots.give(r.slot)
+	r.slots.idle <- r.slot
 	r.slot = &r.own
 }
 

@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -15,17 +16,10 @@ import (
 // freeOutput is how many bytes of features a message may give whatever its size: small messages are mostly schema.
 const freeOutput = 16 << 20
 
-// BoundOutput sets how many bytes of output each byte of a message may give; 0 = as many as a row takes, so that each
-// row has to come with at least one byte.
-func (f *Featurizer) BoundOutput(amplification int64) { f.amplification = amplification }
-
 // checkAmplification refuses a message whose output would exceed the bound. Its key and headers go into each output
 // message.
 func (f *Featurizer) checkAmplification(source *pipeline.Record, batches []arrow.Record) error {
-	bound := f.amplification
-	if bound == 0 {
-		bound = f.rowBytes
-	}
+	bound := cmp.Or(f.amplification, f.rowBytes)
 	rows := events.CountRows(batches)
 	passedOn := int64(source.Memory()-len(source.Value)) + f.dictionaryBytes(batches) // goes into each output message
 	output := rows*f.rowBytes + (rows/int64(f.partRows)+1)*passedOn

@@ -32,13 +32,15 @@ type Featurizer struct {
 	maxBytes  int64 // of an output message of more than one row
 	rowBytes  int64 // that a row is assumed to add to an output message
 
-	amplification int64      // see [Featurizer.BoundOutput]
+	// amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes, so that each
+	// row has to come with at least one byte.
+	amplification int64
 	predictor     *predictor // nil = no predictions
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
 	spares  *spares      // memory of outputs that came back
-	log     string       // that the messages come from; empty = unknown
+	log     string       // that the messages come from, for the headers of their outputs; empty = unknown
 }
 
 const (
@@ -51,12 +53,7 @@ const (
 // New prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so that a
 // replay cuts the same way.
 func New(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Featurizer {
-	return NewFrom(set, events.Source{Limits: limits}, maxOutputBytes)
-}
-
-// NewFrom is New with another way to read messages.
-func NewFrom(set *wire.FeatureSet, source events.Source, maxOutputBytes int64) *Featurizer {
-	return newFeaturizer(pack(set), source, maxOutputBytes)
+	return newFeaturizer(pack(set), events.Source{Limits: limits}, maxOutputBytes)
 }
 
 func newFeaturizer(p *packedSet, source events.Source, maxOutputBytes int64) *Featurizer {
@@ -93,9 +90,6 @@ func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) (err error) {
 
 // UseModel changes the model of the predictions, between messages; nil = none, for the given reason.
 func (f *Featurizer) UseModel(model *wire.Model, missing string) { f.predictor.use(model, missing) }
-
-// ReadsFrom names the log of the following messages, for the headers of their outputs.
-func (f *Featurizer) ReadsFrom(log string) { f.log = log }
 
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }

@@ -13,60 +13,62 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// OutputSchema is the schema of what [TransformRows] writes for rows of the given schema.
-func OutputSchema(set *wire.FeatureSet, rows *arrow.Schema) *arrow.Schema {
-	m := int32(set.Set.Features.Len())
-	return fileSchema(rows, events.OutputColumns(set.Encoder),
-		arrow.Field{Name: wire.ColumnFeatures, Type: arrow.FixedSizeListOfNonNullable(m, arrow.PrimitiveTypes.Float32)})
+// FileMapper maps the rows of files as the stage maps events: to features, or to predictions where it has a model.
+type FileMapper struct {
+	pair   *Pair
+	copied []string      // columns
+	fields []arrow.Field // of the features or the predictions
 }
 
-// fileSchema has the copied columns, the row's number in the file, and more.
-func fileSchema(rows *arrow.Schema, copied []string, more ...arrow.Field) *arrow.Schema {
+// NewFileTransformer returns what maps rows to features: with the passthrough and label columns that the rows have.
+func NewFileTransformer(set *wire.FeatureSet) (*FileMapper, error) {
+	pair, err := newPair(set, set, nil)
+	if err != nil {
+		return nil, err
+	}
+	vectors := arrow.FixedSizeListOfNonNullable(int32(pair.Features()), arrow.PrimitiveTypes.Float32)
+	return &FileMapper{pair, events.OutputColumns(set.Encoder), []arrow.Field{{Name: wire.ColumnFeatures, Type: vectors}}}, nil
+}
+
+// Check reports missing feature columns, and feature columns of another kind.
+func (m *FileMapper) Check(rows *arrow.Schema) error { return m.pair.Encoder().Check(rows) }
+
+// Schema is the schema of what [FileMapper.Map] writes for rows of the given schema: the copied columns, the row's number
+// in the file, and what it is mapped to.
+func (m *FileMapper) Schema(rows *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
-	for _, name := range copied {
+	for _, name := range m.copied {
 		if at := rows.FieldIndices(name); len(at) > 0 {
 			field := rows.Field(at[0])
 			fields = append(fields, arrow.Field{Name: field.Name, Type: field.Type, Nullable: field.Nullable})
 		}
 	}
 	fields = append(fields, arrow.Field{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int64})
-	return arrow.NewSchema(append(fields, more...), nil)
+	return arrow.NewSchema(append(fields, m.fields...), nil)
 }
 
-// TransformRows maps the rows of a file to features, in batches of the [OutputSchema]: passthrough and label columns,
-// the row's number in the file, the feature vector. Rows that cannot be used are left out and counted.
-func TransformRows(
-	ctx context.Context, set *wire.FeatureSet, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter,
-) (meter.FeaturizeCounts, error) {
-	pair, err := newPair(set, set, nil)
-	if err != nil {
-		return meter.FeaturizeCounts{}, err
-	}
-	f := fileMapper{mapper: pair.NewMapper(), copied: events.OutputColumns(set.Encoder), schema: schema, out: w}
-	return f.run(ctx, open)
+// Map writes the rows of a file in batches of the schema. Rows that cannot be used are left out and counted.
+func (m *FileMapper) Map(ctx context.Context, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter) (meter.FeaturizeCounts, error) {
+	f := fileMapping{FileMapper: m, mapper: m.pair.NewMapper(), schema: schema, out: w}
+	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
+		if err := m.Check(batch.Schema()); err != nil {
+			return err
+		}
+		return events.EachChunk(batch, m.pair.Encoder().Dim, func(_ int64, chunk arrow.Record) error { return f.write(ctx, chunk) })
+	})
+	return f.counts, err
 }
 
-// fileMapper maps the rows of a file to batches of a schema: features without a model, else predictions.
-type fileMapper struct {
+// fileMapping is one call of [FileMapper.Map].
+type fileMapping struct {
+	*FileMapper
 	mapper *Mapper
-	copied []string // columns
 	schema *arrow.Schema
 	out    events.RowWriter
 	counts meter.FeaturizeCounts
 }
 
-func (f *fileMapper) run(ctx context.Context, open func() (events.RowReader, error)) (meter.FeaturizeCounts, error) {
-	enc := f.mapper.pair.Encoder()
-	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
-		if err := enc.Check(batch.Schema()); err != nil {
-			return err
-		}
-		return events.EachChunk(batch, enc.Dim, func(_ int64, chunk arrow.Record) error { return f.write(ctx, chunk) })
-	})
-	return f.counts, err
-}
-
-func (f *fileMapper) write(ctx context.Context, batch arrow.Record) error {
+func (f *fileMapping) write(ctx context.Context, batch arrow.Record) error {
 	made, err := f.mapper.Map([]arrow.Record{batch}, f.mapper.predictor == nil, ctx.Err)
 	if err != nil {
 		return err
@@ -85,7 +87,7 @@ func (f *fileMapper) write(ctx context.Context, batch arrow.Record) error {
 }
 
 // columns returns the row numbers in the file, and the features or the predictions.
-func (f *fileMapper) columns(made *Mapped) []arrow.Array {
+func (f *fileMapping) columns(made *Mapped) []arrow.Array {
 	rows := array.NewInt64Builder(memory.DefaultAllocator)
 	defer rows.Release()
 	for _, row := range made.Row {
@@ -96,8 +98,7 @@ func (f *fileMapper) columns(made *Mapped) []arrow.Array {
 		p.count(&f.counts, int64(len(made.Row)))
 		return append(columns, f.mapper.predictions()...)
 	}
-	vectors := f.schema.Field(f.schema.FieldIndices(wire.ColumnFeatures)[0]).Type
-	return append(columns, vectorsOf(vectors, slices.Clone(made.Features), len(made.Row))) // the writer may keep them
+	return append(columns, vectorsOf(f.fields[0].Type, slices.Clone(made.Features), len(made.Row))) // the writer may keep them
 }
 
 // vectorsOf returns a column of lists of the values.

@@ -2,27 +2,24 @@ package featurize
 
 import "github.com/eerf-stream/eerf/pipeline"
 
-// keeper copies what a request needs of the fetched records, so that these can be given back while the request is under
-// way. Its memory is reused, because one request at a time has copies in it, unless a try of that request may still be
-// running.
-type keeper struct{ memory []byte }
+// copies is one allocation for all that is copied of a fetch.
+type copies []byte
 
-// keep makes parts independent of the fetch if the copies take at most this many bytes; otherwise it leaves them alone.
-func (k *keeper) keep(parts []outgoing, most int) bool {
+// keep copies what a request needs of the fetched records, so that these can be given back while the request is under
+// way. If the copies would take more than this many bytes, it leaves the parts alone and returns false.
+func keep(parts []outgoing, most int) bool {
 	size := 0
 	for i := range parts {
 		if size += keptBytes(parts, i); size > most {
 			return false
 		}
 	}
-	if k.memory = k.memory[:0]; cap(k.memory) < size {
-		k.memory = make([]byte, 0, size)
-	}
+	k := make(copies, 0, size)
 	var fetched, kept []byte // the source value of the previous part
 	for i := range parts {
 		part := &parts[i]
 		if newSource(parts, i) {
-			fetched, kept = part.source.Value, k.bytes(part.source.Value)
+			fetched, kept = part.source.Value, k.of(part.source.Value)
 		}
 		part.source.Value = kept
 		k.own(&part.source)
@@ -59,22 +56,22 @@ func keptBytes(parts []outgoing, i int) int {
 }
 
 // own copies the key and the headers of a record.
-func (k *keeper) own(r *pipeline.Record) {
-	r.Key = k.bytes(r.Key)
+func (k *copies) own(r *pipeline.Record) {
+	r.Key = k.of(r.Key)
 	headers := make([]pipeline.Header, len(r.Headers))
 	for i, h := range r.Headers {
-		headers[i] = pipeline.Header{Key: h.Key, Value: k.bytes(h.Value)}
+		headers[i] = pipeline.Header{Key: h.Key, Value: k.of(h.Value)}
 	}
 	r.Headers = headers
 }
 
-func (k *keeper) bytes(b []byte) []byte {
+func (k *copies) of(b []byte) []byte {
 	if b == nil {
 		return nil
 	}
-	first := len(k.memory)
-	k.memory = append(k.memory, b...)
-	return k.memory[first:len(k.memory):len(k.memory)]
+	first := len(*k)
+	*k = append(*k, b...)
+	return (*k)[first:len(*k):len(*k)]
 }
 
 // same reports whether two slices are the same memory.

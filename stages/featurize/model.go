@@ -18,8 +18,6 @@ type modelInUse struct {
 	id      string
 	model   *wire.Model // nil = none
 	missing string      // why, if model is nil
-
-	next int64 // of the models topic, when the model was looked up
 }
 
 // modelLoader holds the model in use with its weights. It is safe for concurrent use, and nil where nothing is
@@ -49,12 +47,15 @@ func (l *modelLoader) wait(ctx context.Context) {
 // inUse returns the model in use. Wait for ready first.
 func (l *modelLoader) inUse() *modelInUse { return l.model.Load() }
 
-// run loads the model that the pointer names, whenever it changes, until ctx ends.
+// run loads the model that the pointer names, whenever it changes or an unreadable one may be readable, until ctx ends.
 func (l *modelLoader) run(ctx context.Context) error {
+	seen := state.Models{}
 	for {
-		now, err := l.follower.WaitModels(ctx, func(s state.Snapshot) bool { return l.isNews(s.Models) })
+		now, err := l.follower.WaitModels(ctx, func(s state.Snapshot) bool {
+			return l.model.Load() == nil || s.Models.Current != seen.Current || s.Models.Next() != seen.Next()
+		})
 		if err == nil {
-			err = l.resolve(ctx, now.Models)
+			seen, err = now.Models, l.resolve(ctx, now.Models)
 		}
 		if err != nil {
 			return pipeline.EndOf(ctx, fmt.Errorf("featurize.predictions: %w", err))
@@ -62,34 +63,25 @@ func (l *modelLoader) run(ctx context.Context) error {
 	}
 }
 
-// isNews reports whether the model in use changed, or was unreadable and may be readable now.
-func (l *modelLoader) isNews(models state.Models) bool {
-	before := l.model.Load()
-	switch {
-	case before == nil:
-		return true
-	case models.Current == nil:
-		return before.id != ""
-	case before.id != models.Current.ID:
-		return true
-	}
-	return before.model == nil && before.next != models.Next()
-}
-
-// resolve loads the model that the pointer names.
+// resolve loads the model that the pointer names, unless it is in use already.
 func (l *modelLoader) resolve(ctx context.Context, models state.Models) error {
 	before := l.model.Load()
-	next := &modelInUse{missing: missingModel, next: models.Next()}
-	if current := models.Current; current != nil {
-		next.id, next.missing = current.ID, missingUnreadable
+	next := &modelInUse{missing: missingModel}
+	if models.Current != nil {
+		next.id, next.missing = models.Current.ID, missingUnreadable
+	}
+	if before != nil && before.id == next.id && (before.model != nil || before.missing == missingModel) {
+		return nil
+	}
+	if next.id != "" {
 		model, err := l.load(ctx, models)
 		switch {
 		case err == nil:
 			next.model, next.missing = model, ""
 		case ctx.Err() != nil || errors.Is(err, pipeline.ErrDenied):
 			return err
-		case before == nil || before.id != current.ID:
-			l.logger.Error("the model in use cannot be read, rows have no predictions", zap.String("model", current.ID), zap.Error(err))
+		case before == nil || before.id != next.id:
+			l.logger.Error("the model in use cannot be read, rows have no predictions", zap.String("model", next.id), zap.Error(err))
 		}
 	}
 	l.model.Store(next)

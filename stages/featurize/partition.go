@@ -41,7 +41,6 @@ type partition struct {
 	outputBytes     int64      // of waiting
 	deadLetterBytes int        // of waiting
 	charged         int64      // against the output memory, for what waits and what is in progress
-	keeper          keeper     // of what is in progress
 
 	request *request // sent but its result not yet applied, or failed; nil = none
 	failure error    // of request
@@ -122,7 +121,7 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 	defer p.Meter.Handled(meter.StageFeaturize, time.Now())
 	span := meter.StartSpan(p.Tracer, p.Group, meter.StageFeaturize, rec)
 	rec.Headers = meter.WithSpan(rec.Headers, span)
-	p.core.ReadsFrom(p.source.String())
+	p.core.log = p.source.String()
 	err := p.mapInSlots(ctx, rec, span)
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
@@ -196,7 +195,7 @@ func (p *partition) chooseSet(ctx context.Context) error {
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
 	p.core, p.model = newFeaturizer(set, p.Source, p.Config.MaxOutputBytes), nil
-	p.core.BoundOutput(p.Amplification)
+	p.core.amplification = p.Amplification
 	p.core.spares = &p.outputs.spares
 	if p.models == nil {
 		return nil

@@ -30,7 +30,7 @@ type Runner struct {
 	Topics topics.Config
 	Config Config
 	Source events.Source // how events are read
-	// Amplification is how many bytes of output each byte of a message may give; see [Featurizer.BoundOutput].
+	// Amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes.
 	Amplification int64
 	// ClassMinRows is how many rows of a class unknown to the newest exploration make featurizers ask for another one;
 	// 0 = never.

@@ -2,7 +2,6 @@ package featurize
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/eerf-stream/eerf/stages/deadletter"
@@ -89,7 +88,7 @@ func (p *partition) sendLast(ctx context.Context) error {
 	if err := p.await(); err != nil {
 		return err
 	}
-	kept := p.keeper.keep(p.waiting, deadletter.Share(p.Partitions))
+	kept := keep(p.waiting, deadletter.Share(p.Partitions))
 	if err := p.send(ctx); err != nil || kept {
 		return err
 	}
@@ -118,17 +117,9 @@ func (p *partition) await() error {
 	for i := range q.parts {
 		p.apply(&q.parts[i], q)
 	}
-	if q.triedAgain || hasDeadLetters(q.parts) { // their tries are not counted
-		p.keeper.memory = nil
-	}
 	p.request, p.refused = nil, q.refused
 	p.giveBack(q.charged)
 	return nil
-}
-
-// hasDeadLetters reports whether some of the parts have dead letters.
-func hasDeadLetters(parts []outgoing) bool {
-	return slices.ContainsFunc(parts, func(part outgoing) bool { return part.DeadLetter != nil })
 }
 
 // giveBack returns output memory.

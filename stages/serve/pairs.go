@@ -66,8 +66,8 @@ func (p *Pairs) Follow(ctx context.Context, follower *state.Follower) error {
 // look serves what is in use now, if it is complete.
 func (p *Pairs) look(ctx context.Context, follower *state.Follower) {
 	now := follower.Snapshot()
-	why := p.wait(now)
-	if set, model := p.wanted(now); set != "" && !p.serves(set, model) {
+	set, model, why := p.wanted(now)
+	if set != "" && !p.serves(set, model) {
 		pair, err := p.load(ctx, follower, now, set, model)
 		switch {
 		case err == nil:
@@ -93,38 +93,27 @@ func (p *Pairs) serves(set, model string) bool {
 	return served != nil && served.SetID() == set && served.ModelID() == model
 }
 
-// wanted names the pair to serve: the model in use and its set or, without models, the set in use. Empty = none.
-func (p *Pairs) wanted(now state.Snapshot) (set, model string) {
-	if !p.Predictions {
-		if now.Current != nil {
-			set = now.Current.ID
-		}
-		return set, ""
-	}
-	if entry, ok := now.Models.CurrentEntry(); ok && entry.Model != nil {
-		return entry.Model.FeatureSetID, entry.ID
-	}
-	return "", ""
-}
-
-// wait says what the pair in use still lacks.
-func (p *Pairs) wait(now state.Snapshot) string {
-	switch {
-	case now.Current == nil:
-		return "there is no feature set yet"
-	case !p.Predictions:
-		return ""
-	case now.Models.Current == nil:
-		return "there is no model yet"
+// wanted names the pair to serve: the model in use and its set or, without models, the set in use. Empty = none. why says what
+// the set or the model in use still lacks.
+func (p *Pairs) wanted(now state.Snapshot) (set, model, why string) {
+	if now.Current != nil && !p.Predictions {
+		return now.Current.ID, "", ""
 	}
 	entry, ok := now.Models.CurrentEntry()
-	switch {
-	case !ok || entry.Model == nil:
-		return fmt.Sprintf("model %s, in use, is not on its topic or not understood", now.Models.Current.ID)
-	case entry.Model.FeatureSetID != now.Current.ID:
-		return fmt.Sprintf("feature set %s, in use, has no model in use yet", now.Current.ID)
+	if ok = ok && entry.Model != nil && p.Predictions; ok {
+		set, model = entry.Model.FeatureSetID, entry.ID
 	}
-	return ""
+	switch {
+	case now.Current == nil:
+		why = "there is no feature set yet"
+	case now.Models.Current == nil:
+		why = "there is no model yet"
+	case !ok:
+		why = fmt.Sprintf("model %s, in use, is not on its topic or not understood", now.Models.Current.ID)
+	case set != now.Current.ID:
+		why = fmt.Sprintf("feature set %s, in use, has no model in use yet", now.Current.ID)
+	}
+	return set, model, why
 }
 
 // load makes the pair with these ids.

@@ -14,43 +14,33 @@ import (
 // without it. It serves as [Stage.Overdue].
 func Exclude(follower *state.Follower, logger *zap.Logger, clock func() time.Time) func(ctx context.Context, partition int, cause error) {
 	return func(ctx context.Context, partition int, cause error) {
-		e := excluder{follower, logger.With(zap.Int("partition", partition)), clock}
-		e.ask(ctx, int32(partition), cause)
+		asked := ""
+		for {
+			now, err := follower.Wait(ctx, func(s state.Snapshot) bool {
+				running := s.Running()
+				return running != nil && running.Exploration != asked && running.Reads(int32(partition))
+			})
+			if err != nil {
+				return
+			}
+			spec := now.Running()
+			asked = spec.Exploration
+			request := wire.Request{
+				Action: wire.ActionExclude, ID: wire.ExclusionRequestID(spec.Sequence, int32(partition)), Exploration: spec.Exploration,
+				Partition: int32(partition), Reason: cause.Error(), Time: clock(),
+			}
+			if !now.HasRequest(request.ID) {
+				exclude(ctx, follower, logger, request)
+			}
+		}
 	}
 }
 
-type excluder struct {
-	state  *state.Follower
-	logger *zap.Logger
-	clock  func() time.Time
-}
-
-func (e excluder) ask(ctx context.Context, partition int32, cause error) {
-	asked := ""
-	for {
-		now, err := e.state.Wait(ctx, func(s state.Snapshot) bool {
-			running := s.Running()
-			return running != nil && running.Exploration != asked && running.Reads(partition)
-		})
-		if err != nil {
-			return
-		}
-		spec := now.Running()
-		asked = spec.Exploration
-		request := wire.Request{
-			Action: wire.ActionExclude, ID: wire.ExclusionRequestID(spec.Sequence, partition), Exploration: spec.Exploration,
-			Partition: partition, Reason: cause.Error(), Time: e.clock(),
-		}
-		if now.HasRequest(request.ID) {
-			continue
-		}
-		logger := e.logger.With(zap.String("exploration", spec.Exploration))
-		if err := e.state.SendRequest(ctx, request); err != nil {
-			if ctx.Err() == nil {
-				logger.Error("no plan without the partition could be asked for: has this process the right to write to explorations?", zap.Error(err))
-			}
-			continue
-		}
+func exclude(ctx context.Context, follower *state.Follower, logger *zap.Logger, request wire.Request) {
+	logger = logger.With(zap.Int32("partition", request.Partition), zap.String("exploration", request.Exploration))
+	if err := follower.SendRequest(ctx, request); err == nil {
 		logger.Warn("asked for a plan without the partition")
+	} else if ctx.Err() == nil {
+		logger.Error("no plan without the partition could be asked for: has this process the right to write to explorations?", zap.Error(err))
 	}
 }
