@@ -97,7 +97,7 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	var out []int32
 	for _, part := range f.features(0) {
 		if part.SourceOffset == 20 {
-			out = append(out, part.rows...)
+			out = append(out, part.Rows...)
 		}
 	}
 	if want := []int32{0, 1, 2, 5, 6, 7, 9, 10, 14, 15, 16, 17, 18, 19}; !slices.Equal(out, want) {

@@ -75,7 +75,7 @@ func TestFlowPartitionsAreAdded(t *testing.T) {
 		t.Errorf("%+v", again.Set.Lineage)
 	}
 	w.stop()
-	f.checkOnce(2, 20, 100)
+	f.checkOnce(2)
 }
 
 var errAway = errors.New("broker away")
@@ -126,5 +126,5 @@ func TestFlowABrokerThatIsAway(t *testing.T) {
 	}
 	f.featurizedUpTo(0, 150)
 	w.stop()
-	f.checkOnce(0, 20, 150)
+	f.checkOnce(0)
 }

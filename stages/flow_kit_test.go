@@ -20,6 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
@@ -220,54 +221,26 @@ func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 	return found
 }
 
-// featurized is a message of the features topic as readers see it.
-type featurized struct {
-	wire.FeatureBatch
-	record pipeline.Record
-	rows   []int32
-}
-
 // features reads and checks the features of a partition.
-func (f *flow) features(partition int) []featurized {
+func (f *flow) features(partition int) []explored.Featurized {
 	f.t.Helper()
-	var found []featurized
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
-	for _, rec := range f.all(f.settings.Topics.Features, partition) {
-		part, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
-		if err != nil {
-			f.t.Fatalf("features message %d: %v", rec.Offset, err)
-		}
-		batches, err := decoder.Decode(rec.Value)
-		if err != nil || len(batches) != 1 {
-			f.t.Fatalf("features message %d: %d batches, %v", rec.Offset, len(batches), err)
-		}
-		numbers, z, err := wire.DecodeFeatures(batches[0], f.settings.Exploration.Features)
-		if err == nil {
-			err = part.CheckRows(numbers)
-		}
-		if err != nil || len(z) != len(numbers)*f.settings.Exploration.Features {
-			f.t.Fatalf("features message %d: %v", rec.Offset, err)
-		}
-		found = append(found, featurized{part, rec, append([]int32(nil), numbers...)})
-		batches[0].Release()
-	}
-	return found
+	return explored.Features(f.t, f.client, f.settings.Topics.Features, partition, f.settings.Exploration.Features)
 }
 
 // featurizedUpTo waits until the output of a partition covers events before the offset.
 func (f *flow) featurizedUpTo(partition int, next int64) {
 	f.t.Helper()
-	f.until(fmt.Sprintf("features of partition %d up to offset %d", partition, next), func() bool {
-		_, end, err := f.client.Offsets(f.ctx, f.settings.Topics.Features, partition)
-		if err != nil || end == 0 {
-			return false
-		}
-		fetched, err := f.client.Fetch(f.ctx, f.settings.Topics.Features, partition, end-1)
-		defer fetched.Release()
-		if err != nil || len(fetched.Records) == 0 {
-			return false
-		}
-		part, err := wire.ParseFeatureHeaders(events.Headers(fetched.Records[len(fetched.Records)-1].Headers))
-		return err == nil && part.Last() && part.SourceOffset+1 >= next
-	})
+	explored.FeaturizedUpTo(f.t, f.client, f.settings.Topics.Features, partition, next)
+}
+
+// checkOnce checks that every row of the events of a partition, 20 in each, is featurized once.
+func (f *flow) checkOnce(partition int) {
+	f.t.Helper()
+	explored.CheckOnce(f.t, f.all(f.settings.Topics.Events, partition), f.features(partition), 20)
+}
+
+// smallParts makes a message of 20 rows give several output messages.
+func smallParts(s *stages.Settings) {
+	s.Exploration.SampleRows = 200
+	s.Featurize.MaxOutputBytes = 12 * (4*8 + 64)
 }

@@ -5,9 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
+	kafkago "github.com/segmentio/kafka-go"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -22,18 +20,12 @@ import (
 // recreate deletes a topic and creates it again, empty.
 func (f *flow) recreate(topic string) {
 	f.t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(f.server.Addrs()...))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	defer client.Close()
-	request := kmsg.NewDeleteTopicsRequest()
-	one := kmsg.NewDeleteTopicsRequestTopic()
-	one.Topic = &topic
-	request.TimeoutMillis, request.TopicNames, request.Topics = 10000, []string{topic}, append(request.Topics, one)
-	answer, err := request.RequestWith(f.ctx, client)
+	transport := &kafkago.Transport{}
+	defer transport.CloseIdleConnections()
+	client := &kafkago.Client{Addr: kafkago.TCP(f.server.Addrs()...), Transport: transport}
+	answer, err := client.DeleteTopics(f.ctx, &kafkago.DeleteTopicsRequest{Topics: []string{topic}})
 	if err == nil {
-		err = kerr.ErrorForCode(answer.Topics[0].ErrorCode)
+		err = answer.Errors[topic]
 	}
 	if err == nil {
 		_, err = topics.Create(f.ctx, f.client, f.settings.Topics)
@@ -149,7 +141,7 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 			var again int
 			for _, part := range f.features(0) {
 				if part.SourceLog == is {
-					again += len(part.rows)
+					again += len(part.Rows)
 				}
 			}
 			model := f.fit(r)

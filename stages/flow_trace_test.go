@@ -66,15 +66,15 @@ func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 	for _, out := range f.features(0) {
 		switch out.SourceOffset {
 		case at:
-			parent := stagestest.Header(t, out.record, "traceparent")
+			parent := stagestest.Header(t, out.Record, "traceparent")
 			if want := "00-" + traceID + "-" + mapped.SpanContext.SpanID().String() + "-01"; parent != want {
 				t.Errorf("traceparent %q, want %q", parent, want)
 			}
-			if stagestest.Header(t, out.record, "tracestate") != "vendor=x" || stagestest.Header(t, out.record, "mine") != "1" {
-				t.Errorf("headers %v", out.record.Headers)
+			if stagestest.Header(t, out.Record, "tracestate") != "vendor=x" || stagestest.Header(t, out.Record, "mine") != "1" {
+				t.Errorf("headers %v", out.Record.Headers)
 			}
 		case at + 1:
-			parent := stagestest.Header(t, out.record, "traceparent")
+			parent := stagestest.Header(t, out.Record, "traceparent")
 			if !strings.HasPrefix(parent, notSampled[:35]) || !strings.HasSuffix(parent, "-00") {
 				t.Errorf("traceparent %q of a trace that is not wanted", parent)
 			}

@@ -1,12 +1,9 @@
 package deadletter
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -16,23 +13,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Rejected rows become dead letters whatever the columns of their event.
-func TestRejectedRowsOfAnyColumns(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	const n = 12
-	var fields []arrow.Field
-	var columns []arrow.Array
-	for i, dt := range stagestest.ColumnTypes {
-		fields = append(fields, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: dt, Nullable: true})
-		columns = append(columns, stagestest.RandomColumn(t, dt, n, rng))
+// Rejected rows become dead letters even where columns of their event have names that dead letters use.
+func TestRejectedRows(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 12, 8, stagestest.SomeFaults)
+	fields := slices.Clone(rows.Schema().Fields())
+	for i, name := range []string{"same", "same", wire.ColumnRejectedRow, wire.ColumnRejectedReason, wire.ColumnFeatures} {
+		fields[i].Name = name
 	}
-	for _, name := range []string{"same", "same", wire.ColumnRejectedRow, wire.ColumnRejectedReason, wire.ColumnRow, wire.ColumnFeatures} {
-		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true})
-		columns = append(columns, stagestest.RandomColumn(t, arrow.PrimitiveTypes.Int64, n, rng))
-	}
-	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, n)
+	rec := stagestest.WithSchema(rows, fields)
 	defer rec.Release()
-	stagestest.ReleaseColumns(columns)
 	source := pipeline.Record{Topic: "events", Partition: 3, Offset: 77, Key: []byte("k"), Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
 	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, []RejectedRow{{Row: 2, Reason: "nan_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}, stagestest.Noon)
 	if err != nil {
@@ -47,7 +36,7 @@ func TestRejectedRowsOfAnyColumns(t *testing.T) {
 	if reasons.Value(0) != "nan_feature" || reasons.Value(1) != "inf_label" || reasons.Value(2) != "nan_label" {
 		t.Fatalf("reasons %v", reasons)
 	}
-	if got := body.Column(body.Schema().FieldIndices("c7")[0]).ValueStr(2); got != rec.Column(7).ValueStr(11) {
+	if got := body.Column(body.Schema().FieldIndices("id")[0]).ValueStr(2); got != "row-11" {
 		t.Fatalf("the row's values are lost: %s", got)
 	}
 	parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))

@@ -61,29 +61,3 @@ func someRows(rng *rand.Rand, n int, share float64) []int32 {
 	}
 	return rows
 }
-
-func TestTakeRowsSelectsColumns(t *testing.T) {
-	rec := stagestest.Events(t, stagestest.Regression, 20, 30, stagestest.SomeFaults)
-	taken, err := TakeRows(rec, []int32{0, 3, 19}, []string{"id", "absent", "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Release()
-	if taken.NumCols() != 2 || taken.ColumnName(0) != "id" || taken.ColumnName(1) != "a" || taken.NumRows() != 3 {
-		t.Fatalf("took %v", taken.Schema())
-	}
-	if got := taken.Column(0).ValueStr(2); got != "row-19" {
-		t.Fatalf("last row is %s", got)
-	}
-	none, err := TakeRows(rec, []int32{4, 5}, []string{})
-	if err != nil || none.NumRows() != 2 || none.NumCols() != 0 {
-		t.Fatalf("rows without columns: %v, %v", none, err)
-	}
-	none.Release()
-	for name, rows := range map[string][]int32{"descending": {3, 1}, "twice": {2, 2}, "negative": {-1, 2}, "beyond the end": {19, 20}} {
-		if taken, err := TakeRows(rec, rows, nil); err == nil {
-			taken.Release()
-			t.Errorf("rows %s were taken", name)
-		}
-	}
-}

@@ -70,23 +70,3 @@ func TestWaitingForASlotEnds(t *testing.T) {
 		}
 	})
 }
-
-// A reader without slots has its own memory and waits for nobody.
-func TestReadersWithoutSlots(t *testing.T) {
-	reader := NewReader(arrowio.DefaultLimits(), nil)
-	for range 3 {
-		if err := reader.Begin(t.Context()); err != nil || !reader.TryBegin() || reader.Slot() == nil {
-			t.Fatal(err)
-		}
-	}
-	reader.End()
-}
-
-func TestTrimKeepsLittle(t *testing.T) {
-	if s := Trim(make([]int64, 10, keptBytes/8)); s == nil || len(s) != 0 {
-		t.Error("a small slice is given up")
-	}
-	if Trim(make([]int64, 10, keptBytes/8+1)) != nil {
-		t.Error("a large slice is kept")
-	}
-}

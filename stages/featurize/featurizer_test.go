@@ -11,10 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"pgregory.net/rapid"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -27,31 +25,6 @@ func event(t testing.TB, offset int64, batches ...arrow.Record) pipeline.Record 
 		Topic: "events", Partition: 2, Offset: offset, Time: stagestest.Noon, Key: []byte("customer"), Value: stagestest.Message(t, batches...),
 		Headers: []pipeline.Header{{Key: "trace", Value: []byte("abc")}},
 	}
-}
-
-// featurized is a decoded output message.
-type featurized struct {
-	part wire.FeatureBatch
-	rows []int32
-	z    []float32
-	body arrow.Record
-}
-
-func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
-	t.Helper()
-	part, err := wire.ParseFeatureHeaders(events.Headers(r.Headers))
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := stagestest.Decode(t, r.Value)[0]
-	rows, z, err := wire.DecodeFeatures(body, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := part.CheckRows(rows); err != nil {
-		t.Fatal(err)
-	}
-	return featurized{part, rows, z, body}
 }
 
 // processed is everything made of a message.
@@ -92,15 +65,15 @@ func TestFeaturizerValues(t *testing.T) {
 			set := explored.FeatureSet(t, explored.Events(stagestest.Binary), config, rows)
 			f := New(set, testLimits, 1<<20)
 			done := process(t, f, event(t, 9, rows), 0)
-			out := readOutput(t, done.Outputs[0], set.Set.Features.Len())
-			if len(done.Outputs) != 1 || !slices.Equal(toInts(out.rows), stagestest.UsableRows(set, rows)) {
-				t.Fatalf("%d outputs, rows %v", len(done.Outputs), out.rows)
+			out := explored.ReadFeatures(t, done.Outputs[0], set.Set.Features.Len())
+			if len(done.Outputs) != 1 || !slices.Equal(toInts(out.Rows), stagestest.UsableRows(set, rows)) {
+				t.Fatalf("%d outputs, rows %v", len(done.Outputs), out.Rows)
 			}
 			width := set.Set.Features.Len()
-			for i, row := range out.rows {
-				stagestest.CheckFeatures(t, set, rows, int(row), out.z[i*width:(i+1)*width])
+			for i, row := range out.Rows {
+				stagestest.CheckFeatures(t, set, rows, int(row), out.Features[i*width:(i+1)*width])
 				for _, name := range []string{"id", "y"} {
-					got := out.body.Column(out.body.Schema().FieldIndices(name)[0]).ValueStr(i)
+					got := out.Body.Column(out.Body.Schema().FieldIndices(name)[0]).ValueStr(i)
 					if want := rows.Column(rows.Schema().FieldIndices(name)[0]).ValueStr(int(row)); got != want {
 						t.Fatalf("row %d has %s %s, want %s", row, name, got, want)
 					}
@@ -139,16 +112,16 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		}
 		next := int32(0)
 		for _, output := range done.Outputs {
-			out := readOutput(t, output, 10)
-			if out.part.FirstRow != next {
-				rt.Fatalf("output begins at row %d, want %d", out.part.FirstRow, next)
+			out := explored.ReadFeatures(t, output, 10)
+			if out.FirstRow != next {
+				rt.Fatalf("output begins at row %d, want %d", out.FirstRow, next)
 			}
-			next += out.part.RowCount
-			if longest == 0 && out.part.FirstRow%f.partRows != 0 && !starts[out.part.FirstRow] {
-				rt.Fatalf("cut at row %d, want multiples of %d or the beginning of a batch", out.part.FirstRow, f.partRows)
+			next += out.RowCount
+			if longest == 0 && out.FirstRow%f.partRows != 0 && !starts[out.FirstRow] {
+				rt.Fatalf("cut at row %d, want multiples of %d or the beginning of a batch", out.FirstRow, f.partRows)
 			}
-			if int64(len(output.Value)) > maxBytes && out.part.RowCount > 1 {
-				rt.Fatalf("%d rows in %d bytes, at most %d are wanted", out.part.RowCount, len(output.Value), maxBytes)
+			if int64(len(output.Value)) > maxBytes && out.RowCount > 1 {
+				rt.Fatalf("%d rows in %d bytes, at most %d are wanted", out.RowCount, len(output.Value), maxBytes)
 			}
 		}
 		if next != int32(events.NumRows()) {
@@ -161,7 +134,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 
 		// Starting at the end of an output gives the outputs after it, cut alike.
 		after := 1 + rng.IntN(len(done.Outputs))
-		if cut := readOutput(t, done.Outputs[after-1], 10).part; !cut.Last() {
+		if cut := explored.ReadFeatures(t, done.Outputs[after-1], 10); !cut.Last() {
 			rest := process(t, f, source, cut.FirstRow+cut.RowCount)
 			if !slices.EqualFunc(done.Outputs[after:], rest.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
 				rt.Fatalf("resumed after output %d, the message is cut differently", after)
@@ -173,7 +146,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		rest := process(t, f, source, from)
 		var want, got []int32
 		for _, output := range done.Outputs {
-			for _, row := range readOutput(t, output, 10).rows {
+			for _, row := range explored.ReadFeatures(t, output, 10).Rows {
 				if row >= from {
 					want = append(want, row)
 				}
@@ -181,12 +154,12 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		}
 		next = from
 		for _, output := range rest.Outputs {
-			out := readOutput(t, output, 10)
-			if out.part.FirstRow != next {
-				rt.Fatalf("resumed output begins at row %d, want %d", out.part.FirstRow, next)
+			out := explored.ReadFeatures(t, output, 10)
+			if out.FirstRow != next {
+				rt.Fatalf("resumed output begins at row %d, want %d", out.FirstRow, next)
 			}
-			next += out.part.RowCount
-			got = append(got, out.rows...)
+			next += out.RowCount
+			got = append(got, out.Rows...)
 		}
 		if !slices.Equal(got, want) || next != int32(events.NumRows()) {
 			rt.Fatalf("resumed at row %d: rows %v up to %d, want %v", from, got, next, want)
@@ -226,8 +199,8 @@ func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	if len(done.Outputs) != 1 || len(done.DeadLetters) != 1 {
 		t.Fatalf("%d outputs, %d dead letters", len(done.Outputs), len(done.DeadLetters))
 	}
-	if out := readOutput(t, done.Outputs[0], 10); len(out.rows) != 0 || out.part.RowCount != 30 || !out.part.Last() {
-		t.Fatalf("output %+v with rows %v", out.part, out.rows)
+	if out := explored.ReadFeatures(t, done.Outputs[0], 10); len(out.Rows) != 0 || out.RowCount != 30 || !out.Last() {
+		t.Fatalf("output %+v with rows %v", out.FeatureBatch, out.Rows)
 	}
 	if empty := process(t, New(set, testLimits, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
 		t.Fatalf("a message without rows gave %d outputs, %d dead letters", len(empty.Outputs), len(empty.DeadLetters))

@@ -118,8 +118,8 @@ func (k *kit) rows(offset int64) []int32 {
 	k.t.Helper()
 	var rows []int32
 	for _, r := range k.Records(k.runner.Topics.Features, 2) {
-		if out := readOutput(k.t, r, 10); out.part.SourceOffset == offset {
-			rows = append(rows, out.rows...)
+		if out := explored.ReadFeatures(k.t, r, 10); out.SourceOffset == offset {
+			rows = append(rows, out.Rows...)
 		}
 	}
 	return rows

@@ -21,16 +21,21 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
+// owned is what a partition and its requests share. All of it is safe for concurrent use.
+type owned struct {
+	*Runner
+	number int
+	writer pipeline.Producer // of everything
+	logger *zap.Logger
+	at     *meter.Position
+}
+
 // partition is the pipeline.Processor of one partition. It belongs to one goroutine.
 type partition struct {
-	*Runner
+	owned
 	models  *modelLoader // nil = no predictions
 	classes *classWatch
-	number  int
-	writer  pipeline.Producer // of everything
-	logger  *zap.Logger
 	commit  func(context.Context, int64, pipeline.LogID) error
-	at      *meter.Position
 
 	position // after what is in the output or waiting
 	core     *Featurizer
@@ -61,7 +66,8 @@ type outgoing struct {
 func newPartition(r *Runner, o pipeline.Ownership, writer pipeline.Producer, models *modelLoader, classes *classWatch, logger *zap.Logger) *partition {
 	r.once.Do(func() { r.outputs = newOutputMemory(max(r.Config.OutputMemory, r.Config.MaxOutputBytes)) })
 	return &partition{
-		Runner: r, models: models, classes: classes, number: o.Partition, writer: writer, logger: logger, commit: o.Commit, refused: -1, committedAt: r.Clock(),
+		owned:  owned{Runner: r, number: o.Partition, writer: writer, logger: logger},
+		models: models, classes: classes, commit: o.Commit, refused: -1, committedAt: r.Clock(),
 	}
 }
 

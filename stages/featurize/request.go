@@ -6,29 +6,16 @@ import (
 	"fmt"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// sender is what a request needs of its process. All of it is safe for concurrent use.
-type sender struct {
-	writer      pipeline.Producer
-	topic       string // of features
-	partition   int
-	deadLetters deadletter.Sender
-	logger      *zap.Logger
-	clock       func() time.Time
-	at          *meter.Position
-}
-
 // request is dead letters and the outputs that follow them. A partition has one request at a time; the next outputs are
 // made meanwhile and wait. All of it belongs to the sending goroutine until done is closed, then to the partition.
 type request struct {
-	sender
+	owned
 	parts   []outgoing // without the outputs refused for their size, once done
 	next    int64      // position of the partition when it was sent
 	refused int64      // last offset with an output too large for the broker, which became a dead letter; -1 = none
@@ -41,8 +28,8 @@ type request struct {
 }
 
 // startRequest sends parts from a goroutine of their own.
-func startRequest(ctx context.Context, s sender, parts []outgoing, next, refused, charged int64) *request {
-	q := &request{sender: s, parts: parts, next: next, refused: refused, charged: charged, done: make(chan struct{})}
+func startRequest(ctx context.Context, o owned, parts []outgoing, next, refused, charged int64) *request {
+	q := &request{owned: o, parts: parts, next: next, refused: refused, charged: charged, done: make(chan struct{})}
 	go func() {
 		defer close(q.done)
 		q.err = q.send(ctx)
@@ -79,7 +66,7 @@ func (q *request) send(ctx context.Context) error {
 
 // acknowledge records at once that the parts are out.
 func (q *request) acknowledge() {
-	q.acknowledged = q.clock()
+	q.acknowledged = q.Clock()
 	q.at.Done(q.next)
 	for i := range q.parts {
 		if span := q.parts[i].span; span != nil {
@@ -90,7 +77,8 @@ func (q *request) acknowledge() {
 
 // sendDeadLetters waits for the acknowledgement.
 func (q *request) sendDeadLetters(ctx context.Context, deadLetters []pipeline.Record) error {
-	if err := q.deadLetters.Send(ctx, q.partition, deadLetters); err != nil {
+	to := deadletter.Sender{To: q.writer, Topic: q.Topics.DeadLetters, Meter: q.Meter, Logger: q.logger}
+	if err := to.Send(ctx, q.number, deadLetters); err != nil {
 		return fmt.Errorf("before offset %d: %w", q.next, err)
 	}
 	return nil
@@ -103,7 +91,7 @@ func (q *request) sendOutputs(ctx context.Context, outputs []pipeline.Record) er
 		return q.sendSingly(ctx, len(outputs), err)
 	}
 	if err != nil {
-		return fmt.Errorf("write features of partition %d before offset %d: %w", q.partition, q.next, err)
+		return fmt.Errorf("write features of partition %d before offset %d: %w", q.number, q.next, err)
 	}
 	return nil
 }
@@ -113,7 +101,7 @@ func (q *request) produce(ctx context.Context, outputs []pipeline.Record) error 
 	tries := 0
 	err := pipeline.Try(ctx, q.logger, "write features", func() error {
 		tries++
-		_, err := q.writer.Produce(ctx, q.topic, q.partition, outputs)
+		_, err := q.writer.Produce(ctx, q.Topics.Features, q.number, outputs)
 		return err
 	})
 	failpoint.Hit(failpoint.FeaturesAfter)
@@ -137,7 +125,7 @@ func (q *request) sendSingly(ctx context.Context, outputs int, refusal error) er
 			err = q.refuseOutput(ctx, part, err)
 		}
 		if err != nil {
-			return fmt.Errorf("write features of partition %d offset %d: %w", q.partition, part.source.Offset, err)
+			return fmt.Errorf("write features of partition %d offset %d: %w", q.number, part.source.Offset, err)
 		}
 	}
 	return nil
@@ -151,7 +139,7 @@ func (q *request) refuseOutput(ctx context.Context, part *outgoing, cause error)
 	if q.refused == part.source.Offset {
 		return nil
 	}
-	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.clock())
+	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.Clock())
 	if err := q.sendDeadLetters(ctx, []pipeline.Record{deadLetter}); err != nil {
 		return err
 	}

@@ -120,47 +120,6 @@ func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 	}
 }
 
-// That also holds for keys and headers, including those of dead letters.
-func TestFeaturizeDoesNotWriteOverCopiesThatWereTriedAgain(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		first func(pipeline.Record) pipeline.Record
-	}{
-		{"output", func(r pipeline.Record) pipeline.Record { return r }},
-		{"dead letter", func(r pipeline.Record) pipeline.Record { r.Value = bytes.Repeat([]byte("poison"), 10_000); return r }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			k := newRequestKit(t, 1<<20)
-			rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
-			var abandoned []pipeline.Record
-			k.produced = func(_ string, records []pipeline.Record) {
-				if abandoned == nil {
-					abandoned = records
-				}
-			}
-			for _, key := range []string{"first", "other"} {
-				r := event(t, 0, rows)
-				r.Key = []byte(key)
-				if key == "first" {
-					r = c.first(r)
-				}
-				if k.send(r); key == "first" {
-					k.FailNext(pipelinetest.OpProduce, errors.New("no answer"))
-				}
-				if err := errors.Join(k.step(), k.part.await()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := k.part.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if string(abandoned[0].Key) != "first" {
-				t.Errorf("a try that was given up would write key %q", abandoned[0].Key)
-			}
-		})
-	}
-}
-
 // A dead letter is acknowledged before a later output is sent, and only that output waits for it.
 func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 	k := newRequestKit(t, 1<<20)

@@ -77,7 +77,7 @@ func (p *partition) send(ctx context.Context) error {
 	if err := p.await(); err != nil || len(p.waiting) == 0 {
 		return err
 	}
-	p.request = startRequest(ctx, p.sender(), p.waiting, p.next, p.refused, p.charged)
+	p.request = startRequest(ctx, p.owned, p.waiting, p.next, p.refused, p.charged)
 	p.waiting, p.outputBytes, p.deadLetterBytes = nil, 0, 0
 	return nil
 }
@@ -93,14 +93,6 @@ func (p *partition) sendLast(ctx context.Context) error {
 		return err
 	}
 	return p.await()
-}
-
-// sender returns what sends to the output of this partition.
-func (p *partition) sender() sender {
-	return sender{
-		writer: p.writer, topic: p.Topics.Features, partition: p.number, logger: p.logger, clock: p.Clock, at: p.at,
-		deadLetters: deadletter.Sender{To: p.writer, Topic: p.Topics.DeadLetters, Meter: p.Meter, Logger: p.logger},
-	}
 }
 
 // await waits for the request in progress, if any, and applies its result. Once it has failed, every later call returns

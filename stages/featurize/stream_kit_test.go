@@ -87,31 +87,21 @@ func (s *stream) send(partition int, rows arrow.Record) {
 }
 
 // features reads the outputs of a partition.
-func (s *stream) features(partition int) (found []featurized, records []pipeline.Record) {
+func (s *stream) features(partition int) []explored.Featurized {
 	s.t.Helper()
-	records = stagestest.All(s.t, s.client, s.topics.Features, partition)
-	for _, rec := range records {
-		found = append(found, readOutput(s.t, rec, 10))
-	}
-	return found, records
+	return explored.Features(s.t, s.client, s.topics.Features, partition, 10)
 }
 
 // featurizedUpTo waits until the output of a partition covers events before the offset.
 func (s *stream) featurizedUpTo(partition int, next int64) {
 	s.t.Helper()
-	stagestest.Until(s.t, fmt.Sprintf("features of partition %d up to offset %d", partition, next), func() bool {
-		_, end, err := s.client.Offsets(s.t.Context(), s.topics.Features, partition)
-		if err != nil || end == 0 {
-			return false
-		}
-		fetched, err := s.client.Fetch(s.t.Context(), s.topics.Features, partition, end-1)
-		defer fetched.Release()
-		if err != nil || len(fetched.Records) == 0 {
-			return false
-		}
-		part, err := wire.ParseFeatureHeaders(events.Headers(fetched.Records[len(fetched.Records)-1].Headers))
-		return err == nil && part.Last() && part.SourceOffset+1 >= next
-	})
+	explored.FeaturizedUpTo(s.t, s.client, s.topics.Features, partition, next)
+}
+
+// checkOnce checks that every row of the events of a partition is featurized once, and returns the sets in order of use.
+func (s *stream) checkOnce(partition int) (sets []string) {
+	s.t.Helper()
+	return explored.CheckOnce(s.t, stagestest.All(s.t, s.client, s.topics.Events, partition), s.features(partition), 30)
 }
 
 // worker is a process with the stage.

@@ -12,43 +12,6 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// checkOnce checks that every row of a partition's messages of 30 rows is in the output once, in order, with the key of its
-// message, and that each message was made with one set. It returns the sets in order of use.
-func (s *stream) checkOnce(partition int, messages int64) (sets []string) {
-	s.t.Helper()
-	const rowsPerMessage = 30
-	sources := stagestest.All(s.t, s.client, s.topics.Events, partition)
-	var at int64 // rows seen so far
-	setOf := map[int64]string{}
-	outputs, records := s.features(partition)
-	for i, out := range outputs {
-		part := out.part
-		if part.SourceTopic != s.topics.Events || int(part.SourcePartition) != partition || part.SourceRows != rowsPerMessage {
-			s.t.Errorf("partition %d: features message %d comes from %+v", partition, i, part)
-		}
-		if want := sources[part.SourceOffset].Key; string(records[i].Key) != string(want) {
-			s.t.Errorf("partition %d: key %q, the event's is %q", partition, records[i].Key, want)
-		}
-		for _, row := range out.rows {
-			if want := at; part.SourceOffset*rowsPerMessage+int64(row) != want {
-				s.t.Fatalf("partition %d: offset %d row %d, want offset %d row %d", partition, part.SourceOffset, row, want/rowsPerMessage, want%rowsPerMessage)
-			}
-			at++
-		}
-		if was, ok := setOf[part.SourceOffset]; ok && was != part.FeatureSetID {
-			s.t.Errorf("partition %d offset %d: parts of sets %s and %s", partition, part.SourceOffset, was, part.FeatureSetID)
-		}
-		setOf[part.SourceOffset] = part.FeatureSetID
-		if len(sets) == 0 || sets[len(sets)-1] != part.FeatureSetID {
-			sets = append(sets, part.FeatureSetID)
-		}
-	}
-	if at != messages*rowsPerMessage {
-		s.t.Errorf("partition %d: %d rows in the output, %d in %d messages", partition, at, messages*rowsPerMessage, messages)
-	}
-	return sets
-}
-
 func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"stopped", "killed"} {
@@ -72,7 +35,7 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 				w.end()
 			}
 			for p := range 2 {
-				if out, _ := s.features(p); len(out) > 0 && out[len(out)-1].part.SourceOffset >= 39 {
+				if out := s.features(p); len(out) > 0 && out[len(out)-1].SourceOffset >= 39 {
 					t.Fatalf("partition %d was not in the middle: %d outputs", p, len(out))
 				}
 			}
@@ -84,7 +47,7 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 			}
 			again.end()
 			for p := range 2 {
-				s.checkOnce(p, 50)
+				s.checkOnce(p)
 				next, err := s.client.Committed(t.Context(), "featurize", s.topics.Events, p)
 				if err != nil || next != 50 {
 					t.Errorf("committed %d, %v", next, err)
@@ -124,17 +87,16 @@ func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
 	s.send(0, rowsOf(t, 0, 1200))
 	s.start(nil)
 	s.featurizedUpTo(0, 81)
-	if sets := s.checkOnce(0, 81); !slices.Equal(sets, []string{first.ID(), second.ID()}) {
+	if sets := s.checkOnce(0); !slices.Equal(sets, []string{first.ID(), second.ID()}) {
 		t.Errorf("sets %v, want %s, %s", sets, first.ID(), second.ID())
 	}
-	outputs, _ := s.features(0)
-	for _, out := range outputs {
+	for _, out := range s.features(0) {
 		want := first.ID()
-		if out.part.SourceOffset > 40 {
+		if out.SourceOffset > 40 {
 			want = second.ID()
 		}
-		if out.part.FeatureSetID != want {
-			t.Fatalf("offset %d has set %s", out.part.SourceOffset, out.part.FeatureSetID)
+		if out.FeatureSetID != want {
+			t.Fatalf("offset %d has set %s", out.SourceOffset, out.FeatureSetID)
 		}
 	}
 }
@@ -160,8 +122,8 @@ func TestPredictionsFollowTheModelInUse(t *testing.T) {
 	until := func(what, id string) {
 		stagestest.Until(t, what, func() bool {
 			s.send(0, rowsOf(t, 0, 30))
-			_, records := s.features(0)
-			return stagestest.Header(t, records[len(records)-1], wire.HeaderModel) == id
+			all := s.features(0)
+			return stagestest.Header(t, all[len(all)-1].Record, wire.HeaderModel) == id
 		})
 	}
 	pipelinetest.Produce(t, s.client, s.topics.Models, 0, pipeline.Record{

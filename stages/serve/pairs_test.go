@@ -3,22 +3,18 @@ package serve
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/goleak"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
-	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
@@ -45,7 +41,7 @@ func newWorld(t *testing.T, predictions bool) *world {
 	w.pairs = &Pairs{Predictions: predictions, Serving: w.meter.Serving(), Logger: stagestest.Logger(t)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- w.pairs.Follow(ctx, w.follower()) }()
+	go func() { done <- w.pairs.Follow(ctx, w.Follower(w.Broker)) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -55,37 +51,17 @@ func newWorld(t *testing.T, predictions bool) *world {
 	return w
 }
 
-// follower starts a follower.
-func (w *world) follower() *state.Follower {
-	return state.New(w.Broker, stagestest.Logger(w.t), state.Config{
-		Pipeline: "test", Explorations: w.Topics.Explorations, FeatureSets: w.Topics.FeatureSets, Models: w.Topics.Models, Scores: w.Topics.Scores,
-		MaxMessageBytes: w.Topics.MaxMessageBytes, KeepFeatureSets: 10, KeepModels: 10, Retention: time.Hour,
-	})
-}
-
 // made makes a set from a seed, and a model of it.
 func (w *world) made(seed uint64) (*wire.FeatureSet, *wire.Model) {
 	w.t.Helper()
 	c := explored.Exploration()
 	c.Seed = seed
 	set := explored.FeatureSet(w.t, explored.Events(stagestest.Binary), c, w.rows)
-	left := w.rows
-	model, _, err := offline.Fit(w.t.Context(), set, train.Default(), "rows", func() (events.RowReader, error) { return &once{left}, nil })
+	model, _, err := offline.Fit(w.t.Context(), set, train.Default(), "rows", explored.File(w.rows))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return set, model
-}
-
-type once struct{ rec arrow.Record }
-
-func (o *once) Next() (arrow.Record, error) {
-	rec := o.rec
-	if o.rec = nil; rec == nil {
-		return nil, io.EOF
-	}
-	rec.Retain()
-	return rec, nil
 }
 
 // publish writes a set or a model and puts it in use.
@@ -156,7 +132,7 @@ func TestAStartWhileASetWaits(t *testing.T) {
 	later := &Pairs{Predictions: true, Serving: w.meter.Serving(), Logger: stagestest.Logger(t)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- later.Follow(ctx, w.follower()) }()
+	go func() { done <- later.Follow(ctx, w.Follower(w.Broker)) }()
 	stagestest.Until(t, "the pair before", func() bool {
 		served := later.Served()
 		return served != nil && served.SetID() == first.ID() && strings.Contains(later.Waiting(), second.ID())

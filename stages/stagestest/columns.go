@@ -124,10 +124,3 @@ func appendFlat(b array.Builder, rng *rand.Rand) {
 	}
 	panic("no text for " + b.Type().String())
 }
-
-// ReleaseColumns releases all of them.
-func ReleaseColumns(columns []arrow.Array) {
-	for _, c := range columns {
-		c.Release()
-	}
-}

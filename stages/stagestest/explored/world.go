@@ -49,7 +49,7 @@ func NewWorld(t testing.TB, partitions int, e events.Config, c calibrate.Config)
 	for _, spec := range w.Topics.Specs(partitions) {
 		w.AddTopic(spec.Name, spec.Partitions)
 	}
-	w.State = state.New(w.Broker, stagestest.Logger(t), w.stateConfig())
+	w.State = w.Follower(w.Broker)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.State.Run(ctx) }()
@@ -62,11 +62,12 @@ func NewWorld(t testing.TB, partitions int, e events.Config, c calibrate.Config)
 	return w
 }
 
-func (w *World) stateConfig() state.Config {
-	return state.Config{
+// Follower returns a follower of the pipeline that nothing runs yet.
+func (w *World) Follower(broker state.Broker) *state.Follower {
+	return state.New(broker, stagestest.Logger(w.t), state.Config{
 		Pipeline: w.Settings.Pipeline, Explorations: w.Topics.Explorations, FeatureSets: w.Topics.FeatureSets, Models: w.Topics.Models,
 		Scores: w.Topics.Scores, MaxMessageBytes: w.Topics.MaxMessageBytes, KeepFeatureSets: 10, KeepModels: 10, Retention: time.Hour,
-	}
+	})
 }
 
 // Send writes messages to a partition of events.
@@ -253,7 +254,7 @@ func (w *World) Start(prepare func(*Worker), stages ...string) *Worker {
 	ctx, cancel := context.WithCancel(context.Background())
 	worker.cancel = cancel
 	group, ctx := errgroup.WithContext(ctx)
-	follower := state.New(worker, stagestest.Logger(w.t), w.stateConfig())
+	follower := w.Follower(worker)
 	group.Go(func() error { return follower.Run(ctx) })
 	for _, stage := range stages {
 		run := w.stage(worker, follower, stage)
