@@ -60,10 +60,11 @@ func EachWide(t *testing.T, test func(t *testing.T, shape string, rows arrow.Rec
 }
 
 // A message of wide events in the steady state allocates a number of small objects that does not grow with its rows: what
-// the Arrow library makes of each message that it writes, and for every column that it reads the array and a flag.
+// the Arrow library makes of each message that it writes, and for every column that it reads the array, its data, its
+// buffers and a flag.
 const (
 	objectsPerMessage = 160
-	objectsPerColumn  = 2
+	objectsPerColumn  = 6
 	bytesPerObject    = 192 // on average
 )
 
