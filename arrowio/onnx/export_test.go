@@ -3,7 +3,6 @@ package onnx
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -96,38 +95,6 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// metadataOf is the value of a metadata key.
-func metadataOf(m *onnxpb.ModelProto, key string) string {
-	for _, e := range m.GetMetadataProps() {
-		if e.GetKey() == key {
-			return e.GetValue()
-		}
-	}
-	return ""
-}
-
-func TestMetadataNamesWhatTheGraphIsOf(t *testing.T) {
-	set, model := exports(t)["three_classes"]()
-	file, m := decoded(t, set, model, testOptions)
-	for key, want := range map[string]string{
-		"eerf.format_version": "1", "eerf.pipeline": "income", "eerf.exploration": "income.3.abc", "eerf.feature_set": set.ID(),
-		"eerf.model": wire.ModelID(model), "eerf.label": `["y"]`, "eerf.classes": `["class 0","class 1","class 2"]`,
-	} {
-		if got := metadataOf(m, key); got != want {
-			t.Errorf("%s is %q, want %q", key, got, want)
-		}
-	}
-	var inputs []Input
-	if err := json.Unmarshal([]byte(metadataOf(m, "eerf.inputs")), &inputs); err != nil || !slices.Equal(inputs, file.Inputs) {
-		t.Errorf("%v: %+v", err, inputs)
-	}
-	for i, in := range m.GetGraph().GetInput() {
-		if in.GetName() != inputs[i].Name {
-			t.Errorf("input %d is %q, want %q", i, in.GetName(), inputs[i].Name)
-		}
-	}
-}
-
 // Columns may have the names of outputs and of internal values.
 func TestNamesOfColumnsDoNotGetInTheWay(t *testing.T) {
 	var columns []encoder.Column
@@ -149,44 +116,6 @@ func TestNamesOfColumnsDoNotGetInTheWay(t *testing.T) {
 	want := []string{"__", "x", "features_", "class__", "class_", "probabilities_", "values", "omega", "make x", "_"}
 	if !slices.Equal(names, want) {
 		t.Errorf("inputs %q, want %q", names, want)
-	}
-}
-
-// The standard operators are enough if there are no categories.
-func TestCategoriesAloneNeedTheOperatorsOfLearners(t *testing.T) {
-	for name, want := range map[string]int{"times": 1, "log1p_texts": 2} {
-		set, model := exports(t)[name]()
-		if _, m := decoded(t, set, model, testOptions); len(m.GetOpsetImport()) != want {
-			t.Errorf("%s: %v", name, m.GetOpsetImport())
-		}
-	}
-}
-
-// Weights of features and rows of ω are where the graph has their dimension.
-func TestWeightsGoWithTheirDimensions(t *testing.T) {
-	set, _ := exports(t)["set"]()
-	g := newGraph(nil)
-	inputs, err := inputsOf(set.Encoder, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := encode(g, set.Encoder, inputs)
-	if sorted := slices.Sorted(slices.Values(rows.order)); len(sorted) != set.Encoder.Dim || sorted[0] != 0 || sorted[len(sorted)-1] != set.Encoder.Dim-1 ||
-		len(slices.Compact(sorted)) != set.Encoder.Dim {
-		t.Fatalf("dimensions %v of %d", rows.order, set.Encoder.Dim)
-	}
-	omega(g, set.Set.Features, rows.order)
-	for _, c := range g.constants {
-		if c.GetName() != "omega" {
-			continue
-		}
-		for row, j := range rows.order {
-			for i := range set.Set.Features.Len() {
-				if got, want := numbersOf(c)[row*set.Set.Features.Len()+i], float64(set.Set.Features.Omega[i*set.Encoder.Dim+j]); got != want {
-					t.Fatalf("ω of feature %d for dimension %d is %v, want %v", i, j, got, want)
-				}
-			}
-		}
 	}
 }
 

@@ -59,20 +59,3 @@ func FuzzHeaders(f *testing.F) {
 		checkHeaders(t, ParseDeadLetterHeaders, headers)
 	})
 }
-
-// FuzzKeys parses message keys; the parts make the same key again.
-func FuzzKeys(f *testing.F) {
-	for _, key := range [][]byte{SpecKey("income"), RequestKey("income", "rq-1"), CheckpointKey("income.7.abc"), ProgressKey("income"), SetKey("income", "fs-1"), CurrentKey("income")} {
-		f.Add(key)
-	}
-	f.Add([]byte("a/request/b/request/c"))
-	f.Fuzz(func(t *testing.T, key []byte) {
-		if pipeline, id, ok := ParseRequestKey(key); ok && !bytes.Equal(RequestKey(pipeline, id), key) {
-			t.Errorf("request %q of %q", id, pipeline)
-		}
-		pipeline, id, current, ok := ParseSetKey(key)
-		if ok && current && !bytes.Equal(CurrentKey(pipeline), key) || ok && !current && !bytes.Equal(SetKey(pipeline, id), key) {
-			t.Errorf("set %q of %q, current %v", id, pipeline, current)
-		}
-	})
-}

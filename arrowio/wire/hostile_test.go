@@ -144,6 +144,13 @@ func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
 			if err := d.decode(dec, value[:len(value)/2]); arrowio.Reason(err) == "" {
 				t.Errorf("error %v for a truncated value has no reason", err)
 			}
+			recs := must(newDecoder().Decode(value))
+			defer releaseAll(recs)
+			wantError(t, d.decode(dec, must(arrowio.EncodeStream(recs[0].Schema()))), ErrMalformed)
+			wantError(t, d.decode(dec, must(arrowio.EncodeStream(recs[0].Schema(), recs[0], recs[0]))), ErrMalformed)
+			if err := d.decode(dec, edit(`"format_version":1`, `"format_version":1,"added_later":[1,{}]`)); err != nil {
+				t.Errorf("a field that it does not know: %v", err)
+			}
 			if err := d.decode(dec, value); err != nil {
 				t.Errorf("the same decoder then refuses the message itself: %v", err)
 			}
@@ -158,28 +165,6 @@ func rewriteKey(value []byte, from, to string) []byte {
 		delete(meta, from)
 		return f, c
 	})
-}
-
-func TestDecodersSkipFieldsTheyDoNotKnow(t *testing.T) {
-	for name, d := range decoders {
-		version := fmt.Sprintf(`"format_version":%d`, versionOf(d.key))
-		value := editMetadata(d.value, d.key, version, version+`,"added_later":[1,{}]`)
-		if err := d.decode(newDecoder(), value); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestDecodersWantOneRecordBatch(t *testing.T) {
-	for name, d := range decoders {
-		t.Run(name, func(t *testing.T) {
-			recs := must(newDecoder().Decode(d.value))
-			defer releaseAll(recs)
-			schema := recs[0].Schema()
-			wantError(t, d.decode(newDecoder(), must(arrowio.EncodeStream(schema))), ErrMalformed)
-			wantError(t, d.decode(newDecoder(), must(arrowio.EncodeStream(schema, recs[0], recs[0]))), ErrMalformed)
-		})
-	}
 }
 
 func TestDecodersCheckColumns(t *testing.T) {

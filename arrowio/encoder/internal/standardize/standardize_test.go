@@ -168,19 +168,6 @@ func TestOrdinaryNumbersSeldomStop(t *testing.T) {
 	}
 }
 
-func TestReciprocal(t *testing.T) {
-	nan := math.NaN()
-	cases := []struct{ shift, scale, want float64 }{
-		{0, 1, 1}, {0, 4, 0.25}, {3, 10, 0.1}, {0, 3, nan}, {1e-30, 3, nan}, {-3, 3, 1.0 / 3},
-		{1, 5e-324, nan}, {1, math.MaxFloat64, nan}, {0, 0x1p1023, 0x1p-1023}, {1e300, 3e-309, nan},
-	}
-	for _, c := range cases {
-		if got := Reciprocal(c.shift, c.scale); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("shift %v scale %v: %v, want %v", c.shift, c.scale, got, c.want)
-		}
-	}
-}
-
 func TestLengthsThatDoNotAgreePanic(t *testing.T) {
 	calls := map[string]func(){
 		"column": func() { Column(make([]float32, 2), make([]float32, 3), 0, 1, 5) },
@@ -195,52 +182,5 @@ func TestLengthsThatDoNotAgreePanic(t *testing.T) {
 			}()
 			call()
 		}()
-	}
-}
-
-// FuzzStandardize compares every function with the division on lines of any numbers.
-func FuzzStandardize(f *testing.F) {
-	f.Add(uint64(1), uint8(77), float32(5))
-	f.Add(uint64(2), uint8(8), float32(1e15))
-	f.Fuzz(func(t *testing.T, seed uint64, n uint8, bound float32) {
-		check(t, drawLine(rand.New(rand.NewPCG(seed, 0)), int(n), bound), bound)
-	})
-}
-
-func BenchmarkStandardize(b *testing.B) {
-	const n = 256
-	dst, src, wide := make([]float32, n), make([]float32, n), make([]float64, n)
-	shift, times := make([]float64, n), make([]float64, n)
-	r := rand.New(rand.NewPCG(5, 6))
-	for i := range n {
-		wide[i] = 3 + 0.7*r.NormFloat64()
-		src[i], shift[i], times[i] = float32(wide[i]), math.Pi, Reciprocal(math.Pi, math.Sqrt2/2)
-	}
-	calls := []struct {
-		name string
-		call func() int
-	}{
-		{"column/float32", func() int { return Column(dst, src, math.Pi, times[0], 50) }},
-		{"column/float64", func() int { return Column(dst, wide, math.Pi, times[0], 50) }},
-		{"row/float32", func() int { return Row(dst, src, shift, times, 50) }},
-		{"row/float64", func() int { return Row(dst, wide, shift, times, 50) }},
-		{"plain/column/float32", func() int { return columnPlain(dst, src, math.Pi, times[0], 50) }},
-		{"plain/row/float32", func() int { return rowPlain(dst, src, shift, times, 50) }},
-		{"division", func() int {
-			for i, v := range src {
-				dst[i] = divided(float64(v), shift[i], math.Sqrt2/2)
-			}
-			return n
-		}},
-	}
-	for _, c := range calls {
-		b.Run(c.name, func(b *testing.B) {
-			for b.Loop() {
-				if c.call() != n {
-					b.Fatal("stopped")
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
-		})
 	}
 }
