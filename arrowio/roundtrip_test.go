@@ -67,34 +67,6 @@ func tails(t testing.TB, recs []arrow.Record) []arrow.Record {
 	return all
 }
 
-// TestEncodeStreamIsReadByOthers reads EncodeStream's bytes with the library.
-func TestEncodeStreamIsReadByOthers(t *testing.T) {
-	recs := mustDecode(t, NewDecoder(Limits{}), readFile(t, "pyarrow", "flat.arrows"))
-	raw, err := EncodeStream(recs[0].Schema(), recs[0], recs[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := EncodeStream(recs[0].Schema(), recs[0], recs[0])
-	if err != nil || !bytes.Equal(raw, again) {
-		t.Errorf("encoding twice gives other bytes (error %v)", err)
-	}
-	r, err := ipc.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Release()
-	want := renderRecord(recs[0])
-	n := 0
-	for ; r.Next(); n++ {
-		if got := renderRecord(r.Record()); !reflect.DeepEqual(got, want) {
-			t.Errorf("record %d: got %v, want %v", n, got, want)
-		}
-	}
-	if r.Err() != nil || n != 2 {
-		t.Errorf("%d records, error %v", n, r.Err())
-	}
-}
-
 // TestMetadataSurvives checks the metadata of schemas and fields; an extension type arrives as its
 // storage type with its name in the metadata.
 func TestMetadataSurvives(t *testing.T) {

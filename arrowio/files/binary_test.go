@@ -91,42 +91,6 @@ func TestStreamWithoutEndMarkIsRead(t *testing.T) {
 	equalLines(t, rows, rowTexts(rec))
 }
 
-func TestParquetStructColumnsAreLeftOut(t *testing.T) {
-	inner := arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int64}, arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Int64})
-	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "s", Type: inner},
-		{Name: "x", Type: arrow.PrimitiveTypes.Int64},
-		{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Float64)},
-	}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer b.Release()
-	for i := range 5 {
-		s := b.Field(0).(*array.StructBuilder)
-		s.Append(true)
-		s.FieldBuilder(0).(*array.Int64Builder).Append(1)
-		s.FieldBuilder(1).(*array.Int64Builder).Append(2)
-		b.Field(1).(*array.Int64Builder).Append(int64(i))
-		l := b.Field(2).(*array.ListBuilder)
-		l.Append(true)
-		for range i {
-			l.ValueBuilder().(*array.Float64Builder).Append(0.5)
-		}
-	}
-	rec := b.NewRecord()
-	defer rec.Release()
-	path := written(t, "a.parquet", rec)
-	r, err := Open(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if out := r.LeftOut(); len(out) != 1 || out[0].Column != "s" || !strings.HasPrefix(out[0].Type, "struct<") {
-		t.Errorf("left out %v", out)
-	}
-	_, rows := mustDrain(t, path, Options{})
-	equalLines(t, rows, []string{"0|[]", "1|[0.5]", "2|[0.5,0.5]", "3|[0.5,0.5,0.5]", "4|[0.5,0.5,0.5,0.5]"})
-}
-
 func TestBinaryFilesThatAreNotWhatTheySayAreErrors(t *testing.T) {
 	rec := sampleRecord(t, memory.DefaultAllocator, 50)
 	defer rec.Release()
