@@ -4,7 +4,7 @@
 // Nouns:
 //
 //   - the sums are those of the checkpoints, merged in partition order ([Merge]);
-//   - the sample is the rows behind them, read from the topic samples in partition order and compared with the
+//   - the sample is the rows that they count, read from the topic samples in partition order and compared with the
 //     checkpoints; if the samples of a partition do not agree they are refused, and its owner reads it again;
 //   - [Select] chooses from both: a function of spec, sums and sample, the same for a stream and for a file;
 //   - the [Runner] is the stage: one instance selects at a time, the owner of the single partition of explorations.

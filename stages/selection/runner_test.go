@@ -105,7 +105,7 @@ func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 		w.Start(func(worker *explored.Worker) { rounds(&crashed, func() { worker.KillAt = worker.Produced() })(worker) }, meter.StageSelect).Killed()
 		w.Start(rounds(&again, nil), meter.StageSelect)
 		if got := w.Set(); got.ID != want.ID || again.Load() != wanted.Load() {
-			t.Errorf("set %s after %d rounds behind a crash, want %s after %d", got.ID, again.Load(), want.ID, wanted.Load())
+			t.Errorf("set %s after %d rounds after a crash, want %s after %d", got.ID, again.Load(), want.ID, wanted.Load())
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestSamplesThatAreNotThoseThatWereScoredAreReadAgain(t *testing.T) {
 			}
 			return []pipeline.Record{r}
 		}, 1},
-		{"a damaged copy behind", func(_ int, r pipeline.Record) []pipeline.Record { return []pipeline.Record{r, damaged(t, r)} }, 0},
+		{"a damaged copy after it", func(_ int, r pipeline.Record) []pipeline.Record { return []pipeline.Record{r, damaged(t, r)} }, 0},
 		{"noise before", func(_ int, r pipeline.Record) []pipeline.Record {
 			noise := r
 			noise.Value = []byte("noise")

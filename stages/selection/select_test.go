@@ -76,7 +76,7 @@ func checkOrder(t testing.TB, set *wire.FeatureSet) {
 	score, index := set.Set.Score, set.Set.Index
 	for i := 1; i < len(score); i++ {
 		if score[i] > score[i-1] || score[i] == score[i-1] && index[i] < index[i-1] {
-			t.Fatalf("feature %d (%v, candidate %d) stands behind %v, candidate %d", i, score[i], index[i], score[i-1], index[i-1])
+			t.Fatalf("feature %d (%v, candidate %d) comes after %v, candidate %d", i, score[i], index[i], score[i-1], index[i-1])
 		}
 	}
 	if l := set.Lineage; l.Best != score[0] || l.Cutoff != score[len(score)-1] || !(l.Radius > 0) {

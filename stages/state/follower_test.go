@@ -55,7 +55,7 @@ func TestExplorations(t *testing.T) {
 		{name: "nothing"},
 		{name: "a spec", records: []pipeline.Record{specRecord(spec, 1, running, 0)}, sequence: 1, runs: true},
 		{name: "a newer spec", records: []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)}, sequence: 2, runs: true},
-		{name: "an older spec behind", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0)}, sequence: 2, runs: true, shadowed: true},
+		{name: "an older spec after it", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0)}, sequence: 2, runs: true, shadowed: true},
 		{name: "written again", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)}, sequence: 2, runs: true},
 		{name: "cancelled", records: []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 1, cancelled, 0)}, sequence: 1},
 		{name: "another pipeline's", records: []pipeline.Record{specRecord(&foreign, 7, running, 0), requestRecord("other", "a")}},
@@ -70,7 +70,7 @@ func TestExplorations(t *testing.T) {
 		{name: "tombstone", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)}, sequence: 1, runs: true, shadowed: true, faults: 1},
 		{name: "not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
 			keyed(wire.RequestKey("test", "a"), []byte("x"))}, sequence: 1, runs: true, shadowed: true, requests: []int64{2}, faults: 2},
-		{name: "written again behind one not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
+		{name: "written again after one not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
 			specRecord(spec, 1, running, 0)}, sequence: 1, runs: true, faults: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -194,7 +194,7 @@ func TestRollback(t *testing.T) {
 		}
 	}
 	if _, err := k.rollback(Rollback{}); !errors.Is(err, ErrNothingToRollBackTo) {
-		t.Errorf("behind the first: %v", err)
+		t.Errorf("before the first: %v", err)
 	}
 	current, err := k.rollback(Rollback{To: ids[2][:12], Pin: wire.PinBeaten})
 	if err != nil || k.inUse().ID != ids[2] || k.inUse().Pin != wire.PinBeaten || current.Replaced != ids[0] {

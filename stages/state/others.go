@@ -21,24 +21,20 @@ func noteOther(name string, r pipeline.Record) decoded {
 	}
 }
 
-// NoSetError says that a pipeline has no feature set, and which ones have: its name may be wrong.
-type NoSetError struct {
-	Pipeline, Topic string
-	Others          []string
-	Err             error // why it was not waited for any longer; nil = it was not
+// noSetError says that a pipeline has no feature set, and which ones have: its name may be wrong.
+type noSetError struct {
+	text string
+	err  error // why it was not waited for any longer; nil = it was not
 }
 
-func (e *NoSetError) Error() string {
-	text := fmt.Sprintf("pipeline %s has no feature set yet", e.Pipeline)
-	if len(e.Others) > 0 {
-		text += fmt.Sprintf("; topic %s holds those of %s: is pipeline.name right?", e.Topic, strings.Join(e.Others, ", "))
-	}
-	return text
-}
-
-func (e *NoSetError) Unwrap() error { return e.Err }
+func (e *noSetError) Error() string { return e.text }
+func (e *noSetError) Unwrap() error { return e.err }
 
 // NoSet is the error for callers that need a feature set in use before there is one; err is why they stopped waiting.
 func (f *Follower) NoSet(err error) error {
-	return &NoSetError{Pipeline: f.config.Pipeline, Topic: f.config.FeatureSets, Others: f.Snapshot().Others, Err: err}
+	text := fmt.Sprintf("pipeline %s has no feature set yet", f.config.Pipeline)
+	if others := f.Snapshot().Others; len(others) > 0 {
+		text += fmt.Sprintf("; topic %s holds those of %s: is pipeline.name right?", f.config.FeatureSets, strings.Join(others, ", "))
+	}
+	return &noSetError{text, err}
 }

@@ -26,9 +26,9 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 		{"the furthest", []*wire.Checkpoint{c[0], c[2], c[1]}, 300},
 		{"tombstone", []*wire.Checkpoint{c[0], abacus, nil}, 0},
 		{"after a tombstone", []*wire.Checkpoint{c[2], nil, c[1]}, 200},
-		{"another kernel behind", []*wire.Checkpoint{c[0], abacus}, 100},
+		{"another kernel after it", []*wire.Checkpoint{c[0], abacus}, 100},
 		{"another kernel before", []*wire.Checkpoint{abacus, c[0]}, 100},
-		{"another spec behind", []*wire.Checkpoint{c[1], &otherSpec}, 200},
+		{"another spec after it", []*wire.Checkpoint{c[1], &otherSpec}, 200},
 		{"another spec before", []*wire.Checkpoint{&otherSpec, &otherSpec, c[1]}, 200},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestScoreboardRefusals(t *testing.T) {
 	}{
 		{"of the attempt", []pipeline.Record{attempt(0, 300), refusal(0, spec.Hash())}, -1},
 		{"then the next one", []pipeline.Record{attempt(0, 300), refusal(0, spec.Hash()), attempt(1, 100)}, 1},
-		{"an earlier attempt behind a later one", []pipeline.Record{attempt(1, 100), attempt(0, 300)}, 1},
+		{"an earlier attempt after a later one", []pipeline.Record{attempt(1, 100), attempt(0, 300)}, 1},
 		{"of an earlier attempt", []pipeline.Record{attempt(1, 100), refusal(0, spec.Hash())}, 1},
 		{"of a later attempt", []pipeline.Record{attempt(1, 100), refusal(2, spec.Hash())}, -1},
 		{"of another spec", []pipeline.Record{attempt(0, 100), refusal(0, "0123456789abcdef")}, 0},

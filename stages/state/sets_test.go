@@ -144,7 +144,7 @@ func TestASetThatMovedOrIsGone(t *testing.T) {
 		{name: "where the entry says"},
 		{name: "another record is there now", offset: 1},
 		{name: "the topic is shorter", offset: 77},
-		{name: "a tombstone behind it", offset: 0, poison: []pipeline.Record{keyed(wire.SetKey("test", id), nil)}},
+		{name: "a tombstone after it", offset: 0, poison: []pipeline.Record{keyed(wire.SetKey("test", id), nil)}},
 		{name: "retired, and the record is gone", offset: 2, fault: ErrNoSet},
 		{name: "what stands there is no set", offset: 2, poison: []pipeline.Record{keyed(wire.SetKey("test", id), []byte("hello"))}, fault: ErrNoSet},
 	} {

@@ -131,7 +131,7 @@ func TestPartitionDropsACheckpointOfAnotherKernel(t *testing.T) {
 	if p.Saved() != nil || p.NextOffset() != 0 || p.Core().NextOrdinal() != 0 {
 		t.Fatalf("goes on at offset %d from %v", p.NextOffset(), p.Saved())
 	}
-	// Up to a checkpoint of the first rows, which is far behind the foreign one.
+	// Up to a checkpoint of the first rows, which is far below the foreign one.
 	if err := p.Process(t.Context(), pipeline.Fetched{Records: records[:1], NextOffset: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -154,14 +154,14 @@ func TestPartitionRestoresTheFurthestAndWritesItAgain(t *testing.T) {
 		written int
 	}{
 		{"the last", c, 300, 3},
-		{"older behind", []*wire.Checkpoint{c[1], c[0]}, 200, 3},
-		{"equal behind", []*wire.Checkpoint{c[1], c[1]}, 200, 2},
-		{"another kernel behind", []*wire.Checkpoint{c[0], ofKernel(c[2], "abacus")}, 100, 3},
+		{"older after it", []*wire.Checkpoint{c[1], c[0]}, 200, 3},
+		{"equal after it", []*wire.Checkpoint{c[1], c[1]}, 200, 2},
+		{"another kernel after it", []*wire.Checkpoint{c[0], ofKernel(c[2], "abacus")}, 100, 3},
 		{"another kernel before", []*wire.Checkpoint{ofKernel(c[2], "abacus"), c[0]}, 100, 2},
-		{"an earlier attempt behind", []*wire.Checkpoint{ofAttempt(c[0], 1), c[2]}, 100, 3},
-		{"a later attempt behind", []*wire.Checkpoint{c[2], ofAttempt(c[0], 1)}, 100, 2},
-		{"of another partition behind", []*wire.Checkpoint{c[0], changed(c[2], elsewhere)}, 100, 3},
-		{"of another spec behind", []*wire.Checkpoint{c[0], changed(c[2], foreign)}, 100, 3},
+		{"an earlier attempt after it", []*wire.Checkpoint{ofAttempt(c[0], 1), c[2]}, 100, 3},
+		{"a later attempt after it", []*wire.Checkpoint{c[2], ofAttempt(c[0], 1)}, 100, 2},
+		{"of another partition after it", []*wire.Checkpoint{c[0], changed(c[2], elsewhere)}, 100, 3},
+		{"of another spec after it", []*wire.Checkpoint{c[0], changed(c[2], foreign)}, 100, 3},
 		{"of another spec before", []*wire.Checkpoint{changed(c[2], foreign), c[0]}, 100, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -291,7 +291,7 @@ func TestPartitionThatIsRefusedSavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(b.broker.Records(b.topics.Scores, 0)); n != 2 {
-		t.Fatalf("%d records of scores behind %v", n, err)
+		t.Fatalf("%d records of scores after %v", n, err)
 	}
 	again := b.partition()
 	if c := again.Core().Checkpoint(b.now); c.Attempt != 1 || c.NextOffset != 0 || c.Counts.Scored != 0 || c.Samples.FirstOffset != 1 {
@@ -354,17 +354,17 @@ func TestPartitionThatIsClosedGivesWay(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		before *wire.Checkpoint
-		behind *wire.Checkpoint
+		after  *wire.Checkpoint
 		want   int64 // next offset to continue from
 	}{
 		{"a later attempt", c[2], ofAttempt(c[0], 1), 1},
-		{"behind offsets that seemed to be lost", lost, further, 2},
+		{"after offsets that seemed to be lost", lost, further, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, spec)
 			b.write(test.before)
 			_, ended := guarded(t, b.partition())
-			b.write(test.behind)
+			b.write(test.after)
 			if err := <-ended; !errors.Is(err, subsample.ErrOvertaken) {
 				t.Fatalf("ended with %v", err)
 			}

@@ -211,7 +211,7 @@ func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
 		{"before the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 5) }, 30, false},
 		{"at the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 6) }, 40, true},
 		{"beyond the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 10) }, 40, true},
-		{"behind a gap over the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); addFrom(t, s, batches, 8, 9) }, 20, true},
+		{"after a gap over the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); addFrom(t, s, batches, 8, 9) }, 20, true},
 		{"a refused message again", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Refuse(4) }, 20, false},
 		{"before its start", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 0, 3) }, 10, false},
 		{"the last offsets hold nothing", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Advance(6) }, 20, true},
