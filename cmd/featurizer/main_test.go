@@ -91,7 +91,6 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"run --stages subsample,guess", `stage "guess" is not one of`},
 		{"inspect --file a --id b", "give one of them"},
 		{"explorations start --from tomorrow", "expected one of [recent earliest next]"},
-		{"explore --set exploration.until=end --data " + rows, "key of an earlier version"},
 		{"topics export --out x", "--topic is needed"},
 		{"topics export --topic events --out x --limit -1", "--limit -1"},
 		{"broker --listen 0.0.0.0:9092", "loopback"},
