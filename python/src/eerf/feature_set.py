@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,14 @@ from .encoder import Encoded, Encoder
 from .messages import FormatError
 from .rows import as_table
 
-MAPS = ("cosine", "arccos0", "arccos1", "arccos2", "linear")
+# phi by feature map, of t = omega·x and of the phase; the map linear has coordinates of x instead
+_PHI: dict[str, Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[Any]]] = {
+    "cosine": lambda t, phase: np.cos(t + phase),
+    "arccos0": lambda t, _: np.heaviside(t, 0.5),
+    "arccos1": lambda t, _: np.maximum(t, 0),
+    "arccos2": lambda t, _: np.maximum(t, 0) ** 2,
+}
+MAPS = (*_PHI, "linear")
 
 _BLOCK = 1 << 21  # features computed at a time: 16 MiB of float64
 
@@ -103,12 +111,7 @@ class FeatureSet:
         step = max(1, _BLOCK // len(self))
         for at in range(0, len(x), step):
             t = x[at : at + step].astype(np.float64) @ omega
-            if self.map == "cosine":
-                phi = np.cos(t + self.phase)
-            else:
-                order = int(self.map[-1])
-                phi = np.heaviside(t, 0.5) if order == 0 else np.maximum(t, 0) ** order
-            into[at : at + step] = phi * factor
+            into[at : at + step] = _PHI[self.map](t, self.phase) * factor
         return into
 
     def _factor(self) -> npt.NDArray[np.float64]:

@@ -41,7 +41,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         n_components: M, how many features are kept (featurizer explore keeps 500 unless told otherwise)
         criterion: how they are chosen: correlation, energy, residual or adaptive (which also learns where to draw)
         candidates: M0, how many are drawn; 0 = ten times n_components, twenty times under adaptive
-        feature_map: cosine, arccos0, arccos1, arccos2 or linear
+        feature_map: one of eerf.feature_set.MAPS
         distribution: what they are drawn from: gaussian, or cauchy or laplace for the cosine map
         sigma: the bandwidth; 0 = the mean distance to the 50th neighbour
         sample: share of the rows that is scored, or auto: about exploration.sample_rows (10,000) of them

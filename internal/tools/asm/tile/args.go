@@ -11,16 +11,6 @@ import (
 const featuresSignature = "func(dst *float32, dstStride int, init *float32, initStride int, " +
 	"x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)"
 
-// The values of op, kernel's operations.
-const (
-	opRaw = iota
-	opCosine
-	opCosineFar
-	opStep
-	opRamp
-	opSquaredRamp
-)
-
 // featuresDoc is the loop that features computes; a product and the addition to it are rounded once.
 func featuresDoc(name string) []string {
 	return []string{

@@ -192,6 +192,16 @@ func (t tile) outer(p rowPointers, w reg.GPVirtual, k int) {
 	}
 }
 
+// The values of op, kernel's operations.
+const (
+	opRaw = iota
+	opCosine
+	opCosineFar
+	opStep
+	opRamp
+	opSquaredRamp
+)
+
 // apply replaces the accumulators by the feature map of them.
 func (t tile) apply() {
 	Label(t.label("Apply"))
