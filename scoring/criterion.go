@@ -25,6 +25,8 @@ const (
 // criterionRow defines a criterion.
 type criterionRow struct {
 	name string
+	// about is what help says of it.
+	about string
 	// needsRows means that it uses the rows of a sample, not only sums.
 	needsRows bool
 	// holdsOut means that it learns from the rows of a sample that are not held out ([HeldOut]), and is judged by the
@@ -45,13 +47,40 @@ type criterionRow struct {
 
 // criteria has the rows by criterion. A test requires each to be complete.
 var criteria = [criterionCount]criterionRow{
-	Energy:      {name: "energy", perFeature: 10, values: (*Sums).energies, strength: (*Sums).greatestScore},
-	Correlation: {name: "correlation", perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
-	Residual:    {name: "residual", perFeature: 10, needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
-	Adaptive:    {name: "adaptive", perFeature: 20, needsRows: true, holdsOut: true, learns: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true},
+	Energy: {
+		name: "energy", about: "the paper",
+		perFeature: 10, values: (*Sums).energies, strength: (*Sums).greatestScore,
+	},
+	Correlation: {
+		name: "correlation", about: "for each unit of a feature's variance",
+		perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
+	},
+	Residual: {
+		name: "residual", about: "in rounds over the sampled rows in memory, each against what the earlier ones leave unexplained",
+		perFeature: 10, needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
+	},
+	Adaptive: {
+		name: "adaptive", about: "rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; needs map cosine and distribution gaussian",
+		perFeature: 20, needsRows: true, holdsOut: true, learns: true,
+		values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
+	},
+}
+
+// choices are what [SelectFrom] calls for the criteria on rows of this package.
+var choices = [criterionCount]func(*Bank, *Sums, *Sample, Task, SelectOptions) (Selection, error){
+	Residual: selectResidual,
 }
 
 var criterionNames = namesOf[Criterion]("criterion", criteria[:], func(r criterionRow) string { return r.name })
+
+// Names returns the names of all criteria, each with what it does.
+func (Criterion) Names() []string {
+	var all []string
+	for _, r := range criteria {
+		all = append(all, r.name+" ("+r.about+")")
+	}
+	return all
+}
 
 // row returns the row of c, which must be one of the constants.
 func (c Criterion) row() *criterionRow { return &criteria[criterionNames.must(c)] }

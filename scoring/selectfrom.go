@@ -58,11 +58,11 @@ func SelectFrom(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptio
 	if err := o.check(); err != nil {
 		return Selection{}, err
 	}
-	switch {
-	case !o.Criterion.NeedsRows():
+	if !o.Criterion.NeedsRows() {
 		return Select(sums, task, o.Criterion, o.Features)
-	case o.Criterion == Residual:
-		return selectResidual(bank, sums, sample, task, o)
+	}
+	if choose := choices[o.Criterion]; choose != nil {
+		return choose(bank, sums, sample, task, o)
 	}
 	return Selection{}, fmt.Errorf("select features: package adaptive selects by %v", o.Criterion)
 }
@@ -95,7 +95,7 @@ func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 	return bytes + bytes/8 // the allocator rounds up by no more
 }
 
-// roundBytes is what a round of the residual criterion takes beside bank, sample and sums.
+// roundBytes is what a round of the residual criterion takes beside bank, sample and sums; those of other criteria on rows take no more.
 func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
 	d, k, m, n, rounds := int64(c.Dim), int64(outputs), int64(o.Features), int64(rows), int64(o.rounds())
 	features := min(m*(rounds-1)/rounds+int64(PoolSize(o.Features, o.Rounds)), int64(c.Count))

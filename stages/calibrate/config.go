@@ -24,7 +24,7 @@ type Config struct {
 	Seed         uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
 	Candidates   int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features under criterion adaptive, which draws that many in each round"`
 	Features     int                  `key:"features" doc:"M, number of features kept"`
-	Criterion    scoring.Criterion    `key:"criterion" doc:"how features are chosen: correlation, energy (the paper), residual (in rounds, each against what the earlier ones leave unexplained), or adaptive (rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; needs map cosine and distribution gaussian). Where it is not set and those requirements are not met, residual is used. The last two keep the sampled rows in memory"`
+	Criterion    scoring.Criterion    `key:"criterion" doc:"how features are chosen (unless set, residual where adaptive does not go with map and distribution)"`
 	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of selection by residual, under the criteria residual and adaptive; ignored by the others"`
 	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"most gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
 

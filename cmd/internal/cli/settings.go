@@ -29,7 +29,7 @@ var explorationFlags = []settingFlag{
 	{"map", "exploration.map", "feature map: " + strings.Join(scoring.MapCosine.Names(), ", ")},
 	{"distribution", "exploration.distribution", "sampling distribution: " + strings.Join(scoring.Gaussian.Names(), ", ")},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
-	{"criterion", "exploration.criterion", "how features are chosen: correlation, energy (the paper), residual (in rounds), or adaptive (learns where to draw, and moves what it chose)"},
+	{"criterion", "exploration.criterion", "how features are chosen: " + strings.Join(scoring.Energy.Names(), ", ")},
 	{"rounds", "exploration.rounds", "R, rounds of selection by residual"},
 	{"refine-steps", "exploration.refine_steps", "most gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},

@@ -39,7 +39,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Parameters:
         n_components: M, how many features are kept (featurizer explore keeps 500 unless told otherwise)
-        criterion: how they are chosen: correlation, energy, residual or adaptive (which also learns where to draw)
+        criterion: how they are chosen, one of those that featurizer explore --help lists
         candidates: M0, how many are drawn; 0 = ten times n_components, twenty times under adaptive
         feature_map: one of eerf.feature_set.MAPS
         distribution: what they are drawn from: gaussian, or cauchy or laplace for the cosine map
