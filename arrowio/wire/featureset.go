@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
@@ -25,7 +24,7 @@ func (f *FeatureSet) Validate() error {
 	if f.Set.Features == nil {
 		return errors.New("no features")
 	}
-	if err := f.Set.Features.Validate(); err != nil {
+	if err := f.Set.Validate(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	var faults []error
@@ -63,21 +62,16 @@ func (f *FeatureSet) validateLabel() error {
 // outputs returns K, according to the length of the coding.
 func (f *FeatureSet) outputs() int { return len(f.Coding.Gain) }
 
-// validateLengths checks that every array has one entry per feature and output.
+// validateLengths checks that there are scores for each output.
 func (f *FeatureSet) validateLengths() error {
 	m, k := f.Set.Features.Len(), f.outputs()
 	switch {
-	case m < 1 || k < 1:
-		return fmt.Errorf("%d features, %d outputs: at least one of each is needed", m, k)
+	case k < 1:
+		return errors.New("no outputs")
 	case len(f.Coding.Offset) != k:
 		return fmt.Errorf("coding has %d gains, %d offsets", k, len(f.Coding.Offset))
-	case f.Set.Round != nil && len(f.Set.Round) != m:
-		return fmt.Errorf("%d features, but %d rounds", m, len(f.Set.Round))
-	case len(f.Set.Index) != m || len(f.Set.Score) != m || len(f.Set.S) != m*k:
-		return fmt.Errorf("%d features, %d outputs, but %d indexes, %d criterion values, %d scores",
-			m, k, len(f.Set.Index), len(f.Set.Score), len(f.Set.S))
-	case f.Set.Weight != nil && len(f.Set.Weight) != m:
-		return fmt.Errorf("%d features, but %d weights", m, len(f.Set.Weight))
+	case len(f.Set.S) != m*k:
+		return fmt.Errorf("%d features, %d outputs, but %d scores", m, k, len(f.Set.S))
 	}
 	return f.validateIndexes()
 }
@@ -102,12 +96,6 @@ func (f *FeatureSet) validateIndexes() error {
 
 // validateNumbers checks that no NaN or Inf can reach a feature or a report.
 func (f *FeatureSet) validateNumbers() error {
-	if s := float64(f.Set.Scale); !(s > 0) || math.IsInf(s, 0) {
-		return fmt.Errorf("scale %v is not a positive number", f.Set.Scale)
-	}
-	if !finite(f.Set.Weight) {
-		return errors.New("a weight is not finite")
-	}
 	for _, v := range [][]float64{f.Set.Score, f.Set.S, f.Coding.Gain, f.Coding.Offset,
 		{f.Lineage.Best, f.Lineage.Cutoff, f.Lineage.Radius, f.Lineage.LargeSampleRadius, f.Lineage.SampleRate}} {
 		if !finite(v) {
