@@ -15,8 +15,6 @@ type checker struct {
 	faults  Faults
 	wrong   map[string]bool
 	sources map[string]string // where a key was given; nil if unknown
-
-	accepted map[string][]string // if not nil, collects what oneOf accepts by key
 }
 
 func newChecker(c *Config, faults Faults) *checker {
@@ -73,9 +71,6 @@ func (k *checker) rule(ok bool, key, bound string, others ...string) {
 
 // oneOf is the rule that a text must be one of those given.
 func (k *checker) oneOf(text, key string, accepted ...string) {
-	if k.accepted != nil {
-		k.accepted[key] = accepted
-	}
 	k.rule(slices.Contains(accepted, text), key, "want one of "+strings.Join(accepted, ", "))
 }
 

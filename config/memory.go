@@ -34,8 +34,9 @@ func (c *Config) Partitions() int { return cmp.Or(c.Memory.Partitions, c.Stages.
 // Messages is how many messages a process works on at a time.
 func (c *Config) Messages() int { return cmp.Or(c.Memory.Messages, stages.DefaultMessages()) }
 
-// PlanMemory adds up what a process that runs the stages may need, and finds its limit.
-func (c *Config) PlanMemory(names []string) (MemoryPlan, error) {
+// CheckMemory adds up what a process that runs the stages may need, and finds its limit. It returns [Faults] if that is configured and
+// too small. A limit that is not configured here is not enforced: see [MemoryPlan.Over].
+func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
 	outputs, assumedK := c.outputs()
 	load := stages.MemoryLoad{
@@ -45,25 +46,19 @@ func (c *Config) PlanMemory(names []string) (MemoryPlan, error) {
 		Stages: names, Partitions: load.Partitions, Needs: c.Stages.MemoryNeeds(load),
 		Limit: limit.Bytes, Soft: limit.Soft(), Source: limit.Source, Assumes: assumedK,
 	}
-	for _, need := range plan.Needs {
-		plan.Bytes += need.Bytes
-	}
-	return plan, err
+	return c.checked(plan, err)
 }
 
-// PlanServing adds up what a process that serves rows may need, and finds its limit. It follows feature sets and
-// models, unless they are files, and holds no partition.
-func (c *Config) PlanServing() (MemoryPlan, error) {
+// CheckServing is [Config.CheckMemory] for a process that serves rows. It follows feature sets and models, unless they are files, and
+// holds no partition.
+func (c *Config) CheckServing() (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
 	plan := MemoryPlan{
 		Stages: []string{"serve"}, Needs: append(c.Stages.MemoryNeeds(stages.MemoryLoad{FetchBytes: c.Kafka.FetchBytes()}),
 			c.servingNeeds()...),
 		Limit: limit.Bytes, Soft: limit.Soft(), Source: limit.Source,
 	}
-	for _, need := range plan.Needs {
-		plan.Bytes += need.Bytes
-	}
-	return plan, err
+	return c.checked(plan, err)
 }
 
 // connectionBytes is the memory of an open HTTP connection: its buffers, the headers of a request, a goroutine.
@@ -82,12 +77,6 @@ func (c *Config) servingNeeds() []stages.MemoryNeed {
 		// the pair being served, the next one, and the previous one as long as a request uses it
 		{What: "serve: pairs of a feature set and a model", Bytes: 3 * 2 * setBytes, Keys: []string{"topics.max_message_bytes"}},
 	}
-}
-
-// CheckServing is [Config.CheckMemory] for a process that serves rows.
-func (c *Config) CheckServing() (MemoryPlan, error) {
-	plan, err := c.PlanServing()
-	return c.checked(plan, err)
 }
 
 // Over says by how much the needs exceed the limit, and what to change; empty if they fit or there is no limit.
@@ -115,15 +104,11 @@ func (p MemoryPlan) Over() string {
 	return text
 }
 
-// CheckMemory returns the plan of a process that runs the stages, and [Faults] if it does not fit the configured limit.
-// A limit that is not configured here is not enforced: see [MemoryPlan.Over].
-func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
-	plan, err := c.PlanMemory(names)
-	return c.checked(plan, err)
-}
-
-// checked returns a plan, and [Faults] if it does not fit.
+// checked returns a plan with its sum, and [Faults] if it does not fit.
 func (c *Config) checked(plan MemoryPlan, err error) (MemoryPlan, error) {
+	for _, need := range plan.Needs {
+		plan.Bytes += need.Bytes
+	}
 	if err != nil {
 		return plan, err
 	}

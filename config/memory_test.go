@@ -15,10 +15,7 @@ func planOf(t *testing.T, names []string, edit func(*Config)) MemoryPlan {
 	c := Default()
 	c.Memory.Messages = 4 // as with two processors
 	edit(c)
-	plan, err := c.PlanMemory(names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan, _ := c.CheckMemory(names) // whether it fits is up to the test
 	return plan
 }
 

@@ -41,7 +41,7 @@ func TestReaderNoticesAnotherLog(t *testing.T) {
 		{"end lost, by identity alone", pipeline.WatchLog, func(b broker) { again(b, 2, 0) }, upTo(0, 2), "truncated 4 to 0", 2},
 		{"end lost and grown again as it was", pipeline.WatchCompacted, func(b broker) { again(b, 2, 8) }, upTo(2, 10), "truncated 4 to 2", 8},
 		{"compacted", pipeline.WatchCompacted, func(b broker) {
-			b.FailNext(pipelinetest.OpFetch, errors.New("away"))
+			b.FailNext(pipeline.OpFetch, errors.New("away"))
 			b.Remove("t", 0, 3)
 		}, upTo(4, 10), "", 0},
 		{"retention", pipeline.WatchBatches, func(b broker) { b.Expire("t", 0, 6) }, upTo(6, 10), "retention 4 to 6", 2},

@@ -60,7 +60,7 @@ func TestReaderGivesBackWhatItDoesNotHandOut(t *testing.T) {
 		{"end lost and grown again", pipeline.WatchBatches, func(b *pipelinetest.Broker) { b.LoseEnd("t", 0, 2); write(t, b, 10) }},
 		{"no identity to be had", pipeline.WatchBatches, func(b *pipelinetest.Broker) {
 			b.LoseEnd("t", 0, 2)
-			b.FailNext(pipelinetest.OpIdentity, pipeline.Permanent(errFault))
+			b.FailNext(pipeline.OpIdentity, pipeline.Permanent(errFault))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
 func TestObservedCountsHowRequestsWent(t *testing.T) {
 	log := newLog(t, 5)
 	broker := pipeline.Observe(log)
 	ctx := t.Context()
-	log.FailNext(pipelinetest.OpFetch, errAway, errAway)
+	log.FailNext(pipeline.OpFetch, errAway, errAway)
 	for range 3 {
 		_, _ = broker.Fetch(ctx, "t", 0, 0)
 	}

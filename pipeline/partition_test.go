@@ -96,7 +96,7 @@ func TestRunPartitionReturnsWhatEndsIt(t *testing.T) {
 	if err := runPartition(t.Context(), log, p); !errors.Is(err, errFault) || !errors.Is(err, unsaved) || p.closed != 1 {
 		t.Errorf("%v, closed %d times", err, p.closed)
 	}
-	log.FailNext(pipelinetest.OpFetch, pipeline.Permanent(errAway))
+	log.FailNext(pipeline.OpFetch, pipeline.Permanent(errAway))
 	p = &recorder{doneAt: 3}
 	if err := runPartition(t.Context(), log, p); !errors.Is(err, errAway) || p.closed != 1 {
 		t.Errorf("%v, closed %d times", err, p.closed)
@@ -126,7 +126,7 @@ func TestRunPartitionFinishesWorkInHandOnShutdown(t *testing.T) {
 func TestRunPartitionEndsWhileFetching(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newLog(t, 0)
-		log.FailNext(pipelinetest.OpFetch, slices.Repeat([]error{errAway}, 100)...)
+		log.FailNext(pipeline.OpFetch, slices.Repeat([]error{errAway}, 100)...)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		p := &recorder{}

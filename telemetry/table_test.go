@@ -11,28 +11,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what follows from the table of metrics: testdata/metrics.txt")
 
-func TestTheTableKeepsTheConventions(t *testing.T) {
-	seen := map[string]bool{}
-	for _, m := range metrics {
-		if seen[m.name] {
-			t.Errorf("%s is a duplicate", m.name)
-		}
-		seen[m.name] = true
-		base, total := strings.CutSuffix(m.name, "_total")
-		if total != (m.kind == counter) {
-			t.Errorf("%s is a %s", m.name, m.kind)
-		}
-		for _, unit := range []string{"seconds", "bytes", "ratio"} {
-			if strings.HasSuffix(base, "_"+unit) != (m.unit == unit) {
-				t.Errorf("%s has the unit %q", m.name, m.unit)
-			}
-		}
-		if !strings.HasSuffix(m.help, ".") || strings.ContainsAny(m.help, "|\n") {
-			t.Errorf("%s: help %q", m.name, m.help)
-		}
-	}
-}
-
 // The file is compared with what a process serves, by TestEveryMetric, with queries, by cmd/internal/checks, and with pages,
 // by cmd/internal/checks/docs.
 func TestListFollowsFromTheTable(t *testing.T) {

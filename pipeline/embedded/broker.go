@@ -28,20 +28,20 @@ type Options struct {
 	// CompactEvery is how often compaction and retention run; each run rewrites the compacted topics. Zero
 	// means 10s.
 	CompactEvery time.Duration
-	// MinSessionTimeout is the shortest session timeout that a group member may ask for. Zero means 100ms.
-	MinSessionTimeout time.Duration
 	// RebalanceTimeout bounds how long a rebalance waits for members that do not come back, whatever they ask for.
 	// Every join restarts that wait, so members that come and go at the wrong moments could keep a long one from ever
 	// ending. Zero means what the members ask for.
 	RebalanceTimeout time.Duration
-	// SyncWrites puts every record on disk before it is acknowledged, which is slower. Default false.
-	SyncWrites bool
 	// Logger gets the broker's own warnings. Nil means none.
 	Logger *zap.Logger
 }
 
-// maxSessionTimeout is Apache Kafka's default for group.max.session.timeout.ms.
-const maxSessionTimeout = 30 * time.Minute
+// Bounds of the session timeout that a group member may ask for. The greatest is Apache Kafka's default for
+// group.max.session.timeout.ms.
+const (
+	minSessionTimeout = 100 * time.Millisecond
+	maxSessionTimeout = 30 * time.Minute
+)
 
 func (o Options) withDefaults() Options {
 	if o.Host == "" {
@@ -49,9 +49,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CompactEvery == 0 {
 		o.CompactEvery = 10 * time.Second
-	}
-	if o.MinSessionTimeout == 0 {
-		o.MinSessionTimeout = 100 * time.Millisecond
 	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()
@@ -69,10 +66,6 @@ func (o Options) validate() error {
 	}
 	if o.RebalanceTimeout < 0 || o.RebalanceTimeout > maxSessionTimeout {
 		faults = append(faults, fmt.Errorf("rebalance timeout %v is outside 0 to %v", o.RebalanceTimeout, maxSessionTimeout))
-	}
-	if o.MinSessionTimeout < 0 || o.MinSessionTimeout > maxSessionTimeout {
-		faults = append(faults, fmt.Errorf("session timeout minimum %v is outside 0 to %v",
-			o.MinSessionTimeout, maxSessionTimeout))
 	}
 	return errors.Join(faults...)
 }
@@ -182,7 +175,7 @@ func open(dir string) (path string, release func() error, err error) {
 }
 
 func (o Options) cluster(dir string) []kfake.Opt {
-	options := []kfake.Opt{
+	return []kfake.Opt{
 		kfake.NumBrokers(1),
 		kfake.Ports(o.Port),
 		kfake.ListenFn(func(network, address string) (net.Listener, error) {
@@ -195,14 +188,10 @@ func (o Options) cluster(dir string) []kfake.Opt {
 		kfake.DataDir(dir),
 		kfake.ClusterID("eerf-embedded"),
 		kfake.DefaultNumPartitions(1),
-		kfake.GroupMinSessionTimeout(o.MinSessionTimeout),
+		kfake.GroupMinSessionTimeout(minSessionTimeout),
 		kfake.GroupMaxSessionTimeout(maxSessionTimeout),
 		kfake.WithLogger(logger{o.Logger.Named("broker")}),
 	}
-	if o.SyncWrites {
-		options = append(options, kfake.SyncWrites())
-	}
-	return options
 }
 
 // Addrs returns the bootstrap addresses, host:port each.

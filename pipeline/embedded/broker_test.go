@@ -170,17 +170,3 @@ func TestATemporaryDirectoryIsRemoved(t *testing.T) {
 		t.Error("the address is forgotten")
 	}
 }
-
-func TestFaultyOptions(t *testing.T) {
-	file := t.TempDir() + "/file"
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, options := range []embedded.Options{
-		{Port: -1}, {Port: 1 << 16}, {CompactEvery: -1}, {MinSessionTimeout: time.Hour}, {Dir: file}, {Host: "no such host"},
-	} {
-		if broker, err := embedded.Start(options); err == nil {
-			t.Errorf("%+v: %v", options, broker.Addrs())
-		}
-	}
-}

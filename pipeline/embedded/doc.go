@@ -8,8 +8,8 @@
 // It is kfake, the broker that the franz-go project tests its client with, and it differs from Apache Kafka:
 //
 //   - one node, so no replication: acks=all is acks=1, and a replication factor is stored but not carried out;
-//   - an acknowledged record is with the operating system, not on disk, unless Options.SyncWrites is set: it survives
-//     the process, but not the machine. Apache Kafka does the same, but has replicas;
+//   - an acknowledged record is with the operating system, not on disk: it survives the process, but not the machine.
+//     Apache Kafka does the same, but has replicas;
 //   - compaction works on whole batches, on a timer, always spares the newest batch, and leaves no empty batches;
 //     Apache Kafka leaves them, and spares the active segment. It moves the first offset of the partition to the first
 //     remaining record, which Apache Kafka does not, so a reader before that record finds its offset out of range. A broker that

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 	"time"
 
@@ -69,32 +68,6 @@ func TestEncodeBatchWritesWhatKafkaGoWrites(t *testing.T) {
 		got := bytes.Join(pieces, nil)
 		if want := kafkaGoBatch(t, records); len(got) != size || !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes, said to be %d, want %d", len(got), size, len(want))
-		}
-	}
-}
-
-func TestEncodeBatchIsReadAgain(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	reader := newSetReader(64 << 20)
-	defer reader.close()
-	for round := range 100 {
-		records := randomRecords(rng)
-		pieces, _, err := encodeBatch(records, time.Time{}, compressions[round%len(compressions)], unsequenced)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, next, err := reader.read(bytes.Join(pieces, nil), 0, nil)
-		if err != nil || next != int64(len(records)) {
-			t.Fatalf("next offset %d, %v", next, err)
-		}
-		for i := range got {
-			if got[i].Offset != int64(i) {
-				t.Fatalf("offset %d of record %d", got[i].Offset, i)
-			}
-			got[i].Offset, got[i].Batch = 0, pipeline.Mark{}
-		}
-		if !reflect.DeepEqual(got, records) {
-			t.Fatalf("round %d: records come back otherwise than they were written", round)
 		}
 	}
 }

@@ -37,17 +37,11 @@ func TestFaultsAreNamed(t *testing.T) {
 		{func(c *kafka.Config) { c.Brokers = nil }, []string{"brokers"}},
 		{func(c *kafka.Config) { c.Brokers = []string{"a:1", "b", ":9092", "c:x", "d:70000"} },
 			[]string{"brokers[1]", "brokers[2]", "brokers[3]", "brokers[4]"}},
-		{func(c *kafka.Config) { c.FetchMaxBytes = -1 }, []string{"fetch_max_bytes"}},
 		{func(c *kafka.Config) { c.FetchMaxBytes = 65 << 20 }, []string{"fetch_max_bytes", "batch_budget_bytes"}},
 		{func(c *kafka.Config) { c.BatchBudgetBytes, c.FetchMemory = 1<<30+1, 8<<30 }, []string{"batch_budget_bytes"}},
 		{func(c *kafka.Config) { c.FetchMemory = kafka.LeastFetchMemory(64<<20) - 1 }, []string{"fetch_memory", "301,991,935 bytes is outside 301,991,936 bytes", "64 MiB"}},
 		{func(c *kafka.Config) { c.BatchBudgetBytes = 128 << 20; c.FetchMemory = 320 << 20 }, []string{"fetch_memory", "batch_budget_bytes"}},
-		{func(c *kafka.Config) { c.FetchMaxWait = -1 }, []string{"fetch_max_wait"}},
-		{func(c *kafka.Config) { c.DialTimeout = -1 }, []string{"dial_timeout"}},
-		{func(c *kafka.Config) { c.RequestTimeout = 365 * 24 * time.Hour }, []string{"request_timeout"}},
 		{func(c *kafka.Config) { c.RebalanceTimeout = 1 }, []string{"rebalance_timeout"}},
-		{func(c *kafka.Config) { c.PartitionWatchInterval = 1 }, []string{"partition_watch_interval"}},
-		{func(c *kafka.Config) { c.LeaveTimeout = -1 }, []string{"leave_timeout"}},
 		{func(c *kafka.Config) { c.HeartbeatInterval = 9 * time.Second }, []string{"heartbeat_interval", "session_timeout"}},
 		{func(c *kafka.Config) { c.Compression = "9" }, []string{"compression"}},
 		{func(c *kafka.Config) { c.TLS.CertFile = "cert" }, []string{"tls.cert_file", "tls.key_file", "tls.enabled"}},
@@ -56,7 +50,6 @@ func TestFaultsAreNamed(t *testing.T) {
 		{func(c *kafka.Config) {
 			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", PasswordFile: "f"}
 		}, []string{"sasl.password", "sasl.password_file"}},
-		{func(c *kafka.Config) { c.SASL = kafka.SASL{User: "u", Password: "p"} }, []string{"sasl.mechanism"}},
 		{func(c *kafka.Config) { c.Brokers, c.SessionTimeout, c.Compression = nil, -1, "7" },
 			[]string{"brokers", "session_timeout", "compression"}},
 	} {

@@ -165,16 +165,6 @@ func TestReadingPassesWhatIsNotHandedOut(t *testing.T) {
 	}
 }
 
-func TestTimesAreTheTopicsChoice(t *testing.T) {
-	for attributes, want := range map[uint16]int64{0: 1002, appendTimeBit: 2000} {
-		set := testBatch{attributes: attributes, records: some(2)}.encode()
-		records, _, err := newReader(t).read(set, 0, nil)
-		if err != nil || len(records) != 1 || records[0].Time.UnixMilli() != want {
-			t.Errorf("attributes %d: %v, %v", attributes, records, err)
-		}
-	}
-}
-
 func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 	patched := func(b testBatch, at int, bytes ...byte) []byte {
 		set := b.encode()
@@ -230,19 +220,6 @@ func TestOffsetsThatNoPartitionHas(t *testing.T) {
 		if !errors.Is(err, pipeline.ErrCorruptBatch) {
 			t.Errorf("base offset %d: %v", base, err)
 		}
-	}
-}
-
-func TestAFetchStopsAtItsBudget(t *testing.T) {
-	half := testBatch{records: []testRecord{{value: make([]byte, testBudget*2/5)}}}
-	var set []byte
-	for i := range 5 {
-		half.base = int64(i)
-		set = append(set, half.encode()...)
-	}
-	records, next, err := newReader(t).read(set, 0, nil)
-	if err != nil || len(records) != 2 || next != 2 {
-		t.Errorf("%d records, next %d, %v", len(records), next, err)
 	}
 }
 

@@ -114,31 +114,6 @@ func (c *Cluster) Grant(t testing.TB, user string, rights ...Right) {
 	}
 }
 
-// Revoke revokes a right as it was granted, and returns when it is no longer in force.
-func (c *Cluster) Revoke(t testing.TB, user string, r Right) {
-	t.Helper()
-	principal, host := "User:"+user, "*"
-	filter := kmsg.NewDeleteACLsRequestFilter()
-	filter.Principal, filter.Host, filter.ResourceName = &principal, &host, &r.Name
-	filter.ResourceType, filter.Operation = r.Kind, r.Operation
-	filter.ResourcePatternType, filter.PermissionType = r.pattern(), kmsg.ACLPermissionTypeAllow
-	request := kmsg.NewDeleteACLsRequest()
-	request.Filters = append(request.Filters, filter)
-	client, ctx, done := c.client(t)
-	defer done()
-	answer, err := request.RequestWith(ctx, client)
-	if err == nil {
-		err = kerr.ErrorForCode(answer.Results[0].ErrorCode)
-	}
-	if err == nil && len(answer.Results[0].MatchingACLs) != 1 {
-		err = fmt.Errorf("%d rights match", len(answer.Results[0].MatchingACLs))
-	}
-	if err != nil {
-		t.Fatalf("revoke %v from %s: %v", r, user, err)
-	}
-	awaitRight(t, client, user, r, false)
-}
-
 // awaitRight returns when the nodes know about a change of rights: the controller answers before they do.
 func awaitRight(t testing.TB, client *kgo.Client, user string, r Right, there bool) {
 	t.Helper()

@@ -14,16 +14,6 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// The operations that [Broker.FailNext] accepts.
-const (
-	OpFetch      = "fetch"
-	OpProduce    = "produce"
-	OpOffsets    = "offsets"
-	OpPartitions = "partitions"
-	OpCommitted  = "committed"
-	OpIdentity   = "identity"
-)
-
 // fetchRecords is how many records one fetch returns at most.
 const fetchRecords = 100
 
@@ -113,7 +103,7 @@ func (t *topic) check(records []pipeline.Record) error {
 	return nil
 }
 
-// FailNext makes the next calls of an operation fail, one with each error.
+// FailNext makes the next calls of an operation, as [pipeline.OpFetch], fail, one with each error.
 func (b *Broker) FailNext(op string, errs ...error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -254,7 +244,7 @@ func (b *Broker) Fetch(ctx context.Context, topic string, partition int, offset 
 func (b *Broker) fetchNow(topic string, number int, offset int64) (pipeline.Fetched, <-chan struct{}, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.fail(OpFetch); err != nil {
+	if err := b.fail(pipeline.OpFetch); err != nil {
 		return pipeline.Fetched{}, nil, err
 	}
 	p, err := b.find(topic, number)
@@ -298,7 +288,7 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if err := b.fail(OpProduce); err != nil {
+	if err := b.fail(pipeline.OpProduce); err != nil {
 		return 0, err
 	}
 	p, err := b.find(topic, number)
@@ -339,7 +329,7 @@ func (b *Broker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Tar
 func (b *Broker) Offsets(_ context.Context, topic string, number int) (first, next int64, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.fail(OpOffsets); err != nil {
+	if err := b.fail(pipeline.OpOffsets); err != nil {
 		return 0, 0, err
 	}
 	p, err := b.find(topic, number)
@@ -359,7 +349,7 @@ func (b *Broker) Written(ctx context.Context, topic string, number int) (int64, 
 func (b *Broker) OffsetAt(_ context.Context, topic string, number int, at time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.fail(OpOffsets); err != nil {
+	if err := b.fail(pipeline.OpOffsets); err != nil {
 		return 0, err
 	}
 	p, err := b.find(topic, number)
@@ -378,7 +368,7 @@ func (b *Broker) OffsetAt(_ context.Context, topic string, number int, at time.T
 func (b *Broker) Partitions(_ context.Context, name string) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.fail(OpPartitions); err != nil {
+	if err := b.fail(pipeline.OpPartitions); err != nil {
 		return 0, err
 	}
 	t, ok := b.topics[name]
@@ -395,7 +385,7 @@ func (b *Broker) Leaderless(context.Context, string) ([]int, error) { return nil
 func (b *Broker) Identity(_ context.Context, name string, _ int, _ time.Time) (pipeline.LogID, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.fail(OpIdentity); err != nil {
+	if err := b.fail(pipeline.OpIdentity); err != nil {
 		return "", err
 	}
 	t, ok := b.topics[name]
@@ -403,22 +393,4 @@ func (b *Broker) Identity(_ context.Context, name string, _ int, _ time.Time) (p
 		return "", fmt.Errorf("%s: %w", name, pipeline.ErrUnknownTopic)
 	}
 	return t.id, nil
-}
-
-// Committed is part of [pipeline.Source].
-func (b *Broker) Committed(_ context.Context, group, topic string, number int) (int64, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.fail(OpCommitted); err != nil {
-		return 0, err
-	}
-	found, ok := b.committed[commitKey(group, topic, number)]
-	if t := b.topics[topic]; ok && (found.of == "" || t != nil && found.of == t.id) {
-		return found.next, nil
-	}
-	return -1, nil
-}
-
-func commitKey(group, topic string, number int) string {
-	return fmt.Sprintf("%s %s %d", group, topic, number)
 }

@@ -49,6 +49,24 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 	return context.Cause(owned)
 }
 
+// Committed is part of [pipeline.Source].
+func (b *Broker) Committed(_ context.Context, group, topic string, number int) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.fail(pipeline.OpCommitted); err != nil {
+		return 0, err
+	}
+	found, ok := b.committed[commitKey(group, topic, number)]
+	if t := b.topics[topic]; ok && (found.of == "" || t != nil && found.of == t.id) {
+		return found.next, nil
+	}
+	return -1, nil
+}
+
+func commitKey(group, topic string, number int) string {
+	return fmt.Sprintf("%s %s %d", group, topic, number)
+}
+
 // maxReplication is how many nodes the broker pretends to have.
 const maxReplication = 3
 

@@ -100,37 +100,17 @@ type bounded struct{ http.RoundTripper }
 // RoundTrip implements [http.RoundTripper].
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(request)
-	if err == nil {
-		response.Body = &limited{ReadCloser: response.Body, left: maxResponse, answer: response.StatusCode < http.StatusMultipleChoices}
+	switch {
+	case err != nil:
+	case response.StatusCode < http.StatusMultipleChoices:
+		response.Body = http.MaxBytesReader(nil, response.Body, maxResponse)
+	default: // the beginning of a page that says what is wrong is enough
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(response.Body, maxResponse), response.Body}
 	}
 	return response, err
-}
-
-// errTooLarge ends an answer that is larger than a schema may be.
-var errTooLarge = fmt.Errorf("an answer of more than %d bytes", maxResponse)
-
-// limited is the beginning of a body. A longer answer with status OK is an error; any other is simply cut.
-type limited struct {
-	io.ReadCloser
-	left   int
-	answer bool
-}
-
-// Read implements [io.Reader].
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left > 0 {
-		n, err := l.ReadCloser.Read(p[:min(len(p), l.left)])
-		l.left -= n
-		return n, err
-	}
-	if !l.answer {
-		return 0, io.EOF
-	}
-	n, err := l.ReadCloser.Read(p[:min(len(p), 1)])
-	if n > 0 {
-		return 0, errTooLarge
-	}
-	return 0, err
 }
 
 // CloseIdleConnections closes the connections that no request uses.
@@ -182,7 +162,8 @@ func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.Schem
 // refusal tells what the registry refuses from what the next try may fix.
 func refusal(err error) error {
 	var response *sr.ResponseError
-	if errors.Is(err, errTooLarge) || errors.As(err, &response) && isNo(response) {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) || errors.As(err, &response) && isNo(response) {
 		return fmt.Errorf("%w: %w", ErrNoSchema, err)
 	}
 	return err

@@ -56,7 +56,7 @@ func TestEventProducer(t *testing.T) {
 	if _, err := NewProducer(t.Context(), broker, "events", 0); err == nil {
 		t.Error("messages of no rows")
 	}
-	broker.FailNext(pipelinetest.OpProduce, pipeline.ErrMessageTooLarge)
+	broker.FailNext(pipeline.OpProduce, pipeline.ErrMessageTooLarge)
 	if err := p.Add(t.Context(), rows); err != nil {
 		t.Fatal(err)
 	}

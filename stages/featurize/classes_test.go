@@ -101,7 +101,7 @@ func TestAClassIsAskedForOnceItHasEnoughRows(t *testing.T) {
 
 func TestClassesAreNotRequestedWithoutPermission(t *testing.T) {
 	w := newWatched(t, 10)
-	w.broker.FailNext(pipelinetest.OpProduce, pipeline.Permanent(pipeline.ErrDenied))
+	w.broker.FailNext(pipeline.OpProduce, pipeline.Permanent(pipeline.ErrDenied))
 	w.rows("new", 10)
 	stagestest.Until(t, "a refusal", func() bool {
 		w.mu.Lock()

@@ -16,7 +16,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -175,7 +174,7 @@ func TestFeaturizeStopsBetweenParts(t *testing.T) {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
 			k := newKit(t, 2000, 0, 0)
 			k.send(event(t, 0, rows), event(t, 1, rows))
-			k.FailNext(pipelinetest.OpProduce, append(make([]error, after), errGone)...)
+			k.FailNext(pipeline.OpProduce, append(make([]error, after), errGone)...)
 			if err := k.step(); !errors.Is(err, errGone) {
 				t.Fatalf("error %v", err)
 			}
@@ -239,7 +238,7 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 					t.Error("an output that was refused is sent again")
 				}
 				seen = true
-				k.FailNext(pipelinetest.OpProduce, nil, errors.New("away for a moment")) // nil for this request
+				k.FailNext(pipeline.OpProduce, nil, errors.New("away for a moment")) // nil for this request
 			}
 		case !seen:
 			t.Errorf("a dead letter before output %d", outputs)

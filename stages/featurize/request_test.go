@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -108,7 +107,7 @@ func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
-	k.FailNext(pipelinetest.OpProduce, errors.New("no answer"))
+	k.FailNext(pipeline.OpProduce, errors.New("no answer"))
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +162,7 @@ func TestFeaturizeSendsNoOutputAfterADeadLetterThatIsNotOut(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	errGone := pipeline.Permanent(errors.New("gone"))
 	k.send(pipeline.Record{Value: []byte("poison")}, event(t, 1, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
-	k.FailNext(pipelinetest.OpProduce, errGone)
+	k.FailNext(pipeline.OpProduce, errGone)
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}

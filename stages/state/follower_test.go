@@ -246,7 +246,7 @@ func TestDuring(t *testing.T) {
 	if err := f.During(t.Context(), func(context.Context, Snapshot) error { return wrong }); !errors.Is(err, wrong) {
 		t.Error(err)
 	}
-	broker.FailNext(pipelinetest.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
+	broker.FailNext(pipeline.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
 	if err := f.During(t.Context(), func(context.Context, Snapshot) error { return nil }, TopicModels); !errors.Is(err, pipeline.ErrDenied) {
 		t.Error(err)
 	}
@@ -261,7 +261,7 @@ func TestAskForModels(t *testing.T) {
 	if f.Snapshot().Models.Current != nil {
 		t.Error("models are followed before anybody asks")
 	}
-	k.Broker.FailNext(pipelinetest.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
+	k.Broker.FailNext(pipeline.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
 	if err := f.Ask(); err != nil {
 		t.Error(err)
 	}
