@@ -17,16 +17,14 @@ import (
 
 // Stats are figures of a schedule.
 type Stats struct {
-	Rows       int64 // of the input, in messages that decode
 	Duplicates int64 // rows repeated in features, which readers drop
 	Mixed      int64 // messages whose rows, without duplicates, come from several sets
-	Letters    int64 // dead letters
 	Models     int64 // recomputed ones
 	Sets       int64 // feature sets, each recomputed
 }
 
 // check compares the topics with the input and with undisturbed computations.
-func check(ctx context.Context, r *run) error {
+func (r *run) check(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkFeatures, r.checkLetters, r.checkModels} {
 		if err := part(ctx); err != nil && len(r.result.Faults) > 0 {
 			r.fault("not checked any further: %v", err)
@@ -191,7 +189,6 @@ func (r *run) checkOnce(partition int, seen map[seenRow]int) {
 	}
 	from := r.firstFeaturized(partition, seen)
 	for offset, m := range r.events().input[partition] {
-		r.result.Rows += int64(m.Rows)
 		log := r.origin(len(r.logs)-1, partition, int64(offset))
 		for row := range m.Rows {
 			want, at := 1, seenRow{log, int64(offset), row}

@@ -30,7 +30,6 @@ func (r *run) checkLetters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.result.Letters += int64(len(letters))
 		have := map[string]map[[2]int64]bool{meter.StageFeaturize: {}, meter.StageSubsample: {}}
 		for _, l := range letters {
 			if have[l.Stage] == nil {

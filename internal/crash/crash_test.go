@@ -118,6 +118,7 @@ func drawCells(t *testing.T) []Cell {
 	if seed == 0 {
 		seed = rand.Uint64N(1e9)
 	}
+	t.Logf("seed %d", seed)
 	cells := Matrix(testSession)
 	if n := *cellsFlag; n >= 0 && n < len(cells) {
 		drawn := rand.New(rand.NewPCG(seed, 0))

@@ -88,9 +88,9 @@ func (r *run) produceNext(ctx context.Context, partition, limit int) (sent bool,
 	return true, nil
 }
 
-// comeToRest waits until the explorations are over, sends the tail, which triggers another one, and then the end, and
+// settle waits until the explorations are over, sends the tail, which triggers another one, and then the end, and
 // waits until everything is processed.
-func comeToRest(ctx context.Context, r *run) {
+func (r *run) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
 	send := func(next int) func(context.Context) error {

@@ -16,25 +16,22 @@ const (
 
 // kindRules is what a kind of schedules does differently.
 type kindRules struct {
-	kind      Kind
-	draw      func(drawer, *Plan)                       // adds to a plan of crashes, in any order; nil = nothing
-	configure func(values map[string]any)               // sets keys of the configuration; nil = none
-	topics    func(context.Context, *run) error         // creates topics differently from the programs; nil = none
-	act       func(context.Context, *run, Action) error // performs its own act; nil if there is none
-	rest      func(context.Context, *run)               // ends the plan: waits until the pipeline is at rest, or reports why it is not
-	check     func(ctx context.Context, r *run) error   // compares the topics with the input
+	kind   Kind
+	draw   func(drawer, *Plan)                       // adds to a plan of crashes, in any order; nil = nothing
+	topics func(context.Context, *run) error         // creates topics differently from the programs; nil = none
+	act    func(context.Context, *run, Action) error // performs its own act; nil if there is none
 }
 
 // kinds lists the kinds in the order of --kind all.
 func kinds() []kindRules {
 	return []kindRules{
-		{kind: KindCrashes, rest: comeToRest, check: check},
-		{kind: KindClock, draw: drawClocks, topics: makeTolerantEvents, rest: comeToRest, check: check},
-		{kind: KindRecreate, draw: drawRecreate, act: recreate, rest: comeToRest, check: check},
-		{kind: KindTruncate, draw: drawTruncate, act: truncate, rest: comeToRest, check: check},
-		{kind: KindPoison, draw: drawPoison, act: actPoison, rest: comeToRest, check: check},
-		{kind: KindTransaction, draw: drawTransactions, act: actTransaction, rest: comeToRest, check: check},
-		{kind: KindLost, draw: drawLost, act: actLost, rest: comeToRest, check: check},
+		{kind: KindCrashes},
+		{kind: KindClock, draw: drawClocks, topics: makeTolerantEvents},
+		{kind: KindRecreate, draw: drawRecreate, act: recreate},
+		{kind: KindTruncate, draw: drawTruncate, act: truncate},
+		{kind: KindPoison, draw: drawPoison, act: actPoison},
+		{kind: KindTransaction, draw: drawTransactions, act: actTransaction},
+		{kind: KindLost, draw: drawLost, act: actLost},
 	}
 }
 

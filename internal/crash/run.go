@@ -43,9 +43,6 @@ type Result struct {
 	Faults []string       // violations; none = the promises were kept
 	Hits   map[string]int // triggers that acted
 	Done   map[Act]int    // performed actions
-	Nudges int            // how often processes joined because the embedded broker had lost track of a dead one
-
-	Unfinished int // processes that could not finish in time when told to end, because of a stop or a dead broker
 	Stats
 	Took time.Duration
 }
@@ -114,9 +111,6 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	values := keys(r.Name, r.plan, r.Session, r.broker.Addrs())
-	if configure := r.plan.Kind.rules().configure; configure != nil {
-		configure(values)
-	}
 	r.settings = arguments(values)
 	if r.loaded, err = config.Load("", values); err != nil {
 		return err
@@ -170,7 +164,7 @@ func (r *run) execute(outer context.Context) error {
 	}
 	if ctx.Err() == nil {
 		r.note("the plan is through")
-		r.nudged(ctx, &slots, func(ctx context.Context) { r.plan.Kind.rules().rest(ctx, r) })
+		r.comeToRest(ctx, &slots)
 	}
 	r.closeAll()
 	cancel()
@@ -178,17 +172,16 @@ func (r *run) execute(outer context.Context) error {
 	if len(r.result.Faults) > 0 {
 		return nil // the contents of the topics do not matter here
 	}
-	return r.plan.Kind.rules().check(outer, r)
+	return r.check(outer)
 }
 
-// nudged runs do and, if requested, lets one more of each program join whenever it takes long.
-func (r *run) nudged(ctx context.Context, slots *sync.WaitGroup, do func(context.Context)) {
+// comeToRest waits until everything is processed and, if requested, lets one more of each program join whenever it takes long.
+func (r *run) comeToRest(ctx context.Context, slots *sync.WaitGroup) {
 	waiting, done := context.WithCancel(ctx)
 	var nudges sync.WaitGroup
 	if r.Nudge > 0 {
 		nudges.Go(func() {
-			for r.result.Nudges < nudgesMax && sleep(waiting, r.Nudge) {
-				r.result.Nudges++
+			for n := 0; n < nudgesMax && sleep(waiting, r.Nudge); n++ {
 				for name, role := range map[string]Role{"nudge": RoleAll, "nudge-train": RoleTrain} { // one of every group
 					slot := &slot{run: r, Slot: Slot{Name: name, Role: role}}
 					r.slots = append(r.slots, slot)
@@ -197,7 +190,7 @@ func (r *run) nudged(ctx context.Context, slots *sync.WaitGroup, do func(context
 			}
 		})
 	}
-	do(ctx)
+	r.settle(ctx)
 	done()
 	nudges.Wait()
 }

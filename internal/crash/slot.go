@@ -105,7 +105,6 @@ func (s *slot) judge(p *process) bool {
 		s.note("%s has ended", s.Name)
 	case s.doomed && p.exitCode() == exitUnfinished && (p.stopped.Load() || !s.closing && s.plan.brokerDies()):
 		s.note("%s has ended with work in hand", s.Name)
-		s.unfinished()
 	default:
 		s.fault("%s ended by itself: %v\n%s", s.Name, p.err, p.tail())
 		s.giveUp()
@@ -176,13 +175,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-time.After(d):
 		return true
 	}
-}
-
-// unfinished counts a process that was told to end and could not finish in time.
-func (r *run) unfinished() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.result.Unfinished++
 }
 
 // hit counts a trigger that acted.

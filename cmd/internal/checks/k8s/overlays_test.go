@@ -66,8 +66,9 @@ func TestPartitionsAreSetOnce(t *testing.T) {
 		for _, m := range o.ofKind("KafkaTopic") {
 			n, _, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "partitions")
 			alone := slices.Contains([]string{"explorations", "feature-sets", "models"}, m.GetName()[strings.Index(m.GetName(), ".")+1:])
-			if n != 31.0 && !alone || n != 1.0 && alone {
-				t.Errorf("%v has %v partitions", m, n)
+			replicas, _, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "replicas")
+			if n != 31.0 && !alone || n != 1.0 && alone || replicas != float64(o.configuration(t, "eerf-scoring").Topics.Replication) {
+				t.Errorf("%v has %v partitions, %v replicas", m, n, replicas)
 			}
 		}
 	}

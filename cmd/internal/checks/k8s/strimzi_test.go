@@ -13,15 +13,6 @@ import (
 
 const strimziGroup = "kafka.strimzi.io"
 
-// kafkaTopic has the fields of Strimzi's KafkaTopic that are compared.
-type kafkaTopic struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Partitions int `json:"partitions"`
-		Replicas   int `json:"replicas"`
-	} `json:"spec"`
-}
-
 // kafkaUser has the fields of Strimzi's KafkaUser that are compared.
 type kafkaUser struct {
 	metav1.ObjectMeta `json:"metadata"`
@@ -150,28 +141,5 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	}
 	for user := range want {
 		t.Errorf("there is no user %s", user)
-	}
-}
-
-// TestTopicsAreCoPartitioned compares the partitions of topics with the configuration. Tests beside the manifests compare
-// the other settings.
-func TestTopicsAreCoPartitioned(t *testing.T) {
-	o := render(t, copyFiles(t), example)
-	topics := o.configuration(t, "eerf-selector").Topics
-	want := map[string]int{topics.Events: topics.Partitions, topics.Scores: topics.Partitions, topics.Samples: topics.Partitions,
-		topics.Features: topics.Partitions, topics.DeadLetters: topics.Partitions, topics.Explorations: 1, topics.FeatureSets: 1, topics.Models: 1}
-	for _, m := range o.ofKind("KafkaTopic") {
-		var topic kafkaTopic
-		if err := yaml.Unmarshal(m.Text, &topic); err != nil {
-			t.Fatal(err)
-		}
-		if topic.Spec.Partitions != want[topic.Name] || topic.Spec.Replicas != topics.Replication {
-			t.Errorf("%s: %d partitions, %d replicas; want %d, %d", topic.Name, topic.Spec.Partitions, topic.Spec.Replicas,
-				want[topic.Name], topics.Replication)
-		}
-		delete(want, topic.Name)
-	}
-	for topic := range want {
-		t.Errorf("there is no topic %s", topic)
 	}
 }
