@@ -17,6 +17,7 @@ type loader struct {
 	view    int
 	claimed int64 // bytes of the buffers so far
 	owned   []releaser
+	slab    slab
 }
 
 type releaser interface{ Release() }
@@ -50,7 +51,11 @@ func (l *loader) checkShape(want shape) error {
 	if int64(l.b.buffers.n) != buffers {
 		return corrupt("%d buffers, the schema needs %d", l.b.buffers.n, buffers)
 	}
-	return l.s.budget.Take(int64(want.nodes) * arrayCost)
+	if err := l.s.budget.Take(int64(want.nodes) * arrayCost); err != nil {
+		return err
+	}
+	l.slab = newSlab(want.nodes, want.buffers)
+	return nil
 }
 
 // nextNode returns the length and the null count of the next array. The row
@@ -108,7 +113,7 @@ func (l *loader) plain(raw []byte, need int64, align int) (*memory.Buffer, error
 		raw = raw[:need:need]
 	}
 	if aligned(raw, align) {
-		return memory.NewBufferBytes(raw), nil
+		return l.slab.wrap(raw), nil
 	}
 	b := l.allocate(len(raw))
 	copy(b.Bytes(), raw)

@@ -2,7 +2,6 @@ package arrowio
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -112,8 +111,10 @@ type slot struct {
 
 // data makes the array's data from the validity and the given buffers.
 func (a slot) data(dtype arrow.DataType, children []arrow.ArrayData, buffers ...*memory.Buffer) *array.Data {
-	buffers = slices.Insert(buffers, 0, a.validity)
-	return own(a.loader, array.NewData(dtype, a.n, buffers, children, a.nulls, 0))
+	all := a.slab.pointers(1 + len(buffers))
+	all[0] = a.validity
+	copy(all[1:], buffers)
+	return own(a.loader, a.slab.data(dtype, a.n, all, children, a.nulls))
 }
 
 // valid returns the validity bitmap, nil if there are no nulls.
