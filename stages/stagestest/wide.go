@@ -64,7 +64,7 @@ func EachWide(t *testing.T, test func(t *testing.T, shape string, rows arrow.Rec
 // buffers and a flag.
 const (
 	objectsPerMessage = 160
-	objectsPerColumn  = 6
+	objectsPerColumn  = 2
 	bytesPerObject    = 192 // on average
 )
 
