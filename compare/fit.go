@@ -24,7 +24,7 @@ type fitted struct {
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this
 // function distinguishes losses.
 func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
-	transform, heldOut := scoring.NewTransformer(choice.Set, nil), choice.HeldOut
+	transform, heldOut := scoring.NewTransformer(choice.Set), choice.HeldOut
 	if heldOut == nil {
 		heldOut = r.heldOut
 	}

@@ -9,7 +9,7 @@ import (
 func TestOneRowIsTransformedWithoutAllocation(t *testing.T) {
 	for _, m := range allMaps {
 		for _, dim := range []int{1, 77, 784} {
-			tr := NewTransformer(plainSet(drawFeatures(m, dim, 450)), nil)
+			tr := NewTransformer(plainSet(drawFeatures(m, dim, 450)))
 			x, dst := normalRows(1, 1, dim), make([]float32, tr.Len())
 			if n := testing.AllocsPerRun(20, func() { tr.Transform(dst, x, 1) }); n != 0 {
 				t.Errorf("%v of %d numbers: %v allocations", m, dim, n)

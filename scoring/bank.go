@@ -61,7 +61,7 @@ func NewBankOf(f *Features) *Bank {
 	b.kept = make([]*kernel.Panels, b.plan.shards)
 	for i := range b.kept {
 		first, next := b.shardRange(i)
-		b.kept[i] = pack(f.slice(first, next), nil)
+		b.kept[i] = pack(f.slice(first, next))
 	}
 	return b
 }
@@ -71,7 +71,7 @@ func newBank(c Candidates, plan BankPlan) *Bank {
 	b := &Bank{candidates: c, plan: plan}
 	if c.Map.Coordinates() {
 		f := c.DrawAll()
-		b.kept = []*kernel.Panels{kernel.Pack(kernel.Coordinate, c.Dim, f.Omega, nil, nil)}
+		b.kept = []*kernel.Panels{kernel.Pack(kernel.Coordinate, c.Dim, f.Omega, nil)}
 		return b
 	}
 	b.buffers = make(chan *shard, plan.buffers)
@@ -83,7 +83,7 @@ func newBank(c Candidates, plan BankPlan) *Bank {
 		s := b.take()
 		for i := first; i < next; i++ {
 			f := s.draw(b, i)
-			b.kept[i] = kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase, nil)
+			b.kept[i] = kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase)
 		}
 		b.give(s)
 	})
@@ -156,13 +156,12 @@ func (s *shard) draw(b *Bank, i int) Features {
 }
 
 // pack packs valid features for the kernels.
-func pack(f *Features, in *Affine) *kernel.Panels {
+func pack(f *Features) *kernel.Panels {
 	if err := f.Validate(); err != nil {
 		panic("scoring: invalid features: " + err.Error())
 	}
 	if f.Len() == 0 {
 		panic("scoring: no features")
 	}
-	in.check(f.Map, f.Dim)
-	return kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase, in.folded())
+	return kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase)
 }

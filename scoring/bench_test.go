@@ -60,7 +60,7 @@ func BenchmarkScore(b *testing.B) {
 
 func BenchmarkTransform(b *testing.B) {
 	forBenchShapes(b, transformShapes, func(s benchShape, c Candidates, x []float32) func() {
-		t := NewTransformer(plainSet(c.DrawAll()), nil)
+		t := NewTransformer(plainSet(c.DrawAll()))
 		dst := make([]float32, s.rows*c.Count)
 		return func() { t.Transform(dst, x, s.rows) }
 	})

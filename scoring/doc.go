@@ -24,8 +24,7 @@
 //	Sums ─Select─▶ Selection ─Draw(Selection.Index)─▶ FeatureSet ─NewTransformer─▶ Transformer
 //
 // A [Bank] keeps as many candidates packed for the kernels as its memory allows, and draws the others again for every
-// block of rows ([BankPlan]). A [Transformer] also takes raw rows whose encoding is affine, with an [Affine] folded
-// into ω.
+// block of rows ([BankPlan]).
 //
 // # Criteria
 //

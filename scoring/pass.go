@@ -121,9 +121,9 @@ func (b *Bank) scoreDrawn(sums *Sums, i int, x []float32, t kernel.Targets) {
 	s := b.take()
 	f := s.draw(b, i)
 	if s.panels == nil { // as large as a shard can be, whichever comes first
-		s.panels = kernel.Pack(f.Map.row().kernel, f.Dim, s.omega, s.phase, nil)
+		s.panels = kernel.Pack(f.Map.row().kernel, f.Dim, s.omega, s.phase)
 	}
-	s.panels.Repack(f.Omega, f.Phase, nil)
+	s.panels.Repack(f.Omega, f.Phase)
 	kernel.Score(b.sumsOf(sums, i), s.panels, 0, s.panels.Count(), x, t)
 	b.give(s)
 }

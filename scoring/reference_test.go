@@ -52,7 +52,7 @@ func bankOf(f *Features) *Bank {
 		if f.Phase != nil {
 			part.Phase = f.Phase[first:next]
 		}
-		b.kept = append(b.kept, pack(part, nil))
+		b.kept = append(b.kept, pack(part))
 	}
 	return b
 }
@@ -67,7 +67,7 @@ func scoreRows(f *Features, x []float32, rows int, t Targets) *Sums {
 // transform returns φ of all rows, unscaled.
 func transform(f *Features, x []float32, rows int) []float32 {
 	n := f.Len()
-	t := NewTransformer(&FeatureSet{Features: f, Index: make([]int32, n), Score: make([]float64, n), Scale: 1}, nil)
+	t := NewTransformer(&FeatureSet{Features: f, Index: make([]int32, n), Score: make([]float64, n), Scale: 1})
 	dst := make([]float32, rows*n)
 	t.Transform(dst, x, rows)
 	return dst

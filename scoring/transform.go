@@ -82,13 +82,11 @@ type Transformer struct {
 	panels *kernel.Panels
 }
 
-// NewTransformer packs fs, which is not kept. in says how rows are encoded when they come raw and is nil when they come
-// encoded. It panics when fs is not valid or in does not fit it.
-func NewTransformer(fs *FeatureSet, in *Affine) *Transformer {
+// NewTransformer packs fs, which is not kept. It panics when fs is not valid.
+func NewTransformer(fs *FeatureSet) *Transformer {
 	if err := fs.Validate(); err != nil {
 		panic("scoring: invalid feature set: " + err.Error())
 	}
-	in.check(fs.Features.Map, fs.Features.Dim)
 	factor := make([]float32, fs.Features.Len())
 	for i := range factor {
 		factor[i] = fs.Scale
@@ -96,12 +94,12 @@ func NewTransformer(fs *FeatureSet, in *Affine) *Transformer {
 			factor[i] = float32(fs.Weight[i] * fs.Scale)
 		}
 	}
-	return &Transformer{dim: fs.Features.Dim, factor: factor, panels: pack(fs.Features, in)}
+	return &Transformer{dim: fs.Features.Dim, factor: factor, panels: pack(fs.Features)}
 }
 
 // NewFeatureTransformer packs features to be had as they are, without weights or scale. It panics when f is not valid.
 func NewFeatureTransformer(f *Features) *Transformer {
-	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())}, nil)
+	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())})
 }
 
 // Len returns M.

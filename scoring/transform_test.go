@@ -23,7 +23,7 @@ func TestTransformAgreesWithTheReference(t *testing.T) {
 	for _, m := range allMaps {
 		for _, dim := range []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784} {
 			fs := plainSet(drawFeatures(m, dim, 11))
-			tr := NewTransformer(fs, nil)
+			tr := NewTransformer(fs)
 			for _, rows := range []int{0, 1, 2, 7, 8, 9} {
 				x := normalRows(9, rows, dim)
 				before := slices.Clone(x)
@@ -55,10 +55,10 @@ func TestRowsTransformAlikeAloneAndTogether(t *testing.T) {
 }
 
 func TestTransformRefusesWrongShapes(t *testing.T) {
-	tr := NewTransformer(plainSet(drawFeatures(MapCosine, 3, 4)), nil)
+	tr := NewTransformer(plainSet(drawFeatures(MapCosine, 3, 4)))
 	panics(t, "scoring: 6 numbers to 7 for 2 rows", func() { tr.Transform(make([]float32, 7), make([]float32, 6), 2) })
 	panics(t, "scoring: 5 numbers to 8 for 2 rows", func() { tr.Transform(make([]float32, 8), make([]float32, 5), 2) })
-	panics(t, "scoring: invalid feature set", func() { NewTransformer(&FeatureSet{}, nil) })
+	panics(t, "scoring: invalid feature set", func() { NewTransformer(&FeatureSet{}) })
 }
 
 func TestFeatureSetsFromOutsideAreChecked(t *testing.T) {

@@ -13,8 +13,6 @@ import (
 // long as a topic's schema does not change; for another pointer the columns are looked up again.
 type binding struct {
 	encoder *Encoder
-	// raw says that numbers stay unchanged, for features that the encoder is folded into.
-	raw     bool
 	columns []boundColumn
 	classes classTable
 
@@ -42,12 +40,9 @@ type boundColumn struct {
 }
 
 // bind prepares the binding for e and schema.
-func (b *binding) bind(e *Encoder, raw bool, schema *arrow.Schema) error {
-	if b.encoder != e || b.raw != raw {
-		if raw && e.Fold() == nil {
-			panic("encoder: raw rows of an encoder that does not fold")
-		}
-		*b = binding{encoder: e, raw: raw, columns: boundColumns(e, raw)}
+func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
+	if b.encoder != e {
+		*b = binding{encoder: e, columns: boundColumns(e)}
 		if e.Label != nil {
 			b.classes = newClassTable(e.Label)
 		}
@@ -65,7 +60,7 @@ func (b *binding) bind(e *Encoder, raw bool, schema *arrow.Schema) error {
 }
 
 // boundColumns prepares the columns of an encoder.
-func boundColumns(e *Encoder, raw bool) []boundColumn {
+func boundColumns(e *Encoder) []boundColumn {
 	columns := make([]boundColumn, len(e.Columns))
 	at := 0
 	for i := range e.Columns {
@@ -73,12 +68,12 @@ func boundColumns(e *Encoder, raw bool) []boundColumn {
 		b := boundColumn{kind: c.Kind, width: c.Width, at: at, flagged: c.Missing}
 		switch c.Kind {
 		case Bool, Category:
-			b.scaling = newScaling(e, c, 0, c.Width, raw)
+			b.scaling = newScaling(e, c, 0, c.Width)
 			b.indicators = newIndicators(&b.scaling, c)
 			b.codes = numbered(c.Categories)
 		default:
-			b.scaling = newScaling(e, c, 0, c.values(), raw)
-			b.extras = newScaling(e, c, c.values(), c.Width, raw)
+			b.scaling = newScaling(e, c, 0, c.values())
+			b.extras = newScaling(e, c, c.values(), c.Width)
 			for _, cycle := range c.Cycles {
 				b.cycles = append(b.cycles, cycle.facts())
 			}

@@ -140,21 +140,6 @@ func TestNaNIsMissingOrRejects(t *testing.T) {
 	}
 }
 
-// A raw row that is a view of the record is copied before one of its NaNs is replaced by the mean.
-func TestNaNInAViewIsMissing(t *testing.T) {
-	nan := math.NaN()
-	v := col(t, "v", list(3, f32), []any{1, 2, 3}, []any{nan, 5, nan}, []any{7, 8, 9})
-	e, _ := calibrated(t, Options{Standardize: StandardizeNone}, record(t, v))
-	rec := record(t, v)
-	rows := raw(t, e, rec, nil)
-	if want := []float32{1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(rows.X, want) || rows.Counts.Imputed != 2 || rows.N != 3 {
-		t.Errorf("x %v, counts %+v", rows.X, rows.Counts)
-	}
-	if kept := rec.Column(0).(*array.FixedSizeList).ListValues().(*array.Float32).Value(3); !math.IsNaN(float64(kept)) {
-		t.Errorf("the record has %v", kept)
-	}
-}
-
 func TestCommonestCategories(t *testing.T) {
 	// b 3 times, a and c twice each, d once.
 	rec := record(t, col(t, "c", text, "c", "b", "a", "d", "b", "c", nil, "a", "b"))

@@ -43,18 +43,6 @@
 // The implementation differs: most numbers are multiplied by a reciprocal, several at a time, with the same bits as the
 // division would give (see internal/standardize).
 //
-// # Raw rows
-//
-// Shifting and scaling are affine, so features of the form f(ωᵀx + b) can take them into ω and b and read the record's
-// own numbers. [Encoder.Fold] says whether that is exact enough for an encoder, once for a feature set or an
-// exploration, and returns the map to fold. [Encoder.EncodeRaw] then replaces Encode. It rejects the same rows and
-// counts the same things. Numbers of other types than float32 are rounded to it before the mean is subtracted, not
-// after. That costs at most five times the rounding of x where x is about 1, since the mean of an encoder that folds is
-// at most four scales. A time in seconds has a mean of thousands of scales, so its encoder does not fold.
-//
-// Raw rows of a single vector column of float32 without nulls are not even copied: X is a view of the record, and lives
-// as long as the record.
-//
 // # Outcomes of a row
 //
 // Every requested row ends in one of two places. It is rejected, and listed in Rows.Rejected, if a feature is infinite,

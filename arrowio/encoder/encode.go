@@ -24,30 +24,14 @@ const (
 // thousands), so a caller with a budget requests a bounded number of rows at a time. Cutting take into pieces gives the
 // same rows. A row number that the record does not have panics.
 func (e *Encoder) Encode(dst *Rows, rec arrow.Record, take []int32) error {
-	return dst.encode(e, false, rec, take)
-}
-
-// EncodeRaw is Encode for features that the encoder is folded into (see [Encoder.Fold]): X holds the record's numbers
-// as float32, with means in place of nulls, neither shifted nor scaled. It rejects the same rows for the same reasons
-// as Encode, and everything else in dst is the same.
-//
-// If the record already has the rows in that form (a single float32 vector column without nulls) and all of them are
-// requested and usable, X is a view of the record's memory: it must not be written, and is valid as long as the
-// record. It panics for an encoder that does not fold.
-func (e *Encoder) EncodeRaw(dst *Rows, rec arrow.Record, take []int32) error {
-	return dst.encode(e, true, rec, take)
-}
-
-// encode implements Encode and EncodeRaw.
-func (r *Rows) encode(e *Encoder, raw bool, rec arrow.Record, take []int32) error {
-	r.empty()
-	if err := r.binding.bind(e, raw, rec.Schema()); err != nil {
+	dst.empty()
+	if err := dst.binding.bind(e, rec.Schema()); err != nil {
 		return err
 	}
-	r.ask(e, int(rec.NumRows()), take)
-	r.encodeFeatures(rec)
-	r.encodeLabel(rec)
-	r.settle()
+	dst.ask(e, int(rec.NumRows()), take)
+	dst.encodeFeatures(rec)
+	dst.encodeLabel(rec)
+	dst.settle()
 	return nil
 }
 
@@ -57,7 +41,6 @@ func (r *Rows) empty() {
 	r.UnseenClasses.Clear()
 	r.Rejected = r.Rejected[:0]
 	r.Targets.Outputs, r.Targets.Values, r.Targets.Class = 0, nil, nil
-	r.X, r.viewing = r.dense, false
 	r.truncate(0)
 }
 
@@ -104,7 +87,7 @@ func inputOf(a arrow.Array, kind Kind) input {
 	return in
 }
 
-// encodeFeatures fills X, block by block unless the record already has it in that form.
+// encodeFeatures fills X, block by block.
 func (r *Rows) encodeFeatures(rec arrow.Record) {
 	r.inputs = resize(r.inputs, len(r.binding.features))
 	defer clear(r.inputs) // so that they do not keep the record's memory
@@ -112,13 +95,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 		a := rec.Column(column)
 		r.inputs[i] = inputOf(a, r.binding.columns[i].kind)
 	}
-	if x := r.view(); x != nil {
-		r.X, r.viewing = x, true
-		r.judgeView()
-		return
-	}
-	r.dense = resize(r.dense, r.N*r.Dim)
-	r.X = r.dense
+	r.X = resize(r.X, r.N*r.Dim)
 	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows) // an encoder with only a label has no dimensions
 	for first := 0; first < r.N; first += step {
 		next := min(first+step, r.N)
@@ -172,7 +149,6 @@ func (r *Rows) settle() {
 	if bytes.Count(r.fault, []byte{noFault}) == r.N {
 		return
 	}
-	r.own()
 	kept := 0
 	for i := range r.N {
 		if f := r.fault[i]; f != noFault {

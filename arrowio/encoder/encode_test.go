@@ -232,29 +232,13 @@ func TestEncodeAllocatesNothingOnceWarm(t *testing.T) {
 		col(t, "label", i64, 1, 2, nil, 4))
 	o := options("label")
 	e, _ := calibrated(t, o, record(t, columns...))
-	expectNoAllocations(t, (*Encoder).Encode, e, columns)
-
-	o.Clip = 0
-	vector := []column{col(t, "v", list(2, f32), []any{1, 2}, []any{2, 1}, []any{1, 1}, []any{3, 2}), columns[len(columns)-1]}
-	for name, columns := range map[string][]column{"numbers": {columns[0], columns[1], columns[2], columns[len(columns)-1]}, "vector": vector} {
-		e, _ := calibrated(t, o, record(t, columns...))
-		if e.Fold() == nil {
-			t.Fatalf("%s: does not fold", name)
-		}
-		expectNoAllocations(t, (*Encoder).EncodeRaw, e, columns)
-	}
-}
-
-// expectNoAllocations encodes records of two schemas in turn, all of their rows and some.
-func expectNoAllocations(t *testing.T, encode func(*Encoder, *Rows, arrow.Record, []int32) error, e *Encoder, columns []column) {
-	t.Helper()
 	first, second := record(t, columns...), record(t, columns...)
 	var rows Rows
 	takes := [][]int32{nil, {3, 1, 0, 2}}
 	run := func() {
 		for _, rec := range []arrow.Record{first, second} {
 			for _, take := range takes {
-				if err := encode(e, &rows, rec, take); err != nil {
+				if err := e.Encode(&rows, rec, take); err != nil {
 					t.Fatal(err)
 				}
 				rows.KeepLabelled()

@@ -216,9 +216,6 @@ func (e *Encoder) CanonicalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// standardizes reports whether the dimensions of columns of that kind are standardized.
-func (e *Encoder) standardizes(k Kind) bool { return standardizes(e.Standardize, k) }
-
 // standardizes reports whether a setting standardizes the columns of a kind.
 func standardizes(setting string, k Kind) bool {
 	switch setting {

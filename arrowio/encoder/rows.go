@@ -61,13 +61,12 @@ func (c *Counts) Add(other Counts) {
 }
 
 // Rows is the dense form of some rows of a record, which [Encoder.Encode] fills over and over. It belongs to one
-// goroutine and keeps its memory between calls. What Encode stores there is a copy, so the record may be released.
-// After [Encoder.EncodeRaw] X may be a view of the record, to be read only while the record is held. The zero value is
-// ready for use.
+// goroutine and keeps its memory between calls. What Encode stores there is a copy, so the record may be released. The
+// zero value is ready for use.
 type Rows struct {
 	// N is the number of usable rows, Dim the dimensions of each.
 	N, Dim int
-	// X is row-major [N·Dim], finite, at most MaxMagnitude in size once encoded.
+	// X is row-major [N·Dim], finite, at most MaxMagnitude in size.
 	X []float32
 	// Row is [N]: the number of each row within the record.
 	Row []int32
@@ -87,9 +86,6 @@ type Rows struct {
 	// picked are the requested rows, inputs the columns of the current record.
 	picked picked
 	inputs []input
-	// dense is the memory of X, unless X is a view of the record.
-	dense   []float32
-	viewing bool
 	// fault is [requested rows]: the first fault of each, noFault for none.
 	fault []uint8
 	// labelFault is the same for labels, kept separate until it is known whether the row has one.
@@ -120,7 +116,6 @@ func (r *Rows) KeepLabelled() {
 	if !slices.Contains(r.Labelled, false) {
 		return
 	}
-	r.own()
 	kept := 0
 	for i := range r.N {
 		if r.Labelled[i] {

@@ -17,8 +17,6 @@ type scaling struct {
 	clips bool
 	// nanMissing says that NaN is a missing value.
 	nanMissing bool
-	// raw says that values are checked by their dimensions but stored unchanged.
-	raw bool
 
 	// minus and times compute most dimensions without a division, those with a magnitude below
 	// bound: see [standardize.Column]. The others go through exact.
@@ -27,9 +25,9 @@ type scaling struct {
 }
 
 // newScaling returns the scaling of dimensions first to next-1 of a column of e.
-func newScaling(e *Encoder, c *Column, first, next int, raw bool) scaling {
+func newScaling(e *Encoder, c *Column, first, next int) scaling {
 	width := next - first
-	s := scaling{limit: MaxMagnitude, nanMissing: e.NaN == NaNMissing, raw: raw}
+	s := scaling{limit: MaxMagnitude, nanMissing: e.NaN == NaNMissing}
 	if len(c.Mean) >= next {
 		s.mean = c.Mean[first:next]
 	}
@@ -40,11 +38,6 @@ func newScaling(e *Encoder, c *Column, first, next int, raw bool) scaling {
 		if e.Clip > 0 {
 			s.limit, s.clips = e.Clip, true
 		}
-	}
-	if raw {
-		s.minus, s.times = make([]float64, width), ones(width)
-		s.bound = rawBound(s.scale)
-		return s
 	}
 	s.minus, s.times = s.shift, make([]float64, width)
 	for j := range s.times {
@@ -75,9 +68,6 @@ func (s *scaling) apply(j int, v float64) (float32, bool) {
 
 // missing returns what dimension j holds for a null.
 func (s *scaling) missing(j int) float32 {
-	if s.raw {
-		return float32(s.mean[j])
-	}
 	x, _ := s.apply(j, s.mean[j])
 	return x
 }
@@ -114,9 +104,6 @@ func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	z := (v - s.shift[j]) / s.scale[j]
 	if !(z >= -s.limit && z <= s.limit) { // so that NaN comes here
 		return b.beyond(i, j, v, z, s)
-	}
-	if s.raw {
-		return float32(v)
 	}
 	return float32(z)
 }

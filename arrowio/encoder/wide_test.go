@@ -11,8 +11,8 @@ import (
 )
 
 // drawNumbers draws a table of numeric columns and vectors with nulls, faults and numbers of any size, and an encoder for
-// it: one that folds if raw.
-func drawNumbers(t testing.TB, r *rapid.T, raw bool) (*table, *Encoder) {
+// it.
+func drawNumbers(t testing.TB, r *rapid.T) (*table, *Encoder) {
 	t.Helper()
 	n := rapid.IntRange(1, 12).Draw(r, "rows")
 	if rapid.IntRange(0, 7).Draw(r, "several blocks") == 0 {
@@ -20,15 +20,13 @@ func drawNumbers(t testing.TB, r *rapid.T, raw bool) (*table, *Encoder) {
 	}
 	d := &table{t: t}
 	e := &Encoder{Standardize: rapid.SampledFrom([]string{StandardizeNumeric, StandardizeNone}).Draw(r, "standardize")}
-	if !raw {
-		e.Clip = rapid.SampledFrom([]float64{0, 5}).Draw(r, "clip")
-	}
+	e.Clip = rapid.SampledFrom([]float64{0, 5}).Draw(r, "clip")
 	e.NaN = rapid.SampledFrom([]string{"", NaNMissing}).Draw(r, "nan")
 	nulls := rapid.SampledFrom([]int{0, 10}).Draw(r, "nulls") // in a hundred
 	columns := rapid.IntRange(1, 3*stripColumns).Draw(r, "columns")
 	for j := range columns {
 		c := drawColumn(r, fmt.Sprint("c", j), e.Standardize != StandardizeNone)
-		if c.Kind == Numeric && !raw && rapid.IntRange(0, 9).Draw(r, "missing") == 0 {
+		if c.Kind == Numeric && rapid.IntRange(0, 9).Draw(r, "missing") == 0 {
 			c.Missing, c.Width = true, 2
 		}
 		e.Columns, e.Dim = append(e.Columns, c), e.Dim+c.Width
@@ -59,7 +57,7 @@ func drawNumbers(t testing.TB, r *rapid.T, raw bool) (*table, *Encoder) {
 	return d, e
 }
 
-// drawColumn draws a numeric column or a vector whose means are at most four scales.
+// drawColumn draws a numeric column or a vector.
 func drawColumn(r *rapid.T, name string, standardized bool) Column {
 	c := Column{Name: name, Kind: Numeric, Width: 1}
 	if rapid.IntRange(0, 5).Draw(r, "vector") == 0 {
@@ -112,7 +110,7 @@ func drawTake(r *rapid.T, n int) []int32 {
 // TestNumbersEqualAPlainReading encodes tables of numbers of any type value by value.
 func TestNumbersEqualAPlainReading(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		d, e := drawNumbers(t, r, false)
+		d, e := drawNumbers(t, r)
 		take := drawTake(r, len(d.values[0]))
 		rows := encoded(t, e, d.rows(0, len(d.values[0])), take...)
 		for i, row := range rows.Row {
@@ -122,29 +120,6 @@ func TestNumbersEqualAPlainReading(t *testing.T) {
 			}
 			if got := rows.X[i*e.Dim : (i+1)*e.Dim]; !slices.Equal(got, want) {
 				r.Fatalf("row %d: %v, want %v", row, got, want)
-			}
-		}
-	})
-}
-
-// TestRawRowsAreTheEncodedOnes compares raw rows, encoded by hand, with encoded ones: the same rows, rejected for the
-// same reasons, with the same counts.
-func TestRawRowsAreTheEncodedOnes(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		d, e := drawNumbers(t, r, true)
-		rec := d.rows(0, len(d.values[0]))
-		take := drawTake(r, len(d.values[0]))
-		plain, rows := encoded(t, e, rec, take...), raw(t, e, rec, take)
-		if !slices.Equal(rows.Row, plain.Row) || !slices.Equal(rows.Rejected, plain.Rejected) || rows.Counts != plain.Counts || rows.N != plain.N {
-			r.Fatalf("rows %v, rejected %v, counts %+v\nwant %v %v %+v", rows.Row, rows.Rejected, rows.Counts, plain.Row, plain.Rejected, plain.Counts)
-		}
-		a := e.Fold()
-		for i, v := range rows.X {
-			j := i % e.Dim
-			got, want := (float64(v)-a.Shift[j])/a.Scale[j], float64(plain.X[i])
-			// Raw numbers are rounded relative to their own magnitude, which includes the mean.
-			if math.Abs(got-want) > 0x1p-23*(math.Abs(want)+foldShift) {
-				r.Fatalf("raw %v in dimension %d is %v, want %v", v, j, got, want)
 			}
 		}
 	})

@@ -267,7 +267,7 @@ func checkSet(t *testing.T, name string, want *FeatureSet, got docSet, rows []ma
 	if err := want.Encoder.Encode(&x, rec, nil); err != nil || x.N != len(rows) {
 		t.Fatalf("%s: %d rows encoded, %v", name, x.N, err)
 	}
-	transform := scoring.NewTransformer(&want.Set, nil)
+	transform := scoring.NewTransformer(&want.Set)
 	z := make([]float32, x.N*transform.Len())
 	transform.Transform(z, x.X, x.N)
 	close32(t, name+": x", x.X, got.X, 0)

@@ -54,7 +54,7 @@ func features(f *scoring.Features, x []float32, rows int) *mat.Dense {
 	n := f.Len()
 	set := &scoring.FeatureSet{Features: f, Index: make([]int32, n), Score: make([]float64, n), Scale: 1}
 	phi := make([]float32, rows*n)
-	scoring.NewTransformer(set, nil).Transform(phi, x, rows)
+	scoring.NewTransformer(set).Transform(phi, x, rows)
 	dense := make([]float64, len(phi))
 	for i, v := range phi {
 		dense[i] = float64(v)

@@ -27,7 +27,7 @@ var _ = [1]struct{}{}[kernel.Width-training.PanelColumns]
 func (l *learner) evaluation(f *scoring.Features) *evaluation {
 	if l.evaluated == nil {
 		l.evaluated = &evaluation{
-			last: &l.last, rows: l.fit, workers: l.o.Workers, panels: kernel.Pack(kernel.Cosine, f.Dim, f.Omega, f.Phase, nil),
+			last: &l.last, rows: l.fit, workers: l.o.Workers, panels: kernel.Pack(kernel.Cosine, f.Dim, f.Omega, f.Phase),
 			z: make([]float32, l.fit.n*f.Len()), s: training.NewTall(l.fit.n, f.Len()),
 		}
 	}
@@ -44,7 +44,7 @@ func (e *evaluation) share(work func(first, next int)) {
 // time, while their features are in the cache.
 func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 	m, d, k := f.Len(), f.Dim, e.rows.outputs
-	e.panels.Repack(f.Omega, f.Phase, nil)
+	e.panels.Repack(f.Omega, f.Phase)
 	sums := training.NewSums(m, k)
 	sums.Workers = e.workers
 	for from := 0; from < e.rows.n; from += scoring.BlockRows {

@@ -1,9 +1,8 @@
 // Package events reads and writes the messages of the events topic.
 //
 // A message is an Arrow stream of record batches. A [Reader] decodes it within [Limits] and refuses what does not fit
-// the encoder of a feature set. A [RowEncoder] turns a batch into rows of numbers, chunk by chunk ([EachChunk]), as a
-// bank or a transformer takes them. A [Producer] writes rows. [TakeRows] and its neighbours cut rows and columns out of
-// a batch.
+// the encoder of a feature set. The encoder takes a batch chunk by chunk ([EachChunk]). A [Producer] writes rows.
+// [TakeRows] and its neighbours cut rows and columns out of a batch.
 //
 // Memory: the caller releases record batches before it reads the next message, because they may point into memory that
 // the Reader reuses. With [Slots], a message is worked on in the memory of a slot; a process has a few of them, however

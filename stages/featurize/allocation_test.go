@@ -16,8 +16,8 @@ import (
 const objectsPerPrediction = 60
 
 // smallSet is a feature set of 16 features, because the kernels have their own tests.
-func smallSet(t testing.TB, shape string, rows arrow.Record) *wire.FeatureSet {
-	e, c := explored.Wide(shape, 16)
+func smallSet(t testing.TB, rows arrow.Record) *wire.FeatureSet {
+	e, c := explored.Wide(16)
 	c.CalibrationRows = 100
 	return explored.FeatureSet(t, e, c, rows)
 }
@@ -55,7 +55,7 @@ func BenchmarkFeaturizer(b *testing.B) {
 	for _, shape := range stagestest.WideShapes {
 		b.Run(shape, func(b *testing.B) {
 			rows := stagestest.WideEvents(b, shape, rowsPerMessage)
-			e, c := explored.Wide(shape, features)
+			e, c := explored.Wide(features)
 			core := New(explored.FeatureSet(b, e, c, rows), testLimits, Default().MaxOutputBytes)
 			source := unaligned(b, rows)
 			b.ReportAllocs()
@@ -69,13 +69,13 @@ func BenchmarkFeaturizer(b *testing.B) {
 
 func TestFeaturizerAllocatesNothingThatGrowsWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
-		checkProcess(t, New(smallSet(t, shape, rows), testLimits, Default().MaxOutputBytes), shape, rows, 0)
+		checkProcess(t, New(smallSet(t, rows), testLimits, Default().MaxOutputBytes), shape, rows, 0)
 	})
 }
 
 func TestPredictingAllocatesNothingThatGrowsWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
-		set := smallSet(t, shape, rows)
+		set := smallSet(t, rows)
 		core := New(set, testLimits, Default().MaxOutputBytes)
 		if err := core.AttachPredictions(set); err != nil {
 			t.Fatal(err)

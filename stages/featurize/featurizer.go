@@ -211,7 +211,7 @@ func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error
 		m.chunk = batch.NewSlice(int64(first-base), int64(next-base))
 		defer m.chunk.Release()
 	}
-	if err := m.encoder.Encode(&m.rows, m.chunk, nil); err != nil {
+	if err := m.set.Encoder.Encode(&m.rows, m.chunk, nil); err != nil {
 		return err
 	}
 	m.pending = m.rows.Counts

@@ -8,7 +8,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -17,13 +16,10 @@ type packedSet struct {
 	id        string
 	set       *wire.FeatureSet
 	transform *scoring.Transformer
-	encoder   events.RowEncoder
 }
 
 func pack(set *wire.FeatureSet) *packedSet {
-	p := &packedSet{id: set.ID(), set: set}
-	p.transform, p.encoder = events.NewTransformer(set)
-	return p
+	return &packedSet{id: set.ID(), set: set, transform: scoring.NewTransformer(&set.Set)}
 }
 
 // packedSets are the packed sets that partitions use. The zero value is ready for concurrent use.

@@ -22,7 +22,6 @@ type Pair struct {
 	id        string
 	rows      *encoder.Encoder // of rows: without the label for predictions, which rows need not have and which is then ignored
 	transform *scoring.Transformer
-	encoder   events.RowEncoder
 	predictor *predictor // that mappers copy; nil without a model
 }
 
@@ -33,8 +32,7 @@ func NewPair(set *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 
 // newPair is NewPair for rows as another version of the set encodes them.
 func newPair(set, rows *wire.FeatureSet, model *wire.Model) (*Pair, error) {
-	p := &Pair{Set: set, Model: model, id: set.ID(), rows: rows.Encoder}
-	p.transform, p.encoder = events.NewTransformer(rows)
+	p := &Pair{Set: set, Model: model, id: set.ID(), rows: rows.Encoder, transform: scoring.NewTransformer(&rows.Set)}
 	if model == nil {
 		return p, nil
 	}
@@ -139,7 +137,7 @@ func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (
 	for _, batch := range batches {
 		base := int32(m.made.Total)
 		err := events.EachChunk(batch, m.pair.rows.Dim, func(first int64, chunk arrow.Record) error {
-			if err := m.pair.encoder.Encode(&m.rows, chunk, nil); err != nil {
+			if err := m.pair.rows.Encode(&m.rows, chunk, nil); err != nil {
 				return err
 			}
 			return m.chunk(base+int32(first), features, more)

@@ -13,7 +13,7 @@ import (
 
 func TestSubsamplerAllocatesNothingThatGrowsWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
-		e, exploration := explored.Wide(shape, 16)
+		e, exploration := explored.Wide(16)
 		exploration.CalibrationRows = 100
 		spec := explored.Spec(t, e, exploration, rows)
 		spec.Partitions[0].EndOffset, spec.Partitions[0].Quota = 1<<40, 0

@@ -32,7 +32,7 @@ type otherSet struct {
 	model   *wire.Model // the incumbent
 
 	reader    *events.Reader
-	encoder   events.RowEncoder
+	encoder   *encoder.Encoder
 	transform *scoring.Transformer
 	weights   *training.Model              // of labels as the trainer codes them
 	class     []int32                      // maps the model's classes to the trainer's; -1 for none
@@ -44,12 +44,12 @@ type otherSet struct {
 func newOtherSet(r *Runner, model *wire.Model, set *wire.FeatureSet) *otherSet {
 	o := &otherSet{
 		log: r.Broker, logger: r.Logger, topic: r.Topics.Events, trainer: r.trainer, model: model, reader: r.Source.Reader(set.Encoder),
-		weights: r.trainer.recoded(model.Judged), known: map[training.RowID][]float32{},
+		encoder: set.Encoder, transform: scoring.NewTransformer(&set.Set), weights: r.trainer.recoded(model.Judged),
+		known: map[training.RowID][]float32{},
 	}
 	for _, name := range set.Encoder.Label.Classes {
 		o.class = append(o.class, int32(slices.Index(r.trainer.set.Encoder.Label.Classes, name)))
 	}
-	o.transform, o.encoder = events.NewTransformer(set)
 	return o
 }
 

@@ -45,7 +45,6 @@ type evaluation struct {
 	set        *wire.FeatureSet
 	model      *training.Model // of coded labels
 	transform  *scoring.Transformer
-	encoder    events.RowEncoder
 	coding     scoring.Coding
 	regression *training.Regression
 	classes    *training.Classification
@@ -54,8 +53,7 @@ type evaluation struct {
 
 func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 	coding := LabelCoding(set)
-	transform, rows := events.NewTransformer(set)
-	e := &evaluation{set: set, model: recode(model.Model, set, coding), transform: transform, encoder: rows, coding: coding}
+	e := &evaluation{set: set, model: recode(model.Model, set, coding), transform: scoring.NewTransformer(&set.Set), coding: coding}
 	if label := set.Encoder.Label; set.Task == scoring.Regression {
 		e.regression = training.NewRegression(coding.Offset).InUnits(labelUnits(coding, label)) // the calibration mean, coded
 	} else {
@@ -67,7 +65,7 @@ func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 
 func (e *evaluation) add(batch arrow.Record) error {
 	rows := &e.rows
-	if err := e.encoder.Encode(rows, batch, nil); err != nil {
+	if err := e.set.Encoder.Encode(rows, batch, nil); err != nil {
 		return err
 	}
 	rows.KeepLabelled()

@@ -18,7 +18,6 @@ import (
 type FileTrainer struct {
 	*Partition
 	transform *scoring.Transformer
-	encoder   events.RowEncoder
 	z         []float32 // reused
 	file      RowCounts
 }
@@ -44,7 +43,7 @@ func NewFile(set *wire.FeatureSet, config Config, name string) (*FileTrainer, er
 	t.learnedFrom = sampledRows(set, name)
 	f := &FileTrainer{Partition: t.Partition(0)}
 	f.reset()
-	f.transform, f.encoder = events.NewTransformer(set)
+	f.transform = scoring.NewTransformer(&set.Set)
 	return f, nil
 }
 
@@ -81,7 +80,7 @@ func (f *FileTrainer) check(schema *arrow.Schema) error {
 }
 
 func (f *FileTrainer) addChunk(chunk arrow.Record) error {
-	if err := f.encoder.Encode(&f.rows, chunk, nil); err != nil {
+	if err := f.set.Encoder.Encode(&f.rows, chunk, nil); err != nil {
 		return err
 	}
 	m, n := f.transform.Len(), f.rows.N

@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -70,11 +71,11 @@ func featuresOf(t testing.TB, set *wire.FeatureSet, partition int, offset int64,
 // featuresBody is the body of a features message: passthrough and label columns, the row's number in the event, the features.
 func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part wire.FeatureBatch) []byte {
 	t.Helper()
-	transform, enc := events.NewTransformer(set)
+	transform := scoring.NewTransformer(&set.Set)
 	var rows encoder.Rows
 	slice := batch.NewSlice(int64(part.FirstRow), int64(part.FirstRow+part.RowCount))
 	defer slice.Release()
-	if err := enc.Encode(&rows, slice, nil); err != nil {
+	if err := set.Encoder.Encode(&rows, slice, nil); err != nil {
 		t.Fatal(err)
 	}
 	kept, err := events.TakeRows(slice, rows.Row[:rows.N], events.OutputColumns(set.Encoder))

@@ -52,7 +52,7 @@ func BenchmarkKernelScore(b *testing.B) {
 		for _, level := range benchLevels() {
 			for _, outputs := range []string{"values", "classes"} {
 				b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/outputs=%s/procs=1", s.rows, s.dim, s.features, level, outputs), func(b *testing.B) {
-					p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features), nil)
+					p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features))
 					x, targets := random(s.rows*s.dim), Targets{Outputs: 1, Values: random(s.rows)}
 					if outputs == "classes" {
 						targets = Targets{Outputs: 10, Class: make([]int32, s.rows)}
@@ -74,7 +74,7 @@ func BenchmarkKernelFeaturize(b *testing.B) {
 	} {
 		for _, level := range benchLevels() {
 			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/procs=1", s.rows, s.dim, s.features, level), func(b *testing.B) {
-				p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features), nil)
+				p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features))
 				x, dst, factor := random(s.rows*s.dim), alignedFloats(s.rows*s.features), random(s.features)
 				compare(b, s.rows*s.dim*s.features, func() { Featurize(dst, p, x, factor) })
 			})

@@ -8,9 +8,6 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Affine says how raw rows are encoded: x_k = (raw_k − Shift[k])/Scale[k]. Both are [Dim].
-type Affine struct{ Shift, Scale []float64 }
-
 // Panels are packed features. They are not changed after Pack and safe for concurrent use.
 type Panels struct {
 	// Map is the feature map, Dim the numbers of a row, Len the number of features.
@@ -26,56 +23,49 @@ type Panels struct {
 }
 
 // Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians
-// for Cosine and nil for the other maps. With in, rows come raw: ω/Scale replaces ω and −Σ ω·Shift/Scale goes into the
-// start, both computed in float64; nil for Coordinate.
-func Pack(m Map, dim int, omega, phase []float32, in *Affine) *Panels {
-	return packFor(simd.Best(), m, dim, omega, phase, in)
+// for Cosine and nil for the other maps.
+func Pack(m Map, dim int, omega, phase []float32) *Panels {
+	return packFor(simd.Best(), m, dim, omega, phase)
 }
 
 // packFor is Pack for a level that need not be the best.
-func packFor(level simd.Level, m Map, dim int, omega, phase []float32, in *Affine) *Panels {
+func packFor(level simd.Level, m Map, dim int, omega, phase []float32) *Panels {
 	if m == Coordinate {
-		if in != nil {
-			panic("kernel: coordinates of raw rows")
-		}
 		return packCoordinates(level, dim, omega)
 	}
-	n := checkFeatures(m, dim, omega, phase, in)
+	n := checkFeatures(m, dim, omega, phase)
 	p := &Panels{Map: m, Dim: dim, Len: n, level: level}
 	p.weights = alignedFloats(p.Count() * dim * Width)
 	p.start = alignedFloats(p.Count() * Width)
 	if m == Cosine {
 		p.reach = make([]float32, p.Count())
 	}
-	p.fill(omega, phase, in)
+	p.fill(omega, phase)
 	return p
 }
 
 // checkFeatures returns the number of features, or panics when lengths do not agree.
-func checkFeatures(m Map, dim int, omega, phase []float32, in *Affine) int {
+func checkFeatures(m Map, dim int, omega, phase []float32) int {
 	n := len(omega) / dim
 	if n*dim != len(omega) || (m == Cosine) != (phase != nil) || (phase != nil && len(phase) != n) {
 		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases for rows of %d", len(omega), len(phase), dim))
-	}
-	if in != nil && (len(in.Shift) != dim || len(in.Scale) != dim) {
-		panic(fmt.Sprintf("kernel: %d shifts and %d scales for rows of %d", len(in.Shift), len(in.Scale), dim))
 	}
 	return n
 }
 
 // Repack is Pack of at most as many features of the same map and width into the memory of p, which must not be in use
 // meanwhile.
-func (p *Panels) Repack(omega, phase []float32, in *Affine) {
-	n := checkFeatures(p.Map, p.Dim, omega, phase, in)
+func (p *Panels) Repack(omega, phase []float32) {
+	n := checkFeatures(p.Map, p.Dim, omega, phase)
 	if p.Map == Coordinate || n > len(p.start) {
 		panic(fmt.Sprintf("kernel: %d features repacked for map %d, want %d at most", n, p.Map, len(p.start)))
 	}
 	p.Len = n
-	p.fill(omega, phase, in)
+	p.fill(omega, phase)
 }
 
 // fill packs Len features.
-func (p *Panels) fill(omega, phase []float32, in *Affine) {
+func (p *Panels) fill(omega, phase []float32) {
 	p.finite = true
 	for i := range p.reach {
 		p.reach[i] = math.MaxFloat32
@@ -85,12 +75,12 @@ func (p *Panels) fill(omega, phase []float32, in *Affine) {
 		if phase != nil {
 			b = float64(phase[i])
 		}
-		p.packOne(i, omega[i*p.Dim:(i+1)*p.Dim], b, in)
+		p.packOne(i, omega[i*p.Dim:(i+1)*p.Dim], b)
 	}
 }
 
 // packOne packs feature i.
-func (p *Panels) packOne(i int, omega []float32, start float64, in *Affine) {
+func (p *Panels) packOne(i int, omega []float32, start float64) {
 	panel, lane := i/Width, i%Width
 	to := p.weights[panel*p.Dim*Width+lane:]
 	unit := 1.0
@@ -99,12 +89,7 @@ func (p *Panels) packOne(i int, omega []float32, start float64, in *Affine) {
 	}
 	size := 0.0
 	for k, w := range omega {
-		v := float64(w)
-		if in != nil {
-			v /= in.Scale[k]
-			start -= float64(v * in.Shift[k])
-		}
-		to[k*Width] = float32(v / unit)
+		to[k*Width] = float32(float64(w) / unit)
 		size += math.Abs(float64(to[k*Width]))
 	}
 	p.finite = p.finite && size <= math.MaxFloat64

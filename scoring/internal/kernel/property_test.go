@@ -61,7 +61,7 @@ func TestArgumentsBeyondReachAreNoPhase(t *testing.T) {
 		for i := range omega {
 			omega[i] = float32(rng.NormFloat64() * 1e5)
 		}
-		p := packFor(level, Cosine, dim, omega, make([]float32, Width), nil)
+		p := packFor(level, Cosine, dim, omega, make([]float32, Width))
 		for _, size := range []float32{0.5, 1, 2, 20, 1e30, float32(math.Inf(1)), float32(math.NaN())} {
 			x := slices.Repeat([]float32{0.3}, dim)
 			x[4] = p.reach[0] * size

@@ -219,7 +219,7 @@ func checkWeigh(t *testing.T, rng *rand.Rand, outputs, n, rows int) {
 }
 
 func TestSlopesRefuseWrongShapes(t *testing.T) {
-	p := Pack(Cosine, 2, make([]float32, 4), make([]float32, 2), nil)
+	p := Pack(Cosine, 2, make([]float32, 4), make([]float32, 2))
 	for name, call := range map[string]func(){
 		"map": func() {
 			Slopes(make([]float32, 4), make([]float32, Width), Width, repackable(Ramp), make([]float32, 2))

@@ -39,14 +39,11 @@ func Exploration() calibrate.Config {
 	return c
 }
 
-// Wide is how wide events of a shape are read and explored: as few candidates as there are features, since it does not matter
-// which ones are kept.
-func Wide(shape string, features int) (events.Config, calibrate.Config) {
+// Wide is how wide events are read and explored: as few candidates as there are features, since it does not matter which ones
+// are kept.
+func Wide(features int) (events.Config, calibrate.Config) {
 	e, c := events.Default(), calibrate.Default()
 	e.Label, e.Task, e.NaN = []string{"y"}, "regression", encoder.NaNReject
-	if shape == "list" {
-		e.Clip = 0
-	}
 	c.Candidates, c.Features, c.Criterion = features, features, scoring.Correlation
 	c.SampleRate, c.CalibrationRows, c.Sigma = 1, 1024, 8
 	return e, c
