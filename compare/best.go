@@ -6,7 +6,7 @@ import "math"
 // more than noise, otherwise as tied, together with the lines within noise of it. cellOf returns the cell for a method
 // of the table.
 func (t *Table) markBest(cellOf func(method string) *cell) {
-	least := t.least(func(*Method) bool { return true })
+	least := t.least()
 	if least == nil {
 		return
 	}
@@ -20,12 +20,12 @@ func (t *Table) markBest(cellOf func(method string) *cell) {
 	least.Best, least.Tied = best, !best
 }
 
-// least returns the line with the smallest error among the methods that pass, or nil.
-func (t *Table) least(pass func(*Method) bool) *Line {
+// least returns the line with the smallest error, or nil.
+func (t *Table) least() *Line {
 	var least *Line
 	for i := range t.Lines {
 		l := &t.Lines[i]
-		if l.counts() && pass(l.method) && (least == nil || l.Error.Mean < least.Error.Mean) {
+		if l.counts() && (least == nil || l.Error.Mean < least.Error.Mean) {
 			least = l
 		}
 	}

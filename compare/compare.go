@@ -201,7 +201,7 @@ func (c *comparison) finish() {
 		}
 		for _, method := range c.methods {
 			if cell := c.cells[cellKey{method.Name, m}]; cell != nil && len(cell.runs) > 0 {
-				table.Lines = append(table.Lines, cell.line(method, c.cells[cellKey{Plain, m}]))
+				table.Lines = append(table.Lines, cell.line(method.Name, c.cells[cellKey{Plain, m}]))
 			}
 		}
 		table.markBest(func(method string) *cell { return c.cells[cellKey{method, m}] })

@@ -17,7 +17,7 @@ func TestLineByHand(t *testing.T) {
 			&measured{rowLoss: []float64{0, float64(i)}}, true)
 	}
 	other.add(Measurement{Method: "energy", Repeat: 2, Failure: "no"}, nil, true)
-	l := other.line(energyMethod, plain)
+	l := other.line("energy", plain)
 	if l.Repeats != 2 || !near(l.Error.Mean, 9.5) || !near(*l.Error.Error, 0.5) {
 		t.Errorf("error %+v of %d repeats, want 9.5 ± 0.5 of 2", l.Error, l.Repeats)
 	}
@@ -27,7 +27,7 @@ func TestLineByHand(t *testing.T) {
 	if l.Preprocess != 1.5 || l.Train != 4 || l.Note != "x (2 of 3)" || l.Failure != "no" {
 		t.Errorf("line %+v", l)
 	}
-	if own := plain.line(plainMethod, plain); own.Difference != nil {
+	if own := plain.line(Plain, plain); own.Difference != nil {
 		t.Errorf("plain features differ from themselves: %+v", own)
 	}
 }

@@ -40,8 +40,6 @@ type Line struct {
 	// marks the smallest error and those within noise of it.
 	Best bool `json:"best,omitempty"`
 	Tied bool `json:"within_noise_of_best,omitempty"`
-
-	method *Method
 }
 
 // cell collects the runs of a method at one M as repeats come in.
@@ -77,8 +75,8 @@ func (c *cell) errors() map[int]float64 {
 }
 
 // line summarises the runs of a cell; plain is that of plain features, or nil.
-func (c *cell) line(method *Method, plain *cell) Line {
-	l := Line{Method: method.Name, method: method}
+func (c *cell) line(method string, plain *cell) Line {
+	l := Line{Method: method}
 	var errors, preprocess, train, test []float64
 	for _, run := range c.runs {
 		if run.Failure != "" {
