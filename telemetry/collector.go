@@ -50,7 +50,6 @@ type reading struct {
 	process  Process
 	topics   state.Config
 	set      *wire.FeatureSet // in use; nil = none
-	churn    float64
 }
 
 // Process says what the stages of a process do not know about it.
@@ -116,7 +115,6 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	if current := r.State.CurrentSet(); current != nil {
 		r.set = current.Set
 	}
-	r.churn = churnOf(r.State)
 	for i, m := range metrics {
 		kind := prometheus.GaugeValue
 		if m.kind == counter {

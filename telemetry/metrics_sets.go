@@ -87,7 +87,4 @@ var setMetrics = []metric{
 		}},
 	{"feature_set_cutoff_score", gauge, "", "", "Score of the last feature that was kept.",
 		of(current, func(r *reading) float64 { return r.set.Lineage.Cutoff })},
-	{"feature_set_churn_ratio", gauge, "ratio", "",
-		"Share of the features in use that the previous set (the next lower sequence number on the topic) did not have; absent without one. A feature is the same if it is the same draw, whatever its bandwidth; another seed, map, sampler or set of columns is a churn of 1.",
-		one(func(r *reading) float64 { return r.churn })},
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/meter"
-	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // Sources shared by similar metrics.
@@ -144,18 +143,4 @@ func ofBudgets(bytes func(b meter.Budget) int64) source {
 			out.count(bytes(meter.Budget{Used: f.Used, Limit: f.Limit}), budgetFetches)
 		}
 	}
-}
-
-// churnOf is the share of the features in use that are not in the set with the next lower sequence number. It is
-// unknown if the topic has no such set.
-func churnOf(now state.Snapshot) float64 {
-	current := now.CurrentSet()
-	if current == nil {
-		return unknown
-	}
-	entry := now.Sets[current.ID]
-	if before, ok := now.Before(entry); !ok || before.ID != entry.Before {
-		return unknown
-	}
-	return entry.Churn
 }

@@ -44,10 +44,6 @@ type SetEntry struct {
 	Learned     bool
 	LearnedBest *adaptive.Point
 	HeldOutRows int64
-	// Before is the set with the next lower sequence number on the topic, and Churn is [Churn] against it. Before is
-	// empty if there was none.
-	Before string
-	Churn  float64
 }
 
 func newSetEntry(id string, r pipeline.Record, set *wire.FeatureSet) SetEntry {
@@ -112,23 +108,8 @@ func (s Snapshot) With(set Set) Snapshot {
 	return s
 }
 
-// Before returns the set with the next lower sequence number.
-func (s Snapshot) Before(entry SetEntry) (before SetEntry, ok bool) {
-	for _, other := range s.SetsBySequence() {
-		if other.ID != entry.ID && other.Lineage.Sequence < entry.Lineage.Sequence {
-			return other, true
-		}
-	}
-	return SetEntry{}, false
-}
-
 // putSet stores a set that was read.
 func (s *Snapshot) putSet(entry SetEntry, set *wire.FeatureSet) {
-	if newest := s.held.newest; newest != nil && newest.Set.Lineage.Sequence < set.Lineage.Sequence && newest.ID != entry.ID {
-		entry.Before, entry.Churn = newest.ID, Churn(set, newest.Set)
-	} else if known, ok := s.Sets[entry.ID]; ok {
-		entry.Before, entry.Churn = known.Before, known.Churn
-	}
 	s.Sets = maps.Clone(s.Sets)
 	s.Sets[entry.ID] = entry
 	held := &Set{ID: entry.ID, Set: set, Time: entry.Time}

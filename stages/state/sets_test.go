@@ -97,19 +97,8 @@ func TestEntriesSayWhatListsShow(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	newer := list[0]
-	if newer.Features != 2 || !newer.Bounded || newer.Lineage.Rows != 40 || newer.Lineage.Partitions != nil || newer.Before != first.ID() || newer.Churn != 0.5 {
+	if newer.Features != 2 || !newer.Bounded || newer.Lineage.Rows != 40 || newer.Lineage.Partitions != nil {
 		t.Errorf("%+v", newer)
-	}
-	if before, ok := now.Before(newer); !ok || before.ID != first.ID() || list[1].Before != "" {
-		t.Errorf("before %+v, %v", before, ok)
-	}
-	// Written again, as when another exploration finds it again, it stays the same set.
-	put(t, broker, setRecord(second))
-	if _, err := f.Wait(t.Context(), func(s Snapshot) bool { return s.Sets[second.ID()].Offset == 4 }); err != nil {
-		t.Fatal(err)
-	}
-	if again := f.Snapshot().Sets[second.ID()]; again.Before != first.ID() || again.Churn != 0.5 {
-		t.Errorf("%+v", again)
 	}
 }
 

@@ -11,14 +11,9 @@ func (p *page) history(s stages.Snapshot, c *cluster) History {
 	if out.Models == nil {
 		out.Models = []Model{}
 	}
-	sets := s.State.SetsBySequence()
-	for i, set := range sets {
+	for _, set := range s.State.SetsBySequence() {
 		shown := describeSet(set)
 		shown.Current = s.State.Current != nil && s.State.Current.ID == set.ID
-		if i+1 < len(sets) && set.Before == sets[i+1].ID {
-			churn := set.Churn
-			shown.Churn = &churn
-		}
 		shown.Model = modelOf(out.Models, set.ID)
 		for j := range out.Models {
 			if out.Models[j].FeatureSet == set.ID {

@@ -230,7 +230,6 @@ type FeatureSet struct {
 	Learned     bool            `json:"learned,omitempty"`
 	Best        *adaptive.Point `json:"best,omitempty"`
 	HeldOutRows int64           `json:"held_out_rows,omitempty"`
-	Churn       *float64        `json:"churn"` // share of features that the previous set lacks; nil = there is no previous set
 	Models      int             `json:"models"`
 	Model       *Model          `json:"model"` // trained on it: the one in use, else the newest promoted one; nil = none known
 }

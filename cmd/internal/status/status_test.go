@@ -70,7 +70,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 		t.Errorf("exploration %+v", e)
 	}
 	set := done.History.Sets[0]
-	if !set.Current || set.Features != 24 || set.Rows != done.Exploration.ScoredRows || set.Churn != nil || set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
+	if !set.Current || set.Features != 24 || set.Rows != done.Exploration.ScoredRows || set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
 		t.Errorf("set %+v, model %+v", set, set.Model)
 	}
 	if next := done.Flow.Topics[0]; next.Role != roleEvents || next.Next != 64 || next.Kept != 64 {

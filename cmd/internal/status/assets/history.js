@@ -1,11 +1,11 @@
-// Feature sets, newest first, with churn and the error of the newest model on each; and the errors of models over time.
+// Feature sets, newest first, with the error of the newest model on each; and the errors of models over time.
 
-import { byId, cells, el, keyed, meter, row, say } from './dom.js';
+import { byId, cells, el, keyed, row, say } from './dom.js';
 import { ago, full, moment, percent, plural, share, shortId } from './format.js';
 import { Chart, axis, colour, line, timeSeries } from './charts.js';
 
-const labels = ['set', 'published', 'rows scored', 'kept', 'above noise', 'churn', 'model error'];
-const numbers = new Set([2, 3, 4, 6]);
+const labels = ['set', 'published', 'rows scored', 'kept', 'above noise', 'model error'];
+const numbers = new Set([2, 3, 4, 5]);
 let table = null;
 
 export function drawHistory({ history, process }) {
@@ -33,9 +33,6 @@ function make() {
   node.name = el('span', { class: 'mono' });
   node.current = el('span', { class: 'badge good' }, 'in use');
   node.cells[0].append(el('span', { class: 'set-name' }, node.name, node.current));
-  node.churn = el('div', { class: 'bar neutral' });
-  node.churnText = el('span', { class: 'bar-text' });
-  node.cells[5].append(el('div', { class: 'with-bar' }, node.churn, node.churnText));
   return node;
 }
 
@@ -49,15 +46,10 @@ function update(node, s, process) {
     { text: full(s.rows), class: 'number' },
     { text: `${full(s.features)} of ${full(s.candidates)}`, class: 'number' },
     { text: s.learned ? '–' : full(s.above_noise), class: 'number', title: judged(s) },
-    {},
     m && m.error !== null
       ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; the best constant has ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
       : { text: '–', class: 'number', title: 'no model on it is known' },
   ]);
-  node.churn.hidden = s.churn === null;
-  meter(node.churn, s.churn ?? 0);
-  say(node.churnText, s.churn === null ? 'first' : share(s.churn));
-  node.cells[5].title = s.churn === null ? 'no set before it is on the topic' : 'share of its features that the set before has not';
 }
 
 /** judged says what tells features from chance. */
