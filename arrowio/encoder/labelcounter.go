@@ -173,6 +173,9 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 	if others := len(other.classes.rows); others > 0 {
 		crossing += other.rows * int64(MaxClasses-len(l.classes.rows)) / int64(others)
 	}
+	if l.rows == 0 {
+		l.example = other.example
+	}
 	l.rows += other.rows
 	l.unseen += other.unseen
 	l.tooLarge, l.tooLong = l.tooLarge || other.tooLarge, l.tooLong || other.tooLong
@@ -184,7 +187,6 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 	case l.classes.lost > 0:
 		l.beyondRows = crossing
 	}
-	l.first.merge(other.first)
 	for i := range l.moments {
 		l.moments[i].merge(other.moments[i])
 	}

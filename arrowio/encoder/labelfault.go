@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -55,14 +53,12 @@ func (l *learnedLabel) classFault() error {
 		return l.faulty("has a text of more than %d bytes, too long for the name of a class: %s", MaxCategoryBytes, otherLabel)
 	case len(names) == 1:
 		return l.faulty("has one value (%s) in all %d labelled rows: %s, or events.classes to all classes that there are", names[0], l.rows, otherLabel)
-	case l.first.allDates() && (beyond || len(names) > 1):
-		return l.faulty("holds dates or times as text, such as %q: %s", l.first.example, otherLabel)
 	case l.nearUnique(len(names)):
 		return l.faulty("looks like an identifier: nearly all of its first %d values differ, such as %q: %s%s",
-			cmp.Or(l.beyondRows, l.rows), l.first.example, otherLabel, l.orRegression())
+			cmp.Or(l.beyondRows, l.rows), l.example, otherLabel, l.orRegression())
 	case beyond:
 		return l.faulty("has more than %d different values in %d labelled rows, such as %q, too many for classes: %s%s",
-			MaxClasses, l.rows, l.first.example, otherLabel, l.orRegression())
+			MaxClasses, l.rows, l.example, otherLabel, l.orRegression())
 	case len(names) == 0: // none of them is valid UTF-8
 		return l.faulty("has no class that can be learned%s", l.unseenNote())
 	}
@@ -116,50 +112,4 @@ func (l *learnedLabel) hint() string {
 	}
 	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct values in %d labelled rows: "+
 		"set events.task (--task) to classification if they are classes, or to regression to confirm it", l.options.Label[0], len(l.values.seen), l.rows)
-}
-
-// firstTexts checks whether the first texts of a label are dates.
-type firstTexts struct {
-	example       string // the first of them
-	looked, dates int
-}
-
-// datesJudged is how many texts are checked.
-const datesJudged = 100
-
-func (d *firstTexts) add(v string) {
-	if d.looked == 0 {
-		d.example = strings.Clone(v)
-	}
-	if d.looked < datesJudged {
-		d.looked++
-		d.dates += int(count(isDate(v)))
-	}
-}
-
-func (d *firstTexts) merge(other firstTexts) {
-	if d.looked == 0 {
-		d.example = other.example
-	}
-	d.looked, d.dates = d.looked+other.looked, d.dates+other.dates
-}
-
-func (d *firstTexts) allDates() bool { return d.looked > 0 && d.dates == d.looked }
-
-// dateLayouts are common forms of dates and times, with or without a fraction of a second.
-var dateLayouts = []string{
-	time.DateOnly, time.RFC3339, time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006/01/02", "02.01.2006", "01/02/2006", "02/01/2006", time.TimeOnly,
-}
-
-// isDate reports whether a text is a date, a time or both.
-func isDate(v string) bool {
-	if len(v) < len(time.TimeOnly) || len(v) > len(time.RFC3339Nano) || v[0] < '0' || v[0] > '9' {
-		return false
-	}
-	for _, layout := range dateLayouts {
-		if _, err := time.Parse(layout, v); err == nil {
-			return true
-		}
-	}
-	return false
 }

@@ -34,7 +34,6 @@ func sequenceOf(n int, of func(i int) column) (columns []column) {
 func TestLabelFaultsNameWhatToChange(t *testing.T) {
 	classes := Options{Label: []string{"y"}, Task: TaskClassification}
 	auto := Options{Label: []string{"y"}}
-	day := func(i int) any { return fmt.Sprintf("2024-%02d-%02d", 1+i/28%12, 1+i%28) }
 	cases := map[string]struct {
 		options Options
 		kind    Kind
@@ -56,7 +55,6 @@ func TestLabelFaultsNameWhatToChange(t *testing.T) {
 		"few names":            {auto, Category, []column{col(t, "y", text, sequence(99, func(i int) any { return fmt.Sprint("user-", i) })...)}, ""},
 		"many words":           {auto, Category, []column{col(t, "y", text, sequence(4000, func(i int) any { return fmt.Sprint("word", i%1300) })...)}, "nearly all of its first 1025 values differ"},
 		"too many words":       {auto, Category, []column{col(t, "y", text, sequence(9000, func(i int) any { return fmt.Sprint("word", i/3) })...)}, "more than 1024 different values in 9000 labelled rows, such as \"word0\", too many for classes: set events.label"},
-		"days as text":         {auto, Category, []column{col(t, "y", text, sequence(60, day)...)}, `holds dates or times as text, such as "2024-01-01": set events.label`},
 		"numbers as classes":   {classes, Numeric, []column{col(t, "y", i64, sequence(500, func(i int) any { return i * 7 })...)}, "looks like an identifier: nearly all of its first 500 values differ, such as \"0\": set events.label (--label) to the column to predict, or events.task (--task) to regression"},
 		"too many numbers":     {classes, Numeric, []column{col(t, "y", i64, sequence(6000, func(i int) any { return i % 2000 })...)}, "looks like an identifier"},
 		"many numbers":         {classes, Numeric, []column{col(t, "y", i64, sequence(6000, func(i int) any { return i / 3 })...)}, "more than 1024 different values in 6000 labelled rows, such as \"0\", too many for classes"},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -26,7 +27,7 @@ type learnedLabel struct {
 	beyondRows int64
 	// tooLarge is set if there is a number beyond maxWhole, tooLong if there is a text beyond MaxCategoryBytes.
 	tooLarge, tooLong bool
-	first             firstTexts
+	example           string // the first class
 	// moments are those of each output of a regression.
 	moments []moment
 	// values are for a regression with one output.
@@ -117,8 +118,10 @@ func (l *learnedLabel) learnClasses(a arrow.Array, rows picked, s *scratch) {
 			l.unseen++
 			continue
 		}
+		if l.rows == 0 {
+			l.example = strings.Clone(class)
+		}
 		l.rows++
-		l.first.add(class)
 		if len(class) > MaxCategoryBytes {
 			l.tooLong = true
 			continue
