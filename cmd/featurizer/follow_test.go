@@ -39,7 +39,7 @@ admin: {listen: "127.0.0.1:0"}
 	set := await(t, always, append([]string{"inspect", "--json"}, shop...)...).Text(t, "feature_set.id")
 	stop().Want(t, cli.ExitOK)
 	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations", "--set", "topics.feature_sets=shop.feature-sets"}
-	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure, "topic shop.feature-sets holds those of shop: is pipeline.name right?")
+	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure, "pipeline shp has no feature set yet; is pipeline.name right?")
 	follower.AwaitReady(t)
 	if id := fz(t, "inspect", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).Text(t, "feature_set.id"); id != set {
 		t.Errorf("live goes by set %s, shop has %s", id, set)

@@ -78,7 +78,7 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 		id := f.id
 		if id == "" {
 			if now.Current == nil {
-				return r.State.NoSet(nil)
+				return fmt.Errorf("pipeline %s has no feature set yet; is pipeline.name right?", r.Settings.SetsOf())
 			}
 			id = now.Current.ID
 		}

@@ -19,8 +19,8 @@ import (
 type Scoreboard struct {
 	// Exploration, if set, is the only one whose checkpoints are kept, even when they are tombstoned.
 	Exploration string
-	// Keep, if set, is called with a checkpoint before it is kept, and may make it smaller.
-	Keep func(*wire.Checkpoint)
+	// WithoutSums keeps checkpoints without their sums, the most of them.
+	WithoutSums bool
 
 	pipeline string
 	limits   arrowio.Limits
@@ -187,8 +187,8 @@ func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
 	if last != nil && !Supersedes(checkpoint, last, made.kernel) {
 		return
 	}
-	if b.Keep != nil {
-		b.Keep(checkpoint)
+	if b.WithoutSums {
+		checkpoint.Sums = nil
 	}
 	partition[made] = checkpoint
 }

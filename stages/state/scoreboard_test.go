@@ -109,12 +109,12 @@ func TestScoreboard(t *testing.T) {
 	}
 }
 
-// A board for one exploration keeps its checkpoints after the end, reduced as requested.
+// A board for one exploration keeps its checkpoints after the end, without sums if so requested.
 func TestScoreboardOfOneExploration(t *testing.T) {
 	spec := testSpec()
 	board := NewScoreboard(testConfig)
 	board.Exploration = spec.Exploration
-	board.Keep = func(c *wire.Checkpoint) { c.Sums = nil }
+	board.WithoutSums = true
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	other := testCheckpoint(spec, 900)
 	other.Exploration += "def"

@@ -52,8 +52,6 @@ type Snapshot struct {
 	// DamagedSets are the ids, ascending, whose records are not feature sets. A set that was read before is still among
 	// Sets.
 	DamagedSets []string
-	// Others are the names, ascending, of other pipelines that have feature sets on the same topic.
-	Others []string
 	// Models is empty if models are not followed.
 	Models Models
 	// Undecodable is how many records under keys of the pipeline could not be decoded, by topic.
@@ -73,7 +71,7 @@ func (s *Snapshot) clear(t Topic, c Config) {
 	case TopicExplorations:
 		s.Spec, s.SpecTime, s.Shadowed, s.SpecLost, s.Progress, s.ProgressShadowed, s.Requests = nil, time.Time{}, false, false, nil, false, nil
 	case TopicFeatureSets:
-		s.Current, s.CurrentShadowed, s.Unwritten, s.Sets, s.DamagedSets, s.Others, s.held = nil, false, false, map[string]SetEntry{}, nil, nil, heldSets{}
+		s.Current, s.CurrentShadowed, s.Unwritten, s.Sets, s.DamagedSets, s.held = nil, false, false, map[string]SetEntry{}, nil, heldSets{}
 	case TopicModels:
 		s.Models = Models{config: c}
 	}
@@ -271,10 +269,8 @@ func (s *Snapshot) damaged(id string, is bool) {
 func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
 	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
 	switch {
-	case !ok:
+	case !ok || owner != f.config.Pipeline:
 		return nil, nil
-	case owner != f.config.Pipeline:
-		return noteOther(owner, r), nil
 	case pointer:
 		current, err := decodePointer(decoder, r)
 		if err != nil {

@@ -184,14 +184,14 @@ func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
 		return now, fmt.Errorf("read the feature sets: %w", err)
 	}
 	if now.CurrentSet() == nil {
-		r.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Pipeline), zap.Strings("pipelines_with_sets", now.Others))
+		r.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Pipeline))
 	}
 	now, err = r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
 	switch {
 	case err == nil:
 		return now, nil
 	case now.Current == nil && ctx.Err() != nil:
-		return now, r.State.NoSet(err)
+		return now, fmt.Errorf("pipeline %s has no feature set yet: %w", r.Pipeline, err)
 	}
 	return now, fmt.Errorf("wait for a feature set: %w", err)
 }
