@@ -41,7 +41,7 @@ type criterionRow struct {
 	learns bool
 	// perFeature is the default of M0/M.
 	perFeature int
-	// relative means that values are relative to the variance of the outputs (see [Spectrum]).
+	// relative means that values are relative to the variance of the outputs.
 	relative bool
 }
 

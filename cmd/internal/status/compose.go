@@ -241,13 +241,10 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 	if progress := s.State.Progress; progress != nil && progress.Exploration == spec.Exploration {
 		out.Round, out.Rounds = progress.Round, progress.Rounds
 	}
-	if c.spectrum != nil && c.spectrum.Exploration == spec.Exploration {
-		out.Spectrum = c.spectrum
-	}
 	set := s.State.CurrentSet()
 	out.Learning, out.Columns = learningOf(s.State, set), columnTableOf(set)
-	if set != nil && out.Status != string(wire.StatusRunning) && out.Spectrum == nil {
-		out.Spectrum = publishedSpectrum(set)
+	if set != nil {
+		out.Spectrum = spectrumOf(set)
 	}
 	if set != nil && set.Set.Lineage.Exploration == spec.Exploration {
 		out.ScoredRows, out.Closed = set.Set.Lineage.Rows, out.Partitions

@@ -42,7 +42,6 @@ type cluster struct {
 	rates       map[string][]float64 // offsets a second, by role and partition
 	exploration string               // of the checkpoints
 	checkpoints map[int32]*wire.Checkpoint
-	spectrum    *Spectrum
 	models      []Model
 	letters     Letters
 	contents    map[string]string // by role, why the contents of a topic are unknown
@@ -98,7 +97,7 @@ func (g *gatherer) read(ctx context.Context, next *cluster) {
 		g.content(next, roleScores, func() error { return g.scores.look(ctx, spec, next.positions.spans[roleScores]) })
 	}
 	g.content(next, roleModels, func() error { return g.lookAtModels(ctx, next) })
-	next.exploration, next.checkpoints, next.spectrum = g.scores.exploration(), g.scores.newest(), g.scores.draw()
+	next.exploration, next.checkpoints = g.scores.exploration(), g.scores.newest()
 }
 
 // readLetters reads new dead letters.

@@ -31,8 +31,11 @@ func learningOf(now state.Snapshot, set *state.Set) *Learning {
 
 // spectrumUnit is the unit of the values of a published set.
 func spectrumUnit(l *wire.Lineage) string {
-	if l.Learned() {
+	switch {
+	case l.Learned():
 		return unitContribution
+	case l.Criterion.Relative():
+		return unitCriterion
 	}
-	return unitCriterion
+	return unitNorm
 }

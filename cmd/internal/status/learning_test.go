@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/state"
 )
@@ -47,7 +48,7 @@ func TestLearning(t *testing.T) {
 	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitContribution {
 		t.Errorf("unit %s of learned features", unit)
 	}
-	learned.Set.Lineage.Learning.Winner = 0
+	learned.Set.Lineage.Learning.Winner, learned.Set.Lineage.Criterion = 0, scoring.Residual
 	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitCriterion {
 		t.Errorf("unit %s of what residual chose", unit)
 	}

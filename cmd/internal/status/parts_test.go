@@ -2,7 +2,6 @@ package status
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -84,28 +83,6 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// sumsOf sums made-up features of rows.
-func sumsOf(candidates, outputs, rows int) *scoring.Sums {
-	s := scoring.NewSums(candidates, outputs)
-	random := rand.New(rand.NewPCG(1, 2))
-	phi := make([]float64, candidates)
-	for range rows {
-		for k := range outputs {
-			y := random.NormFloat64()
-			s.Y[k], s.YSq[k], s.YMin[k], s.YMax[k] = s.Y[k]+y, s.YSq[k]+y*y, min(s.YMin[k], y), max(s.YMax[k], y)
-			for i := range phi {
-				if k == 0 {
-					phi[i] = 0.2*random.NormFloat64() + y/float64(i+2)
-					s.Phi[i], s.PhiSq[i] = s.Phi[i]+phi[i], s.PhiSq[i]+phi[i]*phi[i]
-				}
-				s.YPhi[k*candidates+i] += y * phi[i]
-			}
-		}
-	}
-	s.Rows = int64(rows)
-	return s
-}
-
 func specOf(criterion scoring.Criterion, candidates, features int) *wire.Spec {
 	spec := &wire.Spec{
 		Exploration: "p.1.abc", Criterion: criterion, Features: features,
@@ -118,35 +95,13 @@ func specOf(criterion scoring.Criterion, candidates, features int) *wire.Spec {
 	return spec
 }
 
-func TestSpectrum(t *testing.T) {
-	sums := sumsOf(3000, 1, 400)
-	for _, c := range []struct {
-		criterion scoring.Criterion
-		every     int
-		cutoff    int
-		unit      string
-	}{
-		{scoring.Energy, 1, 200, unitNorm}, {scoring.Correlation, 1, 200, unitCorrelation},
-		{scoring.Correlation, 7, 200, unitCorrelation}, {scoring.Residual, 1, 500, unitCorrelation},
-	} {
-		have := spectrumOf(specOf(c.criterion, 3000, 200), thin(sums, c.every), c.every)
-		if have.Unit != c.unit || have.CutoffRank != c.cutoff || have.Rows != 400 || have.Candidates != 3000 {
-			t.Errorf("%v: %+v", c.criterion, have)
-		}
-		if n := len(have.Rank); n < 100 || n > spectrumRanks+2 || have.Rank[0] != 1 || !slices.IsSorted(have.Rank) {
-			t.Errorf("%v: %d ranks from %v", c.criterion, n, have.Rank[0])
-		}
-		if !slices.IsSortedFunc(have.Value, func(a, b float64) int {
-			if a > b {
-				return -1
-			}
-			return 1
-		}) || !slices.Contains(have.Value, have.Cutoff) {
-			t.Errorf("%v: values %v, cut-off %v", c.criterion, have.Value, have.Cutoff)
-		}
-		if band := len(have.Low) == len(have.Rank) && len(have.High) == len(have.Rank); band != (c.criterion == scoring.Energy) {
-			t.Errorf("%v: a band of %d", c.criterion, len(have.Low))
-		}
+func TestRanksThatAreDrawn(t *testing.T) {
+	if have := someRanks(3); !slices.Equal(have, []int{0, 1, 2}) {
+		t.Errorf("of three: %v", have)
+	}
+	have := someRanks(5000)
+	if n := len(have); n < 100 || n > spectrumRanks || !slices.IsSorted(have) || have[0] != 0 || have[n-1] != 4999 {
+		t.Errorf("%d of 5000: %v", n, have)
 	}
 }
 
@@ -156,40 +111,27 @@ func TestScoresOfAnExploration(t *testing.T) {
 	s.begin(specOf(scoring.Residual, 40, 4), 2)
 	put := func(exploration string, partition int32, rows int) {
 		t.Helper()
+		sums := scoring.NewSums(40, 1)
+		sums.Rows, sums.YMin[0], sums.YMax[0] = int64(rows), -1, 1
 		c := &wire.Checkpoint{
 			Exploration: exploration, SpecHash: "h", Partition: partition, NextOffset: int64(rows), NextOrdinal: int64(rows),
-			Counts: wire.Counts{Messages: 1, Rows: int64(rows), Scored: int64(rows)}, Sums: sumsOf(40, 1, rows), Arithmetic: "k",
+			Counts: wire.Counts{Messages: 1, Rows: int64(rows), Scored: int64(rows)}, Sums: sums, Arithmetic: "k",
 			WrittenAt: time.Unix(int64(rows), 0),
 		}
 		value, err := wire.EncodeCheckpoint(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.apply(pipeline.Record{Partition: int(partition), Key: wire.CheckpointKey(exploration), Value: value}); err != nil {
+		if err := s.board.Apply(s.decoder, pipeline.Record{Partition: int(partition), Key: wire.CheckpointKey(exploration), Value: value}); err != nil {
 			t.Error(err)
 		}
-	}
-	if s.draw() != nil {
-		t.Error("a spectrum of nothing")
 	}
 	put("p.1.abc", 0, 100)
 	put("p.1.abc", 1, 50)
 	put("p.1.abc", 0, 80)     // of an owner that lost the partition
 	put("p.1.abcdef", 0, 900) // of another exploration
-	if have := s.draw(); have.Rows != 150 || have.Partitions != 2 || have.Unit != unitCorrelation || !have.At.Equal(time.Unix(100, 0)) {
+	if have := s.newest(); len(have) != 2 || have[0].Counts.Scored != 100 || have[1].Counts.Scored != 50 || have[0].Sums != nil {
 		t.Errorf("%+v", have)
-	}
-}
-
-// What is kept of an exploration is bounded, whatever its size.
-func TestSumsAreBounded(t *testing.T) {
-	spec := specOf(scoring.Correlation, 100_000, 100)
-	spec.Encoder.Label = &encoder.Label{Task: scoring.MultiClass, Classes: []string{"a", "b", "c", "d"}}
-	s := newScores(pipelinetest.NewBroker(), stages.Default().State())
-	s.begin(spec, 64)
-	kept := 2 * 64 * (100_000 + s.every - 1) / s.every * (2 + 4) * 8
-	if s.every < 2 || kept > sumsBytes*11/10 {
-		t.Errorf("one in %d: %d bytes", s.every, kept)
 	}
 }
 

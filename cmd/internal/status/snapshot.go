@@ -146,7 +146,7 @@ type Exploration struct {
 	Excluded []wire.Exclusion `json:"without,omitempty"`
 	// DeclinedClasses are classes that featurizers asked for but that the rows read by the exploration do not have.
 	DeclinedClasses []string  `json:"declined_classes,omitempty"`
-	Spectrum        *Spectrum `json:"spectrum"`
+	Spectrum        *Spectrum `json:"spectrum"` // of the set in use; nil without one
 	// Learning is how features are being learned, or how those of the set in use were; nil under other criteria.
 	Learning *Learning `json:"learning,omitempty"`
 	// Columns says what became of the columns of the events in the set in use; nil without a set.
@@ -183,25 +183,18 @@ type Request struct {
 	Time   time.Time `json:"time"`
 }
 
-// Spectrum is the scores of candidates by rank, for enough ranks to draw.
+// Spectrum is the values of the features of the set in use, in the order of choice, of enough of them to draw.
 type Spectrum struct {
-	Exploration string `json:"exploration"`
-	// Unit says what Value is: correlation (with the outputs) or norm (√energy) of the sums; criterion, the values of a published set,
-	// whose checkpoints are gone; or contribution, those of learned features, to which the noise level does not apply.
-	Unit       string    `json:"unit"`
-	Rows       int64     `json:"rows"`
-	Candidates int       `json:"candidates"` // M0, or M of a published set
-	Every      int       `json:"every"`      // one in this many candidates is included
-	Rank       []float64 `json:"rank"`
-	Value      []float64 `json:"value"`
-	Low        []float64 `json:"low,omitempty"` // confidence band, only for norm
-	High       []float64 `json:"high,omitempty"`
-	Noise      float64   `json:"noise,omitempty"` // chance stays below this level
-	Above      int       `json:"above"`           // candidates above it, roughly
-	CutoffRank int       `json:"cutoff_rank"`     // M, or the size of the pool
-	Cutoff     float64   `json:"cutoff"`          // value there
-	Partitions int       `json:"partitions"`      // that have a checkpoint
-	At         time.Time `json:"at"`              // of the newest checkpoint, or the set
+	// Unit says what Value is: norm (√energy) or criterion; or contribution, those of learned features, to which the
+	// noise level does not apply.
+	Unit     string    `json:"unit"`
+	Rows     int64     `json:"rows"`
+	Features int       `json:"features"`
+	Rank     []float64 `json:"rank"`
+	Value    []float64 `json:"value"`
+	Low      []float64 `json:"low,omitempty"` // confidence band, only for norm
+	High     []float64 `json:"high,omitempty"`
+	Above    int       `json:"above"` // features above the level of noise
 }
 
 // History is the results of explorations and training.

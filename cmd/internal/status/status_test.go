@@ -61,7 +61,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 	s.produce(3000) // 47 messages
 	done := s.snapshot("all is done", func(s Snapshot) bool {
 		return len(s.History.Sets) == 1 && s.History.Sets[0].Model != nil && len(s.Letters.Reasons) == 2 && s.Exploration.Spectrum != nil &&
-			s.Exploration.Spectrum.Unit == unitCorrelation && s.Flow.Partitions[0].Featurize != nil && s.Flow.Partitions[0].Featurize.Lag == 0 &&
+			s.Flow.Partitions[0].Featurize != nil && s.Flow.Partitions[0].Featurize.Lag == 0 &&
 			s.Flow.Partitions[1].Featurize != nil && s.Flow.Partitions[1].Featurize.Lag == 0
 	})
 	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.Criterion != "residual" || e.Candidates != 480 ||
@@ -84,7 +84,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 			t.Errorf("dead letters: %+v", reason)
 		}
 	}
-	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows || spectrum.CutoffRank != 40 || spectrum.Noise <= 0 || spectrum.Partitions != 2 {
+	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows || spectrum.Features != 24 || len(spectrum.Rank) != 24 {
 		t.Errorf("spectrum %+v", spectrum)
 	}
 	s.streams()
@@ -135,13 +135,13 @@ func (s *site) streams() {
 	}
 }
 
-// The scores of a running exploration come from its checkpoints.
-func TestARunningExplorationShowsItsScores(t *testing.T) {
+// The progress of a running exploration comes from its checkpoints.
+func TestARunningExplorationShowsItsRows(t *testing.T) {
 	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
 	s.produce(2000)
-	running := s.snapshot("an exploration with scores", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
-	if e := running.Exploration; e.Spectrum == nil || e.Spectrum.Rows != e.ScoredRows || len(e.Spectrum.Rank) == 0 {
-		t.Errorf("live scores: %+v", e)
+	running := s.snapshot("an exploration with scored rows", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
+	if e := running.Exploration; e.Spectrum != nil || e.ScoredRows > e.LabelledRows {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -1,4 +1,4 @@
-// The newest exploration and its spectrum of scores.
+// The newest exploration, and the features of the set in use.
 
 import { byId, el, mark, meter, say } from './dom.js';
 import { ago, count, digits, duration, full, plural } from './format.js';
@@ -111,16 +111,16 @@ function build() {
   return n;
 }
 
-// The spectrum.
+// The values of the features of the set in use.
 
 let chart = null;
 let shown = null; // what the chart was drawn from
+let drawnFrom = null;
 
 const units = {
-  correlation: { title: 'Correlation with the label, by rank', axis: 'correlation', value: 'correlation' },
-  norm: { title: 'Norm of the score, √energy, by rank', axis: '‖Ŝ‖', value: '‖Ŝ‖' },
-  contribution: { title: 'Contribution of the features to the model they were learned with', axis: 'mean square', value: 'mean square' },
-  criterion: { title: 'Criterion of the features that were kept, in the order of choice', axis: 'criterion', value: 'criterion' },
+  norm: { title: 'Norm of the score of the features in use, √energy', axis: '‖Ŝ‖' },
+  contribution: { title: 'Contribution of the features to the model they were learned with', axis: 'mean square' },
+  criterion: { title: 'Criterion of the features in use, in the order of choice', axis: 'criterion' },
 };
 
 export function drawSpectrum({ exploration: e }) {
@@ -131,98 +131,40 @@ export function drawSpectrum({ exploration: e }) {
   shown = key;
   drawnFrom = s;
   chart ??= new Chart(byId('spectrum'), options, '');
-  const unit = units[s?.unit ?? 'correlation'];
-  say(byId('spectrum-title'), s ? unit.title : 'Score spectrum');
+  say(byId('spectrum-title'), s ? units[s.unit].title : 'Features in use');
   chart.rebuild();
-  chart.set(s ? [s.rank, s.value, s.low ?? s.rank.map(() => null), s.high ?? s.rank.map(() => null)] : null,
-    e.status === 'running' ? 'Waiting for the first checkpoint.' : 'Scores appear here when an exploration runs.');
-  say(byId('spectrum-note'), s ? note(s, e) : '');
+  chart.set(s ? [s.rank, s.value, s.low ?? s.rank.map(() => null), s.high ?? s.rank.map(() => null)] : null, 'The features of the first set appear here.');
+  say(byId('spectrum-note'), s ? note(s) : '');
 }
 
-let drawnFrom = null;
-
-function note(s, e) {
+function note(s) {
   const rows = plural(s.rows, 'row');
-  const thinned = s.every > 1 ? ` One in ${s.every} candidates is looked at.` : '';
-  if (s.unit === 'contribution') return `From the published set: ${full(s.candidates)} features learned from ${rows}. What they are judged by is the loss on held-out rows, below.`;
-  if (s.unit === 'criterion') return `From the published set: ${rows} scored, ${full(s.above)} of ${full(s.candidates)} features above the level of noise.`;
-  const kept = s.unit === 'norm' || e.criterion === 'correlation' ? `The best ${full(s.cutoff_rank)} are kept` : `The best ${full(s.cutoff_rank)} are the pool of the first round`;
-  const confidence = s.unit === 'norm'
-    ? 'The band holds the norms of all expectations at once with 95 % confidence.'
-    : `Candidates that have nothing to do with the label stay in the shaded band, below ${digits(s.noise)}, with 95 % confidence; about ${full(s.above)} lie above it.`;
-  return `${kept}: from ${digits(s.cutoff)} on, of ${rows} in ${plural(s.partitions, 'partition')}. ${confidence}${thinned}`;
+  if (s.unit === 'contribution') return `${full(s.features)} features learned from ${rows}. What they are judged by is the loss on held-out rows, below.`;
+  const confidence = s.unit === 'norm' ? ' The band holds the norms of all expectations at once with 95 % confidence.' : '';
+  return `${rows} scored, ${full(s.above)} of ${full(s.features)} features above the level of noise.${confidence}`;
 }
 
 function options() {
   const s = drawnFrom;
-  const unit = units[s?.unit ?? 'correlation'];
   const band = s?.unit === 'norm';
+  const name = units[s?.unit ?? 'criterion'].axis;
   const value = (_, v) => (v === null || v === undefined ? '' : digits(v));
   return {
     cursor: { drag: { x: false, y: false } },
     scales: {
-      x: { time: false, distr: 3, range: () => [1, Math.max(10, s?.candidates ?? 10)] },
-      y: { range: (_, from, to) => [0, Math.max(s?.noise ?? 0, to ?? 0, 1e-9) * 1.1] },
+      x: { time: false, distr: 3, range: () => [1, Math.max(10, s?.features ?? 10)] },
+      y: { range: (_, from, to) => [0, Math.max(to ?? 0, 1e-9) * 1.1] },
     },
     axes: [
-      axis({ label: 'rank of the candidate', size: 28, values: (_, splits) => splits.map((v) => (Number.isInteger(Math.log10(v)) ? count(v) : '')) }),
-      axis({ label: unit.axis, size: 52, values: (_, splits) => splits.map((v) => digits(v, 2)) }),
+      axis({ label: 'rank of the feature', size: 28, values: (_, splits) => splits.map((v) => (Number.isInteger(Math.log10(v)) ? count(v) : '')) }),
+      axis({ label: name, size: 52, values: (_, splits) => splits.map((v) => digits(v, 2)) }),
     ],
     series: [
       { label: '', value: (_, v) => (v === null || v === undefined ? '' : `rank ${full(v)}`) },
-      line(unit.value, 'series-1', { value }),
+      line(name, 'series-1', { value }),
       line('low', 'series-1', { width: 0, value, show: band }),
       line('high', 'series-1', { width: 0, value, show: band }),
     ],
     bands: band ? [{ series: [3, 2], fill: colour('series-1', 0.16) }] : [],
-    hooks: { drawAxes: [(u) => s && drawLevels(u, s, band)] },
   };
-}
-
-/** drawLevels draws the band of noise and the cut-off. */
-function drawLevels(u, s, band) {
-  const { ctx, bbox } = u;
-  const scale = devicePixelRatio;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
-  if (!band && s.noise > 0) {
-    const top = u.valToPos(s.noise, 'y', true);
-    ctx.fillStyle = colour('series-2', 0.14);
-    ctx.fillRect(bbox.left, top, bbox.width, bbox.top + bbox.height - top);
-    dashed(ctx, colour('series-2'), scale, bbox.left, top, bbox.left + bbox.width, top);
-    label(ctx, scale, `noise ${digits(s.noise)}`, colour('series-2'), bbox.left + 6 * scale, top - 5 * scale, 'left');
-  }
-  if (s.cutoff_rank < s.candidates) {
-    const x = u.valToPos(s.cutoff_rank, 'x', true);
-    dashed(ctx, colour('ink'), scale, x, bbox.top, x, bbox.top + bbox.height);
-    ctx.font = fontOf(scale);
-    const fits = (text) => x + 8 * scale + ctx.measureText(text).width < bbox.left + bbox.width;
-    const long = `cut-off: rank ${full(s.cutoff_rank)}, ${digits(s.cutoff)}`;
-    const text = fits(long) || x - bbox.left > ctx.measureText(long).width + 8 * scale ? long : `cut-off ${digits(s.cutoff)}`;
-    const right = fits(text);
-    label(ctx, scale, text, colour('ink'), x + (right ? 6 : -6) * scale, bbox.top + 14 * scale, right ? 'left' : 'right');
-  }
-  ctx.restore();
-}
-
-function dashed(ctx, stroke, scale, x0, y0, x1, y1) {
-  ctx.strokeStyle = stroke;
-  ctx.lineWidth = scale;
-  ctx.setLineDash([4 * scale, 4 * scale]);
-  ctx.beginPath();
-  ctx.moveTo(x0, y0);
-  ctx.lineTo(x1, y1);
-  ctx.stroke();
-  ctx.setLineDash([]);
-}
-
-const fontOf = (scale) => `${12 * scale}px ${getComputedStyle(document.body).fontFamily}`;
-
-function label(ctx, scale, text, fill, x, y, align) {
-  ctx.font = fontOf(scale);
-  ctx.textAlign = align;
-  ctx.fillStyle = fill;
-  ctx.fillText(text, x, y);
 }
