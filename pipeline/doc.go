@@ -6,9 +6,9 @@
 //
 //   - a Record is one message of one topic partition, with its offset;
 //   - a Source reads records by offset ([Log]) and hands out partitions, a Sink writes records, a Control creates and
-//     describes topics; a Broker is all three, and [WithEvents] reads the topic of events from another Source. Package
-//     pipeline/kafka implements them with kafka-go, package pipeline/embedded starts an in-process broker for it, and
-//     package pipeline/conformance is the test suite for any other;
+//     describes topics; a Broker is all three, and package pipeline/elsewhere reads the topic of events from another
+//     Source. Package pipeline/kafka implements them with kafka-go, package pipeline/embedded starts an in-process
+//     broker for it, and package pipeline/conformance is the test suite for any other;
 //   - a Reader reads a partition from an offset to an end or for ever ([Reader]). It is the only way to read a topic. A
 //     Gap is what it cannot read, because retention removed it, the log was truncated, or a batch is unreadable
 //     ([Gap]); [GapKind] says where reading then continues;

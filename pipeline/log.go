@@ -32,7 +32,7 @@ type Log interface {
 }
 
 // Source is a [Log] whose partitions are handed out to the members of consumer groups. It is all that the topic of
-// events needs, see [WithEvents].
+// events needs, see package pipeline/elsewhere.
 type Source interface {
 	Log
 	// Own joins the group and calls run in a goroutine for each partition it is assigned. The context of run ends on

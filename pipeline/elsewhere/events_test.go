@@ -1,4 +1,4 @@
-package pipeline_test
+package elsewhere_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/elsewhere"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
@@ -17,8 +18,12 @@ type onlySource struct{ pipeline.Source }
 // Events of another source need nothing but a [pipeline.Source]; every other topic stays with the broker.
 func TestEventsFromAnotherSource(t *testing.T) {
 	ctx := t.Context()
-	elsewhere, here := newLog(t, 3), pipelinetest.NewBroker()
-	broker := pipeline.Observe(pipeline.WithEvents(here, "t", onlySource{elsewhere}))
+	other, here := pipelinetest.NewBroker(), pipelinetest.NewBroker()
+	other.AddTopic("t", 1)
+	if _, err := other.Produce(ctx, "t", 0, pipelinetest.Values("a", "b", "c")); err != nil {
+		t.Fatal(err)
+	}
+	broker := pipeline.Observe(elsewhere.Events(here, "t", onlySource{other}))
 	created, err := broker.CreateTopics(ctx, []pipeline.TopicSpec{{Name: "t", Partitions: 1}, {Name: "features", Partitions: 1}})
 	if err != nil || len(created) != 1 {
 		t.Fatalf("created %v, %v", created, err)
@@ -35,7 +40,7 @@ func TestEventsFromAnotherSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written := pipelinetest.Texts(here.Records("features", 0)); written != "0:0 1:1 2:2" {
+	if written := pipelinetest.Texts(here.Records("features", 0)); written != "0:a 1:b 2:c" {
 		t.Error(written)
 	}
 	if next, err := broker.Committed(t.Context(), "g", "t", 0); next != 3 || err != nil {

@@ -1,33 +1,37 @@
-package pipeline
+// Package elsewhere reads the events of a pipeline from another source than its broker. No source but Kafka is part of
+// the project, so that the programs do not use it: it is for those who add one.
+package elsewhere
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// WithEvents returns a broker of which one topic, that of events, is read from another source. Everything else goes to
-// the broker itself.
-func WithEvents(broker Broker, topic string, source Source) Broker {
+// Events returns a broker of which one topic, that of events, is read from another source. Everything else goes to the
+// broker itself.
+func Events(broker pipeline.Broker, topic string, source pipeline.Source) pipeline.Broker {
 	return &withEvents{Broker: broker, topic: topic, source: source}
 }
 
 type withEvents struct {
-	Broker
+	pipeline.Broker
 	topic  string
-	source Source
+	source pipeline.Source
 }
 
 // of returns where a topic is read.
-func (w *withEvents) of(topic string) Source {
+func (w *withEvents) of(topic string) pipeline.Source {
 	if topic == w.topic {
 		return w.source
 	}
 	return w.Broker
 }
 
-func (w *withEvents) Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error) {
+func (w *withEvents) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	return w.of(topic).Fetch(ctx, topic, partition, offset)
 }
 
@@ -51,11 +55,11 @@ func (w *withEvents) Leaderless(ctx context.Context, topic string) ([]int, error
 	return w.of(topic).Leaderless(ctx, topic)
 }
 
-func (w *withEvents) Identity(ctx context.Context, topic string, partition int, asOf time.Time) (LogID, error) {
+func (w *withEvents) Identity(ctx context.Context, topic string, partition int, asOf time.Time) (pipeline.LogID, error) {
 	return w.of(topic).Identity(ctx, topic, partition, asOf)
 }
 
-func (w *withEvents) Own(ctx context.Context, group, topic string, run func(context.Context, Ownership) error) error {
+func (w *withEvents) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	return w.of(topic).Own(ctx, group, topic, run)
 }
 
@@ -67,20 +71,20 @@ func (w *withEvents) Committed(ctx context.Context, group, topic string, partiti
 func (w *withEvents) BatchBudget() int64 { return w.source.BatchBudget() }
 
 // WithBatchBudget is for events: it leaves the budget of the broker as it is.
-func (w *withEvents) WithBatchBudget(bytes int64) Source {
+func (w *withEvents) WithBatchBudget(bytes int64) pipeline.Source {
 	return &withEvents{Broker: w.Broker, topic: w.topic, source: w.source.WithBatchBudget(bytes)}
 }
 
-func (w *withEvents) Produce(ctx context.Context, topic string, partition int, records []Record) (int64, error) {
+func (w *withEvents) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
 	if topic == w.topic {
-		return 0, fmt.Errorf("produce to %s/%d: %w", topic, partition, ErrReadOnly)
+		return 0, fmt.Errorf("produce to %s/%d: %w", topic, partition, pipeline.ErrReadOnly)
 	}
 	return w.Broker.Produce(ctx, topic, partition, records)
 }
 
 // CreateTopics leaves the topic of events to its source.
-func (w *withEvents) CreateTopics(ctx context.Context, topics []TopicSpec) ([]string, error) {
-	return w.Broker.CreateTopics(ctx, slices.DeleteFunc(slices.Clone(topics), func(t TopicSpec) bool { return t.Name == w.topic }))
+func (w *withEvents) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) ([]string, error) {
+	return w.Broker.CreateTopics(ctx, slices.DeleteFunc(slices.Clone(topics), func(t pipeline.TopicSpec) bool { return t.Name == w.topic }))
 }
 
 // TopicConfig knows nothing of the topic of events.
@@ -91,19 +95,19 @@ func (w *withEvents) TopicConfig(ctx context.Context, topic string) (map[string]
 	return w.Broker.TopicConfig(ctx, topic)
 }
 
-// Groups implements [GroupReporter].
-func (w *withEvents) Groups() (groups []GroupStatus) {
+// Groups implements [pipeline.GroupReporter].
+func (w *withEvents) Groups() (groups []pipeline.GroupStatus) {
 	for _, part := range []any{w.Broker, w.source} {
-		if reporter, ok := part.(GroupReporter); ok {
+		if reporter, ok := part.(pipeline.GroupReporter); ok {
 			groups = append(groups, reporter.Groups()...)
 		}
 	}
 	return groups
 }
 
-// FetchMemory implements [MemoryReporter] for the broker.
-func (w *withEvents) FetchMemory() (stats MemoryStats) {
-	if reporter, ok := w.Broker.(MemoryReporter); ok {
+// FetchMemory implements [pipeline.MemoryReporter] for the broker.
+func (w *withEvents) FetchMemory() (stats pipeline.MemoryStats) {
+	if reporter, ok := w.Broker.(pipeline.MemoryReporter); ok {
 		stats = reporter.FetchMemory()
 	}
 	return stats
