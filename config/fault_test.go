@@ -44,8 +44,6 @@ func TestFaultsOfForm(t *testing.T) {
 		want       []string // each fault as text
 	}{
 		{"not YAML", "a: [", "", []string{"config.yaml): not YAML"}},
-		{"a tab", "events:\n\tlabel: [y]\n", "", []string{"not YAML: line 2: found character that cannot start any token; indent with blanks, not tabs"}},
-		{"no blank behind a colon", "events:\n  label:[y]\n  task: auto\n", "", []string{"line 3: mapping values are not allowed in this context; look for a blank missing behind a colon"}},
 		{"not a mapping", "- a\n", "", []string{"(config.yaml:1): the file is not a mapping; want sections of keys"}},
 		{"two documents", "{}\n---\n{}\n", "", []string{"more than one YAML document"}},
 		{"scalar for a section", "kafka: 5", "", []string{"kafka = 5 (config.yaml:1): is a section; want keys under it"}},

@@ -38,7 +38,7 @@ func (p *parser) document(data []byte) {
 	var document yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		if !errors.Is(err, io.EOF) {
-			p.fault(0, "", "", "not YAML: "+explainYAML(err))
+			p.fault(0, "", "", "not YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
 		}
 		return
 	}
@@ -49,18 +49,6 @@ func (p *parser) document(data []byte) {
 	if len(document.Content) == 1 {
 		p.section("", document.Content[0], 0)
 	}
-}
-
-// explainYAML adds the most likely cause to the parser's message.
-func explainYAML(err error) string {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	switch {
-	case strings.Contains(text, "cannot start any token"):
-		text += "; indent with blanks, not tabs, and quote what begins with @, % or a backquote"
-	case strings.Contains(text, "mapping values are not allowed"):
-		text += "; look for a blank missing behind a colon, a line indented too far, or text with a colon that is not quoted"
-	}
-	return text
 }
 
 // section reads the keys of a mapping with a prefix ("" or "section.").

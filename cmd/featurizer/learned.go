@@ -3,20 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
-	"strings"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-const (
-	// columnsShown is how many columns are listed by importance.
-	columnsShown = 20
-	// barWidth is the length of the longest bar in characters.
-	barWidth = 30
-)
+// columnsShown is how many columns are listed by importance.
+const columnsShown = 20
 
 // pointName says which features a point describes.
 func pointName(p adaptive.Point) string {
@@ -65,14 +59,14 @@ func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImporta
 	printImportance(w, columns)
 }
 
-// printImportance draws each column's share of the model's squared gradient.
+// printImportance lists each column's share of the model's squared gradient.
 func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 	if len(columns) == 0 {
 		return
 	}
-	t := cli.NewTable(w, "importance of columns", "column", "share", "")
+	t := cli.NewTable(w, "importance", "column", "share")
 	for _, c := range columns[:min(columnsShown, len(columns))] {
-		t.AppendRow([]any{c.Column, fmt.Sprintf("%.2f %%", 100*c.Share), bar(c.Share / columns[0].Share)})
+		t.AppendRow([]any{c.Column, fmt.Sprintf("%.2f %%", 100*c.Share)})
 	}
 	t.Render()
 	fmt.Fprintln(w, "The share of a column is that in the mean squared gradient of the model that the features were learned by.")
@@ -83,12 +77,4 @@ func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 		}
 		fmt.Fprintf(w, "and %d more columns with %.2f %% together: --json lists them\n", more, 100*rest)
 	}
-}
-
-// bar draws a share of the longest bar.
-func bar(share float64) string {
-	if !(share > 0) {
-		return ""
-	}
-	return strings.Repeat("█", int(math.Round(min(share, 1)*barWidth)))
 }

@@ -10,14 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// mostColumnLines bounds the lines about columns above a result, mostMissing the columns named for missing values.
-const (
-	mostColumnLines = 12
-	mostMissing     = 8
-)
-
-// muchMissing is the share of missing values from which a column is named.
-const muchMissing = 0.01
+// mostColumnLines bounds the lines about columns above a result.
+const mostColumnLines = 12
 
 // WriteColumns says above a result what became of the columns: how many are features, and what may be surprising. more says where the full
 // table is.
@@ -75,50 +69,18 @@ func SumUpColumns(columns []encoder.ColumnUse) string {
 	return fmt.Sprintf("%d of %d are features (%s; %d %s)", features, features+leftOut, strings.Join(parts, ", "), dims, unit)
 }
 
-// columnNotes lists what users should know of columns: which were left out, then oddities of others, then missing values.
+// columnNotes lists what users should know of columns: which were left out, then oddities of others.
 func columnNotes(columns []encoder.ColumnUse) []string {
 	var leftOut, odd []string
-	var missing []encoder.ColumnUse
 	for _, c := range columns {
 		switch {
 		case c.Use == encoder.UseLeftOut:
 			leftOut = append(leftOut, "left out: "+c.Column+": "+c.Reason)
-			continue
-		case c.Use == encoder.UseExcluded || c.Use == encoder.UsePassthrough && c.Reason == "":
-			continue
-		case c.Reason != "":
+		case c.Use != encoder.UseExcluded && c.Reason != "":
 			odd = append(odd, c.Column+": "+c.Reason)
 		}
-		if c.Missing > muchMissing {
-			missing = append(missing, c)
-		}
 	}
-	notes := slices.Concat(leftOut, odd)
-	if len(missing) > 0 {
-		notes = append(notes, "missing values: "+missingShares(missing))
-	}
-	return notes
-}
-
-// missingShares names the columns with the most missing values.
-func missingShares(columns []encoder.ColumnUse) string {
-	slices.SortStableFunc(columns, func(a, b encoder.ColumnUse) int {
-		switch {
-		case a.Missing > b.Missing:
-			return -1
-		case a.Missing < b.Missing:
-			return 1
-		}
-		return 0
-	})
-	var parts []string
-	for _, c := range columns[:min(len(columns), mostMissing)] {
-		parts = append(parts, c.Column+" "+share(c.Missing))
-	}
-	if more := len(columns) - mostMissing; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d columns more", more))
-	}
-	return strings.Join(parts, ", ")
+	return append(leftOut, odd...)
 }
 
 // share formats a share in percent; empty for 0.

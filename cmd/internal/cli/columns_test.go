@@ -29,7 +29,6 @@ func TestColumnsAboveAResult(t *testing.T) {
 	want := `columns: 4 of 5 are features (2 numbers, 1 category, 1 date or time; 59 dimensions)
   left out: id: it looks like an identifier
   city: the 50 commonest of 300 values
-  missing values: city 25 %, y 10 %, age 4.9 %
 `
 	if b.String() != want {
 		t.Errorf("written\n%s\nwant\n%s", b.String(), want)
@@ -45,10 +44,7 @@ func TestColumnsAboveAResult(t *testing.T) {
 		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("d", i), Use: encoder.UseFeature, Kind: encoder.Bool, Dims: 1, Missing: 0.5})
 	}
 	WriteColumns(&b, many, "look there")
-	if lines := strings.Split(b.String(), "\n"); len(lines) != mostColumnLines+3 || lines[mostColumnLines+1] != "  and 19 more: look there" {
+	if lines := strings.Split(b.String(), "\n"); len(lines) != mostColumnLines+3 || lines[mostColumnLines+1] != "  and 18 more: look there" {
 		t.Errorf("of many columns:\n%s", b.String())
-	}
-	if notes := columnNotes(many); !strings.HasSuffix(notes[len(notes)-1], "d7 50 %, 22 columns more") {
-		t.Errorf("the last note is %q", notes[len(notes)-1])
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,8 +47,8 @@ func AddByClass(t Facts, m *training.Measures) {
 	if len(m.Recall) > 0 {
 		t.Add("recall by class", "%s", recallText(m.Recall))
 	}
-	if len(m.Calibration) > 0 {
-		t.Add("probabilities", "%s", calibrationText(m))
+	if off := m.CalibrationError(); off != nil {
+		t.Add("probabilities", "off by %.1f points on average", 100**off)
 	}
 }
 
@@ -82,21 +81,4 @@ func recallText(classes []training.ClassRecall) string {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// calibrationText says how far the probabilities are off, and where most: in the bin with the largest part of the mean.
-func calibrationText(m *training.Measures) string {
-	off := m.CalibrationError()
-	if off == nil {
-		return "none"
-	}
-	weight := func(b training.CalibrationBin) float64 { return float64(b.Rows) * math.Abs(b.Predicted-b.Observed) }
-	most := m.Calibration[0]
-	for _, b := range m.Calibration[1:] {
-		if weight(b) > weight(most) {
-			most = b
-		}
-	}
-	return fmt.Sprintf("off by %.1f points on average; most where %.0f %% were predicted and %.0f %% seen, of %d rows",
-		100**off, 100*most.Predicted, 100*most.Observed, most.Rows)
 }
