@@ -3,8 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -33,7 +31,7 @@ type Line struct {
 	Preprocess float64 `json:"preprocess_seconds"`
 	Train      float64 `json:"train_seconds"`
 	Test       float64 `json:"test_seconds"`
-	// Note is the note of the runs if they agree, Failure the first failure.
+	// Note is the commonest note of the runs, Failure the first failure.
 	Note    string `json:"note,omitempty"`
 	Failure string `json:"failure,omitempty"`
 	// Best means that the error is smaller than every other method's, by more than noise. If no line is best, Tied
@@ -131,26 +129,19 @@ func (l *Line) beatsConstant(constant float64) bool {
 	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
 }
 
-// note is the note that all runs have, or else the commonest.
+// note is the commonest note, with the number of runs that have it unless all do.
 func (c *cell) note() string {
-	var order []string
-	counts := map[string]int{}
+	counts, commonest := map[string]int{}, ""
 	for _, run := range c.runs {
-		if run.Note != "" {
-			if counts[run.Note]++; counts[run.Note] == 1 {
-				order = append(order, run.Note)
-			}
+		if run.Note == "" {
+			continue
+		}
+		if counts[run.Note]++; counts[run.Note] > counts[commonest] {
+			commonest = run.Note
 		}
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
-	const shown = 2
-	for i, note := range order[:min(len(order), shown)] {
-		if n := counts[note]; n < len(c.runs) {
-			order[i] = fmt.Sprintf("%s (%d of %d)", note, n, len(c.runs))
-		}
+	if n := counts[commonest]; n > 0 && n < len(c.runs) {
+		return fmt.Sprintf("%s (%d of %d)", commonest, n, len(c.runs))
 	}
-	if len(order) > shown {
-		order = append(order[:shown], "others")
-	}
-	return strings.Join(order, ", ")
+	return commonest
 }
