@@ -139,7 +139,7 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 		}
 		return true, r.State.PointSet(ctx, now.Current, r.Clock())
 	}
-	if now.CurrentShadowed {
+	if now.CurrentShadowed && !now.CurrentLost() {
 		r.Logger.Warn("the pointer to the feature set in use was written over by an older one or by what is none, it is written again",
 			zap.String("feature_set", now.Current.ID))
 		return true, r.State.PointSet(ctx, now.Current, r.Clock())

@@ -143,6 +143,30 @@ func TestFeatureSets(t *testing.T) {
 	}
 }
 
+// Whoever begins to read after a set and its pointer were both overwritten and deleted does not know that there was one:
+// the others must not wait for what that process thinks is under way.
+func TestASetLostWithItsPointerIsExploredAgain(t *testing.T) {
+	set, spec := testSet(2), testSpec()
+	published := []pipeline.Record{setRecord(set), currentRecord("test", set.ID(), 2)}
+	pointer, record := keyed(wire.CurrentKey("test"), []byte("hello")), keyed(wire.SetKey("test", set.ID()), []byte("hello"))
+	deleted := keyed(wire.SetKey("test", set.ID()), nil)
+	for name, c := range map[string]struct {
+		records []pipeline.Record
+		lost    bool
+	}{
+		"pointer":                           {[]pipeline.Record{pointer}, false},
+		"set":                               {[]pipeline.Record{record}, false},
+		"both":                              {[]pipeline.Record{pointer, record}, false}, // a process that knows the set writes it again
+		"both, deleted by who knows no set": {[]pipeline.Record{pointer, record, deleted}, true},
+		"the set first":                     {[]pipeline.Record{record, deleted, pointer}, true},
+	} {
+		state, _ := applied([]pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)}, slices.Concat(published, c.records))
+		if state.CurrentLost() != c.lost || (state.Running() != nil) != c.lost {
+			t.Errorf("%s: lost %v, running %v", name, state.CurrentLost(), state.Running() != nil)
+		}
+	}
+}
+
 // A snapshot does not change while somebody holds it.
 func TestSnapshotsAreImmutable(t *testing.T) {
 	set := testSet(1)

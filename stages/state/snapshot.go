@@ -119,10 +119,20 @@ func (s Snapshot) Running() *wire.Spec {
 	if s.Spec == nil || s.Spec.Status != wire.StatusRunning {
 		return nil
 	}
-	if s.Current != nil && s.Current.Sequence >= s.Spec.Sequence {
+	if s.Current != nil && s.Current.Sequence >= s.Spec.Sequence && !s.CurrentLost() {
 		return nil
 	}
 	return s.Spec
+}
+
+// CurrentLost says that neither a pointer to the set in use nor that set is on the topic any more. Who begins to read
+// now does not know that there was one, so nobody may rely on it.
+func (s Snapshot) CurrentLost() bool {
+	if s.Current == nil || !s.CurrentShadowed || s.Unwritten {
+		return false
+	}
+	_, there := s.Sets[s.Current.ID]
+	return !there
 }
 
 // Names for the state of an exploration, in addition to the statuses on the wire.
