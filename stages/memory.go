@@ -10,6 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/subsample"
 	"github.com/eerf-stream/eerf/stages/train"
@@ -39,7 +40,7 @@ const processBytes = 64 << 20
 // partitions at once. Garbage that is not yet collected is not included: the collector works harder as memory runs
 // short.
 func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
-	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed(),
+	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed(), {"live errors of the newest rows", live.WindowBytes, nil},
 		{"what is fetched", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
 	if slices.ContainsFunc(load.Stages, readsEvents) {
 		needs = append(needs, s.messagesNeed(load))
@@ -137,11 +138,8 @@ func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 		{"featurize: what waits in its partitions", n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))), []string{"memory.partitions"}},
 		{"featurize: feature sets as they are computed with, one in use and the next", 4 * s.setBytes(), []string{"topics.max_message_bytes"}},
 	}
-	if s.Featurize.Predictions { // two models while a new one arrives, and its message
-		needs = append(needs, MemoryNeed{"featurize: the model of predictions", 6 * s.Topics.MaxMessageBytes,
-			[]string{"topics.max_message_bytes", "featurize.predictions"}})
-	}
-	return needs
+	// Two models while a new one arrives, and its message; rows that have a label are always predicted.
+	return append(needs, MemoryNeed{"featurize: the model that predicts", 6 * s.Topics.MaxMessageBytes, []string{"topics.max_message_bytes"}})
 }
 
 // trainNeeds covers the lanes, which the partitions of features share: they read side by side, and their sums are

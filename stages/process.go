@@ -18,6 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -32,8 +33,10 @@ type Process struct {
 	Broker   pipeline.Broker
 	Settings Settings
 	State    *state.Follower
-	Meter    *meter.Meter
-	Logger   *zap.Logger
+	// Live follows how good live predictions are; nil = that is not known.
+	Live   *live.Follower
+	Meter  *meter.Meter
+	Logger *zap.Logger
 	// Schema is the text of the schema that events.schema names. Registry has those that messages name; nil = there is
 	// none.
 	Schema   string
@@ -57,11 +60,13 @@ type Process struct {
 
 // NewProcess returns a process with a new follower of the control topics and a meter at zero.
 func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *Process {
-	return &Process{
+	p := &Process{
 		Broker: broker, Settings: settings, Logger: logger, Meter: meter.New(),
 		State: state.New(broker, logger, settings.State()), Slots: events.NewSlots(DefaultMessages()), Partitions: settings.Topics.Partitions,
 		Quarantine: supervise.DefaultPolicy(),
 	}
+	p.Live = live.NewFollower(broker, logger, p.Clock, settings.Topics.Live, settings.Pipeline.Name)
+	return p
 }
 
 // DefaultMessages is how many messages a process works on at a time by default: enough for all processors, and a few
@@ -108,6 +113,10 @@ func (p *Process) Run(ctx context.Context, names ...string) error {
 	p.Meter.EndsWith(ctx.Done())
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return p.State.Run(ctx) })
+	group.Go(func() error {
+		p.Live.Run(ctx)
+		return nil
+	})
 	group.Go(func() error {
 		p.Meter.FollowEnds(ctx, p.Broker, p.Logger, p.Clock)
 		return nil
@@ -204,7 +213,7 @@ func (p *Process) selection(names []string) *selection.Runner {
 func (p *Process) featurize() *featurize.Runner {
 	return &featurize.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
-		Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
+		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
 		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.classMinRows(),
 		Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Quarantine: p.quarantine(),
 	}
@@ -224,7 +233,7 @@ func (p *Process) Trainer() *train.Runner {
 	return &train.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageTrain), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageTrain), Topics: p.Settings.Topics,
-		Config: p.Settings.Train, Source: p.Source(), Readers: p.Slots.Count(), Quarantine: p.quarantine(),
+		Config: p.Settings.Train, Source: p.Source(), Live: p.Live, Readers: p.Slots.Count(), Quarantine: p.quarantine(),
 	}
 }
 
@@ -244,9 +253,10 @@ type Snapshot struct {
 	meter.Snapshot
 	Groups map[string]pipeline.GroupStatus // by stage
 	State  state.Snapshot
+	Live   live.Report
 }
 
 // Snapshot returns what the process did and where it stands now.
 func (p *Process) Snapshot() Snapshot {
-	return Snapshot{Snapshot: p.Meter.Snapshot(p.Clock()), Groups: p.Groups(), State: p.State.Snapshot()}
+	return Snapshot{Snapshot: p.Meter.Snapshot(p.Clock()), Groups: p.Groups(), State: p.State.Snapshot(), Live: p.Live.Report()}
 }

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
@@ -119,6 +120,29 @@ func (b *bench) fill(messages int) (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// compareClasses writes blocks of live errors of two classes, newer than those of the pipeline itself.
+func (b *bench) compareClasses() {
+	b.t.Helper()
+	promised, percent := 0.4, 40.0
+	for i := range int64(5) {
+		at := time.Now().Add(time.Duration(i) * time.Hour)
+		value, err := wire.EncodeBlock(&wire.Block{
+			Pipeline: "bench", Partition: 1, SourceLog: "another", FirstOffset: i, NextOffset: i + 1, From: at, To: at,
+			Models: []wire.LiveSums{{
+				Model: "m-1", Measure: wire.LiveMisclassification, Promised: &promised, PromisedError: &percent, PromisedRows: 500,
+				Rows: 250, Loss: 100, Squares: 100, Wrong: 100, Classes: []int64{150, 100},
+				Scores: [2][]wire.ScoreBin{{{3, 150}}, {{2, 50}, {4, 50}}},
+			}},
+		})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Live, 1, []pipeline.Record{{Key: []byte("bench"), Value: value, Time: time.Now()}}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
 }
 
 // process runs stages and serves their metrics over HTTP.

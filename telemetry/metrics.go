@@ -12,7 +12,7 @@ import (
 )
 
 // metrics is the table of metrics. With -update, the test of this package derives testdata from it.
-var metrics = slices.Concat(stageMetrics, setMetrics, modelMetrics)
+var metrics = slices.Concat(stageMetrics, setMetrics, modelMetrics, liveMetrics)
 
 // stageMetrics are about messages, partitions, groups and the process.
 var stageMetrics = []metric{

@@ -89,12 +89,12 @@ func (c *Classification) add(pred []float32, want int32) {
 
 // addProbability adds the probabilities of a row.
 func (c *Classification) addProbability(pred []float32, decided, want int32) {
-	c.logLoss += negativeLog(pred, want)
+	c.logLoss += NegativeLog(pred, want)
 	watched := decided
 	if c.outputs == 1 {
 		watched = 1
 	}
-	p := math.Exp(-negativeLog(pred, watched))
+	p := math.Exp(-NegativeLog(pred, watched))
 	if math.IsNaN(p) { // outputs beyond float32: the log loss is not a number either
 		return
 	}
@@ -106,8 +106,8 @@ func (c *Classification) addProbability(pred []float32, decided, want int32) {
 	}
 }
 
-// negativeLog returns −log p of a class under the logistic loss, from one row's outputs.
-func negativeLog(pred []float32, class int32) float64 {
+// NegativeLog returns −log p of a class under the logistic loss, in nats, from one row's outputs.
+func NegativeLog(pred []float32, class int32) float64 {
 	if len(pred) == 1 {
 		f := float64(pred[0])
 		if class == 1 {

@@ -69,11 +69,11 @@ func TestDocumentNamesEveryField(t *testing.T) {
 		}
 	}
 	for _, document := range []any{Spec{}, Request{}, Progress{}, checkpointDocument{}, Refusal{}, samplesDocument{}, featureSetDocument{}, modelDocument{},
-		Current{}, FeaturesInfo{}, encoder.Encoder{}} {
+		Current{}, Block{}, FeaturesInfo{}, encoder.Encoder{}} {
 		explain(reflect.TypeOf(document))
 	}
 	_, samples, _ := EncodeSamples(exampleSamples(true))
-	for _, header := range slices.Concat(samples, FeatureBatch{SourceLog: "log", SourceBatch: BatchMark{1, 1}}.Headers(), []Header{ModelHeader("")}, DeadLetter{}.Headers()) {
+	for _, header := range slices.Concat(samples, FeatureBatch{SourceLog: "log", SourceBatch: BatchMark{1, 1}}.Headers(), []Header{ModelHeader(""), LiveHeader(exampleLive())}, DeadLetter{}.Headers()) {
 		if !strings.Contains(text, "`"+header.Key+"`") {
 			t.Errorf("header %s is not in %s", header.Key, docPath)
 		}
@@ -136,6 +136,7 @@ type docFound struct {
 	} `json:"predicted"`
 	Scores  [][]float64    `json:"scores"`
 	Headers map[string]any `json:"headers"`
+	Live    map[string]any `json:"live"`
 	Sampled []bool         `json:"sampled"`
 	HeldOut []bool         `json:"held_out"`
 	XXH64   []string       `json:"xxh64"`
@@ -173,6 +174,7 @@ func TestReaderInPythonAgrees(t *testing.T) {
 	diff(t, []string{ModelID(exampleModel()), exampleFeatureSet().ID()}, found.ModelFile)
 	checkPredicted(t, found)
 	checkScores(t, found.Scores)
+	diff(t, map[string]any{"rows": 4., "loss": 1.25, "promised": nil}, found.Live) // the block comes twice
 	diff(t, request.expected.sampled, found.Sampled)
 	diff(t, request.expected.heldOut, found.HeldOut)
 	diff(t, request.expected.xxh64, found.XXH64)

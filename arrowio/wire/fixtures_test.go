@@ -231,6 +231,29 @@ func exampleProgress() *Progress {
 	return &Progress{Exploration: "ex-7", Sequence: 7, Rows: 90, Round: 2, Rounds: 3, Time: noon}
 }
 
+// exampleLive has the sums of three rows of two classes.
+func exampleLive() *LiveSums {
+	promised, percent := 0.25, 12.5
+	return &LiveSums{
+		Model: "m-1", Measure: LiveLogLoss, Promised: &promised, PromisedError: &percent, PromisedRows: 2000,
+		Rows: 3, Loss: 1.5, Squares: 1.25, Wrong: 1, Classes: []int64{1, 2}, Scores: [2][]ScoreBin{{{100, 1}}, {{512, 1}, {1023, 1}}},
+	}
+}
+
+// exampleBlock has rows of a regression, predicted by two models.
+func exampleBlock() *Block {
+	sums := LiveSums{
+		Model: "m-1", Measure: LiveSquaredError, Rows: 2, Loss: 2.5, Squares: 4.25,
+		Outputs: []OutputSums{{Residual: 1, SquaredResidual: 2.5, AbsoluteResidual: 2, Label: 7, SquaredLabel: 25}},
+	}
+	later := sums.Clone()
+	later.Model = "m-2"
+	return &Block{
+		Pipeline: "shop", Partition: 2, SourceLog: "log-1", FirstOffset: 40, FirstRow: 3, NextOffset: 45, From: noon, To: noon.Add(time.Second),
+		Models: []LiveSums{sums, later},
+	}
+}
+
 func exampleCurrent() *Current {
 	return &Current{ID: exampleFeatureSet().ID(), Sequence: 7, Exploration: "ex-7", Time: noon}
 }

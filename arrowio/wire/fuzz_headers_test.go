@@ -45,10 +45,26 @@ func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]
 	}
 }
 
+// liveHeaders are those of sums, none without any.
+type liveHeaders struct{ sums *LiveSums }
+
+func (l liveHeaders) Headers() []Header {
+	if l.sums == nil {
+		return nil
+	}
+	return []Header{LiveHeader(l.sums)}
+}
+
+func parseLiveHeaders(headers []Header) (liveHeaders, error) {
+	sums, err := ParseLive(headers)
+	return liveHeaders{sums}, err
+}
+
 // FuzzHeaders reads any headers as those of features and dead letters.
 func FuzzHeaders(f *testing.F) {
 	for _, headers := range [][]Header{
 		FeatureBatch{FeatureSetID: "fs-1", SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 4, SourceRows: 4}.Headers(),
+		{LiveHeader(exampleLive())},
 		DeadLetter{Stage: "subsample", Reason: "corrupt", Detail: "arrow message 1", Topic: "events", Offset: 9, Time: noon}.Headers(),
 	} {
 		f.Add(toBytes(headers))
@@ -57,5 +73,6 @@ func FuzzHeaders(f *testing.F) {
 		headers := fromBytes(raw)
 		checkHeaders(t, ParseFeatureHeaders, headers)
 		checkHeaders(t, ParseDeadLetterHeaders, headers)
+		checkHeaders(t, parseLiveHeaders, headers)
 	})
 }

@@ -19,6 +19,7 @@ func goldenMessages(t *testing.T) map[string][]byte {
 		"outputs.arrow":       samplesValue(exampleSamples(false)),
 		"refusal.arrow":       must(EncodeRefusal(exampleRefusal())),
 		"progress.arrow":      must(EncodeProgress(exampleProgress())),
+		"block.arrow":         must(EncodeBlock(exampleBlock())),
 		"request.arrow":       must(EncodeRequest(exampleRequest())),
 		"checkpoint.arrow":    must(EncodeCheckpoint(exampleCheckpoint())),
 		"feature_set.arrow":   must(EncodeFeatureSet(exampleFeatureSet())),

@@ -108,6 +108,7 @@ var decoders = map[string]document{
 	"outputs":     documentOf(KeySamples, samplesValue(exampleSamples(false)), decodeSamples, encodeSamplesValue),
 	"refusal":     documentOf(KeyRefusal, must(EncodeRefusal(exampleRefusal())), DecodeRefusal, EncodeRefusal),
 	"progress":    documentOf(KeyProgress, must(EncodeProgress(exampleProgress())), DecodeProgress, EncodeProgress),
+	"block":       documentOf(KeyBlock, must(EncodeBlock(exampleBlock())), DecodeBlock, EncodeBlock),
 	"request":     documentOf(KeyRequest, must(EncodeRequest(exampleRequest())), DecodeRequest, EncodeRequest),
 	"checkpoint":  documentOf(KeyCheckpoint, must(EncodeCheckpoint(exampleCheckpoint())), DecodeCheckpoint, EncodeCheckpoint),
 	"learned set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(learnedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
@@ -170,7 +171,7 @@ func rewriteKey(value []byte, from, to string) []byte {
 func TestDecodersCheckColumns(t *testing.T) {
 	cases := []struct{ message, column string }{
 		{"spec", "partition"}, {"spec", "start_offset"}, {"spec", "end_offset"}, {"spec", "labelled_rows"}, {"spec", "quota"},
-		{"request", "id"}, {"refusal", "id"}, {"progress", "id"},
+		{"request", "id"}, {"refusal", "id"}, {"block", "id"}, {"progress", "id"},
 		{"samples", "ordinal"}, {"samples", "x"}, {"samples", "class"}, {"outputs", "y"}, {"current", "id"},
 		{"checkpoint", "phi"}, {"checkpoint", "phi_sq"}, {"checkpoint", "y_phi"},
 		{"feature set", "index"}, {"feature set", "omega"}, {"feature set", "phase"},

@@ -9,7 +9,7 @@ import (
 
 // docs/wire-formats.md has the version of every format, and none that does not exist.
 func TestDocumentedVersionsAreTrue(t *testing.T) {
-	keys := []string{KeySpec, KeyRequest, KeyProgress, KeyCheckpoint, KeyRefusal, KeySamples, KeyFeatureSet, KeyModel, KeyCurrent, KeyFeatures, KeyRejectedRows}
+	keys := []string{KeySpec, KeyRequest, KeyProgress, KeyCheckpoint, KeyRefusal, KeySamples, KeyFeatureSet, KeyModel, KeyCurrent, KeyBlock, KeyFeatures, KeyRejectedRows}
 	want := map[string]string{}
 	for _, key := range keys {
 		want[key] = fmt.Sprint(versionOf(key))

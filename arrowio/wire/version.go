@@ -24,6 +24,7 @@ const (
 	KeyFeatureSet = "eerf.feature_set"
 	KeyModel      = "eerf.model"
 	KeyCurrent    = "eerf.current"
+	KeyBlock      = "eerf.block"
 
 	KeyEncoder      = "eerf.encoder"
 	KeyFeatures     = "eerf.features"

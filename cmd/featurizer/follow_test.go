@@ -25,7 +25,7 @@ admin: {listen: "127.0.0.1:0"}
 	data := clitest.File(t, "rows.csv", clitest.Mixed(1400))
 
 	fz(t, append([]string{"topics", "create"}, shop...)...).Want(t, cli.ExitOK)
-	if done := fz(t, "topics", "create", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).At(t, "done").([]any); len(done) != 3 {
+	if done := fz(t, "topics", "create", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).At(t, "done").([]any); len(done) != 4 {
 		t.Errorf("created %v", done)
 	}
 	fz(t, "topics", "check", "-c", live).Want(t, cli.ExitOK)

@@ -68,7 +68,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	fz(t, "produce", "-c", config, "--data", data).Want(t, cli.ExitFailure, "events", "featurizer topics create")
 
 	created := fz(t, "topics", "create", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)
-	if done := created.At(t, "done").([]any); len(done) != 8 {
+	if done := created.At(t, "done").([]any); len(done) != 9 {
 		t.Errorf("%v", done)
 	}
 	if out := fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK).Out; out != "nothing to do: every topic exists\n" {

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -30,6 +32,7 @@ Each command takes --json.`,
 type modelList struct {
 	Pipeline string        `json:"pipeline"`
 	Current  *wire.Current `json:"current,omitempty"`
+	Live     live.Report   `json:"live"` // how good live predictions are
 	Models   []modelEntry  `json:"models"`
 }
 
@@ -55,8 +58,13 @@ func newModelsList() *cobra.Command {
   trainer models list -c eerf.yaml --promoted --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return f.WithState(c, func(_ context.Context, r *stages.Process, now state.Snapshot) error {
-				return cli.Print(c, f.JSON, listModels(r.Settings.SetsOf(), now.Models, promoted), printModels)
+			return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
+				list := listModels(r.Settings.SetsOf(), now.Models, promoted)
+				if err := r.Live.Look(ctx); err != nil && ctx.Err() == nil {
+					r.Logger.Warn("live errors are not known", zap.Error(err))
+				}
+				list.Live = r.Live.Report()
+				return cli.Print(c, f.JSON, list, printModels)
 			}, state.TopicModels)
 		},
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/stages/live"
 )
 
 func printModels(w io.Writer, list modelList) {
@@ -15,6 +17,7 @@ func printModels(w io.Writer, list modelList) {
 	} else {
 		fmt.Fprintf(w, "in use: %s\n", currentText(list.Current))
 	}
+	fmt.Fprintln(w, liveText(list.Live))
 	if len(list.Models) == 0 {
 		return
 	}
@@ -28,6 +31,28 @@ func printModels(w io.Writer, list modelList) {
 		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, ours, theirs, verdict, m.FeatureSet, mark})
 	}
 	t.Render()
+}
+
+// liveText says how good live predictions are.
+func liveText(r live.Report) string {
+	s := r.Short
+	if s == nil {
+		return "live error: not known; no row with a label was predicted by a model"
+	}
+	text := fmt.Sprintf("live error: %.2f %% of the newest %d labelled rows, up to %s", s.Error, s.Rows, s.To.Format(time.RFC3339))
+	if s.Measure == wire.LiveSquaredError {
+		text = strings.Replace(text, "% of the", "% of the variance of the", 1)
+	}
+	if s.PromisedError != nil {
+		text += fmt.Sprintf("; %.2f %% was promised", *s.PromisedError)
+	}
+	switch r.State {
+	case live.Wrong:
+		return text + fmt.Sprintf(": WORSE than promised, the loss by %.1f standard errors", *r.Excess)
+	case live.Well:
+		return text + ": as promised"
+	}
+	return text + "; whether that is well is known after 1,000 rows"
 }
 
 // currentText says which model is in use and what keeps it there.

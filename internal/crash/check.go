@@ -19,13 +19,14 @@ import (
 type Stats struct {
 	Duplicates int64 // rows repeated in features, which readers drop
 	Mixed      int64 // messages whose rows, without duplicates, come from several sets
+	Blocks     int64 // of live errors, recomputed
 	Models     int64 // recomputed ones
 	Sets       int64 // feature sets, each recomputed
 }
 
 // check compares the topics with the input and with undisturbed computations.
 func (r *run) check(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkFeatures, r.checkLetters, r.checkModels} {
+	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkFeatures, r.checkLive, r.checkLetters, r.checkModels} {
 		if err := part(ctx); err != nil && len(r.result.Faults) > 0 {
 			r.fault("not checked any further: %v", err)
 			return nil

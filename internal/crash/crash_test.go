@@ -171,7 +171,7 @@ func (o outcome) report(t *testing.T, cell Cell) {
 	for _, fault := range append(r.Faults, cell.missed(r)...) {
 		t.Error(fault)
 	}
-	t.Logf("points %v, actions %v, %d duplicate rows, %v", r.Hits, r.Done, r.Duplicates, r.Took.Round(10*time.Millisecond))
+	t.Logf("points %v, actions %v, %d duplicate rows, %d blocks of live errors, %v", r.Hits, r.Done, r.Duplicates, r.Blocks, r.Took.Round(10*time.Millisecond))
 	if t.Failed() {
 		log, _ := os.ReadFile(filepath.Join(o.dir, "schedule.log"))
 		t.Logf("logs and data are in %s\n%s", o.dir, log)

@@ -24,6 +24,7 @@ var killed = [][]failpoint.Point{
 	{failpoint.CheckpointBefore, failpoint.CheckpointAfter, failpoint.RestoreBefore, failpoint.RestoreAfter},
 	{failpoint.FeaturesBefore, failpoint.FeaturesAfter, failpoint.ResumeBefore, failpoint.ResumeAfter},
 	{failpoint.DeadLettersAfter, failpoint.FetchBefore, failpoint.CommitAfter},
+	{failpoint.BlocksBefore, failpoint.BlocksAfter},
 	{failpoint.SubsampleDrain, failpoint.FeaturizeDrain},
 	{failpoint.TrainRead, failpoint.ModelBefore, failpoint.ModelBetween, failpoint.ModelAfter},
 }

@@ -26,7 +26,7 @@ func keys(prefix string, plan *Plan, session time.Duration, brokers []string) ma
 		"featurize.max_output_bytes": fmt.Sprint(12 * (4*8 + 64)), "featurize.commit_interval": "50ms",
 		"admin.listen": "", "train.interval": "200ms", "train.min_rows": "20",
 	}
-	for _, topic := range []string{"events", "explorations", "scores", "samples", "feature_sets", "features", "models", "dead_letters"} {
+	for _, topic := range []string{"events", "explorations", "scores", "samples", "feature_sets", "features", "models", "live", "dead_letters"} {
 		values["topics."+topic] = prefix + "-" + strings.ReplaceAll(topic, "_", "-")
 	}
 	return values

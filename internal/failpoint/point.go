@@ -29,6 +29,8 @@ const (
 	DeadLettersAfter Point = "deadletters.after" // featurize: dead letters are acknowledged, the outputs after them not sent
 	FeaturesBefore   Point = "features.before"   // featurize: a request of outputs is about to be sent
 	FeaturesAfter    Point = "features.after"    // featurize: the request is acknowledged, nobody knows it yet
+	BlocksBefore     Point = "blocks.before"     // featurize: a closed block of live errors is about to be sent
+	BlocksAfter      Point = "blocks.after"      // featurize: it is acknowledged
 	FetchBefore      Point = "fetch.before"      // featurize: records are handled, the next fetch is not begun
 	CommitAfter      Point = "commit.after"      // featurize: the offset is committed
 	FeaturizeDrain   Point = "featurize.drain"   // featurize: reading has ended, the last request may be under way
@@ -45,7 +47,7 @@ func All() []Point {
 		PlanBefore, PlanAfter,
 		RestoreBefore, RestoreAfter, CheckpointBefore, CheckpointAfter, SubsampleDrain, RetireBefore,
 		SamplesBefore, SamplesAfter, SampleRead, RoundBefore, SetBefore, SetBetween, SetAfter,
-		ResumeBefore, ResumeAfter, DeadLettersAfter, FeaturesBefore, FeaturesAfter, FetchBefore, CommitAfter, FeaturizeDrain,
+		ResumeBefore, ResumeAfter, DeadLettersAfter, FeaturesBefore, FeaturesAfter, BlocksBefore, BlocksAfter, FetchBefore, CommitAfter, FeaturizeDrain,
 		TrainRead, ModelBefore, ModelBetween, ModelAfter,
 	}
 }

@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -53,17 +54,23 @@ func checkProcess(t *testing.T, core *Featurizer, shape string, rows arrow.Recor
 func BenchmarkFeaturizer(b *testing.B) {
 	const rowsPerMessage, features = 1024, 500
 	for _, shape := range stagestest.WideShapes {
-		b.Run(shape, func(b *testing.B) {
-			rows := stagestest.WideEvents(b, shape, rowsPerMessage)
-			e, c := explored.Wide(features)
-			core := New(explored.FeatureSet(b, e, c, rows), testLimits, Default().MaxOutputBytes)
-			source := unaligned(b, rows)
-			b.ReportAllocs()
-			for b.Loop() {
-				mapAndRecycle(b, core, source)
-			}
-			b.ReportMetric(rowsPerMessage*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-		})
+		for _, compares := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/live=%v", shape, compares), func(b *testing.B) {
+				rows := stagestest.WideEvents(b, shape, rowsPerMessage)
+				e, c := explored.Wide(features)
+				set := explored.FeatureSet(b, e, c, rows)
+				core := New(set, testLimits, Default().MaxOutputBytes)
+				if compares {
+					core.UseModel(drawnModel(set, training.LossSquared), "")
+				}
+				source := unaligned(b, rows)
+				b.ReportAllocs()
+				for b.Loop() {
+					mapAndRecycle(b, core, source)
+				}
+				b.ReportMetric(rowsPerMessage*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+			})
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ type Featurizer struct {
 	// amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes, so that each
 	// row has to come with at least one byte.
 	amplification int64
-	predictor     *predictor // nil = no predictions
+	predictor     *predictor // nil = the set has no label
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
@@ -65,6 +65,7 @@ func newFeaturizer(p *packedSet, source events.Source, maxOutputBytes int64) *Fe
 	if set.Encoder.Label != nil {
 		f.label = set.Encoder.Label.Columns
 	}
+	f.predictor = newPredictor(set)
 	f.cutParts(set.Encoder.Dim, 0)
 	return f
 }
@@ -80,16 +81,22 @@ func (f *Featurizer) cutParts(dim int, predictionBytes int64) {
 // AttachPredictions adds prediction columns to everything made from now on, for the model set by [Featurizer.UseModel];
 // they are null until then. Call it before the first message. A set without a label has nothing to predict. Nor can a
 // set have predictions if its passthrough or label columns have the same names.
-func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) (err error) {
-	if f.predictor, err = newPredictor(set); err != nil {
+func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) error {
+	if err := checkPredictable(set); err != nil {
 		return err
 	}
+	f.predictor.attached = true
 	f.cutParts(set.Encoder.Dim, f.predictor.columns.RowBytes())
 	return nil
 }
 
-// UseModel changes the model of the predictions, between messages; nil = none, for the given reason.
-func (f *Featurizer) UseModel(model *wire.Model, missing string) { f.predictor.use(model, missing) }
+// UseModel changes the model that predicts the rows, between messages; nil = none, for the given reason. The predictions
+// of rows with a label are compared with it. A set without a label has nothing to predict.
+func (f *Featurizer) UseModel(model *wire.Model, missing string) {
+	if f.predictor != nil {
+		f.predictor.use(model, missing)
+	}
+}
 
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }
@@ -120,6 +127,7 @@ func (f *Featurizer) end() {
 // Part is the outcome of some rows of a message, or of a message that cannot be used.
 type Part struct {
 	Rows       wire.FeatureBatch // what the output covers; zero without one
+	Live       *wire.LiveSums    // how good the predictions of its labelled rows are; nil = unknown
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
 	DeadLetter *pipeline.Record  // of the rejected rows, or of the whole message; nil = none
 	Counts     meter.FeaturizeCounts
@@ -257,11 +265,12 @@ func (m *message) part(rows wire.FeatureBatch) error {
 		return m.part(rows)
 	}
 	m.transformRows(&body, from, to)
-	done := Part{Rows: rows, Output: &pipeline.Record{
-		Key: m.source.Key, Value: value, Headers: events.WithHeaders(meter.WithEventTime(&m.source), m.headers(rows)), Time: m.now,
-	}}
+	done := Part{Rows: rows, Live: m.predictor.take()}
+	done.Output = &pipeline.Record{
+		Key: m.source.Key, Value: value, Headers: events.WithHeaders(meter.WithEventTime(&m.source), m.headers(done)), Time: m.now,
+	}
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
-	if m.predictor != nil {
+	if m.predictor.attaches() {
 		m.predictor.count(&done.Counts, int64(to-from))
 	}
 	if m.pending.UnseenClass > 0 {
@@ -279,10 +288,13 @@ func (m *message) part(rows wire.FeatureBatch) error {
 }
 
 // headers returns the headers of an output message.
-func (m *message) headers(rows wire.FeatureBatch) []wire.Header {
-	headers := rows.Headers()
-	if m.predictor != nil {
+func (m *message) headers(part Part) []wire.Header {
+	headers := part.Rows.Headers()
+	if m.predictor.attaches() {
 		headers = append(headers, wire.ModelHeader(m.predictor.columns.Model))
+	}
+	if part.Live != nil {
+		headers = append(headers, wire.LiveHeader(part.Live))
 	}
 	return headers
 }
@@ -300,7 +312,7 @@ func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
 		m.numbers = append(m.numbers, m.base+row)
 	}
 	layout := wire.FeaturesLayout{FeatureSet: m.id, Features: m.transform.Len(), LabelColumns: m.label}
-	if m.predictor != nil {
+	if m.predictor.attaches() {
 		layout.Predictions = &m.predictor.columns
 	}
 	return wire.ReserveFeatures(m.spares.take(), kept, m.numbers, layout)
@@ -311,11 +323,16 @@ func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
 func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 	const block = predictionBlock
 	n, dim := m.transform.Len(), m.rows.Dim
+	every := (to - from + comparedRows - 1) / comparedRows // how many blocks there are for one that is compared
 	for first := from; first < to; first += block {
 		next := min(first+block, to)
 		m.transform.Transform(body.Features[(first-from)*n:(next-from)*n], m.rows.X[first*dim:next*dim], next-first)
-		if m.predictor != nil {
+		compared := m.predictor != nil && (first-from)/block%every == 0
+		if compared || m.predictor.attaches() {
 			m.predictor.predict(body, first-from, next-from)
+		}
+		if compared {
+			m.predictor.compare(&m.rows, first, next)
 		}
 	}
 }

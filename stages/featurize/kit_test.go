@@ -41,6 +41,7 @@ type kit struct {
 	produced  func(topic string, records []pipeline.Record) // called for every request
 	forget    bool                                          // features are not kept
 	log       *zap.Logger
+	models    *modelLoader // nil = none
 }
 
 // newKit makes topics with limits on requests, 0 = none, and a set in use.
@@ -50,13 +51,14 @@ func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) 
 	k.set = setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{}))
 	id := k.set.ID()
 	k.runner = &Runner{
-		Broker: k, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Group: "featurize", Topics: topics.Default(),
+		Broker: k, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Pipeline: "test", Group: "featurize", Topics: topics.Default(),
 		Config: Default(), Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: time.Second,
 		State: state.Still(state.Config{Pipeline: "test"}, state.Snapshot{Current: &wire.Current{ID: id}}.With(state.Set{ID: id, Set: k.set})),
 	}
 	k.runner.Config.MaxOutputBytes, k.runner.Config.CommitInterval = maxOutput, 0
 	k.AddTopic(k.runner.Topics.Events, 3)
 	k.AddConfiguredTopic(k.runner.Topics.Features, 3, map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
+	k.AddTopic(k.runner.Topics.Live, 3)
 	k.AddConfiguredTopic(k.runner.Topics.DeadLetters, 3, map[string]string{"max.message.bytes": fmt.Sprint(deadLettersLimit)})
 	k.restart()
 	return k
@@ -87,7 +89,8 @@ func (k *kit) restart() {
 		k.committed = next
 		return nil
 	}
-	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, nil, newClassWatch(k.runner), k.log)
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, k.models, newClassWatch(k.runner), k.log)
+	k.part.hasLive = true
 	k.part.committedAt = time.Time{}
 	if err := k.part.resume(k.t.Context()); err != nil {
 		k.t.Fatal(err)

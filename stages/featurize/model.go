@@ -23,17 +23,18 @@ type modelInUse struct {
 // modelLoader holds the model in use with its weights. It is safe for concurrent use, and nil where nothing is
 // predicted.
 type modelLoader struct {
+	required bool // predictions are published; else they only tell how good the model is
 	follower *state.Follower
 	logger   *zap.Logger
 	model    atomic.Pointer[modelInUse]
 	ready    chan struct{} // closed once the models topic was read to the end that it had
 }
 
-func newModelLoader(follower *state.Follower, logger *zap.Logger) *modelLoader {
-	return &modelLoader{follower: follower, logger: logger, ready: make(chan struct{})}
+func newModelLoader(follower *state.Follower, logger *zap.Logger, required bool) *modelLoader {
+	return &modelLoader{required: required, follower: follower, logger: logger, ready: make(chan struct{})}
 }
 
-// wait waits until it is known which model is in use, or until ctx ends. Without predictions it returns at once.
+// wait waits until it is known which model is in use, or until ctx ends.
 func (l *modelLoader) wait(ctx context.Context) {
 	if l == nil {
 		return
@@ -47,8 +48,21 @@ func (l *modelLoader) wait(ctx context.Context) {
 // inUse returns the model in use. Wait for ready first.
 func (l *modelLoader) inUse() *modelInUse { return l.model.Load() }
 
-// run loads the model that the pointer names, whenever it changes or an unreadable one may be readable, until ctx ends.
+// run loads models until ctx ends. If nothing but live errors needs them, they are not worth an error.
 func (l *modelLoader) run(ctx context.Context) error {
+	err := l.follow(ctx)
+	if err == nil || l.required {
+		return err
+	}
+	l.logger.Warn("models cannot be read: live errors are not known", zap.Error(err))
+	if l.model.Swap(&modelInUse{missing: missingUnreadable}) == nil {
+		close(l.ready)
+	}
+	return nil
+}
+
+// follow loads the model that the pointer names, whenever it changes or an unreadable one may be readable.
+func (l *modelLoader) follow(ctx context.Context) error {
 	seen := state.Models{}
 	for {
 		now, err := l.follower.WaitModels(ctx, func(s state.Snapshot) bool {

@@ -39,10 +39,11 @@ func newPair(set, rows *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 	if err := model.CheckSet(set); err != nil {
 		return nil, err
 	}
-	var err error
-	if p.predictor, err = newPredictor(set); err != nil {
+	if err := checkPredictable(set); err != nil {
 		return nil, err
 	}
+	p.predictor = newPredictor(set)
+	p.predictor.attached = true
 	p.predictor.use(model, "")
 	return p, nil
 }

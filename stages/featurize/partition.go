@@ -33,14 +33,16 @@ type owned struct {
 // partition is the pipeline.Processor of one partition. It belongs to one goroutine.
 type partition struct {
 	owned
-	models  *modelLoader // nil = no predictions
+	models  *modelLoader // nil = no model
 	classes *classWatch
 	commit  func(context.Context, int64, pipeline.LogID) error
 
 	position // after what is in the output or waiting
 	core     *Featurizer
 	missing  string      // feature set already reported as missing
-	model    *modelInUse // with predictions: the model that core uses
+	model    *modelInUse // the model that core uses
+	hasLive  bool        // the topic of live errors has the partition
+	blocks   blocks
 
 	waiting         []outgoing // parts not yet sent
 	outputBytes     int64      // of waiting
@@ -65,10 +67,12 @@ type outgoing struct {
 
 func newPartition(r *Runner, o pipeline.Ownership, writer pipeline.Producer, models *modelLoader, classes *classWatch, logger *zap.Logger) *partition {
 	r.once.Do(func() { r.outputs = newOutputMemory(max(r.Config.OutputMemory, r.Config.MaxOutputBytes)) })
-	return &partition{
+	p := &partition{
 		owned:  owned{Runner: r, number: o.Partition, writer: writer, logger: logger},
 		models: models, classes: classes, commit: o.Commit, refused: -1, committedAt: r.Clock(),
 	}
+	p.blocks.partition = p
+	return p
 }
 
 // NextOffset implements pipeline.Processor.
@@ -203,7 +207,7 @@ func (p *partition) chooseSet(ctx context.Context) error {
 	p.core, p.model = newFeaturizer(set, p.Source, p.Config.MaxOutputBytes), nil
 	p.core.amplification = p.Amplification
 	p.core.spares = &p.outputs.spares
-	if p.models == nil {
+	if !p.Config.Predictions {
 		return nil
 	}
 	return p.core.AttachPredictions(set.set)
@@ -222,7 +226,7 @@ func (p *partition) reportMissing(now state.Snapshot, id string) {
 
 // chooseModel makes the next message use the model in use.
 func (p *partition) chooseModel() {
-	if p.models == nil {
+	if p.models == nil || p.core.predictor == nil {
 		return
 	}
 	now := p.models.inUse()

@@ -16,10 +16,11 @@ import (
 // made meanwhile and wait. All of it belongs to the sending goroutine until done is closed, then to the partition.
 type request struct {
 	owned
-	parts   []outgoing // without the outputs refused for their size, once done
-	next    int64      // position of the partition when it was sent
-	refused int64      // last offset with an output too large for the broker, which became a dead letter; -1 = none
-	charged int64      // of the output memory
+	blocks  []pipeline.Record // of live errors, which earlier requests closed
+	parts   []outgoing        // without the outputs refused for their size, once done
+	next    int64             // position of the partition when it was sent
+	refused int64             // last offset with an output too large for the broker, which became a dead letter; -1 = none
+	charged int64             // of the output memory
 	done    chan struct{}
 
 	err          error
@@ -28,8 +29,8 @@ type request struct {
 }
 
 // startRequest sends parts from a goroutine of their own.
-func startRequest(ctx context.Context, o owned, parts []outgoing, next, refused, charged int64) *request {
-	q := &request{owned: o, parts: parts, next: next, refused: refused, charged: charged, done: make(chan struct{})}
+func startRequest(ctx context.Context, o owned, parts []outgoing, blocks []pipeline.Record, next, refused, charged int64) *request {
+	q := &request{owned: o, parts: parts, blocks: blocks, next: next, refused: refused, charged: charged, done: make(chan struct{})}
 	go func() {
 		defer close(q.done)
 		q.err = q.send(ctx)
@@ -60,6 +61,7 @@ func (q *request) send(ctx context.Context) error {
 			return err
 		}
 	}
+	q.sendBlocks(ctx)
 	q.acknowledge()
 	return nil
 }

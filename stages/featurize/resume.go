@@ -53,7 +53,10 @@ func (p *partition) resume(ctx context.Context) error {
 	if err := p.findPosition(ctx); err != nil {
 		return fmt.Errorf("resume featurizing %s/%d: %w", p.Topics.Events, p.number, err)
 	}
-	return nil
+	if !p.hasLive {
+		return nil
+	}
+	return pipeline.Try(ctx, p.logger, "resume live errors", func() error { return p.blocks.resume(ctx) })
 }
 
 func (p *partition) findPosition(ctx context.Context) error {

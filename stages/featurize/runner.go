@@ -21,15 +21,17 @@ import (
 // Runner is the stage: it maps the partitions of events that this process owns to the same partitions of features.
 type Runner struct {
 	Broker pipeline.SourceSink
-	State  *state.Follower // with predictions it also follows models
+	State  *state.Follower // also of models
 	Meter  *meter.Meter
 	Logger *zap.Logger
 	Clock  func() time.Time // called from several goroutines
 	Tracer trace.Tracer     // nil = none
-	Group  string           // consumer group
-	Topics topics.Config
-	Config Config
-	Source events.Source // how events are read
+	// Pipeline is the name of the pipeline.
+	Pipeline string
+	Group    string // consumer group
+	Topics   topics.Config
+	Config   Config
+	Source   events.Source // how events are read
 	// Amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes.
 	Amplification int64
 	// ClassMinRows is how many rows of a class unknown to the newest exploration make featurizers ask for another one;
@@ -48,16 +50,13 @@ type Runner struct {
 	once    sync.Once
 }
 
-// Run owns partitions until ctx ends. With predictions it also loads the models.
+// Run owns partitions until ctx ends, and loads the model in use.
 func (r *Runner) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	classes := newClassWatch(r)
 	group.Go(func() error { return classes.run(ctx) })
-	var models *modelLoader
-	if r.Config.Predictions {
-		models = newModelLoader(r.State, r.Logger)
-		group.Go(func() error { return models.run(ctx) })
-	}
+	models := newModelLoader(r.State, r.Logger, r.Config.Predictions)
+	group.Go(func() error { return models.run(ctx) })
 	supervised := &supervise.Stage{Name: meter.StageFeaturize, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine}
 	group.Go(func() error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
@@ -89,11 +88,16 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, o pipeline.Owners
 
 // featurize maps a partition until ctx ends.
 func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch, logger *zap.Logger) error {
-	writer, err := r.openWriter(ctx, logger, o.Partition)
+	hasLive, err := r.hasLive(ctx, logger, o.Partition)
+	if err != nil {
+		return pipeline.EndOf(ctx, err)
+	}
+	writer, err := r.openWriter(ctx, logger, o.Partition, hasLive)
 	if err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
 	p := newPartition(r, o, writer, models, classes, logger)
+	p.hasLive = hasLive
 	if err := p.resume(ctx); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
@@ -110,7 +114,10 @@ func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *mo
 }
 
 // openWriter opens the writer for the owner of a partition of events.
-func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
-	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.WriterID{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
-		pipeline.Target{Topic: r.Topics.Features, Partition: partition}, pipeline.Target{Topic: r.Topics.DeadLetters, Partition: partition})
+func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int, hasLive bool) (pipeline.Producer, error) {
+	targets := []pipeline.Target{{Topic: r.Topics.Features, Partition: partition}, {Topic: r.Topics.DeadLetters, Partition: partition}}
+	if hasLive {
+		targets = append(targets, pipeline.Target{Topic: r.Topics.Live, Partition: partition})
+	}
+	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.WriterID{Group: r.Group, Topic: r.Topics.Events, Partition: partition}, targets...)
 }

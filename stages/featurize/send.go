@@ -74,10 +74,10 @@ func (p *partition) sendWithin(ctx context.Context, limit time.Duration) error {
 
 // send awaits the request in progress and starts one with the waiting parts.
 func (p *partition) send(ctx context.Context) error {
-	if err := p.await(); err != nil || len(p.waiting) == 0 {
+	if err := p.await(); err != nil || len(p.waiting)+len(p.blocks.closed) == 0 {
 		return err
 	}
-	p.request = startRequest(ctx, p.owned, p.waiting, p.next, p.refused, p.charged)
+	p.request = startRequest(ctx, p.owned, p.waiting, p.blocks.take(), p.next, p.refused, p.charged)
 	p.waiting, p.outputBytes, p.deadLetterBytes = nil, 0, 0
 	return nil
 }
@@ -124,6 +124,7 @@ func (p *partition) giveBack(charged int64) {
 func (p *partition) apply(part *outgoing, q *request) {
 	if part.Output != nil {
 		p.Meter.Arrived(meter.EventTime(&part.source), q.acknowledged)
+		p.blocks.add(messageOf(part.Rows, part.Live, part.Output))
 		if !q.triedAgain {
 			p.core.Recycle(part.Output.Value)
 		}

@@ -18,12 +18,13 @@ type Config struct {
 	FeatureSets  string `key:"feature_sets" doc:"topic of feature sets (one partition, compacted); empty = <pipeline.name>.feature-sets"`
 	Features     string `key:"features" doc:"topic of feature vectors (co-partitioned with events); one per pipeline; empty = <pipeline.name>.features"`
 	Models       string `key:"models" doc:"topic of models (one partition, compacted); empty = <pipeline.name>.models"`
+	Live         string `key:"live" doc:"topic of how good predictions of labelled rows were, in blocks (co-partitioned with events); without it nothing is known about live errors; empty = <pipeline.name>.live"`
 	DeadLetters  string `key:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events); empty = <pipeline.name>.dead-letters"`
 
 	Partitions        int           `key:"partitions" doc:"partitions of the events topic if topics create has to make it"`
 	Replication       int           `key:"replication" doc:"replicas of created topics; 0 = the broker's default"`
 	MaxMessageBytes   int64         `key:"max_message_bytes" unit:"bytes" doc:"max.message.bytes of created topics; checkpoints, feature sets and models must fit"`
-	FeaturesRetention time.Duration `key:"features_retention" unit:"duration" doc:"retention.ms of the features topic; no feature set or model younger than this is tombstoned"`
+	FeaturesRetention time.Duration `key:"features_retention" unit:"duration" doc:"retention.ms of the topics features and live; no feature set or model younger than this is tombstoned"`
 	SamplesRetention  time.Duration `key:"samples_retention" unit:"duration" doc:"retention.ms of the samples topic; an exploration whose samples are gone reads its partitions again"`
 	KeepFeatureSets   int           `key:"keep_feature_sets" doc:"how many of the newest feature sets are kept; older ones are tombstoned once features_retention has passed"`
 	KeepModels        int           `key:"keep_models" doc:"how many of the newest models that were in use are kept, and as many that were not; older ones are tombstoned once features_retention has passed. This is how far back a rollback can go"`
@@ -33,7 +34,8 @@ type Config struct {
 // samples, and only reads the other's explorations, feature sets and models.
 func (t Config) Explores() bool { return t.Scores != "" || t.Samples != "" }
 
-// coPartitioned lists the topics that need a partition for each of events.
+// coPartitioned lists the topics that stages cannot do without and that need a partition for each of events. Live is
+// not among them: a pipeline of an earlier version goes on without it.
 func (t Config) coPartitioned() []string {
 	if !t.Explores() {
 		return []string{t.Features, t.DeadLetters}
@@ -65,6 +67,7 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 		return []pipeline.TopicSpec{
 			spec(t.Events, partitions, plain),
 			spec(t.Features, partitions, features),
+			spec(t.Live, partitions, features),
 			spec(t.DeadLetters, partitions, deadLetters),
 		}
 	}
@@ -76,6 +79,7 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 		spec(t.FeatureSets, 1, compacted),
 		spec(t.Features, partitions, features),
 		spec(t.Models, 1, compacted),
+		spec(t.Live, partitions, features),
 		spec(t.DeadLetters, partitions, deadLetters),
 	}
 }
@@ -129,7 +133,7 @@ func (t Config) Unnamed() Config {
 }
 
 func (t *Config) names() []*string {
-	return []*string{&t.Events, &t.Explorations, &t.Scores, &t.Samples, &t.FeatureSets, &t.Features, &t.Models, &t.DeadLetters}
+	return []*string{&t.Events, &t.Explorations, &t.Scores, &t.Samples, &t.FeatureSets, &t.Features, &t.Models, &t.Live, &t.DeadLetters}
 }
 
 // Default has topic names without the pipeline's name, see [Config.Named], and the settings with which topics are
@@ -137,7 +141,7 @@ func (t *Config) names() []*string {
 func Default() Config {
 	return Config{
 		Events: "events", Explorations: "explorations", Scores: "scores", Samples: "samples", FeatureSets: "feature-sets",
-		Features: "features", Models: "models", DeadLetters: "dead-letters",
+		Features: "features", Models: "models", Live: "live", DeadLetters: "dead-letters",
 		Partitions: 4, MaxMessageBytes: 8 << 20, FeaturesRetention: 7 * 24 * time.Hour,
 		SamplesRetention: 24 * time.Hour,
 		KeepFeatureSets:  10, KeepModels: 10,

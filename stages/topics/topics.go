@@ -43,7 +43,7 @@ func Create(ctx context.Context, broker Broker, config Config) (done []string, e
 	if err != nil {
 		return done, fmt.Errorf("create topics: %w", err)
 	}
-	for _, topic := range config.coPartitioned() {
+	for _, topic := range append(config.coPartitioned(), config.Live) {
 		have, err := broker.Partitions(ctx, topic)
 		if err != nil {
 			return done, fmt.Errorf("look up topic %s: %w", topic, err)

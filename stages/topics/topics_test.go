@@ -18,14 +18,14 @@ func TestCreateTopics(t *testing.T) {
 	names := topics.Default()
 	broker := pipelinetest.NewBroker()
 	done, err := topics.Create(t.Context(), broker, names)
-	if err != nil || len(done) != 8 {
+	if err != nil || len(done) != 9 {
 		t.Fatalf("did %v, %v", done, err)
 	}
 	if err := topics.Check(t.Context(), broker, names); err != nil {
 		t.Fatalf("topics as they were created: %v", err)
 	}
 	partitions := map[string]int{names.Events: 4, names.Explorations: 1, names.Scores: 4, names.Samples: 4, names.FeatureSets: 1,
-		names.Features: 4, names.Models: 1, names.DeadLetters: 4}
+		names.Features: 4, names.Models: 1, names.Live: 4, names.DeadLetters: 4}
 	for topic, want := range partitions {
 		if got := stagestest.Must(broker.Partitions(t.Context(), topic)); got != want {
 			t.Errorf("%s has %d partitions, want %d", topic, got, want)
@@ -47,19 +47,19 @@ func TestCreateTopics(t *testing.T) {
 	}
 }
 
-// A pipeline that uses another one's sets has three topics of its own, and needs three of the other's.
+// A pipeline that uses another one's sets has four topics of its own, and needs three of the other's.
 func TestTopicsOfAPipelineThatFollows(t *testing.T) {
 	own := topics.Default().Unnamed()
 	own.Models = "shared.models"
 	live := own.Reading("live", "shop")
-	want := topics.Config{Events: "live.events", Features: "live.features", DeadLetters: "live.dead-letters",
+	want := topics.Config{Events: "live.events", Features: "live.features", Live: "live.live", DeadLetters: "live.dead-letters",
 		Explorations: "shop.explorations", FeatureSets: "shop.feature-sets", Models: "shared.models"}
 	if got := live.Unnamed(); got != own.Unnamed() {
 		t.Errorf("settings %+v", got)
 	}
 	broker := pipelinetest.NewBroker()
 	done, err := topics.Create(t.Context(), broker, live)
-	if names := []string{"created " + want.Events, "created " + want.Features, "created " + want.DeadLetters}; err != nil || !slices.Equal(done, names) {
+	if names := []string{"created " + want.Events, "created " + want.Features, "created " + want.Live, "created " + want.DeadLetters}; err != nil || !slices.Equal(done, names) {
 		t.Errorf("did %v, %v", done, err)
 	}
 	err = topics.Check(t.Context(), broker, live)

@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/supervise"
@@ -34,8 +35,9 @@ type Runner struct {
 	Group    string // consumer group
 	Topics   topics.Config
 	Config   Config
-	Source   events.Source // how events are read, to compare models of two feature sets
-	Readers  int           // partitions of features read at a time; 0 = one
+	Source   events.Source  // how events are read, to compare models of two feature sets
+	Live     *live.Follower // how good the model in use is
+	Readers  int            // partitions of features read at a time; 0 = one
 	// Quarantine says when a partition of features that cannot be read is tried again. The zero value ends Run with the
 	// error. Fit, called on its own, always ends with it.
 	Quarantine supervise.Policy
@@ -96,12 +98,34 @@ func (r *Runner) own(ctx context.Context) error {
 		default:
 			r.logFitted(model)
 		}
+		r.pause(ctx)
+	}
+}
+
+// retrainEvery is how often models are made while the one in use is worse than it promised.
+const retrainEvery = 10 * time.Second
+
+// pause waits for the next model: until the interval has passed or, sooner, while there is no model or live errors say
+// that the one in use is wrong. It returns when ctx ends.
+func (r *Runner) pause(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, r.Config.Interval)
+	defer stop()
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(retrainEvery):
+	}
+	if r.models.Current == nil {
+		return
+	}
+	for changed := r.Live.Changed(); r.Live.Report().State != live.Wrong; changed = r.Live.Changed() {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-time.After(r.Config.Interval):
+			return
+		case <-changed:
 		}
 	}
+	r.Logger.Info("training before the interval has passed: the model in use is worse than it promised", zap.Any("live", r.Live.Report().Short))
 }
 
 // logFitted logs what became of a model.

@@ -74,6 +74,20 @@ def feature_headers(headers):
     return dict(numbers, feature_set=h["eerf-feature-set"], source_topic=h["eerf-source-topic"], source_log=h.get("eerf-source-log", ""))
 
 
+def live_errors(blocks):
+    """Rows, mean loss and mean promise over messages of the topic live, whatever their order; those there twice count once."""
+    place, rows, loss, promised = {}, 0, 0.0, 0.0
+    for block in sorted((read(b, "eerf.block")[1] for b in blocks), key=lambda b: (b["partition"], b["next_offset"], b["next_row"])):
+        of, end = (block["partition"], block.get("source_log")), (block["next_offset"], block["next_row"])
+        if end <= place.get(of, (-1, -1)):
+            continue
+        place[of] = end
+        for model in block["models"]:
+            rows, loss = rows + model["rows"], loss + model["loss"]
+            promised += model["rows"] * model.get("promised", float("nan"))
+    return {"rows": rows, "loss": loss / rows, "promised": None if promised != promised else promised / rows}
+
+
 def read_features(value):
     """Returns (document, rows [n], features [n, M], table) of a features message."""
     table, document = read(value, "eerf.features")

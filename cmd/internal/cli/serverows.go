@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/serve"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -100,6 +101,7 @@ func connectRows(c *cobra.Command, loaded *config.Config, files bool) (*stages.P
 	}
 	process := &stages.Process{
 		Settings: loaded.Stages, Logger: logger, Meter: meter.New(), State: state.Still(loaded.Stages.State(), state.Snapshot{}),
+		Live: live.NewFollower(nil, logger, time.Now, "", ""), // without a topic nothing is known
 	}
 	return process, func() { _ = logger.Sync() }, nil
 }

@@ -39,6 +39,7 @@ type synthetic struct {
 	random *rand.Rand
 	left   int64
 	batch  int64
+	sign   float64 // of the first frequency's amplitude
 	schema *arrow.Schema
 }
 
@@ -48,7 +49,7 @@ func newSynthetic(seed uint64, rows, batch int64) *synthetic {
 		fields = append(fields, arrow.Field{Name: fmt.Sprintf("x%d", i), Type: arrow.PrimitiveTypes.Float32})
 	}
 	fields = append(fields, arrow.Field{Name: SyntheticLabel, Type: arrow.PrimitiveTypes.Float32})
-	return &synthetic{random: rand.New(rand.NewPCG(seed, 0x5eed)), left: rows, batch: batch, schema: arrow.NewSchema(fields, nil)}
+	return &synthetic{random: rand.New(rand.NewPCG(seed, 0x5eed)), left: rows, batch: batch, sign: 1, schema: arrow.NewSchema(fields, nil)}
 }
 
 // Next returns the next batch, io.EOF after the last.
@@ -67,8 +68,10 @@ func (s *synthetic) Next() (arrow.Record, error) {
 			builder.Field(i).(*array.Float32Builder).Append(float32(x[i]))
 		}
 		y := noise * s.random.NormFloat64()
+		sign := s.sign
 		for _, p := range planted {
-			y += p.amplitude * math.Cos(dot(p.omega[:], x[:])+p.phase)
+			y += sign * p.amplitude * math.Cos(dot(p.omega[:], x[:])+p.phase)
+			sign = 1
 		}
 		builder.Field(SyntheticDim).(*array.Float32Builder).Append(float32(y))
 	}
@@ -89,4 +92,11 @@ const generateBatch = 4096
 // Generate returns generated rows, always the same for a seed.
 func Generate(seed uint64, rows int64) events.RowReader {
 	return newSynthetic(seed, rows, generateBatch)
+}
+
+// GenerateFlipped is Generate after the world has changed: the largest term of y has the other sign.
+func GenerateFlipped(seed uint64, rows int64) events.RowReader {
+	s := newSynthetic(seed, rows, generateBatch)
+	s.sign = -1
+	return s
 }

@@ -14,7 +14,7 @@ import (
 // compose makes the snapshot of a moment. It shares nothing that changes later.
 func (p *page) compose(s stages.Snapshot, c *cluster) Snapshot {
 	return Snapshot{
-		Process: p.process(s, c), Flow: p.flow(s, c), Exploration: exploration(s, c), History: p.history(s, c),
+		Process: p.process(s, c), Live: liveOf(s.Live), Flow: p.flow(s, c), Exploration: exploration(s, c), History: p.history(s, c),
 		Letters: lettersOf(c), Series: p.past.series(),
 	}
 }
@@ -264,6 +264,7 @@ func lettersOf(c *cluster) Letters {
 // point is the newest point of the series.
 func (p *page) point(s stages.Snapshot, c *cluster) Point {
 	point := Point{Time: seconds(s.Time)}
+	point.LiveError, point.LivePromised = liveErrors(s.Live)
 	if before, now, seconds, ok := p.work.ends(); ok {
 		rows := func(stage string) *float64 {
 			if !slices.Contains(p.service.Stages, stage) {

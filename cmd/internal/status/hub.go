@@ -24,13 +24,14 @@ type section struct {
 }
 
 // sectionNames lists the sections sent as they change, in the order in which a new stream gets them.
-var sectionNames = []string{"process", "flow", "exploration", "history", "letters", "point"}
+var sectionNames = []string{"process", "live", "flow", "exploration", "history", "letters", "point"}
 
 func newHub() *hub { return &hub{sections: map[string]section{}, changed: make(chan struct{})} }
 
 // setAll stores a snapshot.
 func (h *hub) setAll(s Snapshot) {
 	h.set("process", s.Process)
+	h.set("live", s.Live)
 	h.set("flow", s.Flow)
 	h.set("exploration", s.Exploration)
 	h.set("history", s.History)

@@ -44,23 +44,22 @@ func reachOf(m *wire.Model) reach {
 	return through
 }
 
-// listModels lists the newest models, oldest first, with the one in use marked.
+// listModels lists the newest models and the one in use, which is marked, oldest first.
 func listModels(models state.Models, through reach) []Model {
 	list := []Model{}
 	for _, entry := range models.Entries() {
-		if entry.Model == nil {
+		current := models.Current != nil && models.Current.ID == entry.ID
+		if entry.Model == nil || len(list) >= modelsShown && !current {
 			continue
 		}
 		shown := describeModel(entry.Model)
-		if shown.Current = models.Current != nil && models.Current.ID == entry.ID; shown.Current && through.model == entry.ID {
+		if shown.Current = current; current && through.model == entry.ID {
 			shown.through = through.next
 		}
 		if !shown.Current {
 			shown.Measures.Recall, shown.Measures.Calibration = nil, nil
 		}
-		if list = append(list, shown); len(list) == modelsShown {
-			break
-		}
+		list = append(list, shown)
 	}
 	slices.Reverse(list)
 	return list

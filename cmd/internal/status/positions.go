@@ -23,6 +23,7 @@ const (
 	roleFeatureSets  = "feature-sets"
 	roleFeatures     = "features"
 	roleModels       = "models"
+	roleLive         = "live"
 	roleDeadLetters  = "dead-letters"
 )
 
@@ -31,7 +32,7 @@ func topicsOf(t topics.Config) []Topic {
 	return []Topic{
 		{Role: roleEvents, Name: t.Events}, {Role: roleExplorations, Name: t.Explorations}, {Role: roleScores, Name: t.Scores},
 		{Role: roleSamples, Name: t.Samples}, {Role: roleFeatureSets, Name: t.FeatureSets}, {Role: roleFeatures, Name: t.Features},
-		{Role: roleModels, Name: t.Models}, {Role: roleDeadLetters, Name: t.DeadLetters},
+		{Role: roleModels, Name: t.Models}, {Role: roleLive, Name: t.Live}, {Role: roleDeadLetters, Name: t.DeadLetters},
 	}
 }
 

@@ -28,10 +28,11 @@ func (c *curves) add(now time.Time, p Point) {
 // series returns the points as one list for each line.
 func (c *curves) series() Series {
 	s := Series{Keep: seriesPoints, Time: []float64{}, Scored: []*float64{}, Featurized: []*float64{},
-		Trained: []*float64{}, In: []*float64{}, Out: []*float64{}, Waiting: []*float64{}, Letters: []*float64{}}
+		Trained: []*float64{}, In: []*float64{}, Out: []*float64{}, Waiting: []*float64{}, LiveError: []*float64{}, LivePromised: []*float64{}, Letters: []*float64{}}
 	for _, p := range c.points {
 		s.Time = append(s.Time, p.Time)
 		s.Scored, s.Featurized, s.Trained = append(s.Scored, p.Scored), append(s.Featurized, p.Featurized), append(s.Trained, p.Trained)
+		s.LiveError, s.LivePromised = append(s.LiveError, p.LiveError), append(s.LivePromised, p.LivePromised)
 		s.In, s.Out, s.Waiting, s.Letters = append(s.In, p.In), append(s.Out, p.Out), append(s.Waiting, p.Waiting), append(s.Letters, p.Letters)
 	}
 	return s

@@ -8,12 +8,14 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/training"
 )
 
 // Snapshot is what the page shows, in the sections in which changes are sent. Times are the server's; rates are means over some seconds.
 type Snapshot struct {
 	Process     Process     `json:"process"`
+	Live        live.Report `json:"live"`
 	Flow        Flow        `json:"flow"`
 	Exploration Exploration `json:"exploration"`
 	History     History     `json:"history"`
@@ -66,7 +68,7 @@ type Stage struct {
 
 // Topic is a topic of the pipeline, over all its partitions.
 type Topic struct {
-	Role       string  `json:"role"` // events, explorations, scores, samples, feature-sets, features, models, dead-letters
+	Role       string  `json:"role"` // events, explorations, scores, samples, feature-sets, features, models, live, dead-letters
 	Name       string  `json:"name"`
 	Partitions int     `json:"partitions"`
 	Next       int64   `json:"next"` // sum of the next offsets: records written since the topic was created
@@ -292,25 +294,29 @@ type Letter struct {
 
 // Series is the past, a list for each line; nil where nothing was known.
 type Series struct {
-	Keep       int        `json:"keep"`       // points at most
-	Time       []float64  `json:"time"`       // seconds since 1970
-	Scored     []*float64 `json:"scored"`     // rows a second that this process read to score
-	Featurized []*float64 `json:"featurized"` // rows a second, this process
-	Trained    []*float64 `json:"trained"`    // rows a second, this process
-	In         []*float64 `json:"in"`         // messages a second, all partitions of events
-	Out        []*float64 `json:"out"`        // messages a second, all partitions of features
-	Waiting    []*float64 `json:"waiting"`    // messages of events that are not featurized yet, whole pipeline
-	Letters    []*float64 `json:"letters"`    // dead letters counted since the process began, whole pipeline
+	Keep         int        `json:"keep"`          // points at most
+	Time         []float64  `json:"time"`          // seconds since 1970
+	Scored       []*float64 `json:"scored"`        // rows a second that this process read to score
+	Featurized   []*float64 `json:"featurized"`    // rows a second, this process
+	Trained      []*float64 `json:"trained"`       // rows a second, this process
+	In           []*float64 `json:"in"`            // messages a second, all partitions of events
+	Out          []*float64 `json:"out"`           // messages a second, all partitions of features
+	Waiting      []*float64 `json:"waiting"`       // messages of events that are not featurized yet, whole pipeline
+	LiveError    []*float64 `json:"live_error"`    // of the newest 1,000 rows, in percent
+	LivePromised []*float64 `json:"live_promised"` // for these rows
+	Letters      []*float64 `json:"letters"`       // dead letters counted since the process began, whole pipeline
 }
 
 // Point is the newest point of the series.
 type Point struct {
-	Time       float64  `json:"time"`
-	Scored     *float64 `json:"scored"`
-	Featurized *float64 `json:"featurized"`
-	Trained    *float64 `json:"trained"`
-	In         *float64 `json:"in"`
-	Out        *float64 `json:"out"`
-	Waiting    *float64 `json:"waiting"`
-	Letters    *float64 `json:"letters"`
+	Time         float64  `json:"time"`
+	Scored       *float64 `json:"scored"`
+	Featurized   *float64 `json:"featurized"`
+	Trained      *float64 `json:"trained"`
+	In           *float64 `json:"in"`
+	Out          *float64 `json:"out"`
+	Waiting      *float64 `json:"waiting"`
+	LiveError    *float64 `json:"live_error"`
+	LivePromised *float64 `json:"live_promised"`
+	Letters      *float64 `json:"letters"`
 }

@@ -48,7 +48,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 		e.MinRows, e.SampleRate, e.SampleRows = 4000, calibrate.RateAuto, 2000
 	}})
 	empty := s.snapshot("a look", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
-	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 8 || len(empty.Flow.Partitions) != 2 ||
+	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 9 || len(empty.Flow.Partitions) != 2 ||
 		empty.History.Sets == nil || empty.History.Models == nil || empty.Letters.Reasons == nil {
 		t.Errorf("an empty pipeline: %+v", empty)
 	}
@@ -125,7 +125,7 @@ func (s *site) streams() {
 			}
 		}
 	}
-	for _, name := range []string{"series", "flow", "exploration", "history", "letters"} {
+	for _, name := range []string{"series", "live", "flow", "exploration", "history", "letters"} {
 		if seen[name] == 0 {
 			s.t.Errorf("no %s in the stream", name)
 		}
@@ -245,7 +245,7 @@ func TestSectionsAreSentAsTheyChange(t *testing.T) {
 		return list.String()
 	}
 	h.setAll(Snapshot{})
-	if have := names(); have != "process flow exploration history letters " {
+	if have := names(); have != "process live flow exploration history letters " {
 		t.Errorf("at first %q", have)
 	}
 	_, _, changed := h.newest(sent)

@@ -39,6 +39,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.await("an error of a model", `/error$/.test(document.getElementById('fact-train').textContent)`)
 	b.await("the dead letter", "document.getElementById('letters').innerText.includes('not_arrow')")
 	b.await("rows are featurized", number+"('#rate-featurize') > 0")
+	b.await("live errors are as promised", "document.getElementById('live-state').textContent === 'as promised' && document.getElementById('live-text').textContent.includes('labelled rows')")
 	before := eval[float64](b, number+"('#topic-features .figure')")
 	b.await("numbers move", fmt.Sprintf("%s('#topic-features .figure') > %v", number, before))
 	b.clean("under load")
@@ -60,6 +61,18 @@ func TestPageInABrowser(t *testing.T) {
 	b.picture("tablet")
 	b.themes()
 	b.clean("on devices")
+	b.seesTheFlip(s)
+}
+
+// seesTheFlip turns the relation of the columns to the label.
+func (b *browser) seesTheFlip(s *site) {
+	b.t.Helper()
+	eval[bool](b, "document.getElementById('letters-seen').click() === undefined") // one of subsample may have come late
+	b.await("all is well", "document.getElementById('verdict').textContent === 'All is well'")
+	s.flipped.Store(true)
+	b.await("predictions are wrong", "document.getElementById('verdict').textContent === 'Predictions are wrong' && document.getElementById('banners').innerText.includes('was promised')")
+	b.picture("flipped")
+	b.clean("wrong predictions")
 }
 
 // looksAtLetters checks that new dead letters stay marked until somebody marks them as seen.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,8 @@ type site struct {
 	client *kafka.Client
 	url    string
 	sent   uint64
+	// flipped says that rows follow another relation from now on.
+	flipped atomic.Bool
 
 	command func(args ...string) // runs a command of the featurizer
 }
@@ -76,6 +79,9 @@ func (s *site) produce(rows int64) {
 
 func (s *site) tryProduce(ctx context.Context, rows int64) error {
 	s.sent++
+	if s.flipped.Load() {
+		return s.send(ctx, demo.GenerateFlipped(s.sent, rows))
+	}
 	return s.send(ctx, demo.Generate(s.sent, rows))
 }
 

@@ -132,7 +132,7 @@ func TestEventsOfOthers(t *testing.T) {
 			t.Errorf("%v has the name of the template:\n%s", m, text)
 		}
 	}
-	if n := len(o.ofKind("KafkaTopic")); n != 7 {
+	if n := len(o.ofKind("KafkaTopic")); n != 8 {
 		t.Errorf("Strimzi makes %d topics", n)
 	}
 }

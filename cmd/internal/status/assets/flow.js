@@ -7,7 +7,7 @@ import { ago, count, digits, duration, full, percent, plural, rate } from './for
 // The two ways from events, as in the documentation; topics side by side are written by one stage and read by the next.
 const lanes = [
   { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', [':scores', ':samples'], 'select', ':feature-sets'] },
-  { name: 'use them', nodes: ['featurize', ':features', 'train', ':models'] },
+  { name: 'use them', nodes: ['featurize', [':features', ':live'], 'train', ':models'] },
 ];
 
 let drawn = null; // nodes by name, once built

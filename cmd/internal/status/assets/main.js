@@ -3,6 +3,7 @@
 import { follow } from './stream.js';
 import { drawHeader } from './header.js';
 import { drawSummary } from './summary.js';
+import { drawLive } from './live.js';
 import { drawFlow } from './flow.js';
 import { drawPartitions } from './partitions.js';
 import { drawExploration, drawSpectrum } from './exploration.js';
@@ -17,13 +18,14 @@ const state = { connection: 'connecting' };
 
 // What is drawn when a section comes. Ages are of the process's time, which comes every second.
 const parts = {
-  process: [drawHeader, drawSummary, drawFlow, drawExploration, drawHistory, drawLetters],
+  process: [drawHeader, drawSummary, drawLive, drawFlow, drawExploration, drawHistory, drawLetters],
+  live: [drawSummary, drawLive],
   flow: [drawSummary, drawFlow, drawPartitions],
   exploration: [drawSummary, drawExploration, drawSpectrum, drawLearning, drawColumns, drawFlow],
   history: [drawSummary, drawHistory, drawFlow],
   letters: [drawSummary, drawFlow, drawLetters],
-  series: [drawSeries],
-  point: [drawSeries],
+  series: [drawSeries, drawLive],
+  point: [drawSeries, drawLive],
 };
 
 /** drawLetters draws the dead letters; the summary counts those that nobody has looked at. */
@@ -55,7 +57,7 @@ function take(name, value) {
 function addPoint(point) {
   const series = state.series;
   if (!series || (series.time.length > 0 && point.time <= series.time.at(-1))) return;
-  for (const line of ['time', 'scored', 'featurized', 'trained', 'in', 'out', 'waiting', 'letters']) {
+  for (const line of ['time', 'scored', 'featurized', 'trained', 'in', 'out', 'waiting', 'live_error', 'live_promised', 'letters']) {
     series[line].push(point[line]);
     if (series[line].length > state.series.keep) series[line].shift();
   }

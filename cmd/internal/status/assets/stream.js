@@ -1,6 +1,6 @@
 // The stream of server-sent events, and what becomes of it when the connection goes.
 
-const names = ['process', 'flow', 'exploration', 'history', 'letters', 'series', 'point'];
+const names = ['process', 'live', 'flow', 'exploration', 'history', 'letters', 'series', 'point'];
 const again = 3000; // milliseconds until a refused stream is asked for again
 
 /** follow calls section(name, value) for what comes, and connection('live' | 'lost') as it changes. */

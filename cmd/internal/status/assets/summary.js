@@ -2,6 +2,7 @@
 
 import { byId, el, hint, keyed, mark, say } from './dom.js';
 import { ago, clock, count, duration, full, percent, plural, rate, share } from './format.js';
+import { sentence } from './live.js';
 import { news } from './seen.js';
 
 const late = 300; // seconds behind that are worth a look
@@ -19,21 +20,24 @@ export function drawSummary(state) {
     say(node, c.text);
   });
   if (state.process) document.title = `${titles[verdict.kind]}${state.process.pipeline} · EERF status`;
-  if (state.flow && state.exploration && state.history && state.letters) drawTiles(state);
+  if (state.flow && state.exploration && state.history && state.letters && state.live) drawTiles(state);
 }
 
 const marks = { good: '✓', start: '…', warn: '!', bad: '✗' };
 const titles = { good: '', start: '', warn: '(!) ', bad: '(✗) ' };
 
-function judge({ connection, process, exploration, history, letters }, list) {
-  if (list.some((c) => c.kind === 'bad')) return { kind: 'bad', title: connection === 'lost' ? 'No connection' : 'Not working', text: '' };
-  if (!process || !exploration || !history || !letters || !process.looked_at) return { kind: 'start', title: 'Looking at the topics', text: '' };
+function judge({ connection, process, exploration, history, letters, live }, list) {
+  const bad = list.filter((c) => c.kind === 'bad');
+  if (bad.length > 0) return { kind: 'bad', title: connection === 'lost' ? 'No connection' : bad.every((c) => c.key === 'live') ? 'Predictions are wrong' : 'Not working', text: '' };
+  if (!process || !exploration || !history || !letters || !live || !process.looked_at) return { kind: 'start', title: 'Looking at the topics', text: '' };
   const current = history.sets.find((s) => s.current);
   if (list.length > 0) return { kind: 'warn', title: list.length === 1 ? 'One thing to look at' : `${list.length} things to look at`, text: '' };
   if (!current) return { kind: 'start', title: 'Getting started', text: beginning(exploration) };
   if (!process.ready) return { kind: 'start', title: 'Getting ready', text: '' };
   const model = history.models.some((m) => m.current);
-  return { kind: 'good', title: 'All is well', text: `Feature set #${current.sequence} ${model ? 'and a model are in use.' : 'is in use; there is no model yet.'}` };
+  const text = `Feature set #${current.sequence} ${model ? 'and a model are in use.' : 'is in use; there is no model yet.'}`;
+  if (live.state === 'well') return { kind: 'good', title: 'All is well', text };
+  return { kind: 'start', title: 'Running', text: `${text} ${sentence(live, process)}` };
 }
 
 /** beginning says what the first feature set waits for. */
@@ -64,6 +68,7 @@ function concerns(state) {
   }
   if (state.exploration) explorationConcerns(state.exploration, process, add);
   if (state.flow) flowConcerns(state.flow, process, add);
+  if (state.live?.state === 'wrong') add('bad', 'live', `The model in use is worse than it promised. ${sentence(state.live, process)}`);
   if (state.history?.models.some((m) => m.current && m.useless)) add('warn', 'model', 'The model in use is no better than a constant.');
   const letters = state.letters ? news(state.letters, process) : { count: 0 };
   if (letters.count > 0) {
@@ -150,8 +155,17 @@ const figures = {
       return ['none yet', progress];
     },
   },
+  live: {
+    label: 'live error',
+    of({ live }) {
+      const s = live.short;
+      if (!s) return ['–', 'no labelled row was predicted'];
+      const promise = s.promised_error === undefined ? '' : `promised: ${percent(s.promised_error)}`;
+      return [percent(s.error), promise, live.state === 'wrong' ? 'warn' : ''];
+    },
+  },
   model: {
-    label: 'model error',
+    label: 'promised error',
     of({ history, process }) {
       if (history.models_error) return ['–', 'not known'];
       const model = history.models.findLast((m) => m.current);

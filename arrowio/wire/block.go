@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
+
+// Block says how good the predictions of live rows were in a contiguous piece of one partition of events. Blocks of
+// different pieces add up.
+type Block struct {
+	Pipeline  string `json:"pipeline"`
+	Partition int32  `json:"partition"` // of events
+	SourceLog string `json:"source_log,omitempty"`
+	// The piece is the rows from FirstRow of FirstOffset up to, not including, NextRow of NextOffset.
+	FirstOffset int64 `json:"first_offset"`
+	FirstRow    int32 `json:"first_row"`
+	NextOffset  int64 `json:"next_offset"`
+	NextRow     int32 `json:"next_row"`
+	// From is the time of its first event, To the latest.
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Models has the sums of each model that predicted some of its rows, in the order of their first rows.
+	Models []LiveSums `json:"models"`
+}
+
+// maxBlockModels bounds the models of one block.
+const maxBlockModels = 1 << 10
+
+// Rows is the number of rows that were compared.
+func (b *Block) Rows() (rows int64) {
+	for i := range b.Models {
+		rows += b.Models[i].Rows
+	}
+	return rows
+}
+
+// Add adds the rows of sums.
+func (b *Block) Add(s *LiveSums) {
+	at := slices.IndexFunc(b.Models, func(m LiveSums) bool { return m.Model == s.Model && m.Alike(s) })
+	if at < 0 {
+		b.Models = append(b.Models, s.Clone())
+		return
+	}
+	b.Models[at].Merge(s)
+}
+
+// Validate returns an error for a block that does not name its rows.
+func (b *Block) Validate() error {
+	if err := checkName("pipeline", b.Pipeline); err != nil {
+		return err
+	}
+	forward := b.NextOffset > b.FirstOffset || b.NextOffset == b.FirstOffset && b.NextRow > b.FirstRow
+	if b.Partition < 0 || b.FirstOffset < 0 || b.FirstRow < 0 || b.NextRow < 0 || !forward || len(b.SourceLog) > maxLogName {
+		return fmt.Errorf("partition %d from offset %d row %d up to offset %d row %d", b.Partition, b.FirstOffset, b.FirstRow, b.NextOffset, b.NextRow)
+	}
+	if b.To.Before(b.From) {
+		return fmt.Errorf("from %v to %v", b.From, b.To)
+	}
+	if len(b.Models) == 0 || len(b.Models) > maxBlockModels {
+		return fmt.Errorf("a block of %d models", len(b.Models))
+	}
+	for i := range b.Models {
+		if err := b.Models[i].Validate(); err != nil {
+			return fmt.Errorf("model %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (b *Block) describe() (what, id string, at *time.Time) { return "block", b.Pipeline, &b.To }
+
+// EncodeBlock returns the message for b.
+func EncodeBlock(b *Block) ([]byte, error) {
+	c := *b
+	c.From = canonicalTime(c.From)
+	return encodeNote(KeyBlock, &c)
+}
+
+// DecodeBlock reads a message that [EncodeBlock] wrote.
+func DecodeBlock(dec *arrowio.Decoder, value []byte) (*Block, error) {
+	b, err := decodeNote[Block](dec, value, KeyBlock)
+	if err == nil {
+		err = readTimes(&b.From)
+	}
+	return b, err
+}

@@ -1,0 +1,66 @@
+// How good predictions of live rows are: the newest ones beside what was promised, recently and by hour.
+
+import { byId, keyed, el, mark, say } from './dom.js';
+import { ago, full, percent, plural } from './format.js';
+import { Chart, axis, line, timeAxis, timeSeries } from './charts.js';
+
+const words = { well: ['as promised', 'good'], wrong: ['worse than promised', 'bad'], unknown: ['not known', ''] };
+let charts = null;
+
+export function drawLive({ live, series, process }) {
+  if (!live) return;
+  const [text, kind] = words[live.state];
+  const badge = byId('live-state');
+  say(badge, text);
+  mark(badge, `badge ${kind}`);
+  say(byId('live-text'), sentence(live, process));
+  keyed(byId('live-figures'), live.short ? figures(live) : [], (t) => t, () => el('li'), say);
+  charts ??= { recent: chart('live-chart', 'No prediction of a labelled row yet.'), hours: chart('live-hours', 'The first hour is not over.') };
+  drawCharts(live, series);
+}
+
+/** sentence says what is known of the newest rows. */
+export function sentence(live, process) {
+  const s = live.short;
+  if (!s) return 'Nothing is known of live errors: no row with a label was predicted by a model.';
+  const rows = `${percent(s.error)} ${errorOf(s)} on the newest ${plural(s.rows, 'labelled row')}, the last one ${ago(s.to, process.time)}`;
+  const promise = s.promised_error === undefined ? '' : `; ${percent(s.promised_error)} was promised`;
+  const noise = live.excess_standard_errors === undefined ? ' Whether that is well is known after 1,000 rows in four blocks.'
+    : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise.` : '';
+  return `${rows}${promise}.${noise}`;
+}
+
+const errorOf = (f) => (f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong');
+const few = (n) => n.toPrecision(3);
+
+/** figures are the other figures, those of the newest 10,000 rows among them. */
+function figures({ short: s, long: l }) {
+  const loss = { log_loss: 'log loss', squared_error: 'squared error', misclassification: '' }[s.measure];
+  const beside = [s.promised === undefined ? '' : `promised ${few(s.promised)}`, s.constant === undefined ? '' : `a constant ${few(s.constant)}`].filter(Boolean).join(', ');
+  return [
+    `a constant: ${percent(s.constant_error)}`,
+    `newest ${full(l.rows)}: ${percent(l.error)}` + (l.promised_error === undefined ? '' : `, promised ${percent(l.promised_error)}`),
+    ...(loss ? [`${loss} ${few(s.loss)}${beside ? ` (${beside})` : ''}`] : []),
+    ...(s.auc === undefined ? [] : [`AUC ${few(s.auc)}`]),
+    ...(s.rmse ? [`RMSE ${s.rmse.map(few).join(', ')}`, `MAE ${s.mae.map(few).join(', ')}`] : []),
+  ];
+}
+
+const chart = (id, none) => new Chart(byId(id), options, none);
+
+function drawCharts(live, series) {
+  const known = series?.live_error.some((v) => v !== null);
+  charts.recent.set(known ? [series.time, series.live_error, series.live_promised] : null);
+  const of = (field) => live.hours.map((h) => h[field] ?? null);
+  charts.hours.set(live.hours.length > 1 ? [live.hours.map((h) => Date.parse(h.start) / 1000 + 1800), of('error'), of('promised_error')] : null);
+}
+
+function options() {
+  const value = (_, v) => (v === null || v === undefined ? '' : percent(v));
+  return {
+    cursor: { drag: { x: false, y: false } },
+    scales: { y: { range: (_, from, to) => [0, Math.max(1e-9, to ?? 1) * 1.08] } },
+    axes: [timeAxis(), axis({ label: '%', size: 52, values: (_, splits) => splits.map((v) => (v === null ? '' : String(v))) })],
+    series: [timeSeries, line('live error', 'series-1', { value, points: { show: true, size: 4 } }), line('promised', 'series-3', { value, dash: [6, 4] })],
+  };
+}

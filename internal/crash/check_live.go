@@ -1,0 +1,77 @@
+package crash
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/live"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// checkLive compares the blocks of live errors, each taken once, with those that the messages of features give. The last
+// ones may not be published yet.
+func (r *run) checkLive(ctx context.Context) error {
+	if r.result.Duplicates > 0 || r.plan.Kind != KindCrashes || r.plan.brokerDies() { // then logs may have lost what blocks are of
+		return nil
+	}
+	for partition := range partitions {
+		want, err := r.blocksOfFeatures(ctx, partition)
+		if err != nil {
+			return err
+		}
+		have, err := r.blocks(ctx, partition)
+		if err != nil {
+			return err
+		}
+		if len(have) > len(want) || len(have)+1 < len(want) {
+			r.fault("live/%d: %d blocks, features give %d", partition, len(have), len(want))
+			continue
+		}
+		for i, b := range have {
+			if !reflect.DeepEqual(b, want[i]) {
+				r.fault("live/%d: block %d is %+v, features give %+v", partition, i, b, want[i])
+			}
+		}
+		r.result.Blocks += int64(len(have))
+	}
+	return nil
+}
+
+// blocksOfFeatures makes the blocks of a partition from its features.
+func (r *run) blocksOfFeatures(ctx context.Context, partition int) (blocks []*wire.Block, err error) {
+	messages, err := r.features(ctx, partition)
+	if err != nil {
+		return nil, err
+	}
+	builder := live.Builder{Pipeline: r.loaded.Stages.Pipeline.Name, Partition: int32(partition)}
+	for _, m := range messages {
+		sums, err := wire.ParseLive(events.Headers(m.record.Headers))
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, builder.Add(live.Message{
+			Rows: m.FeatureBatch, Live: sums, Time: meter.EventTime(&m.record), Bytes: len(m.record.Value),
+		})...)
+	}
+	return blocks, nil
+}
+
+// blocks reads those of a partition, each once.
+func (r *run) blocks(ctx context.Context, partition int) (blocks []*wire.Block, err error) {
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	err = r.read(ctx, r.loaded.Stages.Topics.Live, partition, func(rec pipeline.Record) error {
+		b, err := wire.DecodeBlock(decoder, rec.Value)
+		if err != nil {
+			return err
+		}
+		if n := len(blocks); n == 0 || blocks[n-1].NextOffset < b.NextOffset || blocks[n-1].NextOffset == b.NextOffset && blocks[n-1].NextRow < b.NextRow {
+			blocks = append(blocks, b)
+		}
+		return nil
+	})
+	return blocks, err
+}

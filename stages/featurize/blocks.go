@@ -1,0 +1,167 @@
+package featurize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/live"
+	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/topics"
+)
+
+// blocks makes blocks of the live errors of a partition. They are made of what is in the output, and sent after it, so
+// that a new owner can make the open one again.
+type blocks struct {
+	*partition
+	builder *live.Builder // nil = the topic lacks the partition
+	closed  []pipeline.Record
+}
+
+// add adds an output that is acknowledged.
+func (b *blocks) add(m live.Message) {
+	if b.builder == nil {
+		return
+	}
+	for _, block := range b.builder.Add(m) {
+		value, err := wire.EncodeBlock(block)
+		if err != nil {
+			b.logger.Error("live errors not published", zap.Int64("from_offset", block.FirstOffset), zap.Error(err))
+			continue
+		}
+		b.closed = append(b.closed, pipeline.Record{Key: []byte(block.Pipeline), Value: value, Time: b.Clock()})
+	}
+}
+
+// messageOf is an output as blocks see it, the same before it is sent and when it is read again.
+func messageOf(rows wire.FeatureBatch, sums *wire.LiveSums, output *pipeline.Record) live.Message {
+	return live.Message{Rows: rows, Live: sums, Time: meter.EventTime(output).Truncate(time.Millisecond), Bytes: len(output.Value)}
+}
+
+func (b *blocks) take() []pipeline.Record {
+	closed := b.closed
+	b.closed = nil
+	return closed
+}
+
+// sendBlocks sends closed blocks. Features do not wait for a topic that nothing else depends on: blocks that cannot be
+// written are missing from it.
+func (q *request) sendBlocks(ctx context.Context) {
+	if len(q.blocks) == 0 {
+		return
+	}
+	failpoint.Hit(failpoint.BlocksBefore)
+	err := pipeline.Try(ctx, q.logger, "write live errors", func() error {
+		_, err := q.writer.Produce(ctx, q.Topics.Live, q.number, q.blocks)
+		return err
+	})
+	failpoint.Hit(failpoint.BlocksAfter)
+	if err != nil && ctx.Err() == nil {
+		q.logger.Error("live errors not published", zap.String("topic", q.Topics.Live), zap.Int("partition", q.number), zap.Error(err))
+	}
+}
+
+// hasLive reports whether the topic of live errors has the partition.
+func (r *Runner) hasLive(ctx context.Context, logger *zap.Logger, number int) (bool, error) {
+	partitions, err := pipeline.Retry(ctx, logger, "look up topic "+r.Topics.Live, func() (int, error) {
+		n, err := r.Broker.Partitions(ctx, r.Topics.Live)
+		if errors.Is(err, pipeline.ErrUnknownTopic) || errors.Is(err, pipeline.ErrDenied) {
+			return 0, nil
+		}
+		return n, err
+	})
+	if err == nil && partitions <= number {
+		logger.Warn("live errors are not published: their topic lacks the partition or may not be used; run `featurizer topics create`",
+			zap.String("topic", r.Topics.Live))
+	}
+	return partitions > number, err
+}
+
+// resume finds the last block on the topic and adds the outputs after it.
+func (b *blocks) resume(ctx context.Context) error {
+	b.builder = &live.Builder{Pipeline: b.Pipeline, Partition: int32(b.number)}
+	last, err := b.last(ctx)
+	if err != nil {
+		return fmt.Errorf("find the last block of %s/%d: %w", b.Topics.Live, b.number, err)
+	}
+	if last != nil {
+		b.builder.After(last)
+	}
+	since, err := b.since(ctx)
+	if err != nil {
+		return fmt.Errorf("read the outputs after the last block: %w", err)
+	}
+	for _, m := range slices.Backward(since) {
+		b.add(m)
+	}
+	return nil
+}
+
+// last returns the newest block of the partition, nil if there is none.
+func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
+	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
+	err = b.backwards(ctx, b.Topics.Live, func(rec *pipeline.Record) {
+		found, err := wire.DecodeBlock(decoder, rec.Value)
+		if err == nil && found.Pipeline == b.Pipeline && int(found.Partition) == b.number {
+			last = found
+		}
+	}, func() bool { return last != nil })
+	return last, err
+}
+
+// since returns the outputs that may belong to a block that is not on the topic, newest first.
+func (b *blocks) since(ctx context.Context) (newest []live.Message, err error) {
+	var piece []live.Message
+	bytes := 0
+	err = b.backwards(ctx, b.Topics.Features, func(rec *pipeline.Record) {
+		headers := events.Headers(rec.Headers)
+		rows, err := wire.ParseFeatureHeaders(headers)
+		if err != nil || rows.SourceTopic != b.Topics.Events || int(rows.SourcePartition) != b.number {
+			return
+		}
+		sums, err := wire.ParseLive(headers)
+		if err != nil {
+			b.logger.Warn("live errors in a header not understood, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
+		}
+		piece = append(piece, messageOf(rows, sums, rec))
+	}, func() bool {
+		for _, m := range slices.Backward(piece) {
+			if bytes += m.Bytes; b.builder.Covers(m.Rows) || bytes > 2*live.BlockBytes {
+				return true
+			}
+			newest = append(newest, m)
+		}
+		piece = nil
+		return false
+	})
+	return newest, err
+}
+
+// backwards reads a partition from its end, in pieces that double, until it is enough.
+func (b *blocks) backwards(ctx context.Context, topic string, read func(*pipeline.Record), enough func() bool) error {
+	first, next, err := b.Broker.Offsets(ctx, topic, b.number)
+	if err != nil {
+		return err
+	}
+	for length := int64(1); next > first; length *= 2 {
+		from := max(first, next-length)
+		err := topics.ReadSpan(ctx, b.Broker, b.logger, topic, b.number, from, next, func(rec pipeline.Record) error {
+			read(&rec)
+			return nil
+		})
+		if err != nil || enough() {
+			return err
+		}
+		next = from
+	}
+	return nil
+}

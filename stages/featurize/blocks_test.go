@@ -1,0 +1,141 @@
+package featurize
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// predictingKit is a kit with a model in use, which is not published, and events that come some milliseconds apart.
+func predictingKit(t *testing.T, messages int) *kit {
+	t.Helper()
+	k := newKit(t, 1<<20, 0, 0)
+	k.models = newModelLoader(nil, k.log, false)
+	k.models.model.Store(&modelInUse{id: "m-1", model: drawnModel(k.set, training.LossSquared)})
+	k.restart()
+	rng := rand.New(rand.NewPCG(3, 4))
+	at := stagestest.Noon
+	for i := range messages {
+		e := event(t, int64(i), stagestest.Events(t, stagestest.Regression, 5+rng.IntN(60), uint64(i), stagestest.Faults{BadFeature: 0.05, NoLabel: 0.2}))
+		at = at.Add(time.Duration(rng.IntN(120)) * time.Millisecond)
+		if i%17 == 0 {
+			at = at.Add(20 * time.Second)
+		}
+		e.Time = at
+		k.send(e)
+	}
+	return k
+}
+
+// run featurizes all events. Before each step, kill says whether the process dies and another one takes over.
+func (k *kit) run(messages int, kill func() bool) {
+	k.t.Helper()
+	for k.part.next < int64(messages) || k.part.request != nil || len(k.part.blocks.closed) > 0 {
+		if kill() {
+			k.restart()
+		}
+		if err := k.step(); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+}
+
+// blocks returns those on the topic, each once.
+func (k *kit) blocks() (blocks []*wire.Block) {
+	k.t.Helper()
+	var next int64
+	for _, rec := range k.Records(k.runner.Topics.Live, 2) {
+		b, err := wire.DecodeBlock(arrowio.NewDecoder(arrowio.DefaultLimits()), rec.Value)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		if b.NextOffset > next {
+			blocks, next = append(blocks, b), b.NextOffset
+		}
+	}
+	return blocks
+}
+
+// Blocks follow one another, hold what the headers of the output hold, and are the same bytes whenever the process is
+// killed: before or after an output or a block is sent, and before anybody knows that it was.
+func TestBlocksAreTheSameWhateverCrashes(t *testing.T) {
+	const messages = 150
+	calm := predictingKit(t, messages)
+	calm.run(messages, func() bool { return false })
+	want := calm.blocks()
+	if len(want) < 8 {
+		t.Fatalf("%d blocks", len(want))
+	}
+	checkBlocks(t, calm, want)
+	for seed := range uint64(6) {
+		k := predictingKit(t, messages)
+		rng := rand.New(rand.NewPCG(seed, 1))
+		k.produced = func(string, []pipeline.Record) {
+			if rng.IntN(4) == 0 { // written, but the process does not live to know it
+				k.part.failure = errors.New("killed")
+			}
+		}
+		k.run(messages, func() bool { return rng.IntN(3) == 0 || k.part.failure != nil })
+		if got := k.blocks(); !reflect.DeepEqual(got, want) {
+			t.Errorf("seed %d: %d blocks, want %d", seed, len(got), len(want))
+		}
+	}
+}
+
+// checkBlocks compares blocks with the headers of the output.
+func checkBlocks(t *testing.T, k *kit, blocks []*wire.Block) {
+	t.Helper()
+	inHeaders, inBlocks, closed := int64(0), int64(0), blocks[len(blocks)-1].NextOffset
+	for _, rec := range k.Records(k.runner.Topics.Features, 2) {
+		headers := headersOf(rec)
+		rows, err := wire.ParseFeatureHeaders(headers)
+		sums, err2 := wire.ParseLive(headers)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if sums != nil && rows.SourceOffset < closed {
+			inHeaders += sums.Rows
+		}
+	}
+	for i, b := range blocks {
+		inBlocks += b.Rows()
+		if i > 0 && b.FirstOffset < blocks[i-1].NextOffset {
+			t.Errorf("block %d begins at offset %d, the one before ends at %d", i, b.FirstOffset, blocks[i-1].NextOffset)
+		}
+		if b.To.Sub(b.From) > time.Minute {
+			t.Errorf("block %d spans %v", i, b.To.Sub(b.From))
+		}
+	}
+	if inHeaders != inBlocks || inBlocks == 0 {
+		t.Errorf("%d rows in blocks, %d in headers", inBlocks, inHeaders)
+	}
+}
+
+func headersOf(rec pipeline.Record) (headers []wire.Header) {
+	for _, h := range rec.Headers {
+		headers = append(headers, wire.Header{Key: h.Key, Value: h.Value})
+	}
+	return headers
+}
+
+// The topic may be missing, as after an upgrade: features do not wait for it.
+func TestFeaturesDoNotWaitForTheTopicOfLiveErrors(t *testing.T) {
+	k := predictingKit(t, 3)
+	k.runner.Topics.Live = "missing"
+	if has, err := k.runner.hasLive(t.Context(), k.log, 2); has || err != nil {
+		t.Errorf("has %v, %v", has, err)
+	}
+	k.part.hasLive = false
+	k.run(3, func() bool { return false })
+	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 3 {
+		t.Errorf("%d outputs", n)
+	}
+}

@@ -1,0 +1,214 @@
+package live
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/training"
+)
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func modelOf(loss string, metrics wire.Metrics) *wire.Model {
+	return &wire.Model{ID: "m-1", Model: &training.Model{Loss: loss}, Metrics: metrics, HeldOutRows: 2000}
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// The figures are those that training measures on the same rows; only the AUC is of scores in bins.
+func TestFiguresOfClassesAreThoseOfTraining(t *testing.T) {
+	for _, c := range []struct {
+		loss             string
+		outputs, classes int
+	}{{training.LossLogistic, 1, 2}, {training.LossSquared, 1, 2}, {training.LossLogistic, 3, 3}, {training.LossSquared, 3, 3}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		tally := NewTally(modelOf(c.loss, wire.Metrics{}), c.outputs, c.classes)
+		reference := training.NewClassification(c.outputs, training.CommonestOfRows)
+		reference.Logits = c.loss == training.LossLogistic
+		block := &wire.Block{}
+		for i := range 3000 {
+			class := int32(rng.IntN(c.classes))
+			f := make([]float32, c.outputs)
+			for k := range f {
+				f[k] = float32(rng.NormFloat64())
+			}
+			f[int(class)%c.outputs] += 0.7
+			tally.AddClass(f, class)
+			reference.Add(f, []int32{class})
+			if i%500 == 499 {
+				block.Add(tally.Take())
+			}
+		}
+		got, want := figuresOf([]*wire.Block{block}), reference.Measures()
+		near(t, "misclassification", got.Error, *want.Misclassification)
+		near(t, "the constant's", got.ConstantError, *want.ConstantError)
+		if reference.Logits {
+			near(t, "log loss", got.Loss, *want.LogLoss)
+			near(t, "the constant's log loss", *got.Constant, *want.ConstantLogLoss)
+		}
+		if (got.AUC == nil) != (want.AUC == nil) || got.AUC != nil && math.Abs(*got.AUC-*want.AUC) > 2e-3 {
+			t.Errorf("%s of %d: AUC %v, want %v", c.loss, c.classes, got.AUC, want.AUC)
+		}
+	}
+}
+
+func TestFiguresOfARegressionAreThoseOfTraining(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	tally := NewTally(modelOf(training.LossSquared, wire.Metrics{}), 2, 0)
+	reference := training.NewRegression([]float64{0, 0})
+	for range 2000 {
+		y := []float32{float32(rng.NormFloat64()), float32(100 + 5*rng.NormFloat64())}
+		f := []float32{y[0] + float32(rng.NormFloat64()), y[1] - 1}
+		tally.AddRegression(f, y)
+		reference.Add(f, y, 1)
+	}
+	block := &wire.Block{}
+	block.Add(tally.Take())
+	got, want := figuresOf([]*wire.Block{block}), reference.Measures()
+	near(t, "unexplained variance", got.Error, *want.UnexplainedVariance)
+	for k := range 2 {
+		near(t, "RMSE", got.RMSE[k], want.RMSE[k])
+		near(t, "MAE", got.MAE[k], want.MAE[k])
+	}
+	if tally.Take() != nil {
+		t.Error("a tally that was taken still has rows")
+	}
+}
+
+// Whatever a model says, the sums stay finite, because they travel as JSON.
+func TestSumsStayFinite(t *testing.T) {
+	regression := NewTally(modelOf(training.LossSquared, wire.Metrics{}), 1, 0)
+	classes := NewTally(modelOf(training.LossLogistic, wire.Metrics{}), 1, 2)
+	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32} {
+		regression.AddRegression([]float32{float32(f)}, []float32{-math.MaxFloat32})
+		classes.AddClass([]float32{float32(f)}, 1)
+	}
+	for _, tally := range []*Tally{regression, classes} {
+		sums := tally.Take()
+		again, err := wire.ParseLive([]wire.Header{wire.LiveHeader(sums)})
+		if err != nil || !reflect.DeepEqual(again, sums) {
+			t.Errorf("%+v read as %+v, %v", sums, again, err)
+		}
+	}
+}
+
+// sums of n rows with a mean loss and variance of a row.
+func sums(n int64, loss, variance, promised float64) *wire.LiveSums {
+	zero := 0.0
+	return &wire.LiveSums{
+		Model: "m-1", Measure: wire.LiveSquaredError, Promised: &promised, PromisedError: &zero, PromisedRows: 2000,
+		Rows: n, Loss: float64(n) * loss, Squares: float64(n) * (variance + loss*loss),
+		Outputs: []wire.OutputSums{{SquaredResidual: float64(n) * loss, SquaredLabel: float64(n)}},
+	}
+}
+
+// windowOf has a block of 250 rows a second for each mean loss, in turn from two partitions.
+func windowOf(losses ...float64) *Window {
+	w := NewWindow()
+	for i, loss := range losses {
+		at := noon.Add(time.Duration(i) * time.Second)
+		w.Add(&wire.Block{
+			Pipeline: "p", Partition: int32(i % 2), FirstOffset: int64(i), NextOffset: int64(i) + 1, From: at, To: at,
+			Models: []wire.LiveSums{*sums(250, loss, 1, 1)},
+		})
+	}
+	return w
+}
+
+func TestStates(t *testing.T) {
+	steady := func(n int, level, wave float64) (losses []float64) {
+		for i := range n {
+			losses = append(losses, level+wave*float64(1-2*(i%2)))
+		}
+		return losses
+	}
+	jumps := steady(40, 1, 0.05)
+	copy(jumps[20:], steady(16, 3, 0.05))
+	for _, c := range []struct {
+		name   string
+		losses []float64
+		want   State
+	}{
+		{"nothing", nil, Unknown},
+		{"fewer than 1,000 rows", steady(3, 9, 0), Unknown},
+		{"as promised", steady(40, 1, 0.05), Well},
+		{"better than promised", steady(40, 0.5, 0.05), Well},
+		{"a little above", steady(40, 1.05, 0.05), Well},
+		{"worse", steady(40, 1.3, 0.05), Wrong},
+		{"worse since 1,000 rows", append(steady(36, 1, 0.05), steady(4, 1.5, 0.05)...), Wrong},
+		{"well again since 1,000 rows", append(steady(36, 1.5, 0.05), steady(4, 1, 0.05)...), Well},
+		{"worse since 1,000 rows, after jumps", append(jumps[:36], steady(4, 1.5, 0.05)...), Wrong},
+		{"rows of a block alike", steady(40, 1.2, 0.5), Well},
+	} {
+		if got := windowOf(c.losses...).Report(); got.State != c.want {
+			t.Errorf("%s: %s, excess %v", c.name, got.State, got.Excess)
+		}
+	}
+}
+
+// A window keeps what makes up the newest rows, however partitions take turns, and counts a block once.
+func TestWindowKeepsTheNewestRows(t *testing.T) {
+	w := windowOf(make([]float64, 100)...)
+	r := w.Report()
+	if r.Short.Rows != 1000 || r.Long.Rows != 10_000 || r.Hours[0].Rows != 25_000 || len(r.Hours) != 1 {
+		t.Fatalf("%d and %d rows, %+v", r.Short.Rows, r.Long.Rows, r.Hours)
+	}
+	w.Add(w.blocks[len(w.blocks)-2])
+	if again := w.Report(); !reflect.DeepEqual(again, r) {
+		t.Error("a block that was published twice counts twice")
+	}
+	for i := range Hours + 5 {
+		at := noon.Add(time.Duration(i) * time.Hour)
+		w.Add(&wire.Block{Partition: 5, FirstOffset: int64(i), NextOffset: int64(i) + 1, From: at, To: at, Models: []wire.LiveSums{*sums(1, 1, 0, 1)}})
+	}
+	if n := len(w.Report().Hours); n != Hours {
+		t.Errorf("%d hours", n)
+	}
+}
+
+// message is the i-th, of rows that are compared if n is above 0.
+func message(i int64, n int64, at time.Duration) Message {
+	m := Message{Rows: wire.FeatureBatch{SourceOffset: i, RowCount: 10, SourceRows: 10, SourceLog: "log"}, Time: noon.Add(at), Bytes: 1000}
+	if n > 0 {
+		m.Live = sums(n, 1, 0, 1)
+	}
+	return m
+}
+
+func TestWhenBlocksClose(t *testing.T) {
+	type step struct {
+		Message
+		closes int
+	}
+	fat := message(1, 0, 0)
+	fat.Bytes = BlockBytes
+	other := message(1, 5, 0)
+	other.Rows.SourceLog = "other"
+	for name, steps := range map[string][]step{
+		"rows and a second":             {{message(0, 300, 0), 0}, {message(1, 1, 999*time.Millisecond), 0}, {message(2, 0, time.Second), 1}},
+		"a second without rows":         {{message(0, 100, 0), 0}, {message(1, 100, 30*time.Second), 0}, {message(2, 49, 31*time.Second), 0}, {message(3, 1, 32*time.Second), 1}},
+		"a minute":                      {{message(0, 5, 0), 0}, {message(1, 0, 59*time.Second), 0}, {message(2, 5, time.Minute), 1}, {message(3, 5, 2*time.Minute), 1}},
+		"nothing to compare":            {{message(0, 0, 0), 0}, {message(1, 0, time.Hour), 0}},
+		"many bytes":                    {{message(0, 5, 0), 0}, {fat, 1}},
+		"another log":                   {{message(0, 5, 0), 0}, {other, 1}},
+		"a message that comes again":    {{message(0, 250, 0), 0}, {message(0, 250, time.Second), 0}, {message(1, 1, time.Second), 1}},
+		"times that run backwards":      {{message(0, 250, time.Hour), 0}, {message(1, 250, 0), 0}, {message(2, 250, time.Hour+time.Second), 1}},
+		"all at once in a full message": {{message(0, 1000, 0), 0}, {message(1, 1, time.Second), 1}},
+	} {
+		b := &Builder{Pipeline: "p", Partition: 3}
+		for i, s := range steps {
+			if closed := b.Add(s.Message); len(closed) != s.closes {
+				t.Errorf("%s: message %d closes %d blocks, want %d", name, i, len(closed), s.closes)
+			}
+		}
+	}
+}

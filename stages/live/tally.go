@@ -1,0 +1,161 @@
+package live
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// Tally adds up how good the predictions of one model are. It belongs to one goroutine and is reused.
+type Tally struct {
+	sums   wire.LiveSums // without scores
+	scores [2][]int32    // rows of each of two classes by bin; nil for a regression and for more classes
+}
+
+// NewTally returns a tally of no rows for a model, of a regression with that many outputs (classes is 0) or of that
+// many classes.
+func NewTally(model *wire.Model, outputs, classes int) *Tally {
+	t := &Tally{sums: wire.LiveSums{Model: model.ID, Measure: measureOf(model, classes)}}
+	if classes == 0 {
+		t.sums.Outputs = make([]wire.OutputSums, outputs)
+	} else {
+		t.sums.Classes = make([]int64, classes)
+	}
+	if classes == 2 {
+		t.scores = [2][]int32{make([]int32, wire.ScoreBins), make([]int32, wire.ScoreBins)}
+	}
+	t.sums.Promised, t.sums.PromisedRows = promise(&model.Metrics, t.sums.Measure), model.HeldOutRows
+	_, t.sums.PromisedError, _ = model.Metrics.Main()
+	return t
+}
+
+func measureOf(model *wire.Model, classes int) string {
+	switch {
+	case classes == 0:
+		return wire.LiveSquaredError
+	case model.Model.Loss == training.LossLogistic:
+		return wire.LiveLogLoss
+	}
+	return wire.LiveMisclassification
+}
+
+// promise returns the mean loss that a model had on its held-out rows; nil if it was not measured.
+func promise(m *wire.Metrics, measure string) *float64 {
+	var mean float64
+	switch {
+	case measure == wire.LiveLogLoss:
+		return m.LogLoss
+	case measure == wire.LiveMisclassification && m.Misclassification != nil:
+		mean = *m.Misclassification / 100
+	case measure == wire.LiveSquaredError && len(m.RMSE) > 0:
+		for _, v := range m.RMSE {
+			mean += v * v / float64(len(m.RMSE))
+		}
+	default:
+		return nil
+	}
+	return &mean
+}
+
+// AddRegression adds a row of predictions and labels, both in the units of the label. It panics unless there is one of
+// each for every output.
+func (t *Tally) AddRegression(predicted, label []float32) {
+	if len(predicted) != len(t.sums.Outputs) || len(label) != len(predicted) {
+		panic(fmt.Sprintf("live: %d predictions and %d labels of %d outputs", len(predicted), len(label), len(t.sums.Outputs)))
+	}
+	loss := 0.0
+	for k := range predicted {
+		r, y := residual(predicted[k], label[k]), float64(label[k])
+		o := &t.sums.Outputs[k]
+		o.Residual += r
+		o.SquaredResidual += float64(r * r)
+		o.AbsoluteResidual += math.Abs(r)
+		o.Label += y
+		o.SquaredLabel += float64(y * y)
+		loss += float64(r * r)
+	}
+	t.add(loss / float64(len(predicted)))
+}
+
+// residual is the prediction minus the label, cut to what stays finite when squared twice.
+func residual(predicted, label float32) float64 {
+	r := float64(predicted) - float64(label)
+	if math.IsNaN(r) {
+		return wire.LargestResidual
+	}
+	return min(max(r, -wire.LargestResidual), wire.LargestResidual)
+}
+
+// AddClass adds a row with the outputs of the model and the number of its class. It panics if there is no such class.
+func (t *Tally) AddClass(outputs []float32, class int32) {
+	t.sums.Classes[class]++
+	wrong := training.DecideClass(outputs, len(outputs)) != class
+	if wrong {
+		t.sums.Wrong++
+	}
+	if t.scores[0] != nil {
+		t.scores[class][scoreBin(t.score(outputs[0]))]++
+	}
+	switch {
+	case t.sums.Measure == wire.LiveLogLoss:
+		t.add(logLoss(outputs, class))
+	case wrong:
+		t.add(1)
+	default:
+		t.add(0)
+	}
+}
+
+// largestLogLoss is that of a probability of the smallest float32: larger ones come from outputs beyond all sense.
+const largestLogLoss = 104
+
+func logLoss(outputs []float32, class int32) float64 {
+	loss := training.NegativeLog(outputs, class)
+	if math.IsNaN(loss) {
+		return largestLogLoss
+	}
+	return min(loss, largestLogLoss)
+}
+
+// score is the score for the second of two classes.
+func (t *Tally) score(output float32) float64 {
+	if t.sums.Measure == wire.LiveLogLoss {
+		return 1 / (1 + math.Exp(-float64(output)))
+	}
+	return (1 + float64(output)) / 2
+}
+
+func scoreBin(score float64) int {
+	if !(score > 0) { // NaN as well
+		return 0
+	}
+	return int(min(score*wire.ScoreBins, wire.ScoreBins-1))
+}
+
+func (t *Tally) add(loss float64) {
+	t.sums.Rows++
+	t.sums.Loss += loss
+	t.sums.Squares += float64(loss * loss)
+}
+
+// Take returns the sums and begins again, nil if there are no rows.
+func (t *Tally) Take() *wire.LiveSums {
+	if t.sums.Rows == 0 {
+		return nil
+	}
+	taken := t.sums.Clone()
+	for class, bins := range t.scores {
+		for bin, n := range bins {
+			if n > 0 {
+				taken.Scores[class] = append(taken.Scores[class], wire.ScoreBin{int64(bin), int64(n)})
+			}
+		}
+		clear(bins)
+	}
+	clear(t.sums.Classes)
+	clear(t.sums.Outputs)
+	t.sums.Rows, t.sums.Loss, t.sums.Squares, t.sums.Wrong = 0, 0, 0, 0
+	return &taken
+}
