@@ -35,15 +35,22 @@ func predictingKit(t *testing.T, messages int) *kit {
 	return k
 }
 
-// run featurizes all events. Before each step, kill says whether the process dies and another one takes over.
-func (k *kit) run(messages int, kill func() bool) {
+// run featurizes all events. After each step, killed says whether the process has died, before or after its last request
+// was written. Then another one takes over.
+func (k *kit) run(messages int, killed func() bool) {
 	k.t.Helper()
-	for k.part.next < int64(messages) || k.part.request != nil || len(k.part.blocks.closed) > 0 {
-		if kill() {
-			k.restart()
+	for done := false; !done; {
+		err := k.step()
+		if k.part.request != nil {
+			<-k.part.request.done
 		}
-		if err := k.step(); err != nil {
+		switch {
+		case killed():
+			k.restart()
+		case err != nil:
 			k.t.Fatal(err)
+		default:
+			done = k.part.next >= int64(messages) && k.part.request == nil && len(k.part.blocks.closed) == 0
 		}
 	}
 }
@@ -78,12 +85,16 @@ func TestBlocksAreTheSameWhateverCrashes(t *testing.T) {
 	for seed := range uint64(6) {
 		k := predictingKit(t, messages)
 		rng := rand.New(rand.NewPCG(seed, 1))
-		k.produced = func(string, []pipeline.Record) {
-			if rng.IntN(4) == 0 { // written, but the process does not live to know it
-				k.part.failure = errors.New("killed")
-			}
+		dead := false // what is sent from then on is lost
+		k.lost = func() bool {
+			dead = dead || rng.IntN(8) == 0
+			return dead
 		}
-		k.run(messages, func() bool { return rng.IntN(3) == 0 || k.part.failure != nil })
+		k.run(messages, func() bool {
+			killed := dead || rng.IntN(3) == 0
+			dead = false
+			return killed
+		})
 		if got := k.blocks(); !reflect.DeepEqual(got, want) {
 			t.Errorf("seed %d: %d blocks, want %d", seed, len(got), len(want))
 		}

@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ func setOf(t testing.TB, task string, rows arrow.Record) *wire.FeatureSet {
 	return explored.FeatureSet(t, explored.Events(task), explored.Exploration(), rows)
 }
 
+var errDied = pipeline.Permanent(errors.New("killed"))
+
 // kit is partition 2 of events and what featurizing writes for it.
 type kit struct {
 	*pipelinetest.Broker
@@ -42,6 +45,7 @@ type kit struct {
 	forget    bool                                          // features are not kept
 	log       *zap.Logger
 	models    *modelLoader // nil = none
+	lost      func() bool  // whether the process dies before a request is written; nil = never
 }
 
 // newKit makes topics with limits on requests, 0 = none, and a set in use.
@@ -67,6 +71,9 @@ func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) 
 func (k *kit) Produce(ctx context.Context, topic string, number int, records []pipeline.Record) (int64, error) {
 	if k.produced != nil {
 		k.produced(topic, records)
+	}
+	if k.lost != nil && k.lost() {
+		return 0, errDied
 	}
 	if k.forget && topic == k.runner.Topics.Features {
 		return 0, nil
