@@ -33,7 +33,7 @@ func (b *batch) add(t *total, rows classRows, w weights) {
 		for p := range b.panels() {
 			b.multiply(p, z, len(class), w)
 		}
-		b.judge(t, class)
+		b.judge(t, class, rows.weight)
 		if t.gradient == nil {
 			continue
 		}
@@ -61,17 +61,25 @@ func (b *batch) multiply(panel int, z []float32, rows int, w weights) {
 	}
 }
 
-// judge turns logits into losses and residuals.
-func (b *batch) judge(t *total, class []int32) {
+// judge turns logits into losses and residuals of rows with a weight.
+func (b *batch) judge(t *total, class []int32, weight float64) {
 	stride := batchRows * thin.Columns
 	for n, c := range class {
 		for k := range b.f {
 			b.f[k] = b.logits[k/thin.Columns*stride+n*thin.Columns+k%thin.Columns]
 		}
+		loss, curvature := t.loss, t.curvature
 		if b.binary {
 			t.addBinary(b.f, c)
 		} else {
 			t.addRow(b.f, b.column[c], b.unseenLogits(t))
+		}
+		if weight != 1 {
+			t.loss = loss + float64(weight*(t.loss-loss))
+			t.curvature = curvature + float64(weight*(t.curvature-curvature))
+			for k := range b.f {
+				b.f[k] *= weight
+			}
 		}
 		for k, r := range b.f {
 			rounded := float32(r)

@@ -12,7 +12,7 @@ type logistic struct {
 	*softmax
 	*system // second moments of the features, for the preconditioner and the scale of λ
 	rows    *Rows
-	prior   []int // rows of each class
+	prior   []float64 // rows of each class
 
 	start      []float64 // x of the constant model
 	startSlope []float64 // its gradient, which does not depend on λ
@@ -42,7 +42,7 @@ func (p *logistic) chooseColumns() {
 		p.column[class] = p.columns
 		if n == 0 && p.intercept {
 			p.column[class] = -1
-			p.unseen = append(p.unseen, -math.Log(2*float64(p.rows.Len())))
+			p.unseen = append(p.unseen, -math.Log(2*p.rows.weight()))
 			continue
 		}
 		p.columns++
@@ -60,13 +60,13 @@ func (p *logistic) constant() []float64 {
 	}
 	x := make([]float64, weights+p.columns)
 	if p.binary {
-		x[weights] = math.Log(float64(p.prior[1])) - math.Log(float64(p.prior[0]))
+		x[weights] = math.Log(p.prior[1]) - math.Log(p.prior[0])
 		return x
 	}
 	mean := 0.0
 	for class, n := range p.prior {
 		if column := p.column[class]; column >= 0 {
-			x[weights+column] = math.Log(float64(n))
+			x[weights+column] = math.Log(n)
 			mean += x[weights+column] / float64(p.columns)
 		}
 	}
@@ -97,7 +97,7 @@ func (p *logistic) from(other *logistic, a answer) answer {
 // diag(p) − ppᵀ over rows and over the directions in which probabilities can change.
 func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curvature float64) {
 	t := p.pass(p.rows, x, true)
-	m, n := p.features, float64(p.rows.Len())
+	m, n := p.features, p.rows.weight()
 	square := 0.0
 	for k := range p.columns {
 		data := t.gradient[k/thin.Columns*p.paddedFeatures()*thin.Columns+k%thin.Columns:]

@@ -17,8 +17,9 @@ type Rows struct {
 
 // classRows are some rows: z is row-major, len(class)×M.
 type classRows struct {
-	z     []float32
-	class []int32
+	z      []float32
+	class  []int32
+	weight float64 // of each row
 }
 
 // NewRows returns an empty Rows for that many features and classes 0..classes-1. It panics unless features is
@@ -62,10 +63,10 @@ func (r *Rows) open() *classRows {
 	last := len(r.blocks) - 1
 	switch {
 	case last < 0:
-		r.blocks = append(r.blocks, classRows{})
+		r.blocks = append(r.blocks, classRows{weight: 1})
 	case r.shared || len(r.blocks[last].class) == rowBlock:
 		r.blocks = append(r.blocks, classRows{
-			z: make([]float32, 0, rowBlock*r.features), class: make([]int32, 0, rowBlock),
+			z: make([]float32, 0, rowBlock*r.features), class: make([]int32, 0, rowBlock), weight: 1,
 		})
 		r.shared = false
 	default:
@@ -74,16 +75,40 @@ func (r *Rows) open() *classRows {
 	return &r.blocks[last+1]
 }
 
-// Append adds the rows of other without copying their values. Neither may be given more rows while both are in use. It
-// panics if the shapes differ.
-func (r *Rows) Append(other *Rows) {
+// Append adds the rows of other, each of which counts weight times, above 0, without copying their values. Neither may
+// be given more rows while both are in use. It panics if the shapes differ.
+func (r *Rows) Append(other *Rows, weight float64) {
+	r.checkShape(other)
+	for _, b := range other.blocks {
+		b.weight *= weight
+		r.blocks = append(r.blocks, b)
+	}
+	r.rows += other.rows
+	r.shared = len(r.blocks) > 0
+}
+
+// AddAll copies the rows of other. It panics if the shapes differ.
+func (r *Rows) AddAll(other *Rows) {
+	r.checkShape(other)
+	for _, b := range other.blocks {
+		r.Add(b.z, b.class)
+	}
+}
+
+func (r *Rows) checkShape(other *Rows) {
 	if r.features != other.features || r.classes != other.classes {
 		panic(fmt.Sprintf("training: rows of %d features and %d classes appended to rows of %d and %d",
 			other.features, other.classes, r.features, r.classes))
 	}
-	r.blocks = append(r.blocks, other.blocks...)
-	r.rows += other.rows
-	r.shared = len(r.blocks) > 0
+}
+
+// weight is the sum of the weights of the rows.
+func (r *Rows) weight() float64 {
+	sum := 0.0
+	for _, b := range r.blocks {
+		sum += float64(float64(len(b.class)) * b.weight)
+	}
+	return sum
 }
 
 // Keep drops the rows for which keep is false, and frees the memory of most of them. Rows appended to others must not
@@ -113,8 +138,8 @@ func (r *Rows) Keep(keep func(row int) bool) {
 // plus returns the rows of r followed by those of other, without copying their values.
 func (r *Rows) plus(other *Rows) *Rows {
 	both := NewRows(r.features, r.classes)
-	both.Append(r)
-	both.Append(other)
+	both.Append(r, 1)
+	both.Append(other, 1)
 	return both
 }
 
@@ -135,12 +160,12 @@ func (r *Rows) fold(parts int) (fit, heldOut *Rows) {
 	return fit, heldOut
 }
 
-// counts returns the number of rows of each class.
-func (r *Rows) counts() []int {
-	counts := make([]int, r.classes)
+// counts returns the weight of the rows of each class.
+func (r *Rows) counts() []float64 {
+	counts := make([]float64, r.classes)
 	for _, b := range r.blocks {
 		for _, c := range b.class {
-			counts[c]++
+			counts[c] += b.weight
 		}
 	}
 	return counts
@@ -160,10 +185,19 @@ func (r *Rows) MajorityClass() int32 {
 
 // sums returns the second moments of the features.
 func (r *Rows) sums() *Sums {
-	s := NewSums(r.features, 1)
 	none := make([]float32, rowBlock)
-	for _, b := range r.blocks {
-		s.Add(b.z, len(b.class), none[:len(b.class)])
+	all := NewSums(r.features, 1)
+	for first := 0; first < len(r.blocks); {
+		weight, part := r.blocks[first].weight, NewSums(r.features, 1)
+		for ; first < len(r.blocks) && r.blocks[first].weight == weight; first++ {
+			b := r.blocks[first]
+			part.Add(b.z, len(b.class), none[:len(b.class)])
+		}
+		if all.Rows == 0 && weight == 1 {
+			all = part
+		} else {
+			all.MergeWeighted(part, weight)
+		}
 	}
-	return s
+	return all
 }

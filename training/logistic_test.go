@@ -293,7 +293,7 @@ func TestTrainLogisticErrors(t *testing.T) {
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		bad := NewRows(3, 2)
-		bad.Append(fit)
+		bad.Append(fit, 1)
 		bad.Add([]float32{1, float32(v), 2}, []int32{1})
 		if _, err := TrainLogistic(context.Background(), bad, heldOut, usual); !errors.Is(err, ErrNotFinite) {
 			t.Errorf("feature %v: %v", v, err)

@@ -13,7 +13,7 @@ const unit = 0x1p-24
 
 // moments are the centred second moments of rows, each divided by the number of rows.
 type moments struct {
-	rows     int64
+	rows     float64 // each with its weight
 	features int
 	outputs  int
 	zMean    []float64      // [M]
@@ -38,7 +38,7 @@ func centre(g *gram.Moments) (*moments, error) {
 		yVar:  make([]float64, g.Outputs()),
 	}
 	if !finite(g.Values()) {
-		return nil, fmt.Errorf("sums of %d rows: %w", c.rows, ErrNotFinite)
+		return nil, fmt.Errorf("sums of %v rows: %w", c.rows, ErrNotFinite)
 	}
 	if c.rows == 0 {
 		c.constant = c.features
@@ -56,7 +56,7 @@ func centre(g *gram.Moments) (*moments, error) {
 
 // columnMean returns the mean of column i of g over its rows, at least one.
 func columnMean(g *gram.Moments, i int) float64 {
-	return g.Shift(i) + g.Sum(i)/float64(g.Rows())/g.Scale(i)
+	return g.Shift(i) + g.Sum(i)/g.Rows()/g.Scale(i)
 }
 
 // centred reads covariances from sums.
@@ -74,7 +74,7 @@ func newCentred(g *gram.Moments) *centred {
 	const tolerance, wide = 3 * kernel.BlockRows * unit, 0x1p-40
 	columns := g.Features() + g.Outputs()
 	c := &centred{
-		Moments: g, rows: float64(g.Rows()),
+		Moments: g, rows: g.Rows(),
 		mean: make([]float64, columns), unit: make([]float64, columns),
 	}
 	for i := range c.mean {

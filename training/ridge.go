@@ -126,7 +126,7 @@ func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (sol
 		}
 		return answer, nil
 	}
-	return solution{}, fmt.Errorf("second moments of %d features and %d rows are not positive definite", s.features, s.rows)
+	return solution{}, fmt.Errorf("second moments of %v features and %v rows are not positive definite", s.features, s.rows)
 }
 
 // Ridge fits one λ with an intercept: level times scale, where 0 stands for the mean variance of the features, which is

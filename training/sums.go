@@ -19,6 +19,12 @@ type Sums struct {
 	gram     *gram.Gram
 }
 
+// Settle gives back memory that is needed only while rows are added.
+func (s *Sums) Settle() { s.gram.Settle() }
+
+// SettledBytes returns the memory of sums after [Sums.Settle].
+func SettledBytes(features, outputs int) int64 { return gram.SettledBytes(features, outputs) }
+
 // SumsBytes returns the memory of sums with that many features and outputs once rows were added.
 func SumsBytes(features, outputs int) int64 { return gram.Bytes(features, outputs) }
 
@@ -50,12 +56,16 @@ func (s *Sums) Add(z []float32, rows int, y []float32) {
 // Merge adds the rows of other, which stays unchanged, about the shifts of the one with more rows. Merging in a fixed
 // order gives fixed bits; sums of the same rows merged in another order differ only by rounding. It panics if the
 // shapes differ.
-func (s *Sums) Merge(other *Sums) {
+func (s *Sums) Merge(other *Sums) { s.MergeWeighted(other, 1) }
+
+// MergeWeighted is [Sums.Merge] with every row of other counting weight times, above 0, in all means and moments. Rows
+// counts it once.
+func (s *Sums) MergeWeighted(other *Sums, weight float64) {
 	if s.features != other.features || s.outputs != other.outputs {
 		panic(fmt.Sprintf("training: merge of sums of %d features and %d outputs into %d and %d",
 			other.features, other.outputs, s.features, s.outputs))
 	}
-	s.gram.Merge(other.gram)
+	s.gram.Merge(other.gram, weight)
 	s.Rows += other.Rows
 }
 

@@ -35,6 +35,12 @@ func Bytes(features, outputs int) int64 {
 	return 8*int64(t.blocks())*blockSize + 4*int64(t.panels())*(bufferRows+3)*panelColumns + 8*int64(t.columns)
 }
 
+// SettledBytes returns the memory of a Gram without its buffer.
+func SettledBytes(features, outputs int) int64 {
+	t := totals{columns: features + outputs + 1}
+	return 8*int64(t.blocks())*blockSize + 4*3*int64(t.panels())*panelColumns + 8*int64(t.columns)
+}
+
 // New returns the sum of no rows. features and outputs must be positive.
 func New(features, outputs int) *Gram {
 	columns := features + outputs + 1
@@ -104,6 +110,15 @@ func (g *Gram) store(z, y []float32) (largest float32) {
 // whole returns the number of columns in whole panels.
 func whole(columns int) int { return columns - columns%panelColumns }
 
+// Settle gives back the buffer until more rows are added.
+func (g *Gram) Settle() {
+	if !g.coding.fixed && g.pending > 0 {
+		g.coding.fix(g.buffer, g.pending)
+	}
+	g.flush()
+	g.buffer, g.tail = nil, nil
+}
+
 // Clone returns an independent copy that continues with the same bits.
 func (g *Gram) Clone() *Gram {
 	c := *g
@@ -130,10 +145,10 @@ func (g *Gram) Settled() *Moments {
 	return m
 }
 
-// rows returns the number of rows added and merged.
-func (g *Gram) rows() int64 {
+// rows returns the number of rows added and merged, each with its weight.
+func (g *Gram) rows() float64 {
 	ones := g.totals.columns - 1
-	return int64(g.totals.at(ones, ones)) + int64(g.pending)
+	return g.totals.at(ones, ones) + float64(g.pending)
 }
 
 // Mean returns the mean of column i, a feature or an output; there must be rows. It only takes time for the rows in the
@@ -143,13 +158,14 @@ func (g *Gram) Mean(i int) float64 {
 	for r := range g.pending {
 		sum += float64(g.buffer[(i/panelColumns*bufferRows+r)*panelColumns+i%panelColumns])
 	}
-	return float64(g.coding.shift[i]) + sum/float64(g.rows())/float64(g.coding.scale[i])
+	return float64(g.coding.shift[i]) + sum/g.rows()/float64(g.coding.scale[i])
 }
 
-// Merge adds the rows of other in float64 and leaves other unchanged. Both must have the same shape. The side with more
-// rows decides the coding, because rows far from a shift would leave few digits for the spread of all.
-func (g *Gram) Merge(other *Gram) {
-	m := other.Settled()
+// Merge adds the rows of other in float64, each with a weight above 0, and leaves other unchanged. Both must have the
+// same shape. The side with more rows decides the coding, because rows far from a shift would leave few digits for the
+// spread of all.
+func (g *Gram) Merge(other *Gram, weight float64) {
+	m := other.Settled().weighted(weight)
 	if m.Rows() > g.rows() {
 		g.take(m)
 		return

@@ -93,8 +93,8 @@ func requireMoments(t *testing.T, m *Moments, d rows, slack float64) {
 			}
 		}
 	}
-	if m.Rows() != int64(d.n) || m.Features() != d.features || m.Outputs() != d.outputs {
-		t.Fatalf("%d rows of %d and %d, want %d", m.Rows(), m.Features(), m.Outputs(), d.n)
+	if m.Rows() != float64(d.n) || m.Features() != d.features || m.Outputs() != d.outputs {
+		t.Fatalf("%v rows of %d and %d, want %d", m.Rows(), m.Features(), m.Outputs(), d.n)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSumsOfPartsEqualOneSum(t *testing.T) {
 			sum := merged.Settled()
 			for i := 1; i < len(cuts); i++ {
 				part := d.part(cuts[i-1], cuts[i]).gram()
-				merged.Merge(part)
+				merged.Merge(part, 1)
 				sum = sum.Plus(part.Settled())
 			}
 			requireMoments(t, merged.Settled(), d, 1)
@@ -150,7 +150,7 @@ func TestMultipliedIsThatOfTheParts(t *testing.T) {
 // merge merges a copy of from into one of into.
 func merge(into, from *Gram) *Gram {
 	c := into.Clone()
-	c.Merge(from)
+	c.Merge(from, 1)
 	return c
 }
 

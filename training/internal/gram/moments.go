@@ -13,8 +13,19 @@ func (m *Moments) Features() int { return m.features }
 // Outputs returns K.
 func (m *Moments) Outputs() int { return m.outputs }
 
-// Rows returns the number of rows.
-func (m *Moments) Rows() int64 { return int64(m.At(m.ones(), m.ones())) }
+// Rows returns the number of rows, each with its weight.
+func (m *Moments) Rows() float64 { return m.At(m.ones(), m.ones()) }
+
+// weighted returns the moments with every row counting w times.
+func (m *Moments) weighted(w float64) *Moments {
+	if w == 1 {
+		return m
+	}
+	scaled := *m
+	scaled.totals = m.totals.clone()
+	scaled.totals.scale(w)
+	return &scaled
+}
 
 func (m *Moments) ones() int { return m.totals.columns - 1 }
 

@@ -33,6 +33,16 @@ func (t totals) clone() totals {
 	return t
 }
 
+// scale multiplies every sum.
+func (t totals) scale(by float64) {
+	for i := range t.data {
+		t.data[i] *= by
+	}
+	for i := range t.moved {
+		t.moved[i] *= by
+	}
+}
+
 // panels returns the number of panels of the columns.
 func (t totals) panels() int { return kernel.RoundUp(t.columns, panelColumns) / panelColumns }
 
