@@ -142,8 +142,8 @@ func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	return append(needs, MemoryNeed{"featurize: the model that predicts", 6 * s.Topics.MaxMessageBytes, []string{"topics.max_message_bytes"}})
 }
 
-// trainNeeds covers the lanes, which the partitions of features share: they read side by side, and their sums are
-// merged and decomposed.
+// trainNeeds covers the lanes, which the partitions of features share: they read side by side, and their sums, kept by
+// the age of the rows, are merged and decomposed.
 func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	all := min(s.partitions(load), train.Lanes)
 	m := int64(s.Exploration.Features)
@@ -158,9 +158,11 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 		{"train: held-out rows", (samples*all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},
 		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes, []string{"limits.budget_bytes", "limits.max_message_bytes"}},
 	}
-	solving := sums + 2 // merger, decomposition with its vectors, work space
+	solving := 2*sums + 3 // two mergers, decomposition with its vectors, work space
 	gram := 8 * (m + 1) * (m + 1 + int64(load.Outputs))
-	ofSums := MemoryNeed{"train: sums", (sums*all + solving) * gram, []string{"exploration.features"}}
+	k := max(load.Outputs, 1)
+	cells := (train.MaxCells+train.MaxJudging*(sums-1))*training.SettledBytes(int(m), k) + sums*training.SumsBytes(int(m), k) // of a lane
+	ofSums := MemoryNeed{"train: sums by age", all*cells + solving*gram, []string{"exploration.features", "topics.partitions"}}
 	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram, []string{"train.row_memory"}} // moments of the features and their factor
 	switch {
 	case s.Train.Loss == training.LossSquared:

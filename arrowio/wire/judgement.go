@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Verdict is the decision about a challenger, a newly trained model. The word also gives the reason.
@@ -39,12 +40,15 @@ type Judgement struct {
 	Rule         string  `json:"rule"`
 	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under MarginRule auto it
 	// is the standard error as such a share, or 0 if there is none.
-	Margin          float64  `json:"margin"`
-	MarginRule      string   `json:"margin_rule,omitempty"` // auto, or absent: as configured
-	Measure         string   `json:"measure,omitempty"`     // misclassification or unexplained_variance
-	Rows            int64    `json:"rows"`
-	ChallengerError *float64 `json:"challenger_error,omitempty"`
-	IncumbentError  *float64 `json:"incumbent_error,omitempty"`
+	Margin     float64 `json:"margin"`
+	MarginRule string  `json:"margin_rule,omitempty"` // auto, or absent: as configured
+	Measure    string  `json:"measure,omitempty"`     // misclassification or unexplained_variance
+	Rows       int64   `json:"rows"`
+	// From and To are the times of the first and the last event of the newest rows, which these were chosen from by hash.
+	From            time.Time `json:"from,omitzero"`
+	To              time.Time `json:"to,omitzero"`
+	ChallengerError *float64  `json:"challenger_error,omitempty"`
+	IncumbentError  *float64  `json:"incumbent_error,omitempty"`
 	// StandardError is the standard error of the difference of the errors, in percent, from the differences row by row;
 	// nil for a single row.
 	StandardError *float64 `json:"standard_error,omitempty"`

@@ -78,6 +78,10 @@ type Metrics struct {
 	// if the rows did not all fit into memory for the logistic loss; 0 = all.
 	RowShare float64 `json:"row_share,omitempty"`
 
+	// HalfLife is the number of newer rows of the stream after which a row counted half as much; 0 = all rows counted
+	// the same.
+	HalfLife float64 `json:"half_life,omitempty"`
+
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
 	LambdaPath []LambdaPoint `json:"lambda_path,omitempty"`
 	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words

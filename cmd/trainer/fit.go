@@ -150,6 +150,9 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	if m.Window != "" {
 		t.Add("  window", "%s of the topic", m.Window)
 	}
+	if h := m.Metrics.HalfLife; h > 0 {
+		t.Add("  forgetting", "each counts half after %.0f newer ones", h)
+	}
 	if m.SampleRate > 0 {
 		t.Add("  sampled by hash", "%.3g %% of the labelled rows", 100*m.SampleRate)
 	}

@@ -122,6 +122,9 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 	}
 	if j.Compared() {
 		t.Add("compared", "%s on %d rows: %.2f %%, the incumbent %.2f %%", j.Measure, j.Rows, *j.ChallengerError, *j.IncumbentError)
+		if !j.To.IsZero() {
+			t.Add("  held out of those", "from %s to %s, the newest", j.From.Format(time.RFC3339), j.To.Format(time.RFC3339))
+		}
 	} else if j.NotCompared != "" {
 		t.Add("not compared", "%s", j.NotCompared)
 	}

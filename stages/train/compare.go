@@ -16,10 +16,10 @@ type heldOutRows struct {
 	z, y []float32 // [rows·M], [rows·K]
 }
 
-// heldOut returns the rows of the evaluation samples of all partitions, in hash order, on which neither the new
+// heldOut returns the newest held-out rows, in hash order, on which neither the new
 // challenger nor the incumbent was fitted.
 func (t *Trainer) heldOut(challenger, incumbent *wire.Model) heldOutRows {
-	sample := t.evaluationOf(challenger.Metrics.Seen != nil)
+	sample := t.newestHeldOut(t.agedCells(), challenger.Metrics.Seen != nil)
 	z, y, _ := sample.Rows()
 	rows := heldOutRows{sample.IDs(), z, y}
 	return rows.only(func(i int) bool { return incumbent.HeldOut(rows.ids[i]) })
@@ -71,6 +71,14 @@ func (t *Trainer) compare(ctx context.Context, j *wire.Judgement, challenger, in
 		return errors.New("no rows are held out, or there are no others")
 	}
 	rows := t.heldOut(challenger, incumbent)
+	for i, c := range t.judging(t.agedCells(), challenger.Metrics.Seen != nil) {
+		if i == 0 || c.oldest.Before(j.From) {
+			j.From = c.oldest
+		}
+		if c.newest.After(j.To) {
+			j.To = c.newest
+		}
+	}
 	if most > 0 {
 		rows = rows.only(func(i int) bool { return i < most })
 	}

@@ -30,9 +30,27 @@ func (b bucket) add(rows *rowBuffer, level uint8) {
 	b.sums.Add(rows.z, rows.rows, rows.y)
 }
 
-func (b bucket) merge(other bucket) {
+// merge adds the rows of other, each counting weight times, to read them: kept rows are not copied.
+func (b bucket) merge(other bucket, weight float64) {
 	if b.rows != nil {
-		b.rows.Append(other.rows.Rows)
+		b.rows.Append(other.rows.Rows, weight)
+		return
+	}
+	b.sums.MergeWeighted(other.sums, weight)
+}
+
+// settle gives back memory that is needed only while rows are added.
+func (b bucket) settle() {
+	if b.sums != nil {
+		b.sums.Settle()
+	}
+}
+
+// absorb takes over the rows of other, which is not used any more.
+func (b bucket) absorb(other bucket) {
+	if b.rows != nil {
+		b.rows.AddAll(other.rows.Rows)
+		b.rows.levels = append(b.rows.levels, other.rows.levels...)
 		return
 	}
 	b.sums.Merge(other.sums)
@@ -72,21 +90,27 @@ func (d dataset) add(b *rowBuffers, level uint8) {
 
 // kept returns the rows in memory.
 func (d dataset) kept() []*keptRows {
-	if d.fit.rows == nil {
-		return nil
+	var all []*keptRows
+	for _, b := range []bucket{d.fit, d.heldOut} {
+		if b.rows != nil {
+			all = append(all, b.rows)
+		}
 	}
-	all := []*keptRows{d.fit.rows, d.heldOut.rows}
-	if d.seen != nil {
+	if d.seen != nil && d.seen.rows != nil {
 		all = append(all, d.seen.rows)
 	}
 	return all
 }
 
-func (d dataset) merge(other dataset) {
-	d.fit.merge(other.fit)
-	d.heldOut.merge(other.heldOut)
+// merge adds what a cell holds; rows to fit on count weight times.
+func (d dataset) merge(c *cell, weight float64) {
+	d.fit.merge(c.data.fit, weight)
+	if c.folded() {
+		return
+	}
+	d.heldOut.merge(c.data.heldOut, 1)
 	if d.seen != nil {
-		d.seen.merge(*other.seen)
+		d.seen.merge(*c.data.seen, 1)
 	}
 }
 
@@ -101,10 +125,10 @@ func (d dataset) settle() (heldOut int64) {
 	case d.seen == nil:
 		return 0
 	case d.heldOut.len() >= enoughUnseen:
-		d.fit.merge(*d.seen)
+		d.fit.merge(*d.seen, 1)
 		return 0
 	}
-	d.heldOut.merge(*d.seen)
+	d.heldOut.merge(*d.seen, 1)
 	return d.seen.len()
 }
 

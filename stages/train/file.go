@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -14,7 +15,7 @@ import (
 
 // FileTrainer fits a model to the rows of a file. They count as partition 0, each an event of its own whose offset is
 // the row's number. So the same rows are held out whatever the file's format, and the weights are those that a topic of
-// these events gives.
+// these events gives as long as nothing is forgotten: the order of a file's rows says nothing of rows to come.
 type FileTrainer struct {
 	*Partition
 	transform *scoring.Transformer
@@ -40,7 +41,7 @@ func NewFile(set *wire.FeatureSet, config Config, name string) (*FileTrainer, er
 	if err != nil {
 		return nil, err
 	}
-	t.learnedFrom = sampledRows(set, name)
+	t.learnedFrom, t.ages = sampledRows(set, name), false
 	f := &FileTrainer{Partition: t.Partition(0)}
 	f.reset()
 	f.transform = scoring.NewTransformer(&set.Set)
@@ -87,6 +88,7 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 	f.z = append(f.z[:0], make([]float32, n*m)...)
 	f.transform.Transform(f.z, f.rows.X[:n*f.rows.Dim], n)
 	f.buffers.reset()
+	of := f.rangeOf(wire.FeatureBatch{})
 	for i := range n {
 		if !f.rows.Labelled[i] {
 			f.file.Unlabelled++
@@ -98,13 +100,13 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 			continue
 		}
 		f.addRow(i, f.z[i*m:(i+1)*m], id)
+		f.file.Trained++
+		f.fillCell(of, time.Time{})
 	}
 	f.file.Rows += chunk.NumRows()
-	f.file.Trained += f.buffers.len()
 	f.file.Rejected += int64(len(f.rows.Rejected))
 	f.file.UnseenClass += f.rows.Counts.UnseenClass
-	of := f.rangeOf(wire.FeatureBatch{})
 	of.NextOffset = f.file.Rows
-	f.take(of)
+	f.take(of, time.Time{})
 	return nil
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"sync"
+	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/training"
@@ -15,14 +16,13 @@ const Lanes = 8
 // goroutine at a time adds to it.
 type lane struct {
 	*Trainer
-	mu         sync.Mutex // guards data, from which another lane may drop rows when memory runs short
-	data       dataset
-	evaluation *training.EvaluationSample
-	// seenEvaluation samples the rows that the hash holds out but the exploration may have seen; nil if nothing was
-	// learned.
-	seenEvaluation *training.EvaluationSample
-	parts          []*Partition
+	mu    sync.Mutex // guards cells, from which another lane may drop rows when memory runs short
+	cells []*cell    // the oldest first; the last one is open
+	parts []*Partition
 }
+
+// open returns the cell to which rows are added.
+func (l *lane) open() *cell { return l.cells[len(l.cells)-1] }
 
 // addLanes makes the lanes for a number of partitions. Each lane has neighbours, so that lanes in order are partitions
 // in order.
@@ -44,14 +44,13 @@ func (t *Trainer) addLanes(partitions int) {
 // reset drops the rows of the lane; the counts of its partitions stay.
 func (l *lane) reset() {
 	l.mu.Lock()
-	for _, rows := range l.data.kept() {
-		l.share.leave(rows.levels)
+	for _, c := range l.cells {
+		for _, rows := range c.data.kept() {
+			l.share.leave(rows.levels)
+		}
 	}
-	l.data = l.newDataset()
+	l.cells = []*cell{l.newCell()}
 	l.mu.Unlock()
-	if l.evaluation = l.newEvaluation(); l.data.seen != nil {
-		l.seenEvaluation = l.newEvaluation()
-	}
 	for _, p := range l.parts {
 		p.ranges = nil
 	}
@@ -61,9 +60,9 @@ func (t *Trainer) newEvaluation() *training.EvaluationSample {
 	return training.NewEvaluationSample(t.set.Set.Features.Len(), t.outputs, t.config.EvaluationRows)
 }
 
-// keep adds the rows of a message. If the rows of the logistic loss do not all fit, every lane drops those above the
+// keep adds the rows of a message whose event happened at a time. If the rows of the logistic loss do not all fit, every lane drops those above the
 // lower threshold.
-func (l *lane) keep(rows *rowBuffers) {
+func (l *lane) keep(rows *rowBuffers, at time.Time) {
 	if l.share != nil && l.share.take(rows.fit.level, rows.heldOut.level, rows.seen.level) {
 		for _, other := range l.lanes {
 			other.thin()
@@ -71,14 +70,23 @@ func (l *lane) keep(rows *rowBuffers) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.data.add(rows, l.level())
+	c := l.open()
+	c.data.add(rows, l.level())
+	if c.rows == 0 {
+		c.oldest = at
+	}
+	c.rows += rows.len()
+	c.newest = at
+	l.closeCell()
 }
 
 // thin drops rows that are no longer kept.
 func (l *lane) thin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, rows := range l.data.kept() {
-		rows.thin(l.level())
+	for _, c := range l.cells {
+		for _, rows := range c.data.kept() {
+			rows.thin(l.level())
+		}
 	}
 }

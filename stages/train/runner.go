@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,8 +106,8 @@ func (r *Runner) own(ctx context.Context) error {
 // retrainEvery is how often models are made while the one in use is worse than it promised.
 const retrainEvery = 10 * time.Second
 
-// pause waits for the next model: until the interval has passed or, sooner, while there is no model or live errors say
-// that the one in use is wrong. It returns when ctx ends.
+// pause waits for the next model: until the interval has passed or, sooner, while there is none of the feature set in
+// use or live errors say that the model is wrong. It returns when ctx ends.
 func (r *Runner) pause(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, r.Config.Interval)
 	defer stop()
@@ -115,17 +116,30 @@ func (r *Runner) pause(ctx context.Context) {
 		return
 	case <-time.After(retrainEvery):
 	}
-	if r.models.Current == nil {
-		return
-	}
-	for changed := r.Live.Changed(); r.Live.Report().State != live.Wrong; changed = r.Live.Changed() {
+	for {
+		sets, reports := r.State.Changed(), r.Live.Changed()
+		if r.lacksModel() {
+			return
+		}
+		if r.Live.Report().State == live.Wrong {
+			break
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-changed:
+		case <-sets:
+		case <-reports:
 		}
 	}
 	r.Logger.Info("training before the interval has passed: the model in use is worse than it promised", zap.Any("live", r.Live.Report().Short))
+}
+
+// lacksModel reports whether no model was made yet of the feature set in use.
+func (r *Runner) lacksModel() bool {
+	now := r.State.Snapshot()
+	return now.Current != nil && !slices.ContainsFunc(now.Models.Entries(), func(e state.ModelEntry) bool {
+		return e.Model != nil && e.Model.FeatureSetID == now.Current.ID
+	})
 }
 
 // logFitted logs what became of a model.

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -16,15 +15,14 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	if t.Rows() < max(1, t.config.MinRows) {
 		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), max(1, t.config.MinRows))
 	}
-	all, ranges := t.merge()
-	seen := all.settle()
-	evaluation := t.evaluationOf(seen > 0)
-	result, err := all.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
+	g := t.gather()
+	result, all, halfLife, err := g.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
 	if err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
-	metrics := t.metrics(result, all, evaluation)
-	metrics.Seen = t.seenRows(seen, result.HeldOutRows)
+	metrics := t.metrics(result, all, g.evaluation)
+	metrics.HalfLife = halfLife
+	metrics.Seen = t.seenRows(g.seen, result.HeldOutRows)
 	if share := t.RowShare(); share < 1 {
 		metrics.RowShare = share
 	}
@@ -39,7 +37,7 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
 		Label: t.set.Encoder.Label, Metrics: metrics,
 		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
-		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: ranges, TrainedAt: now,
+		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: t.ranges(), TrainedAt: now,
 		ConfigHash: t.config.hash(), Judged: judged,
 	}
 	if t.config.SampleRate < 1 {
@@ -48,7 +46,7 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	if t.config.Window != (Window{}) {
 		model.Window = t.config.Window.String()
 	}
-	if seen == 0 {
+	if g.seen == 0 {
 		model.NotHeldOut = t.learnedFrom
 	}
 	if err := model.Validate(); err != nil {
@@ -58,28 +56,12 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	return model, nil
 }
 
-// merge adds up the lanes in partition order.
-func (t *Trainer) merge() (all dataset, ranges []wire.Range) {
-	all = t.newDataset()
-	for _, l := range t.lanes {
-		all.merge(l.data)
-	}
+// ranges lists what was read, by partition.
+func (t *Trainer) ranges() (ranges []wire.Range) {
 	for _, p := range t.parts {
 		ranges = append(ranges, p.ranges...)
 	}
-	return all, ranges
-}
-
-// evaluationOf samples the held-out rows of all lanes, with or without those that the exploration may have seen.
-func (t *Trainer) evaluationOf(withSeen bool) *training.EvaluationSample {
-	sample := t.newEvaluation()
-	for _, l := range t.lanes {
-		sample.Merge(l.evaluation)
-		if withSeen && l.seenEvaluation != nil {
-			sample.Merge(l.seenEvaluation)
-		}
-	}
-	return sample
+	return ranges
 }
 
 // seenRows says how many of the held-out rows the exploration may have seen.
@@ -105,13 +87,10 @@ func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.Ev
 		metrics.NameClasses(t.set.Encoder.Label.Classes)
 		return metrics
 	}
-	// The evaluation rows are coded with the offset; the fitted ones may not be.
-	trainMean, coded := all.fit.sums.OutputMean(), *result.OnFit
-	coded.Intercept = slices.Clone(coded.Intercept)
+	coded, trainMean := t.coded(result.OnFit), all.fit.sums.OutputMean()
 	for k, offset := range t.coding.Offset {
 		trainMean[k] += offset - t.fitOffset[k]
-		coded.Intercept[k] += offset - t.fitOffset[k]
 	}
-	metrics.Measures = evaluation.Regression(&coded, trainMean, labelUnits(t.coding, t.set.Encoder.Label)).Measures()
+	metrics.Measures = evaluation.Regression(coded, trainMean, labelUnits(t.coding, t.set.Encoder.Label)).Measures()
 	return metrics
 }

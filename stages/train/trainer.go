@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -47,6 +48,7 @@ type Trainer struct {
 	learnedFrom []wire.Span
 	parts       []*Partition // by partition number
 	lanes       []*lane      // by the partitions that they have
+	ages        bool         // rows that came later say more about rows to come: those of a stream
 	share       *rowShare    // of the rows of the logistic loss; nil if sums are used
 }
 
@@ -108,7 +110,7 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	t := &Trainer{
 		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
 		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
-		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set),
+		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set), ages: true,
 	}
 	if loss == training.LossLogistic {
 		t.share = newRowShare(config.HeldOutSeed, config.RowMemory/t.rowBytes())
@@ -206,7 +208,7 @@ func (p *Partition) add(rec pipeline.Record) error {
 		p.counts.Duplicate += batches[0].NumRows()
 		return nil
 	}
-	if err := p.addBatch(batches[0], part, firstNewRow); err != nil {
+	if err := p.addBatch(batches[0], part, firstNewRow, meter.EventTime(&rec)); err != nil {
 		return err
 	}
 	p.advance(part)
@@ -283,7 +285,7 @@ func (p *Partition) advance(part wire.FeatureBatch) {
 	}
 }
 
-func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNewRow int32) error {
+func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNewRow int32, at time.Time) error {
 	m := p.set.Set.Features.Len()
 	numbers, z, err := wire.DecodeFeatures(batch, m)
 	if err != nil {
@@ -296,29 +298,39 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 		return err
 	}
 	p.buffers.reset()
+	of := p.rangeOf(part)
 	for i := range p.rows.N {
-		at := int(p.rows.Row[i])
+		row := int(p.rows.Row[i])
 		switch {
-		case numbers[at] < firstNewRow:
+		case numbers[row] < firstNewRow:
 			p.counts.Duplicate++
 		case !p.rows.Labelled[i]:
 			p.counts.Unlabelled++
 		default:
-			id := training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[at], Log: part.SourceLog}
+			id := training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[row], Log: part.SourceLog}
 			if !p.samples(id) {
 				p.counts.NotSampled++
 				continue
 			}
-			p.addRow(i, z[at*m:(at+1)*m], id)
+			p.addRow(i, z[row*m:(row+1)*m], id)
+			p.fillCell(of, at)
 		}
 	}
-	p.take(p.rangeOf(part))
+	p.take(of, at)
 	return nil
 }
 
+// fillCell takes the rows of the buffers when they fill the open cell: how rows are cut into messages changes nothing.
+func (p *Partition) fillCell(of *wire.Range, at time.Time) {
+	if p.open().rows+p.buffers.len() >= cellRows {
+		p.take(of, at)
+		p.buffers.reset()
+	}
+}
+
 // take adds the rows of the buffers to the data, and to a range.
-func (p *Partition) take(of *wire.Range) {
-	p.keep(&p.buffers)
+func (p *Partition) take(of *wire.Range, at time.Time) {
+	p.keep(&p.buffers, at)
 	rows := p.buffers.len()
 	of.Rows += rows
 	p.counts.Rows += rows
@@ -345,10 +357,10 @@ func (t *Trainer) samples(id training.RowID) bool {
 func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 	buffer := &p.buffers.fit
 	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
-		evaluation := p.evaluation
+		evaluation := p.open().evaluation
 		buffer = &p.buffers.heldOut
 		if p.learned(id) {
-			buffer, evaluation = &p.buffers.seen, p.seenEvaluation
+			buffer, evaluation = &p.buffers.seen, p.open().seenEvaluation
 		}
 		p.coded = codeLabel(p.coded[:0], p.set, p.rows.Targets, i, p.coding.Gain, p.coding.Offset)
 		evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)

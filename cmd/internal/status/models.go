@@ -78,6 +78,7 @@ func describeModel(m *wire.Model) Model {
 		shown.Verdict = string(m.Judgement.Verdict)
 	}
 	shown.Measures, shown.Useless, shown.RowShare = m.Metrics.Measures, m.Metrics.NoBetterThanConstant(), m.Metrics.RowShare
+	shown.HalfLife = m.Metrics.HalfLife
 	shown.Measure, shown.Error, shown.Constant = m.Metrics.Main()
 	shown.Measure = strings.ReplaceAll(shown.Measure, "_", " ")
 	return shown

@@ -254,6 +254,8 @@ type Model struct {
 	Useless bool `json:"useless,omitempty"`
 	// RowShare is the share of the training rows that it was made from, if they did not all fit into memory.
 	RowShare float64 `json:"row_share,omitempty"`
+	// HalfLife is the number of newer rows after which a row counted half as much; 0 = none was forgotten.
+	HalfLife float64 `json:"half_life,omitempty"`
 
 	through map[int]int64 // by partition of events, the offset that it was fitted up to
 }

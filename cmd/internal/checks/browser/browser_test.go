@@ -73,6 +73,7 @@ func (b *browser) seesTheFlip(s *site) {
 	b.await("predictions are wrong", "document.getElementById('verdict').textContent === 'Predictions are wrong' && document.getElementById('banners').innerText.includes('was promised')")
 	b.picture("flipped")
 	b.clean("wrong predictions")
+	b.await("the model has followed", "document.getElementById('live-state').textContent === 'as promised'")
 }
 
 // looksAtLetters checks that new dead letters stay marked until somebody marks them as seen.

@@ -85,6 +85,7 @@ function about(model) {
   const measure = model.measure.charAt(0).toUpperCase() + model.measure.slice(1);
   return `${measure} on held-out rows. The model in use was trained on ${plural(model.rows, 'row')} and tested on ${full(model.held_out_rows)}.` +
     (model.seen_share ? ` The exploration has seen about ${percent(100 * model.seen_share)} of these, so the error may be too low.` : '') +
+    (model.half_life ? ` A row counts half after ${full(model.half_life)} newer ones.` : '') +
     (model.row_share ? ` ${percent(100 * model.row_share)} of the rows fit into memory, chosen by hash.` : '') +
     (model.useless ? ' Nothing here beats the constant.' : '');
 }
