@@ -43,7 +43,7 @@ func (f *FeatureSet) Validate() error {
 	if err := f.Lineage.validateLearning(f.Set.Features.Dim); err != nil {
 		return errors.Join(append(faults, fmt.Errorf("learning: %w", err))...)
 	}
-	faults = append(faults, f.validateLabel(), f.validateLengths(), f.validateNumbers())
+	faults = append(faults, f.Lineage.Split.validate(), f.validateLabel(), f.validateLengths(), f.validateNumbers())
 	return errors.Join(faults...)
 }
 

@@ -22,10 +22,12 @@ type Model struct {
 	Label           *encoder.Label `json:"label,omitempty"` // task, classes and the mean subtracted from regression labels
 	Metrics         Metrics        `json:"metrics"`
 	TrainRows       int64          `json:"train_rows"`    // rows that the weights were fitted on
-	HeldOutRows     int64          `json:"held_out_rows"` // rows that λ was chosen on; the metrics use the same rows, at most train.evaluation_rows
+	HeldOutRows     int64          `json:"held_out_rows"` // rows that λ was chosen on; the metrics use the newest of them, at most train.evaluation_rows
 	HeldOutSeed     uint64         `json:"held_out_seed"`
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64 `json:"held_out_fraction"`
+	// Split says which rows of a file were held out instead, if not by that hash alone; nil for a topic.
+	Split *Split `json:"split,omitempty"`
 	// SampleRate is the share of the labelled rows that were used, by a separate hash under HeldOutSeed; 0 = all.
 	SampleRate float64 `json:"sample_rate,omitempty"`
 	Window     string  `json:"window,omitempty"` // what part of the features topic was to be used, as in train.window; empty = all
@@ -74,6 +76,8 @@ func (m *Model) HeldOut(id training.RowID) bool {
 // number (no held-out rows, a constant label) is missing; [Measured] makes one.
 type Metrics struct {
 	training.Measures
+	// MeasuredRows is how many held-out rows the errors were measured on.
+	MeasuredRows int64 `json:"measured_rows,omitempty"`
 	// RowShare is the share of the training rows, chosen by a hash, that the weights and the choice of λ are based on,
 	// if the rows did not all fit into memory for the logistic loss; 0 = all.
 	RowShare float64 `json:"row_share,omitempty"`
@@ -161,7 +165,7 @@ func (m *Model) Validate() error {
 			fault("rows of %+v are not held out: no such events", s)
 		}
 	}
-	faults = append(faults, m.validateWeights(), m.validateJudged(), m.Judgement.validate(), validateRanges(m.Ranges))
+	faults = append(faults, m.validateWeights(), m.validateJudged(), m.Split.validate(), m.Judgement.validate(), validateRanges(m.Ranges))
 	return errors.Join(faults...)
 }
 

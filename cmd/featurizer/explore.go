@@ -60,7 +60,7 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer file.Close()
-	found, err := file.Explore(c.Context(), loaded)
+	found, err := file.Explore(c.Context(), loaded, nil)
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func TestFitOfAFileTellsWhatItLearned(t *testing.T) {
 	data := clitest.File(t, "rows.csv", prices(1200))
 	done := tr(t, "fit", "--data", data, "--label", "price", "--features", "12", "--refine-steps", "4").Want(t, cli.ExitOK)
 	for _, want := range []string{"left out: house", "12 features of 3 columns for regression [price]", "1200 rows: 1200 to train on", "unexplained variance",
-		"note: the errors are those of rows that the feature set was learned from", "--sample 0.8", "add --out model.arrow"} {
+		"chosen by adaptive on 956 rows", "244 rows that taught nothing: 20 % of the rows, by hash", "add --out model.arrow"} {
 		if !strings.Contains(done.Out, want) {
 			t.Errorf("fit does not say %q:\n%s", want, done.Out)
 		}

@@ -31,9 +31,10 @@ present end, fits a model, writes it to the models topic and ends. The model rep
 the same held-out rows (train.promote). If it does not, fit says so and still succeeds.
 
 With --data it needs no broker: it explores the rows of a file for a feature set, or takes the one of --feature-set, fits
-the model that a topic of these rows would give, and writes it to --out for trainer predict. Lambda is chosen and errors
-are measured on held-out rows, where possible rows that the feature set was not learned from. The flags of the
-exploration and of the form of the file work only with --data.`,
+the model, and writes it to --out for trainer predict. Before anything else it holds rows out (--split, --held-out): the
+exploration does not read them, lambda is chosen and errors are measured on them with weights that were fitted without
+them. Only then are the weights fitted to all rows. With --feature-set, no error is said if the rows held out taught the
+set. The flags of the exploration and of the form of the file work only with --data.`,
 		Example: `  trainer fit -c eerf.yaml --json
   trainer fit --data rows.csv --label churned --features 200 --out model.arrow
   trainer fit --data rows.csv --feature-set set.arrow --out model.arrow`,
@@ -45,7 +46,7 @@ exploration and of the form of the file work only with --data.`,
 	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
 	file.add(c)
-	cli.CommonFlags(c, "config", "data", "label", "task", "features", "feature-set", "out", "paper")
+	cli.CommonFlags(c, "config", "data", "label", "task", "features", "feature-set", "split", "time", "out", "paper")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := file.check(c); err != nil {
 			return err
@@ -123,6 +124,7 @@ type modelFacts struct {
 	Metrics    wire.Metrics `json:"metrics"`
 	TrainRows  int64        `json:"train_rows"`
 	HeldOut    int64        `json:"held_out_rows"`
+	Split      *wire.Split  `json:"split,omitempty"`       // of a file
 	SampleRate float64      `json:"sample_rate,omitempty"` // absent = all labelled rows
 	Window     string       `json:"window,omitempty"`      // absent = all of the topic
 	Ranges     []wire.Range `json:"ranges"`
@@ -131,7 +133,7 @@ type modelFacts struct {
 func factsOf(m *wire.Model) modelFacts {
 	return modelFacts{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Loss: m.Model.Loss, Lambda: m.Model.Lambda,
-		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows,
+		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows, Split: m.Split,
 		SampleRate: m.SampleRate, Window: m.Window, Ranges: m.Ranges,
 	}
 }
@@ -164,12 +166,19 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	}
 	t.Add("loss", "%s", m.Model.Loss)
 	switch seen := m.Metrics.Seen; {
+	case seen != nil && m.Metrics.MeasuredRows == 0:
 	case seen != nil:
 		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it frequencies: errors may be too low", 100*seen.Share)
 	case len(m.NotHeldOut) > 0:
 		t.Add("  held-out rows", "from events that the feature set was not learned from")
 	}
 	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
+	switch n := m.Metrics.MeasuredRows; {
+	case n > 0 && m.Split != nil:
+		t.Add("errors on", "%d rows that taught nothing: %v", n, m.Split)
+	case n > 0:
+		t.Add("errors on", "%d held-out rows", n)
+	}
 	cli.AddMeasures(t, &m.Metrics.Measures, paper)
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
 		t.Add("not converged", "after %d iterations the gradient was %.2g of that of the constant model", d.Iterations, d.RelativeGradient)

@@ -24,6 +24,7 @@ import (
 type fitFileFlags struct {
 	data, out, set string
 	files          cli.FileFlags
+	split          cli.SplitFlags
 	exploration    cli.SettingFlags
 	names          []string // of these flags
 }
@@ -33,6 +34,7 @@ func (f *fitFileFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.data, "data", "", "file of labelled rows, to train without a broker")
 	flags.StringVar(&f.out, "out", "", "file to write the model and its feature set to; empty = only describe it")
 	flags.StringVar(&f.set, "feature-set", "", "file of the feature set to use; empty = explore the rows for one")
+	f.split.Add(c, "by a hash of their number")
 	f.files.Add(c)
 	f.exploration.AddExploration(c)
 	for _, name := range flagNames(c) {
@@ -47,13 +49,15 @@ func (f *fitFileFlags) check(c *cobra.Command) error {
 	switch given := changedFlags(c, f.names); {
 	case f.data == "" && len(given) > 0:
 		return cli.Usagef("%s: only with --data, a file of rows", strings.Join(given, ", "))
-	case f.data == "" || f.set == "":
+	case f.data == "":
 		return nil
+	case f.set == "":
+		return f.split.Check()
 	}
 	if given := changedFlags(c, f.exploration.Names()); len(given) > 0 {
 		return cli.Usagef("%s: the feature set of --feature-set was explored already", strings.Join(given, ", "))
 	}
-	return nil
+	return f.split.Check()
 }
 
 // flagNames lists the flags defined on a command so far.
@@ -79,7 +83,7 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 	}
 	bar := cli.NewProgress(c, asJSON)
 	defer bar.Done()
-	fitted, err := f.fit(ctx, loaded, bar)
+	fitted, err := f.fit(ctx, c, loaded, bar)
 	bar.Done()
 	if err != nil {
 		return err
@@ -93,26 +97,53 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 }
 
 // fit explores the file if no feature set is given, and fits a model on the set.
-func (f *fitFileFlags) fit(ctx context.Context, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
+func (f *fitFileFlags) fit(ctx context.Context, c *cobra.Command, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
 	fitted := &fileModel{seconds: map[string]float64{}}
 	file, err := f.open(fitted, bar)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	split, err := f.splitOf(ctx, c, fitted, loaded, file)
+	if err != nil {
+		return nil, err
+	}
 	if fitted.set == nil {
-		if err := fitted.explore(ctx, loaded, file); err != nil {
+		if err := fitted.explore(ctx, loaded, file, split); err != nil {
 			return nil, err
 		}
 	}
 	began := time.Now()
-	fitted.model, fitted.rows, err = offline.Fit(ctx, fitted.set, loaded.Stages.Train, f.data, file.Rows("fitting to "+f.data))
+	fitted.model, fitted.rows, err = offline.Fit(ctx, fitted.set, loaded.Stages.Train, f.data, split, file.Rows("fitting to "+f.data))
 	if err != nil {
 		return nil, fmt.Errorf("fit to %s: %w", f.data, err)
 	}
 	fitted.seconds[meter.StageTrain] = time.Since(began).Seconds()
 	fitted.advise(f.data)
 	return fitted, nil
+}
+
+// splitOf returns the rows of the file that nothing learns from. An exploration of the same file has settled that.
+func (f *fitFileFlags) splitOf(ctx context.Context, c *cobra.Command, fitted *fileModel, loaded *config.Config, file *cli.RowFile) (*train.FileSplit, error) {
+	o := loaded.Stages.Train
+	if fitted.set == nil {
+		if err := file.Complete(&loaded.Stages.Events); err != nil {
+			return nil, err
+		}
+		split, note, err := f.split.Resolve(ctx, file, loaded.Stages.Events.Label, o.HeldOutFraction, o.HeldOutSeed)
+		fitted.warn(note)
+		return split, err
+	}
+	label, l := fitted.set.Encoder.Label.Columns, fitted.set.Lineage
+	if l.EventsTopic != f.data || l.Split == nil {
+		split, note, err := f.split.Resolve(ctx, file, label, o.HeldOutFraction, o.HeldOutSeed)
+		fitted.warn(note)
+		return split, err
+	}
+	if given := changedFlags(c, append(f.split.Names(), "held-out")); len(given) > 0 {
+		return nil, cli.Usagef("%s: the feature set was explored on this file without %v; errors can only be measured on these rows", strings.Join(given, ", "), l.Split)
+	}
+	return file.Split(ctx, *l.Split, label)
 }
 
 // open opens the file of rows, with the column types of the feature set if one is given.
@@ -139,31 +170,34 @@ type fileModel struct {
 	seconds  map[string]float64 // by stage
 }
 
-func (m *fileModel) explore(ctx context.Context, loaded *config.Config, file *cli.RowFile) error {
-	found, err := file.Explore(ctx, loaded)
+func (m *fileModel) explore(ctx context.Context, loaded *config.Config, file *cli.RowFile, split *train.FileSplit) error {
+	found, err := file.Explore(ctx, loaded, split)
 	if err != nil {
 		return err
 	}
 	m.set, m.seconds, m.columns = found.Set, found.Seconds, found.Set.Lineage.Columns
-	m.warnings = append(m.warnings, found.Report.Warnings...)
-	if found.Warning != "" {
-		m.warnings = append(m.warnings, found.Warning)
-	}
+	m.warn(found.Report.Warnings...)
+	m.warn(found.Warning)
 	return nil
 }
 
-// seenMuch is the share of held-out rows seen by the exploration from which the user is advised to explore fewer
-// rows.
-const seenMuch = 0.5
+// warn adds notes for the user; empty ones are none.
+func (m *fileModel) warn(notes ...string) {
+	for _, note := range notes {
+		if note != "" {
+			m.warnings = append(m.warnings, note)
+		}
+	}
+}
 
-// advise warns of errors that may be too low.
+// advise says where errors are missing, or may be too low.
 func (m *fileModel) advise(data string) {
 	l := m.set.Lineage
 	switch seen := m.model.Metrics.Seen; {
-	case seen != nil && seen.Share > seenMuch:
-		m.warnings = append(m.warnings, "the errors are those of rows that the feature set was learned from: explore with --sample 0.8 to have others")
-	case seen == nil && l.Learned() && l.EventsTopic != data:
-		m.warnings = append(m.warnings, fmt.Sprintf("the feature set was learned from %s: if these rows were there too, the errors may be too low", l.EventsTopic))
+	case seen != nil:
+		m.warn(fmt.Sprintf("no error is said: %d of the %d held-out rows taught the feature set; leave out --feature-set, or explore with --sample 0.5", seen.InRanges, m.model.HeldOutRows))
+	case l.EventsTopic != data:
+		m.warn(fmt.Sprintf("the feature set was learned from %s: if these rows were there too, the errors are too low", l.EventsTopic))
 	}
 }
 

@@ -82,7 +82,7 @@ func makePairs(ctx context.Context, n int) ([]*featurize.Pair, error) {
 		}
 		set := explored.Set
 		set.Lineage.Sequence = int64(i + 1)
-		model, _, err := offline.Fit(ctx, set, settings.Train, "rows", open)
+		model, _, err := offline.Fit(ctx, set, settings.Train, "rows", nil, open)
 		if err != nil {
 			return nil, fmt.Errorf("train: %w", err)
 		}

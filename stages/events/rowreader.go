@@ -25,9 +25,7 @@ func EachBatch(ctx context.Context, open func() (RowReader, error), do func(numb
 	if err != nil {
 		return err
 	}
-	if closer, ok := reader.(io.Closer); ok {
-		defer closer.Close()
-	}
+	defer func() { _ = CloseReader(reader) }() // read only
 	for number := int64(0); ; number++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -48,4 +46,12 @@ func EachBatch(ctx context.Context, open func() (RowReader, error), do func(numb
 			return err
 		}
 	}
+}
+
+// CloseReader closes a reader if it is an [io.Closer].
+func CloseReader(reader RowReader) error {
+	if closer, ok := reader.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // Fit trains a model on a feature set and the rows of a file: the same model that the stage makes from a topic of these
-// rows. name is what the lineage calls the file.
+// rows, if the split is nil or by hash. name is what the lineage calls the file.
 func Fit(
-	ctx context.Context, set *wire.FeatureSet, config train.Config, name string, open func() (events.RowReader, error),
+	ctx context.Context, set *wire.FeatureSet, config train.Config, name string, split *train.FileSplit, open func() (events.RowReader, error),
 ) (*wire.Model, train.RowCounts, error) {
-	trainer, err := train.NewFile(set, config, name)
+	trainer, err := train.NewFile(set, config, name, split)
 	if err != nil {
 		return nil, train.RowCounts{}, err
 	}

@@ -33,7 +33,7 @@ func TestFitSaysWhatIsWrong(t *testing.T) {
 		"stopped":      {ended, explored.File(rows), context.Canceled.Error()},
 		"no row count": {t.Context(), explored.File([]arrow.Record{rows.NewSlice(0, 0)}...), train.ErrTooFewRows.Error()},
 	} {
-		if model, _, err := offline.Fit(c.ctx, set, train.Default(), "file", c.open); err == nil || model != nil || !strings.Contains(err.Error(), c.says) {
+		if model, _, err := offline.Fit(c.ctx, set, train.Default(), "file", nil, c.open); err == nil || model != nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: model %v, %v; want %q", name, model, err, c.says)
 		}
 	}

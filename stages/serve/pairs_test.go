@@ -57,7 +57,7 @@ func (w *world) made(seed uint64) (*wire.FeatureSet, *wire.Model) {
 	c := explored.Exploration()
 	c.Seed = seed
 	set := explored.FeatureSet(w.t, explored.Events(stagestest.Binary), c, w.rows)
-	model, _, err := offline.Fit(w.t.Context(), set, train.Default(), "rows", explored.File(w.rows))
+	model, _, err := offline.Fit(w.t.Context(), set, train.Default(), "rows", nil, explored.File(w.rows))
 	if err != nil {
 		w.t.Fatal(err)
 	}

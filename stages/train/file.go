@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -33,26 +34,36 @@ type RowCounts struct {
 	UnseenClass int64 `json:"unseen_class"` // among those unlabelled: of a class that the feature set does not know
 }
 
-// NewFile returns a trainer without rows for the named file. If the feature set learned its frequencies from the same
-// file, rows that its exploration sampled are not held out as long as there are others.
-func NewFile(set *wire.FeatureSet, config Config, name string) (*FileTrainer, error) {
+// FileSplit says which rows of a file are held out.
+type FileSplit struct {
+	Rule wire.Split
+	// HeldOut is asked for row numbers, from 0.
+	HeldOut func(row int64) bool
+}
+
+// NewFile returns a trainer without rows for the named file. If the feature set was explored on rows of the same file,
+// those that were scored are not held out as long as there are others. split = nil holds rows out as for a topic.
+func NewFile(set *wire.FeatureSet, config Config, name string, split *FileSplit) (*FileTrainer, error) {
 	config.MinRows = 0 // no more rows will come
+	if split != nil {
+		config.HeldOutSeed, config.HeldOutFraction = split.Rule.Seed, split.Rule.Fraction
+	}
 	t, err := New(set, config, arrowio.DefaultLimits(), 1)
 	if err != nil {
 		return nil, err
 	}
-	t.learnedFrom, t.ages = sampledRows(set, name), false
+	t.split, t.learnedFrom, t.ages = split, sampledRows(set, name), false
 	f := &FileTrainer{Partition: t.Partition(0)}
 	f.reset()
 	f.transform = scoring.NewTransformer(&set.Set)
 	return f, nil
 }
 
-// sampledRows identifies the rows of a file that the frequencies of a set were learned from: none if they were drawn,
-// or learned from something else.
+// sampledRows identifies the rows of a file that taught a set its features: none if the exploration held out the rows
+// of a split, or read something else.
 func sampledRows(set *wire.FeatureSet, name string) []wire.Span {
 	l := set.Lineage
-	if !l.Learned() || l.EventsTopic != name || len(l.Partitions) != 1 {
+	if l.Split != nil || l.EventsTopic != name || len(l.Partitions) != 1 {
 		return nil
 	}
 	return []wire.Span{{NextOffset: l.Partitions[0].ClosingOrdinal, SampleRate: l.SampleRate, SampleSeed: l.SampleSeed}}
@@ -109,4 +120,20 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 	of.NextOffset = f.file.Rows
 	f.take(of, time.Time{})
 	return nil
+}
+
+// Solve is that of a [Trainer]. Errors are not said if rows that taught the features are among those held out: unlike a
+// topic's, a file's rows are all there is.
+func (f *FileTrainer) Solve(ctx context.Context, pipelineName string, now time.Time) (*wire.Model, error) {
+	model, err := f.Trainer.Solve(ctx, pipelineName, now)
+	if err != nil {
+		return nil, err
+	}
+	if model.Metrics.Seen != nil {
+		model.Metrics.Measures, model.Metrics.MeasuredRows = training.Measures{}, 0
+	}
+	if f.split != nil {
+		model.Split = &f.split.Rule
+	}
+	return model, nil
 }

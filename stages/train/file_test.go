@@ -18,7 +18,7 @@ import (
 // fileModel fits a model to the batches of a file.
 func fileModel(t testing.TB, set *wire.FeatureSet, config Config, name string, batches []arrow.Record) (*wire.Model, RowCounts) {
 	t.Helper()
-	trainer, err := NewFile(set, config, name)
+	trainer, err := NewFile(set, config, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func flipped(t *testing.T, rows arrow.Record) arrow.Record {
 // trained returns the model of rows in their order, as a stream trains it or as a file does, which forgets nothing.
 func trained(t *testing.T, set *wire.FeatureSet, config Config, stream bool, batches ...arrow.Record) *wire.Model {
 	t.Helper()
-	trainer, err := NewFile(set, config, "rows")
+	trainer, err := NewFile(set, config, "rows", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestForgettingCostsNothingWhereNothingChanges(t *testing.T) {
 func TestCellsGrowWithAge(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 30_000, 91, stagestest.Faults{})
 	set := featureSet(t, stagestest.Regression, rows)
-	trainer, err := NewFile(set, trainConfig(), "rows")
+	trainer, err := NewFile(set, trainConfig(), "rows", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func wideTrainer(b *testing.B, loss string, ages bool) *FileTrainer {
 	e.Features, e.Candidates = 500, 1000
 	config := trainConfig()
 	config.Loss = loss
-	trainer, err := NewFile(explored.FeatureSet(b, explored.Events(stagestest.Binary), e, rows), config, "rows")
+	trainer, err := NewFile(explored.FeatureSet(b, explored.Events(stagestest.Binary), e, rows), config, "rows", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

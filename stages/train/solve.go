@@ -82,6 +82,7 @@ func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.Ev
 	if evaluation.Len() == 0 || all.fit.len() == 0 {
 		return metrics
 	}
+	metrics.MeasuredRows = int64(evaluation.Len())
 	if t.set.Task != scoring.Regression {
 		metrics.Measures = evaluation.Classification(result.OnFit, all.majority()).Measures()
 		metrics.NameClasses(t.set.Encoder.Label.Classes)

@@ -46,6 +46,7 @@ type Trainer struct {
 	// learnedFrom has the events that the frequencies of the set were learned from, by partition; empty if they were
 	// drawn.
 	learnedFrom []wire.Span
+	split       *FileSplit   // of a file; nil = by hash
 	parts       []*Partition // by partition number
 	lanes       []*lane      // by the partitions that they have
 	ages        bool         // rows that came later say more about rows to come: those of a stream
@@ -356,7 +357,7 @@ func (t *Trainer) samples(id training.RowID) bool {
 // addRow puts row i of the decoded labels, with its features, into the buffer that its hash selects.
 func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 	buffer := &p.buffers.fit
-	if training.HeldOut(p.config.HeldOutSeed, id.Partition, id.Offset, id.Row, p.config.HeldOutFraction) {
+	if p.holdsOut(id) {
 		evaluation := p.open().evaluation
 		buffer = &p.buffers.heldOut
 		if p.learned(id) {
@@ -372,4 +373,12 @@ func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 		buffer.level = append(buffer.level, p.share.levelOf(id))
 	}
 	buffer.rows++
+}
+
+// holdsOut reports whether a row is held out unless it taught the features.
+func (t *Trainer) holdsOut(id training.RowID) bool {
+	if t.split != nil {
+		return t.split.HeldOut(id.Offset)
+	}
+	return id.Below(t.config.HeldOutSeed, t.config.HeldOutFraction)
 }

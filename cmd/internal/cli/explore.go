@@ -7,20 +7,28 @@ import (
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/selection"
+	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// Explore runs the configured exploration over a file. The lineage of the set includes what reading the file has shown of its columns.
-func (r *RowFile) Explore(ctx context.Context, loaded *config.Config) (*offline.Explored, error) {
+// Explore runs the configured exploration over a file, without the rows that a split holds out unless it is nil. The lineage of the set includes what reading the file has shown of its columns.
+func (r *RowFile) Explore(ctx context.Context, loaded *config.Config, split *train.FileSplit) (*offline.Explored, error) {
 	if err := r.Complete(&loaded.Stages.Events); err != nil {
 		return nil, err
 	}
 	loaded.Stages.Topics.Events = r.path // in place of the topic in the lineage
-	found, err := offline.Explore(ctx, loaded.Stages.Plan(), r.Rows("exploring "+r.path), selection.Options{
+	rows := r.Rows("exploring " + r.path)
+	if split != nil {
+		rows = offline.Without(split, rows)
+	}
+	found, err := offline.Explore(ctx, loaded.Stages.Plan(), rows, selection.Options{
 		Progress: func(p selection.Progress) { r.bar.Show(Choosing(p.Round, p.Rounds, p.Last()), 0, 0) },
 	})
 	r.bar.Done()
 	if err != nil {
 		return nil, fmt.Errorf("explore %s: %w", r.path, err)
+	}
+	if split != nil {
+		found.Set.Lineage.Split = &split.Rule
 	}
 	found.Set.Lineage.Columns = r.Columns(found.Set.Lineage.Columns)
 	return found, nil

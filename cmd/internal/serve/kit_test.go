@@ -45,7 +45,7 @@ func (o *rowsOnce) Next() (arrow.Record, error) {
 // fit fits a model of a set to the rows that it was explored on.
 func fit(t testing.TB, set *wire.FeatureSet, rows arrow.Record) *wire.Model {
 	t.Helper()
-	model, _, err := offline.Fit(t.Context(), set, train.Default(), "rows", func() (events.RowReader, error) { return &rowsOnce{rows}, nil })
+	model, _, err := offline.Fit(t.Context(), set, train.Default(), "rows", nil, func() (events.RowReader, error) { return &rowsOnce{rows}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,37 @@
+package wire
+
+import "fmt"
+
+// The ways to choose the rows of a file that are held out.
+const (
+	SplitRandom = "random" // by row hash, see [training.HeldOut]
+	SplitTime   = "time"   // the last ones
+)
+
+// Split says which rows of a file no exploration read, so that λ is chosen and errors are measured on rows that taught
+// nothing.
+type Split struct {
+	By       string  `json:"by"`
+	Column   string  `json:"column,omitempty"` // whose values say which rows are the last; empty = their order in the file
+	Fraction float64 `json:"fraction"`         // share of the rows that is held out
+	Seed     uint64  `json:"seed,omitempty"`   // of the row hash
+}
+
+// String names the held-out rows.
+func (s Split) String() string {
+	switch {
+	case s.By != SplitTime:
+		return fmt.Sprintf("%.3g %% of the rows, by hash", 100*s.Fraction)
+	case s.Column == "":
+		return fmt.Sprintf("the last %.3g %% of the rows in the order of the file", 100*s.Fraction)
+	}
+	return fmt.Sprintf("the last %.3g %% of the rows by column %q", 100*s.Fraction, s.Column)
+}
+
+// validate reports a rule that nobody can follow; nil is none.
+func (s *Split) validate() error {
+	if s == nil || (s.By == SplitRandom && s.Column == "" || s.By == SplitTime) && s.Fraction >= 0 && s.Fraction < 1 {
+		return nil
+	}
+	return fmt.Errorf("split %+v is not a way to hold rows out", *s)
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/offline"
+	"github.com/eerf-stream/eerf/stages/train"
+)
+
+// splitAuto stands for a split by time where a column of dates or times is sorted, otherwise a random one.
+const splitAuto = "auto"
+
+// SplitFlags say which rows of a file nothing learns from, so that errors can be measured on them.
+type SplitFlags struct{ by, column string }
+
+// Add defines the flags on a command; random says what a random split is there.
+func (f *SplitFlags) Add(c *cobra.Command, random string) {
+	c.Flags().StringVar(&f.by, "split", splitAuto, "rows that nothing learns from before errors are measured on them: random ("+random+
+		"), time (the last ones, in the order of the file or of --time), or auto: by time if a column of dates or times is sorted")
+	c.Flags().StringVar(&f.column, "time", "", "column of dates, times or numbers whose last rows --split time takes; empty = the order of the file")
+}
+
+// Names returns the names of the flags.
+func (f *SplitFlags) Names() []string { return []string{"split", "time"} }
+
+// Check reports flags that do not go together.
+func (f *SplitFlags) Check() error {
+	switch f.by {
+	case splitAuto, wire.SplitTime:
+		return nil
+	case wire.SplitRandom:
+		if f.column != "" {
+			return Usagef("--time %s: only for --split time", f.column)
+		}
+		return nil
+	}
+	return Usagef("--split %s: expected %s", f.by, strings.Join([]string{splitAuto, wire.SplitRandom, wire.SplitTime}, ", "))
+}
+
+// rule returns the rule for a file that a share of the rows is held out by.
+func (f *SplitFlags) rule(ctx context.Context, file *RowFile, fraction float64, seed uint64) (wire.Split, error) {
+	switch {
+	case f.column != "" && !file.schema.HasField(f.column):
+		return wire.Split{}, Usagef("%s has no column %q (--time%s); its columns are %s", file.path, f.column, file.nearColumn(f.column), file.columns())
+	case f.column != "" || f.by == wire.SplitTime:
+		return wire.Split{By: wire.SplitTime, Column: f.column, Fraction: fraction}, nil
+	case f.by == splitAuto:
+		column, err := offline.SortedTime(ctx, file.schema, file.Rows("looking for rows in order in "+file.path))
+		if err != nil || column != "" {
+			return wire.Split{By: wire.SplitTime, Column: column, Fraction: fraction}, err
+		}
+	}
+	return wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, nil
+}
+
+// Resolve returns the split of a file with this label, and a note if it was chosen because the file is sorted.
+func (f *SplitFlags) Resolve(ctx context.Context, file *RowFile, label []string, fraction float64, seed uint64) (*train.FileSplit, string, error) {
+	rule, err := f.rule(ctx, file, fraction, seed)
+	if err != nil {
+		return nil, "", err
+	}
+	split, err := file.Split(ctx, rule, label)
+	found := rule.By == wire.SplitTime && f.by == splitAuto && f.column == ""
+	if found && errors.Is(err, offline.ErrTooFewRows) {
+		split, err = file.Split(ctx, wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, label)
+		found = false
+	}
+	if err != nil || !found {
+		return split, "", err
+	}
+	return split, fmt.Sprintf("the file is sorted by %q, so errors are those of its last rows; --split random takes rows by chance", rule.Column), nil
+}
+
+// Split returns what a rule holds out of the file.
+func (r *RowFile) Split(ctx context.Context, rule wire.Split, label []string) (*train.FileSplit, error) {
+	split, err := offline.Split(ctx, rule, label, r.Rows("looking for the last rows of "+r.path))
+	if err != nil {
+		return nil, fmt.Errorf("split %s: %w", r.path, err)
+	}
+	return split, nil
+}

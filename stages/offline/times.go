@@ -1,0 +1,112 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// SortedTime returns the first column of dates or times by which the rows of a file are sorted, upwards or downwards;
+// empty if there is none. It reads a file that has such columns once. A column without a value in some row, or with only one
+// value, sorts nothing.
+func SortedTime(ctx context.Context, schema *arrow.Schema, open func() (events.RowReader, error)) (string, error) {
+	var columns []*order
+	for _, field := range schema.Fields() {
+		switch field.Type.ID() {
+		case arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP:
+			columns = append(columns, &order{name: field.Name, last: math.NaN()})
+		}
+	}
+	if len(columns) == 0 {
+		return "", nil
+	}
+	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
+		for _, c := range columns {
+			values, err := timesOf(batch, c.name)
+			if err != nil {
+				return err
+			}
+			c.add(values)
+		}
+		return nil
+	})
+	for _, c := range columns {
+		if c.sorted() {
+			return c.name, err
+		}
+	}
+	return "", err
+}
+
+// order says how the values of a column follow one another.
+type order struct {
+	name              string
+	last              float64
+	gap, rises, drops bool
+}
+
+func (o *order) add(values []float64) {
+	for _, v := range values {
+		o.gap = o.gap || math.IsNaN(v)
+		o.rises, o.drops = o.rises || v > o.last, o.drops || v < o.last
+		o.last = v
+	}
+}
+
+func (o *order) sorted() bool { return !o.gap && o.rises != o.drops }
+
+// timesOf returns the values of a column as numbers that are in the order of time, NaN for those that are missing.
+func timesOf(batch arrow.Record, column string) ([]float64, error) {
+	at := batch.Schema().FieldIndices(column)
+	if len(at) == 0 {
+		return nil, fmt.Errorf("there is no column %q to order the rows by", column)
+	}
+	switch a := batch.Column(at[0]).(type) {
+	case *array.Date32:
+		return numbersOf(a)
+	case *array.Date64:
+		return numbersOf(a)
+	case *array.Timestamp:
+		return numbersOf(a)
+	case *array.Int8:
+		return numbersOf(a)
+	case *array.Int16:
+		return numbersOf(a)
+	case *array.Int32:
+		return numbersOf(a)
+	case *array.Int64:
+		return numbersOf(a)
+	case *array.Uint8:
+		return numbersOf(a)
+	case *array.Uint16:
+		return numbersOf(a)
+	case *array.Uint32:
+		return numbersOf(a)
+	case *array.Uint64:
+		return numbersOf(a)
+	case *array.Float32:
+		return numbersOf(a)
+	case *array.Float64:
+		return numbersOf(a)
+	default:
+		return nil, fmt.Errorf("column %q, of type %v, does not order rows: expected dates, times or numbers", column, a.DataType())
+	}
+}
+
+func numbersOf[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64](a interface {
+	arrow.Array
+	Value(i int) T
+}) ([]float64, error) {
+	values := make([]float64, a.Len())
+	for i := range values {
+		if values[i] = math.NaN(); a.IsValid(i) {
+			values[i] = float64(a.Value(i))
+		}
+	}
+	return values, nil
+}
