@@ -24,18 +24,15 @@ type fitted struct {
 // fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this
 // function distinguishes losses.
 func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
-	transform, heldOut := scoring.NewTransformer(choice.Set), choice.HeldOut
-	if heldOut == nil {
-		heldOut = r.heldOut
-	}
+	transform := scoring.NewTransformer(choice.Set)
 	if r.options.Loss == training.LossLogistic {
-		return r.fitLogistic(ctx, transform, heldOut)
+		return r.fitLogistic(ctx, transform)
 	}
-	return r.fitSquared(transform, heldOut)
+	return r.fitSquared(transform)
 }
 
-func (r *repeat) fitSquared(transform *scoring.Transformer, out []bool) (*fitted, error) {
-	fit, heldOut := r.sumProducts(transform, out)
+func (r *repeat) fitSquared(transform *scoring.Transformer) (*fitted, error) {
+	fit, heldOut := r.sumProducts(transform)
 	found, err := training.Train(fit, heldOut, r.training())
 	if err != nil {
 		return nil, err
@@ -47,8 +44,8 @@ func (r *repeat) fitSquared(transform *scoring.Transformer, out []bool) (*fitted
 	return newFitted(found, transform, losses), nil
 }
 
-func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer, out []bool) (*fitted, error) {
-	fit, heldOut := r.keepRows(transform, out)
+func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer) (*fitted, error) {
+	fit, heldOut := r.keepRows(transform)
 	found, err := training.TrainLogistic(ctx, fit, heldOut, r.training())
 	if err != nil {
 		return nil, err

@@ -29,9 +29,6 @@ type Method struct {
 // Selected is the feature set that a method has made.
 type Selected struct {
 	Set *scoring.FeatureSet
-	// HeldOut marks the training rows that λ is chosen on, if they differ from those of the comparison; otherwise
-	// nil.
-	HeldOut []bool
 	// Note is what a reader of the table should know about it, usually nothing.
 	Note string
 }

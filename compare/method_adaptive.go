@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
@@ -46,7 +45,7 @@ func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
 			return nil, err
 		}
 		selected := only(learned.FeatureSet())
-		selected.HeldOut, selected.Note = l.unseen, pointNote(learned.Report.Best())
+		selected.Note = pointNote(learned.Report.Best())
 		return selected, nil
 	}
 }
@@ -69,9 +68,6 @@ type lesson struct {
 	candidates scoring.Candidates // of the first round
 	sample     *scoring.Sample    // including the rows held out of it
 	sums       *scoring.Sums      // over the others
-	// unseen marks the training rows to choose λ on: those that the comparison holds out, except the ones that teach
-	// frequencies, and those held out of the sample.
-	unseen []bool
 }
 
 // lesson returns the one of the repeat.
@@ -80,16 +76,15 @@ func (t *Trial) lesson() lesson {
 		r := t.repeat
 		x, n, y := t.Sample()
 		sample := &scoring.Sample{X: x, Rows: n, Dim: r.train.dim, Targets: y, HeldOut: make([]bool, n)}
-		unseen, learned := slices.Clone(r.heldOut), make([]int32, 0, n)
+		learned := make([]int32, 0, n)
 		for i, row := range r.pool.list {
 			sample.HeldOut[i] = scoring.HeldOut(scoring.Hash(t.Seed, 0, int64(row)))
-			unseen[row] = sample.HeldOut[i]
 			if !sample.HeldOut[i] {
 				learned = append(learned, int32(i))
 			}
 		}
 		from := &pool{candidates: adaptive.FirstRound(t.Candidates()), sample: r.pool.sample.sample(learned)}
 		sums := from.score(scoring.NewBank(from.candidates, scoring.BankOptions{}))
-		return lesson{candidates: from.candidates, sample: sample, sums: sums, unseen: unseen}
+		return lesson{candidates: from.candidates, sample: sample, sums: sums}
 	})
 }

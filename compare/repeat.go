@@ -52,7 +52,8 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := firstByHash(r.seed, r.train.rows, o.sampleSize(r.train.rows))
+	left := r.train.rows - countTrue(r.heldOut)
+	list := firstByHash(r.seed, r.train.rows, o.sampleSize(left), r.heldOut)
 	r.pool = &pool{candidates: candidates, list: list, sample: r.train.sample(list)}
 	return r, nil
 }
@@ -75,7 +76,7 @@ func (r *repeat) bandwidth() (sigma float64, warning string) {
 	if r.options.Sigma > 0 {
 		return r.options.Sigma, ""
 	}
-	list := firstByHash(r.seed^bandwidthTag, r.train.rows, min(r.train.rows, bandwidthRows))
+	list := firstByHash(r.seed^bandwidthTag, r.train.rows, min(r.train.rows, bandwidthRows), nil)
 	near := r.train.sample(list)
 	return scoring.Bandwidth(near.x, near.rows, near.dim, r.options.Distribution, r.options.Map)
 }

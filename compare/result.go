@@ -50,8 +50,10 @@ type Facts struct {
 	TestRows  int    `json:"test_rows"`
 	// FixedSplit means that the test rows are the same in all repeats.
 	FixedSplit bool `json:"fixed_split"`
-	Dim        int  `json:"dim"`
-	SampleRows int  `json:"sample_rows"`
+	// Split says which rows they are, if they are not those of a file of their own. The caller fills it in.
+	Split      string `json:"split,omitempty"`
+	Dim        int    `json:"dim"`
+	SampleRows int    `json:"sample_rows"`
 	// Candidates is the actual M0.
 	Candidates int `json:"candidates"`
 	// Sigma is the bandwidth of the first repeat.

@@ -29,18 +29,21 @@ func (o Options) sampleSize(n int) int {
 	return min(max(wanted, minSample), n)
 }
 
-// firstByHash returns the count row numbers below n with the smallest hashes, ascending.
-func firstByHash(seed uint64, n, count int) []int32 {
+// firstByHash returns, of the row numbers below n that are not left out, the count with the smallest hashes, or all if
+// there are fewer, ascending. without is nil if none is left out.
+func firstByHash(seed uint64, n, count int, without []bool) []int32 {
 	type hashed struct {
 		hash uint64
 		row  int32
 	}
-	all := make([]hashed, n)
-	for i := range all {
-		all[i] = hashed{scoring.Hash(seed, 0, int64(i)), int32(i)}
+	all := make([]hashed, 0, n)
+	for i := range n {
+		if without == nil || !without[i] {
+			all = append(all, hashed{scoring.Hash(seed, 0, int64(i)), int32(i)})
+		}
 	}
 	slices.SortFunc(all, func(a, b hashed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row)) })
-	first := make([]int32, count)
+	first := make([]int32, min(count, len(all)))
 	for i := range first {
 		first[i] = all[i].row
 	}
@@ -48,11 +51,21 @@ func firstByHash(seed uint64, n, count int) []int32 {
 	return first
 }
 
-// heldOutRows reports for each of n training rows whether λ is chosen on it.
+// heldOutRows reports for each of n training rows whether λ is chosen on it. Features are never chosen on such rows.
 func heldOutRows(seed uint64, n int, share float64) []bool {
 	heldOut := make([]bool, n)
 	for i := range heldOut {
 		heldOut[i] = training.HeldOut(seed, 0, int64(i), 0, share)
 	}
 	return heldOut
+}
+
+// countTrue counts marked rows.
+func countTrue(marked []bool) (n int) {
+	for _, m := range marked {
+		if m {
+			n++
+		}
+	}
+	return n
 }

@@ -30,7 +30,8 @@ rows: mean error with its standard error, the difference from plain random featu
 r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Results depend on the rows, the flags and the
 seed alone, except for the seconds.
 
-Rows come from --data, with test rows from --test-file or a share of them. An interrupt prints what is done so far.
+Rows come from --data, with test rows from --test-file or a share of them (--split). Nothing is chosen on test rows, and
+lambda on training rows that chose no feature. An interrupt prints what is done so far.
 
 Methods (the first five run by default: the baselines, the best selection from drawn candidates, and what a pipeline
 learns; --methods all runs every method that fits the other flags):
@@ -49,7 +50,7 @@ learns; --methods all runs every method that fits the other flags):
 }
 
 func (f *compareFlags) run(c *cobra.Command) error {
-	if err := f.rows.check(); err != nil {
+	if err := f.rows.check(c); err != nil {
 		return err
 	}
 	f.OwnRows(c.Flags())
@@ -58,22 +59,26 @@ func (f *compareFlags) run(c *cobra.Command) error {
 	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()
-	table, notes, err := f.rows.read(c.Context(), bar)
+	byTime := lastFifth
+	if c.Flags().Changed("test-fraction") {
+		byTime = f.Options.TestFraction
+	}
+	rows, err := f.rows.read(c.Context(), bar, byTime)
 	if err != nil {
 		return err
 	}
-	defer table.Release()
+	defer rows.Release()
 	if f.out != "" { // find that out before the work
 		if err := report.Prepare(f.out); err != nil {
 			return err
 		}
 	}
-	result, err := compare.Run(c.Context(), table.Name(), table, f.Options, bar.Show)
+	result, err := compare.Run(c.Context(), rows.Name(), rows, f.Options, bar.Show)
 	bar.Done()
 	if result == nil {
 		return asUsage(err)
 	}
-	result.Notes = append(notes, result.Notes...)
+	result.Notes, result.Data.Split = append(rows.notes, result.Notes...), rows.split
 	result.Data.Columns = f.rows.file.Columns(result.Data.Columns)
 	result.Made, result.MethodsLeftOut = f.Made(c.CommandPath(), c.Root().Version, c.Flags()), f.LeftOut
 	return errors.Join(f.show(c, result), err)

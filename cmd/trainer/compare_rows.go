@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -16,6 +17,7 @@ import (
 // rowFlags say where the rows of a comparison come from.
 type rowFlags struct {
 	files      cli.FileFlags
+	split      cli.SplitFlags
 	data, test string
 	label      []string
 	exclude    []string
@@ -33,54 +35,98 @@ func (f *rowFlags) add(c *cobra.Command) {
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "comma-separated columns that are not features")
 	flags.StringVar(&f.task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
 	flags.StringVar(&f.transform, "label-transform", encoder.TransformNone, "what is learned of a regression label: "+strings.Join(encoder.LabelTransforms(), ", ")+"; errors are in units of the label")
+	f.split.Add(c, "by the seed")
 	f.files.Add(c)
 }
 
 // check checks the flags alone.
-func (f *rowFlags) check() error {
+func (f *rowFlags) check(c *cobra.Command) error {
 	if f.data == "" {
 		return cli.Usagef("--data is needed: the file of rows to compare on")
+	}
+	if given := changedFlags(c, f.split.Names()); f.test != "" && len(given) > 0 {
+		return cli.Usagef("%s: the test rows are those of --test-file", strings.Join(given, ", "))
+	}
+	return f.split.Check()
+}
+
+// comparedRows are rows to compare on.
+type comparedRows struct {
+	*datasets.Table
+	late  []bool   // marks the test rows of a split by time; nil = none
+	split string   // what they are
+	notes []string // for the user
+}
+
+// Fixed implements [compare.Source].
+func (r *comparedRows) Fixed() bool { return r.late != nil || r.Table.Fixed() }
+
+// Split implements [compare.Source].
+func (r *comparedRows) Split(o datasets.SplitOptions) (*datasets.Split, error) {
+	if r.late == nil {
+		return r.Table.Split(o)
+	}
+	return r.SplitAt(o, r.late)
+}
+
+// lastFifth is the share of test rows of a split by time.
+const lastFifth = 0.2
+
+// splitByTime marks the last rows of the file if they are to be the test rows.
+func (f *rowFlags) splitByTime(ctx context.Context, rows *comparedRows, testFraction float64) error {
+	split, note, err := f.split.Resolve(ctx, f.file, f.label, testFraction, 0)
+	if err != nil || split.Rule.By != wire.SplitTime {
+		return err
+	}
+	rows.late, rows.split = make([]bool, rows.Rows()), split.Rule.String()
+	for i := range rows.late {
+		rows.late[i] = split.HeldOut(int64(i))
+	}
+	if note != "" {
+		rows.notes = append(rows.notes, note)
 	}
 	return nil
 }
 
-// read reads all rows. notes are for the user.
-func (f *rowFlags) read(ctx context.Context, bar *cli.Progress) (table *datasets.Table, notes []string, err error) {
+// read reads all rows. testFraction is the share of a split by time.
+func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction float64) (rows *comparedRows, err error) {
 	file, err := f.files.Open(f.data, 0, bar)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer file.Close()
 	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform}
 	if err := file.Complete(&events); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := events.Options().Validate(); err != nil {
-		return nil, nil, &cli.UsageError{Err: err}
+		return nil, &cli.UsageError{Err: err}
 	}
 	var test func() (datasets.RowReader, error)
 	var other *cli.RowFile
 	if f.test != "" {
 		other, err = file.Like(f.test)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		defer other.Close()
 		if err := other.Check(&events); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		test = reader(other, "reading "+f.test)
 	}
-	table, err = datasets.ReadTable(ctx, f.data, events.Options(), reader(file, "reading "+f.data), test)
+	table, err := datasets.ReadTable(ctx, f.data, events.Options(), reader(file, "reading "+f.data), test)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", f.data, err)
+		return nil, fmt.Errorf("read %s: %w", f.data, err)
 	}
-	if f.file = file; other != nil {
-		for _, note := range other.Notes() {
-			notes = append(notes, "of "+f.test+": "+note)
-		}
+	f.file, rows = file, &comparedRows{Table: table}
+	if other == nil {
+		return rows, f.splitByTime(ctx, rows, testFraction)
 	}
-	return table, notes, nil
+	for _, note := range other.Notes() {
+		rows.notes = append(rows.notes, "of "+f.test+": "+note)
+	}
+	return rows, nil
 }
 
 // reader returns a function that opens the rows of a file.

@@ -19,7 +19,10 @@ func Describe(r *compare.Result) string {
 	d := r.Data
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %d training and %d test rows", d.Name, d.Task, d.TrainRows, d.TestRows)
-	if !d.FixedSplit {
+	switch {
+	case d.Split != "":
+		fmt.Fprintf(&b, " (%s)", d.Split)
+	case !d.FixedSplit:
 		b.WriteString(" chosen by the seed")
 	}
 	fmt.Fprintf(&b, ", d = %d", d.Dim)

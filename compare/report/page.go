@@ -91,7 +91,10 @@ func facts(r *compare.Result) [][2]string {
 		{"λ grid, held-out share", fmt.Sprintf("%v, %v", o.Grid, o.HeldOut)},
 		{"standardize, clip", fmt.Sprintf("%s, %v", o.Standardize, o.Clip)},
 	}
-	if !d.FixedSplit {
+	switch {
+	case d.Split != "":
+		all = append(all, [2]string{"split", "test rows are " + d.Split})
+	case !d.FixedSplit:
 		all = append(all, [2]string{"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction)})
 	}
 	for _, more := range [][2]string{
