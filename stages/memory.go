@@ -149,10 +149,7 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	m := int64(s.Exploration.Features)
 	limits := train.FeatureLimits(s.State().Limits())
 	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and what is decoded from them
-	samples, sums := int64(1), int64(2)                      // for each lane: of held-out rows; of held-out and other rows
-	if s.Exploration.Criterion.Learns() {
-		samples, sums = 2, 3 // rows that the exploration has seen count apart
-	}
+	const samples, sums = int64(2), int64(3)                 // for each lane: of held-out rows; of held-out and other rows; those that the exploration has seen count apart
 	needs := []MemoryNeed{
 		{"train: features that are read", min(all, int64(load.Messages)) * message, []string{"memory.messages", "topics.max_message_bytes"}},
 		{"train: held-out rows", (samples*all + 2) * int64(s.Train.EvaluationRows) * 4 * (m + int64(load.Outputs)), []string{"train.evaluation_rows", "exploration.features"}},

@@ -112,7 +112,7 @@ var modelMetrics = []metric{
 			return m.Metrics.RowShare
 		})},
 	{"model_held_out_seen_ratio", gauge, "ratio", "",
-		"Approximate share of the model's held-out rows from which the frequencies of its feature set were learned; its error may be too low because of it. 0 if held-out rows come from other events, or nothing was learned.",
+		"Approximate share of the model's held-out rows from which its feature set was learned; its error may be too low because of it. 0 if held-out rows come from other events.",
 		of(model, func(m *wire.Model) float64 {
 			if m.Metrics.Seen == nil {
 				return 0

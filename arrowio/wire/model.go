@@ -32,7 +32,7 @@ type Model struct {
 	SampleRate float64 `json:"sample_rate,omitempty"`
 	Window     string  `json:"window,omitempty"` // what part of the features topic was to be used, as in train.window; empty = all
 	Ranges     []Range `json:"ranges"`           // what was read, ascending by partition
-	// NotHeldOut are the events that the frequencies of the feature set were learned from: their rows were not held
+	// NotHeldOut are the events that the feature set was learned from: their rows were not held
 	// out, whatever their hash. Empty if the hash alone decided. Not hashed.
 	NotHeldOut []Span    `json:"not_held_out,omitempty"`
 	TrainedAt  time.Time `json:"trained_at,omitzero"`
@@ -89,11 +89,11 @@ type Metrics struct {
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
 	LambdaPath []LambdaPoint `json:"lambda_path,omitempty"`
 	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
-	// Seen says that the exploration that learned the frequencies had seen held-out rows; nil if it had seen none.
+	// Seen says that the exploration had seen held-out rows; nil if it had seen none.
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
 }
 
-// SeenRows are held-out rows among the events that an exploration learned frequencies from: errors on them may be too
+// SeenRows are held-out rows among the events that an exploration learned features from: errors on them may be too
 // low.
 type SeenRows struct {
 	InRanges int64 `json:"rows_in_ranges"` // held-out rows in the ranges that the exploration read

@@ -168,7 +168,7 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	switch seen := m.Metrics.Seen; {
 	case seen != nil && m.Metrics.MeasuredRows == 0:
 	case seen != nil:
-		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it frequencies: errors may be too low", 100*seen.Share)
+		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it features: errors may be too low", 100*seen.Share)
 	case len(m.NotHeldOut) > 0:
 		t.Add("  held-out rows", "from events that the feature set was not learned from")
 	}

@@ -64,7 +64,7 @@ func (b bucket) len() int64 {
 }
 
 // dataset is the rows to fit on and the held-out ones. Rows that the hash would hold out, but from events that the
-// frequencies were learned from, are kept apart as seen: which side they go to depends on how many other held-out rows
+// features were learned from, are kept apart as seen: which side they go to depends on how many other held-out rows
 // there are ([dataset.settle]).
 type dataset struct {
 	fit, heldOut bucket

@@ -12,8 +12,8 @@
 //   - a cell that is too old to judge models is folded: its held-out rows are fitted as well;
 //   - a [Window] is how much of the topic models are made from;
 //   - a [FileTrainer] is a Trainer for the rows of a file;
-//   - held-out rows are chosen by hash; λ is chosen and errors are measured on them. If the frequencies of the set were
-//     learned, these rows come from other events than those learned from, if there are enough of them; otherwise the
+//   - held-out rows are chosen by hash; λ is chosen and errors are measured on them. These rows
+//     come from other events than the set was explored on, if there are enough of them; otherwise the
 //     metrics of the model say that the exploration has seen them;
 //   - a challenger is a new model, the incumbent the one in use. Both are compared on the newest held-out rows that neither was
 //     fitted on; the incumbent's predictions of them are the [baseline]. A model of another feature set predicts from
@@ -30,7 +30,7 @@
 // intervals fall. This does not affect the first model after a start, nor one made by a command.
 //
 // Memory: each cell takes sums of 4·(M+K)² bytes for M features and K outputs; one that is not folded twice that, or
-// three times where frequencies were learned. A lane has at most [MaxCells]. With the logistic loss they take the rows instead, bounded
+// three times where features were. A lane has at most [MaxCells]. With the logistic loss they take the rows instead, bounded
 // by train.row_memory (if there are more, a share chosen by hash, [rowShare]). Each cell that is not
 // folded also keeps up to train.evaluation_rows held-out rows.
 //

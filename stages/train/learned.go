@@ -7,12 +7,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// learnedFrom returns the events that the frequencies of a set were learned from, by partition; none if they were
-// drawn. Which of their rows were sampled is unknown here: features carry offsets, and rows are sampled by ordinal.
+// learnedFrom returns the events that a set was explored on, by partition. They taught it which features to take, drawn
+// or learned: of many candidates the best fit also what is chance in these rows. Which of their rows were sampled is unknown here: features carry offsets, and rows are sampled by ordinal.
 func learnedFrom(set *wire.FeatureSet) []wire.Span {
-	if !set.Lineage.Learned() {
-		return nil
-	}
 	var spans []wire.Span
 	for _, part := range set.Lineage.Partitions {
 		if part.NextOffset > part.StartOffset {
@@ -22,7 +19,7 @@ func learnedFrom(set *wire.FeatureSet) []wire.Span {
 	return spans
 }
 
-// learned reports whether a row belongs to the events that the frequencies were learned from.
+// learned reports whether a row belongs to the events that the features were learned from.
 func (t *Trainer) learned(id training.RowID) bool {
 	return slices.ContainsFunc(t.learnedFrom, func(s wire.Span) bool { return s.Has(id) })
 }

@@ -21,14 +21,21 @@ const (
 // learnedSet is a set whose frequencies were learned from the first events of partition 2, and the messages of features of all.
 func learnedSet(t testing.TB, task string, most int) (*wire.FeatureSet, []pipeline.Record) {
 	t.Helper()
-	rows := stagestest.Events(t, task, 3000, 81, stagestest.Faults{BadFeature: 0.02, NoLabel: 0.05})
-	batches := stagestest.Cut(t, rows, stagestest.Every(rowsOfEvent))
-	c := explored.Exploration()
-	c.Criterion, c.RefineSteps, c.SampleRate = scoring.Adaptive, 8, 0.75
-	set := explored.FeatureSet(t, explored.Events(task), c, batches[:learnedEvents]...)
+	set, messages := setBy(t, scoring.Adaptive, task, most)
 	if !set.Lineage.Learned() {
 		t.Fatalf("nothing was learned: %+v", set.Lineage.Learning)
 	}
+	return set, messages
+}
+
+// setBy is a set that was explored by a criterion on the first events of partition 2, and the messages of features of all.
+func setBy(t testing.TB, criterion scoring.Criterion, task string, most int) (*wire.FeatureSet, []pipeline.Record) {
+	t.Helper()
+	rows := stagestest.Events(t, task, 3000, 81, stagestest.Faults{BadFeature: 0.02, NoLabel: 0.05})
+	batches := stagestest.Cut(t, rows, stagestest.Every(rowsOfEvent))
+	c := explored.Exploration()
+	c.Criterion, c.RefineSteps, c.SampleRate = criterion, 8, 0.75
+	set := explored.FeatureSet(t, explored.Events(task), c, batches[:learnedEvents]...)
 	set.Lineage.Partitions[0].Partition = 2
 	return set, featureMessages(t, set, batches, most)
 }
@@ -42,11 +49,13 @@ func offsetsBelow(t testing.TB, messages []pipeline.Record, offset string) []pip
 	})
 }
 
-// Rows of events that the frequencies were learned from are fitted on, whatever their hash, once enough others are held out.
+// Rows of events that the features were learned from, or chosen on, are fitted on, whatever their hash, once enough others are held
+// out.
 func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
-	for _, task := range stagestest.Tasks {
-		t.Run(task, func(t *testing.T) {
-			set, messages := learnedSet(t, task, whole)
+	for i, task := range stagestest.Tasks {
+		criterion := []scoring.Criterion{scoring.Adaptive, scoring.Correlation}[i%2]
+		t.Run(task+" by "+criterion.String(), func(t *testing.T) {
+			set, messages := setBy(t, criterion, task, whole)
 			config := trainConfig()
 			config.LambdaGrid = "0.0001,0.001,0.01,0.1"
 			fit, held := split(trainingRows(t, set, config, messages), func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })

@@ -43,8 +43,7 @@ type Trainer struct {
 	// fitOffset is what is added to a regression label after its gain: the coding's offset, so that the label is in
 	// [-1, 1], or nothing if an intercept makes that needless and digits would be lost.
 	fitOffset []float64
-	// learnedFrom has the events that the frequencies of the set were learned from, by partition; empty if they were
-	// drawn.
+	// learnedFrom has the events that the features of the set were learned from, by partition.
 	learnedFrom []wire.Span
 	split       *FileSplit   // of a file; nil = by hash
 	parts       []*Partition // by partition number

@@ -240,7 +240,7 @@ type Model struct {
 	Verdict    string    `json:"verdict,omitempty"` // how it compared with the model that was current then
 	Rows       int64     `json:"rows"`
 	HeldOut    int64     `json:"held_out_rows"`
-	// SeenShare is roughly the share of the held-out rows that frequencies of the feature set were learned from.
+	// SeenShare is roughly the share of the held-out rows that the features of the set were learned from.
 	SeenShare float64 `json:"seen_share,omitempty"`
 	Loss      string  `json:"loss"`
 	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is the error of the best
