@@ -48,9 +48,10 @@ func (p *logisticPath) walk(ctx context.Context) error {
 	return nil
 }
 
-// rising reports whether the last level was clearly worse than the best.
+// rising reports whether the last level was clearly worse than the best. As long as the largest λ is the best, losses may
+// still fall: where most rows are older than a change, a little of what they teach is worse than nothing.
 func (p *logisticPath) rising() bool {
-	return p.rungs[len(p.rungs)-1].loss > p.best.loss*(1+clearRise)
+	return p.best.level < p.rungs[0].level && p.rungs[len(p.rungs)-1].loss > p.best.loss*(1+clearRise)
 }
 
 // try fits one level, starting from the last one.

@@ -20,11 +20,12 @@ fit --data trains on one, predict applies the model to another.`,
   trainer fit --data rows.csv --label churned --out model.arrow
   trainer run -c eerf.yaml
   trainer models list -c eerf.yaml
-  trainer compare --data rows.csv --label churned`,
+  trainer compare --data rows.csv --label churned
+  trainer backtest --data rows.csv --label churned`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newExport(), newCompare())
+	root.AddCommand(newFit(), newPredict(), newRun(), newModels(), newExport(), newCompare(), newBacktest())
 	return root
 }

@@ -61,8 +61,8 @@ func (t *total) add(b *wire.Block) {
 	}
 }
 
-// figuresOf returns the figures of blocks in order of time, nil if there are none.
-func figuresOf(blocks []*wire.Block) *Figures {
+// FiguresOf returns the figures of blocks in order of time, nil if there are none.
+func FiguresOf(blocks []*wire.Block) *Figures {
 	t := total{}
 	for _, b := range blocks {
 		t.add(b)

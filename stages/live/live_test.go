@@ -48,7 +48,7 @@ func TestFiguresOfClassesAreThoseOfTraining(t *testing.T) {
 				block.Add(tally.Take())
 			}
 		}
-		got, want := figuresOf([]*wire.Block{block}), reference.Measures()
+		got, want := FiguresOf([]*wire.Block{block}), reference.Measures()
 		near(t, "misclassification", got.Error, *want.Misclassification)
 		near(t, "the constant's", got.ConstantError, *want.ConstantError)
 		if reference.Logits {
@@ -73,7 +73,7 @@ func TestFiguresOfARegressionAreThoseOfTraining(t *testing.T) {
 	}
 	block := &wire.Block{}
 	block.Add(tally.Take())
-	got, want := figuresOf([]*wire.Block{block}), reference.Measures()
+	got, want := FiguresOf([]*wire.Block{block}), reference.Measures()
 	near(t, "unexplained variance", got.Error, *want.UnexplainedVariance)
 	for k := range 2 {
 		near(t, "RMSE", got.RMSE[k], want.RMSE[k])

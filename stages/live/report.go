@@ -47,7 +47,7 @@ type Hour struct {
 
 // Report returns what the window says now.
 func (w *Window) Report() Report {
-	r := Report{State: Unknown, Short: figuresOf(w.newest(ShortRows)), Long: figuresOf(w.newest(LongRows))}
+	r := Report{State: Unknown, Short: FiguresOf(w.newest(ShortRows)), Long: FiguresOf(w.newest(LongRows))}
 	for number, hour := range w.hours {
 		r.Hours = append(r.Hours, Hour{Start: time.Unix(number*int64(time.Hour/time.Second), 0).UTC(), Figures: *hour.figures()})
 	}
@@ -97,7 +97,7 @@ func (w *Window) resemblance(measure string) float64 {
 	var ratios []float64
 	var last *Figures
 	for i := range w.blocks {
-		f := figuresOf(w.blocks[i : i+1])
+		f := FiguresOf(w.blocks[i : i+1])
 		if f.Measure != measure {
 			continue
 		}

@@ -60,6 +60,26 @@ func (o *order) add(values []float64) {
 
 func (o *order) sorted() bool { return !o.gap && o.rises != o.drops }
 
+// InOrder checks that the rows of a file are sorted upwards by a column of dates, times or numbers.
+func InOrder(ctx context.Context, column string, open func() (events.RowReader, error)) error {
+	o, row := &order{name: column, last: math.NaN()}, int64(0)
+	return events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
+		values, err := timesOf(batch, column)
+		if err != nil {
+			return err
+		}
+		for i := range values {
+			if o.add(values[i : i+1]); o.gap {
+				return fmt.Errorf("row %d has no value in column %q", row, column)
+			} else if o.drops {
+				return fmt.Errorf("row %d is not in the order of column %q: sort the file by it", row, column)
+			}
+			row++
+		}
+		return nil
+	})
+}
+
 // timesOf returns the values of a column as numbers that are in the order of time, NaN for those that are missing.
 func timesOf(batch arrow.Record, column string) ([]float64, error) {
 	at := batch.Schema().FieldIndices(column)

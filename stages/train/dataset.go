@@ -102,10 +102,10 @@ func (d dataset) kept() []*keptRows {
 	return all
 }
 
-// merge adds what a cell holds; rows to fit on count weight times.
-func (d dataset) merge(c *cell, weight float64) {
+// merge adds what a cell holds: rows to fit on, which count weight times, and held-out ones if they judge.
+func (d dataset) merge(c *cell, weight float64, judges bool) {
 	d.fit.merge(c.data.fit, weight)
-	if c.folded() {
+	if !judges {
 		return
 	}
 	d.heldOut.merge(c.data.heldOut, 1)

@@ -14,7 +14,8 @@ var halfLives = []float64{4_000, 16_000, 64_000, 256_000}
 
 // gathered are the rows of a trainer, ready to be fitted.
 type gathered struct {
-	cells      []aged // the newest first
+	cells      []aged         // the newest first
+	judging    map[*cell]bool // those whose held-out rows judge
 	all        dataset
 	evaluation *training.EvaluationSample // of the newest held-out rows
 	seen       int64                      // held-out rows that the exploration may have seen
@@ -23,11 +24,26 @@ type gathered struct {
 
 // gather looks through the cells.
 func (t *Trainer) gather() *gathered {
-	g := &gathered{of: t, cells: t.agedCells()}
+	g := &gathered{of: t, cells: t.agedCells(), judging: map[*cell]bool{}}
+	withSeen := t.needsSeen(g.cells)
+	for _, c := range t.judging(g.cells, withSeen) {
+		g.judging[c.cell] = true
+	}
 	g.all = g.data(0)
 	g.seen = g.all.settle()
-	g.evaluation = t.newestHeldOut(g.cells, g.seen > 0)
+	g.evaluation = t.newestHeldOut(g.cells, withSeen)
 	return g
+}
+
+// needsSeen reports whether too few rows are held out without those that the exploration may have seen.
+func (t *Trainer) needsSeen(cells []aged) bool {
+	rows := int64(0)
+	for _, c := range cells {
+		if !c.folded() {
+			rows += c.data.heldOut.len()
+		}
+	}
+	return len(t.learnedFrom) > 0 && rows < enoughUnseen
 }
 
 // newestHeldOut samples the held-out rows of the newest cells that have enough of them, or of all that can judge, with
@@ -57,6 +73,7 @@ func (t *Trainer) judging(cells []aged, withSeen bool) (newest []aged) {
 }
 
 // data merges the cells, each lane's in order. Rows to fit on count 2^(−age/half-life) times; 0 = all count once.
+// Held-out rows that do not judge any more are left out until their cell is folded: they may be of another time.
 func (g *gathered) data(halfLife float64) dataset {
 	weights := map[*cell]float64{}
 	for _, c := range g.cells {
@@ -69,7 +86,7 @@ func (g *gathered) data(halfLife float64) dataset {
 	for _, l := range g.of.lanes {
 		for _, c := range l.cells {
 			if w := weights[c]; w > leastWeight {
-				all.merge(c, w)
+				all.merge(c, w, g.judging[c])
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	t := &Trainer{
 		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
 		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
-		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set), ages: true,
+		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set), ages: config.Forget,
 	}
 	if loss == training.LossLogistic {
 		t.share = newRowShare(config.HeldOutSeed, config.RowMemory/t.rowBytes())

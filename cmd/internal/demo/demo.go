@@ -105,6 +105,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (r *run) all(ctx context.Context) error {
+	r.Settings.Train.Forget = false // the rows are those of a file: when they were sent says nothing
 	if _, err := topics.Create(ctx, r.broker, r.Settings.Topics); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 func (s *site) following() *site {
 	name := s.name + "-live"
 	live := s.as("pipeline.name", name, "featurize.sets_from", s.name, "featurize.predictions", "true", "events.label", "", "topics.scores", "",
-		"topics.samples", "", "topics.events", name+"-events", "topics.features", name+"-features", "topics.dead_letters", name+"-dead-letters")
+		"topics.samples", "", "topics.events", name+"-events", "topics.features", name+"-features", "topics.live", name+"-live", "topics.dead_letters", name+"-dead-letters")
 	live.name = name
 	return live
 }

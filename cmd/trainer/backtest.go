@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages/live"
+	"github.com/eerf-stream/eerf/stages/offline"
+	"github.com/eerf-stream/eerf/stages/train"
+)
+
+// backtestFlags are the flags of `trainer backtest`.
+type backtestFlags struct {
+	config       cli.ConfigFlags
+	files        cli.FileFlags
+	exploration  cli.SettingFlags
+	data, out    string
+	time         string
+	first, every int64
+	json         bool
+}
+
+func newBacktest() *cobra.Command {
+	f := &backtestFlags{}
+	c := &cobra.Command{
+		Use:   "backtest",
+		Short: "Run a file through what a stream would do: predict each row, then learn from it",
+		Long: `backtest takes the rows of a file in their order, the oldest first. It explores the first of them for a feature set, and
+then does with the others what a stream does: each row is predicted by the newest model before anything learns from it.
+It does so with forgetting and without (train.forget), and prints the errors beside those of a constant. That is what
+live errors would have been, and what forgetting would have brought.
+
+--time names a column by which the rows must be in order; without it the order of the file counts.`,
+		Example: `  trainer backtest --data rows.csv --label churned
+  trainer backtest --data rows.parquet --label demand --time hour --every 500 --out curve.csv`,
+		Args: cobra.NoArgs,
+	}
+	f.config.Add(c)
+	flags := c.Flags()
+	flags.StringVar(&f.data, "data", "", "file of labelled rows, the oldest first (required)")
+	flags.StringVar(&f.time, "time", "", "column by which the rows must be in order; it is no feature")
+	flags.Int64Var(&f.first, "first", 5000, "rows at the beginning that are explored and learned from, not predicted")
+	flags.Int64Var(&f.every, "every", 1000, "rows after which a new model is made")
+	flags.StringVar(&f.out, "out", "", "CSV file for the curve: the errors of each interval")
+	f.files.Add(c)
+	f.exploration.AddExploration(c)
+	cli.JSONFlag(c, &f.json)
+	cli.CommonFlags(c, "config", "data", "label", "task", "time", "first", "every", "out")
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
+	return c
+}
+
+func (f *backtestFlags) run(c *cobra.Command) error {
+	if f.data == "" {
+		return cli.Usagef("--data is needed: a file of labelled rows")
+	}
+	if f.first <= 0 || f.every <= 0 {
+		return cli.Usagef("--first %d, --every %d: both must be above 0", f.first, f.every)
+	}
+	if err := cli.CheckOut(f.out, f.data); err != nil {
+		return err
+	}
+	loaded, err := f.config.Load(nil, f.exploration.Overrides())
+	if err != nil {
+		return err
+	}
+	bar := cli.NewProgress(c, f.json)
+	defer bar.Done()
+	done, err := f.backtest(c.Context(), loaded, bar)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := writeCurve(f.out, done); err != nil {
+			return err
+		}
+	}
+	return cli.Print(c, f.json, done, func(w io.Writer, done *offline.Backtested) { f.print(w, done) })
+}
+
+func (f *backtestFlags) backtest(ctx context.Context, loaded *config.Config, bar *cli.Progress) (*offline.Backtested, error) {
+	file, err := f.files.Open(f.data, 0, bar)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if f.time != "" {
+		loaded.Stages.Events.Exclude = append(loaded.Stages.Events.Exclude, f.time)
+		if err := offline.InOrder(ctx, f.time, file.Rows("checking the order of "+f.data)); err != nil {
+			return nil, fmt.Errorf("--time %s: %w", f.time, err)
+		}
+	}
+	later := &train.FileSplit{Rule: wire.Split{By: wire.SplitTime}, HeldOut: func(row int64) bool { return row >= f.first }}
+	found, err := file.Explore(ctx, loaded, later)
+	if err != nil {
+		return nil, err
+	}
+	b := offline.Backtest{Set: found.Set, Train: loaded.Stages.Train, Skip: f.first, Every: f.every}
+	b.Train.MinRows = min(b.Train.MinRows, f.first/2)
+	return b.Run(ctx, file.Rows("backtesting "+f.data))
+}
+
+// shownIntervals is about how many lines the table has.
+const shownIntervals = 20
+
+func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
+	t := cli.NewTable(w, "", "up to row", "forgets %", "never forgets %", "a constant %", "half-life")
+	step := max(1, len(done.Intervals)/shownIntervals)
+	for i := step - 1; i < len(done.Intervals); i += step {
+		at := done.Intervals[i]
+		t.AppendRow([]any{at.Rows, figure(at.Forgets.Error), figure(at.Never.Error), figure(at.Forgets.ConstantError), halfLifeText(at.HalfLife)})
+	}
+	t.Render()
+	all := done.All
+	fmt.Fprintf(w, "%d rows predicted before anything learned from them, a new model every %d rows\n", all.Forgets.Rows, f.every)
+	fmt.Fprintf(w, "error: %s %% with forgetting, %s %% without, a constant %s %% (%s)\n",
+		figure(all.Forgets.Error), figure(all.Never.Error), figure(all.Forgets.ConstantError), measureText(all.Forgets))
+	fmt.Fprintf(w, "time: %s with forgetting, %s without, featurizing included\n", seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
+	if f.out != "" {
+		fmt.Fprintf(w, "the curve is in %s\n", f.out)
+	}
+}
+
+func figure(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(10 * time.Millisecond).String()
+}
+
+func halfLifeText(h float64) string {
+	if h == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.0f rows", h)
+}
+
+func measureText(f *live.Figures) string {
+	if f.RMSE != nil {
+		return "unexplained variance"
+	}
+	return "misclassification"
+}
+
+// writeCurve writes the intervals as CSV.
+func writeCurve(name string, done *offline.Backtested) (err error) {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	w := csv.NewWriter(file)
+	lines := [][]string{{"row", "rows", "forgets", "never_forgets", "constant", "half_life"}}
+	for _, at := range done.Intervals {
+		lines = append(lines, []string{
+			strconv.FormatInt(at.Rows, 10), strconv.FormatInt(at.Forgets.Rows, 10), figure(at.Forgets.Error), figure(at.Never.Error),
+			figure(at.Forgets.ConstantError), figure(at.HalfLife),
+		})
+	}
+	return w.WriteAll(lines)
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// turning are rows in order of an hour, in the middle of which the relation of x and y turns.
+func turning(rows int) string {
+	var text strings.Builder
+	text.WriteString("hour,x,w,y\n")
+	for i := range rows {
+		x, sign := 3*math.Sin(float64(i)*0.7), 1.0
+		if i > rows/2 {
+			sign = -1
+		}
+		fmt.Fprintf(&text, "%d,%.4f,%.4f,%.4f\n", i, x, math.Cos(float64(i)*1.3), sign*x+0.1*math.Sin(float64(i)*37))
+	}
+	return text.String()
+}
+
+func TestBacktestOfAChange(t *testing.T) {
+	data, curve := clitest.File(t, "rows.csv", turning(24_000)), filepath.Join(t.TempDir(), "curve.csv")
+	o := tr(t, "backtest", "--data", data, "--label", "y", "--time", "hour", "--features", "20", "--first", "3000", "--every", "1000", "--out", curve, "--json").Want(t, cli.ExitOK).Object(t)
+	intervals := o.At(t, "intervals").([]any)
+	last := intervals[len(intervals)-1].(map[string]any)
+	of := func(arm string) float64 { return last[arm].(map[string]any)["error"].(float64) }
+	if len(intervals) != 21 || of("forgets") > 10 || of("never_forgets") < 40 {
+		t.Errorf("%d intervals, at last %.1f and %.1f %%", len(intervals), of("forgets"), of("never_forgets"))
+	}
+	lines, err := os.ReadFile(curve)
+	if err != nil || strings.Count(string(lines), "\n") != 22 {
+		t.Errorf("the curve: %v\n%s", err, lines)
+	}
+	out := tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "3000", "--every", "3000").Want(t, cli.ExitOK).Out
+	for _, text := range []string{"never forgets %", "21000 rows predicted before anything learned", "unexplained variance"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
+	}
+}
+
+func TestBacktestSaysWhatIsWrong(t *testing.T) {
+	data := clitest.File(t, "rows.csv", turning(2000))
+	tr(t, "backtest").Want(t, cli.ExitUsage, "--data is needed")
+	tr(t, "backtest", "--data", data, "--label", "y", "--every", "0").Want(t, cli.ExitUsage, "both must be above 0")
+	tr(t, "backtest", "--data", data, "--label", "y", "--time", "day").Want(t, cli.ExitFailure, `no column "day"`)
+	tr(t, "backtest", "--data", data, "--label", "y", "--time", "x").Want(t, cli.ExitFailure, `not in the order of column "x"`)
+	tr(t, "backtest", "--data", data, "--label", "y", "--first", "3000").Want(t, cli.ExitFailure, "too few labelled rows")
+}
