@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -155,3 +156,26 @@ func TestSplitSaysWhatIsWrong(t *testing.T) {
 		tr(t, strings.Fields(args)...).Want(t, c.code, c.says...)
 	}
 }
+
+// A column that is the label in other units is called what it is.
+func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(prices(600)), "\n")
+	lines[0] += ",tax"
+	for i := 1; i < len(lines); i++ {
+		lines[i] += "," + strconv.FormatFloat(0.035*numbers(t, []string{lines[i][strings.LastIndex(lines[i], ",")+1:]})[0], 'f', 2, 64)
+	}
+	data := clitest.File(t, "rows.csv", strings.Join(lines, "\n")+"\n")
+	for _, command := range []string{"fit --features 8 --refine-steps 2", "compare --methods plain --features 8 --repeats 2"} {
+		args := append(strings.Fields(command), "--data", data, "--label", "price")
+		const note = `note: column "tax" all but equals the label (correlation 1.0000)`
+		if out := words(tr(t, args...).Want(t, cli.ExitOK).Out); strings.Count(out, note) != 1 || !strings.Contains(out, "--exclude") {
+			t.Errorf("%s does not say once %q:\n%s", command, note, out)
+		}
+		if out := words(tr(t, append(args, "--exclude", "tax")...).Want(t, cli.ExitOK).Out); strings.Contains(out, "all but equals") {
+			t.Errorf("%s without the column:\n%s", command, out)
+		}
+	}
+}
+
+// words are those of a text, whatever its lines.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -87,6 +87,11 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions calibration stopped at its memory bound (%d MiB over all partitions, at least %d each): it used %d rows",
 			c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()))
 	}
+	telltales, err := c.telltales(enc)
+	if err != nil {
+		return nil, err
+	}
+	report.Warnings = append(report.Warnings, telltales...)
 	found := &calibrated{encoder: enc, report: report, sigma: e.Sigma, rule: bandwidthGiven}
 	switch {
 	case !e.Map.HasBandwidth() && e.Sigma == 0:
@@ -113,7 +118,33 @@ type hashedRow struct {
 func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, rows int, err error) {
 	var sample []hashedRow
 	var encoded encoder.Rows
-	step := events.ChunkRows(enc.Dim)
+	err = c.eachChunk(enc, func(partition int32, firstOrdinal int64, chunk arrow.Record) error {
+		if err := enc.Encode(&encoded, chunk, nil); err != nil {
+			return err
+		}
+		for i := range encoded.N {
+			sample = append(sample, hashedRow{
+				hash: scoring.Hash(seed^bandwidthTag, partition, firstOrdinal+int64(encoded.Row[i])),
+				x:    append([]float32(nil), encoded.X[i*enc.Dim:(i+1)*enc.Dim]...),
+			})
+			if len(sample) == 2*bandwidthRows {
+				sample = smallest(sample)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	sample = smallest(sample)
+	for _, row := range sample {
+		x = append(x, row.x...)
+	}
+	return x, len(sample), nil
+}
+
+// eachChunk calls do for the kept rows, in pieces that fit into memory once they are encoded.
+func (c *calibration) eachChunk(enc *encoder.Encoder, do func(partition int32, firstOrdinal int64, chunk arrow.Record) error) error {
 	var read []string
 	for i := range enc.Columns {
 		read = append(read, enc.Columns[i].Name)
@@ -123,31 +154,22 @@ func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, ro
 	}
 	for _, batch := range c.kept {
 		rows := wire.SelectColumns(batch.rows, read) // the others may have no values
-		for first := int64(0); first < rows.NumRows(); first += step {
-			chunk := rows.NewSlice(first, min(first+step, rows.NumRows()))
-			err := enc.Encode(&encoded, chunk, nil)
-			chunk.Release()
-			if err != nil {
-				rows.Release()
-				return nil, 0, fmt.Errorf("encode calibration rows: %w", err)
-			}
-			for i := range encoded.N {
-				sample = append(sample, hashedRow{
-					hash: scoring.Hash(seed^bandwidthTag, batch.partition, batch.firstOrdinal+first+int64(encoded.Row[i])),
-					x:    append([]float32(nil), encoded.X[i*enc.Dim:(i+1)*enc.Dim]...),
-				})
-				if len(sample) == 2*bandwidthRows {
-					sample = smallest(sample)
-				}
-			}
-		}
+		err := events.EachChunk(rows, enc.Dim, func(first int64, chunk arrow.Record) error {
+			return do(batch.partition, batch.firstOrdinal+first, chunk)
+		})
 		rows.Release()
+		if err != nil {
+			return fmt.Errorf("encode calibration rows: %w", err)
+		}
 	}
-	sample = smallest(sample)
-	for _, row := range sample {
-		x = append(x, row.x...)
-	}
-	return x, len(sample), nil
+	return nil
+}
+
+// telltales returns warnings about columns that all but equal the label.
+func (c *calibration) telltales(enc *encoder.Encoder) ([]string, error) {
+	found := encoder.NewTelltales(enc)
+	err := c.eachChunk(enc, func(_ int32, _ int64, chunk arrow.Record) error { return found.Add(chunk, nil) })
+	return found.Warnings(), err
 }
 
 // smallest keeps the rows with the smallest hashes, in hash order; of equal hashes, the row that came first.
