@@ -44,7 +44,7 @@ type FileSplit struct {
 // NewFile returns a trainer without rows for the named file. If the feature set was explored on rows of the same file,
 // those that were scored are not held out as long as there are others. split = nil holds rows out as for a topic.
 func NewFile(set *wire.FeatureSet, config Config, name string, split *FileSplit) (*FileTrainer, error) {
-	config.MinRows, config.Forget = 0, false // no more rows will come, and their order says nothing
+	config.MinRows, config.Forget, config.Window = 0, false, Window{} // no more rows will come, and their order says nothing
 	if split != nil {
 		config.HeldOutSeed, config.HeldOutFraction = split.Rule.Seed, split.Rule.Fraction
 	}

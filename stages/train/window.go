@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -57,17 +58,14 @@ func (w *Window) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is neither all, nor a number of rows, nor a time such as 720h, above 0", s)
 }
 
-// slack is the share of a window that may be summed beyond it before the sums are built again from where it begins:
-// rows cannot be taken out of sums without losing digits.
-const slack = 4 // a quarter
-
-// outgrown reports whether sums that began at a time, and have read a number of rows, hold too much beyond the window.
+// outgrown reports whether sums that began at a time, and have read a number of rows, hold twice the window. Then they are
+// built again from where it begins, because rows cannot be taken out of sums without losing digits: each row is read twice.
 func (w Window) outgrown(began, now time.Time, rows int64) bool {
 	switch {
 	case w.Time > 0:
-		return now.Sub(began) > w.Time+w.Time/slack
+		return now.Sub(began) > 2*w.Time
 	case w.Rows > 0:
-		return rows > w.Rows+w.Rows/slack
+		return rows > 2*w.Rows
 	}
 	return false
 }
@@ -85,38 +83,38 @@ func (r *Runner) starts(ctx context.Context, setID string, partitions int) ([]in
 
 // startsAt finds where the records written from a time on begin.
 func (r *Runner) startsAt(ctx context.Context, partitions int, at time.Time) ([]int64, error) {
-	starts := make([]int64, partitions)
-	return starts, eachPartition(ctx, partitions, func(ctx context.Context, number int) (err error) {
-		starts[number], err = pipeline.Retry(ctx, r.Logger, "look up offsets by time of "+r.Topics.Features, func() (int64, error) {
+	return r.eachStart(ctx, partitions, func(ctx context.Context, number int) (int64, error) {
+		return pipeline.Retry(ctx, r.Logger, "look up offsets by time of "+r.Topics.Features, func() (int64, error) {
 			return r.Broker.OffsetAt(ctx, r.Topics.Features, number, at)
 		})
-		return err
 	})
 }
 
 // startsBehind finds roughly where the given number of newest rows begins. Each partition has a share of them in proportion to the
 // messages that it holds.
 func (r *Runner) startsBehind(ctx context.Context, setID string, partitions int, rows int64) ([]int64, error) {
-	first, end := make([]int64, partitions), make([]int64, partitions)
-	err := eachPartition(ctx, partitions, func(ctx context.Context, number int) error {
-		return pipeline.Try(ctx, r.Logger, "look up offsets of "+r.Topics.Features, func() (err error) {
-			first[number], end[number], err = r.Broker.Offsets(ctx, r.Topics.Features, number)
+	end := make([]int64, partitions)
+	first, err := r.eachStart(ctx, partitions, func(ctx context.Context, number int) (first int64, err error) {
+		err = pipeline.Try(ctx, r.Logger, "look up offsets of "+r.Topics.Features, func() (err error) {
+			first, end[number], err = r.Broker.Offsets(ctx, r.Topics.Features, number)
 			return err
 		})
+		return first, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	messages := int64(0)
 	for number := range partitions {
-		messages += end[number] - first[number]
+		messages += end[number] - max(first[number], 0)
 	}
-	err = eachPartition(ctx, partitions, func(ctx context.Context, number int) (err error) {
+	return r.eachStart(ctx, partitions, func(ctx context.Context, number int) (int64, error) {
+		if first[number] == pipeline.FirstOffset {
+			return pipeline.FirstOffset, nil
+		}
 		share := float64(end[number]-first[number]) / float64(max(messages, 1))
-		first[number], err = r.startOf(ctx, setID, number, first[number], end[number], math.Ceil(share*float64(rows)))
-		return err
+		return r.startOf(ctx, setID, number, first[number], end[number], math.Ceil(share*float64(rows)))
 	})
-	return first, err
 }
 
 // nearest is how many messages at the end of a partition the search for a window begins with. Each stretch before that
@@ -164,12 +162,23 @@ func (r *Runner) density(ctx context.Context, setID string, number int, from, ne
 	return float64(rows) / float64(max(reader.NextOffset()-from, 1)), nil
 }
 
-// eachPartition calls do for every partition, a few at a time.
-func eachPartition(ctx context.Context, partitions int, do func(ctx context.Context, number int) error) error {
+// eachStart calls find for every partition, a few at a time. One for which it fails, or that has no leader, begins with
+// its first offset: reading it, which is supervised, decides what becomes of it.
+func (r *Runner) eachStart(ctx context.Context, partitions int, find func(ctx context.Context, number int) (int64, error)) ([]int64, error) {
+	starts := make([]int64, partitions)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Lanes)
 	for number := range partitions {
-		group.Go(func() error { return do(ctx, number) })
+		group.Go(func() (err error) {
+			bounded, stop := r.leaders.During(ctx, func() bool { return r.leaders.IsGone(number) })
+			defer stop()
+			if starts[number], err = find(bounded, number); err == nil || ctx.Err() != nil || r.stage.EndsProcess(err) {
+				return err
+			}
+			starts[number] = pipeline.FirstOffset
+			r.Logger.Warn("where train.window begins is not known, so the partition is read from its first offset", zap.Int("partition", number), zap.Error(err))
+			return nil
+		})
 	}
-	return group.Wait()
+	return starts, group.Wait()
 }

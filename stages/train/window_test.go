@@ -37,7 +37,7 @@ func firstOffsets(m *wire.Model) []int64 {
 	return first
 }
 
-// A window of rows begins where the newest rows begin, with a share for each partition, and moves once it has grown by a quarter.
+// A window of rows begins where the newest rows begin, with a share for each partition, and moves once as much again was read.
 func TestWindowOfRows(t *testing.T) {
 	k := newFlow(t, 2)
 	k.config.Window = Window{Rows: 1200}
@@ -51,15 +51,15 @@ func TestWindowOfRows(t *testing.T) {
 	if first.Window != "1200" {
 		t.Errorf("the model says window %q", first.Window)
 	}
-	k.sendFeatures(0, 6000, 6300, 20) // a quarter: the start stays
-	if got := k.fit(r); rangeRows(got.Model) != 1500 || firstOffsets(got.Model)[0] != 5100 {
+	k.sendFeatures(0, 6000, 7200, 20) // as many again: the start stays
+	if got := k.fit(r); rangeRows(got.Model) != 2400 || firstOffsets(got.Model)[0] != 5100 {
 		t.Errorf("%d rows from %v on", rangeRows(got.Model), firstOffsets(got.Model))
 	}
-	k.sendFeatures(0, 6300, 6320, 20)
-	if got := k.fit(r); rangeRows(got.Model) != 1520 { // the next fit sees it
+	k.sendFeatures(0, 7200, 7220, 20)
+	if got := k.fit(r); rangeRows(got.Model) != 2420 { // the next fit sees it
 		t.Errorf("%d rows", rangeRows(got.Model))
 	}
-	k.sendFeatures(0, 6320, 6340, 20)
+	k.sendFeatures(0, 7220, 7240, 20)
 	moved := k.fit(r)
 	if rows := rangeRows(moved.Model); rows < 1200 || rows > 1240 || firstOffsets(moved.Model)[0] <= 5100 {
 		t.Errorf("moved to %d rows from %v on", rows, firstOffsets(moved.Model))
@@ -108,11 +108,11 @@ func TestWindowOfTime(t *testing.T) {
 	now = now.Add(2 * time.Hour)
 	at(0, 2, 2000)
 	if got := k.fit(r); rangeRows(got.Model) != 2100 {
-		t.Errorf("%d rows within a quarter more", rangeRows(got.Model))
+		t.Errorf("%d rows within as long again", rangeRows(got.Model))
 	}
-	now = now.Add(time.Hour)
-	at(1, 3, 2000)
-	if got := k.fit(r); !slices.Equal(firstOffsets(got.Model), []int64{1300, 1300}) || rangeRows(got.Model) != 1600 {
+	now = now.Add(9 * time.Hour)
+	at(1, 11, 2000)
+	if got := k.fit(r); !slices.Equal(firstOffsets(got.Model), []int64{2000, 2000}) || rangeRows(got.Model) != 200 {
 		t.Errorf("moved to %d rows from %v on", rangeRows(got.Model), firstOffsets(got.Model))
 	}
 }
