@@ -1,18 +1,26 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 
 	"github.com/twmb/franz-go/pkg/sr"
 )
 
 // ErrNoSchema says that the registry does not have the schema, or does not accept it.
 var ErrNoSchema = errors.New("the registry has no such schema")
+
+// ErrUnauthorized says that the registry does not know who asks.
+var ErrUnauthorized = errors.New("the registry refuses the credentials")
+
+// ErrForbidden says that the registry does not let the one who asks read the schema.
+var ErrForbidden = errors.New("the registry does not permit reading the schema")
 
 // Types of schemas.
 const (
@@ -31,10 +39,12 @@ type Schema struct {
 // Reference is a schema under the name that others use for it.
 type Reference struct{ Name, Text string }
 
-// Bounds on what a registry may send.
+// FetchBytes bounds what a registry may send for one schema, its references included.
+const FetchBytes = 1 << 20
+
 const (
-	maxResponse   = 4 << 20 // bytes
 	maxReferences = 64
+	maxErrorPage  = 64 << 10 // bytes of a page that says what is wrong
 )
 
 // Client is a connection to a registry.
@@ -67,7 +77,7 @@ func New(c Config) (*Client, error) {
 	}
 	client, err := sr.NewClient(
 		sr.URLs(c.URL...), sr.UserAgent("eerf"), sr.PreReq(c.authenticate),
-		sr.HTTPClient(&http.Client{Transport: bounded{transport}, Timeout: timeout}),
+		sr.HTTPClient(&http.Client{Transport: bounded{transport}, Timeout: timeout, CheckRedirect: stay}),
 	)
 	if err != nil {
 		return nil, err
@@ -94,23 +104,68 @@ func (c Config) authenticate(request *http.Request) error {
 	return nil
 }
 
+// stay refuses redirects to another scheme, host or port than the configuration names: they would take the credentials
+// along, or choose the schemas.
+func stay(request *http.Request, via []*http.Request) error {
+	const most = 5
+	from, to := via[0].URL, request.URL
+	switch {
+	case from.Scheme != to.Scheme || from.Hostname() != to.Hostname() || portOf(from) != portOf(to):
+		return fmt.Errorf("redirect from %s://%s to %s://%s is not followed", from.Scheme, from.Host, to.Scheme, to.Host)
+	case len(via) > most:
+		return fmt.Errorf("more than %d redirects", most)
+	}
+	return nil
+}
+
+// portOf returns the port of an address, also where it is that of the scheme.
+func portOf(u *url.URL) string {
+	if port := u.Port(); port != "" || u.Scheme == "http" {
+		return cmp.Or(port, "80")
+	}
+	return "443"
+}
+
+// allowance is how many bytes may still be read for a fetch, in the context of its requests.
+type allowance struct{ left int64 }
+
+type allowanceKey struct{}
+
 // bounded limits how much of a response is read.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
 func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(request)
-	switch {
-	case err != nil:
-	case response.StatusCode < http.StatusMultipleChoices:
-		response.Body = http.MaxBytesReader(nil, response.Body, maxResponse)
-	default: // the beginning of a page that says what is wrong is enough
+	if err != nil {
+		return response, err
+	}
+	if response.StatusCode >= http.StatusMultipleChoices { // the beginning of the page is enough
 		response.Body = struct {
 			io.Reader
 			io.Closer
-		}{io.LimitReader(response.Body, maxResponse), response.Body}
+		}{io.LimitReader(response.Body, maxErrorPage), response.Body}
+		return response, nil
 	}
-	return response, err
+	allowed, ok := request.Context().Value(allowanceKey{}).(*allowance)
+	if !ok {
+		allowed = &allowance{FetchBytes}
+	}
+	response.Body = &allowedBody{http.MaxBytesReader(nil, response.Body, allowed.left), allowed}
+	return response, nil
+}
+
+// allowedBody is a response that uses up an allowance.
+type allowedBody struct {
+	io.ReadCloser
+	allowance *allowance
+}
+
+// Read implements [io.Reader].
+func (b *allowedBody) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	b.allowance.left -= int64(n)
+	return n, err
 }
 
 // CloseIdleConnections closes the connections that no request uses.
@@ -125,11 +180,15 @@ func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
 	if id > math.MaxInt32 { // registries have no such ids, and some fail on them
 		return Schema{}, fmt.Errorf("schema %d: %w: ids end at %d", id, ErrNoSchema, math.MaxInt32)
 	}
+	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{FetchBytes})
 	found, err := c.sr.SchemaByID(ctx, int(id))
 	if err != nil {
 		return Schema{}, fmt.Errorf("schema %d: %w", id, refusal(err))
 	}
 	schema := Schema{Type: found.Type.String(), Text: found.Schema}
+	if schema.Type == TypeJSON { // messages are read without it
+		return schema, nil
+	}
 	err = c.references(ctx, &schema, found.References, map[string]bool{})
 	if err != nil {
 		return Schema{}, fmt.Errorf("schema %d: %w", id, err)
@@ -159,12 +218,24 @@ func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.Schem
 	return nil
 }
 
+// Answers returns nil if the registry answers a question that depends on no schema.
+func (c *Client) Answers(ctx context.Context) error {
+	_, err := c.sr.SupportedTypes(ctx)
+	return err
+}
+
 // refusal tells what the registry refuses from what the next try may fix.
 func refusal(err error) error {
 	var response *sr.ResponseError
 	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) || errors.As(err, &response) && isNo(response) {
+	answered := errors.As(err, &response)
+	switch {
+	case errors.As(err, &tooLarge), answered && isNo(response):
 		return fmt.Errorf("%w: %w", ErrNoSchema, err)
+	case answered && response.StatusCode == http.StatusUnauthorized:
+		return fmt.Errorf("%w: %w", ErrUnauthorized, err)
+	case answered && response.StatusCode == http.StatusForbidden:
+		return fmt.Errorf("%w: %w", ErrForbidden, err)
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestRequests(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/versions"):
 			_, _ = io.WriteString(w, `[{"subject": "events-value", "version": 1}]`)
 		case strings.HasSuffix(r.URL.Path, "/666"):
-			_, _ = io.WriteString(w, `{"schema": "`+strings.Repeat("x", maxResponse)+`"}`)
+			_, _ = io.WriteString(w, `{"schema": "`+strings.Repeat("x", FetchBytes)+`"}`)
 		default:
 			_, _ = io.WriteString(w, `{"schemaType": "PROTOBUF", "schema": "x"}`)
 		}
@@ -91,7 +91,7 @@ func TestRequests(t *testing.T) {
 		{404, `{"error_code": 40401, "message": "no"}`, true},
 		{404, `{"error_code": 404, "message": "HTTP 404 Not Found"}`, false},
 		{404, `<html>default backend - 404</html>`, false},
-		{404, strings.Repeat("x", maxResponse+1), false},
+		{404, strings.Repeat("x", FetchBytes+1), false},
 		{404, ``, false},
 		{404, `{"message": "no"}`, false},
 		{400, `{"error_code": 400, "message": "no"}`, true},
@@ -105,7 +105,7 @@ func TestRequests(t *testing.T) {
 		{429, `{"error_code": 429, "message": "no"}`, false},
 		{500, `{"error_code": 50001, "message": "no"}`, false},
 		{503, `{"error_code": 40403, "message": "no"}`, false},
-		{502, strings.Repeat("x", maxResponse+1), false},
+		{502, strings.Repeat("x", FetchBytes+1), false},
 	} {
 		status, body = c.status, c.body
 		if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) != c.no {
