@@ -61,7 +61,7 @@ func NewBankOf(f *Features) *Bank {
 	b.kept = make([]*kernel.Panels, b.plan.shards)
 	for i := range b.kept {
 		first, next := b.shardRange(i)
-		b.kept[i] = pack(f.slice(first, next))
+		b.kept[i] = pack(f.slice(first, next), f.Map.row().kernel)
 	}
 	return b
 }
@@ -155,13 +155,10 @@ func (s *shard) draw(b *Bank, i int) Features {
 	return f
 }
 
-// pack packs valid features for the kernels.
-func pack(f *Features) *kernel.Panels {
-	if err := f.Validate(); err != nil {
-		panic("scoring: invalid features: " + err.Error())
-	}
+// pack packs valid features, which all have an ω, for a map of the kernels.
+func pack(f *Features, m kernel.Map) *kernel.Panels {
 	if f.Len() == 0 {
 		panic("scoring: no features")
 	}
-	return kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase)
+	return kernel.Pack(m, f.Dim, f.Omega, f.Phase)
 }

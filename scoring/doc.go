@@ -15,6 +15,15 @@
 //	arc-cosine n    φ(x, ω) = (ωᵀx)ⁿ·H(ωᵀx), n = 0, 1, 2, with H(0) = ½
 //	linear          φ(x, ω) = x_ω, ω a coordinate number
 //
+// Features of the cosine map may be of mixed kinds ([Kind]): beside cosines, with coordinates x_j, signs s = ±1, thresholds t and q ≤ 3,
+//
+//	ramp   max(0, ωᵀx + b)
+//	hinge  Π_a max(0, s_a·(x_ja − t_a)), a = 1..q
+//	box    Π_a 1[s_a·(x_ja − t_a) ≥ 0]
+//
+// They are learned (package adaptive), never drawn from a description. Wherever features are listed they are in the order of their
+// kinds, so that the features of a kind are columns next to each other; a set has them best first within a kind.
+//
 // [Sums] are the result of one pass over the rows of a partition. [Coding] turns the raw outputs in them into outputs y with |y| ≤ 1. [Select] ranks the
 // candidates. A [FeatureSet] maps later rows to the M features through a [Transformer].
 //

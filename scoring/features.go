@@ -6,31 +6,42 @@ import (
 	"math"
 )
 
-// Features is a drawn set of n features. For the linear map ω is the coordinate itself: Width is 1 and Omega[i] is
+// Features is a set of n features. For the linear map ω is the coordinate itself: Width is 1 and Omega[i] is
 // the coordinate's number.
+//
+// Those of the cosine map may be of mixed kinds ([Kind]), which follow each other in the order of the kinds: first the
+// features with an ω, cosines and then ramps, then the products, hinges and then boxes.
 type Features struct {
 	// Map is the feature map.
 	Map Map
 	// Dim is d, how many numbers an encoded row has.
 	Dim int
-	// Omega is row-major [n][Width].
+	// Omega is row-major [p][Width], p being how many features have an ω.
 	Omega []float32
-	// Phase is b in radians, [n], each in [0, 2π); nil unless Map is cosine.
+	// Phase is b, [p]: of a cosine in radians, in [0, 2π), of a ramp any finite number; nil unless Map is cosine.
 	Phase []float32
+	// Ramps is how many of the features with an ω, the last ones, are ramps.
+	Ramps int
+	// Products are the hinges and then the boxes.
+	Products []Product
 }
 
 // maxCoordinate bounds Dim for the linear map: float32 counts without gaps up to 2²⁴.
 const maxCoordinate = 1 << 24
 
 // Len returns n, the number of features.
-func (f *Features) Len() int { return len(f.Omega) / f.Width() }
+func (f *Features) Len() int { return f.Projections() + len(f.Products) }
+
+// Projections returns how many features have an ω.
+func (f *Features) Projections() int { return len(f.Omega) / f.Width() }
 
 // Width returns how many numbers a feature has in Omega: Dim, or 1 for the linear map.
 func (f *Features) Width() int { return f.Map.Width(f.Dim) }
 
-// Pick returns the features with the given numbers, in order. It panics if there is no such feature.
+// Pick returns the features with the given numbers, in order. It panics if there is no such feature, or if their kinds would
+// not be in order.
 func (f *Features) Pick(indices []int32) *Features {
-	width := f.Width()
+	width, last := f.Width(), KindCosine
 	picked := &Features{Map: f.Map, Dim: f.Dim, Omega: make([]float32, 0, len(indices)*width)}
 	if f.Phase != nil {
 		picked.Phase = make([]float32, 0, len(indices))
@@ -39,15 +50,26 @@ func (f *Features) Pick(indices []int32) *Features {
 		if i < 0 || int(i) >= f.Len() {
 			panic(fmt.Sprintf("scoring: feature %d of %d", i, f.Len()))
 		}
+		kind := f.Kind(int(i))
+		if kind < last {
+			panic(fmt.Sprintf("scoring: a %v is picked after a %v", kind, last))
+		}
+		if last = kind; kind.product() {
+			picked.Products = append(picked.Products, f.Products[int(i)-f.Projections()])
+			continue
+		}
 		picked.Omega = append(picked.Omega, f.Omega[int(i)*width:(int(i)+1)*width]...)
 		if f.Phase != nil {
 			picked.Phase = append(picked.Phase, f.Phase[i])
+		}
+		if kind == KindRamp {
+			picked.Ramps++
 		}
 	}
 	return picked
 }
 
-// slice returns features first..next-1, which share the memory of f.
+// slice returns features first..next-1, all with an ω and of one kind, which share the memory of f.
 func (f *Features) slice(first, next int) *Features {
 	part := &Features{Map: f.Map, Dim: f.Dim, Omega: f.Omega[first*f.Width() : next*f.Width()]}
 	if f.Phase != nil {
@@ -68,7 +90,7 @@ func (f *Features) Validate() error {
 	if len(f.Omega)%f.Width() != 0 {
 		return fmt.Errorf("omega has %d numbers, not a multiple of the width %d", len(f.Omega), f.Width())
 	}
-	return errors.Join(f.checkOmega(), f.checkPhase())
+	return errors.Join(f.checkOmega(), f.checkPhase(), f.checkKinds())
 }
 
 // checkOmega reports the first unusable number in Omega.
@@ -95,12 +117,15 @@ func (f *Features) checkPhase() error {
 		}
 		return nil
 	}
-	if len(f.Phase) != f.Len() {
-		return fmt.Errorf("%d phases for %d features", len(f.Phase), f.Len())
+	if len(f.Phase) != f.Projections() {
+		return fmt.Errorf("%d phases for %d features", len(f.Phase), f.Projections())
 	}
 	for i, b := range f.Phase {
+		if i >= f.cosines() && b-b == 0 {
+			continue
+		}
 		if !(b >= 0 && float64(b) < 2*math.Pi) {
-			return fmt.Errorf("phase of feature %d is %v, want 0 or more and less than 2π", i, b)
+			return fmt.Errorf("phase of feature %d is %v, want 0 or more and less than 2π, or a finite number if it is a ramp", i, b)
 		}
 	}
 	return nil

@@ -21,9 +21,15 @@ func referencePhi(f *Features, i int, row []float32) float64 {
 	if f.Map == MapLinear {
 		return float64(row[int(f.Omega[i])])
 	}
+	if i >= f.Projections() {
+		return referenceProduct(&f.Products[i-f.Projections()], row)
+	}
 	z := 0.0
 	for k, v := range row {
 		z += float64(v) * float64(f.Omega[i*f.Dim+k])
+	}
+	if f.Kind(i) == KindRamp {
+		return math.Max(z+float64(f.Phase[i]), 0)
 	}
 	switch f.Map {
 	case MapCosine:
@@ -52,7 +58,7 @@ func bankOf(f *Features) *Bank {
 		if f.Phase != nil {
 			part.Phase = f.Phase[first:next]
 		}
-		b.kept = append(b.kept, pack(part))
+		b.kept = append(b.kept, pack(part, f.Map.row().kernel))
 	}
 	return b
 }

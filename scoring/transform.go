@@ -12,7 +12,7 @@ import (
 
 // FeatureSet is the M kept features with what selected them. Treat it as immutable.
 type FeatureSet struct {
-	// Features are the kept ones, best first.
+	// Features are the kept ones: of mixed kinds in the order of these, and within a kind best first.
 	Features *Features
 	// Index is the candidate number of each, [M].
 	Index []int32
@@ -77,9 +77,10 @@ func (fs *FeatureSet) Validate() error {
 
 // Transformer maps rows to the features of a set. It is immutable and safe for concurrent use.
 type Transformer struct {
-	dim    int
-	factor []float32 // weight·scale of each feature
-	panels *kernel.Panels
+	dim      int
+	factor   []float32        // weight·scale of each feature
+	panels   []*kernel.Panels // of the features with an ω: of one kind each, in order
+	products *kernel.FactorPanels
 }
 
 // NewTransformer packs fs, which is not kept. It panics when fs is not valid.
@@ -94,7 +95,15 @@ func NewTransformer(fs *FeatureSet) *Transformer {
 			factor[i] = float32(fs.Weight[i] * fs.Scale)
 		}
 	}
-	return &Transformer{dim: fs.Features.Dim, factor: factor, panels: pack(fs.Features)}
+	f := fs.Features
+	t := &Transformer{dim: f.Dim, factor: factor, products: packProducts(f.Dim, f.Products)}
+	if n := f.cosines(); n > 0 {
+		t.panels = append(t.panels, pack(f.slice(0, n), f.Map.row().kernel))
+	}
+	if f.Ramps > 0 {
+		t.panels = append(t.panels, pack(f.slice(f.cosines(), f.Projections()), kernel.Ramp))
+	}
+	return t
 }
 
 // NewFeatureTransformer packs features to be had as they are, without weights or scale. It panics when f is not valid.
@@ -147,12 +156,23 @@ func (t *Transformer) EachBlock(x []float32, rows, workers int, do func(phi []fl
 
 // featurize is Transform on the goroutine of the caller.
 func (t *Transformer) featurize(dst, x []float32, rows int) {
-	kernel.Featurize(dst, t.panels, x, t.factor)
+	m, at := t.Len(), 0
+	if rows == 0 {
+		return
+	}
+	for _, p := range t.panels {
+		kernel.Featurize(dst[at:], m, p, x, t.factor[at:])
+		at += p.Len
+	}
+	if t.products.Len > 0 {
+		kernel.FeaturizeFactors(dst[at:], m, t.products, x, rows, t.factor[at:])
+	}
 }
 
 // rowCost returns about how long a row takes, in products of one row and one ω.
 func (t *Transformer) rowCost() int {
-	return t.Len() * (t.dim + elementCost)
+	projections := t.Len() - t.products.Len
+	return projections*(t.dim+elementCost) + t.products.Len*elementCost
 }
 
 // parallelTransform is the number of products from which on a call is divided among goroutines, like parallelScore.

@@ -61,6 +61,9 @@ func omega(g *graph, f *scoring.Features, order []int) string {
 
 // apply adds φ of the projections t = ωᵀx.
 func apply(g *graph, f *scoring.Features, t string) (string, error) {
+	if f.Mixed() {
+		return "", fmt.Errorf("its features of mixed kinds (%+v) have no operators yet", f.Kinds())
+	}
 	switch f.Map {
 	case scoring.MapCosine:
 		phase := make([]float64, len(f.Phase))

@@ -64,6 +64,20 @@ func listColumn(values column, rows, n int) column {
 	return column{name: values.name, arr: array.MakeFromData(data)}
 }
 
+// raggedColumn turns a column of values into one of lists of these lengths.
+func raggedColumn(values column, lengths []int) column {
+	t := arrow.ListOfNonNullable(values.arr.DataType())
+	offsets := make([]int32, len(lengths)+1)
+	for i, n := range lengths {
+		offsets[i+1] = offsets[i] + int32(n)
+	}
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.GetBytes(offsets))}
+	data := array.NewData(t, len(lengths), buffers, []arrow.ArrayData{values.arr.Data()}, 0, 0)
+	defer data.Release()
+	defer values.arr.Release()
+	return column{name: values.name, arr: array.MakeFromData(data)}
+}
+
 // reader reads the columns of a record and keeps the first fault.
 type reader struct {
 	rec arrow.Record
@@ -134,6 +148,33 @@ func lists[T numeric](r *reader, name string, n int) []T {
 		return nil
 	}
 	return numbersOf[T](inner)[first:last]
+}
+
+// ragged returns the lengths of the lists of a column and their numbers, a view of the record. Both are nil after a fault.
+func ragged[T numeric](r *reader, name string) (lengths []int, all []T) {
+	arr := r.find(name)
+	if arr == nil {
+		return nil, nil
+	}
+	list, ok := arr.(*array.List)
+	if !ok || !arrow.TypeEqual(list.ListValues().DataType(), arrow.GetDataType[T]()) {
+		r.fail("column %q is %v", name, arr.DataType())
+		return nil, nil
+	}
+	if list.ListValues().NullN() != 0 {
+		r.fail("column %q has nulls in its lists", name)
+		return nil, nil
+	}
+	lengths, all = make([]int, list.Len()), numbersOf[T](list.ListValues())
+	first, last := int64(0), int64(0)
+	for i := range lengths {
+		from, to := list.ValueOffsets(i) // the decoder has checked that offsets ascend within the values
+		if i == 0 {
+			first = from
+		}
+		lengths[i], last = int(to-from), to
+	}
+	return lengths, all[first:last]
 }
 
 // texts returns the strings of a column.

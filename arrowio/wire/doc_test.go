@@ -117,6 +117,7 @@ type docFound struct {
 	ModelFile  []string `json:"model_file"` // ids of the model and its set
 	FeatureSet docSet   `json:"feature_set"`
 	LinearSet  docSet   `json:"linear_set"`
+	MixedSet   docSet   `json:"mixed_set"`
 	Model      struct {
 		ID      string      `json:"id"`
 		F       [][]float64 `json:"f"`
@@ -169,6 +170,7 @@ func TestReaderInPythonAgrees(t *testing.T) {
 
 	checkSet(t, "cosine set", exampleFeatureSet(), found.FeatureSet, request.Rows)
 	checkSet(t, "linear set", linearFeatureSet(), found.LinearSet, request.Rows)
+	checkSet(t, "mixed set", mixedFeatureSet(), found.MixedSet, request.Rows)
 	checkEncoders(t, request.Encoders, found.Encoded)
 	checkModel(t, found)
 	diff(t, []string{ModelID(exampleModel()), exampleFeatureSet().ID()}, found.ModelFile)

@@ -48,7 +48,7 @@ func marshalDocument(key string, doc any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
-	text := append(fmt.Appendf(nil, `{"format_version":%d,`, versionOf(key)), fields[1:]...)
+	text := append(fmt.Appendf(nil, `{"format_version":%d,`, writtenVersion(key, doc)), fields[1:]...)
 	if err := checkDocumentSize(text); err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func unmarshalDocument(key, text string, doc any) error {
 	if head.FormatVersion == nil {
 		return fmt.Errorf("%w: metadata has no format_version", ErrMalformed)
 	}
-	if v, want := head.FormatVersion.String(), versionOf(key); v != fmt.Sprint(want) {
-		return fmt.Errorf("%w %s: this build reads version %d", ErrFormatVersion, cutText(v, 40), want)
+	if v := head.FormatVersion.String(); !reads(key, v) {
+		return fmt.Errorf("%w %s: this build reads version %d", ErrFormatVersion, cutText(v, 40), versionOf(key))
 	}
 	if err := json.Unmarshal(raw, doc); err != nil {
 		return fmt.Errorf("%w: metadata: %w", ErrMalformed, err)

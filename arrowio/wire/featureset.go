@@ -12,7 +12,7 @@ import (
 // by, and where the set comes from. It is immutable; [FeatureSet.ID] names it.
 type FeatureSet struct {
 	Encoder    *encoder.Encoder
-	Set        scoring.FeatureSet // in order of selection, best first
+	Set        scoring.FeatureSet // best first, within each kind
 	Task       scoring.Task
 	Coding     scoring.Coding     // output coding under which Set.S was computed
 	Candidates scoring.Candidates // what the kept features were drawn from (the first round's, if learned); informative
@@ -76,8 +76,8 @@ func (f *FeatureSet) validateLengths() error {
 	return f.validateIndexes()
 }
 
-// validateIndexes checks that no feature appears twice. The rounds of learned features have separate pools, each
-// numbered from 0; all other sets choose from one.
+// validateIndexes checks that no feature appears twice. The rounds of learned features have separate pools, each numbered from 0 and
+// some of them of more than M0 candidates; all other sets choose from one.
 func (f *FeatureSet) validateIndexes() error {
 	type draw struct{ pool, index int32 }
 	seen := make(map[draw]bool, len(f.Set.Index))
@@ -86,7 +86,7 @@ func (f *FeatureSet) validateIndexes() error {
 		if f.Lineage.Learned() && f.Set.Round != nil {
 			one.pool = f.Set.Round[at]
 		}
-		if i < 0 || int(i) >= f.Candidates.Count || seen[one] {
+		if i < 0 || int(i) >= f.Candidates.Count && !f.Lineage.Learned() || seen[one] {
 			return fmt.Errorf("candidate index %d is repeated or not within 0..%d", i, f.Candidates.Count-1)
 		}
 		seen[one] = true

@@ -16,17 +16,27 @@ import (
 // featureSetDocument is the metadata of a feature set. What each feature has is a column. The encoder's
 // JSON, over which the ID is computed, is a metadata entry of its own.
 type featureSetDocument struct {
-	ID         string         `json:"id"`
-	Map        scoring.Map    `json:"map"`
-	Dim        int            `json:"dim"`
-	Width      int            `json:"width"`
-	Features   int            `json:"features"`
-	Outputs    int            `json:"outputs"`
-	Scale      float64        `json:"scale"` // the float32 scale, widened to keep every digit
-	Task       scoring.Task   `json:"task"`
-	Coding     codingDocument `json:"coding"`
-	Candidates drawnFrom      `json:"candidates"`
-	Lineage    Lineage        `json:"lineage"`
+	ID       string      `json:"id"`
+	Map      scoring.Map `json:"map"`
+	Dim      int         `json:"dim"`
+	Width    int         `json:"width"`
+	Features int         `json:"features"`
+	// Kinds are those of a set of mixed kinds, and make it one of version 2; nil = all of one kind.
+	Kinds      *scoring.KindCounts `json:"kinds,omitempty"`
+	Outputs    int                 `json:"outputs"`
+	Scale      float64             `json:"scale"` // the float32 scale, widened to keep every digit
+	Task       scoring.Task        `json:"task"`
+	Coding     codingDocument      `json:"coding"`
+	Candidates drawnFrom           `json:"candidates"`
+	Lineage    Lineage             `json:"lineage"`
+}
+
+// formatVersion implements versioned.
+func (d *featureSetDocument) formatVersion() int {
+	if d.Kinds == nil {
+		return FormatVersion
+	}
+	return FeatureSetVersion
 }
 
 // drawnFrom are the candidates of a set, which may have been drawn from a distribution that went since: the set has all that
@@ -90,9 +100,13 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 		Scale: float64(f.Set.Scale), Task: f.Task, Coding: codingDocument(f.Coding),
 		Candidates: drawnFrom(f.Candidates), Lineage: lineage,
 	}
-	columns := make([]column, len(featureColumns))
-	for i, c := range featureColumns {
-		columns[i] = c.write(f, &doc)
+	if set.Mixed() {
+		kinds := set.Kinds()
+		doc.Kinds = &kinds
+	}
+	columns := []column{}
+	for _, c := range doc.columns() {
+		columns = append(columns, c.write(f, &doc))
 	}
 	return encodeMessage(KeyFeatureSet, &doc, []entry{{KeyEncoder, string(enc)}}, columns...)
 }
@@ -176,6 +190,9 @@ func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
 	if doc.Dim < 1 || doc.Width != width {
 		return fmt.Errorf("%w: width %d does not fit map %v in %d dimensions", ErrMalformed, doc.Width, doc.Map, doc.Dim)
 	}
+	if doc.Kinds != nil && doc.Map != scoring.MapCosine {
+		return fmt.Errorf("%w: features of map %v are of one kind", ErrMalformed, doc.Map)
+	}
 	if k := doc.Outputs; k < 1 || len(doc.Coding.Gain) != k || len(doc.Coding.Offset) != k {
 		return fmt.Errorf("%w: %d outputs, but a coding of %d gains and %d offsets",
 			ErrMalformed, k, len(doc.Coding.Gain), len(doc.Coding.Offset))
@@ -189,15 +206,29 @@ type featureColumn struct {
 	read  func(*reader, *FeatureSet, *featureSetDocument)
 }
 
-// featureColumns are those of a feature set.
-var featureColumns = []featureColumn{
-	eachFeature("index", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Index }),
-	eachFeature("round", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Round }),
-	eachFeatures("omega", func(d *featureSetDocument) int { return d.Width }, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega }),
-	eachFeature("phase", 0, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Phase }),
-	eachFeature("weight", 1, func(f *FeatureSet) *[]float32 { return &f.Set.Weight }),
-	eachFeature("score", 0, func(f *FeatureSet) *[]float64 { return &f.Set.Score }),
-	eachFeatures("s", func(d *featureSetDocument) int { return d.Outputs }, func(f *FeatureSet) *[]float64 { return &f.Set.S }),
+// The columns of every feature set, those of ω in a set of one kind, and the columns of every set after these.
+var (
+	drawColumns = []featureColumn{
+		eachFeature("index", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Index }),
+		eachFeature("round", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Round }),
+	}
+	omegaColumns = []featureColumn{
+		eachFeatures("omega", func(d *featureSetDocument) int { return d.Width }, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega }),
+		eachFeature("phase", 0, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Phase }),
+	}
+	scoreColumns = []featureColumn{
+		eachFeature("weight", 1, func(f *FeatureSet) *[]float32 { return &f.Set.Weight }),
+		eachFeature("score", 0, func(f *FeatureSet) *[]float64 { return &f.Set.Score }),
+		eachFeatures("s", func(d *featureSetDocument) int { return d.Outputs }, func(f *FeatureSet) *[]float64 { return &f.Set.S }),
+	}
+)
+
+// columns are those of a set with this document.
+func (d *featureSetDocument) columns() []featureColumn {
+	if d.Kinds != nil {
+		return slices.Concat(drawColumns, kindColumns, scoreColumns)
+	}
+	return slices.Concat(drawColumns, omegaColumns, scoreColumns)
 }
 
 // eachFeature is a column of one number for each feature. A set without them is written with a constant.
@@ -230,8 +261,10 @@ func eachFeatures[T numeric](name string, n func(*featureSetDocument) int, of fu
 func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, f *FeatureSet) error {
 	f.Set.Features, f.Set.Scale = &scoring.Features{Map: doc.Map, Dim: doc.Dim}, float32(doc.Scale)
 	r := &reader{rec: rec}
-	for _, c := range featureColumns {
-		c.read(r, f, doc)
+	for _, c := range doc.columns() {
+		if c.read(r, f, doc); r.err != nil {
+			return r.err
+		}
 	}
 	f.Set.Round, f.Set.Weight = unlessAll(f.Set.Round, 0), unlessAll(f.Set.Weight, 1)
 	if doc.Map != scoring.MapCosine {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"math"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // idHexDigits is the length of the hexadecimal part of an ID: 128 bits of a SHA-256.
@@ -24,6 +26,12 @@ const idHexDigits = 32
 //	scale           one float32
 //	score           float64, [M]
 //	s               float64, [M][K]
+//
+// A set of mixed kinds begins with "eerf.feature_set/2", omega and phase are those of the cosines and ramps, and after phase follow
+//
+//	kinds           how many cosines, ramps, hinges, boxes: four int64
+//	order           q of the hinges and boxes: int64 each
+//	coordinate      int64, sign and threshold float32, of all their factors: three parts
 //
 // each part preceded by its length in bytes as uint64, every number little-endian. Lineage, candidates,
 // indexes and coding are not hashed. It panics on a set that [FeatureSet.Validate] refuses.
@@ -45,17 +53,46 @@ func (f *FeatureSet) id() (string, error) {
 		return "", err
 	}
 	set := f.Set.Features
-	h := newIDHash("eerf.feature_set/1")
+	h := newIDHash(fmt.Sprintf("eerf.feature_set/%d", f.formatVersion()))
 	h.text(string(enc))
 	h.text(set.Map.String())
 	h.int64s(int64(set.Len()), int64(set.Width()), int64(set.Dim), int64(f.outputs()))
 	h.float32s(set.Omega)
 	h.float32s(set.Phase)
+	if set.Mixed() {
+		h.products(set)
+	}
 	h.float32s(f.weights())
 	h.float32s([]float32{f.Set.Scale})
 	h.float64s(f.Set.Score)
 	h.float64s(f.Set.S)
 	return h.id("fs-"), nil
+}
+
+// formatVersion is the version of the set's message.
+func (f *FeatureSet) formatVersion() int {
+	if f.Set.Features.Mixed() {
+		return FeatureSetVersion
+	}
+	return FormatVersion
+}
+
+// products hashes what the kinds of a set are and the factors of its products.
+func (h *idHash) products(f *scoring.Features) {
+	n := f.Kinds()
+	var order, coordinate []int64
+	var sign, threshold []float32
+	for _, p := range f.Products {
+		order = append(order, int64(p.Order))
+		for a := range p.Order {
+			coordinate, sign, threshold = append(coordinate, int64(p.Coordinate[a])), append(sign, p.Sign[a]), append(threshold, p.Threshold[a])
+		}
+	}
+	h.int64s(int64(n.Cosine), int64(n.Ramp), int64(n.Hinge), int64(n.Box))
+	h.int64s(order...)
+	h.int64s(coordinate...)
+	h.float32s(sign)
+	h.float32s(threshold)
 }
 
 // weights returns one weight for each feature, ones if the set has none.

@@ -138,6 +138,35 @@ func linearFeatureSet() *FeatureSet {
 	return f
 }
 
+// mixedFeatureSet has two cosines, a ramp, two hinges and two boxes.
+func mixedFeatureSet() *FeatureSet {
+	f := learnedFeatureSet()
+	r := rand.New(rand.NewPCG(11, 12))
+	product := func(box bool, coordinates ...uint16) scoring.Product {
+		p := scoring.Product{Box: box, Order: uint8(len(coordinates))}
+		for a, j := range coordinates {
+			p.Coordinate[a], p.Sign[a], p.Threshold[a] = j, float32(1-2*(a%2)), float32(r.NormFloat64()/2)
+		}
+		return p
+	}
+	const m, k = 7, 3
+	f.Set = scoring.FeatureSet{
+		Features: &scoring.Features{
+			Map: scoring.MapCosine, Dim: 7, Omega: make([]float32, 3*7), Phase: []float32{1, 2, -3}, Ramps: 1,
+			Products: []scoring.Product{product(false, 2), product(false, 6, 0), product(true, 1), product(true, 4, 5, 0)},
+		},
+		Index: []int32{3, 15, 3, 8, 9, 10, 11}, Round: []int32{2, 2, 1, 2, 2, 2, 2}, Scale: float32(1 / math.Sqrt(m)),
+		Score: []float64{0.5, 0.25, 0.125, 1. / 3, 0.1, 0.3, 0.2}, S: make([]float64, m*k),
+	}
+	for i := range f.Set.Features.Omega {
+		f.Set.Features.Omega[i] = float32(r.NormFloat64() / 2.5)
+	}
+	for i := range f.Set.S {
+		f.Set.S[i] = r.NormFloat64() / 10
+	}
+	return f
+}
+
 func exampleModel() *Model {
 	r := rand.New(rand.NewPCG(5, 6))
 	const m, k = 4, 3

@@ -35,6 +35,7 @@ func goldenMessages(t *testing.T) map[string][]byte {
 		"adaptive_spec.arrow":       must(EncodeSpec(adaptiveSpec())),
 		"held_out_checkpoint.arrow": must(EncodeCheckpoint(heldOutCheckpoint())),
 		"learned_set.arrow":         must(EncodeFeatureSet(learnedFeatureSet())),
+		"mixed_set.arrow":           must(EncodeFeatureSet(mixedFeatureSet())),
 		"learned_progress.arrow":    must(EncodeProgress(learnedProgress())),
 		"unseen_model.arrow":        must(EncodeModel(unseenModel())),
 		"seen_model.arrow":          must(EncodeModel(seenModel())),
@@ -55,6 +56,7 @@ func TestIDsAndHashesStay(t *testing.T) {
 		{"feature set", exampleFeatureSet().ID()},
 		{"linear feature set", linearFeatureSet().ID()},
 		{"learned feature set", learnedFeatureSet().ID()},
+		{"mixed feature set", mixedFeatureSet().ID()},
 		{"model", ModelID(exampleModel())},
 		{"spec hash", exampleSpec().Hash()},
 	} {

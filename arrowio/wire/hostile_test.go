@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -101,6 +102,13 @@ func documentOf[T any](key string, value []byte, decode func(*arrowio.Decoder, [
 	}}
 }
 
+// version is the version in the example.
+func (d document) version() string {
+	recs := must(newDecoder().Decode(d.value))
+	defer releaseAll(recs)
+	return regexp.MustCompile(`"format_version":[0-9]+`).FindString(must(metadataValue(recs[0].Schema(), d.key)))
+}
+
 // decoders are the decoders of all messages that are documents.
 var decoders = map[string]document{
 	"spec":        documentOf(KeySpec, must(EncodeSpec(exampleSpec())), DecodeSpec, EncodeSpec),
@@ -112,6 +120,7 @@ var decoders = map[string]document{
 	"request":     documentOf(KeyRequest, must(EncodeRequest(exampleRequest())), DecodeRequest, EncodeRequest),
 	"checkpoint":  documentOf(KeyCheckpoint, must(EncodeCheckpoint(exampleCheckpoint())), DecodeCheckpoint, EncodeCheckpoint),
 	"learned set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(learnedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
+	"mixed set":   documentOf(KeyFeatureSet, must(EncodeFeatureSet(mixedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
 	"feature set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(exampleFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
 	"model":       documentOf(KeyModel, must(EncodeModel(exampleModel())), DecodeModel, EncodeModel),
 	"challenger":  documentOf(KeyModel, must(EncodeModel(exampleChallenger())), DecodeModel, EncodeModel),
@@ -128,7 +137,7 @@ func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			value, dec := d.value, newDecoder()
 			edit := func(was, is string) []byte {
-				version := fmt.Sprintf(`"format_version":%d`, versionOf(d.key))
+				version := d.version()
 				return editMetadata(value, d.key, strings.ReplaceAll(was, `"format_version":1`, version), strings.ReplaceAll(is, `"format_version":1`, version))
 			}
 			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":7`)), ErrFormatVersion)
@@ -176,6 +185,8 @@ func TestDecodersCheckColumns(t *testing.T) {
 		{"checkpoint", "phi"}, {"checkpoint", "phi_sq"}, {"checkpoint", "y_phi"},
 		{"feature set", "index"}, {"feature set", "omega"}, {"feature set", "phase"},
 		{"feature set", "weight"}, {"feature set", "score"}, {"feature set", "s"},
+		{"mixed set", "kind"}, {"mixed set", "omega"}, {"mixed set", "phase"},
+		{"mixed set", "coordinate"}, {"mixed set", "sign"}, {"mixed set", "threshold"},
 		{"model", "feature"}, {"model", "theta"},
 	}
 	for _, c := range cases {
@@ -254,6 +265,13 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 		{"feature set", KeyFeatureSet, `"count":16`, `"count":15`, ErrMalformed},
 		{"feature set", KeyFeatureSet, `"gain":[1,`, `"gain":[`, ErrMalformed},
 		{"feature set", KeyEncoder, `"clip":5`, `"clip":4`, ErrHashMismatch},
+		{"feature set", KeyFeatureSet, `"outputs":3`, `"outputs":3,"kinds":{"cosine":4}`, ErrMalformed},
+		{"mixed set", KeyFeatureSet, `"cosine":2`, `"cosine":1`, ErrMalformed},
+		{"mixed set", KeyFeatureSet, `"cosine":2,"ramp":1`, `"cosine":1,"ramp":2`, ErrMalformed},
+		{"mixed set", KeyFeatureSet, `"cosine":2,"ramp":1`, `"cosine":4,"ramp":-1`, ErrMalformed},
+		{"mixed set", KeyFeatureSet, `"box":2`, `"box":9007199254740993`, ErrMalformed},
+		{"mixed set", KeyFeatureSet, `"map":"cosine"`, `"map":"arccos1"`, ErrMalformed},
+		{"mixed set", KeyFeatureSet, `"kinds":{`, `"was":{`, ErrMalformed},
 		{"feature set", KeyEncoder, `"clip":5`, `"clip":5.0`, ErrHashMismatch},
 		{"feature set", KeyEncoder, `"dim":7`, `"dim":8`, ErrMalformed},
 		{"feature set", KeyEncoder, `{`, ``, ErrMalformed},
@@ -288,4 +306,39 @@ func TestFeatureSetRefusesNumbersThatAreNot(t *testing.T) {
 	omega := numbers("omega", []float32{1, 2, 3, 4})
 	_, err = DecodeFeatureSet(newDecoder(), replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "omega", &omega))
 	wantError(t, err, ErrMalformed)
+}
+
+func TestMixedSetRefusesWhatNoFeatureIs(t *testing.T) {
+	value := must(EncodeFeatureSet(mixedFeatureSet()))
+	float := func(name string, lengths []int, v ...float32) column { return raggedColumn(numbers(name, v), lengths) }
+	whole := func(lengths []int, v ...int32) column { return raggedColumn(numbers("coordinate", v), lengths) }
+	orders := []int{0, 0, 0, 1, 2, 1, 3}
+	seven := []float32{1, 1, -1, 1, 1, 1, -1}
+	for name, with := range map[string]column{
+		"an omega too short":      float("omega", []int{7, 7, 6, 0, 0, 0, 0}, make([]float32, 20)...),
+		"an omega of a hinge":     float("omega", []int{7, 7, 0, 7, 0, 0, 0}, make([]float32, 21)...),
+		"an infinite omega":       float("omega", []int{7, 7, 7, 0, 0, 0, 0}, append(make([]float32, 20), inf32())...),
+		"a phase of a box":        numbers("phase", []float32{1, 1, 1, 0, 0, 0, 1}),
+		"a phase beyond a turn":   numbers("phase", []float32{7, 1, 1, 0, 0, 0, 0}),
+		"kinds out of order":      textColumn("kind", []string{"cosine", "ramp", "cosine", "hinge", "hinge", "box", "box"}),
+		"a kind of another name":  textColumn("kind", []string{"cosine", "cosine", "ramp", "hinge", "hinge", "box", "step"}),
+		"four factors":            whole([]int{0, 0, 0, 1, 2, 1, 4}, 1, 2, 3, 4, 0, 1, 2, 3),
+		"no factor":               whole([]int{0, 0, 0, 0, 3, 1, 3}, 1, 2, 3, 4, 0, 1, 2),
+		"factors of a cosine":     whole([]int{1, 0, 0, 1, 1, 1, 3}, 1, 2, 3, 4, 0, 1, 2),
+		"a coordinate twice":      whole(orders, 1, 2, 2, 4, 0, 1, 2),
+		"a coordinate beyond x":   whole(orders, 1, 2, 3, 7, 0, 1, 2),
+		"a coordinate below 0":    whole(orders, 1, 2, 3, -1, 0, 1, 2),
+		"a coordinate that wraps": whole(orders, 1, 2, 3, 1<<16, 0, 1, 2),
+		"a sign of 2":             float("sign", orders, append([]float32{2}, seven[1:]...)...),
+		"too few signs":           float("sign", []int{0, 0, 0, 1, 1, 1, 3}, seven[1:]...),
+		"a threshold of infinity": float("threshold", orders, append([]float32{inf32()}, seven[1:]...)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := DecodeFeatureSet(newDecoder(), replaceColumn(value, with.name, &with))
+			wantError(t, err, ErrMalformed)
+		})
+	}
+	threshold := float("threshold", orders, seven...)
+	_, err := DecodeFeatureSet(newDecoder(), replaceColumn(value, "threshold", &threshold))
+	wantError(t, err, ErrHashMismatch)
 }

@@ -103,7 +103,7 @@ func TestHeldOutRowsAreNotInTheSums(t *testing.T) {
 func TestLearnedSetsAreChecked(t *testing.T) {
 	for name, change := range map[string]func(*FeatureSet){
 		"a candidate twice in a round": func(f *FeatureSet) { f.Set.Index[1] = 3 },
-		"a candidate beyond the pool":  func(f *FeatureSet) { f.Set.Index[1] = 16 },
+		"a candidate below zero":       func(f *FeatureSet) { f.Set.Index[1] = -1 },
 		"no winner":                    func(f *FeatureSet) { f.Lineage.Learning.Winner = 4 },
 		"a winner below zero":          func(f *FeatureSet) { f.Lineage.Learning.Winner = -1 },
 		"no points":                    func(f *FeatureSet) { f.Lineage.Learning.Points = nil },

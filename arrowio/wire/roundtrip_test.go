@@ -29,7 +29,7 @@ func TestRoundTrips(t *testing.T) {
 		want.WrittenAt = noon.UTC()
 		diff(t, want, got)
 	}
-	for _, want := range []*FeatureSet{exampleFeatureSet(), linearFeatureSet(), learnedFeatureSet()} {
+	for _, want := range []*FeatureSet{exampleFeatureSet(), linearFeatureSet(), learnedFeatureSet(), mixedFeatureSet()} {
 		got := must(DecodeFeatureSet(dec, must(EncodeFeatureSet(want))))
 		if got.ID() != want.ID() {
 			t.Errorf("id %s became %s", want.ID(), got.ID())
@@ -216,6 +216,27 @@ func TestFeatureSetIDNamesTheMathematicsAlone(t *testing.T) {
 	for name, change := range differs {
 		f := exampleFeatureSet()
 		if change(f); f.ID() == base {
+			t.Errorf("%s does not change the id", name)
+		}
+	}
+}
+
+func TestFeatureSetIDCoversKinds(t *testing.T) {
+	base := mixedFeatureSet().ID()
+	for name, change := range map[string]func(f *scoring.Features){
+		"kind":       func(f *scoring.Features) { f.Ramps = 2 },
+		"form":       func(f *scoring.Features) { f.Products[1].Box = true },
+		"order":      func(f *scoring.Features) { f.Products[3].Order, f.Products[0].Order = 2, 2 },
+		"coordinate": func(f *scoring.Features) { f.Products[0].Coordinate[0] = 3 },
+		"sign":       func(f *scoring.Features) { f.Products[0].Sign[0] = -1 },
+		"threshold":  func(f *scoring.Features) { f.Products[0].Threshold[0]++ },
+	} {
+		f := mixedFeatureSet()
+		if name == "order" {
+			f.Set.Features.Products[3].Coordinate[2], f.Set.Features.Products[3].Sign[2], f.Set.Features.Products[3].Threshold[2] = 0, 0, 0
+			f.Set.Features.Products[0].Coordinate[1], f.Set.Features.Products[0].Sign[1] = 0, 1
+		}
+		if change(f.Set.Features); f.ID() == base {
 			t.Errorf("%s does not change the id", name)
 		}
 	}

@@ -15,6 +15,8 @@ const (
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
 	importanceBytes      = 25        // and its importance
 	columnUseBytes       = 192       // the names of the fields and the numbers of one column of the report
+	kindBytes            = 32        // kind and lengths of lists of a feature in a set of mixed kinds
+	factorsNumbers       = 9         // of a product: three coordinates, signs and thresholds
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
 
@@ -30,7 +32,7 @@ func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 // FeatureSetBytes bounds the size of a feature set with m features of the given width (the
 // encoder's dimensions, or 1 for the linear map) and k outputs.
 func FeatureSetBytes(m, width, k int) int64 {
-	row := 4*(int64(width)+4) + 8*(int64(k)+1)
+	row := 4*(max(int64(width), factorsNumbers)+4) + 8*(int64(k)+1) + kindBytes
 	return int64(m)*row + int64(width)*(encoderDimBytes+importanceBytes) + int64(k)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
 }
 

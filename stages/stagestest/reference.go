@@ -201,6 +201,12 @@ func OutcomeOf(spec *wire.Spec, partition int32, ordinal int64, r Row) Outcome {
 
 // Phi is φ(x, ω) of feature i.
 func Phi(f *scoring.Features, i int, x []float64) float64 {
+	switch f.Kind(i) {
+	case scoring.KindRamp:
+		return max(product(f, i, x)+float64(f.Phase[i]), 0)
+	case scoring.KindHinge, scoring.KindBox:
+		return thresholds(&f.Products[i-f.Projections()], x)
+	}
 	switch f.Map {
 	case scoring.MapLinear:
 		return x[int(f.Omega[i])]
@@ -219,6 +225,19 @@ func Phi(f *scoring.Features, i int, x []float64) float64 {
 		return z * z
 	}
 	panic("no " + f.Map.String())
+}
+
+// thresholds is a hinge or a box.
+func thresholds(p *scoring.Product, x []float64) float64 {
+	v := 1.0
+	for a := range p.Order {
+		z := float64(p.Sign[a]) * (x[p.Coordinate[a]] - float64(p.Threshold[a]))
+		if p.Box {
+			z = float64(Bit(z >= 0))
+		}
+		v *= max(z, 0)
+	}
+	return v
 }
 
 // product is ω·x of feature i.

@@ -13,7 +13,7 @@ messages = {p.stem: p.read_bytes() for p in pathlib.Path(sys.argv[2]).glob("*.ar
 request = json.loads(sys.argv[3])
 found = {}
 
-for name in ("feature_set", "linear_set"):
+for name in ("mixed_set", "linear_set", "feature_set"):
     fs = reader.read_feature_set(messages[name])
     x = [reader.encode(fs["encoder"], row) for row in request["rows"]]
     found[name] = {

@@ -10,7 +10,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": 3, "eerf.checkpoint": 3}  # 1 in all others
+FORMAT_VERSIONS = {"eerf.spec": (3,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
 
 
 def read(value, key):
@@ -18,8 +18,8 @@ def read(value, key):
     with pa.ipc.open_stream(value) as stream:
         table = stream.read_all()
     document = json.loads(table.schema.metadata[key.encode()])
-    if document["format_version"] != FORMAT_VERSIONS.get(key, 1):
-        raise ValueError(f"format version {document['format_version']} of {key}, want {FORMAT_VERSIONS.get(key, 1)}")
+    if document["format_version"] not in FORMAT_VERSIONS.get(key, (1,)):
+        raise ValueError(f"format version {document['format_version']} of {key}, want {FORMAT_VERSIONS.get(key, (1,))}")
     return table, document
 
 
@@ -61,8 +61,15 @@ def read_feature_set(value):
     table, document = read(value, "eerf.feature_set")
     text = table.schema.metadata[b"eerf.encoder"]
     feature_set = dict(document, encoder=json.loads(text), encoder_json=text)
-    for name in ("index", "omega", "phase", "weight", "score", "s"):
+    for name in ("index", "phase", "weight", "score", "s"):
         feature_set[name] = column(table, name)
+    if "kinds" not in document:
+        return dict(feature_set, omega=column(table, "omega"))
+    n = document["kinds"]["cosine"] + document["kinds"]["ramp"]  # the features with an omega come first
+    feature_set["omega"] = np.array(table["omega"].to_pylist()[:n], dtype=np.float32).reshape(n, document["width"])
+    feature_set["phase"] = feature_set["phase"][:n]
+    for name in ("coordinate", "sign", "threshold"):  # lists of one to three, for each hinge and then each box
+        feature_set[name] = table[name].to_pylist()[n:]
     return feature_set
 
 
@@ -195,11 +202,26 @@ def features(feature_set, x):
         phi = x[:, omega[:, 0].astype(int)]
     else:
         t = x @ omega.T
-        if feature_set["map"] == "cosine":
+        if "kinds" in feature_set:
+            phi = mixed(feature_set, x, t + feature_set["phase"])
+        elif feature_set["map"] == "cosine":
             phi = np.cos(t + feature_set["phase"])
         else:
             phi = t ** int(feature_set["map"][-1]) * np.heaviside(t, 0.5)
     return feature_set["weight"] * phi * feature_set["scale"]
+
+
+def mixed(feature_set, x, t):
+    """Returns phi for a set of mixed kinds: cosines and ramps of t, then hinges and boxes of x."""
+    kinds = feature_set["kinds"]
+    phi = [np.cos(t[:, :kinds["cosine"]]), np.maximum(t[:, kinds["cosine"]:], 0)]
+    for i, factors in enumerate(zip(feature_set["coordinate"], feature_set["sign"], feature_set["threshold"])):
+        products = np.ones(len(x))
+        for j, s, h in zip(*factors):
+            z = s * (x[:, j] - h)
+            products *= np.maximum(z, 0) if i < kinds["hinge"] else z >= 0
+        phi.append(products[:, None])
+    return np.hstack(phi)
 
 
 def content_id(prefix, *parts):
@@ -215,11 +237,15 @@ def numbers(kind, values):
 
 
 def feature_set_id(fs):
-    phase = fs["phase"] if fs["map"] == "cosine" else []
+    phase, products = fs["phase"] if fs["map"] == "cosine" else [], []
+    if "kinds" in fs:
+        products = [numbers("i8", [fs["kinds"][kind] for kind in ("cosine", "ramp", "hinge", "box")]), numbers("i8", [len(s) for s in fs["sign"]])]
+        for kind, name in (("i8", "coordinate"), ("f4", "sign"), ("f4", "threshold")):
+            products.append(numbers(kind, [v for factors in fs[name] for v in factors]))
     return content_id(
-        "fs-", b"eerf.feature_set/1", fs["encoder_json"], fs["map"].encode(),
+        "fs-", b"eerf.feature_set/%d" % fs["format_version"], fs["encoder_json"], fs["map"].encode(),
         numbers("i8", [fs["features"], fs["width"], fs["dim"], fs["outputs"]]),
-        numbers("f4", fs["omega"]), numbers("f4", phase), numbers("f4", fs["weight"]),
+        numbers("f4", fs["omega"]), numbers("f4", phase), *products, numbers("f4", fs["weight"]),
         numbers("f4", [fs["scale"]]), numbers("f8", fs["score"]), numbers("f8", fs["s"]))
 
 

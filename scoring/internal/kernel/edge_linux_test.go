@@ -90,7 +90,7 @@ func checkEdges(t *testing.T, level simd.Level, m Map, dim, count, rows int) {
 			Score(sums, q, 0, q.Count(), x, targets)
 		}
 	}
-	Featurize(atEdge(t, make([]float32, rows*count)), q, x, atEdge(t, make([]float32, count)))
+	Featurize(atEdge(t, make([]float32, rows*count)), q.Len, q, x, atEdge(t, make([]float32, count)))
 }
 
 func TestLargestStaysWithinItsMemory(t *testing.T) {

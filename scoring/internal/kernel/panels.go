@@ -23,7 +23,7 @@ type Panels struct {
 }
 
 // Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians
-// for Cosine and nil for the other maps.
+// for Cosine, for Ramp what is added to ωᵀx or nil, and nil for the other maps.
 func Pack(m Map, dim int, omega, phase []float32) *Panels {
 	return packFor(simd.Best(), m, dim, omega, phase)
 }
@@ -47,7 +47,7 @@ func packFor(level simd.Level, m Map, dim int, omega, phase []float32) *Panels {
 // checkFeatures returns the number of features, or panics when lengths do not agree.
 func checkFeatures(m Map, dim int, omega, phase []float32) int {
 	n := len(omega) / dim
-	if n*dim != len(omega) || (m == Cosine) != (phase != nil) || (phase != nil && len(phase) != n) {
+	if n*dim != len(omega) || m == Cosine && phase == nil || phase != nil && m != Cosine && m != Ramp || (phase != nil && len(phase) != n) {
 		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases for rows of %d", len(omega), len(phase), dim))
 	}
 	return n
