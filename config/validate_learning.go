@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
@@ -85,8 +86,21 @@ func (k *checker) train() {
 		"want auto, or at least -1 and below 1: it is a share of the error of the model in use")
 }
 
+// broughtPredictions checks that the column of predictions that events bring is one of its own.
+func (k *checker) broughtPredictions() {
+	events, column := k.config.Stages.Events, k.config.Stages.Live.PredictionColumn
+	const key = "live.prediction_column"
+	if column == "" {
+		return
+	}
+	k.rule(!slices.Contains(events.Features, column), key, "is one of events.features: a prediction is no feature", "events.features")
+	k.rule(!slices.Contains(events.Label, column), key, "is the label: predictions are compared with it", "events.label")
+	k.rule(len(events.Label) < 2, key, "is one column, and events.label has several", "events.label")
+}
+
 // predictions checks that the prediction columns do not clash with those of the events.
 func (k *checker) predictions() {
+	k.broughtPredictions()
 	if !k.config.Stages.Featurize.Predictions {
 		return
 	}

@@ -91,6 +91,16 @@ func TestRules(t *testing.T) {
 			c.Stages.Featurize.Predictions, c.Stages.Events.Label = true, []string{"probabilities"}
 		}, "events.label", `reserved: "probabilities"`},
 
+		{"predictions among the features", func(c *Config) {
+			c.Stages.Live.PredictionColumn, c.Stages.Events.Features = "said", []string{"a", "said"}
+		}, "live.prediction_column", "no feature"},
+		{"predictions as the label", func(c *Config) {
+			c.Stages.Live.PredictionColumn, c.Stages.Events.Label = "said", []string{"said"}
+		}, "live.prediction_column", "is the label"},
+		{"one column of predictions for two labels", func(c *Config) {
+			c.Stages.Live.PredictionColumn, c.Stages.Events.Label = "said", []string{"y", "z"}
+		}, "live.prediction_column", "several"},
+
 		{"all held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 1 }, "train.held_out_fraction", "below 1"},
 		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},

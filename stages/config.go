@@ -9,6 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/subsample"
@@ -31,6 +32,7 @@ type Settings struct {
 	Subsample   subsample.Config `key:"subsample"`
 	Featurize   featurize.Config `key:"featurize"`
 	Train       train.Config     `key:"train"`
+	Live        live.Config      `key:"live"`
 	Limits      events.Limits    `key:"limits"`
 }
 
@@ -44,8 +46,11 @@ func Default() Settings {
 	}
 }
 
-// Plan returns the settings that determine the plan of an exploration.
+// Plan returns the settings that determine the plan of an exploration. A column of predictions is no feature.
 func (s Settings) Plan() calibrate.Settings {
+	if column := s.Live.PredictionColumn; column != "" && !slices.Contains(s.Events.Exclude, column) {
+		s.Events.Exclude = append(slices.Clone(s.Events.Exclude), column)
+	}
 	return calibrate.Settings{
 		Pipeline: s.Pipeline.Name, Events: s.Events, Exploration: s.Exploration, Limits: s.Limits,
 		EventsTopic: s.Topics.Events, MaxMessageBytes: s.Topics.MaxMessageBytes,

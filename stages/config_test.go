@@ -2,6 +2,7 @@ package stages_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,5 +43,19 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 		if !errors.Is(err, state.ErrReadOnly) || !pipeline.IsPermanent(err) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// A prediction is no feature of the plan, and the settings themselves stay as they are.
+func TestPredictionsAreNoFeatures(t *testing.T) {
+	s := testSettings(1)
+	s.Events.Exclude = make([]string, 1, 2)
+	s.Events.Exclude[0] = "id"
+	s.Live.PredictionColumn = "said"
+	if got := s.Plan().Events.Exclude; !slices.Equal(got, []string{"id", "said"}) {
+		t.Errorf("excluded are %v", got)
+	}
+	if len(s.Events.Exclude) != 1 || len(s.Events.Exclude[:2][1]) > 0 {
+		t.Errorf("the settings have become %v", s.Events.Exclude[:2])
 	}
 }

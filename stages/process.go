@@ -215,7 +215,7 @@ func (p *Process) featurize() *featurize.Runner {
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
 		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.classMinRows(),
-		Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Quarantine: p.quarantine(),
+		PredictionColumn: p.Settings.Live.PredictionColumn, Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Quarantine: p.quarantine(),
 	}
 }
 

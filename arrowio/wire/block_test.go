@@ -3,6 +3,7 @@ package wire
 import (
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +51,7 @@ func TestBlocksAreRead(t *testing.T) {
 func TestLiveSumsRefuseWhatNoRowsHave(t *testing.T) {
 	minus := -1.0
 	for name, change := range map[string]func(*LiveSums){
+		"a column without end":  func(s *LiveSums) { s.Column = strings.Repeat("x", 1000) },
 		"no model":              func(s *LiveSums) { s.Model = "" },
 		"no measure":            func(s *LiveSums) { s.Measure = "luck" },
 		"no rows":               func(s *LiveSums) { s.Rows = 0 },
@@ -69,7 +71,14 @@ func TestLiveSumsRefuseWhatNoRowsHave(t *testing.T) {
 			t.Errorf("%s: accepted %+v", name, s)
 		}
 	}
-	if got, err := ParseLive([]Header{LiveHeader(exampleLive())}); err != nil || !reflect.DeepEqual(got, exampleLive()) {
-		t.Errorf("read %+v, %v", got, err)
+	brought := exampleLive()
+	brought.Column = "said \"é\"\x01"
+	for _, s := range []*LiveSums{exampleLive(), brought} {
+		if got, err := ParseLive([]Header{LiveHeader(s)}); err != nil || !reflect.DeepEqual(got, s) {
+			t.Errorf("read %+v, %v", got, err)
+		}
+	}
+	if brought.Alike(exampleLive()) {
+		t.Error("what rows bring is added to what a model says")
 	}
 }

@@ -15,10 +15,13 @@ const (
 	LiveMisclassification = "misclassification"
 )
 
-// LiveSums compare what one model predicted with the labels of the same rows, before the model learned anything from
-// them. Sums of different rows add up.
+// LiveSums compare predictions with the labels of the same rows, before anything learned from these. Sums of different
+// rows add up.
 type LiveSums struct {
-	Model   string `json:"model"`   // id
+	// Model is the id of the model that predicted the rows when their labels were there. If Column is not empty, the
+	// rows brought their predictions in it, made when they were asked for, and Model is what was in use since.
+	Model   string `json:"model"`
+	Column  string `json:"column,omitempty"`
 	Measure string `json:"measure"` // what Loss sums
 	// Promised is the mean loss that the model had on held-out rows when it was trained, and PromisedRows how many rows
 	// that was measured on. PromisedError is its misclassification or unexplained variance there, in percent. nil if it
@@ -77,7 +80,7 @@ func (s *LiveSums) Merge(other *LiveSums) {
 
 // Alike reports whether both measure the same in the same shape.
 func (s *LiveSums) Alike(other *LiveSums) bool {
-	return s.Measure == other.Measure && len(s.Classes) == len(other.Classes) && len(s.Outputs) == len(other.Outputs)
+	return s.Measure == other.Measure && s.Column == other.Column && len(s.Classes) == len(other.Classes) && len(s.Outputs) == len(other.Outputs)
 }
 
 // Clone returns sums that share no memory with s.
@@ -126,13 +129,10 @@ func (s *LiveSums) Validate() error {
 	if err := checkName("model", s.Model); err != nil {
 		return err
 	}
+	if err := s.checkShape(); err != nil {
+		return err
+	}
 	switch {
-	case !slices.Contains([]string{LiveSquaredError, LiveLogLoss, LiveMisclassification}, s.Measure):
-		return fmt.Errorf("unknown measure %q", cutText(s.Measure, 40))
-	case (s.Measure == LiveSquaredError) != (len(s.Outputs) > 0) || (len(s.Outputs) == 0) != (len(s.Classes) > 0):
-		return fmt.Errorf("%s of %d outputs and %d classes", s.Measure, len(s.Outputs), len(s.Classes))
-	case len(s.Classes) > maxLiveClasses || len(s.Outputs) > maxLiveOutputs:
-		return fmt.Errorf("%d classes and %d outputs", len(s.Classes), len(s.Outputs))
 	case s.Rows <= 0 || s.Wrong < 0 || s.Wrong > s.Rows || s.PromisedRows < 0:
 		return fmt.Errorf("%d wrong of %d rows, promised on %d", s.Wrong, s.Rows, s.PromisedRows)
 	case !(s.Loss >= 0) || !(s.Squares >= 0) || negative(s.Promised) || negative(s.PromisedError):
@@ -145,6 +145,21 @@ func (s *LiveSums) Validate() error {
 		if err := checkBins(s.Scores[class], s.Rows); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkShape checks what is measured of how many outputs or classes.
+func (s *LiveSums) checkShape() error {
+	switch {
+	case !slices.Contains([]string{LiveSquaredError, LiveLogLoss, LiveMisclassification}, s.Measure):
+		return fmt.Errorf("unknown measure %q", cutText(s.Measure, 40))
+	case (s.Measure == LiveSquaredError) != (len(s.Outputs) > 0) || (len(s.Outputs) == 0) != (len(s.Classes) > 0):
+		return fmt.Errorf("%s of %d outputs and %d classes", s.Measure, len(s.Outputs), len(s.Classes))
+	case len(s.Column) > maxNameBytes:
+		return fmt.Errorf("predictions in a column whose name has %d bytes", len(s.Column))
+	case len(s.Classes) > maxLiveClasses || len(s.Outputs) > maxLiveOutputs:
+		return fmt.Errorf("%d classes and %d outputs", len(s.Classes), len(s.Outputs))
 	}
 	return nil
 }
@@ -185,8 +200,12 @@ func LiveHeader(s *LiveSums) Header { return Header{Key: HeaderLive, Value: s.ap
 // appendJSON appends what json.Marshal would, in other spellings of numbers. Every message of features has it, and
 // reflection would take longer than the comparison itself.
 func (s *LiveSums) appendJSON(b []byte) []byte {
-	b = append(strconv.AppendQuote(append(b, `{"model":`...), s.Model), `,"measure":"`...)
-	b = append(append(b, s.Measure...), '"')
+	b = strconv.AppendQuote(append(b, `{"model":`...), s.Model)
+	if s.Column != "" {
+		name, _ := json.Marshal(s.Column) // a string
+		b = append(append(b, `,"column":`...), name...)
+	}
+	b = append(append(append(b, `,"measure":"`...), s.Measure...), '"')
 	if s.Promised != nil {
 		b = appendFigure(b, "promised", *s.Promised)
 	}

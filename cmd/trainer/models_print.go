@@ -43,6 +43,11 @@ func liveText(r live.Report) string {
 	if s.Measure == wire.LiveSquaredError {
 		text = strings.Replace(text, "% of the", "% of the variance of the", 1)
 	}
+	if s.Column != "" {
+		text += ", as predicted in the column " + s.Column
+	} else {
+		text += ", predicted as of the label"
+	}
 	if s.PromisedError != nil {
 		text += fmt.Sprintf("; %.2f %% was promised", *s.PromisedError)
 	}

@@ -98,6 +98,14 @@ func (f *Featurizer) UseModel(model *wire.Model, missing string) {
 	}
 }
 
+// CompareColumn compares the predictions in a column of the events with the labels, instead of those of the model. Call
+// it before the first message.
+func (f *Featurizer) CompareColumn(name string) {
+	if f.predictor != nil {
+		f.predictor.brought = newBrought(f.set.Encoder.Label, name)
+	}
+}
+
 // ID is the id of the feature set.
 func (f *Featurizer) ID() string { return f.id }
 
@@ -332,7 +340,7 @@ func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 			m.predictor.predict(body, first-from, next-from)
 		}
 		if compared {
-			m.predictor.compare(&m.rows, first, next)
+			m.predictor.compare(m.chunk, &m.rows, first, next)
 		}
 	}
 }

@@ -138,6 +138,7 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 		span.End()
 		return err
 	}
+	p.reportBrought()
 	p.next, p.nextRow, p.partlyOut, p.batch = rec.Offset+1, 0, "", rec.Batch
 	p.waiting[len(p.waiting)-1].span = span // every message has a part, and the last one is not sent yet
 	return nil
@@ -207,6 +208,9 @@ func (p *partition) chooseSet(ctx context.Context) error {
 	p.core, p.model = newFeaturizer(set, p.Source, p.Config.MaxOutputBytes), nil
 	p.core.amplification = p.Amplification
 	p.core.spares = &p.outputs.spares
+	if p.PredictionColumn != "" {
+		p.core.CompareColumn(p.PredictionColumn)
+	}
 	if !p.Config.Predictions {
 		return nil
 	}

@@ -3,6 +3,8 @@ package featurize
 import (
 	"fmt"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -34,9 +36,10 @@ type predictor struct {
 	model    *training.Model
 	f        []float32 // reused: outputs of a block of rows
 
-	tally *live.Tally // of the model; nil = nothing to compare
-	mean  []float64   // of a regression label: targets are relative to it
-	label []float32   // reused: of one row
+	tally   *live.Tally // of the model; nil = nothing to compare
+	brought *brought    // predictions that events bring; nil = the model's are compared
+	mean    []float64   // of a regression label: targets are relative to it
+	label   []float32   // reused: of one row
 }
 
 // predictionBlock is how many rows are predicted at a time, while their features are in the cache.
@@ -93,7 +96,9 @@ func (p *predictor) use(model *wire.Model, missing string) {
 	p.model, p.columns.Model, p.columns.Missing, p.columns.Probabilities, p.tally = nil, "", missing, false, nil
 	if missing == "" {
 		p.model, p.columns.Model = model.Model, model.ID
-		p.tally = live.NewTally(model, p.columns.Outputs, len(p.names))
+		if p.brought == nil || p.columns.Outputs <= 1 {
+			p.tally = live.NewTally(model, p.brought.column(), p.columns.Outputs, len(p.names))
+		}
 		p.columns.Probabilities = p.task != scoring.Regression && model.Model.Loss == training.LossLogistic
 	}
 }
@@ -142,10 +147,14 @@ func (p *predictor) write(body *wire.FeaturesBody, f []float32, first, n int) {
 	}
 }
 
-// compare adds the predictions of the last call of predict to the live sums, those of encoded rows from first up to, not
-// including, next that have a label.
-func (p *predictor) compare(rows *encoder.Rows, first, next int) {
+// compare adds predictions to the live sums, those of encoded rows of a chunk from first up to, not including, next that
+// have a label: what the last call of predict gave, or what the rows bring.
+func (p *predictor) compare(chunk arrow.Record, rows *encoder.Rows, first, next int) {
 	if p.tally == nil {
+		return
+	}
+	if p.brought != nil {
+		p.compareBrought(chunk, rows, first, next)
 		return
 	}
 	for i := first; i < next; i++ {

@@ -37,6 +37,8 @@ type Runner struct {
 	// ClassMinRows is how many rows of a class unknown to the newest exploration make featurizers ask for another one;
 	// 0 = never.
 	ClassMinRows int64
+	// PredictionColumn is that of events with the predictions to compare with labels; empty = those of the model.
+	PredictionColumn string
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
 	// Quarantine says when a partition whose work fails for good is tried again. The zero value ends Run with the error.

@@ -14,7 +14,11 @@ type Figures struct {
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
 	Measure string    `json:"measure"` // of loss
-	Loss    float64   `json:"loss"`    // mean
+	// Column is where the rows brought the predictions that were made when they were asked for. Empty: a model predicted
+	// them when their labels were there.
+	Column string `json:"prediction_column,omitempty"`
+
+	Loss float64 `json:"loss"` // mean
 	// Constant is the least mean loss of a constant on these rows; nil if it has none.
 	Constant *float64 `json:"constant,omitempty"`
 	// Promised is the mean loss that the models had promised for these rows; nil if some of them did not.
@@ -110,7 +114,7 @@ func (p *pledge) mean() (loss, percent *float64, rows int64) {
 
 func (f *Figures) fill(s *wire.LiveSums) {
 	n := float64(s.Rows)
-	f.Rows, f.Measure, f.Loss = s.Rows, s.Measure, s.Loss/n
+	f.Rows, f.Measure, f.Column, f.Loss = s.Rows, s.Measure, s.Column, s.Loss/n
 	f.variance = max(0, s.Squares/n-f.Loss*f.Loss)
 	if len(s.Outputs) > 0 {
 		f.regression(s.Outputs, n)

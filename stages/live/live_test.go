@@ -31,7 +31,7 @@ func TestFiguresOfClassesAreThoseOfTraining(t *testing.T) {
 		outputs, classes int
 	}{{training.LossLogistic, 1, 2}, {training.LossSquared, 1, 2}, {training.LossLogistic, 3, 3}, {training.LossSquared, 3, 3}} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		tally := NewTally(modelOf(c.loss, wire.Metrics{}), c.outputs, c.classes)
+		tally := NewTally(modelOf(c.loss, wire.Metrics{}), "", c.outputs, c.classes)
 		reference := training.NewClassification(c.outputs, training.CommonestOfRows)
 		reference.Logits = c.loss == training.LossLogistic
 		block := &wire.Block{}
@@ -63,7 +63,7 @@ func TestFiguresOfClassesAreThoseOfTraining(t *testing.T) {
 
 func TestFiguresOfARegressionAreThoseOfTraining(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	tally := NewTally(modelOf(training.LossSquared, wire.Metrics{}), 2, 0)
+	tally := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", 2, 0)
 	reference := training.NewRegression([]float64{0, 0})
 	for range 2000 {
 		y := []float32{float32(rng.NormFloat64()), float32(100 + 5*rng.NormFloat64())}
@@ -86,8 +86,8 @@ func TestFiguresOfARegressionAreThoseOfTraining(t *testing.T) {
 
 // Whatever a model says, the sums stay finite, because they travel as JSON.
 func TestSumsStayFinite(t *testing.T) {
-	regression := NewTally(modelOf(training.LossSquared, wire.Metrics{}), 1, 0)
-	classes := NewTally(modelOf(training.LossLogistic, wire.Metrics{}), 1, 2)
+	regression := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", 1, 0)
+	classes := NewTally(modelOf(training.LossLogistic, wire.Metrics{}), "", 1, 2)
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32} {
 		regression.AddRegression([]float32{float32(f)}, []float32{-math.MaxFloat32})
 		classes.AddClass([]float32{float32(f)}, 1)

@@ -15,15 +15,15 @@ type Tally struct {
 }
 
 // NewTally returns a tally of no rows for a model, of a regression with that many outputs (classes is 0) or of that
-// many classes.
-func NewTally(model *wire.Model, outputs, classes int) *Tally {
-	t := &Tally{sums: wire.LiveSums{Model: model.ID, Measure: measureOf(model, classes)}}
+// many classes. If the rows bring their predictions, column names where.
+func NewTally(model *wire.Model, column string, outputs, classes int) *Tally {
+	t := &Tally{sums: wire.LiveSums{Model: model.ID, Column: column, Measure: measureOf(model, column, classes)}}
 	if classes == 0 {
 		t.sums.Outputs = make([]wire.OutputSums, outputs)
 	} else {
 		t.sums.Classes = make([]int64, classes)
 	}
-	if classes == 2 {
+	if classes == 2 && column == "" {
 		t.scores = [2][]int32{make([]int32, wire.ScoreBins), make([]int32, wire.ScoreBins)}
 	}
 	t.sums.Promised, t.sums.PromisedRows = promise(&model.Metrics, t.sums.Measure), model.HeldOutRows
@@ -31,11 +31,11 @@ func NewTally(model *wire.Model, outputs, classes int) *Tally {
 	return t
 }
 
-func measureOf(model *wire.Model, classes int) string {
+func measureOf(model *wire.Model, column string, classes int) string {
 	switch {
 	case classes == 0:
 		return wire.LiveSquaredError
-	case model.Model.Loss == training.LossLogistic:
+	case column == "" && model.Model.Loss == training.LossLogistic:
 		return wire.LiveLogLoss
 	}
 	return wire.LiveMisclassification
@@ -90,22 +90,28 @@ func residual(predicted, label float32) float64 {
 
 // AddClass adds a row with the outputs of the model and the number of its class. It panics if there is no such class.
 func (t *Tally) AddClass(outputs []float32, class int32) {
-	t.sums.Classes[class]++
-	wrong := training.DecideClass(outputs, len(outputs)) != class
-	if wrong {
-		t.sums.Wrong++
-	}
 	if t.scores[0] != nil {
 		t.scores[class][scoreBin(t.score(outputs[0]))]++
 	}
-	switch {
-	case t.sums.Measure == wire.LiveLogLoss:
-		t.add(logLoss(outputs, class))
-	case wrong:
-		t.add(1)
-	default:
-		t.add(0)
+	loss := t.decided(training.DecideClass(outputs, len(outputs)), class)
+	if t.sums.Measure == wire.LiveLogLoss {
+		loss = logLoss(outputs, class)
 	}
+	t.add(loss)
+}
+
+// AddDecision adds a row with the number of the predicted class and of its own, to a tally of predictions that the rows
+// bring. It panics if there is no such class.
+func (t *Tally) AddDecision(predicted, class int32) { t.add(t.decided(predicted, class)) }
+
+// decided counts a row of a class and returns 1 if another one was predicted.
+func (t *Tally) decided(predicted, class int32) float64 {
+	t.sums.Classes[class]++
+	if predicted == class {
+		return 0
+	}
+	t.sums.Wrong++
+	return 1
 }
 
 // largestLogLoss is that of a probability of the smallest float32: larger ones come from outputs beyond all sense.

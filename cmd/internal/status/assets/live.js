@@ -27,9 +27,11 @@ export function sentence(live, process) {
   const promise = s.promised_error === undefined ? '' : `; ${percent(s.promised_error)} was promised`;
   const noise = live.excess_standard_errors === undefined ? ' Whether that is well is known after 1,000 rows in four blocks.'
     : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise.` : '';
-  return `${rows}${promise}.${noise}`;
+  return `${rows}${asked(s)}${promise}.${noise}`;
 }
 
+/** asked says when the predictions were made, where the rows bring them. */
+const asked = (s) => (s.prediction_column ? `, as predicted in the column ${s.prediction_column}` : '');
 const errorOf = (f) => (f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong');
 const few = (n) => n.toPrecision(3);
 
@@ -38,6 +40,7 @@ function figures({ short: s, long: l }) {
   const loss = { log_loss: 'log loss', squared_error: 'squared error', misclassification: '' }[s.measure];
   const beside = [s.promised === undefined ? '' : `promised ${few(s.promised)}`, s.constant === undefined ? '' : `a constant ${few(s.constant)}`].filter(Boolean).join(', ');
   return [
+    s.prediction_column ? 'predicted when the rows were asked for' : 'predicted as of the label: when the row came with it',
     `a constant: ${percent(s.constant_error)}`,
     `newest ${full(l.rows)}: ${percent(l.error)}` + (l.promised_error === undefined ? '' : `, promised ${percent(l.promised_error)}`),
     ...(loss ? [`${loss} ${few(s.loss)}${beside ? ` (${beside})` : ''}`] : []),

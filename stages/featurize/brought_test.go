@@ -1,0 +1,125 @@
+package featurize
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/training"
+)
+
+// withColumn returns the rows with a column "said": every fifth row has none in it, every third one something else than
+// the label, and the others the label.
+func withColumn(t *testing.T, rows arrow.Record) arrow.Record {
+	t.Helper()
+	label := rows.Column(int(rows.NumCols()) - 1)
+	b := array.NewBuilder(memory.DefaultAllocator, label.DataType())
+	defer b.Release()
+	for i := range label.Len() {
+		switch labels := label.(type) {
+		case *array.Float64:
+			b.(*array.Float64Builder).Append(labels.Value(i) + 2*float64(stagestest.Bit(i%3 == 0)))
+		case *array.String:
+			said := labels.Value(i)
+			if i%3 == 0 {
+				said = map[string]string{"no": "yes", "yes": "no", "east": "west", "west": "east", "north": "south", "south": "north"}[said]
+			}
+			b.(*array.StringBuilder).Append(said)
+		}
+	}
+	said := b.NewArray()
+	defer said.Release()
+	gaps := array.NewBuilder(memory.DefaultAllocator, label.DataType())
+	defer gaps.Release()
+	for i := range label.Len() {
+		if i%5 == 0 {
+			gaps.AppendNull()
+		} else if err := gaps.AppendValueFromString(said.ValueStr(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	column := gaps.NewArray()
+	defer column.Release()
+	schema := arrow.NewSchema(append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: "said", Type: label.DataType(), Nullable: true}), nil)
+	more := array.NewRecord(schema, append(slices.Clone(rows.Columns()), column), rows.NumRows())
+	t.Cleanup(more.Release)
+	return more
+}
+
+// liveOf merges the live sums of a message.
+func liveOf(t *testing.T, f *Featurizer, rows arrow.Record) *wire.LiveSums {
+	t.Helper()
+	var all *wire.LiveSums
+	err := f.Process(event(t, 3, rows), 0, stagestest.Noon, func(part Part) error {
+		switch {
+		case part.Live != nil && all == nil:
+			all = part.Live
+		case part.Live != nil:
+			all.Merge(part.Live)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// What the rows bring is compared with their labels, whatever the model says: rows with both count.
+func TestPredictionsThatRowsBring(t *testing.T) {
+	for _, c := range []struct{ task, loss, transform, measure string }{
+		{stagestest.Regression, training.LossSquared, encoder.TransformLog1p, wire.LiveSquaredError},
+		{stagestest.Binary, training.LossLogistic, encoder.TransformNone, wire.LiveMisclassification},
+		{stagestest.Classes, training.LossLogistic, encoder.TransformNone, wire.LiveMisclassification},
+	} {
+		set, model, rows := predicting(t, c.task, c.loss, c.transform)
+		f := New(set, testLimits, 4000) // so small that all rows are compared
+		f.CompareColumn("said")
+		f.UseModel(model, "")
+		got := liveOf(t, f, withColumn(t, rows))
+		var usable encoder.Rows
+		if err := set.Encoder.Encode(&usable, rows, nil); err != nil {
+			t.Fatal(err)
+		}
+		compared, wrong := int64(0), int64(0)
+		for i, row := range usable.Row {
+			if usable.Labelled[i] && row%5 != 0 {
+				compared++
+				wrong += int64(stagestest.Bit(row%3 == 0))
+			}
+		}
+		if got.Rows != compared || got.Column != "said" || got.Measure != c.measure || got.Model != model.ID {
+			t.Fatalf("%s: %+v, want %d rows", c.task, got, compared)
+		}
+		if c.task == stagestest.Regression {
+			if off := got.Outputs[0].AbsoluteResidual - 2*float64(wrong); math.Abs(off) > 1e-3*float64(wrong) {
+				t.Errorf("%+v, want %d residuals of 2", got.Outputs, wrong)
+			}
+		} else if got.Wrong != wrong || got.Loss != float64(wrong) || got.Scores[0] != nil {
+			t.Errorf("%s: %+v, want %d wrong", c.task, got, wrong)
+		}
+	}
+}
+
+// Without the column, and with one that is no prediction, nothing is compared and every row is mapped.
+func TestRowsThatBringNoPrediction(t *testing.T) {
+	set, model, rows := predicting(t, stagestest.Regression, training.LossSquared, encoder.TransformNone)
+	for column, fault := range map[string]bool{"missing": false, "color": true} {
+		f := New(set, testLimits, 4000)
+		f.CompareColumn(column)
+		f.UseModel(model, "")
+		if got := liveOf(t, f, rows); got != nil || (f.predictor.brought.fault != nil) != fault {
+			t.Errorf("%s: compared %+v, fault %v", column, got, f.predictor.brought.fault)
+		}
+		if done := process(t, f, event(t, 3, rows), 0); done.Counts.Featurized == 0 || done.Counts.Rows != rows.NumRows() {
+			t.Errorf("%s: counts %+v", column, done.Counts)
+		}
+	}
+}
