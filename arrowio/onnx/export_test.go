@@ -60,7 +60,28 @@ func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
 		"outputs":       with(scoring.MapLinear, everyKind(), regression(2, ""), training.LossSquared),
 		"log":           with(scoring.MapCosine, everyKind(), regression(1, encoder.TransformLog), training.LossSquared),
 		"log1p_texts":   with(scoring.MapCosine, texts, regression(1, encoder.TransformLog1p), training.LossSquared),
-		"times":         with(scoring.MapCosine, times, classes(2), training.LossLogistic),
+		"mixed": func() (*wire.FeatureSet, *wire.Model) {
+			set := setOf(t, scoring.MapCosine, everyKind(), classes(2))
+			f := *set.Set.Features
+			f.Omega, f.Phase, f.Ramps = f.Omega[:2*f.Dim], []float32{1, -3}, 1
+			f.Products = []scoring.Product{
+				{Order: 2, Coordinate: [scoring.MaxOrder]uint16{5, 2}, Sign: [scoring.MaxOrder]float32{1, -1}, Threshold: [scoring.MaxOrder]float32{0.5, 2}},
+			}
+			set.Set.Features = &f
+			return set, modelOf(t, set, training.LossLogistic)
+		},
+		"boxes": func() (*wire.FeatureSet, *wire.Model) {
+			set := setOf(t, scoring.MapCosine, everyKind(), classes(2))
+			f := scoring.Features{Map: scoring.MapCosine, Dim: set.Encoder.Dim, Omega: []float32{}, Phase: []float32{}}
+			for j := range uint16(3) {
+				f.Products = append(f.Products, scoring.Product{
+					Box: true, Order: 1, Coordinate: [scoring.MaxOrder]uint16{j}, Sign: [scoring.MaxOrder]float32{1}, Threshold: [scoring.MaxOrder]float32{0.25},
+				})
+			}
+			set.Set.Features = &f
+			return set, nil
+		},
+		"times": with(scoring.MapCosine, times, classes(2), training.LossLogistic),
 	}
 }
 

@@ -17,12 +17,10 @@ func featurize(g *graph, set *wire.FeatureSet, in rows) (string, error) {
 	if features.Map.Coordinates() {
 		phi = coordinates(g, set, in)
 	} else {
-		t := g.add("projections", "MatMul", []string{g.cast("x as double", in.x, onnxpb.TensorProto_DOUBLE), omega(g, features, in.order)})
-		mapped, err := apply(g, features, t)
-		if err != nil {
+		var err error
+		if phi, err = ofKinds(g, set, in); err != nil {
 			return "", err
 		}
-		phi = g.cast("unmasked features", g.add("weighted", "Mul", []string{mapped, g.row("weights", factors(set))}), onnxpb.TensorProto_FLOAT)
 	}
 	if in.rejected == "" {
 		g.end(outFeatures, onnxpb.TensorProto_FLOAT, m, "Identity", []string{phi})
@@ -30,6 +28,124 @@ func featurize(g *graph, set *wire.FeatureSet, in rows) (string, error) {
 		g.end(outFeatures, onnxpb.TensorProto_FLOAT, m, "Where", []string{in.rejected, notANumber(g), phi})
 	}
 	return outFeatures, nil
+}
+
+// ofKinds adds the features, kind by kind, side by side.
+func ofKinds(g *graph, set *wire.FeatureSet, in rows) (string, error) {
+	f, factor := set.Set.Features, factors(set)
+	counts := f.Kinds()
+	ramps := f.Projections() - counts.Ramp
+	hinges := f.Projections() + counts.Hinge
+	var parts []string
+	x := ""
+	if f.Projections() > 0 {
+		x = g.cast("x as double", in.x, onnxpb.TensorProto_DOUBLE)
+	}
+	if ramps > 0 {
+		t := g.add("projections", "MatMul", []string{x, omega(g, f, in.order, 0, ramps)})
+		mapped, err := apply(g, f, t)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, weighted(g, mapped, factor[:ramps]))
+	}
+	if counts.Ramp > 0 {
+		start := make([]float64, 0, counts.Ramp)
+		for _, b := range f.Phase[ramps:] {
+			start = append(start, float64(b))
+		}
+		t := g.add("projections", "MatMul", []string{x, omega(g, f, in.order, ramps, f.Projections())})
+		t = g.add("arguments", "Add", []string{t, g.row("starts", start)})
+		parts = append(parts, weighted(g, g.add("ramps", "Relu", []string{t}), factor[ramps:f.Projections()]))
+	}
+	for _, products := range []struct {
+		add    func(*graph, []scoring.Product, rows) string
+		of     []scoring.Product
+		factor []float64
+	}{
+		{hingesOf, f.Products[:counts.Hinge], factor[f.Projections():hinges]},
+		{boxesOf, f.Products[counts.Hinge:], factor[hinges:]},
+	} {
+		if len(products.of) > 0 {
+			phi := products.add(g, products.of, in)
+			parts = append(parts, g.add("unmasked features", "Mul", []string{phi, g.floats("weights", narrowed(products.factor), len(products.factor))}))
+		}
+	}
+	return g.concat("unmasked features", parts), nil
+}
+
+// weighted adds a product of features in float64 with their factors, in float32.
+func weighted(g *graph, phi string, factor []float64) string {
+	return g.cast("unmasked features", g.add("weighted", "Mul", []string{phi, g.row("weights", factor)}), onnxpb.TensorProto_FLOAT)
+}
+
+// hingesOf adds Π max(0, s·(x_j − t)), in float32 as the featurizer computes it.
+func hingesOf(g *graph, hinges []scoring.Product, in rows) string {
+	phi := ""
+	eachFactor(g, hinges, in, func(a int, signed string) {
+		least := make([]float32, len(hinges)) // where there is no factor, s is 0 and the factor is 1
+		for i, h := range hinges {
+			if a >= int(h.Order) {
+				least[i] = 1
+			}
+		}
+		factor := g.add("hinge factors", "Max", []string{signed, g.floats("least", least, len(least))})
+		if phi == "" {
+			phi = factor
+			return
+		}
+		phi = g.add("hinges", "Mul", []string{phi, factor})
+	})
+	return phi
+}
+
+// boxesOf adds 1 where all s·(x_j − t) ≥ 0, else 0; where there is no factor, s is 0.
+func boxesOf(g *graph, boxes []scoring.Product, in rows) string {
+	inside := ""
+	eachFactor(g, boxes, in, func(_ int, signed string) {
+		factor := g.add("box factors", "GreaterOrEqual", []string{signed, g.floats("zero", []float32{0}, 1)})
+		if inside == "" {
+			inside = factor
+			return
+		}
+		inside = g.add("boxes", "And", []string{inside, factor})
+	})
+	return g.cast("box features", inside, onnxpb.TensorProto_FLOAT)
+}
+
+// eachFactor adds s·(x_j − t) of the factors a = 0, 1, … of all products, as far as one has so many.
+func eachFactor(g *graph, products []scoring.Product, in rows, do func(a int, signed string)) {
+	place, orders := in.places(), 0
+	for _, p := range products {
+		orders = max(orders, int(p.Order))
+	}
+	for a := range orders {
+		coordinate := make([]int64, len(products))
+		threshold, sign := make([]float32, len(products)), make([]float32, len(products))
+		for i, p := range products {
+			coordinate[i], threshold[i], sign[i] = place[int(p.Coordinate[a])], p.Threshold[a], p.Sign[a]
+		}
+		past := g.add("differences", "Sub", []string{g.pick("factor columns", in.x, coordinate), g.floats("thresholds", threshold, len(threshold))})
+		do(a, g.add("signed differences", "Mul", []string{past, g.floats("signs", sign, len(sign))}))
+	}
+}
+
+// places returns where each dimension is in the graph's order.
+func (in *rows) places() map[int]int64 {
+	place := make(map[int]int64, len(in.order))
+	for at, j := range in.order {
+		place[j] = int64(at)
+	}
+	return place
+}
+
+// narrowed returns the numbers as float32.
+func narrowed(values []float64) []float32 {
+	narrow := make([]float32, len(values))
+	for i, v := range values {
+		narrow[i] = float32(v)
+	}
+	return narrow
 }
 
 // notANumber adds the value for features of a rejected row.
@@ -47,27 +163,24 @@ func factors(set *wire.FeatureSet) []float64 {
 	return all
 }
 
-// omega adds ω with a column for each feature, its rows in the order of the graph's dimensions.
-func omega(g *graph, f *scoring.Features, order []int) string {
-	m := f.Len()
+// omega adds ω of features first..next-1 with a column for each, its rows in the order of the graph's dimensions.
+func omega(g *graph, f *scoring.Features, order []int, first, next int) string {
+	m := next - first
 	turned := make([]float32, f.Dim*m)
 	for row, j := range order {
 		for i := range m {
-			turned[row*m+i] = f.Omega[i*f.Dim+j]
+			turned[row*m+i] = f.Omega[(first+i)*f.Dim+j]
 		}
 	}
 	return g.cast("omega as double", g.floats("omega", turned, m), onnxpb.TensorProto_DOUBLE)
 }
 
-// apply adds φ of the projections t = ωᵀx.
+// apply adds φ of the projections t = ωᵀx of the features that are no ramps.
 func apply(g *graph, f *scoring.Features, t string) (string, error) {
-	if f.Mixed() {
-		return "", fmt.Errorf("its features of mixed kinds (%+v) have no operators yet", f.Kinds())
-	}
 	switch f.Map {
 	case scoring.MapCosine:
-		phase := make([]float64, len(f.Phase))
-		for i, b := range f.Phase {
+		phase := make([]float64, f.Kinds().Cosine)
+		for i, b := range f.Phase[:len(phase)] {
 			phase[i] = float64(b) + quarterTurn
 		}
 		return g.add("phi", "Sin", []string{g.add("arguments", "Add", []string{t, g.row("phase", phase)})}), nil
@@ -86,14 +199,10 @@ func apply(g *graph, f *scoring.Features, t string) (string, error) {
 
 // coordinates adds the features of the linear map.
 func coordinates(g *graph, set *wire.FeatureSet, in rows) string {
-	place := make(map[int]int64, len(in.order))
-	for at, j := range in.order {
-		place[j] = int64(at)
+	place, numbers := in.places(), make([]int64, set.Set.Features.Len())
+	for i, j := range set.Set.Features.Omega {
+		numbers[i] = place[int(j)]
 	}
-	numbers := make([]int64, set.Set.Features.Len())
-	weights := make([]float32, len(numbers))
-	for i, factor := range factors(set) {
-		numbers[i], weights[i] = place[int(set.Set.Features.Omega[i])], float32(factor)
-	}
+	weights := narrowed(factors(set))
 	return g.add("unmasked features", "Mul", []string{g.pick("coordinates", in.x, numbers), g.floats("weights", weights, len(weights))})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -58,12 +59,42 @@ func pairOf(t testing.TB, task string) (*featurize.Pair, arrow.Record) {
 	rows := stagestest.Events(t, task, 2000, 7, stagestest.Faults{UnseenCategory: 0.05})
 	e := explored.Events(task)
 	e.NaN = encoder.NaNMissing
-	set := explored.FeatureSet(t, e, explored.Exploration(), rows)
+	set := mixed(explored.FeatureSet(t, e, explored.Exploration(), rows))
 	pair, err := featurize.NewPair(set, fit(t, set, rows))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return pair, rows
+}
+
+// mixed is a set with ramps, hinges and boxes after the cosines of another.
+func mixed(of *wire.FeatureSet) *wire.FeatureSet {
+	set := *of
+	f := *set.Set.Features
+	cosines := f.Len()
+	f.Ramps = 2
+	f.Omega = append(slices.Clone(f.Omega), f.Omega[:f.Ramps*f.Dim]...)
+	f.Phase = append(slices.Clone(f.Phase), 0.25, -0.5)
+	thresholds := []float32{-0.125, 0.5, 0}
+	for _, box := range []bool{false, true} {
+		for j := range f.Dim {
+			p := scoring.Product{Box: box, Order: uint8(1 + j%min(f.Dim, scoring.MaxOrder))}
+			for a := range int(p.Order) {
+				p.Coordinate[a], p.Sign[a], p.Threshold[a] = uint16((j+a)%f.Dim), float32(1-2*(j/2%2)), thresholds[a]
+			}
+			f.Products = append(f.Products, p)
+		}
+	}
+	set.Set = scoring.FeatureSet{Features: &f, Scale: set.Set.Scale, Weight: slices.Clone(set.Set.Weight)}
+	for i := range f.Len() {
+		set.Set.Index = append(set.Set.Index, int32(i))
+		if i >= cosines && set.Set.Weight != nil {
+			set.Set.Weight = append(set.Set.Weight, 1.5)
+		}
+	}
+	set.Set.Score, set.Set.S = make([]float64, f.Len()), make([]float64, f.Len()*len(set.Coding.Gain))
+	set.Candidates.Count = max(set.Candidates.Count, f.Len())
+	return &set
 }
 
 // testServer is a server in this process without a listener.

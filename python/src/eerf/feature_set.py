@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from . import ids, messages
 from .encoder import Encoded, Encoder
@@ -23,6 +24,8 @@ _PHI: dict[str, Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[Any]]
     "arccos2": lambda t, _: np.maximum(t, 0) ** 2,
 }
 MAPS = (*_PHI, "linear")
+KINDS = ("cosine", "ramp", "hinge", "box")
+MAX_ORDER = 3  # the most factors of a hinge or box
 
 _BLOCK = 1 << 21  # features computed at a time: 16 MiB of float64
 
@@ -38,8 +41,12 @@ class FeatureSet:
         id: its name, a hash of what it computes
         encoder: the Encoder
         map, task: names of the feature map and of the task
-        omega: the frequencies [M, d]; for the map linear the numbers of dimensions [M, 1]
-        phase, weight, score, index: [M]
+        kinds: how many features of each kind there are, in their order: cosine, ramp, hinge, box; all are "cosine" if the
+            map has no others
+        omega, phase: of the cosines and ramps, the first p features: frequencies [p, d] and phases [p]; for the map linear
+            omega has the numbers of dimensions [M, 1]
+        coordinate, sign, threshold: of the hinges and boxes [M - p, 3]; a sign of 0 is no factor
+        weight, score, index: [M]
         s: the scores by output [M, K]
         scale: 1/sqrt(M), factor of all features
     """
@@ -53,13 +60,25 @@ class FeatureSet:
         self.map: str = self.document["map"]
         self.task: str = self.document["task"]
         self.scale: float = self.document["scale"]
-        self.omega = messages.column(table, "omega")
-        self.phase = messages.column(table, "phase")
+        self._read_kinds(table)
         self.weight = messages.column(table, "weight")
         self.score = messages.column(table, "score")
         self.index = messages.column(table, "index")
         self.s = messages.column(table, "s")
         self._check()
+
+    def _read_kinds(self, table: pa.Table) -> None:
+        """Reads the columns that differ by kind."""
+        phase = messages.column(table, "phase")
+        found = self.document.get("kinds") or {"cosine": len(phase)}
+        self.kinds: dict[str, int] = {kind: found.get(kind, 0) for kind in KINDS}
+        p = self.kinds["cosine"] + self.kinds["ramp"]
+        self.phase = phase[:p]
+        self.omega = messages.column(table, "omega") if p == table.num_rows else _lists(table["omega"][:p], self.document["width"])
+        self.coordinate, self.sign, self.threshold = (
+            _lists(table[name][p:] if name in table.column_names else [], MAX_ORDER).astype(dtype)
+            for name, dtype in (("coordinate", np.int64), ("sign", np.float32), ("threshold", np.float32))
+        )
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> FeatureSet:
@@ -82,7 +101,7 @@ class FeatureSet:
 
     def __len__(self) -> int:
         """Returns M, the number of features."""
-        return len(self.phase)
+        return len(self.weight)
 
     def encode(self, rows: Any) -> Encoded:
         """Encodes rows: x [n, d], and which of them cannot be used."""
@@ -107,12 +126,25 @@ class FeatureSet:
         if self.map == "linear":
             into[:] = x[:, self.omega[:, 0].astype(int)] * self._factor()
             return into
-        omega, factor = self.omega.astype(np.float64).T, self._factor()
         step = max(1, _BLOCK // len(self))
         for at in range(0, len(x), step):
-            t = x[at : at + step].astype(np.float64) @ omega
-            into[at : at + step] = _PHI[self.map](t, self.phase) * factor
+            into[at : at + step] = self._phi(x[at : at + step]) * self._factor()
         return into
+
+    def _phi(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns phi [n, M]: what has an omega in float64, hinges and boxes in float32 as in the pipeline."""
+        t = x.astype(np.float64) @ self.omega.astype(np.float64).T
+        cosines, hinges = self.kinds["cosine"], self.kinds["hinge"]
+        parts = [_PHI[self.map](t[:, :cosines], self.phase[:cosines])]
+        if cosines < len(self):
+            parts.append(np.maximum(t[:, cosines:] + self.phase[cosines:], 0))
+            products = np.ones((len(x), len(self.sign)), np.float32)
+            for a in range(MAX_ORDER):
+                past = self.sign[:, a] * (x.astype(np.float32)[:, self.coordinate[:, a]] - self.threshold[:, a])
+                past[:, hinges:] = past[:, hinges:] >= 0
+                products *= np.where(self.sign[:, a] == 0, np.float32(1), np.maximum(past, 0))
+            parts.append(products)
+        return np.hstack(parts)
 
     def _factor(self) -> npt.NDArray[np.float64]:
         return self.weight.astype(np.float64) * self.scale
@@ -121,14 +153,23 @@ class FeatureSet:
         """Raises FormatError if the content does not match the id, or if the map is unknown."""
         phase: Any = self.phase if self.map == "cosine" else []
         shape = [self.document[name] for name in ("features", "width", "dim", "outputs")]
+        factors = self.sign != 0
+        products = (
+            ids.numbers("i8", list(self.kinds.values())),
+            ids.numbers("i8", factors.sum(axis=1)),
+            ids.numbers("i8", self.coordinate[factors]),
+            ids.numbers("f4", self.sign[factors]),
+            ids.numbers("f4", self.threshold[factors]),
+        )
         found = ids.content_id(
             "fs-",
-            b"eerf.feature_set/1",
+            b"eerf.feature_set/%d" % self.document["format_version"],
             self._encoder_text,
             self.map.encode(),
             ids.numbers("i8", shape),
             ids.numbers("f4", self.omega),
             ids.numbers("f4", phase),
+            *(products if "kinds" in self.document else ()),
             ids.numbers("f4", self.weight),
             ids.numbers("f4", [self.scale]),
             ids.numbers("f8", self.score),
@@ -138,7 +179,7 @@ class FeatureSet:
             raise FormatError(f"feature set {self.id} is damaged: its content is that of {found}")
         if self.map not in MAPS:
             raise FormatError(f"feature set {self.id} has the map {self.map!r}, not one of {', '.join(MAPS)}")
-        if self.omega.shape != (shape[0], shape[1]) or len(self.phase) != shape[0] or self.encoder.dim != shape[2]:
+        if self.omega.shape != (len(self.phase), shape[1]) or len(self) != shape[0] or self.encoder.dim != shape[2]:
             raise FormatError(f"feature set {self.id} does not have the shape that it states")
 
     def __repr__(self) -> str:
@@ -152,3 +193,11 @@ class FeatureSet:
 
     def __reduce__(self) -> tuple[type[FeatureSet], tuple[bytes]]:
         return FeatureSet, (self.value,)
+
+
+def _lists(values: Any, width: int) -> npt.NDArray[Any]:
+    """Returns lists of at most width numbers as rows, with zeros where they are shorter."""
+    rows = np.zeros((len(values), width), np.float32)
+    for i, own in enumerate(values.to_pylist() if len(values) else ()):
+        rows[i, : len(own)] = own
+    return rows

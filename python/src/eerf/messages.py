@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": 3, "eerf.checkpoint": 3}  # 1 in all others
+FORMAT_VERSIONS = {"eerf.spec": (3,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
 
 
 class FormatError(ValueError):
@@ -32,9 +32,9 @@ def read(value: bytes, key: str) -> tuple[pa.Table, dict[str, Any]]:
 def document(schema: pa.Schema, key: str) -> dict[str, Any]:
     """Returns the document under key. Refuses a format version that this code does not know."""
     found: dict[str, Any] = json.loads(schema.metadata[key.encode()])
-    want = FORMAT_VERSIONS.get(key, 1)
-    if found.get("format_version") != want:
-        raise FormatError(f"format version {found.get('format_version')} of {key}, want {want}")
+    want = FORMAT_VERSIONS.get(key, (1,))
+    if found.get("format_version") not in want:
+        raise FormatError(f"format version {found.get('format_version')} of {key}, want {' or '.join(map(str, want))}")
     return found
 
 
