@@ -7,12 +7,16 @@ import (
 )
 
 func TestOneRowIsTransformedWithoutAllocation(t *testing.T) {
-	for _, m := range allMaps {
-		for _, dim := range []int{1, 77, 784} {
-			tr := NewTransformer(plainSet(drawFeatures(m, dim, 450)))
+	for _, dim := range []int{1, 77, 784} {
+		sets := map[string]*Features{"mixed": mixedFeatures(dim, 100)}
+		for _, m := range allMaps {
+			sets[m.String()] = drawFeatures(m, dim, 450)
+		}
+		for name, f := range sets {
+			tr := NewTransformer(plainSet(f))
 			x, dst := normalRows(1, 1, dim), make([]float32, tr.Len())
 			if n := testing.AllocsPerRun(20, func() { tr.Transform(dst, x, 1) }); n != 0 {
-				t.Errorf("%v of %d numbers: %v allocations", m, dim, n)
+				t.Errorf("%s of %d numbers: %v allocations", name, dim, n)
 			}
 		}
 	}

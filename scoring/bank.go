@@ -29,6 +29,7 @@ type Bank struct {
 	kept       []*kernel.Panels // of the first shards
 	buffers    chan *shard      // for the others, each nil until it is first used
 	given      *Features        // the candidates, if they are not drawn from a description
+	firsts     []int            // of given ones: the first candidate of each shard, and how many there are
 }
 
 // check panics when memory or partitions are negative.
@@ -57,13 +58,24 @@ func NewBankOf(f *Features) *Bank {
 		panic(fmt.Sprintf("scoring: bank of %d given features of map %v", f.Len(), f.Map))
 	}
 	c := Candidates{Map: f.Map, Dim: f.Dim, Count: f.Len()}
-	b := &Bank{candidates: c, plan: planBank(c, math.MaxInt64, 1, runtime.GOMAXPROCS(0)), given: f}
-	b.kept = make([]*kernel.Panels, b.plan.shards)
-	for i := range b.kept {
-		first, next := b.shardRange(i)
-		b.kept[i] = pack(f.slice(first, next), f.Map.row().kernel)
+	b := &Bank{candidates: c, plan: planBank(c, math.MaxInt64, 1, runtime.GOMAXPROCS(0)), given: f, firsts: []int{0}}
+	for _, part := range f.parts(b.plan.shardLen) {
+		b.kept = append(b.kept, part.pack())
+		b.firsts = append(b.firsts, b.firsts[len(b.firsts)-1]+part.Len())
 	}
+	b.plan.shards = len(b.kept)
 	return b
+}
+
+// parts cuts the features into pieces of one kind, hinges and boxes counting as one, of at most so many features.
+func (f *Features) parts(most int) (parts []*Features) {
+	cosines, p := f.cosines(), f.Projections()
+	for _, kind := range [][2]int{{0, cosines}, {cosines, p}, {p, f.Len()}} {
+		for first := kind[0]; first < kind[1]; first += most {
+			parts = append(parts, f.slice(first, min(first+most, kind[1])))
+		}
+	}
+	return parts
 }
 
 // newBank is NewBank with a given plan.
@@ -110,6 +122,14 @@ func (b *Bank) Draw(indices []int32) *Features {
 // Plan returns what the bank keeps and what it draws.
 func (b *Bank) Plan() BankPlan { return b.plan }
 
+// panels returns how many panels the kept candidates of shards before shard i have, or all of them.
+func (b *Bank) panels(i int) (n int) {
+	for _, p := range b.kept[:i] {
+		n += p.Count()
+	}
+	return n
+}
+
 // take waits for a buffer of the bank.
 func (b *Bank) take() *shard {
 	if s := <-b.buffers; s != nil {
@@ -123,6 +143,9 @@ func (b *Bank) give(s *shard) { b.buffers <- s }
 
 // shardRange returns the candidates of shard i.
 func (b *Bank) shardRange(i int) (first, next int) {
+	if b.given != nil {
+		return b.firsts[i], b.firsts[i+1]
+	}
 	return i * b.plan.shardLen, min((i+1)*b.plan.shardLen, b.candidates.Count)
 }
 
@@ -155,10 +178,15 @@ func (s *shard) draw(b *Bank, i int) Features {
 	return f
 }
 
-// pack packs valid features, which all have an ω, for a map of the kernels.
-func pack(f *Features, m kernel.Map) *kernel.Panels {
-	if f.Len() == 0 {
+// pack packs features of one kind for the kernels.
+func (f *Features) pack() *kernel.Panels {
+	switch {
+	case f.Len() == 0:
 		panic("scoring: no features")
+	case len(f.Products) > 0:
+		return kernel.PackFactors(f.Dim, factors(f.Products))
+	case f.Ramps > 0:
+		return kernel.Pack(kernel.Ramp, f.Dim, f.Omega, f.Phase)
 	}
-	return kernel.Pack(m, f.Dim, f.Omega, f.Phase)
+	return kernel.Pack(f.Map.row().kernel, f.Dim, f.Omega, f.Phase)
 }

@@ -69,11 +69,19 @@ func (f *Features) Pick(indices []int32) *Features {
 	return picked
 }
 
-// slice returns features first..next-1, all with an ω and of one kind, which share the memory of f.
+// slice returns features first..next-1, all cosines, all ramps or all products, which share the memory of f.
 func (f *Features) slice(first, next int) *Features {
-	part := &Features{Map: f.Map, Dim: f.Dim, Omega: f.Omega[first*f.Width() : next*f.Width()]}
+	part := &Features{Map: f.Map, Dim: f.Dim}
+	if p := f.Projections(); next > p {
+		part.Phase, part.Products = []float32{}, f.Products[first-p:next-p]
+		return part
+	}
+	part.Omega = f.Omega[first*f.Width() : next*f.Width()]
 	if f.Phase != nil {
 		part.Phase = f.Phase[first:next]
+	}
+	if f.Ramps > 0 && first >= f.cosines() {
+		part.Ramps = next - first
 	}
 	return part
 }

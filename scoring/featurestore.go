@@ -21,16 +21,14 @@ func NewFeatureStore(bytes int64) *FeatureStore { return &FeatureStore{bytes: by
 
 // FeatureStoreBytes returns what a store limited to bytes takes for candidates over rows.
 func FeatureStoreBytes(candidates, rows int, bytes int64) int64 {
-	return storePanels(candidates, rows, bytes) * panelBytes(rows)
+	return min(int64(candidates/kernel.Width)+kindPanels, bytes/panelBytes(max(rows, 1))) * panelBytes(rows)
 }
+
+// kindPanels is how many panels of candidates of mixed kinds may not be full.
+const kindPanels = 3
 
 // panelBytes is what the features of a panel take.
 func panelBytes(rows int) int64 { return 4 * kernel.Width * int64(rows) }
-
-// storePanels is how many panels of candidates fit.
-func storePanels(candidates, rows int, bytes int64) int64 {
-	return min(int64(candidates+kernel.Width-1)/kernel.Width, bytes/panelBytes(max(rows, 1)))
-}
 
 // Score returns the sums of the bank's candidates over rows, x row-major and finite. Another bank or other rows than
 // last time replace what is kept; apart from that x must not have changed.
@@ -55,7 +53,7 @@ func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 		return
 	}
 	s.bank, s.x, s.rows, s.full = b, &x[0], rows, false
-	panels := int(storePanels(b.Len(), rows, s.bytes))
+	panels := int(min(int64(b.panels(len(b.kept))), s.bytes/panelBytes(rows)))
 	if s.memory == nil || !s.memory.Reshape(panels, rows) {
 		s.memory = kernel.NewStore(panels, rows)
 	}

@@ -15,6 +15,7 @@ func TestStoresChangeNoBit(t *testing.T) {
 		"linear": NewBank(candidatesOf(MapLinear, 60, 60), BankOptions{}),
 		"shards": NewBank(wide, BankOptions{}),
 		"given":  NewBankOf(wide.DrawAll()),
+		"mixed":  NewBankOf(mixedFeatures(700, 380)), // each kind in two shards, the last ones of which are not full
 		"drawn":  NewBank(drawn, BankOptions{Memory: 1 << 20}),
 	} {
 		const rows = 333

@@ -169,11 +169,11 @@ func (f *Features) checkKinds() error {
 	return nil
 }
 
-// packed returns the products for the kernels.
-func packProducts(dim int, products []Product) *kernel.FactorPanels {
-	factors := make([]kernel.Factors, len(products))
+// factors returns the products as the kernels know them.
+func factors(products []Product) []kernel.Factors {
+	all := make([]kernel.Factors, len(products))
 	for i, p := range products {
-		factors[i] = kernel.Factors{Box: p.Box, Count: p.Order, Coordinate: p.Coordinate, Sign: p.Sign, Threshold: p.Threshold}
+		all[i] = kernel.Factors{Box: p.Box, Count: p.Order, Coordinate: p.Coordinate, Sign: p.Sign, Threshold: p.Threshold}
 	}
-	return kernel.PackFactors(dim, factors)
+	return all
 }

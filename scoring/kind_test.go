@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,36 @@ func TestMixedFeaturesAgreeWithTheReference(t *testing.T) {
 					want := float64(fs.Weight[j]) * 0.25 * referencePhi(f, j, x[i/tr.Len()*dim:][:dim])
 					near(t, f.Kind(j).String(), float64(got), want, 1e-5*(1+math.Abs(want)))
 				}
+			}
+		}
+	}
+}
+
+// Sums of a bank of mixed features are those of the features in row order, however rows come and whoever adds them.
+func TestMixedFeaturesAreScoredInRowOrder(t *testing.T) {
+	const rows, outputs = 301, 2
+	f := mixedFeatures(19, 70)
+	x, y := normalRows(4, rows, f.Dim), Targets{Outputs: outputs, Values: normalRows(5, rows, outputs)}
+	n, phi, want := f.Len(), transform(f, x, rows), NewSums(f.Len(), outputs)
+	for i, v := range phi {
+		j, v := i%n, float64(v)
+		want.Phi[j] += v
+		want.PhiSq[j] += v * v
+		for k := range outputs {
+			want.YPhi[k*n+j] += float64(y.Values[i/n*outputs+k]) * v
+		}
+	}
+	for _, step := range []int{rows, 7, 1} {
+		for _, workers := range []int{1, 3} {
+			a := NewAccumulator(NewBankOf(f), NewSums(n, outputs))
+			a.SetWorkers(workers)
+			for first := 0; first < rows; first += step {
+				next := min(first+step, rows)
+				a.Add(x[first*f.Dim:next*f.Dim], next-first, y.Slice(first, next))
+			}
+			got := a.Sums()
+			if !slices.Equal(got.Phi, want.Phi) || !slices.Equal(got.PhiSq, want.PhiSq) || !slices.Equal(got.YPhi, want.YPhi) {
+				t.Errorf("%d rows at a time, %d workers: other sums than those of the features", step, workers)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, 
 	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
 		next := min(first+step, rows)
 		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.Slice(first, next), workers)
-		p.rows, p.store, p.row = b.kept[0].Rows(p.x), store, first
+		p.rows, p.store, p.row = kernel.Set(b.kept).Rows(p.x), store, first
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
 			p.rows.List(0, p.rows.Groups())
 			p.run(0, p.units())
@@ -93,7 +93,7 @@ func (p *pass) run(first, next int) {
 // score scores panels at..end-1 of a shard, by their features in the store as far as these are there.
 func (p *pass) score(shard, at, end int) {
 	panels, sums := p.bank.kept[shard], p.bank.sumsOf(p.sums, shard)
-	stored := p.store.score(p, panels, sums, shard*p.bank.plan.shardPanels, at, end)
+	stored := p.store.score(p, panels, sums, p.bank.panels(shard), at, end)
 	if stored < end {
 		p.rows.Score(sums, panels, stored, end, p.targets)
 	}

@@ -58,7 +58,7 @@ func bankOf(f *Features) *Bank {
 		if f.Phase != nil {
 			part.Phase = f.Phase[first:next]
 		}
-		b.kept = append(b.kept, pack(part, f.Map.row().kernel))
+		b.kept = append(b.kept, part.pack())
 	}
 	return b
 }

@@ -77,10 +77,9 @@ func (fs *FeatureSet) Validate() error {
 
 // Transformer maps rows to the features of a set. It is immutable and safe for concurrent use.
 type Transformer struct {
-	dim      int
-	factor   []float32        // weight·scale of each feature
-	panels   []*kernel.Panels // of the features with an ω: of one kind each, in order
-	products *kernel.FactorPanels
+	dim    int
+	factor []float32  // weight·scale of each feature
+	panels kernel.Set // of one kind each, hinges and boxes being one, in order
 }
 
 // NewTransformer packs fs, which is not kept. It panics when fs is not valid.
@@ -95,13 +94,9 @@ func NewTransformer(fs *FeatureSet) *Transformer {
 			factor[i] = float32(fs.Weight[i] * fs.Scale)
 		}
 	}
-	f := fs.Features
-	t := &Transformer{dim: f.Dim, factor: factor, products: packProducts(f.Dim, f.Products)}
-	if n := f.cosines(); n > 0 {
-		t.panels = append(t.panels, pack(f.slice(0, n), f.Map.row().kernel))
-	}
-	if f.Ramps > 0 {
-		t.panels = append(t.panels, pack(f.slice(f.cosines(), f.Projections()), kernel.Ramp))
+	t := &Transformer{dim: fs.Features.Dim, factor: factor}
+	for _, part := range fs.Features.parts(fs.Features.Len()) {
+		t.panels = append(t.panels, part.pack())
 	}
 	return t
 }
@@ -156,23 +151,18 @@ func (t *Transformer) EachBlock(x []float32, rows, workers int, do func(phi []fl
 
 // featurize is Transform on the goroutine of the caller.
 func (t *Transformer) featurize(dst, x []float32, rows int) {
-	m, at := t.Len(), 0
-	if rows == 0 {
-		return
-	}
-	for _, p := range t.panels {
-		kernel.Featurize(dst[at:], m, p, x, t.factor[at:])
-		at += p.Len
-	}
-	if t.products.Len > 0 {
-		kernel.FeaturizeFactors(dst[at:], m, t.products, x, rows, t.factor[at:])
-	}
+	kernel.Featurize(dst, t.panels, x, t.factor)
 }
 
 // rowCost returns about how long a row takes, in products of one row and one ω.
-func (t *Transformer) rowCost() int {
-	projections := t.Len() - t.products.Len
-	return projections*(t.dim+elementCost) + t.products.Len*elementCost
+func (t *Transformer) rowCost() (cost int) {
+	for _, p := range t.panels {
+		cost += p.Len * elementCost
+		if p.Map != kernel.Product {
+			cost += p.Len * t.dim
+		}
+	}
+	return cost
 }
 
 // parallelTransform is the number of products from which on a call is divided among goroutines, like parallelScore.

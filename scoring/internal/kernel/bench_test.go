@@ -76,7 +76,7 @@ func BenchmarkKernelFeaturize(b *testing.B) {
 			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/procs=1", s.rows, s.dim, s.features, level), func(b *testing.B) {
 				p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features))
 				x, dst, factor := random(s.rows*s.dim), alignedFloats(s.rows*s.features), random(s.features)
-				compare(b, s.rows*s.dim*s.features, func() { Featurize(dst, p.Len, p, x, factor) })
+				compare(b, s.rows*s.dim*s.features, func() { Featurize(dst, Set{p}, x, factor) })
 			})
 		}
 	}

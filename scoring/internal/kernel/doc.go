@@ -9,6 +9,13 @@
 // float64 before it is narrowed, and the phase is kept in turns, so that the argument comes out in turns and a
 // subtraction takes off its period.
 //
+// # Products
+//
+// Hinges and boxes ([PackFactors]) have no argument: each reads up to three numbers of a row. For them rows are transposed once for
+// all panels, 64 at a time, so that nothing is gathered: a vector is a coordinate of as many rows. Products are computed
+// feature by feature into the first-level cache and transposed back, into the columns of a [Set] or into a panel, where sums are
+// added as for every other map. One row, and up to seven, is taken as it is, a product at a time.
+//
 // # Levels
 //
 // A tile of 8 rows by 48 features has its arguments in the registers of AVX-512, one of 4 by 24 in those of AVX2; the
@@ -24,7 +31,8 @@
 // rounds a product and its addition once, plain Go rounds both, hence two [Name]s; AVX2 and AVX-512 give the same bits.
 // Terms of sums are widened to float64 first. A product of two widened float32 numbers is exact, so fusing it with the
 // addition changes nothing. A sum grows in row order from its earlier value. Hence bits depend neither on tiles nor on
-// how rows are cut into calls.
+// how rows are cut into calls. Products have no sum: a difference, each product of two factors and that with the weight are
+// rounded, in plain Go as in assembly, and all levels give the same bits.
 //
 // # Zeros
 //
@@ -38,7 +46,8 @@
 //
 // Rows should be finite. A row with an infinity or NaN, or with products beyond float32, still gets finite values of φ:
 // a cosine whose argument is not a number or beyond 2²² turns is 0, a step or ramp of NaN is 0, a ramp ends at the
-// greatest finite float32. What φ is then multiplied by may take it beyond, and a coordinate is x as it came.
+// greatest finite float32. So does a hinge, whose factors are 0 for NaN, and which is 0 where one factor is 0 and another infinite;
+// a box compares an infinity as it is and is 0 for NaN. What φ is then multiplied by may take it beyond, and a coordinate is x as it came.
 package kernel
 
 import "github.com/eerf-stream/eerf/internal/simd"

@@ -13,7 +13,7 @@ import (
 )
 
 // atEdge returns a copy of s directly before an inaccessible page: a read or a write past the end crashes.
-func atEdge[T float32 | float64 | int32 | uint32 | entry](t *testing.T, s []T) []T {
+func atEdge[T float32 | float64 | int32 | uint32 | entry | record](t *testing.T, s []T) []T {
 	t.Helper()
 	if len(s) == 0 {
 		return s
@@ -90,7 +90,31 @@ func checkEdges(t *testing.T, level simd.Level, m Map, dim, count, rows int) {
 			Score(sums, q, 0, q.Count(), x, targets)
 		}
 	}
-	Featurize(atEdge(t, make([]float32, rows*count)), q.Len, q, x, atEdge(t, make([]float32, count)))
+	Featurize(atEdge(t, make([]float32, rows*count)), Set{q}, x, atEdge(t, make([]float32, count)))
+}
+
+func TestProductsStayWithinTheirMemory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(26, 9))
+	for _, level := range levels() {
+		for _, dim := range []int{1, 7, 8, 77} {
+			t.Run(fmt.Sprintf("%v, %d numbers", level, dim), func(t *testing.T) {
+				for i, rows := range edgeRows {
+					p := forLevel(PackFactors(dim, drawFactors(rng, dim, []int{3, Width, Width + 5}[i%3])), level)
+					p.records = atEdge(t, p.records)
+					x, targets, sums := atEdge(t, make([]float32, rows*dim)), drawTargets(rng, rows, 1, false), zeroSums(p.Len, 1)
+					Score(sums, p, 0, p.Count(), x, targets)
+					Featurize(atEdge(t, make([]float32, rows*p.Len)), Set{p}, x, atEdge(t, make([]float32, p.Len)))
+					columns := atEdge(t, make([]float32, dim*chunkRows))
+					transpose(level, columns, chunkRows, x, dim, min(rows, chunkRows), dim)
+					if level == simd.None {
+						continue
+					}
+					lanes := p.records[:min(Width, p.Len)]
+					productsOfBlock(level, atEdge(t, make([]float32, len(lanes)*chunkRows)), lanes, ones[:len(lanes)], columns, min(rows, chunkRows))
+				}
+			})
+		}
+	}
 }
 
 func TestLargestStaysWithinItsMemory(t *testing.T) {

@@ -1,8 +1,13 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/eerf-stream/eerf/internal/simd"
 )
 
 // MaxFactors is the most factors of a product.
@@ -18,66 +23,181 @@ type Factors struct {
 	Threshold  [MaxFactors]float32
 }
 
-// FactorPanels are packed products. They are not changed after PackFactors and safe for concurrent use.
-type FactorPanels struct {
-	// Dim is the numbers of a row, Len the number of features.
-	Dim, Len int
+// form is what is multiplied.
+type form uint32
 
-	features []Factors
+// The forms, by the numbers that the assembly knows: from each, kinds of products count their factors.
+const (
+	hinges form = 0              // max(0, v)
+	boxes  form = MaxFactors     // 1 where v ≥ 0, else 0
+	edges  form = 2 * MaxFactors // of the first factor 1 where v > 0, else 0, of the others max(0, v)
+)
+
+// record is a packed product of v = (x_column XOR sign) − threshold. The assembly knows where its numbers are.
+type record struct {
+	column    [MaxFactors]uint32
+	sign      [MaxFactors]uint32  // only the sign's bit, if it is negative
+	threshold [MaxFactors]float32 // with the sign
+	lane      uint32
+	kind      uint32 // a form, and how many factors there are beyond one
+	_         uint32
 }
 
-// PackFactors packs products over rows of dim numbers.
-func PackFactors(dim int, features []Factors) *FactorPanels {
+// PackFactors packs products over rows of dim numbers. Features are those of [Featurize] and [Score]: a difference is rounded, and
+// each product of factors, from left to right, of which only the last one is held within the finite numbers. It is 0 if it is not a
+// number, as are factors.
+func PackFactors(dim int, features []Factors) *Panels {
+	return packProducts(dim, len(features), func(i int) (form, Factors) {
+		if features[i].Box {
+			return boxes, features[i]
+		}
+		return hinges, features[i]
+	})
+}
+
+// PackSlopes packs the derivatives of hinges by their factors v_a = s_a·(x_ja − t_a): of each hinge one after another, 1 where v_a > 0
+// and else 0, times the other factors. The derivative by t_a is −s_a times that.
+func PackSlopes(dim int, features []Factors) *Panels {
+	var all []Factors
 	for i, f := range features {
-		if f.Count < 1 || f.Count > MaxFactors {
-			panic(fmt.Sprintf("kernel: product %d of %d factors", i, f.Count))
+		if f.Box {
+			panic(fmt.Sprintf("kernel: product %d has no slopes, it is a box", i))
 		}
-		for _, j := range f.Coordinate[:f.Count] {
-			if int(j) >= dim {
-				panic(fmt.Sprintf("kernel: a factor on coordinate %d of rows of %d", j, dim))
+		for a := range f.Count {
+			own := f
+			for at := a; at > 0; at-- { // the others keep their order
+				own.Coordinate[at], own.Sign[at], own.Threshold[at] = f.Coordinate[at-1], f.Sign[at-1], f.Threshold[at-1]
 			}
+			own.Coordinate[0], own.Sign[0], own.Threshold[0] = f.Coordinate[a], f.Sign[a], f.Threshold[a]
+			all = append(all, own)
 		}
 	}
-	return &FactorPanels{Dim: dim, Len: len(features), features: features}
+	return packProducts(dim, len(all), func(i int) (form, Factors) { return edges, all[i] })
 }
 
-// FeaturizeFactors sets dst[i·stride + m] = factor[m]·φ_m(x_i) for the given number of rows x_i of x; factor nil means 1. A
-// difference, its product with the sign, and each product of factors are rounded, left to right. As with ramps, a hinge ends at the
-// greatest finite float32, and a factor that is not a number is 0. Calls for disjoint rows may run at once.
-func FeaturizeFactors(dst []float32, stride int, p *FactorPanels, x []float32, rows int, factor []float32) {
-	if rows == 0 || p.Len == 0 {
-		return
+// packProducts packs n products. In a panel, those of a kind follow each other.
+func packProducts(dim, n int, of func(i int) (form, Factors)) *Panels {
+	p := &Panels{Map: Product, Dim: dim, Len: n, level: simd.Best(), records: make([]record, n)}
+	for i := range p.records {
+		p.records[i] = pack(dim, i, of)
 	}
-	if len(x) < rows*p.Dim || stride < p.Len || len(dst) < (rows-1)*stride+p.Len || factor != nil && len(factor) < p.Len {
-		panic("kernel: fewer numbers than products")
+	for panel := range slices.Chunk(p.records, Width) {
+		slices.SortStableFunc(panel, func(a, b record) int { return cmp.Compare(a.kind, b.kind) })
 	}
-	for i := range rows {
-		row, to := x[i*p.Dim:(i+1)*p.Dim], dst[i*stride:][:p.Len]
-		for m := range p.features {
-			to[m] = p.features[m].of(row)
-		}
-		if factor != nil {
-			for m, by := range factor[:p.Len] {
-				to[m] = float32(to[m] * by)
-			}
-		}
-	}
+	return p
 }
 
-// of returns the feature of a row.
-func (f *Factors) of(row []float32) float32 {
-	product := float32(1)
+// pack packs product i.
+func pack(dim, i int, of func(i int) (form, Factors)) record {
+	kind, f := of(i)
+	if f.Count < 1 || f.Count > MaxFactors {
+		panic(fmt.Sprintf("kernel: product %d of %d factors", i, f.Count))
+	}
+	r := record{lane: uint32(i % Width), kind: uint32(kind) + uint32(f.Count) - 1}
 	for a, j := range f.Coordinate[:f.Count] {
-		v := float32(float32(row[j]-f.Threshold[a]) * f.Sign[a])
+		if int(j) >= dim {
+			panic(fmt.Sprintf("kernel: a factor on coordinate %d of rows of %d", j, dim))
+		}
+		r.column[a], r.threshold[a] = uint32(j), f.Threshold[a]
+		if f.Sign[a] < 0 {
+			r.sign[a], r.threshold[a] = 1<<31, -f.Threshold[a]
+		}
+	}
+	return r
+}
+
+// of returns the product of a row.
+func (r *record) of(row []float32) float32 {
+	q := int(r.kind)%MaxFactors + 1
+	kind, product := form(int(r.kind)+1-q), float32(1)
+	for a := range q {
+		v := math.Float32frombits(math.Float32bits(row[r.column[a]])^r.sign[a]) - r.threshold[a]
 		switch {
-		case !f.Box:
-			v = positive(v)
-		case v >= 0:
-			v = 1
-		default:
+		case kind == boxes && !(v >= 0), kind == edges && a == 0 && !(v > 0):
+			return 0
+		case kind == boxes, kind == edges && a == 0:
+			continue
+		case !(v > 0):
 			v = 0
 		}
-		product = min(float32(product*v), math.MaxFloat32)
+		product = float32(product * v)
 	}
-	return product
+	return positive(product)
+}
+
+// indicates reports whether the product is 0 or 1.
+func (r *record) indicates() bool { return r.kind >= uint32(boxes) && r.kind <= uint32(edges) }
+
+// products writes the products of one panel for the rows of b to dst, row by row stride apart: as many lanes as there are
+// products. factor nil means 1. s may be nil if b has no columns.
+func (p *Panels) products(dst []float32, stride, panel int, b block, factor []float32, s *scratch) {
+	records := p.records[panel*Width : min((panel+1)*Width, p.Len)]
+	if factor == nil {
+		factor = ones[:]
+	}
+	_, _, _ = dst[(b.rows-1)*stride+len(records)-1], factor[len(records)-1], b.x[b.rows*p.Dim-1]
+	if b.columns == nil || b.rows < squareRows {
+		for r := range b.rows {
+			productsOfRow(p.level, dst[r*stride:], records, factor, b.x[r*p.Dim:(r+1)*p.Dim])
+		}
+		return
+	}
+	_ = b.columns[(p.Dim-1)*chunkRows+b.rows-1]
+	phi := aligned(unsafe.Slice(&s.z[0][0], 2*chunkRows*Width))[:chunkRows*Width]
+	productsOfBlock(p.level, phi, records, factor, b.columns, b.rows)
+	transpose(p.level, dst, stride, phi, chunkRows, len(records), b.rows)
+}
+
+// ones is a factor of 1 for each lane.
+var ones = func() (f [Width]float32) {
+	for i := range f {
+		f[i] = 1
+	}
+	return f
+}()
+
+// productsOfRowPlain sets dst to the products of a row, each in its lane.
+func productsOfRowPlain(dst []float32, records []record, factor, row []float32) {
+	for i := range records {
+		r := &records[i]
+		v := r.of(row)
+		if v != 0 || !r.indicates() { // what indicators leave out has no sign
+			v = float32(v * factor[r.lane])
+		}
+		dst[r.lane] = v
+	}
+}
+
+// squareRows is from how many rows on they are transposed.
+const squareRows = 8
+
+// Stack sets panels of [Width] columns, which lie stride numbers apart, to the features of the rows of x, as [Slopes] lays slopes out.
+// Columns beyond the last product may be left as they are. Calls for disjoint rows may run at once.
+func Stack(dst []float32, stride int, p *Panels, x []float32) {
+	rows := len(x) / p.Dim
+	checkPanels(dst, stride, rows, p.Count())
+	var s scratch
+	for i := 0; i < rows; i += chunkRows {
+		taken := p.Rows(x[i*p.Dim : min(i+chunkRows, rows)*p.Dim])
+		taken.List(0, 1)
+		b := taken.group(0, p)
+		for panel := range p.Count() {
+			p.features(dst[panel*stride+i*Width:], Width, panel, b, nil, &s)
+		}
+		taken.Release()
+	}
+}
+
+// columns returns whether rows are transposed for products.
+func (p *Panels) columns(rows int) bool {
+	return p.Map == Product && p.level != simd.None && rows >= squareRows
+}
+
+// transposePlain sets dst[c·dstStride + r] = src[r·srcStride + c].
+func transposePlain(dst []float32, dstStride int, src []float32, srcStride, rows, columns int) {
+	for r := range rows {
+		for c, v := range src[r*srcStride:][:columns] {
+			dst[c*dstStride+r] = v
+		}
+	}
 }

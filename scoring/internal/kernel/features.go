@@ -10,7 +10,7 @@ const chunkDim = 192
 const chunkRows = 64
 
 // chunked reports whether rows are multiplied in chunks: a chunk that is used once need not stay.
-func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map != Coordinate }
+func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map < Coordinate }
 
 // listedDim is chunkDim for rows that are listed: their lists pass over some lines of a panel, and a change of piece costs
 // as much as some numbers of a list.
@@ -31,21 +31,31 @@ type scratch struct{ z [2][chunkRows * Width]float32 }
 type block struct {
 	x       []float32
 	rows    int
-	largest float32 // greatest size of a number in x, NaN if one is
-	lists   *lists  // the rows are first, first+1 and so on of those listed; nil if they are not
-	first   int     // even
+	largest float32   // greatest size of a number in x, NaN if one is
+	lists   *lists    // the rows are first, first+1 and so on of those listed; nil if they are not
+	first   int       // even
+	columns []float32 // the rows transposed, [dim][chunkRows] but for what is before the first row; nil if they are not
 }
 
 // part returns n rows of b, of dim numbers, from row first on, an even one.
 func (b block) part(first, n, dim int) block {
-	return block{x: b.x[first*dim : (first+n)*dim], rows: n, largest: b.largest, lists: b.lists, first: b.first + first}
+	part := block{x: b.x[first*dim : (first+n)*dim], rows: n, largest: b.largest, lists: b.lists, first: b.first + first}
+	if b.columns != nil {
+		part.columns = b.columns[first:]
+	}
+	return part
 }
 
 // features writes the features of one panel for the rows of b, at most chunkRows, to dst, row by row stride
-// apart. All Width lanes are written. factor is [Width] or nil, s may be nil unless the rows are chunked.
+// apart. All Width lanes are written, but for those beyond the last product. factor is [Width] or nil, s may be nil unless the rows
+// are chunked or have columns.
 func (p *Panels) features(dst []float32, stride, panel int, b block, factor []float32, s *scratch) {
 	if p.Map == Coordinate {
 		gather(dst, stride, p.coord[panel*Width:(panel+1)*Width], b.x, p.Dim, b.rows, factor)
+		return
+	}
+	if p.Map == Product {
+		p.products(dst, stride, panel, b, factor, s)
 		return
 	}
 	c := p.lastChunk(panel, b, s)

@@ -4,43 +4,59 @@ package kernel
 // the second-level cache until they are whole lines.
 const featurizeFloats = 1 << 15
 
-// Featurize sets dst[i·stride + m] = factor[m]·φ_m(x_i) for the rows x_i of x. Calls for disjoint rows may run at once.
-func Featurize(dst []float32, stride int, p *Panels, x []float32, factor []float32) {
-	rows := len(x) / p.Dim
-	if rows == 0 {
-		return
-	}
-	if stride < p.Len || len(dst) < (rows-1)*stride+p.Len || len(factor) < p.Len {
+// Featurize sets dst[i·Len + m] = factor[m]·φ_m(x_i) for the rows x_i of x and the features of s. Calls for disjoint rows may run at
+// once.
+func Featurize(dst []float32, s Set, x, factor []float32) {
+	m, rows := s.Len(), len(x)/s[0].Dim
+	if len(dst) < rows*m || len(factor) < m {
 		panic("kernel: fewer numbers than features")
 	}
-	if !p.chunked(rows) {
-		p.featurizeRows(dst, stride, x, factor, nil) // without the cost of clearing the scratch memory
+	if !s.aside(rows) {
+		s.featurize(dst, m, x, factor, nil) // without the cost of clearing the scratch memory
 		return
 	}
-	var s scratch
-	p.featurizeRows(dst, stride, x, factor, &s)
+	var memory scratch
+	s.featurize(dst, m, x, factor, &memory)
 }
 
-// featurizeRows takes some rows at a time through all panels.
-func (p *Panels) featurizeRows(dst []float32, stride int, x, factor []float32, s *scratch) {
-	rows, step := len(x)/p.Dim, min(chunkRows, max(8, featurizeFloats/p.Len/8*8))
+// aside reports whether rows need scratch memory.
+func (s Set) aside(rows int) bool {
+	for _, p := range s {
+		if p.chunked(rows) || p.columns(rows) {
+			return true
+		}
+	}
+	return false
+}
+
+// featurize takes some rows at a time through all panels; m is Len.
+func (s Set) featurize(dst []float32, m int, x, factor []float32, memory *scratch) {
+	dim := s[0].Dim
+	rows, step := len(x)/dim, min(chunkRows, max(8, featurizeFloats/m/8*8))
 	for i := 0; i < rows; i += step {
 		n := min(step, rows-i)
-		r := p.Rows(x[i*p.Dim : (i+n)*p.Dim])
+		r := s.Rows(x[i*dim : (i+n)*dim])
 		r.List(0, 1)
-		p.featurize(dst[i*stride:], stride, r.group(0, p), factor, s)
+		at := 0
+		for _, p := range s {
+			p.featurize(dst[i*m+at:], m, r.group(0, p), factor[at:], memory)
+			at += p.Len
+		}
 		r.Release()
 	}
 }
 
-// featurize writes all features of the rows of b.
+// featurize writes all features of the rows of b, row by row stride apart.
 func (p *Panels) featurize(dst []float32, stride int, b block, factor []float32, s *scratch) {
-	full := p.Len / Width
-	for panel := range full {
-		at := panel * Width
-		p.features(dst[at:], stride, panel, b, factor[at:at+Width], s)
+	whole := p.Len / Width
+	if p.Map == Product {
+		whole = p.Count() // no more lanes are written than there are
 	}
-	if full < p.Count() {
+	for panel := range whole {
+		at := panel * Width
+		p.features(dst[at:], stride, panel, b, factor[at:min(at+Width, p.Len)], s)
+	}
+	if whole < p.Count() {
 		p.featurizeLast(dst, stride, b, factor, s)
 	}
 }

@@ -150,7 +150,7 @@ func TestFeaturizeAgreesWithTheReference(t *testing.T) {
 		factor := guardSlice(p.count, func(i int) float32 { return float32(i%3) - 0.5 })
 		dst := guardSlice(p.rows*p.count, func(int) float32 { return float32(math.NaN()) })
 		x, omega := slices.Clone(p.x.all), slices.Clone(p.omega.all)
-		Featurize(dst.inner(), p.panels.Len, p.panels, p.x.inner(), factor.inner())
+		Featurize(dst.inner(), Set{p.panels}, p.x.inner(), factor.inner())
 		for i, got := range dst.inner() {
 			if want := p.phi[i] * float64(factor.inner()[i%p.count]); !p.close(float64(got), want) {
 				t.Fatalf("%dx%dx%d: element %d is %v, want %v", p.rows, p.dim, p.count, i, got, want)
@@ -224,7 +224,7 @@ func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
 		for _, m := range maps {
 			p := newProblem(level, m, 65, 3*Width-3, 2*scoreRows+5)
 			phi := make([]float32, p.rows*p.count)
-			Featurize(phi, p.panels.Len, p.panels, p.x.inner(), slices.Repeat([]float32{1}, p.count))
+			Featurize(phi, Set{p.panels}, p.x.inner(), slices.Repeat([]float32{1}, p.count))
 			y := p.x.inner()[:p.rows]
 			got, want := zeroSums(p.count, 1), zeroSums(p.count, 1)
 			Score(got, p.panels, 0, p.panels.Count(), p.x.inner(), Targets{Outputs: 1, Values: y})
@@ -252,7 +252,7 @@ func TestFeaturesStayFiniteWhenProductsOverflow(t *testing.T) {
 				phase = make([]float32, 4)
 			}
 			dst := make([]float32, 5*4)
-			Featurize(dst, 4, packFor(level, m, 2, omega, phase), x, []float32{1, 1, 1, 1})
+			Featurize(dst, Set{packFor(level, m, 2, omega, phase)}, x, []float32{1, 1, 1, 1})
 			for i, v := range dst {
 				if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 					t.Errorf("%v, map %d: element %d is %v", level, m, i, v)
@@ -266,7 +266,7 @@ func TestInfinitePhasesGiveZero(t *testing.T) {
 	for _, level := range levels() {
 		p := packFor(level, Cosine, 2, []float32{4, 1, 0, 1}, []float32{float32(math.Inf(1)), 0})
 		dst := make([]float32, 2)
-		Featurize(dst, p.Len, p, []float32{0.1, 0.2}, []float32{1, 1})
+		Featurize(dst, Set{p}, []float32{0.1, 0.2}, []float32{1, 1})
 		if p.reach[0] != 0 || dst[0] != 0 || !(dst[1] > 0.9) {
 			t.Errorf("%v: features %v, reach %v", level, dst, p.reach[0])
 		}
@@ -276,7 +276,7 @@ func TestInfinitePhasesGiveZero(t *testing.T) {
 func TestStepIsHalfAtZero(t *testing.T) {
 	for _, level := range levels() {
 		dst := make([]float32, 3)
-		Featurize(dst, 1, packFor(level, Step, 1, []float32{1}, nil), []float32{-2, 0, 2}, []float32{1})
+		Featurize(dst, Set{packFor(level, Step, 1, []float32{1}, nil)}, []float32{-2, 0, 2}, []float32{1})
 		if want := []float32{0, 0.5, 1}; !slices.Equal(dst, want) {
 			t.Errorf("%v: steps are %v, want %v", level, dst, want)
 		}

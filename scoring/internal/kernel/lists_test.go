@@ -122,7 +122,7 @@ func TestListedRowsGiveTheBitsOfAllNumbers(t *testing.T) {
 			p.panels.finite = listed // others are not listed
 			sums[i], features[i] = zeroSums(count, targets.Outputs), make([]float32, rows*count)
 			Score(sums[i], p.panels, 0, p.panels.Count(), x, targets)
-			Featurize(features[i], p.panels.Len, p.panels, x, factor)
+			Featurize(features[i], Set{p.panels}, x, factor)
 		}
 		if !slices.Equal(sums[0].all(), sums[1].all()) || sameBits(features[0], features[1]) >= 0 {
 			rt.Fatal("other bits by lists than by all numbers")
@@ -140,7 +140,7 @@ func TestZeroTimesInfinityIsNotLeftOut(t *testing.T) {
 	for _, level := range levels() {
 		p := packFor(level, Cosine, dim, omega, make([]float32, count))
 		dst := make([]float32, count)
-		Featurize(dst, p.Len, p, make([]float32, dim), slices.Repeat([]float32{1}, count))
+		Featurize(dst, Set{p}, make([]float32, dim), slices.Repeat([]float32{1}, count))
 		if p.lists(dim, dim) || slices.ContainsFunc(dst, func(v float32) bool { return v != 0 }) {
 			t.Errorf("%v: features are %v", level, dst[:4])
 		}

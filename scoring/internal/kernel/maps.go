@@ -14,6 +14,9 @@ const (
 	Coordinate             // x_ω
 
 	mapCount = iota
+
+	// Product is hinges and boxes, which have no argument: see [PackFactors].
+	Product = Map(mapCount)
 )
 
 // operation is what becomes of the argument z of a feature.

@@ -19,6 +19,7 @@ type Panels struct {
 	start   []float32 // [panel][Width]
 	reach   []float32 // [panel]: rows whose greatest number is below it have |z| < maxTurns; only for Cosine
 	coord   []int32   // [panel][Width]; only for Coordinate
+	records []record  // [Len]; only for Product
 	finite  bool      // every weight is: a zero adds nothing
 }
 

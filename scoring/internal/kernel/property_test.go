@@ -66,7 +66,7 @@ func TestArgumentsBeyondReachAreNoPhase(t *testing.T) {
 			x := slices.Repeat([]float32{0.3}, dim)
 			x[4] = p.reach[0] * size
 			dst := make([]float32, Width)
-			Featurize(dst, p.Len, p, x, slices.Repeat([]float32{1}, Width))
+			Featurize(dst, Set{p}, x, slices.Repeat([]float32{1}, Width))
 			for f, v := range dst {
 				z := float64(p.start[f])
 				for k, v := range x {

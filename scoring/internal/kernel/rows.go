@@ -7,17 +7,38 @@ import (
 )
 
 // Rows are rows for [Rows.Score], looked at once for all panels. Where many of their numbers are zero, they have lists of
-// the others, which are made by [Rows.List] and given back by [Rows.Release].
+// the others, and for products columns; both are made by [Rows.List] and given back by [Rows.Release].
 type Rows struct {
 	x       []float32
 	dim     int
 	level   simd.Level
 	largest float32
-	lists   *rowLists // nil where most numbers are not zero
+	lists   *rowLists   // nil where most numbers are not zero
+	columns *rowColumns // nil where no products are
 }
 
 // rowLists are the lists of rows, chunkRows each.
 type rowLists struct{ groups []lists }
+
+// rowColumns are rows transposed, chunkRows each: [group][dim][chunkRows].
+type rowColumns struct{ data []float32 }
+
+// spareColumns are unused *rowColumns.
+var spareColumns = sync.Pool{New: func() any { return new(rowColumns) }}
+
+// takeColumns returns memory for the columns of groups of rows.
+func takeColumns(groups, dim int) *rowColumns {
+	c := spareColumns.Get().(*rowColumns)
+	if n := groups * dim * chunkRows; len(c.data) < n {
+		c.data = alignedFloats(n)
+	}
+	return c
+}
+
+// group returns the columns of group g.
+func (c *rowColumns) group(g, dim int) []float32 {
+	return c.data[g*dim*chunkRows : (g+1)*dim*chunkRows]
+}
 
 // spareLists are unused *rowLists.
 var spareLists = sync.Pool{New: func() any { return new(rowLists) }}
@@ -32,12 +53,31 @@ func takeLists(groups int) *rowLists {
 }
 
 // Rows looks at rows for p, or for other panels of its kind. x is not copied.
-func (p *Panels) Rows(x []float32) Rows {
-	r := Rows{x: x, dim: p.Dim, level: p.level}
-	largest, zeros := survey(p.level, x)
+func (p *Panels) Rows(x []float32) Rows { return Set{p}.Rows(x) }
+
+// Set is features of one kind after another, over the same rows.
+type Set []*Panels
+
+// Len returns how many features there are.
+func (s Set) Len() (n int) {
+	for _, p := range s {
+		n += p.Len
+	}
+	return n
+}
+
+// Rows looks at rows for the panels of s. x is not copied.
+func (s Set) Rows(x []float32) Rows {
+	r := Rows{x: x, dim: s[0].Dim, level: s[0].level}
+	largest, zeros := survey(r.level, x)
 	r.largest = largest
-	if p.lists(len(x), zeros) {
-		r.lists = takeLists(r.Groups())
+	for _, p := range s {
+		if r.lists == nil && p.lists(len(x), zeros) {
+			r.lists = takeLists(r.Groups())
+		}
+		if r.columns == nil && p.columns(r.count()) {
+			r.columns = takeColumns(r.Groups(), r.dim)
+		}
 	}
 	return r
 }
@@ -48,35 +88,50 @@ func (r *Rows) Groups() int { return (r.count() + chunkRows - 1) / chunkRows }
 // count returns the number of rows.
 func (r *Rows) count() int { return len(r.x) / r.dim }
 
-// List makes the lists of groups first..next-1, as must be done before rows are scored. Calls for disjoint groups may run
-// at once.
+// List makes the lists and columns of groups first..next-1, as must be done before rows are scored. Calls for disjoint groups
+// may run at once.
 func (r *Rows) List(first, next int) {
-	if r.lists == nil {
-		return
-	}
-	for g := first; g < next; g++ {
+	for g := first; g < next && (r.lists != nil || r.columns != nil); g++ {
 		at := g * chunkRows
 		n := min(chunkRows, r.count()-at)
-		r.lists.groups[g].fill(r.level, r.x[at*r.dim:(at+n)*r.dim], r.dim, pieceDim(n, r.dim))
+		x := r.x[at*r.dim : (at+n)*r.dim]
+		if r.lists != nil {
+			r.lists.groups[g].fill(r.level, x, r.dim, pieceDim(n, r.dim))
+		}
+		if r.columns != nil {
+			transpose(r.level, r.columns.group(g, r.dim), chunkRows, x, r.dim, n, r.dim)
+		}
 	}
 }
 
-// Release gives the lists back. The rows must not be used any more.
+// Release gives lists and columns back. The rows must not be used any more.
 func (r *Rows) Release() {
 	if r.lists != nil {
 		spareLists.Put(r.lists)
 		r.lists = nil
+	}
+	if r.columns != nil {
+		spareColumns.Put(r.columns)
+		r.columns = nil
 	}
 }
 
 // all is the rows as a block that is not listed.
 func (r *Rows) all() block { return block{x: r.x, rows: r.count(), largest: r.largest} }
 
-// group is the rows of group g, with their lists if they are listed and p supports them.
+// grouped reports whether the rows are taken by groups for p: with their lists or columns.
+func (r *Rows) grouped(p *Panels) bool {
+	return r.lists != nil && p.finite || r.columns != nil && p.Map == Product
+}
+
+// group is the rows of group g, with their lists or columns if p supports them.
 func (r *Rows) group(g int, p *Panels) block {
 	b := r.all().part(g*chunkRows, min(chunkRows, r.count()-g*chunkRows), r.dim)
 	if r.lists != nil && p.finite {
 		b.lists, b.first = &r.lists.groups[g], 0
+	}
+	if r.columns != nil && p.Map == Product {
+		b.columns = r.columns.group(g, r.dim)
 	}
 	return b
 }

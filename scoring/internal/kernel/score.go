@@ -85,8 +85,8 @@ func (r *Rows) Score(dst Sums, p *Panels, first, next int, t Targets) {
 	var s scorer
 	for panel := first; panel < next; panel++ {
 		part := dst.widen(panel*Width, t.Outputs)
-		if r.lists != nil && p.finite {
-			s.addListed(part, p, panel, r, t)
+		if r.grouped(p) {
+			s.addGroups(part, p, panel, r, t)
 		} else {
 			s.add(part, p, panel, r.all(), t)
 		}
@@ -135,8 +135,8 @@ func (s *scorer) add(dst Sums, p *Panels, panel int, b block, t Targets) {
 	}
 }
 
-// addListed is add for rows that are listed.
-func (s *scorer) addListed(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
+// addGroups is add for rows that are listed or transposed.
+func (s *scorer) addGroups(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
 	for g := range r.Groups() {
 		b := r.group(g, p)
 		s.addPart(dst, p, panel, b, t.slice(g*chunkRows, g*chunkRows+b.rows))

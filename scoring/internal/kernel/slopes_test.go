@@ -134,7 +134,7 @@ func checkSlopes(t *testing.T, p *problem) {
 	slope := guardSlice(p.panels.Count()*stride, func(int) float32 { return guardSign })
 	Slopes(z.inner(), slope.inner(), stride, p.panels, p.x.inner())
 	want := make([]float32, p.rows*p.count)
-	Featurize(want, p.panels.Len, p.panels, p.x.inner(), slices.Repeat([]float32{1}, p.count))
+	Featurize(want, Set{p.panels}, p.x.inner(), slices.Repeat([]float32{1}, p.count))
 	if i := sameBits(z.inner(), want); i >= 0 {
 		t.Fatalf("%dx%dx%d: feature %d is %v, want %v", p.rows, p.dim, p.count, i, z.inner()[i], want[i])
 	}

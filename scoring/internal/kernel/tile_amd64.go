@@ -248,3 +248,50 @@ func weighAVX512(dst *float32, x *float32, xStride int, w *float32, dim int, row
 //
 //go:noescape
 func weighAVX2(dst *float32, x *float32, xStride int, w *float32, dim int, rows int)
+
+// productsAVX512 sets products for rows of a transposed block, in whole vectors. count and rows are positive.
+//
+//	for _, p := range records[:count] {
+//		for r := range rows {
+//			v := func(a int) float32 { return xor(columns[64*p.column[a]+r], p.sign[a]) - p.threshold[a] }
+//			dst[64*p.lane+r] = factor[p.lane] * p.kind.of(v) // 0 where an indicator is
+//		}
+//	}
+//
+//go:noescape
+func productsAVX512(dst *float32, records *uint32, count int, factor *float32, columns *float32, rows int)
+
+// productsAVX2 sets products for rows of a transposed block, in whole vectors. count and rows are positive.
+//
+//	for _, p := range records[:count] {
+//		for r := range rows {
+//			v := func(a int) float32 { return xor(columns[64*p.column[a]+r], p.sign[a]) - p.threshold[a] }
+//			dst[64*p.lane+r] = factor[p.lane] * p.kind.of(v) // 0 where an indicator is
+//		}
+//	}
+//
+//go:noescape
+func productsAVX2(dst *float32, records *uint32, count int, factor *float32, columns *float32, rows int)
+
+// productsRow sets products for a row. count is positive.
+//
+//	for _, p := range records[:count] {
+//		for r := range 1 {
+//			v := func(a int) float32 { return xor(x[p.column[a]], p.sign[a]) - p.threshold[a] }
+//			dst[p.lane] = factor[p.lane] * p.kind.of(v) // 0 where an indicator is
+//		}
+//	}
+//
+//go:noescape
+func productsRow(dst *float32, records *uint32, count int, factor *float32, x *float32)
+
+// transposeAVX2 transposes rows. There are at least 8 of both; the last block goes back as far as it must to be whole.
+//
+//	for r := range rows {
+//		for c := range columns {
+//			dst[c*dstStride+r] = src[r*srcStride+c]
+//		}
+//	}
+//
+//go:noescape
+func transposeAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, columns int)

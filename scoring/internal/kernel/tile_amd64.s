@@ -8992,3 +8992,1102 @@ oneWithout1:
 oneEnd:
 	VZEROUPPER
 	RET
+
+// func productsAVX512(dst *float32, records *uint32, count int, factor *float32, columns *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·productsAVX512(SB), NOSPLIT, $0-48
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    records+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    factor+24(FP), BX
+	MOVQ    columns+32(FP), SI
+	MOVQ    rows+40(FP), DI
+	SHLQ    $0x02, DI
+	VXORPS  X0, X0, X0
+
+productsAVX512Next:
+	MOVL 40(CX), R8
+	CMPL R8, $0x01
+	JEQ  productsAVX512Kind1
+	CMPL R8, $0x02
+	JEQ  productsAVX512Kind2
+	CMPL R8, $0x03
+	JEQ  productsAVX512Kind3
+	CMPL R8, $0x04
+	JEQ  productsAVX512Kind4
+	CMPL R8, $0x05
+	JEQ  productsAVX512Kind5
+	CMPL R8, $0x06
+	JEQ  productsAVX512Kind6
+	CMPL R8, $0x07
+	JEQ  productsAVX512Kind7
+	CMPL R8, $0x08
+	JEQ  productsAVX512Kind8
+
+productsAVX512Kind0:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R10, R10
+
+productsAVX512Rows0:
+	VXORPS      (R9)(R10*1), Z2, Z8
+	VSUBPS      Z5, Z8, Z8
+	VMAXPS      Z0, Z8, Z8
+	VMINPS.BCST largest<>+0(SB), Z8, Z8
+	VMULPS      Z1, Z8, Z8
+	VMOVUPS     Z8, (R8)(R10*1)
+	ADDQ        $0x40, R10
+	CMPQ        R10, DI
+	JLT         productsAVX512Rows0
+	ADDQ        $0x30, CX
+	DECQ        DX
+	JZ          productsAVX512End
+	CMPL        40(CX), $0x00
+	JEQ         productsAVX512Kind0
+	JMP         productsAVX512Next
+
+productsAVX512Kind1:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	VBROADCASTSS 16(CX), Z3
+	VBROADCASTSS 28(CX), Z6
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R11, R11
+
+productsAVX512Rows1:
+	VXORPS      (R9)(R11*1), Z2, Z8
+	VSUBPS      Z5, Z8, Z8
+	VMAXPS      Z0, Z8, Z8
+	VXORPS      (R10)(R11*1), Z3, Z9
+	VSUBPS      Z6, Z9, Z9
+	VMAXPS      Z0, Z9, Z9
+	VMULPS      Z9, Z8, Z8
+	VMAXPS      Z0, Z8, Z8
+	VMINPS.BCST largest<>+0(SB), Z8, Z8
+	VMULPS      Z1, Z8, Z8
+	VMOVUPS     Z8, (R8)(R11*1)
+	ADDQ        $0x40, R11
+	CMPQ        R11, DI
+	JLT         productsAVX512Rows1
+	ADDQ        $0x30, CX
+	DECQ        DX
+	JZ          productsAVX512End
+	CMPL        40(CX), $0x01
+	JEQ         productsAVX512Kind1
+	JMP         productsAVX512Next
+
+productsAVX512Kind2:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	MOVL         8(CX), R11
+	SHLQ         $0x08, R11
+	ADDQ         SI, R11
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	VBROADCASTSS 16(CX), Z3
+	VBROADCASTSS 28(CX), Z6
+	VBROADCASTSS 20(CX), Z4
+	VBROADCASTSS 32(CX), Z7
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R12, R12
+
+productsAVX512Rows2:
+	VXORPS      (R9)(R12*1), Z2, Z8
+	VSUBPS      Z5, Z8, Z8
+	VMAXPS      Z0, Z8, Z8
+	VXORPS      (R10)(R12*1), Z3, Z9
+	VSUBPS      Z6, Z9, Z9
+	VMAXPS      Z0, Z9, Z9
+	VMULPS      Z9, Z8, Z8
+	VXORPS      (R11)(R12*1), Z4, Z9
+	VSUBPS      Z7, Z9, Z9
+	VMAXPS      Z0, Z9, Z9
+	VMULPS      Z9, Z8, Z8
+	VMAXPS      Z0, Z8, Z8
+	VMINPS.BCST largest<>+0(SB), Z8, Z8
+	VMULPS      Z1, Z8, Z8
+	VMOVUPS     Z8, (R8)(R12*1)
+	ADDQ        $0x40, R12
+	CMPQ        R12, DI
+	JLT         productsAVX512Rows2
+	ADDQ        $0x30, CX
+	DECQ        DX
+	JZ          productsAVX512End
+	CMPL        40(CX), $0x02
+	JEQ         productsAVX512Kind2
+	JMP         productsAVX512Next
+
+productsAVX512Kind3:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R10, R10
+
+productsAVX512Rows3:
+	VXORPS    (R9)(R10*1), Z2, Z8
+	VSUBPS    Z5, Z8, Z8
+	VCMPPS    $0x1d, Z0, Z8, K1
+	VMOVAPS.Z Z1, K1, Z8
+	VMOVUPS   Z8, (R8)(R10*1)
+	ADDQ      $0x40, R10
+	CMPQ      R10, DI
+	JLT       productsAVX512Rows3
+	ADDQ      $0x30, CX
+	DECQ      DX
+	JZ        productsAVX512End
+	CMPL      40(CX), $0x03
+	JEQ       productsAVX512Kind3
+	JMP       productsAVX512Next
+
+productsAVX512Kind4:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	VBROADCASTSS 16(CX), Z3
+	VBROADCASTSS 28(CX), Z6
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R11, R11
+
+productsAVX512Rows4:
+	VXORPS    (R9)(R11*1), Z2, Z8
+	VSUBPS    Z5, Z8, Z8
+	VCMPPS    $0x1d, Z0, Z8, K1
+	VXORPS    (R10)(R11*1), Z3, Z9
+	VSUBPS    Z6, Z9, Z9
+	VCMPPS    $0x1d, Z0, Z9, K1, K1
+	VMOVAPS.Z Z1, K1, Z8
+	VMOVUPS   Z8, (R8)(R11*1)
+	ADDQ      $0x40, R11
+	CMPQ      R11, DI
+	JLT       productsAVX512Rows4
+	ADDQ      $0x30, CX
+	DECQ      DX
+	JZ        productsAVX512End
+	CMPL      40(CX), $0x04
+	JEQ       productsAVX512Kind4
+	JMP       productsAVX512Next
+
+productsAVX512Kind5:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	MOVL         8(CX), R11
+	SHLQ         $0x08, R11
+	ADDQ         SI, R11
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	VBROADCASTSS 16(CX), Z3
+	VBROADCASTSS 28(CX), Z6
+	VBROADCASTSS 20(CX), Z4
+	VBROADCASTSS 32(CX), Z7
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R12, R12
+
+productsAVX512Rows5:
+	VXORPS    (R9)(R12*1), Z2, Z8
+	VSUBPS    Z5, Z8, Z8
+	VCMPPS    $0x1d, Z0, Z8, K1
+	VXORPS    (R10)(R12*1), Z3, Z9
+	VSUBPS    Z6, Z9, Z9
+	VCMPPS    $0x1d, Z0, Z9, K1, K1
+	VXORPS    (R11)(R12*1), Z4, Z9
+	VSUBPS    Z7, Z9, Z9
+	VCMPPS    $0x1d, Z0, Z9, K1, K1
+	VMOVAPS.Z Z1, K1, Z8
+	VMOVUPS   Z8, (R8)(R12*1)
+	ADDQ      $0x40, R12
+	CMPQ      R12, DI
+	JLT       productsAVX512Rows5
+	ADDQ      $0x30, CX
+	DECQ      DX
+	JZ        productsAVX512End
+	CMPL      40(CX), $0x05
+	JEQ       productsAVX512Kind5
+	JMP       productsAVX512Next
+
+productsAVX512Kind6:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R10, R10
+
+productsAVX512Rows6:
+	VXORPS    (R9)(R10*1), Z2, Z8
+	VSUBPS    Z5, Z8, Z8
+	VCMPPS    $0x1e, Z0, Z8, K1
+	VMOVAPS.Z Z1, K1, Z8
+	VMOVUPS   Z8, (R8)(R10*1)
+	ADDQ      $0x40, R10
+	CMPQ      R10, DI
+	JLT       productsAVX512Rows6
+	ADDQ      $0x30, CX
+	DECQ      DX
+	JZ        productsAVX512End
+	CMPL      40(CX), $0x06
+	JEQ       productsAVX512Kind6
+	JMP       productsAVX512Next
+
+productsAVX512Kind7:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	VBROADCASTSS 16(CX), Z3
+	VBROADCASTSS 28(CX), Z6
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R11, R11
+
+productsAVX512Rows7:
+	VXORPS      (R9)(R11*1), Z2, Z8
+	VSUBPS      Z5, Z8, Z8
+	VCMPPS      $0x1e, Z0, Z8, K1
+	VXORPS      (R10)(R11*1), Z3, Z10
+	VSUBPS      Z6, Z10, Z10
+	VMAXPS      Z0, Z10, Z10
+	VMINPS.BCST largest<>+0(SB), Z10, Z10
+	VMOVAPS.Z   Z10, K1, Z8
+	VMULPS      Z1, Z8, Z8
+	VMOVUPS     Z8, (R8)(R11*1)
+	ADDQ        $0x40, R11
+	CMPQ        R11, DI
+	JLT         productsAVX512Rows7
+	ADDQ        $0x30, CX
+	DECQ        DX
+	JZ          productsAVX512End
+	CMPL        40(CX), $0x07
+	JEQ         productsAVX512Kind7
+	JMP         productsAVX512Next
+
+productsAVX512Kind8:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	MOVL         8(CX), R11
+	SHLQ         $0x08, R11
+	ADDQ         SI, R11
+	VBROADCASTSS (BX)(R8*4), Z1
+	VBROADCASTSS 12(CX), Z2
+	VBROADCASTSS 24(CX), Z5
+	VBROADCASTSS 16(CX), Z3
+	VBROADCASTSS 28(CX), Z6
+	VBROADCASTSS 20(CX), Z4
+	VBROADCASTSS 32(CX), Z7
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R12, R12
+
+productsAVX512Rows8:
+	VXORPS      (R9)(R12*1), Z2, Z8
+	VSUBPS      Z5, Z8, Z8
+	VCMPPS      $0x1e, Z0, Z8, K1
+	VXORPS      (R10)(R12*1), Z3, Z10
+	VSUBPS      Z6, Z10, Z10
+	VMAXPS      Z0, Z10, Z10
+	VXORPS      (R11)(R12*1), Z4, Z9
+	VSUBPS      Z7, Z9, Z9
+	VMAXPS      Z0, Z9, Z9
+	VMULPS      Z9, Z10, Z10
+	VMAXPS      Z0, Z10, Z10
+	VMINPS.BCST largest<>+0(SB), Z10, Z10
+	VMOVAPS.Z   Z10, K1, Z8
+	VMULPS      Z1, Z8, Z8
+	VMOVUPS     Z8, (R8)(R12*1)
+	ADDQ        $0x40, R12
+	CMPQ        R12, DI
+	JLT         productsAVX512Rows8
+	ADDQ        $0x30, CX
+	DECQ        DX
+	JZ          productsAVX512End
+	CMPL        40(CX), $0x08
+	JEQ         productsAVX512Kind8
+	JMP         productsAVX512Next
+
+productsAVX512End:
+	VZEROUPPER
+	RET
+
+// func productsAVX2(dst *float32, records *uint32, count int, factor *float32, columns *float32, rows int)
+// Requires: AVX
+TEXT ·productsAVX2(SB), NOSPLIT, $0-48
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    records+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    factor+24(FP), BX
+	MOVQ    columns+32(FP), SI
+	MOVQ    rows+40(FP), DI
+	SHLQ    $0x02, DI
+	VXORPS  X0, X0, X0
+
+productsAVX2Next:
+	MOVL 40(CX), R8
+	CMPL R8, $0x01
+	JEQ  productsAVX2Kind1
+	CMPL R8, $0x02
+	JEQ  productsAVX2Kind2
+	CMPL R8, $0x03
+	JEQ  productsAVX2Kind3
+	CMPL R8, $0x04
+	JEQ  productsAVX2Kind4
+	CMPL R8, $0x05
+	JEQ  productsAVX2Kind5
+	CMPL R8, $0x06
+	JEQ  productsAVX2Kind6
+	CMPL R8, $0x07
+	JEQ  productsAVX2Kind7
+	CMPL R8, $0x08
+	JEQ  productsAVX2Kind8
+
+productsAVX2Kind0:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R10, R10
+
+productsAVX2Rows0:
+	VXORPS  (R9)(R10*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VMAXPS  Y0, Y8, Y8
+	VMINPS  largest<>+0(SB), Y8, Y8
+	VMULPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R10*1)
+	ADDQ    $0x20, R10
+	CMPQ    R10, DI
+	JLT     productsAVX2Rows0
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x00
+	JEQ     productsAVX2Kind0
+	JMP     productsAVX2Next
+
+productsAVX2Kind1:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	VBROADCASTSS 16(CX), Y3
+	VBROADCASTSS 28(CX), Y6
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R11, R11
+
+productsAVX2Rows1:
+	VXORPS  (R9)(R11*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VMAXPS  Y0, Y8, Y8
+	VXORPS  (R10)(R11*1), Y3, Y9
+	VSUBPS  Y6, Y9, Y9
+	VMAXPS  Y0, Y9, Y9
+	VMULPS  Y9, Y8, Y8
+	VMAXPS  Y0, Y8, Y8
+	VMINPS  largest<>+0(SB), Y8, Y8
+	VMULPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R11*1)
+	ADDQ    $0x20, R11
+	CMPQ    R11, DI
+	JLT     productsAVX2Rows1
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x01
+	JEQ     productsAVX2Kind1
+	JMP     productsAVX2Next
+
+productsAVX2Kind2:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	MOVL         8(CX), R11
+	SHLQ         $0x08, R11
+	ADDQ         SI, R11
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	VBROADCASTSS 16(CX), Y3
+	VBROADCASTSS 28(CX), Y6
+	VBROADCASTSS 20(CX), Y4
+	VBROADCASTSS 32(CX), Y7
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R12, R12
+
+productsAVX2Rows2:
+	VXORPS  (R9)(R12*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VMAXPS  Y0, Y8, Y8
+	VXORPS  (R10)(R12*1), Y3, Y9
+	VSUBPS  Y6, Y9, Y9
+	VMAXPS  Y0, Y9, Y9
+	VMULPS  Y9, Y8, Y8
+	VXORPS  (R11)(R12*1), Y4, Y9
+	VSUBPS  Y7, Y9, Y9
+	VMAXPS  Y0, Y9, Y9
+	VMULPS  Y9, Y8, Y8
+	VMAXPS  Y0, Y8, Y8
+	VMINPS  largest<>+0(SB), Y8, Y8
+	VMULPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R12*1)
+	ADDQ    $0x20, R12
+	CMPQ    R12, DI
+	JLT     productsAVX2Rows2
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x02
+	JEQ     productsAVX2Kind2
+	JMP     productsAVX2Next
+
+productsAVX2Kind3:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R10, R10
+
+productsAVX2Rows3:
+	VXORPS  (R9)(R10*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VCMPPS  $0x1d, Y0, Y8, Y8
+	VANDPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R10*1)
+	ADDQ    $0x20, R10
+	CMPQ    R10, DI
+	JLT     productsAVX2Rows3
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x03
+	JEQ     productsAVX2Kind3
+	JMP     productsAVX2Next
+
+productsAVX2Kind4:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	VBROADCASTSS 16(CX), Y3
+	VBROADCASTSS 28(CX), Y6
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R11, R11
+
+productsAVX2Rows4:
+	VXORPS  (R9)(R11*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VCMPPS  $0x1d, Y0, Y8, Y8
+	VXORPS  (R10)(R11*1), Y3, Y9
+	VSUBPS  Y6, Y9, Y9
+	VCMPPS  $0x1d, Y0, Y9, Y9
+	VANDPS  Y9, Y8, Y8
+	VANDPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R11*1)
+	ADDQ    $0x20, R11
+	CMPQ    R11, DI
+	JLT     productsAVX2Rows4
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x04
+	JEQ     productsAVX2Kind4
+	JMP     productsAVX2Next
+
+productsAVX2Kind5:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	MOVL         8(CX), R11
+	SHLQ         $0x08, R11
+	ADDQ         SI, R11
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	VBROADCASTSS 16(CX), Y3
+	VBROADCASTSS 28(CX), Y6
+	VBROADCASTSS 20(CX), Y4
+	VBROADCASTSS 32(CX), Y7
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R12, R12
+
+productsAVX2Rows5:
+	VXORPS  (R9)(R12*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VCMPPS  $0x1d, Y0, Y8, Y8
+	VXORPS  (R10)(R12*1), Y3, Y9
+	VSUBPS  Y6, Y9, Y9
+	VCMPPS  $0x1d, Y0, Y9, Y9
+	VANDPS  Y9, Y8, Y8
+	VXORPS  (R11)(R12*1), Y4, Y9
+	VSUBPS  Y7, Y9, Y9
+	VCMPPS  $0x1d, Y0, Y9, Y9
+	VANDPS  Y9, Y8, Y8
+	VANDPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R12*1)
+	ADDQ    $0x20, R12
+	CMPQ    R12, DI
+	JLT     productsAVX2Rows5
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x05
+	JEQ     productsAVX2Kind5
+	JMP     productsAVX2Next
+
+productsAVX2Kind6:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R10, R10
+
+productsAVX2Rows6:
+	VXORPS  (R9)(R10*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VCMPPS  $0x1e, Y0, Y8, Y8
+	VANDPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R10*1)
+	ADDQ    $0x20, R10
+	CMPQ    R10, DI
+	JLT     productsAVX2Rows6
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x06
+	JEQ     productsAVX2Kind6
+	JMP     productsAVX2Next
+
+productsAVX2Kind7:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	VBROADCASTSS 16(CX), Y3
+	VBROADCASTSS 28(CX), Y6
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R11, R11
+
+productsAVX2Rows7:
+	VXORPS  (R9)(R11*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VCMPPS  $0x1e, Y0, Y8, Y8
+	VXORPS  (R10)(R11*1), Y3, Y10
+	VSUBPS  Y6, Y10, Y10
+	VMAXPS  Y0, Y10, Y10
+	VMINPS  largest<>+0(SB), Y10, Y10
+	VANDPS  Y10, Y8, Y8
+	VMULPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R11*1)
+	ADDQ    $0x20, R11
+	CMPQ    R11, DI
+	JLT     productsAVX2Rows7
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x07
+	JEQ     productsAVX2Kind7
+	JMP     productsAVX2Next
+
+productsAVX2Kind8:
+	MOVL         36(CX), R8
+	MOVL         (CX), R9
+	SHLQ         $0x08, R9
+	ADDQ         SI, R9
+	MOVL         4(CX), R10
+	SHLQ         $0x08, R10
+	ADDQ         SI, R10
+	MOVL         8(CX), R11
+	SHLQ         $0x08, R11
+	ADDQ         SI, R11
+	VBROADCASTSS (BX)(R8*4), Y1
+	VBROADCASTSS 12(CX), Y2
+	VBROADCASTSS 24(CX), Y5
+	VBROADCASTSS 16(CX), Y3
+	VBROADCASTSS 28(CX), Y6
+	VBROADCASTSS 20(CX), Y4
+	VBROADCASTSS 32(CX), Y7
+	SHLQ         $0x08, R8
+	ADDQ         AX, R8
+	XORQ         R12, R12
+
+productsAVX2Rows8:
+	VXORPS  (R9)(R12*1), Y2, Y8
+	VSUBPS  Y5, Y8, Y8
+	VCMPPS  $0x1e, Y0, Y8, Y8
+	VXORPS  (R10)(R12*1), Y3, Y10
+	VSUBPS  Y6, Y10, Y10
+	VMAXPS  Y0, Y10, Y10
+	VXORPS  (R11)(R12*1), Y4, Y9
+	VSUBPS  Y7, Y9, Y9
+	VMAXPS  Y0, Y9, Y9
+	VMULPS  Y9, Y10, Y10
+	VMAXPS  Y0, Y10, Y10
+	VMINPS  largest<>+0(SB), Y10, Y10
+	VANDPS  Y10, Y8, Y8
+	VMULPS  Y1, Y8, Y8
+	VMOVUPS Y8, (R8)(R12*1)
+	ADDQ    $0x20, R12
+	CMPQ    R12, DI
+	JLT     productsAVX2Rows8
+	ADDQ    $0x30, CX
+	DECQ    DX
+	JZ      productsAVX2End
+	CMPL    40(CX), $0x08
+	JEQ     productsAVX2Kind8
+	JMP     productsAVX2Next
+
+productsAVX2End:
+	VZEROUPPER
+	RET
+
+// func productsRow(dst *float32, records *uint32, count int, factor *float32, x *float32)
+// Requires: AVX
+TEXT ·productsRow(SB), NOSPLIT, $0-40
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    records+8(FP), CX
+	MOVQ    count+16(FP), DX
+	MOVQ    factor+24(FP), BX
+	MOVQ    x+32(FP), SI
+	VXORPS  X0, X0, X0
+
+productsRowNext:
+	MOVL 40(CX), DI
+	CMPL DI, $0x01
+	JEQ  productsRowKind1
+	CMPL DI, $0x02
+	JEQ  productsRowKind2
+	CMPL DI, $0x03
+	JEQ  productsRowKind3
+	CMPL DI, $0x04
+	JEQ  productsRowKind4
+	CMPL DI, $0x05
+	JEQ  productsRowKind5
+	CMPL DI, $0x06
+	JEQ  productsRowKind6
+	CMPL DI, $0x07
+	JEQ  productsRowKind7
+	CMPL DI, $0x08
+	JEQ  productsRowKind8
+
+productsRowKind0:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VMAXSS X0, X8, X8
+	VMINSS largest<>+0(SB), X8, X8
+	VMULSS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x00
+	JEQ    productsRowKind0
+	JMP    productsRowNext
+
+productsRowKind1:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	MOVL   4(CX), R9
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VMAXSS X0, X8, X8
+	VMOVSS (SI)(R9*4), X9
+	VXORPS 16(CX), X9, X9
+	VSUBSS 28(CX), X9, X9
+	VMAXSS X0, X9, X9
+	VMULSS X9, X8, X8
+	VMAXSS X0, X8, X8
+	VMINSS largest<>+0(SB), X8, X8
+	VMULSS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x01
+	JEQ    productsRowKind1
+	JMP    productsRowNext
+
+productsRowKind2:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	MOVL   4(CX), R9
+	MOVL   8(CX), R10
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VMAXSS X0, X8, X8
+	VMOVSS (SI)(R9*4), X9
+	VXORPS 16(CX), X9, X9
+	VSUBSS 28(CX), X9, X9
+	VMAXSS X0, X9, X9
+	VMULSS X9, X8, X8
+	VMOVSS (SI)(R10*4), X9
+	VXORPS 20(CX), X9, X9
+	VSUBSS 32(CX), X9, X9
+	VMAXSS X0, X9, X9
+	VMULSS X9, X8, X8
+	VMAXSS X0, X8, X8
+	VMINSS largest<>+0(SB), X8, X8
+	VMULSS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x02
+	JEQ    productsRowKind2
+	JMP    productsRowNext
+
+productsRowKind3:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VCMPSS $0x1d, X0, X8, X8
+	VANDPS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x03
+	JEQ    productsRowKind3
+	JMP    productsRowNext
+
+productsRowKind4:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	MOVL   4(CX), R9
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VCMPSS $0x1d, X0, X8, X8
+	VMOVSS (SI)(R9*4), X9
+	VXORPS 16(CX), X9, X9
+	VSUBSS 28(CX), X9, X9
+	VCMPSS $0x1d, X0, X9, X9
+	VANDPS X9, X8, X8
+	VANDPS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x04
+	JEQ    productsRowKind4
+	JMP    productsRowNext
+
+productsRowKind5:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	MOVL   4(CX), R9
+	MOVL   8(CX), R10
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VCMPSS $0x1d, X0, X8, X8
+	VMOVSS (SI)(R9*4), X9
+	VXORPS 16(CX), X9, X9
+	VSUBSS 28(CX), X9, X9
+	VCMPSS $0x1d, X0, X9, X9
+	VANDPS X9, X8, X8
+	VMOVSS (SI)(R10*4), X9
+	VXORPS 20(CX), X9, X9
+	VSUBSS 32(CX), X9, X9
+	VCMPSS $0x1d, X0, X9, X9
+	VANDPS X9, X8, X8
+	VANDPS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x05
+	JEQ    productsRowKind5
+	JMP    productsRowNext
+
+productsRowKind6:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VCMPSS $0x1e, X0, X8, X8
+	VANDPS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x06
+	JEQ    productsRowKind6
+	JMP    productsRowNext
+
+productsRowKind7:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	MOVL   4(CX), R9
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VCMPSS $0x1e, X0, X8, X8
+	VMOVSS (SI)(R9*4), X10
+	VXORPS 16(CX), X10, X10
+	VSUBSS 28(CX), X10, X10
+	VMAXSS X0, X10, X10
+	VMINSS largest<>+0(SB), X10, X10
+	VANDPS X10, X8, X8
+	VMULSS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x07
+	JEQ    productsRowKind7
+	JMP    productsRowNext
+
+productsRowKind8:
+	MOVL   36(CX), DI
+	MOVL   (CX), R8
+	MOVL   4(CX), R9
+	MOVL   8(CX), R10
+	VMOVSS (BX)(DI*4), X1
+	VMOVSS (SI)(R8*4), X8
+	VXORPS 12(CX), X8, X8
+	VSUBSS 24(CX), X8, X8
+	VCMPSS $0x1e, X0, X8, X8
+	VMOVSS (SI)(R9*4), X10
+	VXORPS 16(CX), X10, X10
+	VSUBSS 28(CX), X10, X10
+	VMAXSS X0, X10, X10
+	VMOVSS (SI)(R10*4), X9
+	VXORPS 20(CX), X9, X9
+	VSUBSS 32(CX), X9, X9
+	VMAXSS X0, X9, X9
+	VMULSS X9, X10, X10
+	VMAXSS X0, X10, X10
+	VMINSS largest<>+0(SB), X10, X10
+	VANDPS X10, X8, X8
+	VMULSS X1, X8, X8
+	VMOVSS X8, (AX)(DI*4)
+	ADDQ   $0x30, CX
+	DECQ   DX
+	JZ     productsRowEnd
+	CMPL   40(CX), $0x08
+	JEQ    productsRowKind8
+	JMP    productsRowNext
+
+productsRowEnd:
+	VZEROUPPER
+	RET
+
+// func transposeAVX2(dst *float32, dstStride int, src *float32, srcStride int, rows int, columns int)
+// Requires: AVX, CMOV
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-48
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    dstStride+8(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    src+16(FP), DX
+	MOVQ    srcStride+24(FP), BX
+	SHLQ    $0x02, BX
+	MOVQ    rows+32(FP), SI
+
+transposeAVX2Rows:
+	MOVQ DX, DI
+	LEAQ (DI)(BX*2), R8
+	ADDQ BX, R8
+	LEAQ (R8)(BX*2), R9
+	ADDQ BX, R9
+	MOVQ AX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
+	LEAQ (R11)(CX*2), R12
+	ADDQ CX, R12
+	MOVQ columns+40(FP), R13
+
+transposeAVX2Columns:
+	VMOVUPS     (DI), X0
+	VINSERTF128 $0x01, (R8)(BX*1), Y0, Y0
+	VMOVUPS     (DI)(BX*1), X1
+	VINSERTF128 $0x01, (R8)(BX*2), Y1, Y1
+	VMOVUPS     (DI)(BX*2), X2
+	VINSERTF128 $0x01, (R9), Y2, Y2
+	VMOVUPS     (R8), X3
+	VINSERTF128 $0x01, (R9)(BX*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y5
+	VUNPCKLPS   Y3, Y2, Y6
+	VUNPCKHPS   Y3, Y2, Y7
+	VUNPCKLPD   Y6, Y4, Y0
+	VUNPCKHPD   Y6, Y4, Y1
+	VMOVUPS     Y0, (R10)
+	VMOVUPS     Y1, (R10)(CX*1)
+	VUNPCKLPD   Y7, Y5, Y0
+	VUNPCKHPD   Y7, Y5, Y1
+	VMOVUPS     Y0, (R10)(CX*2)
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     16(DI), X8
+	VINSERTF128 $0x01, 16(R8)(BX*1), Y8, Y8
+	VMOVUPS     16(DI)(BX*1), X9
+	VINSERTF128 $0x01, 16(R8)(BX*2), Y9, Y9
+	VMOVUPS     16(DI)(BX*2), X10
+	VINSERTF128 $0x01, 16(R9), Y10, Y10
+	VMOVUPS     16(R8), X11
+	VINSERTF128 $0x01, 16(R9)(BX*1), Y11, Y11
+	VUNPCKLPS   Y9, Y8, Y12
+	VUNPCKHPS   Y9, Y8, Y13
+	VUNPCKLPS   Y11, Y10, Y14
+	VUNPCKHPS   Y11, Y10, Y15
+	VUNPCKLPD   Y14, Y12, Y8
+	VUNPCKHPD   Y14, Y12, Y9
+	VMOVUPS     Y8, (R11)(CX*1)
+	VMOVUPS     Y9, (R11)(CX*2)
+	VUNPCKLPD   Y15, Y13, Y8
+	VUNPCKHPD   Y15, Y13, Y9
+	VMOVUPS     Y8, (R12)
+	VMOVUPS     Y9, (R12)(CX*1)
+	SUBQ        $0x08, R13
+	JZ          transposeAVX2Next
+	MOVQ        $0x00000008, R15
+	MOVQ        R13, R14
+	CMPQ        R13, R15
+	CMOVQGT     R15, R14
+	CMOVQLT     R15, R13
+	LEAQ        (DI)(R14*4), DI
+	LEAQ        (R8)(R14*4), R8
+	LEAQ        (R9)(R14*4), R9
+	IMULQ       CX, R14
+	ADDQ        R14, R10
+	ADDQ        R14, R11
+	ADDQ        R14, R12
+	JMP         transposeAVX2Columns
+
+transposeAVX2Next:
+	SUBQ    $0x08, SI
+	JZ      transposeAVX2End
+	MOVQ    $0x00000008, R8
+	MOVQ    SI, DI
+	CMPQ    SI, R8
+	CMOVQGT R8, DI
+	CMOVQLT R8, SI
+	LEAQ    (AX)(DI*4), AX
+	IMULQ   BX, DI
+	ADDQ    DI, DX
+	JMP     transposeAVX2Rows
+
+transposeAVX2End:
+	VZEROUPPER
+	RET

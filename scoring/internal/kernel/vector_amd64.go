@@ -61,7 +61,7 @@ const tileRows = 8
 
 // fuses reports whether score takes the rows of p with such targets.
 func (p *Panels) fuses(t Targets) bool {
-	return p.level == simd.AVX512 && p.Map != Coordinate && (t.Values == nil || t.Outputs == 1)
+	return p.level == simd.AVX512 && p.Map < Coordinate && (t.Values == nil || t.Outputs == 1)
 }
 
 // score adds the features of c, whose rows are whole tiles, to sums without keeping them; phi has room for a tile.
@@ -174,4 +174,32 @@ func weigh(level simd.Level, slope, e, weights []float32, outputs int) {
 	default:
 		weighPlain(slope, e, weights, outputs)
 	}
+}
+
+// productsOfRow is productsOfRowPlain at any level; there is a record, and dst and factor have their lanes.
+func productsOfRow(level simd.Level, dst []float32, records []record, factor, row []float32) {
+	if level == simd.None {
+		productsOfRowPlain(dst, records, factor, row)
+		return
+	}
+	productsRow(&dst[0], &records[0].column[0], len(records), &factor[0], &row[0])
+}
+
+// productsOfBlock sets phi [lane][chunkRows] to the products of rows; vectors go beyond the last row.
+func productsOfBlock(level simd.Level, phi []float32, records []record, factor, columns []float32, rows int) {
+	if level == simd.AVX512 {
+		productsAVX512(&phi[0], &records[0].column[0], len(records), &factor[0], &columns[0], rows)
+		return
+	}
+	productsAVX2(&phi[0], &records[0].column[0], len(records), &factor[0], &columns[0], rows)
+}
+
+// transpose is transposePlain at any level; there is a row and a column.
+func transpose(level simd.Level, dst []float32, dstStride int, src []float32, srcStride, rows, columns int) {
+	if level == simd.None || rows < squareRows || columns < squareRows {
+		transposePlain(dst, dstStride, src, srcStride, rows, columns)
+		return
+	}
+	_, _ = dst[(columns-1)*dstStride+rows-1], src[(rows-1)*srcStride+columns-1]
+	transposeAVX2(&dst[0], dstStride, &src[0], srcStride, rows, columns)
 }

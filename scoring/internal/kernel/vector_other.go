@@ -49,3 +49,18 @@ func slopes(_ simd.Level, dst []float32, dstStride int, slope []float32, rows in
 func weigh(_ simd.Level, slope, e, weights []float32, outputs int) {
 	weighPlain(slope, e, weights, outputs)
 }
+
+// productsOfRow is productsOfRowPlain.
+func productsOfRow(_ simd.Level, dst []float32, records []record, factor, row []float32) {
+	productsOfRowPlain(dst, records, factor, row)
+}
+
+// productsOfBlock is only for the vector levels.
+func productsOfBlock(_ simd.Level, _ []float32, _ []record, _, _ []float32, _ int) {
+	panic("kernel: no products of blocks at this level")
+}
+
+// transpose is transposePlain.
+func transpose(_ simd.Level, dst []float32, dstStride int, src []float32, srcStride, rows, columns int) {
+	transposePlain(dst, dstStride, src, srcStride, rows, columns)
+}

@@ -33,5 +33,9 @@ func main() {
 		},
 		[]tile{{isa: avx2, rows: 1, vectors: 6, prefix: "one"}},
 	)
+	products(lane{isa: avx512})
+	products(lane{isa: avx2})
+	products(oneRow)
+	transpose()
 	Generate()
 }
