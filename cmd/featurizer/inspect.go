@@ -41,11 +41,12 @@ func newInspect() *cobra.Command {
 				return err
 			}
 			summary := describeSet(set)
-			summary.FeatureSet.File = f.file
+			summary.FeatureSet.File, summary.Features = f.file, featuresInWords(set)
 			return cli.Print(c, f.topics.JSON, summary, func(w io.Writer, summary setSummary) {
 				printSet(w, set, summary)
 				cli.WriteColumnTable(w, set.Lineage.Columns)
 				printLearning(w, set.Lineage.Learning, summary.Importance)
+				printFeatures(w, summary.Features)
 				printRanges(w, set.Lineage)
 			})
 		},

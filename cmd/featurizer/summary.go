@@ -18,8 +18,10 @@ type setSummary struct {
 	Lineage     wire.Lineage   `json:"lineage"`
 	// Importance is each column's share of the squared gradient of the model that the features were learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
-	Warnings   []string                `json:"warnings,omitempty"`
-	Seconds    map[string]float64      `json:"seconds,omitempty"`
+	// Features are those of the set, which inspect lists.
+	Features []featureInWords   `json:"features,omitempty"`
+	Warnings []string           `json:"warnings,omitempty"`
+	Seconds  map[string]float64 `json:"seconds,omitempty"`
 }
 
 type setIdentity struct {

@@ -1,0 +1,81 @@
+package encoder
+
+import (
+	"fmt"
+	"time"
+)
+
+// Past says in the units of the rows where dimension j of an encoded row is past a threshold, above it or below: "age > 37.5",
+// "plan = pro", "plan ≠ pro", "seen < 2026-03-01". Where a threshold is outside of what the dimension can be, so that all rows
+// are past it, it is the name of the dimension. The comparison is > or < unless equal rows are past it as well.
+func (e *Encoder) Past(j int, threshold float64, above, orEqual bool) string {
+	at := j
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		if at >= c.Width {
+			at -= c.Width
+			continue
+		}
+		if e.Clip > 0 && at < len(c.Scale) && (above && threshold < -e.Clip || !above && threshold > e.Clip) {
+			return c.dimensionName(at)
+		}
+		return c.past(at, threshold, above, orEqual)
+	}
+	panic(fmt.Sprintf("encoder: dimension %d of %d", j, e.Dim))
+}
+
+// past is Past of dimension j of the column.
+func (c *Column) past(j int, threshold float64, above, orEqual bool) string {
+	if words, ok := c.either(j, above); ok {
+		return words
+	}
+	sign := "<"
+	if above {
+		sign = ">"
+	}
+	if orEqual {
+		sign = map[string]string{"<": "≤", ">": "≥"}[sign]
+	}
+	return fmt.Sprintf("%s %s %s", c.dimensionName(j), sign, c.value(j, threshold))
+}
+
+// either says which of its two values a dimension that has no others is.
+func (c *Column) either(j int, is bool) (words string, ok bool) {
+	choose := func(yes, no string) (string, bool) {
+		if is {
+			return c.Name + yes, true
+		}
+		return c.Name + no, true
+	}
+	switch {
+	case c.Missing && j == c.Width-1:
+		return choose(" is missing", " is there")
+	case c.Kind == Category && j >= c.values():
+		return choose(" is none of the common values", " is one of the common values")
+	case c.Kind == Category:
+		return choose(" = "+c.Categories[j], " ≠ "+c.Categories[j])
+	case c.Kind == Bool:
+		return choose(" = true", " = false")
+	}
+	return "", false
+}
+
+// value is a threshold in the column's own unit.
+func (c *Column) value(j int, threshold float64) string {
+	if j < len(c.Scale) {
+		threshold = c.Mean[j] + threshold*c.Scale[j]
+	}
+	if j >= c.values() { // a sine or cosine
+		return fmt.Sprintf("%.3g", threshold)
+	}
+	at := time.Unix(0, 0).UTC().Add(time.Duration(threshold * float64(time.Second)))
+	switch {
+	case c.Kind == Clock:
+		return at.Format("15:04")
+	case c.Kind == Time && j < len(c.Scale) && c.Scale[j] > 10*secondsOfDay:
+		return at.Format(time.DateOnly)
+	case c.Kind == Time:
+		return at.Format("2006-01-02 15:04")
+	}
+	return fmt.Sprintf("%.5g", threshold)
+}
