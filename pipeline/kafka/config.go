@@ -27,6 +27,7 @@ type Config struct {
 	FetchMemory            int64         `key:"fetch_memory" unit:"bytes" doc:"memory of all fetches together, compressed and decoded, until their records are handled; two of the largest must fit: four and a half batch_budget_bytes"`
 	Compression            Compression   `key:"compression" doc:"compression of what is produced: none, gzip, snappy, lz4 or zstd"`
 	Idempotence            Idempotence   `key:"idempotence" doc:"auto: brokers refuse repeated requests and late writes by an owner that was presumed dead, where their version and the rights allow it; off: they do not, and only readers drop duplicates"`
+	GroupInstance          string        `key:"group_instance" doc:"name in consumer groups; a process that joins under the name of a dead one gets its partitions at once, without waiting for session_timeout; auto: the name of the host and a number, none: no name"`
 	SessionTimeout         time.Duration `key:"session_timeout" doc:"time without a heartbeat after which a member's partitions go to others; brokers ask for 6s or more"`
 	HeartbeatInterval      time.Duration `key:"heartbeat_interval" doc:"how often a member reports, and how soon it notices a rebalance; at most a third of session_timeout"`
 	RebalanceTimeout       time.Duration `key:"rebalance_timeout" doc:"how long a rebalance waits for members to finish their work; more than shutdown.drain_timeout"`
@@ -46,7 +47,8 @@ func DefaultConfig() Config {
 		FetchMemory:            320 << 20,
 		Compression:            CompressionNone,
 		Idempotence:            IdempotenceAuto,
-		SessionTimeout:         10 * time.Second,
+		GroupInstance:          instanceAuto,
+		SessionTimeout:         8 * time.Second,
 		HeartbeatInterval:      time.Second,
 		RebalanceTimeout:       30 * time.Second,
 		PartitionWatchInterval: 5 * time.Second,
@@ -123,6 +125,9 @@ func (c Config) Validate() error {
 	}
 	if !slices.Contains(idempotences, c.Idempotence) {
 		faults = append(faults, fmt.Errorf("idempotence: %q is not one of %v", c.Idempotence, idempotences))
+	}
+	if !legalInstance(c.GroupInstance) {
+		faults = append(faults, fmt.Errorf("group_instance: %q is not auto, none, or at most %d of a-z, A-Z, 0-9, '.', '_' and '-'", c.GroupInstance, maxInstance))
 	}
 	faults = append(faults, c.TLS.faults()...)
 	faults = append(faults, c.SASL.faults(c.TLS.Enabled)...)

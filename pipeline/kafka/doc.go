@@ -64,9 +64,15 @@
 // Groups. Ownership uses the consumer group protocol with eager rebalancing: when members come or go, every run ends,
 // at the next heartbeat, before partitions are handed out again. A member that has lost touch with the broker for
 // longer than the session timeout may still be running while another one already owns its partitions. Its writers are
-// refused, and where they are not, the records of the stages show whose they are. After the loss of a coordinator the
-// members come back as new ones, and the group is complete once the old memberships have expired with the session
-// timeout.
+// refused, and where they are not, the records of the stages show whose they are. A member goes on reporting while its runs
+// end, and gives its partitions up when the coordinator has not answered for half the session timeout.
+//
+// Names. A dynamic member that is killed is missed by every join until its session has expired, and a process that is killed while it
+// joins is a member that will never answer: twelve in a row have held a group up for more than a minute. So members are static
+// (KIP-345) where they can be: a process that joins under the name of a dead one replaces it at once, in whatever state the group is,
+// and gets its partitions. [Config].GroupInstance says what name. If two live processes use one, the coordinator fences the older, which
+// says so and goes on as a dynamic member; what it still writes is refused, since writers are fenced by partition, not by name. The
+// requests of members are encoded with franz-go, because kafka-go's carry no names.
 //
 // Errors. Those that a retry would not change are marked as [pipeline.IsPermanent] expects: refused credentials,
 // missing rights, requests that the broker's configuration forbids. Everything else, above all an absent broker, is

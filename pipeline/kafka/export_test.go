@@ -30,6 +30,9 @@ func Connections(c *Client) int {
 	return len(c.conns.open)
 }
 
+// Instance is the name that a client takes in a group.
+func Instance(c *Client, group string) (name string, release func()) { return c.instance(group) }
+
 // RenewAfter is the age at which an identity is renewed.
 const RenewAfter = renewAfter
 

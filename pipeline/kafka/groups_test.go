@@ -4,9 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kmsg"
-
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
@@ -65,34 +62,7 @@ func TestLeavingDoesNotWaitForAJoin(t *testing.T) {
 	c.LeaveTimeout = 100 * time.Millisecond
 	client := dial(t, c)
 	topic := pipelinetest.NewTopic(t, client, 1, nil)
-	joinAndStall(t, on, topic)
+	joinAndStall(t, on, topic, "", false)
 	o := pipelinetest.Own(t, client, topic, topic)
 	o.End(t)
-}
-
-// joinAndStall joins a group as its first member, gets a response, and then does nothing.
-func joinAndStall(t *testing.T, on *cluster, group string) {
-	t.Helper()
-	request := kmsg.NewPtrJoinGroupRequest()
-	request.Group, request.ProtocolType = group, "consumer"
-	const long = int32(2 * pipelinetest.Patience / time.Millisecond)
-	request.SessionTimeoutMillis, request.RebalanceTimeoutMillis = long, long
-	protocol := kmsg.NewJoinGroupRequestProtocol()
-	protocol.Name = "range"
-	meta := kmsg.NewConsumerMemberMetadata()
-	meta.Topics = []string{group}
-	protocol.Metadata = meta.AppendTo(nil)
-	request.Protocols = append(request.Protocols, protocol)
-	client := otherClient(t, on)
-	response, err := request.RequestWith(pipelinetest.Context(t), client)
-	if err == nil && response.ErrorCode == kerr.MemberIDRequired.Code {
-		request.MemberID = response.MemberID
-		response, err = request.RequestWith(pipelinetest.Context(t), client)
-	}
-	if err == nil {
-		err = kerr.ErrorForCode(response.ErrorCode)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -151,17 +151,11 @@ func (e *topicExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) 
 	topic := kmsg.NewMetadataRequestTopic()
 	topic.Topic = &e.topic
 	request.Version, request.Topics = metadataVersion, append(request.Topics, topic)
-	if _, err := rw.Write(e.formatter.AppendRequest(nil, request, e.correlation)); err != nil {
-		return nil, err
-	}
-	body, err := readResponse(rw, e.correlation).rest()
+	answer, err := roundTrip(rw, e.formatter, e.correlation, request)
 	if err != nil {
 		return nil, err
 	}
-	response := kmsg.MetadataResponse{Version: metadataVersion}
-	if err := response.ReadFrom(body); err != nil {
-		return nil, fmt.Errorf("metadata response: %w", err)
-	}
+	response := answer.(*kmsg.MetadataResponse)
 	if n := len(response.Topics); n != 1 {
 		return nil, fmt.Errorf("metadata response has %d topics instead of one", n)
 	}

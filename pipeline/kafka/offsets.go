@@ -105,13 +105,14 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partition i
 }
 
 // commit stores the next offset as a member of a group generation. The broker refuses former members.
-func (c *Client) commit(ctx context.Context, gen *kafkago.Generation, topic string, partition int, nextOffset int64, of pipeline.LogID) error {
-	at := place{"commit for " + gen.GroupID + " on", topic, partition}
+func (c *Client) commit(ctx context.Context, g *generation, topic string, partition int, nextOffset int64, of pipeline.LogID) error {
+	at := place{"commit for " + g.group + " on", topic, partition}
 	return c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
-			GroupID:      gen.GroupID,
-			GenerationID: int(gen.ID),
-			MemberID:     gen.MemberID,
+			GroupID:      g.group,
+			GenerationID: int(g.number),
+			MemberID:     g.id,
+			InstanceID:   g.instance,
 			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: partition, Offset: nextOffset, Metadata: string(of)}}},
 		})
 		if err != nil {

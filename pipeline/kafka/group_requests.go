@@ -1,0 +1,122 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	kafkago "github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// The versions of the requests of group members. Kafka 3.1 knows them, and they carry the names of members, which kafka-go's
+// own requests do not, or encode wrongly.
+const (
+	joinVersion      = 7
+	syncVersion      = 5
+	heartbeatVersion = 4
+	leaveVersion     = 4
+)
+
+// roundTrip sends a request and reads its response.
+func roundTrip(rw io.ReadWriter, formatter *kmsg.RequestFormatter, correlation int32, request kmsg.Request) (kmsg.Response, error) {
+	if _, err := rw.Write(formatter.AppendRequest(nil, request, correlation)); err != nil {
+		return nil, err
+	}
+	body, err := readResponse(rw, correlation).rest()
+	if err != nil {
+		return nil, err
+	}
+	response := request.ResponseKind()
+	if err := response.ReadFrom(body); err != nil {
+		return nil, fmt.Errorf("%s response: %w", kmsg.NameForKey(request.Key()), err)
+	}
+	return response, nil
+}
+
+// groupExchange is a request to the coordinator of a group.
+type groupExchange struct {
+	group       string
+	request     kmsg.Request
+	formatter   *kmsg.RequestFormatter
+	correlation int32
+}
+
+var (
+	_ protocol.GroupMessage = (*groupExchange)(nil)
+	_ protocol.RawExchanger = (*groupExchange)(nil)
+)
+
+// groupResponse is a response of a group's coordinator.
+type groupResponse struct{ kmsg.Response }
+
+// ApiKey implements [protocol.Message].
+func (e *groupExchange) ApiKey() protocol.ApiKey { return protocol.ApiKey(e.request.Key()) }
+
+// ApiKey implements [protocol.Message].
+func (r *groupResponse) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
+
+// Group implements [protocol.GroupMessage].
+func (e *groupExchange) Group() string { return e.group }
+
+// Required implements [protocol.RawExchanger].
+func (*groupExchange) Required(map[protocol.ApiKey]int16) bool { return true }
+
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection.
+func (e *groupExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	response, err := roundTrip(rw, e.formatter, e.correlation, e.request)
+	if err != nil {
+		return nil, err
+	}
+	return &groupResponse{response}, nil
+}
+
+// askCoordinator sends a request of a group's member and waits for its response until the limit. The code of the response is the
+// caller's to look at.
+func askCoordinator[R kmsg.Response](ctx context.Context, c *Client, at place, group string, request kmsg.Request, limit time.Duration) (response R, err error) {
+	err = c.call(ctx, at, limit, func(ctx context.Context) error {
+		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &groupExchange{
+			group: group, request: request, formatter: c.formatter, correlation: c.correlation.Add(1),
+		})
+		if err == nil {
+			response = message.(*groupResponse).Response.(R)
+		}
+		return err
+	})
+	return response, err
+}
+
+// membership is what a coordinator knows a member by. instance is empty if the member has no name of its own, id until the
+// coordinator has given one.
+type membership struct {
+	instance, id string
+}
+
+// name is the instance as requests carry it.
+func (m membership) name() *string {
+	if m.instance == "" {
+		return nil
+	}
+	return &m.instance
+}
+
+// coded is the error of a response's code, or nil.
+func coded(code int16) error {
+	if code == 0 {
+		return nil
+	}
+	return kafkago.Error(code)
+}
+
+// isAny reports whether an error is one of the codes of a response.
+func isAny(err error, codes ...kafkago.Error) bool {
+	for _, code := range codes {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
