@@ -40,8 +40,8 @@ type Source interface {
 	// leaves its partition idle until the next assignment; a run's error ends Own with that error. Own returns nil when
 	// ctx ends.
 	Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error
-	// Committed returns the group's committed next offset, or -1 if it has none for the present log.
-	Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error)
+	// Committed returns what the group has committed for a partition of the present log.
+	Committed(ctx context.Context, group, topic string, partition int) (Committed, error)
 	// BatchBudget is how many bytes a batch may take; a larger one is an [*UnreadableBatchError]. It decides which
 	// batches can be read, so everybody who reads a range of the log for the same result has to use the same one.
 	BatchBudget() int64
@@ -64,6 +64,17 @@ type Ownership struct {
 	// source of truth.
 	Commit func(ctx context.Context, nextOffset int64, of LogID) error
 }
+
+// Committed is what a group has committed for a partition.
+type Committed struct {
+	Next int64 // offset; -1 = nothing
+	// ByMember says that a member of the group committed it by [Ownership].Commit, with the identity of the log. Other tools name
+	// none, so an operator who resets the group can be told apart.
+	ByMember bool
+}
+
+// NotCommitted is the state of a group that has committed nothing.
+var NotCommitted = Committed{Next: -1}
 
 // GroupStatus is the state of a member of a consumer group, that is, of one call of [Source].Own.
 type GroupStatus struct {

@@ -217,8 +217,8 @@ func (o *Observed) Identity(ctx context.Context, topic string, partition int, as
 }
 
 // Committed implements [Source].
-func (o *Observed) Committed(ctx context.Context, group, topic string, partition int) (int64, error) {
-	return count(ctx, o.operations[OpCommitted], func() (int64, error) { return o.Broker.Committed(ctx, group, topic, partition) })
+func (o *Observed) Committed(ctx context.Context, group, topic string, partition int) (Committed, error) {
+	return count(ctx, o.operations[OpCommitted], func() (Committed, error) { return o.Broker.Committed(ctx, group, topic, partition) })
 }
 
 // Own implements [Source]; it counts the commits.

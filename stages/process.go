@@ -245,7 +245,8 @@ func (p *Process) Replayer() deadletter.Replayer {
 // Committed returns the next offset of a partition of events that the group of subsample or featurize has committed, or
 // -1. The owner committed it a moment ago: it is meant for monitoring and is not where the stage would resume.
 func (p *Process) Committed(ctx context.Context, stage string, partition int) (nextOffset int64, err error) {
-	return p.Broker.Committed(ctx, p.Settings.Group(stage), p.Settings.Topics.Events, partition)
+	found, err := p.Broker.Committed(ctx, p.Settings.Group(stage), p.Settings.Topics.Events, partition)
+	return found.Next, err
 }
 
 // Snapshot is what a process did and where it stands at one moment. Its parts are taken one after another.

@@ -86,7 +86,7 @@ var stageMetrics = []metric{
 			out.count(f.OtherSetModel, "other_feature_set")
 			out.count(f.UnusableModel, "unusable_model")
 		}},
-	{"missing_offsets_total", counter, "", "", "Offsets of events that retention removed before they were featurized, or that a truncated or recreated log is known to have lost.",
+	{"missing_offsets_total", counter, "", "", "Offsets of events that retention removed before they were featurized, that a truncated or recreated log is known to have lost, or that an operator left out by a reset of the group.",
 		func(r *reading, out output) { out.count(r.Totals.Featurize.MissingOffsets) }},
 	{"undecodable_records_total", counter, "", "topic",
 		"Undecodable records under the pipeline's own keys of a control topic, which are ignored; counted each time one is read.",

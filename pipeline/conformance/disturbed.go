@@ -123,9 +123,9 @@ func clusterRestarts(t *testing.T, s Source) {
 		return err
 	})
 	pipelinetest.Surely(t, "what was committed", func(ctx context.Context) error {
-		next, err := client.Committed(ctx, topic, topic, 1)
-		if err == nil && next != 7 { // a coordinator answers with what replicas are known to have, which takes a moment after a restart
-			err = fmt.Errorf("committed %d, want 7", next)
+		found, err := client.Committed(ctx, topic, topic, 1)
+		if err == nil && found.Next != 7 { // a coordinator answers with what replicas are known to have, which takes a moment after a restart
+			err = fmt.Errorf("committed %d, want 7", found.Next)
 		}
 		return err
 	})

@@ -39,8 +39,8 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
 	ctx := pipelinetest.Context(t)
-	if next, err := client.Committed(ctx, topic, topic, 1); next != -1 || err != nil {
-		t.Errorf("nothing committed, yet %d, %v", next, err)
+	if found, err := client.Committed(ctx, topic, topic, 1); found.Next != -1 || err != nil {
+		t.Errorf("nothing committed, yet %v, %v", found, err)
 	}
 	o := pipelinetest.Own(t, client, topic, topic)
 	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 2 })
@@ -49,19 +49,19 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 		if err := former.Commit(ctx, next, ""); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := client.Committed(ctx, topic, topic, 1); got != next || err != nil {
-			t.Errorf("committed %d, %v", got, err)
+		if got, err := client.Committed(ctx, topic, topic, 1); got != (pipeline.Committed{Next: next}) || err != nil {
+			t.Errorf("committed %v, %v", got, err)
 		}
 	}
-	if next, err := client.Committed(ctx, topic, topic, 0); next != -1 || err != nil {
-		t.Errorf("nothing committed on 0, yet %d, %v", next, err)
+	if found, err := client.Committed(ctx, topic, topic, 0); found.Next != -1 || err != nil {
+		t.Errorf("nothing committed on 0, yet %v, %v", found, err)
 	}
 	o.End(t)
 	if err := former.Commit(ctx, 99, ""); err == nil {
 		t.Error("a former member committed")
 	}
-	if next, _ := client.Committed(ctx, topic, topic, 1); next != 17 {
-		t.Errorf("committed offset is %d", next)
+	if found, _ := client.Committed(ctx, topic, topic, 1); found.Next != 17 {
+		t.Errorf("committed offset is %d", found.Next)
 	}
 }
 

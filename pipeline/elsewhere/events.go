@@ -63,7 +63,7 @@ func (w *withEvents) Own(ctx context.Context, group, topic string, run func(cont
 	return w.of(topic).Own(ctx, group, topic, run)
 }
 
-func (w *withEvents) Committed(ctx context.Context, group, topic string, partition int) (int64, error) {
+func (w *withEvents) Committed(ctx context.Context, group, topic string, partition int) (pipeline.Committed, error) {
 	return w.of(topic).Committed(ctx, group, topic, partition)
 }
 

@@ -43,8 +43,8 @@ func TestEventsFromAnotherSource(t *testing.T) {
 	if written := pipelinetest.Texts(here.Records("features", 0)); written != "0:a 1:b 2:c" {
 		t.Error(written)
 	}
-	if next, err := broker.Committed(t.Context(), "g", "t", 0); next != 3 || err != nil {
-		t.Errorf("committed %d, %v", next, err)
+	if next, err := broker.Committed(t.Context(), "g", "t", 0); next.Next != 3 || err != nil {
+		t.Errorf("committed %v, %v", next, err)
 	}
 	if _, err := broker.Produce(t.Context(), "t", 0, pipelinetest.Values("x")); !errors.Is(err, pipeline.ErrReadOnly) {
 		t.Errorf("written to a source: %v", err)

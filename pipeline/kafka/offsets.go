@@ -69,7 +69,7 @@ func (c *Client) listOffsets(ctx context.Context, at place, isolation kafkago.Is
 }
 
 // Committed implements [pipeline.Log].
-func (c *Client) Committed(ctx context.Context, group, topic string, partition int) (nextOffset int64, err error) {
+func (c *Client) Committed(ctx context.Context, group, topic string, partition int) (found pipeline.Committed, err error) {
 	at := place{"offset committed by " + group + " for", topic, partition}
 	var of pipeline.LogID
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
@@ -85,23 +85,24 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partition i
 		}
 		for _, p := range response.Topics[topic] {
 			if p.Partition == partition {
-				nextOffset, of = p.CommittedOffset, pipeline.LogID(p.Metadata)
+				found.Next, of = p.CommittedOffset, pipeline.LogID(p.Metadata)
 				return p.Error
 			}
 		}
 		return errors.New("response without the partition")
 	})
 	if errors.Is(err, kafkago.GroupIdNotFound) {
-		return -1, nil // some brokers answer this about a group that never existed
+		return pipeline.NotCommitted, nil // some brokers answer this about a group that never existed
 	}
-	if err != nil || nextOffset < 0 || of == "" {
-		return nextOffset, err
+	if err != nil || found.Next < 0 || of == "" {
+		return found, err
 	}
+	found.ByMember = true
 	now, err := c.Identity(ctx, topic, pipeline.AnyPartition, time.Now())
 	if err == nil && now != "" && now != of {
-		nextOffset = -1
+		found = pipeline.NotCommitted
 	}
-	return nextOffset, err
+	return found, err
 }
 
 // commit stores the next offset as a member of a group generation. The broker refuses former members.

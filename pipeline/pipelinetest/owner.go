@@ -50,17 +50,17 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 }
 
 // Committed is part of [pipeline.Source].
-func (b *Broker) Committed(_ context.Context, group, topic string, number int) (int64, error) {
+func (b *Broker) Committed(_ context.Context, group, topic string, number int) (pipeline.Committed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.fail(pipeline.OpCommitted); err != nil {
-		return 0, err
+		return pipeline.NotCommitted, err
 	}
 	found, ok := b.committed[commitKey(group, topic, number)]
 	if t := b.topics[topic]; ok && (found.of == "" || t != nil && found.of == t.id) {
-		return found.next, nil
+		return pipeline.Committed{Next: found.next, ByMember: found.of != ""}, nil
 	}
-	return -1, nil
+	return pipeline.NotCommitted, nil
 }
 
 func commitKey(group, topic string, number int) string {

@@ -41,6 +41,7 @@ type kit struct {
 	set       *wire.FeatureSet
 	part      *partition
 	committed int64
+	reset     bool                                          // committed comes from an operator
 	produced  func(topic string, records []pipeline.Record) // called for every request
 	forget    bool                                          // features are not kept
 	log       *zap.Logger
@@ -87,13 +88,15 @@ func (k *kit) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target
 }
 
 // Committed returns what the partition has committed.
-func (k *kit) Committed(context.Context, string, string, int) (int64, error) { return k.committed, nil }
+func (k *kit) Committed(context.Context, string, string, int) (pipeline.Committed, error) {
+	return pipeline.Committed{Next: k.committed, ByMember: !k.reset}, nil
+}
 
 // restart makes another owner of the partition.
 func (k *kit) restart() {
 	k.t.Helper()
 	commit := func(_ context.Context, next int64, _ pipeline.LogID) error {
-		k.committed = next
+		k.committed, k.reset = next, false
 		return nil
 	}
 	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, k.models, newClassWatch(k.runner), k.log)

@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // position is where featurizing goes on in a partition of events.
@@ -46,8 +47,8 @@ func (at *position) advancePast(rows wire.FeatureBatch) {
 }
 
 // resume goes on after the last output whose events the log still holds; without one, at the group's committed offset,
-// else as configured. A committed offset past the end of the output is obeyed: the events before it became dead letters,
-// or an operator moved it.
+// else as configured. A committed offset past the end of the output is obeyed: the events before it became dead letters if a
+// member of the group committed it, else an operator wants them left out.
 func (p *partition) resume(ctx context.Context) error {
 	failpoint.Hit(failpoint.ResumeBefore)
 	if err := p.findPosition(ctx); err != nil {
@@ -70,9 +71,10 @@ func (p *partition) findPosition(ctx context.Context) error {
 		return err
 	}
 	o.report()
-	p.committed, err = pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (int64, error) {
+	committed, err := pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (pipeline.Committed, error) {
 		return p.Broker.Committed(ctx, p.Group, p.Topics.Events, p.number)
 	})
+	p.committed = committed.Next
 	switch {
 	case err != nil:
 		return err
@@ -80,17 +82,76 @@ func (p *partition) findPosition(ctx context.Context) error {
 		p.logger.Error("committed offset is past the end of the log; ignoring it", zap.Int64("committed", p.committed), zap.Int64("end", o.end))
 		p.committed = -1
 	case p.committed < 0 || o.lost() > 0 || found && p.committed <= p.next:
-	default:
+	case committed.ByMember:
 		if found {
-			p.logger.Warn("committed offset is past the end of the output: going on there; events between are left out unless they are dead letters",
-				zap.Int64("committed", p.committed), zap.Int64("next_offset", p.next), zap.Int64("left_out_offsets", p.committed-p.next))
+			p.logger.Warn("events after the end of the output are dead letters according to the committed offset: going on there",
+				zap.Int64("committed", p.committed), zap.Int64("next_offset", p.next))
 		}
+		p.position, found = position{next: p.committed, source: p.source}, true
+	case found || o.none:
+		return p.leaveOut(ctx, o, found)
+	default: // what the output was is not known any more
 		p.position, found = position{next: p.committed, source: p.source}, true
 	}
 	if found {
 		return nil
 	}
 	return p.begin(ctx, o)
+}
+
+// countingTime is how long the rows that an operator leaves out are counted. Their offsets are known without.
+const countingTime = 2 * time.Second
+
+// leaveOut goes on at a committed offset that no member of the group has committed: an operator reset the group. What that leaves out
+// is said and counted once, since the next offset that is committed is a member's again.
+func (p *partition) leaveOut(ctx context.Context, o *outputEnd, found bool) error {
+	from := p.position
+	if !found {
+		from.next = o.first
+	}
+	p.position, p.committed = position{next: p.committed, source: p.source}, -1
+	offsets := p.next - from.next
+	if offsets <= 0 {
+		return nil
+	}
+	rows, upTo, err := p.countRows(ctx, from)
+	if err != nil {
+		return err
+	}
+	p.logger.Warn("the group's offset was reset past the end of the output: going on there; the events before it are left out",
+		zap.Int64("committed", p.next), zap.Int64("next_offset", from.next), zap.Int32("next_row", from.nextRow),
+		zap.Int64("left_out_offsets", offsets), zap.Int64("left_out_rows", rows), zap.Int64("rows_counted_up_to", upTo))
+	p.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: offsets})
+	return nil
+}
+
+// countRows counts the rows of the readable events from a position to the present one, as far as it gets within countingTime.
+func (p *partition) countRows(ctx context.Context, from position) (rows, upTo int64, err error) {
+	if err := p.chooseSet(ctx); err != nil {
+		return 0, 0, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, countingTime)
+	defer cancel()
+	rows, upTo = -int64(from.nextRow), from.next
+	all := pipeline.NewReader(p.Broker, p.logger, p.Topics.Events, p.number, pipeline.ReadOptions{From: from.next, Until: p.next})
+	for rec, err := range all.Records(bounded) {
+		if err == nil {
+			err = p.core.reader.Prepare(bounded, rec.Value)
+		}
+		if err == nil {
+			err = p.core.reader.Begin(bounded)
+		}
+		if err != nil {
+			return max(rows, 0), upTo, ctx.Err()
+		}
+		if batches, err := p.core.reader.Read(rec.Value); err == nil {
+			rows += events.CountRows(batches)
+			events.Release(batches)
+		}
+		p.core.reader.End()
+		upTo = rec.Offset + 1
+	}
+	return max(rows, 0), p.next, nil
 }
 
 // begin starts where the configuration says, or at the first event of a log that is not the one of the outputs. The end
@@ -112,11 +173,14 @@ type outputEnd struct {
 	*partition
 	first, end int64          // what the log of events holds
 	log        pipeline.LogID // that log
+	none       bool           // nothing was ever put out
 
 	// Outputs after the end, whose events the log does not hold.
 	otherLog int // because they belong to another log
 	lostEnd  int // because the log has lost its end, or somebody else wrote them
 	losses   int // the greatest number of losses that they name
+
+	unmarked int // outputs that do not say which log and batch they were made from, as those of featurizers do
 }
 
 // lost is the number of outputs whose events the log does not hold.
@@ -132,6 +196,7 @@ func (o *outputEnd) find(ctx context.Context) (at position, found bool, err erro
 	if err != nil {
 		return at, false, err
 	}
+	o.none = next == 0
 	// Looked up after the end of the output, so that the output has no event that the log lacks.
 	if o.first, o.end, err = o.Broker.Offsets(ctx, o.Topics.Events, o.number); err != nil {
 		return at, false, err
@@ -162,7 +227,12 @@ func (o *outputEnd) last(ctx context.Context, from, to int64) (position, bool, e
 		if err != nil {
 			return position{}, false, err
 		}
-		if at, ok := positionAfter(rec, o.Topics.Events, o.number); ok {
+		at, ok := positionAfter(rec, o.Topics.Events, o.number)
+		switch {
+		case !ok:
+		case o.log != "" && (at.source.id == "" || at.batch == pipeline.Mark{}):
+			o.unmarked++
+		default:
 			all = append(all, at)
 		}
 	}
@@ -193,6 +263,10 @@ func (o *outputEnd) holds(ctx context.Context, at position) (held bool, err erro
 
 // report reports outputs whose events the log does not hold.
 func (o *outputEnd) report() {
+	if o.unmarked > 0 {
+		o.logger.Error("features name events without saying which log and batch they are from: somebody else wrote them; ignoring them",
+			zap.Int("messages", o.unmarked), zap.Int64("next_offset", o.next))
+	}
 	if o.lost() == 0 {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
@@ -86,8 +88,8 @@ func TestFeaturizeGoesOnAfterWhatIsLeftOfALog(t *testing.T) {
 	}
 }
 
-// A committed offset past the end of the output, as an operator sets it, is obeyed, and the log says what is left out.
-// An earlier one is not.
+// A committed offset past the end of the output is obeyed. If an operator set it, what it leaves out is said, with its rows, and counted,
+// once. An earlier one is not obeyed.
 func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
@@ -95,14 +97,75 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 	k.stepAndWait()
 	k.send(event(t, 2, rows), event(t, 3, rows), event(t, 4, rows))
 	for committed, want := range map[int64]int64{-1: 2, 0: 2, 2: 2, 4: 4, 5: 5, 6: 2} {
-		core, logs := observer.New(zap.WarnLevel)
-		k.log, k.committed = zap.New(core), committed
-		if k.restart(); k.part.next != want {
-			t.Errorf("committed %d: goes on at offset %d, want %d", committed, k.part.next, want)
+		for _, reset := range []bool{false, true} {
+			core, logs := observer.New(zap.WarnLevel)
+			k.runner.Meter = meter.New()
+			k.log, k.committed, k.reset = zap.New(core), committed, reset
+			if k.restart(); k.part.next != want {
+				t.Errorf("committed %d: goes on at offset %d, want %d", committed, k.part.next, want)
+			}
+			leaves := int64(0)
+			if reset {
+				leaves = want - 2
+			}
+			said := logs.FilterField(zap.Int64("left_out_offsets", leaves)).FilterField(zap.Int64("left_out_rows", 10*leaves)).Len()
+			if missing := k.runner.Meter.Totals().Featurize.MissingOffsets; missing != leaves || (leaves > 0) != (said == 1) {
+				t.Errorf("committed %d, reset %t: counted %d, want %d; logged %v", committed, reset, missing, leaves, logs.All())
+			}
+			if want == 2 && committed <= 2 && logs.Len() > 0 {
+				t.Errorf("committed %d: logged %v", committed, logs.All())
+			}
 		}
-		said := logs.FilterField(zap.Int64("left_out_offsets", want-2)).Len()
-		if jumps := want > 2; jumps != (said == 1) || !jumps && committed <= 2 && logs.Len() > 0 {
-			t.Errorf("committed %d: logged %v", committed, logs.All())
+	}
+	k.committed, k.reset = 4, true
+	k.restart()
+	if err := k.part.Close(t.Context()); err != nil || k.committed != 4 || k.reset {
+		t.Fatalf("offset %d is committed, %v", k.committed, err)
+	}
+	k.runner.Meter = meter.New()
+	if k.restart(); k.part.next != 4 || k.runner.Meter.Totals().Featurize.MissingOffsets != 0 {
+		t.Errorf("the second time, featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Meter.Totals().Featurize.MissingOffsets)
+	}
+}
+
+// An operator may reset a group that has not featurized anything yet, too.
+func TestAResetBeforeTheFirstOutputIsCounted(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
+	k.send(event(t, 0, rows), event(t, 1, rows), event(t, 2, rows))
+	k.committed, k.reset = 2, true
+	if k.restart(); k.part.next != 2 || k.runner.Meter.Totals().Featurize.MissingOffsets != 2 {
+		t.Errorf("featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Meter.Totals().Featurize.MissingOffsets)
+	}
+}
+
+// Outputs that do not say which log and batch they are from are no position, or whoever writes one about the newest event, be it by
+// copying outputs from elsewhere, makes the backlog go unread.
+func TestOutputsWithoutAMarkAreNoPosition(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
+	k.send(event(t, 0, rows))
+	k.stepAndWait()
+	k.send(event(t, 1, rows), event(t, 2, rows), event(t, 3, rows)) // the backlog
+	log := k.part.source
+	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: 3, RowCount: 10, SourceRows: 10}
+	for what, edit := range map[string]func(*wire.FeatureBatch){
+		"without a log and a batch": func(*wire.FeatureBatch) {},
+		"without a batch":           func(b *wire.FeatureBatch) { b.SourceLog = log.String() },
+	} {
+		forged := coordinates
+		edit(&forged)
+		out := pipeline.Record{Value: []byte("x"), Headers: events.WithHeaders(nil, forged.Headers())}
+		if _, err := k.Broker.Produce(t.Context(), k.runner.Topics.Features, 2, []pipeline.Record{out}); err != nil {
+			t.Fatal(err)
+		}
+		core, logs := observer.New(zap.WarnLevel)
+		k.log, k.committed = zap.New(core), -1
+		if k.restart(); k.part.next != 1 || k.part.source != log {
+			t.Errorf("%s: featurizing goes on at offset %d of %v", what, k.part.next, k.part.source)
+		}
+		if logs.FilterMessageSnippet("somebody else wrote them").Len() != 1 {
+			t.Errorf("%s: logged %v", what, logs.All())
 		}
 	}
 }

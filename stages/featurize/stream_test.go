@@ -48,9 +48,9 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 			again.end()
 			for p := range 2 {
 				s.checkOnce(p)
-				next, err := s.client.Committed(t.Context(), "featurize", s.topics.Events, p)
-				if err != nil || next != 50 {
-					t.Errorf("committed %d, %v", next, err)
+				found, err := s.client.Committed(t.Context(), "featurize", s.topics.Events, p)
+				if err != nil || found != (pipeline.Committed{Next: 50, ByMember: true}) {
+					t.Errorf("committed %v, %v", found, err)
 				}
 			}
 			n := w.runner.Meter.Totals().Featurize.Featurized + again.runner.Meter.Totals().Featurize.Featurized
@@ -73,7 +73,13 @@ func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
 	// The next message is out except for its last part.
 	s.send(0, rowsOf(t, 1200, 1230))
 	source := stagestest.All(t, s.client, s.topics.Events, 0)[40]
-	parts := process(t, New(first, testLimits, s.config.MaxOutputBytes), source, 0).Outputs
+	log, err := s.client.Identity(t.Context(), s.topics.Events, 0, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := New(first, testLimits, s.config.MaxOutputBytes)
+	owner.log = string(log)
+	parts := process(t, owner, source, 0).Outputs
 	if len(parts) < 3 {
 		t.Fatalf("%d parts", len(parts))
 	}

@@ -72,11 +72,11 @@ func (l *level) raise(t *testing.T, service *clitest.Process) {
 func (s *site) lag() (n int64) {
 	s.t.Helper()
 	for p := range 2 {
-		done, err := s.client.Committed(s.t.Context(), "eerf-pressure-featurize", "pressure.events", p)
+		found, err := s.client.Committed(s.t.Context(), "eerf-pressure-featurize", "pressure.events", p)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		n += s.next("pressure.events", int32(p)) - max(done, 0)
+		n += s.next("pressure.events", int32(p)) - max(found.Next, 0)
 	}
 	return n
 }
