@@ -12,6 +12,8 @@ NODES         ?= 1
 PARALLEL      ?= $(if $(filter real,$(KAFKA)),1,3)
 KIND          ?= crashes
 DURATION      ?= 30m
+ROUNDS        ?= 5
+WORST         ?= 12s
 PYTHON        ?= python3
 BENCH         ?= .
 BENCHPKG      ?= ./scoring/... ./training/... ./stages/featurize
@@ -24,7 +26,7 @@ RELEASE       ?=
 
 .DEFAULT_GOAL := test
 .PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
-.PHONY: mutants partitions soak soak-matrix soak-speed
+.PHONY: mutants partitions soak soak-back soak-matrix soak-speed
 .PHONY: bench bench-peers bench-learn bench-doc benchstat
 
 help: ## list the targets
@@ -108,6 +110,9 @@ soak: ## SCHEDULES random schedules of crashes, PARALLEL at a time, KIND=crashes
 
 soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
 	$(soak_on) -cells -1 -schedules 0
+
+soak-back: ## how long partitions stand still after SIGKILL: ROUNDS of each way to die, KAFKA=embedded or real; more than WORST fails
+	$(if $(filter real,$(KAFKA)),scripts/kafka.sh run) $(GO) test -run '^TestBack$$' -count=1 -timeout 0 -v ./internal/crash -kafka $(KAFKA) -rounds $(ROUNDS) -worst $(WORST)
 
 soak-speed: ## full speed for DURATION: memory, goroutines and lag must not grow
 	EERF_TEST_SPEED=$(DURATION) $(GO) test -run '^TestFullSpeed$$' -count=1 -timeout 0 -v ./cmd/internal/pressure

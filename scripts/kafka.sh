@@ -11,7 +11,9 @@
 #   scripts/kafka.sh node kill I      ends node I (1 to N) of the cluster in EERF_TEST_KAFKA at once, as kill -9 does
 #   scripts/kafka.sh node stop I      ends it in good order
 #   scripts/kafka.sh node start I     starts it again on its data, and returns when it answers
-#   scripts/kafka.sh fetch            downloads Kafka (43 MB, once) and does nothing else
+#   scripts/kafka.sh consume TOPIC    prints the committed records of a topic of the cluster in EERF_TEST_KAFKA, as Kafka's own
+#                                     consumer sees them, until none has come for 10 seconds
+#   scripts/kafka.sh fetch            downloads Kafka (54 MB, once) and does nothing else
 #   scripts/kafka.sh missing          prints what this machine lacks: nothing where all is there
 #
 # COMMAND and `env` get
@@ -79,6 +81,11 @@ pom() {
     <dependency>
       <groupId>org.apache.kafka</groupId>
       <artifactId>kafka_2.13</artifactId>
+      <version>$kafka</version>
+    </dependency>
+    <dependency>
+      <groupId>org.apache.kafka</groupId>
+      <artifactId>kafka-tools</artifactId>
       <version>$kafka</version>
     </dependency>
     <dependency>
@@ -317,6 +324,15 @@ control() {
   esac
 }
 
+# consume prints records, one a line; bytes outside ASCII as \xFF. That nothing comes any more is an error to the log, which is off.
+consume() {
+  "${java_quick[@]}" -Dlog4j2.level=OFF org.apache.kafka.tools.consumer.ConsoleConsumer \
+    --bootstrap-server "$(cat "${EERF_TEST_KAFKA:?names no cluster}/brokers")" --topic "$1" \
+    --from-beginning --isolation-level read_committed --timeout-ms 10000 \
+    --property print.partition=true --property print.offset=true \
+    --value-deserializer org.apache.kafka.common.serialization.BytesDeserializer
+}
+
 trap clean_up EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
@@ -326,6 +342,7 @@ case ${1:-} in
   run | start) "$@" ;;
   stop | fetch | missing) "$1" ;;
   env) environment ;;
+  consume) consume "${2:?which topic?}" ;;
   node) control "${2:-}" "${3:-}" ;;
   *)
     sed -n '2,/^set /s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2

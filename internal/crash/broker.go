@@ -20,6 +20,9 @@ type Broker interface {
 	Addrs() []string
 	Kill() error                   // as kill -9 does
 	Restart(context.Context) error // on its data; returns when it answers
+	// Consume reads a topic from its first offset to the given ends as a program that knows nothing of this project: another library
+	// or Kafka's own consumer, which returns only committed records.
+	Consume(ctx context.Context, topic string, ends [partitions]int64) ([]message, error)
 	Close()
 }
 

@@ -17,6 +17,8 @@ import (
 
 // Stats are figures of a schedule.
 type Stats struct {
+	Rows       int64 // in features, without repeats
+	Foreign    int64 // rows that a foreign consumer counts in features
 	Duplicates int64 // rows repeated in features, which readers drop
 	Mixed      int64 // messages whose rows, without duplicates, come from several sets
 	Blocks     int64 // of live errors, recomputed
@@ -26,7 +28,7 @@ type Stats struct {
 
 // check compares the topics with the input and with undisturbed computations.
 func (r *run) check(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkFeatures, r.checkLive, r.checkLetters, r.checkModels} {
+	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkFeatures, r.checkForeign, r.checkLive, r.checkLetters, r.checkModels} {
 		if err := part(ctx); err != nil && len(r.result.Faults) > 0 {
 			r.fault("not checked any further: %v", err)
 			return nil
@@ -134,6 +136,7 @@ func (r *run) checkFeatures(ctx context.Context) error {
 				continue
 			}
 			fresh := read[m.SourceLog].fresh(m, rows)
+			r.result.Rows += int64(len(fresh))
 			r.result.Duplicates += int64(len(rows) - len(fresh))
 			for _, row := range fresh {
 				seen[seenRow{of, m.SourceOffset, row}]++

@@ -78,6 +78,7 @@ func TestSchedules(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the processes are built without the race detector")
 	}
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "eerf-schedules-") //nolint:usetesting // what fails is kept
 	if err != nil {
 		t.Fatal(err)
@@ -98,17 +99,17 @@ func TestSchedules(t *testing.T) {
 			outcomes[i] <- runCell(t.Context(), cell, built, filepath.Join(dir, strings.ReplaceAll(cell.Name, "/", "-")))
 		}()
 	}
-	var sets, models int64
+	var sets, models, rows int64
 	for i, cell := range cells {
 		t.Run(cell.Name, func(t *testing.T) {
 			o := <-outcomes[i]
 			o.report(t, cell)
 			if o.err == nil {
-				sets, models = sets+o.result.Sets, models+o.result.Models
+				sets, models, rows = sets+o.result.Sets, models+o.result.Models, rows+o.result.Foreign
 			}
 		})
 	}
-	t.Logf("%d schedules; computed again: %d feature sets, %d models", len(cells), sets, models)
+	t.Logf("%d schedules; computed again: %d feature sets, %d models; a foreign consumer counted %d rows", len(cells), sets, models, rows)
 }
 
 // drawCells draws what to run.
@@ -171,7 +172,7 @@ func (o outcome) report(t *testing.T, cell Cell) {
 	for _, fault := range append(r.Faults, cell.missed(r)...) {
 		t.Error(fault)
 	}
-	t.Logf("points %v, actions %v, %d duplicate rows, %d blocks of live errors, %v", r.Hits, r.Done, r.Duplicates, r.Blocks, r.Took.Round(10*time.Millisecond))
+	t.Logf("points %v, actions %v, %d rows, %d of them repeats, %d blocks of live errors, %v", r.Hits, r.Done, r.Foreign, r.Duplicates, r.Blocks, r.Took.Round(10*time.Millisecond))
 	if t.Failed() {
 		log, _ := os.ReadFile(filepath.Join(o.dir, "schedule.log"))
 		t.Logf("logs and data are in %s\n%s", o.dir, log)
