@@ -41,6 +41,7 @@ func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
 	outputs, assumedK := c.outputs()
 	load := stages.MemoryLoad{
 		Stages: names, Partitions: c.Partitions(), Messages: c.Messages(), FetchBytes: c.Kafka.FetchBytes(), Outputs: outputs,
+		Schemas: len(c.Registry.URL) > 0 || c.Stages.Events.Schema != "",
 	}
 	plan := MemoryPlan{
 		Stages: names, Partitions: load.Partitions, Needs: c.Stages.MemoryNeeds(load),

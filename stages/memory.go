@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/deadletter"
@@ -31,6 +32,7 @@ type MemoryLoad struct {
 	Messages   int      // that are worked on at a time
 	FetchBytes int64    // for everything that is fetched
 	Outputs    int      // K, as far as it is known
+	Schemas    bool     // that messages have, or may name
 }
 
 // processBytes is for the runtime, the connections and everything else that does not grow.
@@ -44,6 +46,9 @@ func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
 		{"what is fetched", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
 	if slices.ContainsFunc(load.Stages, readsEvents) {
 		needs = append(needs, s.messagesNeed(load))
+		if load.Schemas {
+			needs = append(needs, MemoryNeed{"schemas: as they are, compiled, and being compiled", events.SchemasBytes + formats.PlansBytes, nil})
+		}
 	}
 	of := map[string]func(MemoryLoad) []MemoryNeed{
 		meter.StageCalibrate: s.calibrateNeeds, meter.StageSubsample: s.subsampleNeeds, meter.StageSelect: s.selectNeeds,

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/calibrate"
@@ -109,6 +110,14 @@ func (p *Process) Run(ctx context.Context, names ...string) error {
 			return nil
 		}
 		return err
+	}
+	if p.Registry != nil {
+		p.Registry.Planned = func() []wire.SeenSchema {
+			if spec := p.State.Snapshot().Spec; spec != nil {
+				return spec.Schemas
+			}
+			return nil
+		}
 	}
 	p.Meter.EndsWith(ctx.Done())
 	group, ctx := errgroup.WithContext(ctx)

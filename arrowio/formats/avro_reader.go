@@ -15,7 +15,7 @@ type avroReader struct {
 	rest  []byte
 	steps int64 // items that may still be read: those without bytes cost time too
 
-	plans plans[*avroPlan]
+	planner planner
 }
 
 // ErrAvro says that bytes do not follow their Avro schema.
@@ -24,20 +24,13 @@ var ErrAvro = errors.New("not Avro of its schema")
 var avroFormat = format{
 	name: Avro, fault: ErrAvro, registered: "AVRO", writer: avroWriter,
 	check: func(text string) error {
-		_, err := compileAvro(&Schema{Format: Avro, Text: text})
+		_, err := compileAvro(&Schema{Format: Avro, Text: text}, nil, maxSchemaNodes)
 		return err
 	},
 	reader: func(o *Options, w *wanted) messageReader {
-		return &avroReader{plans: plans[*avroPlan]{
-			given: Schema{Format: Avro, Text: o.Schema},
-			compile: func(s *Schema) (*avroPlan, error) {
-				plan, err := compileAvro(s)
-				if err != nil {
-					return nil, err
-				}
-				return plan.forEncoder(w), nil
-			},
-		}}
+		return &avroReader{planner: newPlanner(Avro, o, w, func(s *Schema, _ string, w *wanted, maxColumns int) (plan, error) {
+			return compileAvro(s, w, maxColumns)
+		})}
 	},
 }
 
@@ -46,13 +39,18 @@ const extraSteps = 1 << 20
 
 // read reads the rows of a message, which is a single value.
 func (r *avroReader) read(t *table, m message) error {
-	plan, err := r.plans.of(m)
+	schema, err := r.planner.schemaOf(m)
 	if err != nil {
 		return err
 	}
-	if err := t.bind(plan, plan.columns); err != nil {
+	found, err := r.planner.of(schema, nil)
+	if err != nil {
 		return err
 	}
+	if err := t.bind(found); err != nil {
+		return err
+	}
+	plan := found.(*avroPlan)
 	r.table, r.rest, r.steps = t, m.body, int64(len(m.body))+extraSteps
 	defer func() { r.table, r.rest = nil, nil }()
 	if plan.root.kind == avroRecord {

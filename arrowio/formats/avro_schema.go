@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -59,42 +60,44 @@ type avroColumn struct {
 // avroPlan is what a schema is compiled to.
 type avroPlan struct {
 	root    *avroNode // a record, or an array of them
-	leaves  []avroColumn
 	columns []planned
+	held    int64
 }
+
+func (p *avroPlan) columnsOf() []planned { return p.columns }
+
+func (p *avroPlan) heldBytes() int64 { return p.held }
 
 // maxPaths bounds the names that aliases can give a column.
 const maxPaths = 16
 
 // Bounds on how far a schema may expand: a record is expanded again wherever it is named.
 const (
-	maxSchemaColumns = 1 << 16
-	maxSchemaNodes   = 1 << 16
-	maxPathBytes     = 4 << 20 // of the names of all columns, with those by aliases
+	maxSchemaNodes = 1 << 14
+	maxPathBytes   = 1 << 20 // of the names of all columns, with those by aliases
 )
 
-// compileAvro makes the plan for a schema.
-func compileAvro(schema *Schema) (*avroPlan, error) {
-	if err := schema.checkSize(); err != nil {
+// What the parts of a plan take, in addition to names.
+const (
+	nodeCost   = 256 // a node or field, with its place in its parent
+	columnHeld = 64
+	symbolCost = 32
+)
+
+// compileAvro makes the plan for a schema, for messages with at most so many columns.
+func compileAvro(schema *Schema, w *wanted, maxColumns int) (*avroPlan, error) {
+	if err := schema.Check(); err != nil {
 		return nil, err
 	}
-	c := &avroCompiler{avroNames: newAvroNames(), passing: make(map[*avro.SchemaNode]*avroNode)}
+	c := &avroCompiler{avroNames: newAvroNames(), passing: make(map[*avro.SchemaNode]*avroNode), steps: effort{maxSteps}, maxColumns: maxColumns}
 	var cache avro.SchemaCache
 	for _, ref := range schema.References {
-		parsed, err := cache.Parse(ref.Text)
-		if err != nil {
-			return nil, arrowio.Wrap(ErrBadSchema, "%s, which it refers to: %v", arrowio.Quote(ref.Name), err)
-		}
-		if err := c.name(parsed.Root()); err != nil {
-			return nil, err
+		if _, err := c.parse(&cache, ref.Text); err != nil {
+			return nil, fmt.Errorf("%s, which it refers to: %w", arrowio.Quote(ref.Name), err)
 		}
 	}
-	parsed, err := cache.Parse(schema.Text)
+	root, err := c.parse(&cache, schema.Text)
 	if err != nil {
-		return nil, arrowio.Wrap(ErrBadSchema, "%v", err)
-	}
-	root := parsed.Root()
-	if err := c.name(root); err != nil {
 		return nil, err
 	}
 	node := c.resolve(root)
@@ -108,14 +111,29 @@ func compileAvro(schema *Schema) (*avroPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &avroPlan{root: record, leaves: c.leaves}
+	plan := &avroPlan{root: record}
 	if top := c.resolve(root); top != node {
 		plan.root = &avroNode{kind: avroArray, column: noColumn, parts: []*avroNode{record}}
 	}
-	for _, leaf := range c.leaves {
-		plan.columns = append(plan.columns, planned{leaf.paths[0], leaf.typ})
+	if plan.columns, err = c.columns(w); err != nil {
+		return nil, err
 	}
+	plan.held = int64(c.nodes)*nodeCost + int64(len(plan.columns))*columnHeld + int64(c.pathBytes) + c.symbolBytes
 	return plan, nil
+}
+
+// parse has the library parse a text, of which only what a plan needs is left.
+func (c *avroCompiler) parse(cache *avro.SchemaCache, text string) (*avro.SchemaNode, error) {
+	bare, err := bareAvro(text, &c.steps)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := cache.Parse(bare)
+	if err != nil {
+		return nil, badSchema(err)
+	}
+	root := parsed.Root()
+	return root, c.name(root)
 }
 
 // avroCompiler makes one plan.
@@ -125,8 +143,11 @@ type avroCompiler struct {
 	open    []string                       // the records being flattened
 	leaves  []avroColumn
 
-	nodes     int // of the plan
-	pathBytes int // of its columns
+	maxColumns  int
+	steps       effort
+	nodes       int // of the plan
+	pathBytes   int // of its columns
+	symbolBytes int64
 }
 
 // visit counts a node before it is made.
@@ -134,7 +155,7 @@ func (c *avroCompiler) visit() error {
 	if c.nodes++; c.nodes > maxSchemaNodes {
 		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d values", maxSchemaNodes)
 	}
-	return nil
+	return c.steps.take(1)
 }
 
 // record flattens a record whose fields have some prefixes.
@@ -185,6 +206,9 @@ func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]stri
 			if c.pathBytes += size; c.pathBytes > maxPathBytes {
 				return nil, arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
 			}
+			if err := c.steps.take(1); err != nil {
+				return nil, err
+			}
 			paths = append(paths, prefix+name)
 		}
 	}
@@ -224,8 +248,8 @@ func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int) (*av
 
 // leaf adds a column.
 func (c *avroCompiler) leaf(leaf avroColumn) error {
-	if len(c.leaves) >= maxSchemaColumns {
-		return arrowio.Wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+	if len(c.leaves) >= c.maxColumns {
+		return tooManyColumns(c.maxColumns)
 	}
 	c.leaves = append(c.leaves, leaf)
 	return nil
@@ -277,6 +301,9 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 		return nil, err
 	}
 	node := &avroNode{kind: kind, column: noColumn, utf8: n.Type == "string", size: n.Size, symbols: n.Symbols}
+	for _, symbol := range n.Symbols {
+		c.symbolBytes += symbolCost + int64(len(symbol))
+	}
 	if n.Name != "" {
 		c.passing[n] = node // before its parts, which may refer to it
 	}
@@ -313,26 +340,32 @@ func partsOf(n *avro.SchemaNode, kind avroKind) (parts []*avro.SchemaNode) {
 	return parts
 }
 
-// forEncoder adds the columns that an encoder wants: by the aliases in the schema, or, of features, as nulls. The plan
-// must not be in use yet.
-func (p *avroPlan) forEncoder(w *wanted) *avroPlan {
-	if w == nil {
-		return p
+// columns are the leaves, under the names that an encoder wants of them: by the aliases in the schema, or, of features,
+// as nulls.
+func (c *avroCompiler) columns(w *wanted) ([]planned, error) {
+	columns := make([]planned, len(c.leaves))
+	has, aliased := make(map[string]bool), make(map[string][]int)
+	for i, leaf := range c.leaves {
+		columns[i] = planned{leaf.paths[0], leaf.typ}
+		has[leaf.paths[0]] = true
+		for _, alias := range leaf.paths[1:] {
+			aliased[alias] = append(aliased[alias], i)
+		}
 	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(p.columns, func(c planned) bool { return c.name == name })
+	if w == nil {
+		return columns, nil
 	}
 	for _, name := range w.names {
-		if has(name) {
+		if has[name] {
 			continue
 		}
-		for i, leaf := range p.leaves {
-			if slices.Contains(leaf.paths[1:], name) && w.kind(p.columns[i].name) == (wantedKind{}) {
-				p.columns[i].name = name
+		for _, i := range aliased[name] {
+			if w.kind(columns[i].name) == (wantedKind{}) {
+				delete(has, columns[i].name)
+				columns[i].name, has[name] = name, true
 				break
 			}
 		}
 	}
-	p.columns = w.complete(p.columns)
-	return p
+	return w.complete(columns, c.maxColumns)
 }

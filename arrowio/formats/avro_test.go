@@ -75,7 +75,7 @@ func TestBadSchemas(t *testing.T) {
 		"deep":             {Schema{Format: Avro, Text: deep}, "bad_schema"},
 		"wide":             {Schema{Format: Avro, Text: avroSchema(strings.Join(wide, ","))}, "too_large"},
 		"double":           {Schema{Format: Avro, Text: double}, "too_large"},
-		"large":            {Schema{Format: Avro, Text: avroSchema(`{"name": "a", "type": "int", "doc": "` + strings.Repeat("x", maxSchemaBytes) + `"}`)}, "bad_schema"},
+		"large":            {Schema{Format: Avro, Text: avroSchema(`{"name": "a", "type": "int", "doc": "` + strings.Repeat("x", MaxSchemaBytes) + `"}`)}, "bad_schema"},
 		"unknown type":     {Schema{Format: "THRIFT", Text: "{}"}, "bad_schema"},
 		"no proto":         {Schema{Format: Protobuf, Text: "message {"}, "bad_schema"},
 		"no message":       {Schema{Format: Protobuf, Text: `syntax = "proto3";`}, "bad_schema"},

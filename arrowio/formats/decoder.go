@@ -21,15 +21,16 @@ type Options struct {
 	// Encoder, if not nil, gives the types of columns whose type the message leaves open, and the columns that must
 	// exist.
 	Encoder *encoder.Encoder
-	// Learning makes JSON columns keep their places and types from message to message, so that records have the same
-	// shape even if some values are missing. The result for a message then depends on earlier messages.
-	Learning bool
+	// Learning, if not nil, says how rows of JSON are read to learn an encoder.
+	Learning *Learning
 	// EncodeOnly promises that records are only encoded with Encoder, and released before the next message is read.
 	// Records from formats other than Arrow then hold only the encoder's feature columns, in types that rarely change
 	// between messages, and their memory is reused for the next message.
 	EncodeOnly bool
 	// Schemas is the cache of Arrow schemas shared with other decoders; nil means its own.
 	Schemas *arrowio.Schemas
+	// Plans are the compiled schemas shared with other decoders; nil means its own.
+	Plans *Plans
 }
 
 // Decoder turns the bytes of messages into records. It belongs to one goroutine.
@@ -40,7 +41,8 @@ type Decoder struct {
 
 	table   table
 	schemas schemaCache
-	recycle *recycler // nil without Options.EncodeOnly
+	labels  [3]schemaCache // of the kinds of labels, while learning
+	recycle *recycler      // nil without Options.EncodeOnly
 	readers map[Format]messageReader
 }
 
@@ -54,6 +56,9 @@ func NewDecoder(o Options) *Decoder {
 		options: o, arrow: arrowio.NewDecoderSharing(o.Limits, o.Schemas), wanted: newWanted(o.Encoder), readers: make(map[Format]messageReader),
 	}
 	d.options.Limits = d.arrow.Limits()
+	if d.options.Plans == nil {
+		d.options.Plans = NewPlans()
+	}
 	if o.EncodeOnly && d.wanted != nil {
 		d.recycle = newRecycler(d.wanted)
 	}
@@ -113,21 +118,17 @@ func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
 	if f != nil && f.reader == nil {
 		return d.arrow.Decode(value)
 	}
-	rec, err := d.decode(value, f, framed)
-	if err != nil {
-		return nil, err
-	}
-	return []arrow.Record{rec}, nil
+	return d.decode(value, f, framed)
 }
 
-func (d *Decoder) decode(value []byte, f *format, framed bool) (rec arrow.Record, err error) {
+func (d *Decoder) decode(value []byte, f *format, framed bool) (recs []arrow.Record, err error) {
 	if n := int64(len(value)); n > d.options.Limits.MaxMessageBytes {
 		return nil, tooLarge("message of %d bytes, at most %d", n, d.options.Limits.MaxMessageBytes)
 	}
 	d.table.reset(d.options.Limits)
 	defer func() {
 		if p := recover(); p != nil { // last resort, should a check be missing
-			rec, err = nil, fmt.Errorf("%w: %s: %v", ErrBadSchema, unforeseen, p)
+			recs, err = nil, fmt.Errorf("%w: %s: %v", ErrBadSchema, unforeseen, p)
 			if d.recycle != nil {
 				d.recycle.forget()
 			}
@@ -139,10 +140,19 @@ func (d *Decoder) decode(value []byte, f *format, framed bool) (rec arrow.Record
 	if err := d.read(value, f, framed); err != nil {
 		return nil, err
 	}
-	if d.recycle != nil {
-		return d.recycle.make(&d.table)
+	if d.options.Learning != nil && d.table.bound == nil {
+		return d.table.labelRecords(d.options.Learning.Labels, d.labels[:])
 	}
-	return d.table.record(d.wanted, &d.schemas)
+	var rec arrow.Record
+	if d.recycle != nil {
+		rec, err = d.recycle.make(&d.table)
+	} else {
+		rec, err = d.table.record(d.wanted, &d.schemas)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []arrow.Record{rec}, nil
 }
 
 // read decodes a message into the table.

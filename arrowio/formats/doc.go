@@ -10,14 +10,16 @@
 //	other arrays, maps, unions of types left out: a column of nulls
 //
 // Schemas come from a [Registry], or from [Options.Schema]. Avro and Protobuf are read by a plan that is compiled once
-// per schema. Libraries parse the schemas, never the messages.
+// per schema, for all decoders that share [Options.Plans]. Libraries parse the schemas, never the messages.
 //
 // # Guards
 //
 // As with Arrow, nothing in a message is trusted. Memory is charged against [arrowio.Limits.BudgetBytes] before it is
 // allocated, by amounts that depend only on the message. Rows, columns and depth ([MaxDepth]) are bounded. A refusal
-// wraps one sentinel, named by [Reason]. No input panics. The result for a message does not depend on earlier messages,
-// except for a Decoder that is learning ([Options.Learning]).
+// wraps one sentinel, named by [Reason]. No input panics. The result for a message does not depend on earlier messages.
+//
+// Schemas are input too. Before a library parses one, a pass over its tokens bounds nesting, names, and what they amount
+// to together, and drops what no plan needs. Compiled and refused ones are kept in [Plans], within a number of bytes.
 //
 // # Memory
 //

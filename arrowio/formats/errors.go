@@ -2,6 +2,7 @@ package formats
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
@@ -45,4 +46,13 @@ func Reasons() []string {
 
 func tooLarge(format string, args ...any) error {
 	return arrowio.Wrap(arrowio.ErrTooLarge, format, args...)
+}
+
+func tooManyColumns(most int) error { return tooLarge("more than %d columns", most) }
+
+// badSchema wraps an error of a library that parses schemas, which may quote all of one.
+func badSchema(err error) error {
+	const shown = 300
+	text := err.Error()
+	return arrowio.Wrap(ErrBadSchema, "%s", strings.ToValidUTF8(text[:min(len(text), shown)], ""))
 }

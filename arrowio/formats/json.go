@@ -39,8 +39,10 @@ func looksLikeJSON(value []byte) bool {
 
 // jsonReader reads a message of JSON into a table.
 type jsonReader struct {
-	learning bool // [Options.Learning]
+	learning *Learning // nil unless an encoder is learned
 
+	body    []byte // the message
+	ended   int64  // the last row of it
 	table   *table
 	input   bytes.Buffer
 	decoder *jsontext.Decoder
@@ -50,7 +52,7 @@ type jsonReader struct {
 // read fills the table with the rows of a message: objects and arrays of objects, one after
 // another.
 func (r *jsonReader) read(t *table, m message) error {
-	t.own(r.learning)
+	t.own()
 	value := m.body
 	// In rows without nested values the table finds every duplicate name, at a fifth of the library's cost.
 	flat := withoutParts(value)
@@ -59,7 +61,7 @@ func (r *jsonReader) read(t *table, m message) error {
 			return err
 		}
 	}
-	r.table, r.path = t, r.path[:0]
+	r.table, r.path, r.body, r.ended = t, r.path[:0], value, 0
 	r.input = *bytes.NewBuffer(value)
 	twice := jsontext.AllowDuplicateNames(flat)
 	if r.decoder == nil {
@@ -67,7 +69,7 @@ func (r *jsonReader) read(t *table, m message) error {
 	} else {
 		r.decoder.Reset(&r.input, twice)
 	}
-	defer func() { r.table, r.input = nil, bytes.Buffer{} }()
+	defer func() { r.table, r.input, r.body = nil, bytes.Buffer{}, nil }()
 	for {
 		switch kind := r.decoder.PeekKind(); kind {
 		case '{':
@@ -157,6 +159,9 @@ func (r *jsonReader) rows() error {
 func (r *jsonReader) row() error {
 	if err := r.object(1); err != nil {
 		return err
+	}
+	if r.learning != nil {
+		r.report()
 	}
 	return r.table.endRow()
 }

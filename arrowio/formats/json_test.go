@@ -24,7 +24,7 @@ func TestJSONRows(t *testing.T) {
 		"lists":     {`[{"v": [1, 2.5]}, {"v": [3, null]}]`, []string{"v"}, []string{"fixed_size_list<item: float64, nullable>[2]"}, [][]string{{"[1,2.5]"}, {"[3,null]"}}},
 		"ragged":    {`[{"v": [1, 2]}, {"v": [3]}]`, []string{"v"}, []string{"null"}, [][]string{{"(null)"}, {"(null)"}}},
 		"other":     {`{"v": ["x"], "w": [{"a": [1]}], "x": 1}`, []string{"v", "w", "x"}, []string{"null", "null", "int64"}, [][]string{{"(null)", "(null)", "1"}}},
-		"one bad":   {`[{"a": 1}, {"a": "n/a"}, {"a": 2.5}]`, []string{"a"}, []string{"float64"}, [][]string{{"1"}, {"(null)"}, {"2.5"}}},
+		"one bad":   {`[{"a": 1}, {"a": "n/a"}, {"a": 2.5}]`, []string{"a"}, []string{"utf8"}, [][]string{{"1"}, {"n/a"}, {"2.5"}}},
 		"mostly":    {`[{"a": "x"}, {"a": 7}, {"a": true}, {"a": "y"}]`, []string{"a"}, []string{"utf8"}, [][]string{{"x"}, {"7"}, {"true"}, {"y"}}},
 		"large":     {`{"a": 9223372036854775807, "b": 9223372036854775808, "c": 1.0}`, []string{"a", "b", "c"}, []string{"int64", "float64", "float64"}, [][]string{{"9223372036854775807", "9.223372036854776e+18", "1"}}},
 		"no rows":   {`[]`, nil, nil, nil},
@@ -118,31 +118,6 @@ func TestJSONIsReadAsTheEncoderReadsIt(t *testing.T) {
 				t.Errorf("%q %q %v", names, cells, err)
 			}
 		})
-	}
-}
-
-// TestLearningKeepsOneShape: without learning, each message is read by itself.
-func TestLearningKeepsOneShape(t *testing.T) {
-	messages := []string{`{"a": 1, "b": 2.5}`, `{"b": 3}`, `{"b": null, "a": 4, "c": "x"}`, `{"a": 5}`}
-	d := NewDecoder(Options{Learning: true})
-	var types [][]string
-	for _, m := range messages {
-		_, got, _, err := rows(t, d, []byte(m))
-		if err != nil {
-			t.Fatal(err)
-		}
-		types = append(types, got)
-		if _, _, _, err := rows(t, d, []byte(`{"a": 1, "new": {"x": 1}, "a": 2}`)); Reason(err) != "bad_json" {
-			t.Fatal(err)
-		}
-	}
-	want := [][]string{{"int64", "float64"}, {"int64", "float64"}, {"int64", "float64", "utf8"}, {"int64", "float64", "utf8"}}
-	if !reflect.DeepEqual(types, want) {
-		t.Errorf("%q", types)
-	}
-	plain := NewDecoder(Options{})
-	if _, got, _, _ := rows(t, plain, []byte(messages[1])); !reflect.DeepEqual(got, []string{"int64"}) {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -151,6 +151,8 @@ func TestMutants(t *testing.T) {
 						recs, _ := d.Decode(mutant)
 						release(recs)
 					})
+					d.Trim()
+					m.Held(keptPlansBytes + restingHeap + tables)
 					return tryMutant(d, options, mutant)
 				},
 			}, 10_000)

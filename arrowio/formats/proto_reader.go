@@ -17,7 +17,7 @@ type protoReader struct {
 	row   []cell // of the current message
 	begun []bool // messages of the plan that the current message has
 
-	plans plans[*protoFile]
+	planner planner
 }
 
 // ErrProtobuf says that bytes do not follow their Protobuf schema.
@@ -26,64 +26,43 @@ var ErrProtobuf = errors.New("not Protobuf of its schema")
 var protobufFormat = format{
 	name: Protobuf, fault: ErrProtobuf, registered: "PROTOBUF", writer: protoWriter,
 	check: func(text string) error {
-		_, err := compileProto(&Schema{Format: Protobuf, Text: text})
+		_, err := planProto(&Schema{Format: Protobuf, Text: text}, "", nil, maxSchemaNodes)
 		return err
 	},
 	reader: func(o *Options, w *wanted) messageReader {
-		return &protoReader{plans: plans[*protoFile]{
-			given: Schema{Format: Protobuf, Text: o.Schema},
-			compile: func(s *Schema) (*protoFile, error) {
-				found, err := compileProto(s)
-				return &protoFile{FileDescriptor: found, wanted: w}, err
-			},
-		}}
+		return &protoReader{planner: newPlanner(Protobuf, o, w, planProto)}
 	},
-}
-
-// protoFile is a schema with the plans for the types in it.
-type protoFile struct {
-	protoreflect.FileDescriptor
-	wanted *wanted
-	plans  map[string]*protoPlan // by the bytes that name the type
-}
-
-// plan returns the plan for the type that a message names by these bytes.
-func (f *protoFile) plan(name []byte, indexes []int) (*protoPlan, error) {
-	if known := f.plans[string(name)]; known != nil {
-		return known, nil
-	}
-	message, err := messageAt(f, indexes)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := planProto(message, f.wanted)
-	if err != nil {
-		return nil, err
-	}
-	if f.plans == nil || len(f.plans) >= planCacheSize {
-		f.plans = make(map[string]*protoPlan)
-	}
-	f.plans[string(name)] = plan
-	return plan, nil
 }
 
 // read reads a message: of the type that it names, or of the first one of the configured schema.
 func (r *protoReader) read(t *table, m message) error {
-	file, err := r.plans.of(m)
+	schema, err := r.planner.schemaOf(m)
 	if err != nil {
 		return err
 	}
-	indexes, rest := []int{0}, m.body
+	rest := m.body
 	if m.schema != nil {
-		if indexes, rest, err = messageIndexes(m.body); err != nil {
+		if rest, err = skipIndexes(m.body); err != nil {
 			return err
 		}
 	}
-	plan, err := file.plan(m.body[:len(m.body)-len(rest)], indexes)
+	found, err := r.planner.of(schema, m.body[:len(m.body)-len(rest)])
 	if err != nil {
 		return err
 	}
-	return r.readRow(t, rest, plan)
+	if err := t.bind(found); err != nil {
+		return err
+	}
+	return r.readRow(t, rest, found.(*protoPlan))
+}
+
+// skipIndexes skips what names the type of a message, see messageIndexes.
+func skipIndexes(body []byte) ([]byte, error) {
+	if len(body) > 0 && body[0] == 0 { // the first type, as most
+		return body[1:], nil
+	}
+	_, rest, err := messageIndexes(body)
+	return rest, err
 }
 
 // messageIndexes reads which type of its schema a message has.
@@ -108,9 +87,6 @@ func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
 
 // readRow reads a message, which is a row.
 func (r *protoReader) readRow(t *table, body []byte, plan *protoPlan) error {
-	if err := t.bind(plan, plan.columns); err != nil {
-		return err
-	}
 	r.table = t
 	defer func() { r.table = nil }()
 	r.row = append(r.row[:0], make([]cell, len(plan.columns))...)

@@ -2,17 +2,13 @@ package formats
 
 import (
 	"context"
-	"encoding/base64"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/bufbuild/protocompile"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
-	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
@@ -25,7 +21,7 @@ type protoField struct {
 	list    bool
 	unset   *cell  // the value if the field is missing; nil = null
 	text    string // of unset
-	enum    protoreflect.EnumValueDescriptors
+	enum    map[protoreflect.EnumNumber]string
 	message *protoMessage // for a message that is flattened
 }
 
@@ -51,61 +47,31 @@ type protoPlan struct {
 	root     *protoMessage
 	messages int
 	columns  []planned
+	held     int64
 }
+
+func (p *protoPlan) columnsOf() []planned { return p.columns }
+
+func (p *protoPlan) heldBytes() int64 { return p.held }
 
 // schemaFile names the file of the schema itself.
 const schemaFile = "schema.proto"
 
 // compileProto parses a schema.
 func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
-	files := map[string]string{schemaFile: schema.Text}
-	for _, ref := range schema.References {
-		files[ref.Name] = ref.Text
-	}
-	if err := schema.checkSize(); err != nil {
+	if err := schema.Check(); err != nil {
 		return nil, err
 	}
-	compiler := protocompile.Compiler{
-		Resolver:       protocompile.WithStandardImports(protoFiles(files)),
-		MaxParallelism: 1,
+	files, err := newProtoFiles(schema)
+	if err != nil {
+		return nil, err
 	}
+	compiler := protocompile.Compiler{Resolver: protocompile.WithStandardImports(files), MaxParallelism: 1}
 	found, err := compiler.Compile(context.Background(), schemaFile)
 	if err != nil {
-		return nil, arrowio.Wrap(ErrBadSchema, "%v", err)
+		return nil, badSchema(err)
 	}
 	return found[0], nil
-}
-
-// protoFiles finds the files of a schema by path. A registry has them as text, or as its serializer stored them: the
-// Python one stores a compiled descriptor in base64.
-type protoFiles map[string]string
-
-// FindFileByPath implements [protocompile.Resolver].
-func (f protoFiles) FindFileByPath(path string) (protocompile.SearchResult, error) {
-	text, ok := f[path]
-	if !ok {
-		return protocompile.SearchResult{}, protoregistry.NotFound
-	}
-	if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
-		var descriptor descriptorpb.FileDescriptorProto
-		if err := proto.Unmarshal(raw, &descriptor); err == nil {
-			descriptor.Name = proto.String(path)
-			nameFields(descriptor.MessageType)
-			return protocompile.SearchResult{Proto: &descriptor}, nil
-		}
-	}
-	return protocompile.SearchResult{Source: strings.NewReader(text)}, nil
-}
-
-// nameFields gives fields the JSON names that a descriptor may leave out but the compiler requires. Nothing here reads
-// them.
-func nameFields(messages []*descriptorpb.DescriptorProto) {
-	for _, m := range messages {
-		for _, f := range m.Field {
-			f.JsonName = proto.String(f.GetName())
-		}
-		nameFields(m.NestedType)
-	}
 }
 
 // messageAt returns the type that the indexes of a message name: the first is an index into the types of the file, the
@@ -126,23 +92,59 @@ func messageAt(file protoreflect.FileDescriptor, indexes []int) (protoreflect.Me
 	return found, nil
 }
 
-// planProto makes the plan for a message type.
-func planProto(message protoreflect.MessageDescriptor, w *wanted) (*protoPlan, error) {
-	c := protoCompiler{plan: &protoPlan{}}
-	root, err := c.message(message, "", 1)
+// planProto makes the plan for the message type that these bytes of a message name; none mean the first one.
+func planProto(schema *Schema, name string, w *wanted, maxColumns int) (plan, error) {
+	indexes := []int{0}
+	if name != "" {
+		var err error
+		if indexes, _, err = messageIndexes([]byte(name)); err != nil {
+			return nil, err
+		}
+	}
+	file, err := compileProto(schema)
 	if err != nil {
 		return nil, err
 	}
-	c.plan.root = root
-	c.plan.columns = w.complete(c.plan.columns)
+	message, err := messageAt(file, indexes)
+	if err != nil {
+		return nil, err
+	}
+	c := protoCompiler{plan: &protoPlan{}, maxColumns: maxColumns, enums: make(map[protoreflect.FullName]map[protoreflect.EnumNumber]string)}
+	if c.plan.root, err = c.message(message, "", 1); err != nil {
+		return nil, err
+	}
+	if c.plan.columns, err = w.complete(c.plan.columns, maxColumns); err != nil {
+		return nil, err
+	}
+	c.plan.held = int64(c.fields)*nodeCost + int64(len(c.plan.columns))*columnHeld + int64(c.nameBytes) + c.textBytes
 	return c.plan, nil
 }
 
 type protoCompiler struct {
-	plan      *protoPlan
-	open      []protoreflect.FullName // the messages being flattened
-	fields    int                     // of all messages, plus one for each message
-	nameBytes int                     // of all fields
+	plan       *protoPlan
+	open       []protoreflect.FullName // the messages being flattened
+	maxColumns int
+	enums      map[protoreflect.FullName]map[protoreflect.EnumNumber]string
+	fields     int   // of all messages, plus one for each message
+	nameBytes  int   // of all fields
+	textBytes  int64 // of enums and defaults
+}
+
+// enum returns the names of an enum's values, of their own memory: those of the library hold the whole schema.
+func (c *protoCompiler) enum(e protoreflect.EnumDescriptor) map[protoreflect.EnumNumber]string {
+	if known := c.enums[e.FullName()]; known != nil {
+		return known
+	}
+	names := make(map[protoreflect.EnumNumber]string, e.Values().Len())
+	for i := range e.Values().Len() {
+		v := e.Values().Get(i)
+		if _, aliased := names[v.Number()]; !aliased {
+			names[v.Number()] = strings.Clone(string(v.Name()))
+			c.textBytes += 2*symbolCost + int64(len(v.Name()))
+		}
+	}
+	c.enums[e.FullName()] = names
+	return names
 }
 
 // message flattens a message type whose fields have a prefix.
@@ -204,17 +206,18 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 			return made, err
 		}
 	}
-	if len(c.plan.columns) >= maxSchemaColumns {
-		return nil, arrowio.Wrap(ErrBadSchema, "more than %d columns", maxSchemaColumns)
+	if len(c.plan.columns) >= c.maxColumns {
+		return nil, tooManyColumns(c.maxColumns)
 	}
-	typ, ok := protoType(f, made)
+	typ, ok := c.protoType(f, made)
 	if ok {
 		made.column = len(c.plan.columns)
 		made.setDefault(f)
+		c.textBytes += int64(len(made.text))
 	} else {
 		typ = arrow.Null
 	}
-	c.plan.columns = append(c.plan.columns, planned{name, typ})
+	c.plan.columns = append(c.plan.columns, planned{strings.Clone(name), typ})
 	return made, nil
 }
 
@@ -245,7 +248,7 @@ func isOpaque(name protoreflect.FullName) bool {
 
 // protoType is the type of a field's column; nil for lists, whose length depends on the messages. A wrapper has the
 // kind of the wrapped value.
-func protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType, bool) {
+func (c *protoCompiler) protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType, bool) {
 	if f.IsMap() {
 		return nil, false
 	}
@@ -261,7 +264,7 @@ func protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType
 	typ := protoTypes[made.kind]
 	switch {
 	case made.kind == protoreflect.EnumKind:
-		made.enum = f.Enum().Values()
+		made.enum = c.enum(f.Enum())
 	case typ == nil:
 		return nil, false
 	}
@@ -296,11 +299,11 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 			p.unset.bits = 1
 		}
 	case protoreflect.StringKind:
-		p.unset, p.text = &cell{kind: cellText}, v.String()
+		p.unset, p.text = &cell{kind: cellText}, strings.Clone(v.String())
 	case protoreflect.BytesKind:
 		p.unset, p.text = &cell{kind: cellText}, string(v.Bytes())
 	case protoreflect.EnumKind:
-		p.unset, p.text = &cell{kind: cellText}, string(f.Enum().Values().ByNumber(v.Enum()).Name())
+		p.unset, p.text = &cell{kind: cellText}, p.enum[v.Enum()]
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		p.unset = &cell{cellFloat, math.Float64bits(v.Float())}
 	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:

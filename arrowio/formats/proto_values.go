@@ -53,10 +53,8 @@ func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 
 // enum is the name of a value, or its number if it has none.
 func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
-	text := ""
-	if known := f.enum.ByNumber(protoreflect.EnumNumber(v)); known != nil {
-		text = string(known.Name())
-	} else {
+	text, known := f.enum[protoreflect.EnumNumber(v)]
+	if !known {
 		text = strconv.Itoa(int(v))
 	}
 	bits, err := r.table.addText([]byte(text))

@@ -13,6 +13,9 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	if err := t.budget.Take(recordCost); err != nil {
 		return nil, err
 	}
+	if w != nil && w.only {
+		return t.chosen(w, schemas)
+	}
 	if t.bound == nil {
 		if err := t.complete(w); err != nil {
 			return nil, err
@@ -27,7 +30,7 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	}()
 	for i := range t.columns {
 		c := &t.columns[i]
-		made, err := m.array(c, c.dataType(t, w.kind(c.name)))
+		made, err := m.array(c, c.dataType(w.kind(c.name)))
 		if err != nil {
 			return nil, err
 		}
@@ -35,6 +38,29 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	}
 	names := func(i int) string { return t.columns[i].name }
 	return array.NewRecord(schemas.schema(names, columns, t.bound == nil), columns, int64(t.rows)), nil
+}
+
+// chosen makes a record of nothing but the wanted columns.
+func (t *table) chosen(w *wanted, schemas *schemaCache) (arrow.Record, error) {
+	m := maker{table: t}
+	columns := make([]arrow.Array, 0, len(w.features))
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	for _, name := range w.features {
+		c := &column{name: name}
+		if at, ok := t.find(name); ok {
+			c = &t.columns[at]
+		}
+		made, err := m.array(c, c.dataType(w.kind(name)))
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, made)
+	}
+	return array.NewRecord(schemas.schema(func(i int) string { return w.features[i] }, columns, true), columns, int64(t.rows)), nil
 }
 
 // complete adds the wanted columns that are missing.
@@ -53,22 +79,14 @@ func (t *table) complete(w *wanted) error {
 }
 
 // dataType is the type of the array that a column becomes.
-func (c *column) dataType(t *table, want wantedKind) arrow.DataType {
+func (c *column) dataType(want wantedKind) arrow.DataType {
 	if c.typ != nil {
 		return c.typ
 	}
-	found := c.wantedType(want)
-	if found == nil {
-		found = c.commonType(t)
+	if found := c.wantedType(want); found != nil {
+		return found
 	}
-	whole := found == arrow.PrimitiveTypes.Int64
-	if c.learnt != nil && (found == arrow.Null || whole && c.learnt == arrow.PrimitiveTypes.Float64) {
-		return c.learnt
-	}
-	if t.bound == nil {
-		c.learnt = found
-	}
-	return found
+	return c.commonType()
 }
 
 // wantedType is the type that an encoder asks for; nil means that the cells decide. A column without values has the
@@ -86,6 +104,8 @@ func (c *column) wantedType(want wantedKind) arrow.DataType {
 		return arrow.BinaryTypes.String
 	case encoder.Vector:
 		return listOf(want.width)
+	case encoder.Time, encoder.Clock:
+		return arrow.BinaryTypes.String // a number is no time, however many of the message's rows have one
 	}
 	return nil
 }
@@ -98,21 +118,22 @@ func (c *column) numberType() arrow.DataType {
 	return arrow.PrimitiveTypes.Float64
 }
 
-// commonType is the type of most cells that have a value; strings win a tie.
-func (c *column) commonType(t *table) arrow.DataType {
-	numbers := c.counts[cellWhole] + c.counts[cellFloat]
-	most := max(c.counts[cellText], numbers, c.counts[cellBool], c.counts[cellList])
-	switch most {
+// commonType is the type that takes all cells: strings if they are of several kinds. A type that only most of them have
+// would lose values, depending on the rows that share a message. Only lists, for which there is no other type, give way.
+func (c *column) commonType() arrow.DataType {
+	texts, bools, numbers := c.counts[cellText], c.counts[cellBool], c.counts[cellWhole]+c.counts[cellFloat]
+	switch texts + bools + numbers {
 	case 0:
-		return arrow.Null
-	case c.counts[cellText]:
-		return arrow.BinaryTypes.String
+		if c.counts[cellList] == 0 {
+			return arrow.Null
+		}
+		return c.listType()
 	case numbers:
 		return c.numberType()
-	case c.counts[cellBool]:
+	case bools:
 		return arrow.FixedWidthTypes.Boolean
 	}
-	return c.listType()
+	return arrow.BinaryTypes.String
 }
 
 // listType is the type for lists of one length, and null if lengths differ.

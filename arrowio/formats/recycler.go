@@ -140,7 +140,7 @@ func featureType(c *encoder.Column) arrow.DataType {
 		return arrow.FixedWidthTypes.Boolean
 	case encoder.Numeric:
 		return arrow.PrimitiveTypes.Float64 // an encoder widens whole numbers to it
-	case encoder.Category:
+	case encoder.Category, encoder.Time, encoder.Clock:
 		return arrow.BinaryTypes.String
 	case encoder.Vector:
 		return listOf(c.Width)
@@ -159,7 +159,7 @@ func (c *column) featureType(t *table, wanted arrow.DataType) arrow.DataType {
 	case len(c.cells) == c.counts[cellNull]:
 		return arrow.BinaryTypes.String
 	}
-	return c.commonType(t)
+	return c.commonType()
 }
 
 // buffer is the index of a buffer in an array.

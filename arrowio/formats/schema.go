@@ -1,6 +1,13 @@
 package formats
 
-import "github.com/eerf-stream/eerf/arrowio"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
 
 // Registry resolves schema IDs.
 type Registry interface {
@@ -15,24 +22,65 @@ type Schema struct {
 	Text   string
 	// References are the schemas that this one needs, each after those that it needs itself.
 	References []Reference
+
+	hash Hash // zero = not known yet
 }
 
 // Reference is a schema and the name that others use for it: the full name of an Avro type, or the path of an import.
 type Reference struct{ Name, Text string }
 
-// maxSchemaBytes bounds the text of a schema; parsing it takes a multiple.
-const maxSchemaBytes = 256 << 10
+// MaxSchemaBytes bounds the text of a schema, with what it refers to.
+const MaxSchemaBytes = 256 << 10
 
-// checkSize bounds the text of a schema and of what it refers to.
-func (s *Schema) checkSize() error {
-	size := len(s.Text)
-	for _, ref := range s.References {
-		size += len(ref.Text)
-	}
-	if size > maxSchemaBytes {
-		return arrowio.Wrap(ErrBadSchema, "%d bytes, at most %d", size, maxSchemaBytes)
+// Check returns why a schema is too large to be looked at.
+func (s *Schema) Check() error {
+	if size := s.Bytes(); size > MaxSchemaBytes {
+		return arrowio.Wrap(ErrBadSchema, "%d bytes, at most %d", size, MaxSchemaBytes)
 	}
 	return nil
+}
+
+// Bytes is the length of the text, with what it refers to.
+func (s *Schema) Bytes() int64 {
+	size := len(s.Text)
+	for _, ref := range s.References {
+		size += len(ref.Name) + len(ref.Text)
+	}
+	return int64(size)
+}
+
+// Hash identifies everything in a schema.
+type Hash [16]byte
+
+// String returns the hash in hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// NewSchema returns a schema that knows its hash.
+func NewSchema(f Format, text string, references ...Reference) *Schema {
+	s := &Schema{Format: f, Text: text, References: references}
+	s.hash = s.Hash()
+	return s
+}
+
+// Hash returns the hash of the schema.
+func (s *Schema) Hash() Hash {
+	if s.hash != (Hash{}) {
+		return s.hash
+	}
+	parts := []string{string(s.Format), s.Text}
+	for _, ref := range s.References {
+		parts = append(parts, ref.Name, ref.Text)
+	}
+	return hashOf(parts...)
+}
+
+func hashOf(parts ...string) Hash {
+	h := sha256.New()
+	for _, part := range parts {
+		_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		_, _ = io.WriteString(h, part)
+	}
+	return Hash(h.Sum(nil)[:len(Hash{})])
 }
 
 // FrameID returns the ID of the schema that a message names; false if the message is read without a registry.
@@ -50,50 +98,4 @@ func CheckSchema(f Format, text string) error {
 		return arrowio.Wrap(ErrBadSchema, "messages of format %s need none", f)
 	}
 	return lookup(f).check(text)
-}
-
-// plans are what a Decoder compiled from schemas: the configured one, for messages that name none, and those that
-// messages name. Every schema becomes a plan here.
-type plans[P any] struct {
-	given   Schema // the configured one; without text, none is
-	compile func(*Schema) (P, error)
-	plain   *P // of given
-	known   map[uint32]P
-}
-
-// planCacheSize bounds the plans that a Decoder keeps.
-const planCacheSize = 64
-
-// of returns the plan for a message, compiling it the first time.
-func (c *plans[P]) of(m message) (plan P, err error) {
-	if m.schema == nil {
-		return c.ofGiven()
-	}
-	if plan, ok := c.known[m.id]; ok {
-		return plan, nil
-	}
-	if plan, err = c.compile(m.schema); err != nil {
-		return plan, err
-	}
-	if len(c.known) >= planCacheSize {
-		clear(c.known)
-	}
-	if c.known == nil {
-		c.known = make(map[uint32]P)
-	}
-	c.known[m.id] = plan
-	return plan, nil
-}
-
-func (c *plans[P]) ofGiven() (plan P, err error) {
-	if c.given.Text == "" {
-		return plan, arrowio.Wrap(ErrUnknownSchema, "the message names none: set events.schema, or registry.url for messages that name one")
-	}
-	if c.plain == nil {
-		if plan, err = c.compile(&c.given); err != nil {
-			return plan, err
-		}
-		c.plain = &plan
-	}
-	return *c.plain, nil
 }

@@ -69,7 +69,7 @@ func TestSchemasThatExpand(t *testing.T) {
 		aliases = fmt.Sprintf(`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "aliases": ["q"], "type": %s}]}`, l, strings.Repeat("n", 60), aliases)
 	}
 	proto, longProto := branchingProto(9), "syntax = \"proto3\"; message M { int32 "+strings.Repeat("n", 2000)+" = 1; }"
-	huge := Reference{"E", `{"type": "enum", "name": "E", "symbols": ["A"], "doc": "` + strings.Repeat("d", maxSchemaBytes) + `"}`}
+	huge := Reference{"E", `{"type": "enum", "name": "E", "symbols": ["A"], "doc": "` + strings.Repeat("d", MaxSchemaBytes) + `"}`}
 	const most = 128 << 20 // of nodes, columns and names at their bounds, and of parsing
 	for name, c := range map[string]struct {
 		schema Schema
@@ -118,7 +118,7 @@ func TestWalkReadsBytes(t *testing.T) {
 		`"null"`: `"null"`, `"N"`: `{"type": "record", "name": "N", "fields": []}`, `"F"`: `{"type": "fixed", "name": "F", "size": 0}`,
 	} {
 		text := avroSchema(`{"name": "x", "type": "int"}, {"name": "a", "type": {"type": "array", "items": ` + branching(8, name, leaf) + `}}`)
-		plan, err := compileAvro(&Schema{Format: Avro, Text: text})
+		plan, err := compileAvro(&Schema{Format: Avro, Text: text}, nil, maxSchemaNodes)
 		if err != nil {
 			if strings.Contains(err.Error(), "size") { // the parser has no fixed of no bytes
 				continue
@@ -137,7 +137,7 @@ func TestWalkReadsBytes(t *testing.T) {
 	for i := range nulls {
 		nulls[i] = fmt.Sprintf(`{"name": "n%d", "type": "null"}`, i)
 	}
-	plan, err := compileAvro(&Schema{Format: Avro, Text: avroSchema(strings.Join(nulls, ","))})
+	plan, err := compileAvro(&Schema{Format: Avro, Text: avroSchema(strings.Join(nulls, ","))}, nil, maxSchemaNodes)
 	if err != nil || steps(plan.root, 1000) != 1 {
 		t.Fatalf("a row of nulls is %d steps: %v", steps(plan.root, 1000), err)
 	}

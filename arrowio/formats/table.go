@@ -43,7 +43,6 @@ type column struct {
 	cells  []cell
 	room   room // of cells
 	counts [cellKinds]int
-	learnt arrow.DataType // of the last message with values, for a Decoder that is learning
 }
 
 // empty removes the cells of a column.
@@ -66,8 +65,7 @@ type table struct {
 	// What has been charged for text and numbers.
 	textRoom, numberRoom room
 
-	bound any // the plan that gives the columns; nil = the message names them
-	keep  int // columns that stay from before the message, if there is no plan
+	bound plan // that gives the columns; nil = the message names them
 }
 
 // keptScratch is how many bytes are kept between messages, of each slice and of all cells together.
@@ -98,20 +96,28 @@ func (t *table) reset(limits arrowio.Limits) {
 	}
 }
 
-// restingScratch is how many bytes are kept while nothing is decoded.
-const restingScratch = 128 << 10
+// What is kept while nothing is decoded.
+const (
+	restingScratch = 128 << 10 // bytes of cells, texts and numbers
+	restingColumns = 512
+	restingPlan    = 64 << 10 // bytes of the plan
+)
 
 // trim releases the memory of an unusually large message.
 func (t *table) trim() {
+	all := t.columns[:cap(t.columns)]
+	if len(all) > restingColumns || t.bound != nil && t.bound.heldBytes() > restingPlan {
+		*t = table{}
+		return
+	}
 	cells := int64(0)
-	for _, c := range t.columns[:cap(t.columns)] {
-		cells += int64(cap(c.cells)) * cellBytes
+	for i := range all {
+		cells += int64(cap(all[i].cells)) * cellBytes
 	}
 	if int64(cap(t.text))+8*int64(cap(t.numbers))+cells <= restingScratch {
 		return
 	}
 	t.text, t.numbers = nil, nil
-	all := t.columns[:cap(t.columns)]
 	for i := range all {
 		all[i].cells = nil
 	}
@@ -121,13 +127,10 @@ func (t *table) trim() {
 	}
 }
 
-// own prepares for a message that names its own columns. With keep, columns of earlier messages
-// stay.
-func (t *table) own(keep bool) {
-	if !keep || t.bound != nil || len(t.columns) > t.limits.MaxColumns/2 {
-		t.truncate(0)
-	}
-	t.bound, t.keep = nil, len(t.columns)
+// own prepares for a message that names its own columns.
+func (t *table) own() {
+	t.truncate(0)
+	t.bound = nil
 }
 
 // planned is a column of a plan.
@@ -137,18 +140,22 @@ type planned struct {
 }
 
 // bind prepares for a message whose columns are given by a plan.
-func (t *table) bind(plan any, columns []planned) error {
-	if t.bound == plan {
-		return t.budget.Take(columnCost * int64(len(columns)))
-	}
-	t.truncate(0)
-	t.bound, t.keep = nil, 0
-	for _, c := range columns {
-		if _, err := t.add(c.name, c.typ); err != nil {
+func (t *table) bind(p plan) error {
+	columns := p.columnsOf()
+	for _, c := range columns { // as if they were new
+		if err := t.budget.Take(columnCost + int64(len(c.name))); err != nil {
 			return err
 		}
 	}
-	t.bound = plan
+	if t.bound == p {
+		return nil
+	}
+	t.truncate(0)
+	t.bound = nil
+	for _, c := range columns {
+		t.place(c.name, c.typ)
+	}
+	t.bound = p
 	return nil
 }
 
@@ -171,8 +178,8 @@ func (t *table) truncate(n int) {
 			t.unlist(i)
 			c.name = ""
 		}
-		if c.typ != nil || c.learnt != nil {
-			c.typ, c.learnt = nil, nil
+		if c.typ != nil {
+			c.typ = nil
 		}
 		c.empty()
 	}
@@ -206,7 +213,7 @@ func (t *table) list(at int) {
 // abandon forgets the columns added by a message that was refused.
 func (t *table) abandon() {
 	if t.bound == nil {
-		t.truncate(t.keep)
+		t.truncate(0)
 	}
 }
 
@@ -231,13 +238,18 @@ func (t *table) column(name []byte) (int, error) {
 
 // add adds a column with a new name.
 func (t *table) add(name string, typ arrow.DataType) (int, error) {
-	at := len(t.columns)
-	if at-t.keep >= t.limits.MaxColumns {
-		return 0, tooLarge("more than %d columns", t.limits.MaxColumns)
+	if len(t.columns) >= t.limits.MaxColumns {
+		return 0, tooManyColumns(t.limits.MaxColumns)
 	}
 	if err := t.budget.Take(columnCost + int64(len(name))); err != nil {
 		return 0, err
 	}
+	return t.place(name, typ), nil
+}
+
+// place is add where the column is paid for.
+func (t *table) place(name string, typ arrow.DataType) int {
+	at := len(t.columns)
 	if at < cap(t.columns) {
 		t.columns = t.columns[:at+1]
 	} else {
@@ -251,7 +263,7 @@ func (t *table) add(name string, typ arrow.DataType) (int, error) {
 		t.list(at)
 	}
 	t.next = at + 1
-	return at, nil
+	return at
 }
 
 // put sets a value of the current row. It returns false if the row already has one in that column.

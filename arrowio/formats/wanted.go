@@ -1,7 +1,9 @@
 package formats
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -14,6 +16,8 @@ type wanted struct {
 	types    []arrow.DataType // of the features, as an encoder reads them best; nil = the cells decide
 	names    []string         // the features, then the label columns
 	kinds    map[string]wantedKind
+	only     bool // records have the features and nothing else
+	hash     Hash // of all that
 }
 
 // wantedKind is how an encoder reads a column; the zero value says nothing.
@@ -41,6 +45,11 @@ func newWanted(e *encoder.Encoder) *wanted {
 		}
 		w.names = append(w.names, e.Label.Columns...)
 	}
+	parts := make([]string, 0, 2*len(w.names))
+	for _, name := range w.names {
+		parts = append(parts, name, fmt.Sprint(w.kinds[name]))
+	}
+	w.hash = hashOf(append(parts, strconv.Itoa(len(w.features)))...)
 	return w
 }
 
@@ -62,20 +71,24 @@ func (w *wanted) any(t *table) bool {
 }
 
 // complete adds the features that columns lack, as nulls, if they have at least one of them.
-func (w *wanted) complete(columns []planned) []planned {
+func (w *wanted) complete(columns []planned, maxColumns int) ([]planned, error) {
 	if w == nil {
-		return columns
+		return columns, nil
 	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(columns, func(c planned) bool { return c.name == name })
+	has := make(map[string]bool, len(columns))
+	for _, c := range columns {
+		has[c.name] = true
 	}
-	if !slices.ContainsFunc(w.features, has) {
-		return columns
+	if !slices.ContainsFunc(w.features, func(name string) bool { return has[name] }) {
+		return columns, nil
 	}
 	for _, name := range w.features {
-		if !has(name) {
+		if !has[name] {
 			columns = append(columns, planned{name, arrow.Null})
 		}
 	}
-	return columns
+	if len(columns) > maxColumns {
+		return nil, tooManyColumns(maxColumns)
+	}
+	return columns, nil
 }

@@ -11,12 +11,14 @@ import (
 // CloseReason says why a partition takes no further rows.
 type CloseReason string
 
-// A partition closes when its quota is filled, at the end of its range, or when offsets of its range are no longer in
-// the log: then the exploration cannot produce a feature set.
+// A partition closes when its quota is filled, at the end of its range, when offsets of its range are no longer in the
+// log, or when the schema registry answers otherwise than it did for the plan: then the exploration cannot produce a
+// feature set.
 const (
-	CloseQuota CloseReason = "quota"
-	CloseEnd   CloseReason = "end"
-	CloseLost  CloseReason = "lost"
+	CloseQuota    CloseReason = "quota"
+	CloseEnd      CloseReason = "end"
+	CloseLost     CloseReason = "lost"
+	CloseRegistry CloseReason = "registry"
 )
 
 // Checkpoint is the state of one partition in an exploration: the sums over the rows before (NextOffset, NextOrdinal),
@@ -79,7 +81,7 @@ func (c *Checkpoint) Validate() error {
 // validateClosing checks that a partition has a close reason exactly when it is closed.
 func (c *Checkpoint) validateClosing() error {
 	switch c.CloseReason {
-	case CloseQuota, CloseEnd, CloseLost:
+	case CloseQuota, CloseEnd, CloseLost, CloseRegistry:
 		if !c.Closed {
 			return fmt.Errorf("close reason %q on an open partition", c.CloseReason)
 		}
@@ -88,7 +90,7 @@ func (c *Checkpoint) validateClosing() error {
 			return errors.New("closed without a reason")
 		}
 	default:
-		return fmt.Errorf("close reason %q is not one of quota, end, lost", c.CloseReason)
+		return fmt.Errorf("close reason %q is not one of quota, end, lost, registry", c.CloseReason)
 	}
 	return nil
 }

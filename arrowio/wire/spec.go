@@ -60,6 +60,18 @@ type Messages struct {
 	Schema string `json:"schema,omitempty"` // text of the schema for messages that name none
 }
 
+// SeenSchema is what the registry answered for a schema id when an exploration was planned.
+type SeenSchema struct {
+	ID   uint32 `json:"id"`
+	Hash string `json:"hash,omitempty"` // of the schema with everything that it refers to; empty = there was none
+}
+
+// Bounds on the schemas of a spec: that are there, and ids without one. Messages that name others do not count.
+const (
+	MaxSeenSchemas    = 1024
+	MaxRefusedSchemas = 64
+)
+
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
 // under the pipeline's name in the explorations topic.
 type Spec struct {
@@ -98,6 +110,8 @@ type Spec struct {
 	Arithmetic string         `json:"kernel"`            // numeric kernel the planner runs, see [scoring.Arithmetic]
 	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
 	Messages   Messages       `json:"messages,omitzero"` // how they are read, which also decides it
+	// Schemas are those that messages named, by ascending ids; nil = the plan was made without a registry.
+	Schemas []SeenSchema `json:"schemas,omitzero"`
 	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. 0 in specs of files.
 	BatchBudget int64  `json:"batch_budget_bytes,omitempty"`
 	EventsTopic string `json:"events_topic"`
@@ -218,6 +232,9 @@ func (s *Spec) validatePlan() error {
 	}
 	if err := s.Limits.Validate(); err != nil {
 		fault("limits: %w", err)
+	}
+	if len(s.Schemas) > MaxSeenSchemas+MaxRefusedSchemas {
+		fault("%d schemas, at most %d", len(s.Schemas), MaxSeenSchemas+MaxRefusedSchemas)
 	}
 	return errors.Join(faults...)
 }

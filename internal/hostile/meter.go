@@ -14,6 +14,9 @@ type Meter struct {
 	seen      int64
 	largest   int64
 	largestAt int
+
+	holds     int64 // live bytes at the first call of Held
+	heldCalls int
 }
 
 func newMeter() *Meter {
@@ -37,6 +40,27 @@ func (m *Meter) Within(most int64, decode func()) {
 	}
 	if taken > most && m.fault == nil {
 		m.fault = fmt.Errorf("%d bytes allocated, at most %d are allowed", taken, most)
+	}
+}
+
+// heldEvery: one in so many calls of Held measures, because that collects all garbage.
+const heldEvery = 512
+
+// Held reports a fault if more than most bytes are live beyond those at its first call: what a decoder keeps of the mutants
+// so far.
+func (m *Meter) Held(most int64) {
+	if m.heldCalls++; m.heldCalls%heldEvery != 1 {
+		return
+	}
+	runtime.GC()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	live := int64(now.HeapAlloc)
+	if m.holds == 0 {
+		m.holds = live
+	}
+	if live-m.holds > most && m.fault == nil {
+		m.fault = fmt.Errorf("%d bytes held after the mutants so far, at most %d are allowed", live-m.holds, most)
 	}
 }
 

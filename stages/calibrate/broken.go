@@ -31,7 +31,7 @@ type brokenPartition struct {
 // partition's fault, and a range that moved is simply looked up again.
 func (b broken) note(ctx context.Context, err error) {
 	var in *partitionError
-	if ctx.Err() != nil || !errors.As(err, &in) || errors.Is(err, pipeline.ErrDenied) || errors.Is(err, errRangeMoved) {
+	if ctx.Err() != nil || !errors.As(err, &in) || errors.Is(err, pipeline.ErrDenied) || errors.Is(err, errPlanAgain) {
 		return
 	}
 	before, known := b[in.partition]

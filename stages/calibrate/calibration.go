@@ -40,7 +40,7 @@ type calibration struct {
 type calibrationBatch struct {
 	partition    int32
 	firstOrdinal int64
-	rows         arrow.Record
+	open         func() (arrow.Record, error) // its rows, which the caller releases
 }
 
 // newCalibration returns a calibration without rows.
@@ -48,14 +48,27 @@ func newCalibration(o encoder.Options) *calibration {
 	return &calibration{learn: encoder.NewCalibrator(o)}
 }
 
-// add learns from rows, the first of which has the given ordinal in its partition. The caller keeps them until finish
-// has read them again.
-func (c *calibration) add(partition int32, firstOrdinal int64, rows arrow.Record) error {
-	if err := c.learn.Add(rows); err != nil {
-		return err
+// add learns from rows, the first of which has the given ordinal in its partition, and returns how many there are. The
+// caller keeps them until finish has opened them again.
+func (c *calibration) add(partition int32, firstOrdinal int64, open func() (arrow.Record, error)) (int64, error) {
+	rows, err := open()
+	if err != nil {
+		return 0, err
 	}
-	c.kept = append(c.kept, calibrationBatch{partition, firstOrdinal, rows})
-	return nil
+	defer rows.Release()
+	if err := c.learn.Add(rows); err != nil {
+		return 0, err
+	}
+	c.kept = append(c.kept, calibrationBatch{partition, firstOrdinal, open})
+	return rows.NumRows(), nil
+}
+
+// again opens rows that are kept.
+func again(rows arrow.Record) func() (arrow.Record, error) {
+	return func() (arrow.Record, error) {
+		rows.Retain()
+		return rows, nil
+	}
 }
 
 // Rows is the number of rows learned from.
@@ -153,8 +166,13 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(partition int32, f
 		read = append(read, enc.Label.Columns...)
 	}
 	for _, batch := range c.kept {
-		rows := wire.SelectColumns(batch.rows, read) // the others may have no values
-		err := events.EachChunk(rows, enc.Dim, func(first int64, chunk arrow.Record) error {
+		opened, err := batch.open()
+		if err != nil {
+			return err
+		}
+		rows := wire.SelectColumns(opened, read) // the others may have no values
+		opened.Release()
+		err = events.EachChunk(rows, enc.Dim, func(first int64, chunk arrow.Record) error {
 			return do(batch.partition, batch.firstOrdinal+first, chunk)
 		})
 		rows.Release()

@@ -88,7 +88,7 @@ func TestCalibrationRefusesReservedNames(t *testing.T) {
 		clash.Passthrough = []string{name}
 		c := newCalibration(clash.Options())
 		renamed := stagestest.WithSchema(rows, fields)
-		if err := c.add(0, 0, renamed); err != nil {
+		if _, err := c.add(0, 0, again(renamed)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.finish(s.Exploration); !errors.Is(err, wire.ErrReservedColumn) {

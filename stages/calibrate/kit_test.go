@@ -110,7 +110,7 @@ func calibratedOn(t testing.TB, s Settings, partitions ...[]arrow.Record) *calib
 	for partition, batches := range partitions {
 		ordinal := int64(0)
 		for _, batch := range batches {
-			if err := c.add(int32(partition), ordinal, batch); err != nil {
+			if _, err := c.add(int32(partition), ordinal, again(batch)); err != nil {
 				t.Fatal(err)
 			}
 			ordinal += batch.NumRows()

@@ -32,6 +32,8 @@ type Settings struct {
 	BatchBudget     int64  // of the broker that is read; 0 = a file is read
 	EventsLog       string // identity of the log that is read; empty = a file, or the broker has none
 	MaxMessageBytes int64  // that the topics take
+
+	seen []wire.SeenSchema // by the scan
 }
 
 // hash is the configuration hash.
@@ -110,7 +112,7 @@ func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error
 	for try := 1; ; try++ {
 		planned, err := log.plan(ctx, s, r)
 		switch {
-		case errors.Is(err, errRangeMoved) && try < planTries:
+		case errors.Is(err, errPlanAgain) && try < planTries:
 			log.Logger.Info("looking up the ranges again", zap.Error(err))
 		case err != nil:
 			return nil, err
@@ -139,11 +141,11 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	}
 	scans := newScans(s, ranges)
 	defer releaseScans(scans)
-	if err := l.scanAll(ctx, s, scans); err != nil {
+	if s.seen, err = l.scanAll(ctx, s, scans); err != nil {
 		return nil, err
 	}
 	if now, err := l.identity(ctx); err != nil || now != s.EventsLog {
-		return nil, cmp.Or(err, fmt.Errorf("%w: it is log %s now, not %s", errRangeMoved, now, s.EventsLog))
+		return nil, cmp.Or(err, fmt.Errorf("%w: it is log %s now, not %s", errPlanAgain, now, s.EventsLog))
 	}
 	planned, err := plan(s, scans, from, r)
 	if err != nil {
@@ -163,7 +165,7 @@ func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Pla
 	batches := int64(0)
 	err := each(func(batch arrow.Record) error {
 		batches++
-		return scans[0].add([]arrow.Record{batch})
+		return scans[0].add(message{batches: []arrow.Record{batch}, rows: batch.NumRows()})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("calibrate: %w", err)
@@ -232,7 +234,8 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (*calibrated, int64, error) {
 	shape := chooseShape(scans)
 	options, hint := s.Events.Options(), ""
-	if kind, ok := labelKind(options, scans, shape); ok {
+	rows := openRows(s, scans, shape)
+	if kind, ok := encoder.LabelKind(options, rows.schema); ok {
 		if err := labels.Fault(kind); err != nil {
 			return nil, 0, err
 		}
@@ -244,15 +247,14 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		}
 	}
 	calibration := newCalibration(options)
-	for _, one := range scans {
+	for i, one := range scans {
 		var ordinal int64
-		if rows := one.first.byKey[shape]; rows != nil {
-			for _, batch := range rows.kept {
-				if err := calibration.add(one.part.Partition, ordinal, batch); err != nil {
-					return nil, 0, fmt.Errorf("calibrate on %d rows: %w", rows.rows, err)
-				}
-				ordinal += batch.NumRows()
+		for _, open := range rows.of[i] {
+			n, err := calibration.add(one.part.Partition, ordinal, open)
+			if err != nil {
+				return nil, 0, fmt.Errorf("calibrate on %d rows: %w", one.first.byKey[shape].rows, err)
 			}
+			ordinal += n
 		}
 		one.part.CalibrationRows = ordinal
 		if one.first.overBudget() && !one.first.filled {
@@ -260,20 +262,55 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		}
 	}
 	found, err := calibration.finish(s.Exploration)
-	if err == nil && hint != "" {
-		found.report.Warnings = append(found.report.Warnings, hint)
+	if err != nil {
+		return nil, 0, err
 	}
-	return found, calibration.Rows(), err
-}
-
-// labelKind returns the kind of the label in rows of the shape.
-func labelKind(o encoder.Options, scans []*scan, shape string) (encoder.Kind, bool) {
-	for _, one := range scans {
-		if rows := one.first.byKey[shape]; rows != nil && len(rows.kept) > 0 {
-			return encoder.LabelKind(o, rows.kept[0].Schema())
+	for _, warning := range []string{hint, rows.warning} {
+		if warning != "" {
+			found.report.Warnings = append(found.report.Warnings, warning)
 		}
 	}
-	return "", false
+	return found, calibration.Rows(), nil
+}
+
+// shapeOpened are the rows of a shape, to be read more than once.
+type shapeOpened struct {
+	schema  *arrow.Schema                    // with the kind of the label
+	of      [][]func() (arrow.Record, error) // of each scan
+	warning string
+}
+
+// openRows opens the first rows of a shape.
+func openRows(s Settings, scans []*scan, shape string) shapeOpened {
+	opened := shapeOpened{schema: arrow.NewSchema(nil, nil), of: make([][]func() (arrow.Record, error), len(scans))}
+	if shape == textShape {
+		limits := s.Limits.Decoder()
+		columns, pieces, rare := textColumns(scans, s.Events, limits)
+		reader := formats.NewColumnReader(limits, columns)
+		for i, one := range scans {
+			for _, p := range pieces[i] {
+				opened.of[i] = append(opened.of[i], one.first.text.reading(reader, p))
+			}
+		}
+		opened.schema = schemaOfText(columns)
+		if len(rare) > 0 {
+			opened.warning = fmt.Sprintf("left out were %d columns with a value in less than one of %d calibration rows, such as %q; events.features can name them", len(rare), commonest, rare[0])
+		}
+		return opened
+	}
+	for i, one := range scans {
+		rows := one.first.byKey[shape]
+		if rows == nil {
+			continue
+		}
+		for _, batch := range rows.kept {
+			if opened.schema.NumFields() == 0 {
+				opened.schema = batch.Schema()
+			}
+			opened.of[i] = append(opened.of[i], again(batch))
+		}
+	}
+	return opened
 }
 
 // otherShapes counts the first rows that calibration skipped.
@@ -302,7 +339,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(), RefineRounds: e.refineRounds(),
 		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
 		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
-		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic, EventsLog: s.EventsLog,
+		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), Schemas: s.seen, BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic, EventsLog: s.EventsLog,
 		Partitions: partitions,
 	}
 	spec.Candidates.Varied = e.Criterion.Learns()

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
@@ -28,9 +27,11 @@ type Log struct {
 	Slots    *events.Slots // in which messages are worked on; nil = each reader has the memory for one
 }
 
-// source says how events are read.
-func (l *Log) source(s Settings) events.Source {
-	return events.Source{Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.Registry, Slots: l.Slots}
+// source says how events are read, by the schemas that an admission takes; nil = all.
+func (l *Log) source(s Settings, admission *events.Admission) events.Source {
+	return events.Source{
+		Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.Registry, Admission: admission, Slots: l.Slots,
+	}
 }
 
 // probeOffsets is how many offsets at the end of a partition serve to estimate the size of its messages.
@@ -169,9 +170,9 @@ func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error 
 		}
 		group.Go(func() error {
 			from := max(p.first, p.end-probeOffsets)
-			err := l.each(ctx, s, i, pipeline.ReadOptions{From: from, Until: p.end}, func(record pipeline.Record, batches []arrow.Record, _ error) {
+			err := l.each(ctx, l.source(s, nil), s, i, pipeline.ReadOptions{From: from, Until: p.end}, func([]byte) {}, func(record pipeline.Record, m message, _ error) {
 				p.bytes += float64(record.Size())
-				p.rows += float64(events.CountRows(batches))
+				p.rows += float64(m.rows)
 			})
 			p.rows /= float64(p.end - from)
 			p.bytes /= float64(p.end - from)

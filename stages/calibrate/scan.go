@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -19,8 +20,9 @@ import (
 // Scanners is how many partitions are read at a time.
 const Scanners = 8
 
-// errRangeMoved says that the log lost offsets of a range during the scan, so that the plan has to be made again.
-var errRangeMoved = errors.New("the log lost offsets of the range while it was read")
+// errPlanAgain says that the log lost offsets of a range during the scan, or that the registry changed its mind, so that
+// the plan has to be made again.
+var errPlanAgain = errors.New("the log changed while it was read")
 
 // scan is the result of reading a range once.
 type scan struct {
@@ -50,14 +52,16 @@ func newScans(s Settings, partitions []wire.Partition) []*scan {
 	return scans
 }
 
-// add adds the rows of a message.
-func (s *scan) add(batches []arrow.Record) error {
+// add adds the rows of a message. Those of JSON are among the first rows already.
+func (s *scan) add(m message) error {
 	var faults []error
-	for _, batch := range batches {
-		faults = append(faults, s.first.add(batch))
+	for _, batch := range m.batches {
+		if !m.text {
+			faults = append(faults, s.first.add(batch))
+		}
 		s.labels.Add(batch)
-		s.counts.Rows += batch.NumRows()
 	}
+	s.counts.Rows += m.rows
 	return errors.Join(faults...)
 }
 
@@ -78,49 +82,68 @@ func lastBatches(scans []*scan) map[int32]wire.BatchMark {
 	return found
 }
 
-// scanAll reads the ranges of all partitions, several at a time.
-func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) error {
+// scanAll reads the ranges of all partitions, several at a time, and returns the schemas that their messages named; nil
+// without a registry.
+func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.SeenSchema, error) {
+	admission := events.NewAdmission()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
 	for _, one := range scans {
 		if !one.part.Empty() {
 			group.Go(func() error {
-				return l.scan(ctx, s, one)
+				return l.scan(ctx, l.source(s, admission), s, one)
 			})
 		}
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil || l.Registry == nil {
+		return nil, err
+	}
+	return admission.Seen(), nil
 }
 
 // scan reads one range. Messages that do not decode have no rows here: subsample makes dead letters of them.
-func (l *Log) scan(ctx context.Context, settings Settings, s *scan) error {
+func (l *Log) scan(ctx context.Context, source events.Source, settings Settings, s *scan) error {
 	options := pipeline.ReadOptions{From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
 		if g.Kind == pipeline.GapUnreadable {
 			return nil
 		}
-		return fmt.Errorf("%w: %v", errRangeMoved, g)
+		return fmt.Errorf("%w: %v", errPlanAgain, g)
 	}}
-	return l.each(ctx, settings, int(s.part.Partition), options, func(record pipeline.Record, batches []arrow.Record, err error) {
+	kept := 0 // rows of JSON of messages that were not refused
+	return l.each(ctx, source, settings, int(s.part.Partition), options, s.first.addText, func(record pipeline.Record, m message, err error) {
 		s.counts.Messages++
 		s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
 		if err != nil {
 			s.counts.Undecodable++
 			s.read.UndecodableBytes += int64(record.Size())
+			s.first.keepText(kept)
 			return
 		}
+		kept = len(s.first.text.ends)
 		s.read.UsedBytes += int64(record.Size())
-		if err := s.add(batches); err != nil {
+		if err := s.add(m); err != nil {
 			l.Logger.Warn("calibration skips rows that cannot be copied",
 				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
 		}
 	})
 }
 
+// message is what an event message gives.
+type message struct {
+	batches []arrow.Record // of JSON, its labels only, by their kinds
+	rows    int64
+	text    bool // it is of JSON
+}
+
 // each calls do with the messages of a partition of events: with their rows, which are valid until it returns, or with
-// why they cannot be read.
-func (l *Log) each(ctx context.Context, s Settings, partition int, options pipeline.ReadOptions,
-	do func(record pipeline.Record, batches []arrow.Record, err error)) error {
-	reader := l.source(s).Learner()
+// why they cannot be read; and row with each row of JSON, before its message.
+func (l *Log) each(ctx context.Context, source events.Source, s Settings, partition int, options pipeline.ReadOptions, row func(text []byte),
+	do func(record pipeline.Record, m message, err error)) error {
+	var text int64
+	reader := source.Learner(formats.Learning{Labels: s.Events.Label, Row: func(one []byte) {
+		text++
+		row(one)
+	}})
 	for record, err := range pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, partition, options).Records(ctx) {
 		if err == nil {
 			err = reader.Prepare(ctx, record.Value)
@@ -128,11 +151,19 @@ func (l *Log) each(ctx context.Context, s Settings, partition int, options pipel
 		if err == nil {
 			err = reader.Begin(ctx)
 		}
+		if errors.Is(err, events.ErrRegistryChanged) {
+			return fmt.Errorf("%w: %w", errPlanAgain, err)
+		}
 		if err != nil {
 			return &partitionError{int32(partition), fmt.Errorf("read %s/%d offset %d: %w", l.Topics.Events, partition, record.Offset, err)}
 		}
+		text = 0
 		batches, err := reader.Read(record.Value)
-		do(record, batches, err)
+		m := message{batches: batches, rows: text, text: text > 0}
+		if !m.text {
+			m.rows = events.CountRows(batches)
+		}
+		do(record, m, err)
 		events.Release(batches)
 		reader.End()
 	}

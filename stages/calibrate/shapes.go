@@ -30,6 +30,7 @@ type firstRows struct {
 	shapes []*shapeRows // by their first rows
 	byKey  map[string]*shapeRows
 	filled bool
+	text   textRows
 }
 
 func newFirstRows(e events.Config, wanted, budget int64) *firstRows {
@@ -59,6 +60,33 @@ func (c *firstRows) shape(rows arrow.Record) *shapeRows {
 	shape := &shapeRows{key: key, usable: usable}
 	c.byKey[key], c.shapes = shape, append(c.shapes, shape)
 	return shape
+}
+
+// addText copies what is needed of a row of JSON. A row counts against the budget with its own length.
+func (c *firstRows) addText(row []byte) {
+	if c.enough() {
+		return
+	}
+	shape := c.byKey[textShape]
+	if shape == nil {
+		shape = &shapeRows{key: textShape, usable: true}
+		c.byKey[textShape], c.shapes = shape, append(c.shapes, shape)
+	}
+	c.text.add(row)
+	c.budget -= int64(len(row)) + rowBytes
+	shape.rows++
+	c.filled = shape.rows >= c.wanted
+}
+
+// keepText drops rows of JSON beyond the first ones: those of a message that was refused.
+func (c *firstRows) keepText(rows int) {
+	if dropped := len(c.text.ends) - rows; dropped > 0 {
+		at := c.text.start(rows)
+		c.budget += int64(len(c.text.text)-at) + int64(dropped)*rowBytes
+		c.text.text, c.text.ends = c.text.text[:at], c.text.ends[:rows]
+		c.byKey[textShape].rows = int64(rows)
+		c.filled = false
+	}
 }
 
 // add copies what is needed of a batch. Every row counts against the budget, even if it will not be used, so that

@@ -19,12 +19,18 @@ type Source struct {
 	Format   formats.Format
 	Schema   string   // of messages that name none
 	Registry *Schemas // nil = messages that name a schema cannot be read
-	Slots    *Slots   // in which messages are worked on; nil = each reader has the memory for one
+	// Admission decides which of its schemas count; nil = all.
+	Admission *Admission
+	Slots     *Slots // in which messages are worked on; nil = each reader has the memory for one
 }
 
-// SourceOf returns how an exploration reads its messages.
+// SourceOf returns how an exploration reads its messages: by the schemas that it was planned with, if it was with any.
 func SourceOf(spec *wire.Spec, registry *Schemas, slots *Slots) Source {
-	return Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Registry: registry, Slots: slots}
+	s := Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Slots: slots}
+	if spec.Schemas != nil {
+		s.Registry, s.Admission = registry, admissionOf(spec.Schemas)
+	}
+	return s
 }
 
 // Reader returns a reader. With an encoder, it refuses messages whose columns the encoder cannot encode.
@@ -37,16 +43,15 @@ func (s Source) FeatureReader(enc *encoder.Encoder) *Reader {
 	return s.reader(formats.Options{Encoder: enc, EncodeOnly: true})
 }
 
-// Learner returns a reader for learning an encoder from the messages of one partition, in order: JSON columns keep
-// their types from message to message.
-func (s Source) Learner() *Reader { return s.reader(formats.Options{Learning: true}) }
+// Learner returns a reader for learning an encoder.
+func (s Source) Learner(l formats.Learning) *Reader { return s.reader(formats.Options{Learning: &l}) }
 
 func (s Source) reader(options formats.Options) *Reader {
 	options.Limits, options.Format, options.Schema = s.Limits, s.Format, s.Schema
-	r := &Reader{registry: s.Registry, encoder: options.Encoder, slots: s.Slots}
+	r := &Reader{registry: s.Registry, admission: s.Admission, encoder: options.Encoder, slots: s.Slots}
 	r.slot = &r.own
 	if s.Slots != nil {
-		options.Schemas = s.Slots.schemas
+		options.Schemas, options.Plans = s.Slots.schemas, s.Slots.plans
 	}
 	if s.Registry != nil {
 		options.Registry = &r.prepared
@@ -57,14 +62,15 @@ func (s Source) reader(options formats.Options) *Reader {
 
 // Reader decodes the messages of one partition of events. It belongs to one goroutine.
 type Reader struct {
-	decoder  *formats.Decoder
-	registry *Schemas
-	prepared prepared         // for the current message
-	encoder  *encoder.Encoder // nil while it is being learned
-	checked  *arrow.Schema    // that the encoder can encode
-	slots    *Slots           // nil = own is the only one
-	slot     *Slot            // of the current message
-	own      Slot
+	decoder   *formats.Decoder
+	registry  *Schemas
+	admission *Admission       // nil = every schema counts
+	prepared  prepared         // for the current message
+	encoder   *encoder.Encoder // nil while it is being learned
+	checked   *arrow.Schema    // that the encoder can encode
+	slots     *Slots           // nil = own is the only one
+	slot      *Slot            // of the current message
+	own       Slot
 }
 
 // NewReader is [Source.Reader] without schemas.
@@ -73,28 +79,39 @@ func NewReader(limits arrowio.Limits, enc *encoder.Encoder) *Reader {
 }
 
 // Prepare gets what a message needs before it can be read: the schema that it names. While the registry is away it
-// waits until ctx ends, which is its only error. Any other message is ready at once.
+// waits until ctx ends. Besides that its only error is [ErrRegistryChanged]. Any other message is ready at once.
 func (r *Reader) Prepare(ctx context.Context, value []byte) error {
-	if r.registry == nil {
-		return nil
-	}
-	id, ok := r.decoder.FrameID(value)
+	id, ok := r.names(value)
 	if !ok {
 		return nil
 	}
+	if r.admission != nil {
+		if refused, ok := r.admission.unplanned(id); ok {
+			r.prepared.answer = refused
+			return nil
+		}
+	}
 	found, err := r.registry.fetch(ctx, id)
+	if err == nil && r.admission != nil {
+		found, err = r.admission.admit(found)
+	}
 	if err == nil {
 		r.prepared.answer = found
 	}
 	return err
 }
 
+// names returns the id of the schema that a message needs from the registry, if it does.
+func (r *Reader) names(value []byte) (id uint32, ok bool) {
+	if r.registry == nil {
+		return 0, false
+	}
+	return r.decoder.FrameID(value)
+}
+
 // Ready prepares a message that needs nothing from a registry, and reports whether it is one.
 func (r *Reader) Ready(value []byte) bool {
-	if r.registry == nil {
-		return true
-	}
-	id, ok := r.decoder.FrameID(value)
+	id, ok := r.names(value)
 	if !ok {
 		return true
 	}

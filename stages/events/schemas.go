@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/internal/bytecache"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/registry"
 )
@@ -17,42 +18,83 @@ import (
 // Fetcher gets schemas from a registry, as [registry.Client] does.
 type Fetcher interface {
 	Fetch(ctx context.Context, id uint32) (registry.Schema, error)
+	// Answers returns nil if the registry answers a question that depends on no schema.
+	Answers(ctx context.Context) error
 }
 
 // Schemas are the schemas of a registry that this process has seen. They are safe for concurrent use.
+//
+// A schema that the registry does not have is a refusal, remembered for a while. An id that it fails to serve while it
+// answers otherwise, such as one that may not be read, becomes a refusal after Patience. Everything else is a registry
+// that is away, and is waited for: also credentials that it does not accept, and a refusal of what was served before.
 type Schemas struct {
+	// Patience is how long an id may fail while the registry answers, two minutes by default. Set it before first use.
+	Patience time.Duration
+	// Planned, if not nil, returns what the newest plan knows of ids. Set it before first use.
+	Planned func() []Seen
+
 	from   Fetcher
 	logger *zap.Logger
+	asking chan struct{} // bounds the requests at a time
 
 	mu      sync.Mutex // guards the fields below
-	answers map[uint32]answer
-	away    error // error of the last request; nil if it was answered
+	answers bytecache.Cache[uint32, answer]
+	served  map[uint32]bool       // ids that the registry had a schema for
+	failing map[failure]time.Time // since when
+	away    error                 // error of the last request; nil if it was answered
 }
 
 const (
-	maxSchemas = 1024
+	// SchemasBytes is the most memory that [Schemas] take.
+	SchemasBytes = keptAnswers + maxServed*servedBytes + asking*fetchingBytes
+
+	keptAnswers   = 16 << 20
+	maxServed     = 1 << 16
+	servedBytes   = 32
+	asking        = 4
+	fetchingBytes = 6 * registry.FetchBytes // its response, and what is decoded from it
+
 	// refusedFor is how long a refusal of the registry is remembered.
 	refusedFor = 30 * time.Second
+	// defaultPatience is that of stages with a partition that cannot be worked on.
+	defaultPatience = 2 * time.Minute
 )
 
 // NewSchemas returns the schemas of a registry, none of them fetched yet.
 func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
-	return &Schemas{from: from, logger: logger, answers: map[uint32]answer{}}
+	return &Schemas{
+		from: from, logger: logger, asking: make(chan struct{}, asking), answers: bytecache.Cache[uint32, answer]{Most: keptAnswers},
+		served: map[uint32]bool{}, failing: map[failure]time.Time{}, Patience: defaultPatience,
+	}
 }
 
 // answer is what the registry says about an id: a schema, or why it has none.
 type answer struct {
 	id     uint32
 	schema *formats.Schema
+	hash   string // of the schema, even if it cannot be used; empty = there is none
 	err    error
 	at     time.Time
+}
+
+// failure is what fails: one id or, of those that may not be read, all.
+type failure struct {
+	forbidden bool
+	id        uint32
+}
+
+func failureOf(id uint32, err error) failure {
+	if errors.Is(err, registry.ErrForbidden) {
+		return failure{forbidden: true}
+	}
+	return failure{id: id}
 }
 
 // answered returns the registry's earlier answer; false means that it has not been fetched.
 func (s *Schemas) answered(id uint32) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found, ok := s.answers[id]
+	found, ok := s.answers.Get(id)
 	return found, ok && (found.err == nil || time.Since(found.at) < refusedFor)
 }
 
@@ -62,31 +104,156 @@ func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 	if known, ok := s.answered(id); ok {
 		return known, nil
 	}
-	found, err := pipeline.Retry(ctx, s.logger, fmt.Sprintf("fetch schema %d from the registry", id), func() (registry.Schema, error) {
-		found, err := s.from.Fetch(ctx, id)
-		no := errors.Is(err, registry.ErrNoSchema)
-		s.note(err, no)
-		if no {
-			err = pipeline.Permanent(err)
+	found, err := pipeline.Retry(ctx, s.logger, fmt.Sprintf("fetch schema %d from the registry", id), func() (answer, error) {
+		select {
+		case s.asking <- struct{}{}:
+			defer func() { <-s.asking }()
+		case <-ctx.Done():
+			return answer{}, ctx.Err()
 		}
-		return found, err
+		if known, ok := s.answered(id); ok { // meanwhile
+			return known, nil
+		}
+		return s.ask(ctx, id)
 	})
-	if err != nil && !errors.Is(err, registry.ErrNoSchema) {
+	if err != nil {
 		return answer{}, fmt.Errorf("schema registry: %w", err)
 	}
-	made := answer{id: id, at: time.Now()}
-	if err != nil {
-		made.err = fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)
-	} else {
-		made.schema = asFormat(found)
+	return found, nil
+}
+
+// ask asks the registry once. An error means that it is away.
+func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
+	schema, err := s.from.Fetch(ctx, id)
+	if err == nil {
+		return s.keep(answerOf(id, schema)), nil
+	}
+	switch {
+	case errors.Is(err, registry.ErrUnauthorized):
+	case s.wasServed(id):
+		err = fmt.Errorf("it had schema %d before: %w", id, err)
+	case errors.Is(err, registry.ErrNoSchema):
+		return s.keep(answer{id: id, err: fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)}), nil
+	default:
+		since, probe := s.failsFor(id, err), s.probe(ctx)
+		if probe != nil {
+			s.recovered(id, err)
+		} else if since >= s.Patience {
+			s.logger.Error("the registry answers, but does not give this schema; its messages are set aside", zap.Uint32("schema", id), zap.Error(err))
+			return s.keep(answer{id: id, err: fmt.Errorf("%w: schema %d, although the registry answers: %w", formats.ErrUnknownSchema, id, err)}), nil
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.answers) >= maxSchemas {
-		clear(s.answers)
+	s.away = err
+	return answer{}, err
+}
+
+// answerOf converts a schema for a decoder.
+func answerOf(id uint32, found registry.Schema) answer {
+	var references []formats.Reference
+	for _, r := range found.References {
+		references = append(references, formats.Reference(r))
 	}
-	s.answers[id] = made
-	return made, nil
+	schema := formats.NewSchema(formats.OfRegistry(found.Type), found.Text, references...)
+	made := answer{id: id, hash: schema.Hash().String(), schema: schema}
+	if !schema.Format.NeedsSchema() {
+		schema.Text = "" // messages are read without it
+	}
+	if err := schema.Check(); err != nil {
+		made.schema, made.err = nil, err
+	}
+	return made
+}
+
+// keep remembers an answer.
+func (s *Schemas) keep(a answer) answer {
+	a.at = time.Now()
+	bytes := int64(0)
+	if a.schema != nil {
+		bytes = a.schema.Bytes()
+	}
+	if a.err != nil {
+		bytes += int64(len(a.err.Error()))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = nil
+	s.answers.Put(a.id, a, bytes)
+	if a.hash == "" {
+		return a
+	}
+	if len(s.served) >= maxServed {
+		clear(s.served)
+	}
+	s.served[a.id] = true
+	delete(s.failing, failure{id: a.id})
+	return a
+}
+
+// wasServed reports whether the registry had a schema for the id, as far as this process or the newest plan knows.
+func (s *Schemas) wasServed(id uint32) bool {
+	s.mu.Lock()
+	served := s.served[id]
+	s.mu.Unlock()
+	if served || s.Planned == nil {
+		return served
+	}
+	for _, seen := range s.Planned() {
+		if seen.ID == id {
+			return seen.Hash != ""
+		}
+	}
+	return false
+}
+
+// probe returns nil if the registry answers: with a schema that it had before, or with anything if there is none.
+func (s *Schemas) probe(ctx context.Context) error {
+	if id, ok := s.anyServed(); ok {
+		_, err := s.from.Fetch(ctx, id)
+		return err
+	}
+	return s.from.Answers(ctx)
+}
+
+func (s *Schemas) anyServed() (uint32, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range s.served {
+		return id, true
+	}
+	if s.Planned == nil {
+		return 0, false
+	}
+	for _, seen := range s.Planned() {
+		if seen.Hash != "" {
+			return seen.ID, true
+		}
+	}
+	return 0, false
+}
+
+// failsFor is how long an id has failed in this way.
+func (s *Schemas) failsFor(id uint32, err error) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	what := failureOf(id, err)
+	since, known := s.failing[what]
+	if !known {
+		if len(s.failing) >= maxServed {
+			clear(s.failing)
+		}
+		since = time.Now()
+		s.failing[what] = since
+	}
+	return time.Since(since)
+}
+
+// recovered forgets since when an id fails: the registry is away for all.
+func (s *Schemas) recovered(id uint32, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.failing, failureOf(id, err))
 }
 
 // prepared is the answer for the message that a Reader is about to read. It keeps the answer, because other readers may
@@ -101,28 +268,9 @@ func (p *prepared) Schema(id uint32) (*formats.Schema, error) {
 	return p.schema, p.err
 }
 
-// note records whether the registry answered.
-func (s *Schemas) note(err error, answered bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if answered {
-		err = nil
-	}
-	s.away = err
-}
-
 // Away returns why the registry did not answer the last request, or nil.
 func (s *Schemas) Away() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.away
-}
-
-// asFormat converts a schema for a decoder.
-func asFormat(s registry.Schema) *formats.Schema {
-	made := &formats.Schema{Format: formats.OfRegistry(s.Type), Text: s.Text}
-	for _, r := range s.References {
-		made.References = append(made.References, formats.Reference(r))
-	}
-	return made
 }

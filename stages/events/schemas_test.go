@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 
 	"go.uber.org/zap"
@@ -19,8 +20,10 @@ func (endless) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
 	if id%2 != 0 {
 		return registry.Schema{}, fmt.Errorf("%w: %d", registry.ErrNoSchema, id)
 	}
-	return registry.Schema{Type: registry.TypeAvro, Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]}`}, nil
+	return registry.Schema{Type: registry.TypeAvro, Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]` + strings.Repeat(" ", 100<<10) + `}`}, nil
 }
+
+func (endless) Answers(context.Context) error { return nil }
 
 // TestReaderKeepsWhatItPrepared while others fill the schema cache of the process.
 func TestReaderKeepsWhatItPrepared(t *testing.T) {
@@ -41,7 +44,7 @@ func TestReaderKeepsWhatItPrepared(t *testing.T) {
 			if ready && !one.Ready(message(c.id)) {
 				t.Errorf("%s: not ready", name)
 			}
-			for id := range uint32(2*maxSchemas + 2) {
+			for id := range uint32(2 * keptAnswers / (100 << 10)) {
 				if err := other.Prepare(t.Context(), message(id)); err != nil {
 					t.Fatal(err)
 				}

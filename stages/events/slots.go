@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 )
 
 // Slots bound how many messages a process works on at a time, whatever the number of its partitions. In addition to
@@ -14,6 +15,7 @@ import (
 type Slots struct {
 	idle    chan *Slot
 	schemas *arrowio.Schemas // of all messages
+	plans   *formats.Plans
 }
 
 // Slot is the memory in which one message is worked on.
@@ -26,7 +28,7 @@ type Slot struct {
 
 // NewSlots returns count slots, at least one.
 func NewSlots(count int) *Slots {
-	s := &Slots{idle: make(chan *Slot, max(1, count)), schemas: arrowio.NewSchemas()}
+	s := &Slots{idle: make(chan *Slot, max(1, count)), schemas: arrowio.NewSchemas(), plans: formats.NewPlans()}
 	for range cap(s.idle) {
 		s.idle <- &Slot{}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/supervise"
@@ -191,7 +192,7 @@ func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wi
 		case c == nil:
 			missing += wanted
 			open++
-		case c.CloseReason == wire.CloseLost:
+		case c.CloseReason == wire.CloseLost, c.CloseReason == wire.CloseRegistry:
 			return checkpoints, true
 		case !c.Closed:
 			missing += max(0, wanted-c.Counts.Scored)
@@ -252,8 +253,12 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 		return r.finished.set, nil
 	}
 	for _, c := range checkpoints {
-		if c.CloseReason == wire.CloseLost {
+		switch c.CloseReason {
+		case wire.CloseLost:
 			return nil, fmt.Errorf("offsets of partition %d are no longer in the log, or the log is another one", c.Partition)
+		case wire.CloseRegistry:
+			return nil, fmt.Errorf("partition %d: %w", c.Partition, events.ErrRegistryChanged)
+		case wire.CloseEnd, wire.CloseQuota, "":
 		}
 	}
 	if err := r.confirm(ctx, spec, checkpoints); err != nil {

@@ -188,7 +188,11 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 	defer p.Meter.Handled(meter.StageSubsample, time.Now())
 	span := meter.StartSpan(p.Tracer, p.Group, meter.StageSubsample, rec)
 	defer span.End()
-	if err := p.reader.Prepare(ctx, rec.Value); err != nil {
+	if err := p.reader.Prepare(ctx, rec.Value); errors.Is(err, events.ErrRegistryChanged) {
+		p.logger.Error("the exploration cannot be finished", zap.Int64("offset", rec.Offset), zap.Error(err))
+		p.core.Disagree()
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if err := p.reader.Begin(ctx); err != nil {

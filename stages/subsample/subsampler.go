@@ -152,6 +152,9 @@ func (s *Subsampler) CloseReason() wire.CloseReason { return s.closedBy }
 // one.
 func (s *Subsampler) Lose() { s.closedBy = wire.CloseLost }
 
+// Disagree closes the partition because the schema registry answers otherwise than it did for the plan.
+func (s *Subsampler) Disagree() { s.closedBy = wire.CloseRegistry }
+
 func (s *Subsampler) closeAtEnd() {
 	if !s.Closed() && s.nextOffset >= s.part.EndOffset {
 		s.closedBy = wire.CloseEnd

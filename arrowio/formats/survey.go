@@ -1,0 +1,239 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+)
+
+// Learning is how messages are read to learn an encoder from them. Rows of JSON have no types of their own. What they are
+// read as must not depend on the rows that share a message, so it is chosen later, by a [Survey] of the rows themselves.
+type Learning struct {
+	// Row is called with the text of each row of JSON, even if its message is refused in the end.
+	Row func(text []byte)
+	// Labels are the columns of the records that a message of JSON gives: one record for each kind of value that they have,
+	// with all rows, the first of which counts them.
+	Labels []string
+}
+
+// report gives the text of the row that ends here to the one who learns.
+func (r *jsonReader) report() {
+	text := r.body[r.ended:r.decoder.InputOffset()]
+	r.ended += int64(len(text))
+	r.learning.Row(text[bytes.IndexByte(text, '{'):])
+}
+
+// labelKinds are the kinds of values that a label can have.
+var labelKinds = [][]cellKind{{cellWhole, cellFloat}, {cellText}, {cellBool}}
+
+// labelRecords makes a record of the label columns for each kind of value that they have, at least one.
+func (t *table) labelRecords(names []string, schemas []schemaCache) (all []arrow.Record, err error) {
+	defer func() {
+		if err != nil {
+			for _, rec := range all {
+				rec.Release()
+			}
+		}
+	}()
+	for i, kinds := range labelKinds {
+		found := slices.ContainsFunc(names, func(name string) bool {
+			at, ok := t.find(name)
+			return ok && slices.ContainsFunc(kinds, func(k cellKind) bool { return t.columns[at].counts[k] > 0 })
+		})
+		if !found && (i < len(labelKinds)-1 || len(all) > 0) {
+			continue
+		}
+		rec, err := t.labelRecord(names, kinds, &schemas[i])
+		if err != nil {
+			return all, err
+		}
+		all = append(all, rec)
+	}
+	return all, nil
+}
+
+// labelRecord makes a record of the label columns that are there, with the values of some kinds.
+func (t *table) labelRecord(names []string, kinds []cellKind, schemas *schemaCache) (arrow.Record, error) {
+	if err := t.budget.Take(recordCost); err != nil {
+		return nil, err
+	}
+	m := maker{table: t}
+	var columns []arrow.Array
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	var there []string
+	for _, name := range names {
+		at, ok := t.find(name)
+		if !ok {
+			continue
+		}
+		c, err := t.only(&t.columns[at], kinds)
+		if err != nil {
+			return nil, err
+		}
+		made, err := m.array(c, c.commonType())
+		if err != nil {
+			return nil, err
+		}
+		columns, there = append(columns, made), append(there, name)
+	}
+	return array.NewRecord(schemas.schema(func(i int) string { return there[i] }, columns, true), columns, int64(t.rows)), nil
+}
+
+// only is the column with the values of some kinds.
+func (t *table) only(c *column, kinds []cellKind) (*column, error) {
+	only := &column{name: c.name}
+	values := 0
+	for _, k := range kinds {
+		only.counts[k] = c.counts[k]
+		values += c.counts[k]
+	}
+	if only.cells = c.cells; values == len(c.cells)-c.counts[cellNull] {
+		return only, nil
+	}
+	if err := t.budget.Take(int64(len(c.cells)) * cellBytes); err != nil {
+		return nil, err
+	}
+	only.cells = slices.Clone(c.cells)
+	for i := range only.cells {
+		if !slices.Contains(kinds, only.cells[i].kind) {
+			only.cells[i] = cell{}
+		}
+	}
+	return only, nil
+}
+
+// Survey counts what rows of JSON hold. It belongs to one goroutine.
+type Survey struct {
+	decoder *Decoder
+	rows    int64
+	columns []surveyed
+	index   map[string]int
+}
+
+// surveyed is what is known of a column.
+type surveyed struct {
+	name   string
+	counts [cellKinds]int64
+	widths map[int]int64 // of lists, by their length
+}
+
+// Column is a column of JSON, and what its values are read as.
+type Column struct {
+	Name  string
+	Kind  encoder.Kind
+	Width int
+}
+
+// NewSurvey returns a survey that has seen no rows.
+func NewSurvey(limits arrowio.Limits) *Survey {
+	return &Survey{decoder: NewDecoder(Options{Format: JSON, Limits: limits}), index: make(map[string]int)}
+}
+
+// Rows is how many rows were added.
+func (s *Survey) Rows() int64 { return s.rows }
+
+// Add counts the rows of a message.
+func (s *Survey) Add(message []byte) error {
+	t := &s.decoder.table
+	t.reset(s.decoder.options.Limits)
+	if err := s.decoder.read(message, lookup(JSON), false); err != nil {
+		t.abandon()
+		return err
+	}
+	s.rows += int64(t.rows)
+	for i := range t.columns {
+		c := &t.columns[i]
+		at, known := s.index[c.name]
+		if !known {
+			at = len(s.columns)
+			s.index[c.name], s.columns = at, append(s.columns, surveyed{name: c.name})
+		}
+		s.columns[at].add(c)
+	}
+	return nil
+}
+
+func (s *surveyed) add(c *column) {
+	for kind, n := range c.counts {
+		s.counts[kind] += int64(n)
+	}
+	if c.counts[cellList] == 0 {
+		return
+	}
+	if s.widths == nil {
+		s.widths = make(map[int]int64)
+	}
+	for _, one := range c.cells {
+		if one.kind == cellList {
+			_, n := one.span()
+			s.widths[n]++
+		}
+	}
+}
+
+// Columns returns the columns that have a value in enough rows, and those that are named, in the order in which rows have
+// them first, and the names of the others. A column is read as what most of its values are.
+func (s *Survey) Columns(least int64, named func(name string) bool) (columns []Column, rare []string) {
+	for i := range s.columns {
+		c := &s.columns[i]
+		if values := s.rowsWith(c); values < least && !named(c.name) {
+			rare = append(rare, c.name)
+			continue
+		}
+		columns = append(columns, c.column())
+	}
+	return columns, rare
+}
+
+func (*Survey) rowsWith(c *surveyed) (rows int64) {
+	for kind, n := range c.counts {
+		if cellKind(kind) != cellNull {
+			rows += n
+		}
+	}
+	return rows
+}
+
+// column decides what the values are read as: strings win a tie, and of lists those of the commonest length.
+func (s *surveyed) column() Column {
+	made := Column{Name: s.name, Width: 1}
+	numbers := s.counts[cellWhole] + s.counts[cellFloat]
+	lists, width := int64(0), 0
+	for n, rows := range s.widths {
+		if n > 0 && (rows > lists || rows == lists && n < width) {
+			lists, width = rows, n
+		}
+	}
+	switch most := max(s.counts[cellText], numbers, s.counts[cellBool], lists); most {
+	case 0:
+	case s.counts[cellText]:
+		made.Kind = encoder.Category
+	case numbers:
+		made.Kind = encoder.Numeric
+	case s.counts[cellBool]:
+		made.Kind = encoder.Bool
+	default:
+		made.Kind, made.Width = encoder.Vector, width
+	}
+	return made
+}
+
+// NewColumnReader returns a Decoder of JSON whose records have these columns, whatever a message has.
+func NewColumnReader(limits arrowio.Limits, columns []Column) *Decoder {
+	d := NewDecoder(Options{Format: JSON, Limits: limits})
+	d.wanted = &wanted{kinds: make(map[string]wantedKind), only: true}
+	for _, c := range columns {
+		d.wanted.features = append(d.wanted.features, c.Name)
+		d.wanted.kinds[c.Name] = wantedKind{c.Kind, c.Width}
+	}
+	return d
+}
