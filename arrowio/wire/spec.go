@@ -52,6 +52,15 @@ type Partition struct {
 	Quota int64 `json:"quota"`
 	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.
 	CalibrationRows int64 `json:"calibration_rows"`
+	// ReportedFrom and ReportedTo bound the offsets whose unusable messages and rows an earlier exploration with the same
+	// configuration has reported as dead letters: they are counted, but not reported again. Not hashed.
+	ReportedFrom int64 `json:"reported_from,omitempty"`
+	ReportedTo   int64 `json:"reported_to,omitempty"`
+}
+
+// Reported reports whether an earlier exploration has reported what is wrong with the message at an offset.
+func (p Partition) Reported(offset int64) bool {
+	return offset >= p.ReportedFrom && offset < p.ReportedTo
 }
 
 // Messages says how messages of events are read, in addition to the limits.
@@ -134,12 +143,16 @@ type Spec struct {
 }
 
 // Hash identifies everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions included, without
-// status, reason, handled offset, declined classes, config hash, times, the report on columns, the last batches and why
-// partitions are left out. It is stored in checkpoints. It panics if the spec holds a number that JSON cannot (NaN,
+// status, reason, handled offset, declined classes, config hash, times, the report on columns, the last batches, what
+// was reported and why partitions are left out. It is stored in checkpoints. It panics if the spec holds a number that JSON cannot (NaN,
 // Inf), which [Spec.Validate] reports as an error.
 func (s *Spec) Hash() string {
 	c := *s
 	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
+	c.Partitions = slices.Clone(c.Partitions)
+	for i := range c.Partitions {
+		c.Partitions[i].ReportedFrom, c.Partitions[i].ReportedTo = 0, 0
+	}
 	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Excluded, c.LastBatches = time.Time{}, nil, nil, nil, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
@@ -270,6 +283,9 @@ func (s *Spec) validatePartitions() error {
 		}
 		if p.EndOffset < p.StartOffset {
 			return fmt.Errorf("partition %d: end_offset %d is before start_offset %d", p.Partition, p.EndOffset, p.StartOffset)
+		}
+		if p.ReportedFrom < 0 || p.ReportedTo < p.ReportedFrom {
+			return fmt.Errorf("partition %d: reported offsets %d to %d", p.Partition, p.ReportedFrom, p.ReportedTo)
 		}
 		if p.Quota < 0 || p.CalibrationRows < 0 || p.LabelledRows < 0 {
 			return fmt.Errorf("partition %d: quota %d, calibration_rows %d and labelled_rows %d must not be negative",

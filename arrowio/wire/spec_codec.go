@@ -53,6 +53,8 @@ var partitionColumns = []struct {
 	{"labelled_rows", func(p *Partition) *int64 { return &p.LabelledRows }},
 	{"quota", func(p *Partition) *int64 { return &p.Quota }},
 	{"calibration_rows", func(p *Partition) *int64 { return &p.CalibrationRows }},
+	{"reported_from", func(p *Partition) *int64 { return &p.ReportedFrom }},
+	{"reported_to", func(p *Partition) *int64 { return &p.ReportedTo }},
 }
 
 // columnPartition is the column of the partitions' numbers.

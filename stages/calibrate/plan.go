@@ -63,6 +63,8 @@ type Request struct {
 	Reason      string
 	// Excluded lists the partitions to leave out.
 	Excluded []wire.Exclusion
+	// Reported are the offsets whose dead letters were sent by earlier explorations, by partition.
+	Reported map[int32]interval
 	// Force allows an exploration of the same rows as the last one.
 	Force bool
 	Now   time.Time
@@ -72,7 +74,7 @@ type Request struct {
 func Next(now state.Snapshot, at time.Time) Request {
 	return Request{
 		Last: now.Spec, Unfinished: now.Spec != nil && (now.Current == nil || now.Current.Sequence < now.Spec.Sequence),
-		Sequence: now.Sequence() + 1, Now: at,
+		Sequence: now.Sequence() + 1, Reported: reported(now), Now: at,
 	}
 }
 
@@ -294,7 +296,7 @@ func openRows(s Settings, scans []*scan, shape string) shapeOpened {
 		}
 		opened.schema = schemaOfText(columns)
 		if len(rare) > 0 {
-			opened.warning = fmt.Sprintf("left out were %d columns with a value in less than one of %d calibration rows, such as %q; events.features can name them", len(rare), commonest, rare[0])
+			opened.warning = fmt.Sprintf("left out were %d columns with a value in at most one of %d calibration rows, such as %q; events.features can name them", len(rare), commonest, rare[0])
 		}
 		return opened
 	}
@@ -353,6 +355,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 			spec.Excluded = append(spec.Excluded, w)
 		}
 	}
+	r.carry(spec)
 	spec.Exploration = wire.ExplorationID(spec)
 	spec.Decline(r.Classes)
 	return spec

@@ -70,7 +70,7 @@ func (t *textRows) survey(s *formats.Survey) (pieces []piece) {
 	return pieces
 }
 
-// commonest divides the rows: a column must have a value in one of so many, or be named by the configuration.
+// commonest divides the rows: a column must have a value in more than one of so many, or be named by the configuration.
 const commonest = 100
 
 // textColumns decides the columns of the rows of JSON in all partitions. Pieces are in the order of scans.
@@ -80,7 +80,7 @@ func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns
 		pieces = append(pieces, one.first.text.survey(survey))
 	}
 	named := setOf(slices.Concat(e.Features, e.Label, e.Passthrough, e.Exclude))
-	columns, rare = survey.Columns(survey.Rows()/commonest, func(name string) bool { return named[name] })
+	columns, rare = survey.Columns(survey.Rows()/commonest+1, func(name string) bool { return named[name] })
 	return columns, pieces, rare
 }
 

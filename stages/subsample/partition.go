@@ -217,7 +217,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
 		p.traffic.UndecodableBytes += int64(rec.Size())
-		p.addDeadLetter(deadletter.Refused(meter.StageSubsample, rec, err, p.Clock()))
+		p.addDeadLetter(rec.Offset, deadletter.Refused(meter.StageSubsample, rec, err, p.Clock()))
 		p.core.Refuse(rec.Offset + 1)
 		return nil
 	}
@@ -236,16 +236,19 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 				p.void = true // its rows are counted as dead letters
 				return err
 			}
-			p.addDeadLetter(deadLetter)
+			p.addDeadLetter(rec.Offset, deadLetter)
 		}
 		rowBase += int32(batches[i].NumRows())
 	}
 	return nil
 }
 
-// addDeadLetter has a dead letter wait for the next checkpoint. One that is larger than what may wait is sent before the records of
+// addDeadLetter has the dead letter of an offset wait for the next checkpoint, unless an earlier exploration has sent it. One that is larger than what may wait is sent before the records of
 // its fetch are given back, so that it need not be copied.
-func (p *partition) addDeadLetter(deadLetter pipeline.Record) {
+func (p *partition) addDeadLetter(offset int64, deadLetter pipeline.Record) {
+	if p.part.Reported(offset) {
+		return
+	}
 	size := deadLetter.Memory()
 	if p.deadLetterBytes+size <= p.deadLetterShare() {
 		deadLetter = deadletter.Clone(deadLetter)
@@ -281,7 +284,7 @@ func (p *partition) sampleBytes() int64 {
 // more: the partition closes, and the exploration yields no feature set.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
-		p.addDeadLetter(deadletter.RefusedBatch(meter.StageSubsample, g, p.Clock()))
+		p.addDeadLetter(g.From, deadletter.RefusedBatch(meter.StageSubsample, g, p.Clock()))
 		p.core.Refuse(g.To)
 		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset(), End: g.End})
 	}

@@ -1,0 +1,51 @@
+package calibrate
+
+import (
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/state"
+)
+
+// interval is a range of offsets.
+type interval struct{ from, to int64 }
+
+// reported are the offsets of each partition whose dead letters the last exploration has sent, or found sent: those that
+// its set was made from. What it left out, or another configuration refused, has not been reported.
+func reported(now state.Snapshot) map[int32]interval {
+	last := now.Spec
+	if last == nil {
+		return nil
+	}
+	found := make(map[int32]interval, len(last.Partitions))
+	for _, p := range last.Partitions {
+		found[p.Partition] = interval{p.ReportedFrom, p.ReportedTo}
+	}
+	set := now.CurrentSet()
+	if set == nil || now.Current.Sequence != last.Sequence || set.Set.Lineage.Exploration != last.Exploration {
+		return found
+	}
+	for _, p := range set.Set.Lineage.Partitions {
+		found[p.Partition] = found[p.Partition].and(interval{p.StartOffset, p.NextOffset})
+	}
+	return found
+}
+
+// and joins intervals that touch; of others the second counts.
+func (i interval) and(other interval) interval {
+	if i.from == i.to || i.to < other.from || other.to < i.from {
+		return other
+	}
+	return interval{min(i.from, other.from), max(i.to, other.to)}
+}
+
+// carry notes in the ranges of a plan what was reported of the same log under the same configuration.
+func (r *Request) carry(spec *wire.Spec) {
+	last := r.Last
+	if last == nil || last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog || last.Limits != spec.Limits || last.Messages != spec.Messages {
+		return
+	}
+	for i := range spec.Partitions {
+		p := &spec.Partitions[i]
+		was := r.Reported[p.Partition]
+		p.ReportedFrom, p.ReportedTo = was.from, was.to
+	}
+}
