@@ -101,7 +101,10 @@ type planner struct {
 	maxColumns int
 	compile    func(s *Schema, message string, w *wanted, maxColumns int) (plan, error)
 
-	message string // that was named last
+	// The last plan, of which a decoder may keep one that is small, and what it is of.
+	last    plan
+	schema  Hash
+	message string
 }
 
 func newPlanner(f Format, o *Options, w *wanted, compile func(*Schema, string, *wanted, int) (plan, error)) planner {
@@ -125,14 +128,23 @@ func (p *planner) schemaOf(m message) (*Schema, error) {
 
 // of returns the plan for a message whose type within the schema these bytes name.
 func (p *planner) of(s *Schema, message []byte) (plan, error) {
+	hash := s.Hash()
+	if p.last != nil && hash == p.schema && string(message) == p.message {
+		return p.last, nil
+	}
 	if string(message) != p.message {
 		p.message = string(message)
 	}
-	key := planKey{schema: s.Hash(), message: p.message, maxColumns: p.maxColumns}
+	p.last, p.schema = nil, hash
+	key := planKey{schema: hash, message: p.message, maxColumns: p.maxColumns}
 	if p.wanted != nil {
 		key.wanted = p.wanted.hash
 	}
-	return p.plans.of(key, func() (plan, error) { return p.compile(s, key.message, p.wanted, p.maxColumns) })
+	found, err := p.plans.of(key, func() (plan, error) { return p.compile(s, key.message, p.wanted, p.maxColumns) })
+	if err == nil && found.heldBytes() <= restingPlan {
+		p.last = found
+	}
+	return found, err
 }
 
 // effort counts what is done for a schema, before it is done: compiling takes time for it, also where it gives nothing.
