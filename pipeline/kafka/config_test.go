@@ -43,6 +43,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{func(c *kafka.Config) { c.BatchBudgetBytes = 128 << 20; c.FetchMemory = 320 << 20 }, []string{"fetch_memory", "batch_budget_bytes"}},
 		{func(c *kafka.Config) { c.RebalanceTimeout = 1 }, []string{"rebalance_timeout"}},
 		{func(c *kafka.Config) { c.HeartbeatInterval = 9 * time.Second }, []string{"heartbeat_interval", "session_timeout"}},
+		{func(c *kafka.Config) { c.GroupInstance = "pod 1" }, []string{"group_instance", "pod 1", "auto, none"}},
 		{func(c *kafka.Config) { c.Compression = "9" }, []string{"compression"}},
 		{func(c *kafka.Config) { c.TLS.CertFile = "cert" }, []string{"tls.cert_file", "tls.key_file", "tls.enabled"}},
 		{func(c *kafka.Config) { c.SASL.Mechanism = "kerberos" }, []string{"sasl.mechanism", "sasl.user", "sasl.password"}},
