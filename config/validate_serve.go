@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/stages/serve"
+)
 
 // minTokenBytes is the minimum length of a token: shorter ones can be guessed.
 const minTokenBytes = 16
@@ -10,6 +14,7 @@ func (k *checker) serve() {
 	k.rule(isListenAddress(c.Listen), "serve.listen", "want host:port, as 127.0.0.1:8000 or :8000")
 	k.rule(c.Token == "" || len(c.Token) >= minTokenBytes, "serve.token",
 		fmt.Sprintf("want %d bytes or more, as `openssl rand -hex 16` prints, or nothing for no token", minTokenBytes))
+	k.oneOf(c.Missing, "serve.missing", serve.MissingRules()...)
 	k.rule((c.TLS.CertFile == "") == (c.TLS.KeyFile == ""), "serve.tls.cert_file", "want both serve.tls.cert_file and serve.tls.key_file, or neither", "serve.tls.key_file")
 	k.rule(c.TLS.ClientCAFile == "" || c.TLS.CertFile != "", "serve.tls.client_ca_file", "certificates of clients need serve.tls.cert_file", "serve.tls.cert_file")
 	k.rule(1<<10 <= c.MaxBodyBytes && c.MaxBodyBytes <= maxInt32, "serve.max_body_bytes", "want 1KiB to 2147483647")

@@ -20,6 +20,12 @@ func parserOf(k Kind) func(text string) (float64, bool) {
 	}
 }
 
+// IsTime reports whether a text is a time of the kind.
+func IsTime(k Kind, text string) bool {
+	_, ok := parserOf(k)(text)
+	return ok
+}
+
 // inSeconds returns seconds and nanoseconds as one number. Every representation of a time is converted here, so that a
 // time has the same bits in each.
 func inSeconds(seconds, nanos int64) float64 { return float64(seconds) + float64(nanos)/1e9 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -11,8 +12,10 @@ import (
 // Answer is the answer to a request.
 type Answer struct {
 	Model, Version, ID string
-	FeatureSet         string // becomes one of the parameters
-	Tensors            []Tensor
+	// FeatureSet becomes one of the parameters, as do the columns in which values were imputed or categories unseen, if there are any.
+	FeatureSet      string
+	Imputed, Unseen []string
+	Tensors         []Tensor
 }
 
 // Tensor is an output: numbers, or texts that are each one of a list.
@@ -51,6 +54,8 @@ func (a *Answer) Append(dst []byte) (body []byte, header int) {
 	}
 	dst = append(dst, `,"parameters":{"feature_set":`...)
 	dst = AppendText(dst, a.FeatureSet)
+	dst = appendColumns(dst, `,"imputed":`, a.Imputed)
+	dst = appendColumns(dst, `,"unseen":`, a.Unseen)
 	dst = append(dst, `},"outputs":[`...)
 	for i := range a.Tensors {
 		if i > 0 {
@@ -66,6 +71,16 @@ func (a *Answer) Append(dst []byte) (body []byte, header int) {
 		}
 	}
 	return dst, header
+}
+
+// appendColumns writes a parameter, a text: the protocol has no lists there. Nothing is written for no columns.
+func appendColumns(dst []byte, name string, columns []string) []byte {
+	const most = 4 << 10
+	if len(columns) == 0 {
+		return dst
+	}
+	text := strings.Join(columns, ", ")
+	return AppendText(append(dst, name...), text[:min(len(text), most)])
 }
 
 func (t *Tensor) appendJSON(dst []byte) []byte {

@@ -27,13 +27,16 @@ func newServe() *cobra.Command {
 models of a pipeline and switches from one pair to the next between requests; a new feature set waits for its first
 model. It reads two topics and writes none. With --feature-set or --model it serves files and needs no broker.
 
+A row of JSON that lacks a column, or has one that is unknown or of another kind, is refused with all its faults;
+?missing=allow and serve.missing impute what is not there. Answers name what was imputed and unseen categories.
+
 With --json it prints its address once it takes requests.
 
 On the first SIGTERM or interrupt it reports that it is not ready, takes requests for another serve.drain_delay, and
 finishes those in progress.`,
 		Example: `  featurizer serve -c eerf.yaml
   featurizer serve --model model.arrow --set serve.listen=:8000
-  curl -H 'Content-Type: application/json' -d '{"age": 39, "workclass": "State-gov"}' localhost:8000/v1/predict`,
+  curl -H 'Content-Type: application/json' -d '{"age": 39, "workclass": "State-gov"}' 'localhost:8000/v1/predict?missing=allow'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			loaded, err := f.config.Load(nil, nil)

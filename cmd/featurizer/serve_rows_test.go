@@ -51,7 +51,7 @@ func TestServeAnswersForRowsOfAFile(t *testing.T) {
 		}
 		return r.StatusCode, string(text)
 	}
-	code, text := post("/v1/features", `[{"city": "Rome", "age": 31}, {"member": true, "income": 900.5, "city": null}]`)
+	code, text := post("/v1/features?missing=allow", `[{"city": "Rome", "age": 31}, {"member": true, "income": 900.5, "city": null}]`)
 	var got struct {
 		FeatureSet string `json:"feature_set"`
 		Features   [][]float64

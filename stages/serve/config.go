@@ -15,6 +15,7 @@ type Config struct {
 	Predictions      bool          `key:"predictions" doc:"serve a model with its feature set; false = features alone, of the feature set in use, with or without a model"`
 	Token            string        `key:"token" secret:"true" doc:"token that requests for rows and metadata must send as Authorization: Bearer, 16 bytes or more; best set in the environment; empty = no token is asked for"`
 	TLS              TLS           `key:"tls"`
+	Missing          string        `key:"missing" doc:"what becomes of a row that lacks a column, or has no value where the explored rows always had one: refuse, or allow = impute it; requests may say ?missing=allow or ?missing=refuse"`
 	MaxBodyBytes     int64         `key:"max_body_bytes" unit:"bytes" doc:"a request with a larger body is refused"`
 	BudgetBytes      int64         `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one request may allocate"`
 	MaxRows          int           `key:"max_rows" unit:"rows" doc:"a request with more rows is refused"`
@@ -26,6 +27,15 @@ type Config struct {
 	DrainDelay       time.Duration `key:"drain_delay" unit:"duration" doc:"how long requests are still accepted after a signal to stop, while /v2/health/ready already says no so that load balancers notice; those in progress then have shutdown.drain_timeout to finish"`
 }
 
+// The settings of Config.Missing.
+const (
+	MissingRefuse = "refuse"
+	MissingAllow  = "allow"
+)
+
+// MissingRules returns the settings of Config.Missing.
+func MissingRules() []string { return []string{MissingRefuse, MissingAllow} }
+
 // TLS says how connections are encrypted and which clients are accepted.
 type TLS struct {
 	CertFile     string `key:"cert_file" doc:"PEM file of the certificate chain; read again when it changes; empty = no TLS"`
@@ -36,7 +46,7 @@ type TLS struct {
 // Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
-		Listen: DefaultListen, Predictions: true, MaxBodyBytes: 4 << 20, BudgetBytes: 32 << 20, MaxRows: 8192,
+		Listen: DefaultListen, Predictions: true, Missing: MissingRefuse, MaxBodyBytes: 4 << 20, BudgetBytes: 32 << 20, MaxRows: 8192,
 		MaxResponseBytes: 32 << 20, Memory: 128 << 20, Connections: 1024, Timeout: 10 * time.Second, DrainDelay: 5 * time.Second,
 	}
 }

@@ -104,6 +104,7 @@ type Slot struct {
 	pair     *featurize.Pair
 	mapper   *featurize.Mapper
 	json     *events.Reader
+	checker  *formats.RowChecker
 	arrow    *events.Reader
 	tensors  *tensors.Decoder
 }
@@ -115,7 +116,7 @@ func (s *Slot) use(pair *featurize.Pair) {
 	}
 	s.pair, s.mapper = pair, pair.NewMapper()
 	source := events.Source{Limits: s.limiter.limits, Format: formats.JSON}
-	s.json = source.FeatureReader(pair.Encoder())
+	s.json, s.checker = source.FeatureReader(pair.Encoder()), formats.NewRowChecker(pair.Set.Encoder)
 	source.Format = formats.Arrow
 	s.arrow = source.FeatureReader(pair.Encoder())
 }
@@ -128,6 +129,11 @@ func (s *Slot) Pair() *featurize.Pair { return s.pair }
 
 // JSON reads rows of JSON in the format of event messages. The caller releases the batches before the next read.
 func (s *Slot) JSON(body []byte) ([]arrow.Record, error) { return s.json.Read(body) }
+
+// Check returns what is wrong with rows that JSON has read; see [formats.RowChecker.Check].
+func (s *Slot) Check(body []byte, allowMissing bool) []formats.RowFault {
+	return s.checker.Check(body, allowMissing)
+}
 
 // Arrow reads an Arrow IPC stream, otherwise like JSON. The batches may point into the body.
 func (s *Slot) Arrow(body []byte) ([]arrow.Record, error) { return s.arrow.Read(body) }

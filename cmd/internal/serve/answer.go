@@ -9,7 +9,7 @@ import (
 
 // appendRows writes the results as a JSON list with one element for each given row, in the same order; null for rows that cannot be
 // used.
-func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, features bool) []byte {
+func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, on remarks, features bool) []byte {
 	dst = append(dst, `{"feature_set":`...)
 	dst = tensors.AppendText(dst, pair.SetID())
 	if pair.Model != nil {
@@ -25,7 +25,7 @@ func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, featur
 	if len(made.Rejected) > 0 {
 		dst = appendRejected(dst, made)
 	}
-	return append(dst, '}')
+	return append(on.append(dst), '}')
 }
 
 func appendPredictions(dst []byte, pair *featurize.Pair, made *featurize.Mapped) []byte {

@@ -51,12 +51,13 @@ type fault struct {
 	outcome int
 	reason  string // a stable word
 	err     error
+	rows    []formats.RowFault // what is wrong with rows; nil unless that is the fault
 }
 
 func (f *fault) Error() string { return f.err.Error() }
 
 func faultf(code, outcome int, reason, format string, args ...any) *fault {
-	return &fault{code, outcome, reason, fmt.Errorf(format, args...)}
+	return &fault{code: code, outcome: outcome, reason: reason, err: fmt.Errorf(format, args...)}
 }
 
 // faultOf says how an error in reading or mapping rows is reported to the client.
@@ -66,19 +67,19 @@ func faultOf(err error) *fault {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, serve.ErrNoPair):
-		return &fault{http.StatusServiceUnavailable, meter.Unavailable, "nothing_served", err}
+		return &fault{code: http.StatusServiceUnavailable, outcome: meter.Unavailable, reason: "nothing_served", err: err}
 	case errors.Is(err, serve.ErrBusy):
-		return &fault{http.StatusServiceUnavailable, meter.Busy, "busy", err}
+		return &fault{code: http.StatusServiceUnavailable, outcome: meter.Busy, reason: "busy", err: err}
 	case errors.Is(err, arrowio.ErrTooLarge), errors.Is(err, arrowio.ErrBudget):
-		return &fault{http.StatusRequestEntityTooLarge, meter.TooLarge, deadletter.Reason(err), err}
+		return &fault{code: http.StatusRequestEntityTooLarge, outcome: meter.TooLarge, reason: deadletter.Reason(err), err: err}
 	case errors.Is(err, tensors.ErrTensors):
-		return &fault{http.StatusBadRequest, meter.Invalid, tensors.Reason, err}
+		return &fault{code: http.StatusBadRequest, outcome: meter.Invalid, reason: tensors.Reason, err: err}
 	case errors.Is(err, encoder.ErrSchema) || formats.Reason(err) != "":
-		return &fault{http.StatusBadRequest, meter.Invalid, deadletter.Reason(err), err}
+		return &fault{code: http.StatusBadRequest, outcome: meter.Invalid, reason: deadletter.Reason(err), err: err}
 	case errors.Is(err, context.Canceled):
-		return &fault{http.StatusServiceUnavailable, meter.Failed, "gone", fmt.Errorf("the client has gone: %w", err)}
+		return &fault{code: http.StatusServiceUnavailable, outcome: meter.Failed, reason: "gone", err: fmt.Errorf("the client has gone: %w", err)}
 	}
-	return &fault{http.StatusInternalServerError, meter.Failed, "failed", err}
+	return &fault{code: http.StatusInternalServerError, outcome: meter.Failed, reason: "failed", err: err}
 }
 
 // call is a request about rows being answered.
@@ -92,6 +93,7 @@ type call struct {
 	charged  int64 // of the limiter's memory
 	total    int   // rows in the request
 	rejected int
+	remarks  remarks
 }
 
 // buffers are memory that requests reuse.
@@ -158,6 +160,7 @@ func (c *call) do(answer func(c *call) (contentType string, err error)) error {
 	if pair.Model != nil {
 		header[headerModel] = []string{pair.ModelID()}
 	}
+	c.remarks.name(header)
 	if c.stopping.Load() {
 		header["Connection"] = []string{"close"}
 	}
@@ -258,7 +261,11 @@ func (c *call) refuse(f *fault) {
 	if c.stopping.Load() {
 		header.Set("Connection", "close")
 	}
-	send(c.w, f.code, map[string]string{"error": f.err.Error(), "reason": f.reason})
+	send(c.w, f.code, struct {
+		Error  string             `json:"error"`
+		Reason string             `json:"reason"`
+		Rows   []formats.RowFault `json:"rows,omitempty"`
+	}{f.err.Error(), f.reason, f.rows})
 }
 
 // send answers with a small JSON document.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -38,14 +39,23 @@ func (c *call) infer() (string, error) {
 	features := slices.ContainsFunc(outputs, func(o tensors.Tensor) bool { return o.Name == wire.ColumnFeatures })
 	made, err := c.mapRows([]arrow.Record{request.Rows}, features, sizesOf(pair, features), true)
 	if err != nil {
-		return "", err
+		return "", asTensorsFault(err)
 	}
 	if len(made.Rejected) > 0 {
 		first := made.Rejected[0]
 		return "", faultf(http.StatusBadRequest, meter.Invalid, first.Reason, "row %d cannot be used: %s (%d of %d rows cannot)", first.Row, first.Reason, len(made.Rejected), made.Total)
 	}
-	answer := tensors.Answer{Model: c.Model, Version: versionOf(pair), ID: request.ID, FeatureSet: pair.SetID(), Tensors: outputs}
+	answer := tensors.Answer{Model: c.Model, Version: versionOf(pair), ID: request.ID, FeatureSet: pair.SetID(), Tensors: outputs,
+		Imputed: c.remarks.columns(false), Unseen: c.remarks.columns(true)}
 	return c.sendTensors(pair, &answer, made), nil
+}
+
+// asTensorsFault gives bad rows the status that the protocol has for them.
+func asTensorsFault(err error) error {
+	if f := (*fault)(nil); errors.As(err, &f) && f.reason == badRows {
+		f.code = http.StatusBadRequest
+	}
+	return err
 }
 
 // sendTensors fills the outputs and encodes the answer.

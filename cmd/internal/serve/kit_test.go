@@ -110,7 +110,7 @@ type testServer struct {
 func newTestServer(t testing.TB, pair *featurize.Pair, change func(*serve.Config)) *testServer {
 	t.Helper()
 	config := serve.Default()
-	config.Concurrency = 2
+	config.Concurrency, config.Missing = 2, serve.MissingAllow
 	if change != nil {
 		change(&config)
 	}

@@ -37,6 +37,11 @@ func (c *call) rows(features bool) (string, error) {
 		return "", err
 	}
 	defer events.Release(batches)
+	if given == typeJSON {
+		if err := c.checkJSON(); err != nil {
+			return "", err
+		}
+	}
 	wanted := answerType(c.r, given)
 	made, err := c.mapRows(batches, features, sizesOf(c.slot.Pair(), features), wanted == typeJSON)
 	if err != nil {
@@ -46,7 +51,7 @@ func (c *call) rows(features bool) (string, error) {
 		c.buffers.answer, err = c.slot.Message(features)
 		return typeArrow, err
 	}
-	c.buffers.answer = appendRows(c.buffers.answer[:0], c.slot.Pair(), made, features)
+	c.buffers.answer = appendRows(c.buffers.answer[:0], c.slot.Pair(), made, c.remarks, features)
 	return typeJSON, nil
 }
 
@@ -61,9 +66,11 @@ func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bo
 		return nil, err
 	}
 	made, err := c.slot.Map(batches, features)
-	if err == nil {
-		c.rejected = len(made.Rejected)
+	if err != nil {
+		return nil, err
 	}
+	c.rejected = len(made.Rejected)
+	c.remarks, err = c.remarksOn(batches, made.Counts)
 	return made, err
 }
 
@@ -89,8 +96,8 @@ const (
 	numberBytes = 16
 	// rejectedBytes is the size of an unusable row: null, or its entry in the list of rejected rows.
 	rejectedBytes = 64
-	// frameBytes is everything around the rows: names, ids, Arrow's schema.
-	frameBytes = 16 << 10
+	// frameBytes is everything around the rows: names, ids, remarks, Arrow's schema.
+	frameBytes = 16<<10 + 2*remarkBytes
 	// escapedBytes is the most that a byte of a name takes in JSON.
 	escapedBytes = 6
 )
