@@ -72,19 +72,3 @@ const (
 	arrayCost  = 512 // one array: data, buffers, the typed view
 	recordCost = 512 // one record batch, without its arrays
 )
-
-// Budget counts down the memory that one message may still take. Nothing is ever given back, so it bounds the bytes
-// written as well as the bytes in use.
-type Budget struct{ Total, Left int64 }
-
-// NewBudget returns a budget of so many bytes.
-func NewBudget(total int64) Budget { return Budget{total, total} }
-
-// Take charges n bytes.
-func (b *Budget) Take(n int64) error {
-	if n > b.Left {
-		return overBudget("%d bytes wanted, %d of %d left", n, b.Left, b.Total)
-	}
-	b.Left -= n
-	return nil
-}

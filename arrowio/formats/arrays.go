@@ -70,13 +70,13 @@ func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls i
 
 // take allocates n zeros within the budget, for one of the buffers of the current array.
 func take[T any](m *maker, which buffer, n int) ([]T, error) {
+	if m.slot == nil {
+		return arrowio.Make[T](&m.budget, int64(n))
+	}
 	var one T
 	size := int64(n) * int64(unsafe.Sizeof(one))
 	if err := m.budget.Take(size); err != nil {
 		return nil, err
-	}
-	if m.slot == nil {
-		return make([]T, n), nil
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m.slot.room(which, int(size))))), n), nil
 }
@@ -209,14 +209,15 @@ func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 	if size > math.MaxInt32 {
 		return nil, tooLarge("column %s has %d bytes of text", arrowio.Quote(c.name), size)
 	}
-	if err := m.budget.Take(size); err != nil {
-		return nil, err
-	}
 	var data []byte
 	if m.slot == nil {
-		data = make([]byte, 0, size)
-	} else {
+		data, err = arrowio.Make[byte](&m.budget, size)
+		data = data[:0]
+	} else if err = m.budget.Take(size); err == nil {
 		data = m.slot.textRoom(int(size))
+	}
+	if err != nil {
+		return nil, err
 	}
 	for i := range m.rows {
 		if i < len(c.cells) {

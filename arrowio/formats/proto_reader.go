@@ -204,7 +204,7 @@ func (r *protoReader) append(f *protoField, one cell) error {
 		at = len(t.numbers)
 	}
 	if at+n != len(t.numbers) {
-		moved, err := grow(&t.budget, &t.numberRoom, t.numbers, n, 8)
+		moved, err := arrowio.Grow(&t.budget, &t.numberRoom, t.numbers, n)
 		if err != nil {
 			return err
 		}

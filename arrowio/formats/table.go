@@ -41,7 +41,7 @@ type column struct {
 	listed bool           // the index has its name
 	typ    arrow.DataType // from the schema; nil = the cells decide
 	cells  []cell
-	room   room // of cells
+	room   arrowio.Room // of cells
 	counts [cellKinds]int
 }
 
@@ -63,7 +63,7 @@ type table struct {
 	text    []byte
 	numbers []float64
 	// What has been charged for text and numbers.
-	textRoom, numberRoom room
+	textRoom, numberRoom arrowio.Room
 
 	bound plan // that gives the columns; nil = the message names them
 }
@@ -273,7 +273,7 @@ func (t *table) put(at int, kind cellKind, bits uint64) (bool, error) {
 	if missing < 0 {
 		return false, nil
 	}
-	cells, err := grow(&t.budget, &c.room, c.cells, missing+1, cellBytes)
+	cells, err := arrowio.Grow(&t.budget, &c.room, c.cells, missing+1)
 	if err != nil {
 		return false, err
 	}
@@ -297,7 +297,7 @@ func (t *table) endRow() error {
 
 // roomFor makes room for n bytes of text.
 func (t *table) roomFor(n int) (err error) {
-	t.text, err = grow(&t.budget, &t.textRoom, t.text, n, 1)
+	t.text, err = arrowio.Grow(&t.budget, &t.textRoom, t.text, n)
 	return err
 }
 
@@ -313,7 +313,7 @@ func (t *table) addText(s []byte) (uint64, error) {
 
 // addNumber stores a number of a list.
 func (t *table) addNumber(v float64) (err error) {
-	if t.numbers, err = grow(&t.budget, &t.numberRoom, t.numbers, 1, 8); err == nil {
+	if t.numbers, err = arrowio.Grow(&t.budget, &t.numberRoom, t.numbers, 1); err == nil {
 		t.numbers = append(t.numbers, v)
 	}
 	return err

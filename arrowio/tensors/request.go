@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -56,7 +57,8 @@ type Decoder struct {
 // NewDecoder returns a Decoder within limits.
 func NewDecoder(limits arrowio.Limits) *Decoder {
 	d := &Decoder{limits: arrowio.NewDecoder(limits).Limits()}
-	d.json = jsontext.NewDecoder(&d.reader)
+	// The library would keep all names of an object to compare them, out of any budget: see [seen].
+	d.json = jsontext.NewDecoder(&d.reader, jsontext.AllowDuplicateNames(true))
 	return d
 }
 
@@ -74,7 +76,7 @@ func (d *Decoder) Decode(body []byte, header int) (r *Request, err error) {
 	d.budget = arrowio.NewBudget(d.limits.BudgetBytes)
 	d.body = body[:header]
 	d.reader = *bytes.NewBuffer(d.body)
-	d.json.Reset(&d.reader)
+	d.json.Reset(&d.reader, jsontext.AllowDuplicateNames(true))
 	defer func() {
 		d.body, d.reader = nil, bytes.Buffer{}
 		if p := recover(); p != nil { // a second line of defence after all checks
@@ -248,9 +250,13 @@ func (d *Decoder) object(do func(key string) error) error {
 	if _, err := d.json.ReadToken(); err != nil {
 		return bad(err)
 	}
+	var twice seen
 	for d.json.PeekKind() == '"' {
 		key, err := d.text(maxName)
 		if err != nil {
+			return err
+		}
+		if err := twice.add(key); err != nil {
 			return err
 		}
 		if err := do(key); err != nil {
@@ -258,6 +264,27 @@ func (d *Decoder) object(do func(key string) error) error {
 		}
 	}
 	return d.next()
+}
+
+// names are those that have a meaning somewhere in a request.
+var names = []string{
+	"id", "inputs", "outputs", "parameters", "name", "datatype", "shape", "data",
+	"binary_data", "binary_data_size", "binary_data_output", "classification",
+}
+
+// seen is which of the names an object has had. Others are skipped, however often they come.
+type seen uint
+
+func (s *seen) add(name string) error {
+	at := slices.Index(names, name)
+	if at < 0 {
+		return nil
+	}
+	if *s&(1<<at) != 0 {
+		return wrong("duplicate name %s", arrowio.Quote(name))
+	}
+	*s |= 1 << at
+	return nil
 }
 
 // array reads an array: do reads each element.
@@ -313,6 +340,9 @@ func (d *Decoder) text(most int) (string, error) {
 	}
 	if len(raw) > most {
 		return "", tooLarge("a name of %d bytes, at most %d", len(raw), most)
+	}
+	if err := d.budget.Take(2 * int64(len(raw))); err != nil {
+		return "", err
 	}
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -138,6 +140,28 @@ func TestTheBudgetOfARequest(t *testing.T) {
 	limits.MaxMessageBytes = 10
 	if _, err := NewDecoder(limits).Decode([]byte(text), len(text)); !errors.Is(err, arrowio.ErrTooLarge) {
 		t.Errorf("error %v, want %v", err, arrowio.ErrTooLarge)
+	}
+}
+
+// Names that mean nothing are skipped without being kept, however many there are.
+func TestManyNamesTakeNoMemory(t *testing.T) {
+	limits := testLimits
+	var body bytes.Buffer
+	body.WriteString(`{"z":{`)
+	for i := 0; body.Len() < 1<<20-40; i++ {
+		fmt.Fprintf(&body, `"%s":0,`, strconv.FormatInt(int64(i), 36))
+	}
+	body.WriteString(`"z":0},"inputs":[]}`)
+	d := NewDecoder(limits)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := d.Decode(body.Bytes(), body.Len())
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "no inputs") {
+		t.Error(err)
+	}
+	if took := int64(after.TotalAlloc - before.TotalAlloc); took > limits.BudgetBytes {
+		t.Errorf("%d bytes were allocated, the budget is %d", took, limits.BudgetBytes)
 	}
 }
 

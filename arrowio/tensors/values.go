@@ -83,18 +83,18 @@ func (v *values) reserve(given, least int64) error {
 	if v.n > given/least {
 		return wrong("its shape says %d values, its data has %d bytes", v.n, given)
 	}
+	size := v.n * int64(v.kind.size)
 	if v.kind.size == 0 {
-		if err := v.budget.Take(given + 4*(v.n+1)); err != nil {
+		size = given
+		offsets, err := arrowio.Make[int32](&v.budget, v.n+1)
+		if err != nil {
 			return err
 		}
-		v.raw, v.offsets = make([]byte, 0, given), make([]int32, 1, v.n+1)
-		return nil
+		v.offsets = offsets[:1]
 	}
-	if err := v.budget.Take(v.n * int64(v.kind.size)); err != nil {
-		return err
-	}
-	v.raw = make([]byte, 0, v.n*int64(v.kind.size))
-	return nil
+	raw, err := arrowio.Make[byte](&v.budget, size)
+	v.raw = raw[:0]
+	return err
 }
 
 // readBinary reads values as they are in memory, strings preceded by their lengths.
@@ -162,7 +162,7 @@ func (v *values) readJSON(data []byte) error {
 		return err
 	}
 	v.reader = *bytes.NewBuffer(data)
-	v.json.Reset(&v.reader)
+	v.json.Reset(&v.reader, jsontext.AllowDuplicateNames(true))
 	if kind := v.json.PeekKind(); kind != '[' {
 		return wrong("its data is not an array")
 	}
@@ -218,11 +218,14 @@ func (v *values) addJSON(kind jsontext.Kind) error {
 // addNull adds a missing value.
 func (v *values) addNull() error {
 	if v.bitmap == nil {
-		size := bitutil.BytesForBits(v.n)
-		if err := v.budget.Take(size); err != nil {
+		bitmap, err := arrowio.Make[byte](&v.budget, bitutil.BytesForBits(v.n))
+		if err != nil {
 			return err
 		}
-		v.bitmap = bytes.Repeat([]byte{0xff}, int(size))
+		for i := range bitmap {
+			bitmap[i] = 0xff
+		}
+		v.bitmap = bitmap
 	}
 	bitutil.ClearBit(v.bitmap, int(v.count()))
 	v.nulls++
@@ -280,11 +283,15 @@ func (v *values) array(rows, width int64) arrow.Array {
 	return array.MakeFromData(list)
 }
 
-// packed packs booleans of a byte each into bits.
+// packed packs booleans of a byte each into bits, in the same memory.
 func packed(values []byte) []byte {
-	bits := make([]byte, bitutil.BytesForBits(int64(len(values))))
 	for i, v := range values {
-		bitutil.SetBitTo(bits, i, v != 0)
+		if i%8 == 0 {
+			values[i/8] = 0 // read already
+		}
+		if v != 0 {
+			bitutil.SetBit(values, i)
+		}
 	}
-	return bits
+	return values[:bitutil.BytesForBits(int64(len(values)))]
 }
