@@ -28,7 +28,8 @@ type ModelEntry struct {
 	ID     string
 	Offset int64
 	Time   time.Time // of the record
-	// Model lacks weights, ranges and the path of λ. It is nil if this build does not understand the record.
+	// Model lacks what grows with features, classes or partitions: [Follower.LoadModel] reads that. It is nil if this
+	// build does not understand the record.
 	Model *wire.Model
 	// Damaged says that no build understands the record.
 	Damaged bool
@@ -168,7 +169,7 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (dec
 	if err != nil {
 		model = nil
 	}
-	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutWeights(model), Damaged: err != nil && !errors.Is(err, wire.ErrFormatVersion)}
+	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutLists(model), Damaged: err != nil && !errors.Is(err, wire.ErrFormatVersion)}
 	return func(s *Snapshot) {
 		s.Models.drop(id)
 		s.Models.entries = append(s.Models.entries, entry)
@@ -205,13 +206,15 @@ func (m *Models) drop(id string) {
 	}
 }
 
-// withoutWeights returns the part of a model that snapshots keep.
-func withoutWeights(model *wire.Model) *wire.Model {
+// withoutLists returns the part of a model that snapshots keep of each model younger than the retention: a model a minute
+// for a week.
+func withoutLists(model *wire.Model) *wire.Model {
 	if model == nil {
 		return nil
 	}
 	light, weights := *model, *model.Model
-	weights.Theta = nil
-	light.Model, light.Judged, light.Ranges, light.Metrics.LambdaPath = &weights, nil, nil, nil
+	weights.Theta, weights.Intercept = nil, nil
+	light.Model, light.Judged, light.Label, light.Ranges, light.NotHeldOut = &weights, nil, nil, nil, nil
+	light.Metrics.LambdaPath, light.Metrics.Recall, light.Metrics.Calibration = nil, nil, nil
 	return &light
 }

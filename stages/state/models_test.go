@@ -3,15 +3,19 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -137,6 +141,47 @@ func (k *modelsKit) inUse() wire.Current {
 		k.t.Fatal("no model is in use")
 	}
 	return *m.Current
+}
+
+// A follower keeps of a model what does not grow with its classes and partitions.
+func TestAFollowerKeepsLittleOfAModel(t *testing.T) {
+	const classes, partitions, models, most = 1000, 200, 40, 4 << 10
+	f := New(nil, nil, testConfig)
+	decoder := arrowio.NewDecoder(f.config.Limits())
+	label := &encoder.Label{Columns: []string{"y"}, Kind: encoder.Category, Task: scoring.MultiClass}
+	m := &wire.Model{
+		Pipeline: "test", FeatureSetID: "fs-1", Sequence: 1, TrainedAt: noon, TrainRows: 10, Label: label,
+		Judgement: &wire.Judgement{Verdict: wire.VerdictBetter, Rule: "better"},
+	}
+	for i := range classes {
+		label.Classes = append(label.Classes, fmt.Sprintf("customer-segment-%04d", i))
+		m.Metrics.Recall = append(m.Metrics.Recall, training.ClassRecall{Class: label.Classes[i], Rows: 10, Right: 5})
+	}
+	for p := range int32(partitions) {
+		m.NotHeldOut = append(m.NotHeldOut, wire.Span{Partition: p, NextOffset: 1000, Log: "kQk3k2Z0T4mXh0vQk3k2Zw"})
+		m.Ranges = append(m.Ranges, wire.Range{Partition: p, Log: "kQk3k2Z0T4mXh0vQk3k2Zw", NextOffset: 5, Rows: 5})
+	}
+	m.Model = &training.Model{Features: 2, Outputs: classes, Theta: make([]float64, 2*classes), Intercept: make([]float64, classes), Loss: training.LossSquared}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range models {
+		m.Theta[0], m.ID = float64(i), ""
+		value, err := wire.EncodeModel(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do, err := f.decodeModel(decoder, pipeline.Record{Key: wire.SetKey("test", wire.ModelID(m)), Value: value, Time: noon, Offset: int64(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(&f.snapshot)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / models; kept > most || len(f.snapshot.Models.entries) != models {
+		t.Errorf("%d models, %d bytes kept of each, want at most %d", len(f.snapshot.Models.entries), kept, most)
+	}
 }
 
 func TestModelsReadTheTopic(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // reasonRunes bounds the text of an error in a record.
@@ -39,10 +40,8 @@ func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wir
 	if err != nil {
 		return err
 	}
-	if r.inUse == nil || r.inUse.ID != entry.ID {
-		if r.inUse, err = r.State.LoadModel(ctx, entry); err != nil {
-			return err
-		}
+	if err := r.loadInUse(ctx, entry); err != nil {
+		return err
 	}
 	most := 0
 	if incumbent := r.inUse; incumbent.FeatureSetID != challenger.FeatureSetID {
@@ -53,6 +52,18 @@ func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wir
 		return err
 	}
 	return r.trainer.compare(ctx, j, challenger, r.inUse, against, most)
+}
+
+// loadInUse loads the model in use, unless that is done.
+func (r *Runner) loadInUse(ctx context.Context, entry state.ModelEntry) error {
+	if r.inUse != nil && r.inUse.ID == entry.ID {
+		return nil
+	}
+	model, err := r.State.LoadModel(ctx, entry)
+	if err == nil {
+		r.inUse = model
+	}
+	return err
 }
 
 // opponent returns what predicts with the model in use.

@@ -37,7 +37,7 @@ func (r *Runner) publish(ctx context.Context, model *wire.Model) (*Fitted, error
 		}
 	}
 	r.Meter.Judged(judgement)
-	defer r.report()
+	defer r.report(ctx)
 	return fitted, r.State.RetireModels(ctx, r.Clock())
 }
 

@@ -244,7 +244,7 @@ func (r *Runner) refresh(ctx context.Context) error {
 	if err := r.State.RepairModel(ctx, now.Models); err != nil {
 		return err
 	}
-	r.report()
+	r.report(ctx)
 	return r.mend(ctx)
 }
 
@@ -261,15 +261,21 @@ func (r *Runner) mend(ctx context.Context) error {
 	if err := r.State.PublishModel(ctx, r.inUse); err != nil {
 		return err
 	}
-	r.report()
+	r.report(ctx)
 	return nil
 }
 
 // report updates what is known about models, and reports the one in use.
-func (r *Runner) report() {
+func (r *Runner) report(ctx context.Context) {
 	r.models = r.State.Snapshot().Models
 	entry, _ := r.models.CurrentEntry()
-	r.Meter.SetModel(entry.Model)
+	model := entry.Model
+	if model != nil {
+		if err := r.loadInUse(ctx, entry); err == nil { // otherwise what grows with its classes is not reported
+			model = r.inUse
+		}
+	}
+	r.Meter.SetModel(model)
 	var pin wire.Pin
 	if current := r.models.Current; current != nil {
 		pin = current.Pin

@@ -51,7 +51,7 @@ type cluster struct {
 type gatherer struct {
 	service cli.Service
 	scores  *scores
-	through reach // of the model in use
+	inUse   inUse
 	letters *letters
 	offsets window[positions]
 	counted window[int64]        // dead letters

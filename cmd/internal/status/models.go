@@ -7,15 +7,17 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // modelsShown bounds the models that the page lists.
 const modelsShown = 100
 
-// reach is how far into the events a model was fitted.
-type reach struct {
-	model string
-	next  map[int]int64 // offset of events, by partition
+// inUse is what is shown of the model in use alone.
+type inUse struct {
+	model    string
+	measures training.Measures
+	next     map[int]int64 // offset of events up to which it was fitted, by partition
 }
 
 // lookAtModels takes over what is known of models. They are followed from the first look on.
@@ -25,27 +27,27 @@ func (g *gatherer) lookAtModels(ctx context.Context, next *cluster) error {
 		return err
 	}
 	models := follower.Snapshot().Models
-	if entry, ok := models.CurrentEntry(); ok && entry.ID != g.through.model {
-		model, err := follower.LoadModel(ctx, entry) // for its ranges
+	if entry, ok := models.CurrentEntry(); ok && entry.ID != g.inUse.model {
+		model, err := follower.LoadModel(ctx, entry)
 		if err != nil {
 			return err
 		}
-		g.through = reachOf(model)
+		g.inUse = inUseOf(model)
 	}
-	next.models = listModels(models, g.through)
+	next.models = listModels(models, g.inUse)
 	return nil
 }
 
-func reachOf(m *wire.Model) reach {
-	through := reach{m.ID, map[int]int64{}}
+func inUseOf(m *wire.Model) inUse {
+	now := inUse{m.ID, m.Metrics.Measures, map[int]int64{}}
 	for _, r := range m.Ranges {
-		through.next[int(r.Partition)] = max(through.next[int(r.Partition)], r.NextOffset)
+		now.next[int(r.Partition)] = max(now.next[int(r.Partition)], r.NextOffset)
 	}
-	return through
+	return now
 }
 
 // listModels lists the newest models and the one in use, which is marked, oldest first.
-func listModels(models state.Models, through reach) []Model {
+func listModels(models state.Models, now inUse) []Model {
 	list := []Model{}
 	for _, entry := range models.Entries() {
 		current := models.Current != nil && models.Current.ID == entry.ID
@@ -53,11 +55,8 @@ func listModels(models state.Models, through reach) []Model {
 			continue
 		}
 		shown := describeModel(entry.Model)
-		if shown.Current = current; current && through.model == entry.ID {
-			shown.through = through.next
-		}
-		if !shown.Current {
-			shown.Measures.Recall, shown.Measures.Calibration = nil, nil
+		if shown.Current = current; current && now.model == entry.ID {
+			shown.through, shown.Measures = now.next, now.measures
 		}
 		list = append(list, shown)
 	}
