@@ -20,9 +20,9 @@ type Config struct {
 	BudgetBytes      int64         `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one request may allocate"`
 	MaxRows          int           `key:"max_rows" unit:"rows" doc:"a request with more rows is refused"`
 	MaxResponseBytes int64         `key:"max_response_bytes" unit:"bytes" doc:"a request whose answer could be larger is refused"`
-	Memory           int64         `key:"memory" unit:"bytes" doc:"memory for the bodies and answers of all requests together; a request that does not fit is asked to try again later"`
+	Memory           int64         `key:"memory" unit:"bytes" doc:"memory for the bodies of all requests, as they arrive, and for their answers; a request that does not fit is asked to try again later"`
 	Concurrency      int           `key:"concurrency" doc:"requests that are worked on at a time; others wait. 0 = twice the processors"`
-	Connections      int           `key:"connections" doc:"connections that are open at a time; more wait to be accepted"`
+	Connections      int           `key:"connections" doc:"connections that are open at a time, at most half of them from one address; the one that was idle longest is closed for a new one, and if all are busy a new one waits"`
 	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"how long a request may take to arrive, and then to be answered, including the wait for a slot"`
 	DrainDelay       time.Duration `key:"drain_delay" unit:"duration" doc:"how long requests are still accepted after a signal to stop, while /v2/health/ready already says no so that load balancers notice; those in progress then have shutdown.drain_timeout to finish"`
 }

@@ -13,7 +13,7 @@
 // A row takes the same path as in the stages: the decoder of events ([events.Reader]) with its limits, the encoder, the kernels and the
 // predictions of [featurize.Mapper].
 //
-// Memory: a request's body is charged to [Config.Memory] before it is read, and its answer before it is computed.
+// Memory: a request's body is charged to [Config.Memory] as it arrives, and its answer before it is computed.
 // Decoding has the budget of a message; that and scratch belong to the slots. Concurrency: Pairs and Limiter are safe for
 // concurrent use. A Slot belongs to one goroutine.
 package serve

@@ -104,15 +104,16 @@ func (s *Server) mux(o Options) http.Handler {
 	if o.Mount != nil {
 		o.Mount(mux)
 	}
-	if address, ok := s.listener.Addr().(*net.TCPAddr); ok && address.IP.IsLoopback() {
-		return plain(localOnly(mux))
-	}
-	return plain(mux)
+	return plain(OwnHost(s.listener, mux))
 }
 
-// localOnly refuses requests that name a host other than this machine. Otherwise a foreign page in a browser on this
-// machine could resolve a name of its own to the loopback, send requests here and read the answers (DNS rebinding).
-func localOnly(next http.Handler) http.Handler {
+// OwnHost refuses requests to a listener on the loopback that name a host other than this machine. Otherwise a foreign
+// page in a browser on this machine could resolve a name of its own to the loopback, send requests here and read the
+// answers (DNS rebinding).
+func OwnHost(listener net.Listener, next http.Handler) http.Handler {
+	if address, ok := listener.Addr().(*net.TCPAddr); !ok || !address.IP.IsLoopback() {
+		return next
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)
 		if err != nil {

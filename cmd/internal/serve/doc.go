@@ -5,8 +5,8 @@
 //	GET  /v2, /v2/models/{name}              what is served; both also under /versions/{version}
 //	GET  /v2/health/live, /v2/health/ready   for load balancers
 //
-// A [Server] enforces the limits of its [serve.Limiter] on each request: the token, the length of the body before it is read, memory before it is
-// taken, its slot, its time. Every answer names the feature set and the model that made it, in headers and in its body. docs/serving.md
+// A [Server] enforces the limits of its [serve.Limiter] on each request: the token, the length of the body before it is read, its pace, memory before it is
+// taken, its slot, its time. Connections are bounded, and one that is idle gives way. Every answer names the feature set and the model that made it, in headers and in its body. docs/serving.md
 // is the reference of the HTTP interface.
 //
 // Concurrency: one goroutine for each connection, from net/http. Each request is worked on in a slot of its own.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -97,7 +98,11 @@ type call struct {
 }
 
 // buffers are memory that requests reuse.
-type buffers struct{ body, answer []byte }
+type buffers struct {
+	small, large []byte
+	body         []byte // of the request, in one of them
+	answer       []byte
+}
 
 // keptBuffer is the largest buffer kept for later requests.
 const keptBuffer = 64 << 10
@@ -105,8 +110,9 @@ const keptBuffer = 64 << 10
 var spare = sync.Pool{New: func() any { return new(buffers) }}
 
 func (b *buffers) free() {
-	if cap(b.body) > keptBuffer {
-		b.body = nil
+	b.body = nil
+	if cap(b.large) > keptBuffer {
+		b.large = nil
 	}
 	if cap(b.answer) > keptBuffer {
 		b.answer = nil
@@ -215,21 +221,75 @@ func (c *call) read() error {
 	if !known {
 		size = most + 1 // one byte more shows that it is too long
 	}
-	if err := c.charge(size); err != nil {
-		return err
-	}
-	if int64(cap(c.buffers.body)) < size {
-		c.buffers.body = make([]byte, size)
-	}
-	n, err := io.ReadFull(c.r.Body, c.buffers.body[:size])
-	c.buffers.body = c.buffers.body[:n]
+	err := c.receive(size)
 	switch {
 	case !known && err == nil:
 		return c.tooLong()
-	case err != nil && (known || !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF)):
-		return faultf(http.StatusBadRequest, meter.Invalid, "body", "the body could not be read: %w", err)
+	case !known && errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return faultf(http.StatusRequestTimeout, meter.Invalid, "slow_body", "the body came slower than %d bytes a second", bodyRate)
+	case err == nil || errors.As(err, new(*fault)):
+		return err
 	}
-	return nil
+	return faultf(http.StatusBadRequest, meter.Invalid, "body", "the body could not be read: %w", err)
+}
+
+const (
+	// smallBody is the memory that a body has before any of it has arrived. It counts as part of its connection; more is
+	// charged, and doubles as bytes arrive.
+	smallBody = 16 << 10
+	// A body has to arrive at this rate, after a while.
+	bodyRate  = 16 << 10
+	bodyGrace = 2 * time.Second
+)
+
+// arrival is how long bytes may take.
+func arrival(bytes int) time.Duration { return bodyGrace + time.Duration(bytes)*time.Second/bodyRate }
+
+// receive reads so many bytes of the body. The error is io.EOF if it ends before.
+func (c *call) receive(size int64) error {
+	control, start := http.NewResponseController(c.w), c.deadline.Add(-2*c.config.Timeout)
+	b := c.buffers
+	if b.small == nil {
+		b.small = make([]byte, smallBody)
+	}
+	into, have := b.small[:min(size, smallBody)], 0
+	for {
+		_ = control.SetReadDeadline(start.Add(min(c.config.Timeout, arrival(have)))) // a test's recorder has none
+		n, err := c.r.Body.Read(into[have:])
+		have += n
+		b.body = into[:have]
+		switch {
+		case int64(have) == size:
+			_ = control.SetReadDeadline(c.deadline)
+			return nil
+		case err != nil:
+			return err
+		case have < len(into):
+			continue
+		}
+		if into, err = c.moreBody(into, min(size, int64(max(keptBuffer, 2*have)))); err != nil {
+			return err
+		}
+	}
+}
+
+// moreBody returns memory of that size with what has arrived.
+func (c *call) moreBody(arrived []byte, size int64) ([]byte, error) {
+	before := c.charged
+	if err := c.charge(size); err != nil {
+		return nil, err
+	}
+	b := c.buffers
+	if int64(cap(b.large)) < size {
+		b.large = make([]byte, size)
+	}
+	into := b.large[:size]
+	copy(into, arrived)
+	c.Limiter.Release(before) // of what it was in
+	c.charged -= before
+	return into, nil
 }
 
 func (c *call) tooLong() error {

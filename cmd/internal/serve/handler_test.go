@@ -81,7 +81,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A body of unknown length is charged as the largest, and cut off beyond that.
+// A body of unknown length is cut off beyond the largest.
 func TestABodyOfUnknownLength(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	d := newTestServer(t, pair, func(c *serve.Config) { c.MaxBodyBytes = int64(len(row)) })

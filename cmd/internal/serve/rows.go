@@ -65,6 +65,9 @@ func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bo
 	if err := c.reserve(rows, answer, rows*s.binaryRow); err != nil {
 		return nil, err
 	}
+	if asJSON && int64(cap(c.buffers.answer)) < answer { // a growing one would take more than was charged
+		c.buffers.answer = make([]byte, 0, answer)
+	}
 	made, err := c.slot.Map(batches, features)
 	if err != nil {
 		return nil, err

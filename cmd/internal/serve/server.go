@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/serve"
 )
@@ -54,14 +55,16 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("serve.listen: %w", err)
 	}
 	s.http = &http.Server{
-		Handler:           s.routes(),
+		Handler:           admin.OwnHost(s.listener, s.routes()),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.config.Timeout, WriteTimeout: 2*s.config.Timeout + sendTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerBytes,
 		ErrorLog:       zap.NewStdLog(o.Logger.Named("http")),
 		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the requests in progress.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
-	listener := newLimited(s.listener, s.config.Connections)
+	open := newConnections(s.listener, s.config.Connections)
+	s.http.ConnState = open.state
+	listener := net.Listener(open)
 	if secured != nil {
 		listener = tls.NewListener(listener, secured)
 	}
@@ -118,54 +121,5 @@ func (s *Server) Close(ctx context.Context) error {
 		_ = s.http.Close()
 	}
 	<-s.served
-	return err
-}
-
-// limited bounds the number of open connections.
-type limited struct {
-	net.Listener
-	open   chan struct{}
-	closed chan struct{}
-	once   atomic.Bool
-}
-
-func newLimited(l net.Listener, n int) net.Listener {
-	return &limited{Listener: l, open: make(chan struct{}, n), closed: make(chan struct{})}
-}
-
-// Accept waits until another connection may be opened.
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.open <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.open
-		return nil, err
-	}
-	return &counted{Conn: conn, open: l.open}, nil
-}
-
-func (l *limited) Close() error {
-	if l.once.CompareAndSwap(false, true) {
-		close(l.closed)
-	}
-	return l.Listener.Close()
-}
-
-// counted is a connection that frees its slot when it is closed.
-type counted struct {
-	net.Conn
-	open chan struct{}
-	once atomic.Bool
-}
-
-func (c *counted) Close() error {
-	err := c.Conn.Close()
-	if c.once.CompareAndSwap(false, true) {
-		<-c.open
-	}
 	return err
 }

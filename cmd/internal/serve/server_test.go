@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/ecdsa"
@@ -14,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,32 +94,135 @@ func TestARequestInProgressIsFinished(t *testing.T) {
 	must(t, stagestest.Await(t, "close", closed))
 }
 
-// Connections beyond the limit wait until one is closed.
-func TestConnectionsAreBounded(t *testing.T) {
+const (
+	live    = "GET /v2/health/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+	begun   = "POST /v1/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 4194304\r\n\r\n{"
+	foreign = "GET /v2/health/live HTTP/1.1\r\nHost: evil.example:8000\r\n\r\n"
+)
+
+// dial opens a connection and sends something on it.
+func dial(t *testing.T, s *Server, text string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addr())
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = conn.Write([]byte(text))
+	must(t, err)
+	return conn
+}
+
+// status reads the first line of an answer, empty at the end of the connection.
+func status(conn net.Conn) string {
+	line, _ := bufio.NewReader(conn).ReadString('\n')
+	return strings.TrimSpace(line)
+}
+
+// Whoever leaves connections open does not keep others out.
+func TestIdleConnectionsGiveWay(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
-	s := listening(t, pair, func(c *serve.Config) { c.Connections = 1 })
-	first, err := net.Dial("tcp", s.Addr())
-	must(t, err)
-	second, err := net.Dial("tcp", s.Addr())
-	must(t, err)
-	defer second.Close()
-	const live = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n"
-	_, err = first.Write([]byte(live))
-	must(t, err)
-	buffer := make([]byte, 1000)
-	_, err = first.Read(buffer)
-	must(t, err)
-	_, err = second.Write([]byte(live))
-	must(t, err)
-	must(t, second.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
-	if n, err := second.Read(buffer); err == nil {
-		t.Errorf("answered: %s", buffer[:n])
+	s := listening(t, pair, func(c *serve.Config) { c.Connections = 4 })
+	var idle []net.Conn
+	for range 2 {
+		conn := dial(t, s, live)
+		if got := status(conn); got != "HTTP/1.1 200 OK" {
+			t.Fatal(got)
+		}
+		idle = append(idle, conn)
 	}
-	must(t, first.Close())
-	must(t, second.SetReadDeadline(time.Time{}))
-	n, err := second.Read(buffer)
-	if err != nil || !bytes.HasPrefix(buffer[:n], []byte("HTTP/1.1 200")) {
-		t.Errorf("%v: %s", err, buffer[:n])
+	if got := status(dial(t, s, live)); got != "HTTP/1.1 200 OK" {
+		t.Errorf("with idle connections: %q", got)
+	}
+	if got := status(idle[0]); got != "" {
+		t.Errorf("the longest idle connection is open: %q", got)
+	}
+}
+
+// restless is a connection that is never used.
+type restless struct{ net.Conn }
+
+func (restless) Close() error { return nil }
+
+// Connections beyond the limit wait until one is done or idle. One address has half of them.
+func TestConnectionsAreBounded(t *testing.T) {
+	l := newConnections(nil, 4)
+	open := func(address byte) *connection {
+		return &connection{Conn: restless{}, of: l, address: netip.AddrFrom4([4]byte{10, 0, 0, address})}
+	}
+	var busy []*connection
+	for i := range byte(4) {
+		c := open(1 + i/2)
+		if got := l.admit(c); got != admitted {
+			t.Fatal(got)
+		}
+		l.state(c, http.StateActive)
+		busy = append(busy, c)
+	}
+	if got := l.admit(open(1)); got != refused {
+		t.Errorf("a third one of an address: %d", got)
+	}
+	waits := make(chan int)
+	go func() { waits <- l.admit(open(3)) }()
+	l.state(busy[2], http.StateIdle)
+	if got := stagestest.Await(t, "a place", waits); got != admitted || !busy[2].gone || busy[0].gone || l.open != 4 {
+		t.Errorf("%d, %d are open, idle one closed %v", got, l.open, busy[2].gone)
+	}
+	for _, c := range busy {
+		must(t, c.Close())
+		must(t, c.Close())
+	}
+	if l.open != 1 || len(l.by) != 1 || l.resting.Len() != 1 {
+		t.Errorf("%d open, of %d addresses, %d rest", l.open, len(l.by), l.resting.Len())
+	}
+}
+
+// A body is charged as it arrives, not as it is announced, and has to arrive.
+func TestSlowBodiesHoldNoMemory(t *testing.T) {
+	pair, _ := pairOf(t, stagestest.Binary)
+	s := listening(t, pair, func(c *serve.Config) { c.Timeout = 500 * time.Millisecond })
+	var slow []net.Conn
+	for range 40 {
+		slow = append(slow, dial(t, s, begun))
+	}
+	stagestest.Until(t, "the requests", func() bool { return s.Serving.Snapshot().InFlight == 40 })
+	if !s.Limiter.Reserve(s.config.Memory) {
+		t.Error("a byte of each of 40 bodies takes memory")
+	} else {
+		s.Limiter.Release(s.config.Memory)
+	}
+	for _, conn := range slow {
+		if got := status(conn); got != "HTTP/1.1 408 Request Timeout" {
+			t.Errorf("status %q", got)
+		}
+	}
+	if few, many := arrival(1), arrival(4<<20); few > 3*time.Second || many < time.Minute {
+		t.Errorf("a byte may take %v, 4 MiB %v", few, many)
+	}
+}
+
+// A large body is charged what it holds, and gives it back.
+func TestALargeBodyIsCharged(t *testing.T) {
+	pair, _ := pairOf(t, stagestest.Binary)
+	d := newTestServer(t, pair, nil)
+	body := []byte(row + strings.Repeat(" ", 1<<20))
+	if w := d.post("/v1/predict", body); w.Code != http.StatusOK {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+	if !d.Limiter.Reserve(d.config.Memory - 1<<20) {
+		t.Fatal("memory is missing")
+	}
+	if w := d.post("/v1/predict", body); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+	d.Limiter.Release(d.config.Memory - 1<<20)
+	d.free()
+}
+
+// A page of another host must not read answers through a browser on this machine.
+func TestForeignHostsAreRefused(t *testing.T) {
+	pair, _ := pairOf(t, stagestest.Binary)
+	s := listening(t, pair, nil)
+	if got := status(dial(t, s, foreign)); got != "HTTP/1.1 421 Misdirected Request" {
+		t.Error(got)
 	}
 }
 
