@@ -16,6 +16,7 @@ type Decoder struct {
 	schemas *Schemas
 	codecs  codecs
 	schema  *arrow.Schema
+	left    int64 // of the budget of the message last decoded
 }
 
 // NewDecoder returns a Decoder; a limit of zero means its default. It panics on a negative limit.
@@ -49,6 +50,9 @@ func (d *Decoder) Limits() Limits { return d.limits }
 // without record batches it is the only way to get the schema and its metadata.
 func (d *Decoder) Schema() *arrow.Schema { return d.schema }
 
+// Left is what the message last given to Decode has left of its budget. What is made of its rows may take that.
+func (d *Decoder) Left() int64 { return d.left }
+
 // unforeseen starts the text of an error that no check anticipated.
 const unforeseen = "unforeseen fault while decoding"
 
@@ -75,7 +79,7 @@ func (d *Decoder) Decode(value []byte) (recs []arrow.Record, err error) {
 			return
 		}
 		s.dicts.release()
-		d.schema = s.schema.arrow
+		d.schema, d.left = s.schema.arrow, s.budget.Left
 	}()
 	for {
 		more, err := s.next()

@@ -56,21 +56,14 @@ func writeStream(out *growing, schema *arrow.Schema, recs []arrow.Record) error 
 	return nil
 }
 
-// sizeHint estimates the encoded size, so that the output usually grows once. A slice of a longer
-// array counts with all of the array's buffers; the cap limits the effect.
-func sizeHint(schema *arrow.Schema, recs []arrow.Record) int {
-	const perField, most = 256, 16 << 20
-	n := perField * (1 + schema.NumFields()) * (1 + len(recs))
+// sizeHint estimates the encoded size, so that the output is usually allocated once and little larger than it has to be.
+func sizeHint(schema *arrow.Schema, recs []arrow.Record) int64 {
+	const perField = 256
+	n := int64(perField * (1 + schema.NumFields()) * (1 + len(recs)))
 	for _, rec := range recs {
-		for _, col := range rec.Columns() {
-			for _, b := range col.Data().Buffers() {
-				if b != nil {
-					n += b.Len()
-				}
-			}
-		}
+		n += TakenBytes(rec, nil)
 	}
-	return min(n, most)
+	return n
 }
 
 // growing is an append-only io.Writer. It recognises gaps by their addresses: it records their

@@ -142,6 +142,7 @@ func (k *checker) limits() {
 	k.rule(1 <= c.MaxRows && c.MaxRows <= maxInt32, "limits.max_rows", "want 1 to 2147483647, the greatest row number")
 	k.rule(c.MaxColumns >= 1, "limits.max_columns", "want 1 or more")
 	k.rule(c.Amplification >= 0, "limits.amplification", "want 0 or more")
+	k.rule(c.CompressedAmplification >= 0, "limits.compressed_amplification", "want 0 or more")
 }
 
 // process checks settings of the process rather than a stage.

@@ -21,6 +21,7 @@ type Record struct {
 	Value     []byte // nil is a tombstone
 	Headers   []Header
 	Batch     Mark // that holds it; zero if it was not fetched
+	Stored    int  // bytes that it takes at the broker: its share of its batch as compressed; 0 = unknown
 }
 
 // Header returns the value of the first header with the key, and whether there is one.
@@ -42,10 +43,13 @@ func (r *Record) Size() int {
 	return n
 }
 
-// Memory is how many bytes the record takes with everything it points to; for a small record, little more than its
-// Size.
+// Memory is how many bytes the record holds with everything it points to, used or not.
 func (r *Record) Memory() int {
-	return int(unsafe.Sizeof(*r)) + len(r.Headers)*int(unsafe.Sizeof(Header{})) + r.Size()
+	n := int(unsafe.Sizeof(*r)) + cap(r.Headers)*int(unsafe.Sizeof(Header{})) + cap(r.Key) + cap(r.Value)
+	for i := range r.Headers {
+		n += len(r.Headers[i].Key) + cap(r.Headers[i].Value)
+	}
+	return n
 }
 
 // Fetched is the response to one fetch of one partition.

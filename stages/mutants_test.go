@@ -217,7 +217,8 @@ func (v *victim) subsample(batches []arrow.Record) error {
 		if len(rows) == 0 {
 			continue
 		}
-		deadLetter, err := deadletter.Rejected(meter.StageSubsample, v.source, batches[i], 0, rows, stagestest.Noon)
+		budget := arrowio.NewBudget(64 << 20)
+		deadLetter, err := deadletter.Rejected(meter.StageSubsample, v.source, batches[i], 0, rows, &budget, stagestest.Noon)
 		if err != nil {
 			return err
 		}

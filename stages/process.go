@@ -223,7 +223,8 @@ func (p *Process) featurize() *featurize.Runner {
 	return &featurize.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageFeaturize), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageFeaturize), Topics: p.Settings.Topics, Config: p.Settings.Featurize,
-		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, ClassMinRows: p.classMinRows(),
+		Source: p.Source(), Amplification: p.Settings.Limits.Amplification, CompressedAmplification: p.Settings.Limits.CompressedAmplification,
+		ClassMinRows:     p.classMinRows(),
 		PredictionColumn: p.Settings.Live.PredictionColumn, Partitions: p.Partitions, DrainTimeout: p.DrainTimeout, Quarantine: p.quarantine(),
 	}
 }

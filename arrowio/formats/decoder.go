@@ -44,6 +44,7 @@ type Decoder struct {
 	labels  [3]schemaCache // of the kinds of labels, while learning
 	recycle *recycler      // nil without Options.EncodeOnly
 	readers map[Format]messageReader
+	isArrow bool // the last message
 }
 
 // NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit. An unusable schema
@@ -72,6 +73,14 @@ func NewDecoder(o Options) *Decoder {
 
 // MaxMessageBytes is the size limit for messages.
 func (d *Decoder) MaxMessageBytes() int64 { return d.options.Limits.MaxMessageBytes }
+
+// Left is what the message last given to Decode has left of its budget.
+func (d *Decoder) Left() int64 {
+	if d.isArrow {
+		return d.arrow.Left()
+	}
+	return d.table.budget.Left
+}
 
 // Trim releases the memory kept after a large message. Call it between messages.
 func (d *Decoder) Trim() { d.table.trim() }
@@ -115,7 +124,7 @@ const unforeseen = "unforeseen fault while decoding"
 // has a [Reason]. It never panics.
 func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
 	f, framed := d.format(value)
-	if f != nil && f.reader == nil {
+	if d.isArrow = f != nil && f.reader == nil; d.isArrow {
 		return d.arrow.Decode(value)
 	}
 	return d.decode(value, f, framed)

@@ -98,7 +98,7 @@ func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l Featur
 	if l.Predictions != nil {
 		size += rows * int(l.Predictions.RowBytes())
 	}
-	into = slices.Grow(into[:0], size+layoutMargin)
+	into = slices.Grow(into[:0], size+LayoutMargin)
 	gap := into[: 4*m*rows : 4*m*rows]
 	gaps, _ := l.Predictions.carve(into[4*m*rows:size], rows)
 	out, err := appendColumns(rec, meta, append([]column{
@@ -149,9 +149,9 @@ func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 	}
 }
 
-// layoutMargin is room for what a features message usually has besides its features: framing, schema, row numbers,
+// LayoutMargin is room for what a features message usually has besides its features: framing, schema, row numbers,
 // a label. If that is not enough, the memory grows by copying.
-const layoutMargin = 16 << 10
+const LayoutMargin = 16 << 10
 
 // DecodeFeatures returns the row numbers and features of a decoded features message of m features. Row
 // numbers are strictly ascending and every feature is finite. Both slices alias rec.

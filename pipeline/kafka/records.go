@@ -128,6 +128,9 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 			return fail(fmt.Errorf("%w: record %d of %d", pipeline.ErrCorruptBatch, i, b.count))
 		}
 		previous = record.Offset
+		if record.Stored = len(b.body); len(body) > 0 {
+			record.Stored = int(int64(len(b.body))*int64(record.Size())/int64(len(body))) + 1
+		}
 		if record.Offset >= from {
 			grown = append(grown, record)
 		}

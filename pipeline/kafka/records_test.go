@@ -332,6 +332,15 @@ func TestCompressedBatchesAreReadWithinTheBudget(t *testing.T) {
 			if err != nil || offsetsOf(records) != "10 11 12" || next != 13 || string(records[2].Value) != "2" {
 				t.Errorf("%q, next %d, %v", offsetsOf(records), next, err)
 			}
+			large := testBatch{base: 10, attributes: c.codec, lastDelta: 1, count: 2}
+			for i := range int64(2) {
+				large.body = append(large.body, testRecord{delta: i, value: make([]byte, 100_000)}.encode()...)
+			}
+			large.body = c.compress(t, large.body)
+			records, _, err = newReader(t).read(large.encode(), 10, nil)
+			if half := len(large.body) / 2; err != nil || records[0].Stored < half-1 || records[1].Stored > half+1 {
+				t.Errorf("shares of %d bytes: %+v, %v", len(large.body), []int{records[0].Stored, records[1].Stored}, err)
+			}
 
 			bomb := testBatch{base: 10, attributes: c.codec, lastDelta: 2, count: 1,
 				body: c.compress(t, make([]byte, 64*testBudget))}.encode()

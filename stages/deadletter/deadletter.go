@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -98,17 +99,27 @@ type RejectedRow struct {
 	Reason string
 }
 
+// rejectedRowBytes is what a row takes in the lists below, in addition to its values.
+const rejectedRowBytes = 48
+
 // Rejected returns the dead letter of some rows of a record batch. rowBase is the number, within its message, of the
-// batch's first row.
+// batch's first row. The rows are left out, as of a letter that is too large for the broker, if the message has too
+// little left of its budget: they are still in the source topic.
 func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase int32, rejected []RejectedRow,
-	now time.Time) (pipeline.Record, error) {
+	budget *arrowio.Budget, now time.Time) (pipeline.Record, error) {
 	inBatch := make([]int32, len(rejected))
 	inMessage := make([]int32, len(rejected))
 	reasons := make([]string, len(rejected))
 	for i, r := range rejected {
 		inBatch[i], inMessage[i], reasons[i] = r.Row, rowBase+r.Row, r.Reason
 	}
-	value, err := encodeRejected(batch, inBatch, inMessage, reasons)
+	var value []byte
+	cost := 2*arrowio.TakenBytes(batch, inBatch) + arrowio.Repeated(batch, 0) + rejectedRowBytes*int64(len(rejected)) // taken, then encoded
+	bare := budget.Take(cost) != nil
+	var err error
+	if !bare {
+		value, err = encodeRejected(batch, inBatch, inMessage, reasons)
+	}
 	if err != nil {
 		return pipeline.Record{}, fmt.Errorf("dead letter for %d rows of %s/%d offset %d: %w",
 			len(rejected), source.Topic, source.Partition, source.Offset, err)
@@ -118,7 +129,11 @@ func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase 
 		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: int32(len(rejected)),
 	}
 	headers := events.WithHeaders(meter.WithEventTime(&source), deadLetter.Headers())
-	return pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}, nil
+	letter := pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}
+	if bare {
+		letter = bareDeadLetter(letter)
+	}
+	return letter, nil
 }
 
 // rejectedDetail says how many rows were rejected for each reason, in the order in which the reasons came up.

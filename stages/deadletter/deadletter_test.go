@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -23,7 +24,9 @@ func TestRejectedRows(t *testing.T) {
 	rec := stagestest.WithSchema(rows, fields)
 	defer rec.Release()
 	source := pipeline.Record{Topic: "events", Partition: 3, Offset: 77, Key: []byte("k"), Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
-	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, []RejectedRow{{Row: 2, Reason: "nan_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}, stagestest.Noon)
+	rejected := []RejectedRow{{Row: 2, Reason: "nan_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}
+	budget := arrowio.NewBudget(64 << 10)
+	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, rejected, &budget, stagestest.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,5 +49,13 @@ func TestRejectedRows(t *testing.T) {
 	want := wire.DeadLetter{Stage: meter.StageSubsample, Reason: "nan_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: stagestest.Noon, Rows: 3}
 	if parsed != want || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter, "h") != "v" {
 		t.Fatalf("headers say %+v, want %+v", parsed, want)
+	}
+	budget.Left = 500 // of a message that repeats itself in its letters
+	bare, err := Rejected(meter.StageSubsample, source, rec, 100, rejected, &budget, stagestest.Noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := wire.ParseDeadLetterHeaders(events.Headers(bare.Headers)); err != nil || got != want || !isBare(bare) || budget.Left != 500 {
+		t.Errorf("without memory: %+v, %v, bare %v", got, err, isBare(bare))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -67,7 +68,8 @@ func (k *replayKit) reject(stage string, offset int64, rows ...int32) Place {
 	for i, row := range rows {
 		rejected[i] = RejectedRow{Row: row, Reason: "nan_feature"}
 	}
-	deadLetter, err := Rejected(stage, k.source(offset, nil), k.rows, 0, rejected, stagestest.Noon)
+	budget := arrowio.NewBudget(1 << 20)
+	deadLetter, err := Rejected(stage, k.source(offset, nil), k.rows, 0, rejected, &budget, stagestest.Noon)
 	if err != nil {
 		k.t.Fatal(err)
 	}

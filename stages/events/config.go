@@ -60,7 +60,9 @@ type Limits struct {
 	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one message may allocate"`
 	MaxRows         int   `key:"max_rows" unit:"rows" doc:"more rows in one message are refused"`
 	MaxColumns      int   `key:"max_columns" doc:"more columns in one message are refused"`
-	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" doc:"most output bytes that featurize makes for each byte of a message, beyond the first 16 MiB; a message that would give more is refused. 0 = the size of a row of features, so that every row must come with at least one byte"`
+	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" doc:"most bytes of features and dead letters that featurize makes for each byte of a message, beyond the first 16 MiB; a message that could give more is refused, as is one whose dead letters could be 64 times its size. 0 = the size of a row of features, so that every row must come with at least one byte"`
+	// CompressedAmplification is about what the broker holds.
+	CompressedAmplification int64 `json:"-" key:"compressed_amplification" unit:"bytes" doc:"the same for each byte of a message as compressed at the broker. 0 = the size of 1,024 rows of features: messages of two or more constant columns of four bytes pass in every codec, and of any column whose features take less than 16 MiB"`
 }
 
 // DefaultLimits returns the limits of an empty configuration.

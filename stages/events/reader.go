@@ -148,6 +148,9 @@ func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 	return batches, nil
 }
 
+// Left is what the message that was read last has left of its budget, for what is made of it.
+func (r *Reader) Left() int64 { return r.decoder.Left() }
+
 // align returns the message at an address where its numbers can be read in place: Arrow aligns them within a message,
 // but a record may lie anywhere in a fetch. Moving it once, into reused memory, costs less than the decoder's copy of
 // every column.
@@ -164,8 +167,11 @@ func (r *Reader) align(value []byte) []byte {
 // for thousands of dimensions.
 const ChunkBytes = 8 << 20
 
+// maxChunkRows bounds them where they are narrow: a rejected one has an entry in a list.
+const maxChunkRows = 1 << 18
+
 // ChunkRows is how many rows of dim dimensions are encoded at a time.
-func ChunkRows(dim int) int64 { return max(1, ChunkBytes/(4*int64(dim))) }
+func ChunkRows(dim int) int64 { return max(1, min(maxChunkRows, ChunkBytes/(4*int64(dim)))) }
 
 // Release releases the batches of a message.
 func Release(batches []arrow.Record) {

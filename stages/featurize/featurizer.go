@@ -35,6 +35,7 @@ type Featurizer struct {
 	// amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes, so that each
 	// row has to come with at least one byte.
 	amplification int64
+	compressed    int64      // the same for each byte as the broker holds it; 0 = as many as 1,024 rows take
 	predictor     *predictor // nil = the set has no label
 
 	rows    encoder.Rows // reused
@@ -254,18 +255,20 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	first, next := rows.FirstRow-m.base, rows.FirstRow-m.base+rows.RowCount
 	from, _ := slices.BinarySearch(m.rows.Row, first)
 	to, _ := slices.BinarySearch(m.rows.Row, next)
-	body, err := m.reserve(from, to)
+	columns := wire.SelectColumns(m.chunk, m.columns)
+	defer columns.Release()
+	size := arrowio.TakenBytes(columns, m.rows.Row[from:to]) + int64(to-from)*(m.rowBytes-passthroughRowBytes)
+	if size > m.maxBytes && rows.RowCount > 1 { // it is not made to be thrown away
+		return m.halves(rows)
+	}
+	body, err := m.reserve(columns, from, to, size)
 	if err != nil {
 		return err
 	}
 	value := body.Value
 	if int64(len(value)) > m.maxBytes && rows.RowCount > 1 {
 		m.Recycle(value)
-		head, tail := halves(rows)
-		if err := m.part(head); err != nil {
-			return err
-		}
-		return m.part(tail)
+		return m.halves(rows)
 	}
 	if out := m.firstRow - rows.FirstRow; out > 0 { // they were cut by other bounds before
 		m.Recycle(value)
@@ -286,7 +289,8 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	}
 	m.pending = encoder.Counts{}
 	if rejected := rejectedBetween(m.rows.Rejected, first, next); len(rejected) > 0 {
-		deadLetter, err := deadletter.Rejected(meter.StageFeaturize, m.source, m.chunk, m.base, rejected, m.now)
+		budget := arrowio.NewBudget(m.reader.Left()) // of each letter: the receiver charges those that are made
+		deadLetter, err := deadletter.Rejected(meter.StageFeaturize, m.source, m.chunk, m.base, rejected, &budget, m.now)
 		if err != nil {
 			return err
 		}
@@ -307,10 +311,10 @@ func (m *message) headers(part Part) []wire.Header {
 	return headers
 }
 
-// reserve puts passthrough and label columns of the encoded rows from, to into a message with room for their features
-// and predictions.
-func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
-	kept, err := events.TakeRows(m.chunk, m.rows.Row[from:to], m.columns)
+// reserve puts passthrough and label columns of the encoded rows from, to into a message of about that size, with room
+// for their features and predictions.
+func (m *message) reserve(columns arrow.Record, from, to int, size int64) (wire.FeaturesBody, error) {
+	kept, err := events.TakeRows(columns, m.rows.Row[from:to], nil)
 	if err != nil {
 		return wire.FeaturesBody{}, err
 	}
@@ -323,7 +327,7 @@ func (m *message) reserve(from, to int) (wire.FeaturesBody, error) {
 	if m.predictor.attaches() {
 		layout.Predictions = &m.predictor.columns
 	}
-	return wire.ReserveFeatures(m.spares.take(), kept, m.numbers, layout)
+	return wire.ReserveFeatures(m.spares.take(size+wire.LayoutMargin), kept, m.numbers, layout)
 }
 
 // transformRows writes the features of the encoded rows from, to, and the predictions. It takes so few rows at a time
@@ -345,12 +349,16 @@ func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 	}
 }
 
-func halves(part wire.FeatureBatch) (head, tail wire.FeatureBatch) {
-	head, tail = part, part
+// halves makes two parts of one that is too large.
+func (m *message) halves(part wire.FeatureBatch) error {
+	head, tail := part, part
 	head.RowCount = part.RowCount / 2
 	tail.FirstRow += head.RowCount
 	tail.RowCount -= head.RowCount
-	return head, tail
+	if err := m.part(head); err != nil {
+		return err
+	}
+	return m.part(tail)
 }
 
 // rejectedBetween lists the rejected rows from first up to, not including, next.

@@ -43,17 +43,20 @@ func newSource(parts []outgoing, i int) bool {
 // keptBytes is the size of the copies of a part.
 func keptBytes(parts []outgoing, i int) int {
 	part := &parts[i]
-	size := part.source.Memory()
-	if !newSource(parts, i) {
-		size -= len(part.source.Value)
+	size := besides(&part.source)
+	if newSource(parts, i) {
+		size += len(part.source.Value)
 	}
 	for _, r := range []*pipeline.Record{part.Output, part.DeadLetter} {
 		if r != nil {
-			size += r.Memory() - len(r.Value)
+			size += besides(r)
 		}
 	}
 	return size
 }
+
+// besides is what a record takes in addition to its value.
+func besides(r *pipeline.Record) int { return r.Memory() - cap(r.Value) }
 
 // own copies the key and the headers of a record.
 func (k *copies) own(r *pipeline.Record) {

@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -58,17 +59,19 @@ func (s *spares) put(value []byte) {
 	}
 }
 
-// take returns spare memory, or nil.
-func (s *spares) take() []byte {
+// take returns memory for an output of that size: spare one that is not much larger, or new one.
+func (s *spares) take(size int64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.list) == 0 {
-		return nil
+	for i := len(s.list) - 1; i >= max(0, len(s.list)-looked); i-- {
+		if value := s.list[i]; size <= int64(cap(value)) && int64(cap(value)) <= 2*size {
+			s.list = slices.Delete(s.list, i, i+1)
+			s.bytes -= int64(cap(value))
+			return value[:0]
+		}
 	}
-	last := len(s.list) - 1
-	value := s.list[last]
-	s.list[last] = nil
-	s.list = s.list[:last]
-	s.bytes -= int64(cap(value))
-	return value
+	return make([]byte, 0, size)
 }
+
+// looked is how many of the spares are looked at.
+const looked = 8

@@ -206,7 +206,7 @@ func (p *partition) chooseSet(ctx context.Context) error {
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
 	p.core, p.model = newFeaturizer(set, p.Source, p.Config.MaxOutputBytes), nil
-	p.core.amplification = p.Amplification
+	p.core.amplification, p.core.compressed = p.Amplification, p.CompressedAmplification
 	p.core.spares = &p.outputs.spares
 	if p.PredictionColumn != "" {
 		p.core.CompareColumn(p.PredictionColumn)

@@ -34,6 +34,8 @@ type Runner struct {
 	Source   events.Source // how events are read
 	// Amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes.
 	Amplification int64
+	// CompressedAmplification is the same for each byte of a message as the broker holds it; 0 = as many as 1,024 rows take.
+	CompressedAmplification int64
 	// ClassMinRows is how many rows of a class unknown to the newest exploration make featurizers ask for another one;
 	// 0 = never.
 	ClassMinRows int64

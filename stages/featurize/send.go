@@ -11,20 +11,21 @@ import (
 // add queues a part and moves the position past its rows. It first sends what waits if that and the part are too much
 // together: a request holds outputs of at most MaxOutputBytes, or a single one.
 func (p *partition) add(ctx context.Context, part outgoing) error {
-	var outputBytes int64
+	var outputBytes, held int64
 	var deadLetterBytes int
 	if part.Output != nil {
-		outputBytes = int64(part.Output.Memory())
+		outputBytes, held = int64(part.Output.Size()), int64(part.Output.Memory())
 	}
 	if part.DeadLetter != nil {
 		deadLetterBytes = part.DeadLetter.Memory()
+		held += int64(deadLetterBytes)
 	}
 	if p.outputBytes+outputBytes > p.Config.MaxOutputBytes || p.deadLetterBytes+deadLetterBytes > deadletter.Share(p.Partitions) {
 		if err := p.sendWithin(ctx, patience); err != nil {
 			return err
 		}
 	}
-	if err := p.charge(ctx, outputBytes); err != nil {
+	if err := p.charge(ctx, held); err != nil {
 		return err
 	}
 	p.waiting = append(p.waiting, part)
@@ -39,7 +40,7 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 // patience is how long a message keeps its slot while its output waits for the broker.
 const patience = time.Second
 
-// charge takes memory for an output. Before it waits for memory, it has everything of this partition acknowledged, so
+// charge takes memory for an output and its dead letter. Before it waits for memory, it has everything of this partition acknowledged, so
 // that no one waits for memory it holds.
 func (p *partition) charge(ctx context.Context, bytes int64) error {
 	if bytes == 0 {

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -229,9 +230,10 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 		return fmt.Errorf("score %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
 	}
 	var rowBase int32
+	budget := arrowio.NewBudget(p.reader.Left()) // of all letters: they wait together
 	for i, rows := range rejected {
 		if len(rows) > 0 {
-			deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, batches[i], rowBase, rows, p.Clock())
+			deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, batches[i], rowBase, rows, &budget, p.Clock())
 			if err != nil {
 				p.void = true // its rows are counted as dead letters
 				return err
