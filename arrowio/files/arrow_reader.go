@@ -40,7 +40,7 @@ func openArrow(src *source, o Options) (rows rowReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	allocator := ipc.WithAllocator(src.bounded(o.Allocator))
+	allocator := ipc.WithAllocator(src.bounded(o.Allocator, 1))
 	counted := &countedReader{r: stream}
 	reader, err := ipc.NewReaderFromMessageReader(&messages{ipc.NewMessageReader(counted, allocator), counted}, allocator)
 	if err != nil {

@@ -42,6 +42,10 @@ type parquetReader struct {
 	read    atomic.Int64
 }
 
+// bufferShare is the part of the process's memory that a buffer may take: a growing one is there twice, and values are
+// copied from it. A long text in a dictionary takes no more than some bits for each row that has it.
+const bufferShare = 4
+
 func openParquet(src *source, o Options) (rows rowReader, err error) {
 	defer guard(&err)
 	if _, err := src.content(); err != nil {
@@ -55,7 +59,7 @@ func openParquet(src *source, o Options) (rows rowReader, err error) {
 	case src.size == 0:
 		return nil, ErrEmpty
 	}
-	r := &parquetReader{src: src, mem: src.bounded(o.Allocator), batch: int64(o.BatchRows)}
+	r := &parquetReader{src: src, mem: src.bounded(o.Allocator, bufferShare), batch: int64(o.BatchRows)}
 	if err := r.open(); err != nil {
 		return nil, err
 	}

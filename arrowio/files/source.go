@@ -176,14 +176,14 @@ func skipBOM(r *bufio.Reader) error {
 // leastBound is the largest buffer that a reader may ask for where the process has no memory limit.
 const leastBound = 2 << 30
 
-// bounded returns an allocator that refuses a single buffer larger than the memory of the process, which only a
-// damaged file asks for: running out of memory cannot be recovered.
-func (s *source) bounded(mem memory.Allocator) memory.Allocator {
+// bounded returns an allocator that refuses a single buffer larger than a share of the memory of the process, which
+// only a damaged or hostile file asks for: running out of memory cannot be recovered.
+func (s *source) bounded(mem memory.Allocator, share int64) memory.Allocator {
 	most := debug.SetMemoryLimit(-1) // reads it
 	if most == math.MaxInt64 {
 		most = max(leastBound, s.size)
 	}
-	return boundedAllocator{mem, most}
+	return boundedAllocator{mem, most / share}
 }
 
 // boundedAllocator panics where it refuses, because the libraries that allocate cannot return an error; guard recovers
@@ -205,6 +205,6 @@ func (a boundedAllocator) Reallocate(size int, b []byte) []byte {
 
 func (a boundedAllocator) check(size int) {
 	if size < 0 || int64(size) > a.most {
-		panic(fmt.Errorf("%w: a buffer of %d bytes, and the process may use %d (GOMEMLIMIT, memory.limit)", arrowio.ErrTooLarge, size, a.most))
+		panic(fmt.Errorf("%w: a buffer of %d bytes, of what the process may use it may have %d (GOMEMLIMIT, memory.limit)", arrowio.ErrTooLarge, size, a.most))
 	}
 }
