@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -27,6 +29,7 @@ type demoFlags struct {
 	rows         int64
 	partitions   int
 	message      int
+	flip         bool
 	keep         string
 	json         bool
 	verbose      bool
@@ -40,8 +43,13 @@ func newDemo() *cobra.Command {
 		Long: `demo starts a broker inside the process, writes rows to its events topic, explores them, maps them to features, trains a
 model, and measures it on test rows, next to a model on as many plain random features. By default the rows are
 generated: a sum of cosines with noise, the best case for the method. Nothing is left on disk unless --keep names a
-folder.`,
+folder.
+
+--flip is about a world that changes: in a stream of 400 generated rows a second the largest cosine changes its sign
+after 100 seconds. It prints the live error, which is that of predictions made before anything learned from the rows,
+second by second. The seconds are simulated and pass faster.`,
 		Example: `  featurizer demo
+  featurizer demo --flip
   featurizer demo --data train.csv --label churned --features 200
   featurizer demo --data train.csv --test-file test.csv --label churned --candidates 2000 --sample 0.05`,
 		Args: cobra.NoArgs,
@@ -54,6 +62,7 @@ folder.`,
 	flags.Int64Var(&f.rows, "rows", 60_000, "rows to generate if there is no --data")
 	flags.IntVar(&f.partitions, "partitions", 4, "partitions of the events topic")
 	flags.IntVar(&f.message, "rows-per-message", 512, "rows in one message")
+	flags.BoolVar(&f.flip, "flip", false, "let the relation change in a stream of generated rows, and print live errors")
 	flags.StringVar(&f.keep, "keep", "", "new or empty folder in which the broker's data are kept")
 	flags.BoolVar(&f.verbose, "verbose", false, "show the logs of the stages")
 	f.config.Add(c)
@@ -61,7 +70,7 @@ folder.`,
 	f.settings.AddExploration(c)
 	f.settings.AddTrain(c)
 	cli.JSONFlag(c, &f.json)
-	cli.CommonFlags(c, "data", "label", "task", "features", "test-file", "test-fraction")
+	cli.CommonFlags(c, "data", "label", "task", "features", "test-file", "test-fraction", "flip")
 	return c
 }
 
@@ -79,6 +88,14 @@ func (f *demoFlags) run(c *cobra.Command) error {
 	options, files, err := f.options(c, loaded, bar)
 	if err != nil {
 		return err
+	}
+	if f.flip {
+		flipped, err := demo.Flip(c.Context(), options)
+		bar.Done()
+		if err != nil {
+			return err
+		}
+		return cli.Print(c, f.json, flipped, printFlip)
 	}
 	result, err := demo.Run(c.Context(), options)
 	bar.Done()
@@ -121,6 +138,8 @@ func (f *demoFlags) check(c *cobra.Command) error {
 		return cli.Usagef("--rows-per-message %d: expected 1 or more", f.message)
 	case f.rows < 100:
 		return cli.Usagef("--rows %d: expected 100 or more", f.rows)
+	case f.flip && slices.ContainsFunc(notWithFlip, c.Flags().Changed):
+		return cli.Usagef("--flip has rows of its own: it does not go with --%s", strings.Join(notWithFlip, ", --"))
 	case f.data == "" && f.test != "":
 		return cli.Usagef("--test-file goes with --data")
 	case f.data == "" && c.Flags().Changed("label"):
@@ -130,14 +149,18 @@ func (f *demoFlags) check(c *cobra.Command) error {
 	case f.test != "" && c.Flags().Changed("test-fraction"):
 		return cli.Usagef("--test-fraction does not go with --test-file")
 	}
-	if f.keep == "" {
-		return nil
-	}
 	return emptyDir(f.keep)
 }
 
-// emptyDir refuses a directory that is not empty, because an older run's topics would be used, and one that cannot be written.
+// notWithFlip are flags about rows that a flip does not have.
+var notWithFlip = []string{"data", "rows", "rows-per-message", "test-file", "test-fraction"}
+
+// emptyDir refuses a directory that is not empty, because an older run's topics would be used, and one that cannot be
+// written. No name means none.
 func emptyDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case os.IsNotExist(err):

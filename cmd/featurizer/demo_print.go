@@ -6,6 +6,8 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -70,6 +72,45 @@ func threeWays(t cli.Facts, name string, ours, plain, constant *float64) {
 	default:
 		t.Add(name, "%.4f selected, %.4f plain, %.4f a constant", *ours, *plain, *constant)
 	}
+}
+
+// flipLines are the seconds after a flip that are printed.
+var flipLines = []int{0, 2, 5, 10, 15, 20, 30, 40, 50, 60, 90, 120}
+
+// printFlip writes what a flip did to live errors.
+func printFlip(w io.Writer, f *demo.Flipped) {
+	t := cli.NewTable(w, "", "seconds after the flip", "live error %", "promised %", "", "model since the line before", "half-life")
+	last := 0
+	for _, second := range flipLines {
+		at := f.At(second)
+		if at == nil {
+			continue
+		}
+		model, halfLife := "", ""
+		for i := last + 1; i <= second; i++ {
+			if m := f.At(i); m != nil && m.Model != "" {
+				model, halfLife = m.Model, halfLifeText(m.HalfLife)
+			}
+		}
+		last = second
+		t.AppendRow([]any{second, flipPercent(at.Error), flipPercent(at.Promised), string(at.State), model, halfLife})
+	}
+	t.Render()
+	fmt.Fprintf(w, "%d rows a second; the live error is that of the newest %d rows, in percent of the variance\n", f.Rate, live.ShortRows)
+}
+
+func flipPercent(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", *v)
+}
+
+func halfLifeText(rows float64) string {
+	if rows == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.0f rows", rows)
 }
 
 func printNext(w io.Writer, s demoSummary, generated bool) {

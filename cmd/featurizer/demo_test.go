@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -22,6 +25,35 @@ func emptyTemp(t *testing.T) {
 			t.Errorf("left behind in the directory of temporary files: %v, %v", left, err)
 		}
 	})
+}
+
+// A minute after the relation has turned, live errors are within twice of what they were, with the settings of a stream.
+// Nobody is told that all is well meanwhile.
+func TestDemoOfAFlip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a stream of 220 simulated seconds")
+	}
+	var flipped demo.Flipped
+	if err := json.Unmarshal([]byte(fz(t, "demo", "--flip", "--json").Want(t, cli.ExitOK).Out), &flipped); err != nil {
+		t.Fatal(err)
+	}
+	before, after := flipped.At(0), flipped.At(60)
+	if before == nil || after == nil || before.State != live.Well || *after.Error > 2**before.Error {
+		t.Fatalf("before %+v, a minute after %+v", before, after)
+	}
+	worst := 0.0
+	for _, m := range flipped.Moments {
+		if m.Error == nil { // no block is there yet
+			continue
+		}
+		worst = max(worst, *m.Error)
+		if m.Second >= 10 && m.State == live.Well && *m.Error > 2**before.Error {
+			t.Errorf("after %d seconds all is well, with %.2f %% instead of %.2f", m.Second, *m.Error, *before.Error)
+		}
+	}
+	if worst < 100 {
+		t.Errorf("the largest error is %.1f %%: nothing has turned", worst)
+	}
 }
 
 // reconciles fails the test unless the rows of a demo add up.

@@ -79,6 +79,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"explore --sample-rows 5", "did you mean --set exploration.sample_rows=...?"},
 		{"explore --label churned --out " + rows + " --data " + rows, "is a file that is read"},
 		{"demo --test-fraction 1", "--test-fraction 1"},
+		{"demo --flip --rows 1000", "--flip has rows of its own"},
 		{"demo --label y", "--label goes with --data"},
 		{"demo --keep " + full, "not empty"},
 		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label; did you mean "churned"?); its columns are age, city, member, income, churned`},

@@ -127,7 +127,7 @@ func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
 	fmt.Fprintf(w, "%d rows predicted before anything learned from them, a new model every %d rows\n", all.Forgets.Rows, f.every)
 	fmt.Fprintf(w, "error: %s %% with forgetting, %s %% without, a constant %s %% (%s)\n",
 		figure(all.Forgets.Error), figure(all.Never.Error), figure(all.Forgets.ConstantError), measureText(all.Forgets))
-	fmt.Fprintf(w, "time: %s with forgetting, %s without, featurizing included\n", seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
+	fmt.Fprintf(w, "processor time: %s with forgetting, %s without, featurizing included\n", seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
 	if f.out != "" {
 		fmt.Fprintf(w, "the curve is in %s\n", f.out)
 	}

@@ -40,22 +40,25 @@ type Figures struct {
 
 // total adds up blocks.
 type total struct {
+	scores   bool           // those are added as well
 	sums     *wire.LiveSums // nil = no rows
 	promised pledge
 	from, to time.Time
 }
 
-// add adds a block. Where what is measured has changed, it begins again.
-func (t *total) add(b *wire.Block) {
-	for i := range b.Models {
-		s := &b.Models[i]
-		if t.sums == nil || !t.sums.Alike(s) {
-			first := s.Clone()
-			*t = total{sums: &first, from: b.From, to: b.To}
-		} else {
-			t.sums.Merge(s)
+// with adds a block. Where what is measured has changed, it begins again.
+func (t *total) with(b *wire.Block) *total {
+	for _, s := range b.Models {
+		if !t.scores {
+			s.Scores = [2][]wire.ScoreBin{}
 		}
-		t.promised.add(s)
+		if t.sums == nil || !t.sums.Alike(&s) {
+			first := s.Clone()
+			*t = total{scores: t.scores, sums: &first, from: b.From, to: b.To}
+		} else {
+			t.sums.Merge(&s)
+		}
+		t.promised.add(&s)
 	}
 	if b.From.Before(t.from) {
 		t.from = b.From
@@ -63,13 +66,14 @@ func (t *total) add(b *wire.Block) {
 	if b.To.After(t.to) {
 		t.to = b.To
 	}
+	return t
 }
 
 // FiguresOf returns the figures of blocks in order of time, nil if there are none.
 func FiguresOf(blocks []*wire.Block) *Figures {
-	t := total{}
+	t := &total{scores: true}
 	for _, b := range blocks {
-		t.add(b)
+		t.with(b)
 	}
 	return t.figures()
 }

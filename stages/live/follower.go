@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -138,16 +139,32 @@ func (f *Follower) read(ctx context.Context, number int) (blocks []*wire.Block, 
 	return blocks, nil
 }
 
+// inTime yields the blocks of all partitions by time, those of a partition in their own order.
+func inTime(blocks [][]*wire.Block) iter.Seq[*wire.Block] {
+	return func(yield func(*wire.Block) bool) {
+		for {
+			next := -1
+			for i, left := range blocks {
+				if len(left) > 0 && (next < 0 || byTime(left[0], blocks[next][0]) < 0) {
+					next = i
+				}
+			}
+			if next < 0 || !yield(blocks[next][0]) {
+				return
+			}
+			blocks[next] = blocks[next][1:]
+		}
+	}
+}
+
 // take adds new blocks to the window.
 func (f *Follower) take(blocks [][]*wire.Block) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	added := false
-	for _, partition := range blocks {
-		for _, b := range partition {
-			f.window.Add(b)
-			added = true
-		}
+	for b := range inTime(blocks) {
+		f.window.Add(b)
+		added = true
 	}
 	if added {
 		f.report = f.window.Report()

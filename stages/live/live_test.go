@@ -1,9 +1,11 @@
 package live
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,43 +117,85 @@ func sums(n int64, loss, variance, promised float64) *wire.LiveSums {
 func windowOf(losses ...float64) *Window {
 	w := NewWindow()
 	for i, loss := range losses {
-		at := noon.Add(time.Duration(i) * time.Second)
-		w.Add(&wire.Block{
-			Pipeline: "p", Partition: int32(i % 2), FirstOffset: int64(i), NextOffset: int64(i) + 1, From: at, To: at,
-			Models: []wire.LiveSums{*sums(250, loss, 1, 1)},
-		})
+		w.Add(blockAt(i, sums(250, loss, 1, 1)))
 	}
 	return w
 }
 
-func TestStates(t *testing.T) {
-	steady := func(n int, level, wave float64) (losses []float64) {
-		for i := range n {
-			losses = append(losses, level+wave*float64(1-2*(i%2)))
-		}
-		return losses
+// blockAt is the i-th block of a stream, one a second.
+func blockAt(i int, s *wire.LiveSums) *wire.Block {
+	at := noon.Add(time.Duration(i) * time.Second)
+	return &wire.Block{
+		Pipeline: "p", Partition: int32(i % 2), FirstOffset: int64(i), NextOffset: int64(i) + 1, From: at, To: at, Models: []wire.LiveSums{*s},
 	}
+}
+
+// steady is n mean losses around a level.
+func steady(n int, level, wave float64) (losses []float64) {
+	for i := range n {
+		losses = append(losses, level+wave*float64(1-2*(i%2)))
+	}
+	return losses
+}
+
+func TestStates(t *testing.T) {
 	jumps := steady(40, 1, 0.05)
 	copy(jumps[20:], steady(16, 3, 0.05))
 	for _, c := range []struct {
 		name   string
-		losses []float64
+		window *Window
 		want   State
 	}{
-		{"nothing", nil, Unknown},
-		{"fewer than 1,000 rows", steady(3, 9, 0), Unknown},
-		{"as promised", steady(40, 1, 0.05), Well},
-		{"better than promised", steady(40, 0.5, 0.05), Well},
-		{"a little above", steady(40, 1.05, 0.05), Well},
-		{"worse", steady(40, 1.3, 0.05), Wrong},
-		{"worse since 1,000 rows", append(steady(36, 1, 0.05), steady(4, 1.5, 0.05)...), Wrong},
-		{"well again since 1,000 rows", append(steady(36, 1.5, 0.05), steady(4, 1, 0.05)...), Well},
-		{"worse since 1,000 rows, after jumps", append(jumps[:36], steady(4, 1.5, 0.05)...), Wrong},
-		{"rows of a block alike", steady(40, 1.2, 0.5), Well},
+		{"nothing", windowOf(), Unknown},
+		{"fewer than 1,000 rows", windowOf(steady(3, 9, 0)...), Unknown},
+		{"as promised", windowOf(steady(40, 1, 0.05)...), Well},
+		{"better than promised", windowOf(steady(40, 0.5, 0.05)...), Well},
+		{"a little above", windowOf(steady(40, 1.05, 0.05)...), Well},
+		{"worse", windowOf(steady(40, 1.3, 0.05)...), Wrong},
+		{"worse since 1,000 rows", windowOf(append(steady(36, 1, 0.05), steady(4, 1.5, 0.05)...)...), Wrong},
+		{"well again since 1,000 rows", windowOf(append(steady(36, 1.5, 0.05), steady(4, 1, 0.05)...)...), Well},
+		{"worse since 1,000 rows, after jumps", windowOf(append(jumps[:36], steady(4, 1.5, 0.05)...)...), Wrong},
+		{"rows of a block alike", windowOf(steady(40, 1.2, 0.5)...), Well},
+		{"half learned, as a new model promises", halfLearned(100, 0), Wrong},
+		{"learned again", halfLearned(100, 8), Well},
+		{"a world that has become harder", halfLearned(200, 0), Well},
 	} {
-		if got := windowOf(c.losses...).Report(); got.State != c.want {
+		if got := c.window.Report(); got.State != c.want {
 			t.Errorf("%s: %s, excess %v", c.name, got.State, got.Excess)
 		}
+	}
+}
+
+// halfLearned has blocks of a model that is wrong, and then of one that does as badly as it promises; the last ones are
+// as good as before. Each block has 250 rows.
+func halfLearned(blocks, good int) *Window {
+	w := windowOf(steady(40, 1, 0.05)...)
+	for i := range blocks {
+		loss, promised := 3.0, 3.0
+		switch {
+		case i < 12:
+			promised = 1
+		case i >= blocks-good:
+			loss = 1
+		}
+		s := sums(250, loss+0.05*float64(1-2*(i%2)), 1, promised)
+		s.Model = fmt.Sprint("m-", promised)
+		w.Add(blockAt(40+i, s))
+	}
+	return w
+}
+
+// What partitions wrote is added by time, each partition's blocks in their order.
+func TestBlocksOfPartitionsInTime(t *testing.T) {
+	block := func(partition, at int) *wire.Block {
+		return &wire.Block{Partition: int32(partition), To: noon.Add(time.Duration(at) * time.Second)}
+	}
+	var got []string
+	for b := range inTime([][]*wire.Block{{block(0, 1), block(0, 5), block(0, 4)}, nil, {block(2, 2), block(2, 3), block(2, 5)}}) {
+		got = append(got, fmt.Sprint(b.Partition, "@", b.To.Sub(noon).Seconds()))
+	}
+	if want := "0@1 2@2 2@3 0@5 0@4 2@5"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
 	}
 }
 
@@ -162,7 +206,7 @@ func TestWindowKeepsTheNewestRows(t *testing.T) {
 	if r.Short.Rows != 1000 || r.Long.Rows != 10_000 || r.Hours[0].Rows != 25_000 || len(r.Hours) != 1 {
 		t.Fatalf("%d and %d rows, %+v", r.Short.Rows, r.Long.Rows, r.Hours)
 	}
-	w.Add(w.blocks[len(w.blocks)-2])
+	w.Add(w.blocks[len(w.blocks)-2].Block)
 	if again := w.Report(); !reflect.DeepEqual(again, r) {
 		t.Error("a block that was published twice counts twice")
 	}

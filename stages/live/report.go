@@ -47,35 +47,81 @@ type Hour struct {
 
 // Report returns what the window says now.
 func (w *Window) Report() Report {
-	r := Report{State: Unknown, Short: FiguresOf(w.newest(ShortRows)), Long: FiguresOf(w.newest(LongRows))}
+	r := Report{State: Unknown, Short: w.newest(&total{scores: true}, ShortRows), Long: w.newest(&total{scores: true}, LongRows)}
 	for number, hour := range w.hours {
 		r.Hours = append(r.Hours, Hour{Start: time.Unix(number*int64(time.Hour/time.Second), 0).UTC(), Figures: *hour.figures()})
 	}
 	slices.SortFunc(r.Hours, func(a, b Hour) int { return a.Start.Compare(b.Start) })
-	w.decide(&r)
+	if v := w.verdict; v.state != Unknown {
+		r.State, r.StandardError, r.Excess = v.state, &v.standard, &v.excess
+		w.alarm.replace(r.Short)
+	}
 	return r
 }
 
-// decide sets the state: wrong where the mean loss of the newest rows is above the promise by more than three standard
-// errors, or so is the share of misclassified rows. Variances are those of the live rows, and taken for the rows that the
-// promise was measured on.
-func (w *Window) decide(r *Report) {
-	s := r.Short
-	if s == nil || s.Rows < ShortRows || s.Promised == nil || len(w.blocks) < minBlocks {
-		return
+// verdict is a state with its reasons.
+type verdict struct {
+	state            State
+	standard, excess float64
+}
+
+// settleRows is for how many rows a model that is wrong has to do as well as was promised before. Held-out rows from
+// around a change make new models promise what they can do on a mixture of both worlds: so little that a half-learned
+// model would pass for well. After eight times the shortest half-life a promise is about the new world.
+const settleRows = 32_000
+
+// alarm is what was promised before the model became wrong.
+type alarm struct {
+	measure, column string
+	promised, error float64
+	promisedRows    int64
+	left            int64 // of settleRows
+}
+
+// replace puts the promise of before into figures; nil changes nothing.
+func (a *alarm) replace(f *Figures) {
+	if a != nil {
+		f.Promised, f.PromisedError, f.PromisedRows = &a.promised, &a.error, a.promisedRows
+	}
+}
+
+// judge finds the state after a block was added.
+func (w *Window) judge(added *wire.Block) {
+	short := w.newest(&total{}, ShortRows)
+	if a := w.alarm; a != nil {
+		if a.left -= added.Rows(); a.left <= 0 || a.measure != short.Measure || a.column != short.Column {
+			w.alarm = nil
+		}
+	}
+	w.alarm.replace(short)
+	w.verdict = w.decide(short)
+	switch {
+	case w.verdict.state != Wrong:
+		w.alarm = nil
+	case w.alarm == nil:
+		w.alarm = &alarm{short.Measure, short.Column, *short.Promised, *short.PromisedError, short.PromisedRows, settleRows}
+	}
+}
+
+// decide returns the state of the newest rows: wrong where their mean loss is above the promise by more than three
+// standard errors, or so is the share of misclassified rows. Variances are those of the live rows, and taken for the rows
+// that the promise was measured on.
+func (w *Window) decide(s *Figures) verdict {
+	if s.Rows < ShortRows || s.Promised == nil || len(w.blocks) < minBlocks {
+		return verdict{state: Unknown}
 	}
 	alike := w.resemblance(s.Measure)
 	rows := 1 / (1/float64(s.Rows) + 1/float64(max(s.PromisedRows, 1)))
-	standard := math.Sqrt(s.variance * alike / rows)
-	excess := inStandardErrors(s.Loss-*s.Promised, standard)
+	v := verdict{state: Well, standard: math.Sqrt(s.variance * alike / rows)}
+	v.excess = inStandardErrors(s.Loss-*s.Promised, v.standard)
 	if s.Measure == wire.LiveLogLoss {
 		share := s.Error / 100
-		excess = max(excess, inStandardErrors(share-*s.PromisedError/100, math.Sqrt(share*(1-share)*alike/rows)))
+		v.excess = max(v.excess, inStandardErrors(share-*s.PromisedError/100, math.Sqrt(share*(1-share)*alike/rows)))
 	}
-	r.State, r.StandardError, r.Excess = Well, &standard, &excess
-	if excess > wrongBeyond {
-		r.State = Wrong
+	if v.excess > wrongBeyond {
+		v.state = Wrong
 	}
+	return v
 }
 
 // inStandardErrors is a difference in units of its standard error.
@@ -95,20 +141,18 @@ func inStandardErrors(difference, standard float64) float64 {
 // the noise that they make.
 func (w *Window) resemblance(measure string) float64 {
 	var ratios []float64
-	var last *Figures
-	for i := range w.blocks {
-		f := FiguresOf(w.blocks[i : i+1])
-		if f.Measure != measure {
+	last := -1
+	for i, k := range w.blocks {
+		if k.measure != measure {
 			continue
 		}
-		if last != nil {
-			d := f.Loss - last.Loss
-			independent := f.variance/float64(f.Rows) + last.variance/float64(last.Rows)
+		if last >= 0 {
+			d, independent := k.loss-w.blocks[last].loss, k.noise+w.blocks[last].noise
 			if independent > 0 {
 				ratios = append(ratios, float64(d*d)/independent)
 			}
 		}
-		last = f
+		last = i
 	}
 	if len(ratios) == 0 {
 		return 1

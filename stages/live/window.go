@@ -25,16 +25,26 @@ const (
 
 // Window merges the blocks of all partitions.
 type Window struct {
-	blocks []*wire.Block // by time and partition
-	rows   int64         // of blocks
-	bytes  int64         // of blocks
+	blocks []kept // by time and partition
+	rows   int64  // of blocks
+	bytes  int64  // of blocks
 	places map[int32]place
 	hours  map[int64]*total // by number of the hour; without scores
+
+	verdict verdict // as of the block that was added last
+	alarm   *alarm  // nil = the model is not wrong
+}
+
+// kept is a block with the mean of its losses, and what its variance would be if rows were independent.
+type kept struct {
+	*wire.Block
+	measure     string
+	loss, noise float64
 }
 
 // NewWindow returns a window without blocks.
 func NewWindow() *Window {
-	return &Window{places: map[int32]place{}, hours: map[int64]*total{}}
+	return &Window{verdict: verdict{state: Unknown}, places: map[int32]place{}, hours: map[int64]*total{}}
 }
 
 // Add adds a block. One that was added before is skipped: it was published again because nobody knew whether it had
@@ -44,15 +54,17 @@ func (w *Window) Add(b *wire.Block) {
 		return
 	}
 	w.places[b.Partition] = place{b.SourceLog, b.NextOffset, b.NextRow}
-	at, _ := slices.BinarySearchFunc(w.blocks, b, byTime)
-	w.blocks = slices.Insert(w.blocks, at, b)
+	f := (&total{}).with(b).figures()
+	at, _ := slices.BinarySearchFunc(w.blocks, b, func(k kept, b *wire.Block) int { return byTime(k.Block, b) })
+	w.blocks = slices.Insert(w.blocks, at, kept{b, f.Measure, f.Loss, f.variance / float64(f.Rows)})
 	w.rows, w.bytes = w.rows+b.Rows(), w.bytes+memoryOf(b)
 	for len(w.blocks) > 0 && w.dispensable() {
-		w.rows, w.bytes = w.rows-w.blocks[0].Rows(), w.bytes-memoryOf(w.blocks[0])
-		w.blocks[0] = nil
+		w.rows, w.bytes = w.rows-w.blocks[0].Rows(), w.bytes-memoryOf(w.blocks[0].Block)
+		w.blocks[0] = kept{}
 		w.blocks = w.blocks[1:]
 	}
 	w.addHour(b)
+	w.judge(b)
 }
 
 // dispensable reports whether the oldest block is more than is kept.
@@ -84,19 +96,21 @@ func (w *Window) addHour(b *wire.Block) {
 		hour = &total{}
 		w.hours[number] = hour
 	}
-	hour.add(b)
-	hour.sums.Scores = [2][]wire.ScoreBin{}
+	hour.with(b)
 	if len(w.hours) > Hours {
 		delete(w.hours, slices.Min(slices.Collect(maps.Keys(w.hours))))
 	}
 }
 
-// newest returns the whole blocks that make up at least that many of the newest rows, or all there are, oldest first.
-func (w *Window) newest(rows int64) []*wire.Block {
+// newest adds the whole blocks that make up at least that many of the newest rows, or all there are, to a total.
+func (w *Window) newest(t *total, rows int64) *Figures {
 	first := len(w.blocks)
 	for sum := int64(0); first > 0 && sum < rows; {
 		first--
 		sum += w.blocks[first].Rows()
 	}
-	return w.blocks[first:]
+	for _, k := range w.blocks[first:] {
+		t.with(k.Block)
+	}
+	return t.figures()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/cputime"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
@@ -43,7 +44,7 @@ type Interval struct {
 type Backtested struct {
 	Intervals []Interval `json:"intervals"`
 	All       Interval   `json:"all"`
-	// Seconds are those of featurizing, comparing and training, with forgetting and without.
+	// Seconds are processor time for featurizing, comparing and training, with forgetting and without.
 	ForgetsSeconds float64 `json:"forgets_seconds"`
 	NeverSeconds   float64 `json:"never_forgets_seconds"`
 }
@@ -155,8 +156,8 @@ func (b *Backtest) newArm(forget bool) (*backtestArm, error) {
 
 // add predicts the rows of a message that begins with a row of the file, and then learns from them.
 func (a *backtestArm) add(rows arrow.Record, first int64) error {
-	began := time.Now()
-	defer func() { a.took += time.Since(began) }()
+	began := cputime.Process()
+	defer func() { a.took += cputime.Process() - began }()
 	value, err := arrowio.EncodeStream(rows.Schema(), rows)
 	if err != nil {
 		return err
@@ -180,8 +181,8 @@ func (a *backtestArm) add(rows arrow.Record, first int64) error {
 
 // retrain makes a new model of the rows so far, if there are enough.
 func (a *backtestArm) retrain(ctx context.Context) error {
-	began := time.Now()
-	defer func() { a.took += time.Since(began) }()
+	began := cputime.Process()
+	defer func() { a.took += cputime.Process() - began }()
 	model, err := a.trainer.Solve(ctx, "backtest", time.Time{})
 	if errors.Is(err, train.ErrTooFewRows) {
 		return nil

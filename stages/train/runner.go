@@ -106,6 +106,14 @@ func (r *Runner) own(ctx context.Context) error {
 // retrainEvery is how often models are made while the one in use is worse than it promised.
 const retrainEvery = 10 * time.Second
 
+// Pause is how long after a model the next one is made, given what live errors say.
+func (c Config) Pause(state live.State) time.Duration {
+	if state == live.Wrong {
+		return min(retrainEvery, c.Interval)
+	}
+	return c.Interval
+}
+
 // pause waits for the next model: until the interval has passed or, sooner, while there is none of the feature set in
 // use or live errors say that the model is wrong. It returns when ctx ends.
 func (r *Runner) pause(ctx context.Context) {
@@ -114,7 +122,7 @@ func (r *Runner) pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 		return
-	case <-time.After(retrainEvery):
+	case <-time.After(r.Config.Pause(live.Wrong)):
 	}
 	for {
 		sets, reports := r.State.Changed(), r.Live.Changed()

@@ -79,19 +79,12 @@ type run struct {
 
 // Run runs a demo.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	server, err := embedded.Start(embedded.Options{Dir: o.Dir, Logger: o.Logger})
-	if err != nil {
-		return nil, fmt.Errorf("start the embedded broker: %w", err)
-	}
-	defer server.Close() //nolint:errcheck // its data are either temporary or already acknowledged
-	config := kafka.DefaultConfig()
-	config.Brokers = server.Addrs()
-	client, err := kafka.New(config, o.Logger)
+	broker, stop, err := connect(&o)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close() //nolint:errcheck // nothing is in flight any more
-	r := &run{Options: o, broker: client}
+	defer stop()
+	r := &run{Options: o, broker: broker}
 	r.result.Seconds, r.result.RowsPerSecond = map[string]float64{}, map[string]float64{}
 	defer func() {
 		for _, batch := range r.test {
@@ -102,6 +95,23 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	return &r.result, nil
+}
+
+// connect starts a broker and returns a client of it, and what stops both.
+func connect(o *Options) (client *kafka.Client, stop func(), err error) {
+	server, err := embedded.Start(embedded.Options{Dir: o.Dir, Logger: o.Logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("start the embedded broker: %w", err)
+	}
+	config := kafka.DefaultConfig()
+	config.Brokers = server.Addrs()
+	if client, err = kafka.New(config, o.Logger); err != nil {
+		return nil, nil, errors.Join(err, server.Close())
+	}
+	return client, func() {
+		client.Close() //nolint:errcheck // nothing is in flight any more
+		server.Close() //nolint:errcheck // its data are either temporary or already acknowledged
+	}, nil
 }
 
 func (r *run) all(ctx context.Context) error {

@@ -79,7 +79,7 @@ func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 	}
 	r.phase(meter.StageSubsample, &began)
 	r.result.Seconds[meter.StageSelect] = r.runtime.Meter.Totals().Seconds[meter.StageSelect]
-	if err := r.awaitFeatures(ctx); err != nil {
+	if err := r.awaitFeatures(ctx, watchTick); err != nil {
 		return nil, nil, err
 	}
 	r.phase(meter.StageFeaturize, &began)
@@ -94,9 +94,9 @@ func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 	return now.CurrentSet().Set, model.Model, nil
 }
 
-// awaitFeatures returns when every message produced is featurized.
-func (r *run) awaitFeatures(ctx context.Context) error {
-	tick := time.NewTicker(watchTick)
+// awaitFeatures returns when every message produced is featurized; it looks once in a while.
+func (r *run) awaitFeatures(ctx context.Context, every time.Duration) error {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for r.runtime.Meter.Totals().Featurize.Messages < r.sent.messages {
 		select {

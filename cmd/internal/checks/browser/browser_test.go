@@ -70,10 +70,23 @@ func (b *browser) seesTheFlip(s *site) {
 	eval[bool](b, "document.getElementById('letters-seen').click() === undefined") // one of subsample may have come late
 	b.await("all is well", "document.getElementById('verdict').textContent === 'All is well'")
 	s.flipped.Store(true)
+	eval[bool](b, `(() => {
+		const error = () => parseFloat(document.getElementById('tile-live').textContent);
+		window.before = error();
+		new MutationObserver(() => {
+			const kind = document.getElementById('summary').className;
+			if (kind.includes('bad')) window.red = true;
+			if (window.red && kind.includes('good')) window.green ??= error();
+		}).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+		return true;
+	})()`)
 	b.await("predictions are wrong", "document.getElementById('verdict').textContent === 'Predictions are wrong' && document.getElementById('banners').innerText.includes('was promised')")
 	b.picture("flipped")
 	b.clean("wrong predictions")
-	b.await("the model has followed", "document.getElementById('live-state').textContent === 'as promised'")
+	b.await("the model has followed", "document.getElementById('live-state').textContent === 'as promised' && window.green !== undefined")
+	if before, green := eval[float64](b, "window.before"), eval[float64](b, "window.green"); green > 2*before {
+		b.t.Errorf("the page was green again at a live error of %v %%, it was %v %% before", green, before)
+	}
 }
 
 // looksAtLetters checks that new dead letters stay marked until somebody marks them as seen.
