@@ -163,6 +163,18 @@ func (k *keeper) copy(rows arrow.Record, n int64) (arrow.Record, error) {
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, n), nil
 }
 
+// only returns the columns that are kept. The caller releases the result.
+func (k *keeper) only(rows arrow.Record) arrow.Record {
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i, field := range rows.Schema().Fields() {
+		if k.keeps(field) {
+			fields, columns = append(fields, field), append(columns, rows.Column(i))
+		}
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rows.NumRows())
+}
+
 // join concatenates two copies, or returns false if their columns differ. The caller releases the result.
 func (k *keeper) join(a, b arrow.Record) (arrow.Record, bool) {
 	if !a.Schema().Equal(b.Schema()) {

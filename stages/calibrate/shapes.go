@@ -109,6 +109,10 @@ func (c *firstRows) add(batch arrow.Record) error {
 		}
 		n = 1
 	}
+	if len(shape.kept) > 0 { // the report on columns is about those of the first rows
+		batch = c.keeper.only(batch)
+		defer batch.Release()
+	}
 	rows, err := c.keeper.copy(batch, n)
 	if err != nil {
 		return err
