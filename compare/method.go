@@ -41,7 +41,7 @@ const Plain = "plain"
 
 // registry lists the methods of this package in the order of the tables.
 var registry = []*Method{
-	plainMethod, plainTunedMethod, linearMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod, refinedMethod,
+	plainMethod, plainTunedMethod, linearMethod, energyMethod, correlationMethod, residualMethod, adaptiveMethod, cosineMethod, refinedMethod,
 }
 
 // Known returns the methods of this package and those that the options add, in the order of the tables.

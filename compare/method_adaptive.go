@@ -8,22 +8,32 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
+const learningSource = "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024"
+
 var adaptiveMethod = &Method{
-	Name: "adaptive", Title: "learned frequencies, without refinement",
-	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024",
-	Summary: "In rounds, residual's choice among candidates drawn where the previous round's model varies most. The round with the lowest " +
-		"loss on a held-out fifth of the sample wins, or residual if that is better.",
+	Name: "adaptive", Title: "learned features, without refinement",
+	Source: learningSource,
+	Summary: "In rounds, residual's choice among cosines, ramps, hinges and boxes drawn where the previous round's model varies most. The round " +
+		"with the lowest loss on a held-out fifth of the sample wins, with as many of its features as are best.",
 	Refuses: refusesToLearn,
-	Select:  byLearning(0),
+	Select:  byLearning(adaptive.Options{}),
+}
+
+var cosineMethod = &Method{
+	Name: "adaptive-cosine", Title: "learned frequencies",
+	Source:  learningSource + ", and Golub and Pereyra, 1973",
+	Summary: "As adaptive-refined, without thresholds: all features are cosines.",
+	Refuses: refusesToLearn,
+	Select:  byLearning(adaptive.Options{RefineSteps: adaptive.DefaultRefineSteps, RefineRounds: adaptive.DefaultRefineRounds, CosinesOnly: true}),
 }
 
 var refinedMethod = &Method{
-	Name: "adaptive-refined", Title: "learned frequencies",
-	Source: "this project, after Radhakrishnan, Beaglehole, Pandit, Belkin, Science 2024, and Golub and Pereyra, 1973",
-	Summary: "As adaptive; then gradient steps move the chosen frequencies to reduce the loss on the sample, before and after one more " +
+	Name: "adaptive-refined", Title: "learned features",
+	Source: learningSource + ", and Golub and Pereyra, 1973",
+	Summary: "As adaptive; then gradient steps move the chosen features to reduce the loss on the sample, before and after one more " +
 		"round. The step with the lowest loss on a held-out fifth of the sample wins.",
 	Refuses: refusesToLearn,
-	Select:  byLearning(adaptive.DefaultRefineSteps),
+	Select:  byLearning(adaptive.Options{RefineSteps: adaptive.DefaultRefineSteps, RefineRounds: adaptive.DefaultRefineRounds}),
 }
 
 // refusesToLearn says why frequencies cannot be learned from the candidates of the options.
@@ -34,27 +44,28 @@ func refusesToLearn(o Options) string {
 	return ""
 }
 
-// byLearning learns features with this number of refinement steps.
-func byLearning(steps int) func(context.Context, *Trial) (*Selected, error) {
+// byLearning makes features as the stream does.
+func byLearning(o adaptive.Options) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
-		l := t.lesson()
-		learned, err := adaptive.Learn(l.candidates, l.sums, l.sample, t.Task, adaptive.Options{
-			Features: t.M, RefineSteps: steps, RefineRounds: adaptive.DefaultRefineRounds,
-		})
+		l := t.lesson(!o.ChooseOnly)
+		o := o
+		o.Features, o.Columns = t.M, t.repeat.columns
+		learned, err := adaptive.Learn(l.candidates, l.sums, l.sample, t.Task, o)
 		if err != nil {
 			return nil, err
 		}
 		selected := only(learned.FeatureSet())
-		selected.Note = pointNote(learned.Report.Best())
+		selected.Note = pointNote(learned)
 		return selected, nil
 	}
 }
 
 // pointNote says which point won, briefly enough for repeats to agree on it.
-func pointNote(p adaptive.Point) string {
+func pointNote(l *adaptive.Learned) string {
+	p := l.Report.Best()
 	switch p.Kind {
 	case adaptive.ByResidual:
-		return "residual's choice won"
+		return ""
 	case adaptive.ByRound:
 		return fmt.Sprintf("round %d won", p.Round)
 	case adaptive.ByStep:
@@ -70,9 +81,9 @@ type lesson struct {
 	sums       *scoring.Sums      // over the others
 }
 
-// lesson returns the one of the repeat.
-func (t *Trial) lesson() lesson {
-	return Shared(t, "lesson", func() lesson {
+// lesson returns that of the repeat, with the candidates of learned features or those of the pool.
+func (t *Trial) lesson(learns bool) lesson {
+	return Shared(t, fmt.Sprint("lesson", learns), func() lesson {
 		r := t.repeat
 		x, n, y := t.Sample()
 		sample := &scoring.Sample{X: x, Rows: n, Dim: r.train.dim, Targets: y, HeldOut: make([]bool, n)}
@@ -83,7 +94,10 @@ func (t *Trial) lesson() lesson {
 				learned = append(learned, int32(i))
 			}
 		}
-		from := &pool{candidates: adaptive.FirstRound(t.Candidates()), sample: r.pool.sample.sample(learned)}
+		from := &pool{candidates: t.Candidates(), sample: r.pool.sample.sample(learned)}
+		if learns {
+			from.candidates = adaptive.FirstRound(from.candidates)
+		}
 		sums := from.score(scoring.NewBank(from.candidates, scoring.BankOptions{}))
 		return lesson{candidates: from.candidates, sample: sample, sums: sums}
 	})

@@ -32,7 +32,7 @@ func TestLambdaIsChosenOnRowsThatTaughtNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := r.newTrial(8).lesson()
+	l := r.newTrial(8).lesson(true)
 	taught, sampled := int64(0), map[int32]bool{}
 	for i, row := range r.pool.list {
 		sampled[row] = true

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
 var plainMethod = &Method{
@@ -33,17 +34,14 @@ var residualMethod = &Method{
 	Name: "residual", Title: "EERF, criterion residual",
 	Source: "this project, after Shahrampour, Tarokh, NeurIPS 2018",
 	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen so far, " +
-		"picked one at a time and projected out.",
-	Select: byCriterion(scoring.Residual),
+		"picked one at a time and projected out. The first ones that have the lowest loss on a held-out fifth of the sample are kept.",
+	Select: byLearning(adaptive.Options{ChooseOnly: true}),
 }
 
-// byCriterion selects candidates of the pool as the stream does.
+// byCriterion selects candidates of the pool by their sums, as the stream does.
 func byCriterion(criterion scoring.Criterion) func(context.Context, *Trial) (*Selected, error) {
 	return func(_ context.Context, t *Trial) (*Selected, error) {
-		x, rows, y := t.Sample()
-		bank, sums := t.Bank(), t.Sums()
-		selection, err := scoring.SelectFrom(bank, sums, &scoring.Sample{X: x, Rows: rows, Dim: bank.Dim(), Targets: y}, t.Task,
-			scoring.SelectOptions{Criterion: criterion, Features: t.M})
+		selection, err := scoring.Select(t.Sums(), t.Task, criterion, t.M)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,7 @@ type repeat struct {
 	trainMean  []float64
 	majority   int32
 	units      training.Units // of a regression label
+	columns    []int32        // of the file, from which the encoded ones come
 	classNames []string
 	warning    string
 }
@@ -46,6 +47,9 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	r.heldOut = heldOutRows(r.seed, r.train.rows, o.HeldOut)
 	r.trainMean, r.majority = r.train.means(), r.train.majority()
 	r.units, r.classNames = coding.units(split.Encoder.Label), split.Encoder.Label.Classes
+	if len(split.Encoder.Columns) > 0 {
+		r.columns = split.Encoder.Origins()
+	}
 	sigma, warning := r.bandwidth()
 	r.warning = warning
 	candidates, err := o.candidates(r.train.dim, sigma, r.seed)

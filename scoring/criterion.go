@@ -56,11 +56,11 @@ var criteria = [criterionCount]criterionRow{
 		perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 	Residual: {
-		name: "residual", about: "in rounds over the sampled rows in memory, each against what the earlier ones leave unexplained",
-		perFeature: 10, needsRows: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
+		name: "residual", about: "in rounds over the sampled rows in memory, each against what the earlier ones leave unexplained; as many are kept as held-out rows find best",
+		perFeature: 10, needsRows: true, holdsOut: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 	Adaptive: {
-		name: "adaptive", about: "rounds that also learn where to draw, and then move the chosen frequencies; judged on held-out sampled rows; needs map cosine and distribution gaussian",
+		name: "adaptive", about: "rounds that also learn where to draw, thresholds beside cosines, and then move what they chose; judged on held-out sampled rows; needs map cosine and distribution gaussian",
 		perFeature: 20, needsRows: true, holdsOut: true, learns: true,
 		values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Features is a set of n features. For the linear map ω is the coordinate itself: Width is 1 and Omega[i] is
@@ -37,6 +38,19 @@ func (f *Features) Projections() int { return len(f.Omega) / f.Width() }
 
 // Width returns how many numbers a feature has in Omega: Dim, or 1 for the linear map.
 func (f *Features) Width() int { return f.Map.Width(f.Dim) }
+
+// Clone returns features that share no memory with f.
+func (f *Features) Clone() *Features {
+	c := *f
+	c.Omega, c.Phase, c.Products = slices.Clone(f.Omega), slices.Clone(f.Phase), slices.Clone(f.Products)
+	return &c
+}
+
+// Equal reports whether f and g are the same features, bit for bit.
+func (f *Features) Equal(g *Features) bool {
+	return f.Map == g.Map && f.Dim == g.Dim && f.Ramps == g.Ramps && slices.Equal(f.Omega, g.Omega) && slices.Equal(f.Phase, g.Phase) &&
+		slices.Equal(f.Products, g.Products)
+}
 
 // Pick returns the features with the given numbers, in order. It panics if there is no such feature, or if their kinds would
 // not be in order.

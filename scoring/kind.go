@@ -169,6 +169,11 @@ func (f *Features) checkKinds() error {
 	return nil
 }
 
+// PackProducts packs the products for the kernels.
+func (f *Features) PackProducts() *kernel.Panels {
+	return kernel.PackFactors(f.Dim, factors(f.Products))
+}
+
 // factors returns the products as the kernels know them.
 func factors(products []Product) []kernel.Factors {
 	all := make([]kernel.Factors, len(products))

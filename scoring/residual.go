@@ -3,6 +3,7 @@ package scoring
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
@@ -12,7 +13,10 @@ const (
 	// poolFactor times the features that a round finds is the size of its pool.
 	poolFactor = 5
 	// residualRidge is the ridge of the residual criterion's fits, relative to the variance of a feature.
-	residualRidge = 1e-4
+	residualRidge = 1e-2
+	// seldom is the share of the rows, and seldomRows the number of them, in which a feature has to differ from 0, and a box also from
+	// 1, to be a candidate.
+	seldom, seldomRows = 1. / 500, 10
 )
 
 // PoolSize returns how many candidates a round of the residual criterion chooses from at most: 5·M/R, rounded up. rounds 0
@@ -22,6 +26,9 @@ func PoolSize(features, rounds int) int {
 	return poolFactor * ((features + rounds - 1) / rounds)
 }
 
+// binPool is from how many bins features are chosen at most.
+func (o SelectOptions) binPool() int { return poolFactor * o.Features / 2 }
+
 // residual is one selection by the residual criterion: M features in R rounds, after the greedy selection of random
 // features of Shahrampour and Tarokh ("Learning Bounds for Greedy Approximation with Explicit Feature Maps from
 // Multiple Kernels", NeurIPS 2018).
@@ -29,11 +36,10 @@ func PoolSize(features, rounds int) int {
 // A round scores all candidates against the residual of the model so far, in round 1 against the outputs themselves.
 // The best by correlation are its pool. From the second moments of the kept features and the pool, features are chosen
 // one by one, each the one that lowers the ridge objective most. A round ends with a refit of the weights of all kept
-// features.
+// features. If there are bins, a round before the others chooses half of the features among these.
 //
-// If no candidate's correlation with the residual exceeds the noise level, [HoeffdingRadius], the rounds end and the
-// best by [Correlation] with the outputs fill the remaining places: with few rows, features chosen from noise would
-// only look like a gain.
+// Features go on being chosen when no candidate stands out from the noise any more: those that are of no use come last, and
+// whoever fits a model on rows that chose nothing can tell where to stop.
 type residual struct {
 	bank   *Bank
 	first  *Sums // of the first round
@@ -42,49 +48,64 @@ type residual struct {
 	rounds int
 
 	chosen Selection
-	// intercept and weight are the model of the raw outputs on the chosen features: f_k(x) = intercept[k] +
-	// Σ_j weight[k·chosen+j]·φ_j(x).
+	// The model of the raw outputs on the chosen features, by rising candidate number: f_k(x) = intercept[k] +
+	// Σ_j weight[k·len(model)+j]·φ_j(x).
+	model             []int32
 	intercept, weight []float64
 }
 
 // selectResidual is [SelectFrom] by Residual.
 func selectResidual(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptions) (Selection, error) {
-	fill, err := Select(sums, task, Correlation, o.Features)
+	best, err := Select(sums, task, Correlation, 1)
 	if err != nil {
 		return Selection{}, err
 	}
 	if err := checkSample(bank, sums, sample); err != nil {
 		return Selection{}, err
 	}
+	if o.Features < 1 || o.Features > bank.Len() {
+		return Selection{}, fmt.Errorf("select features: %d asked of %d candidates", o.Features, bank.Len())
+	}
 	r := &residual{bank: bank, first: sums, sample: sample, o: o, rounds: o.rounds(), chosen: sums.newSelection(task, o.Features)}
+	if len(o.Bins) > 0 && o.Features > 1 {
+		if err := r.round(0, o.Features/2, o.Bins, o.binPool()); err != nil {
+			return Selection{}, err
+		}
+	}
+	bins := len(r.chosen.Index)
 	for round := 1; round <= r.rounds; round++ {
 		if o.Progress != nil {
 			o.Progress(round)
 		}
-		if round > 1 {
-			sums = r.score()
-		}
-		pool := r.pool(sums)
-		if pool == nil {
-			break
-		}
-		found, err := r.choose(round, pool)
-		if err != nil {
+		if err := r.round(round, bins+(o.Features-bins)*round/r.rounds, nil, PoolSize(o.Features-bins, o.Rounds)); err != nil {
 			return Selection{}, err
 		}
-		if !found {
-			break
-		}
 	}
-	return r.fillUp(&fill), nil
+	if len(r.chosen.Index) == 0 { // nothing correlates with the outputs
+		r.chosen.add(sums, best.Index[0], 1, best.Score[0])
+	}
+	return r.chosen, nil
+}
+
+// round chooses features until there are upTo, from most of some candidates; nil stands for all.
+func (r *residual) round(round, upTo int, among []int32, most int) error {
+	sums := r.first
+	if len(r.chosen.Index) > 0 {
+		sums = r.score()
+	}
+	pool := r.pool(sums, among, most)
+	if len(pool) == 0 {
+		return nil
+	}
+	return r.choose(round, upTo, pool)
 }
 
 // score returns the sums of all candidates against the residuals of the model. The residual of a row is computed in float64
 // from float32 features and rounded to float32 once.
 func (r *residual) score() *Sums {
-	outputs, kept := r.sample.Targets.Outputs, len(r.chosen.Index)
+	outputs, kept := r.sample.Targets.Outputs, len(r.model)
 	left := make([]float32, r.sample.Rows*outputs)
-	r.features(r.chosen.Index, func(phi []float32, first, next int) {
+	r.features(r.model, func(phi []float32, first, next int) {
 		parallel.On(r.o.Workers, next-first, 16, func(from, to int) {
 			for i := from; i < to; i++ {
 				r.residualOf(left[(first+i)*outputs:][:outputs], phi[i*kept:(i+1)*kept], first+i)
@@ -105,54 +126,114 @@ func (r *residual) residualOf(dst, phi []float32, row int) {
 	}
 }
 
-// pool returns the best candidates that are not chosen yet, by Σ_k cov(residual_k, φ)²/var(φ) of the coded outputs; nil when
-// the correlation of none with the residual exceeds the level of noise.
-func (r *residual) pool(s *Sums) []int32 {
+// pool returns up to most of the candidates that are not chosen yet, the best by Σ_k cov(residual_k, φ)²/var(φ) of the coded
+// outputs; those that are hardly ever another number are none. among nil stands for all candidates.
+func (r *residual) pool(s *Sums, among []int32, most int) []int32 {
 	values := s.correlations(r.chosen.Coding)
 	for _, i := range r.chosen.Index {
 		values[i] = 0
 	}
-	order := Rank(values)
-	order = slices.DeleteFunc(order, func(i int32) bool { return values[i] == 0 })
-	loud := slices.ContainsFunc(order, func(i int32) bool {
-		return s.greatestCorrelation(r.chosen.Coding, int(i), nil) > r.chosen.Radius
-	})
-	if !loud {
-		return nil
+	if among != nil {
+		all := values
+		values = make([]float64, len(all))
+		for _, i := range among {
+			values[i] = all[i]
+		}
 	}
-	return order[:min(PoolSize(r.o.Features, r.o.Rounds), len(order))]
+	order := Rank(values)
+	order = order[:sort.Search(len(order), func(i int) bool { return !(values[order[i]] > 0) })]
+	return r.often(order, most)
 }
 
-// choose takes from the pool, one by one, the feature that lowers the ridge objective most, until the round has its share,
-// M·round/R with what earlier rounds left, or no feature's correlation with the residual, both freed of what is chosen,
-// exceeds the level of noise. It reports whether there were any; then the model is fitted again, but in the last round.
-func (r *residual) choose(round int, pool []int32) (found bool, err error) {
-	before := len(r.chosen.Index)
+// often returns the first of the candidates that are no constants but for a few rows, most at most.
+func (r *residual) often(order []int32, most int) (pool []int32) {
+	for len(order) > 0 && len(pool) < most {
+		some := order[:min(most-len(pool), len(order))]
+		order = order[len(some):]
+		rare := r.rare(some)
+		for _, i := range some {
+			if !rare[i] {
+				pool = append(pool, i)
+			}
+		}
+	}
+	return pool
+}
+
+// rare returns those of the candidates that are other than 0, or boxes other than 1, in too few rows. Cosines are not.
+func (r *residual) rare(candidates []int32) map[int32]bool {
+	if r.bank.given == nil || !r.bank.given.Mixed() {
+		return nil
+	}
+	some := slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return r.bank.given.Kind(int(i)) == KindCosine })
+	if len(some) == 0 {
+		return nil
+	}
+	slices.Sort(some)
+	others, ones := make([]int, len(some)), make([]int, len(some))
+	r.features(some, func(phi []float32, first, next int) {
+		for i, v := range phi {
+			if v != 0 {
+				others[i%len(some)]++
+			}
+			if v == 1 {
+				ones[i%len(some)]++
+			}
+		}
+	})
+	least, rare := max(seldomRows, float64(r.sample.Rows)*seldom), map[int32]bool{}
+	for at, i := range some {
+		box := r.bank.given.Kind(int(i)) == KindBox
+		rare[i] = float64(others[at]) < least || box && float64(r.sample.Rows-ones[at]) < least
+	}
+	return rare
+}
+
+// choose takes from the pool, one by one, the feature that lowers the ridge objective most, the first among equals by number, until
+// there are upTo or none lowers it. Then the model is fitted again, if another round may follow.
+func (r *residual) choose(round, upTo int, pool []int32) error {
 	columns := slices.Concat(r.chosen.Index, pool)
+	slices.Sort(columns)
 	moments, err := r.moments(columns)
 	if err != nil {
-		return false, fmt.Errorf("select features: %w", err)
+		return fmt.Errorf("select features: %w", err)
 	}
 	fit := newForwardFit(moments, len(columns), r.chosen.Coding.Gain)
 	fit.workers = r.o.Workers
-	for i := range before {
-		fit.take(i)
+	for _, i := range r.chosen.Index {
+		at, _ := slices.BinarySearch(columns, i)
+		fit.take(at)
 	}
-	for range r.o.Features*round/r.rounds - before {
-		best, loud := fit.best(r.chosen.Radius)
+	for len(r.chosen.Index) < upTo {
+		best := fit.best()
 		if best < 0 {
 			break
 		}
-		if loud {
+		if fit.correlation(best) > r.chosen.Radius {
 			r.chosen.AboveNoise++
 		}
 		r.chosen.add(r.first, columns[best], int32(round), fit.gain(best))
 		fit.take(best)
 	}
 	if round < r.rounds {
-		r.intercept, r.weight = fit.weights()
+		r.fitted(fit)
 	}
-	return len(r.chosen.Index) > before, nil
+	return nil
+}
+
+// fitted keeps the model of a fit on the chosen features.
+func (r *residual) fitted(fit *forwardFit) {
+	intercept, weight := fit.weights()
+	r.model, r.intercept = slices.Clone(r.chosen.Index), intercept
+	slices.Sort(r.model)
+	r.weight = make([]float64, len(weight))
+	n := len(r.model)
+	for at, i := range r.chosen.Index {
+		to, _ := slices.BinarySearch(r.model, i)
+		for k := range intercept {
+			r.weight[k*n+to] = weight[k*n+at]
+		}
+	}
 }
 
 // moments returns the covariances of the features of candidates and of the raw outputs, in this order of columns.
@@ -173,19 +254,8 @@ func (r *residual) moments(candidates []int32) (*training.Covariances, error) {
 	return sums.Covariances()
 }
 
-// features calls do for the rows of the sample, some at a time, with their features of candidates, row-major.
+// features calls do for the rows of the sample, some at a time, with their features of candidates, row-major. Numbers of candidates
+// rise.
 func (r *residual) features(candidates []int32, do func(phi []float32, first, next int)) {
 	NewFeatureTransformer(r.bank.Draw(candidates)).EachBlock(r.sample.X, r.sample.Rows, r.o.Workers, do)
-}
-
-// fillUp returns the selection with the best by correlation, given in their order, in the places that rounds have left.
-func (r *residual) fillUp(best *Selection) Selection {
-	sel := r.chosen
-	sel.ByResidual = len(sel.Index)
-	for i := 0; len(sel.Index) < r.o.Features; i++ {
-		if !slices.Contains(r.chosen.Index, best.Index[i]) {
-			sel.add(r.first, best.Index[i], 0, best.Score[i])
-		}
-	}
-	return sel
 }

@@ -2,7 +2,6 @@ package scoring
 
 import (
 	"math"
-	"slices"
 
 	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
@@ -25,7 +24,7 @@ type forwardFit struct {
 	cross    []float64 // b, output-major [K·features]
 	spread   []float64 // what is left of the variance of each output, 0 when that is rounding, [K]
 
-	gains, correlations []float64 // of best, reused, [features]
+	gains []float64 // of best, reused, [features]
 
 	taken  []int       // in order
 	factor [][]float64 // the row of the factor of each taken feature, [features]
@@ -38,7 +37,7 @@ func newForwardFit(g *training.Covariances, features int, gain []float64) *forwa
 	f := &forwardFit{
 		g: g, features: features, squared: make([]float64, outputs), scale: make([]float64, features),
 		diagonal: make([]float64, features), cross: make([]float64, outputs*features), spread: make([]float64, outputs),
-		gains: make([]float64, features), correlations: make([]float64, features),
+		gains: make([]float64, features),
 	}
 	for i := range features {
 		mean, variance := g.Mean(i), g.Cov(i, i)
@@ -83,25 +82,21 @@ func (f *forwardFit) correlation(i int) float64 {
 	return greatest
 }
 
-// best returns the feature of the greatest gain, the first among equals, and whether its own correlation exceeds the
-// radius; -1 when that of none does.
-func (f *forwardFit) best(radius float64) (best int, loud bool) {
-	gains, correlations := f.gains, f.correlations
-	f.share(2*len(f.spread), func(first, next int) {
+// best returns the feature of the greatest gain, the first among equals; -1 when there is none.
+func (f *forwardFit) best() int {
+	gains := f.gains
+	f.share(len(f.spread), func(first, next int) {
 		for i := first; i < next; i++ {
-			gains[i], correlations[i] = f.gain(i), f.correlation(i)
+			gains[i] = f.gain(i)
 		}
 	})
-	if slices.Max(correlations) <= radius {
-		return -1, false
-	}
 	best, greatest := -1, 0.0
 	for i, gain := range gains {
 		if gain > greatest {
 			best, greatest = i, gain
 		}
 	}
-	return best, best >= 0 && correlations[best] > radius
+	return best
 }
 
 // share divides the features among goroutines, given how many products each takes.

@@ -119,10 +119,9 @@ func (n *naive) choose(features, rounds int) naiveChoice {
 	for round := 1; round <= rounds; round++ {
 		want := features*round/rounds - len(chosen.index)
 		pool := n.pool(chosen.index, 5*((features+rounds-1)/rounds))
-		before := len(chosen.index)
 		for range want {
-			best, gain, loudest, loud := n.best(chosen.index, pool)
-			if !(loudest > n.radius) {
+			best, gain, loud := n.best(chosen.index, pool)
+			if !(gain > 0) {
 				break
 			}
 			if loud > n.radius {
@@ -131,37 +130,31 @@ func (n *naive) choose(features, rounds int) naiveChoice {
 			chosen.index, chosen.gain = append(chosen.index, best), append(chosen.gain, gain)
 			pool = slices.DeleteFunc(pool, func(i int32) bool { return i == best })
 		}
-		if len(chosen.index) == before {
-			break
-		}
 	}
 	return chosen
 }
 
-// pool returns the best candidates by correlation with the residual; none where no correlation exceeds the radius.
+// pool returns the best candidates by correlation with the residual, by number.
 func (n *naive) pool(kept []int32, size int) []int32 {
 	_, residual := n.fit(kept)
-	values, loud := make([]float64, len(n.phi)), false
+	values := make([]float64, len(n.phi))
 	for i, phi := range n.phi {
 		if phi == nil || slices.Contains(kept, int32(i)) {
 			continue
 		}
 		for _, e := range residual {
-			rows := float64(len(e))
-			cov := inner(phi, e) / rows
+			cov := inner(phi, e) / float64(len(e))
 			values[i] += cov * cov
-			loud = loud || math.Abs(cov) > n.radius*math.Sqrt(inner(e, e)/rows)
 		}
 	}
-	if !loud {
-		return nil
-	}
 	pool := Rank(values)
-	return slices.DeleteFunc(pool[:min(size, len(pool))], func(i int32) bool { return values[i] == 0 })
+	pool = slices.DeleteFunc(pool[:min(size, len(pool))], func(i int32) bool { return values[i] == 0 })
+	slices.Sort(pool)
+	return pool
 }
 
-// best tries every candidate of the pool. loudest is the greatest correlation of any, loud that of the best.
-func (n *naive) best(kept, pool []int32) (best int32, gain, loudest, loud float64) {
+// best tries every candidate of the pool. loud is the correlation of the best.
+func (n *naive) best(kept, pool []int32) (best int32, gain, loud float64) {
 	before, _ := n.fit(kept)
 	for _, i := range pool {
 		after, _ := n.fit(append(slices.Clone(kept), i))
@@ -173,7 +166,6 @@ func (n *naive) best(kept, pool []int32) (best int32, gain, loudest, loud float6
 		if fall > gain {
 			best, gain, loud = i, fall, own
 		}
-		loudest = max(loudest, own)
 	}
-	return best, gain, loudest, loud
+	return best, gain, loud
 }

@@ -71,7 +71,7 @@ func residualCases() []residualCase {
 		{"ramp", candidatesOf(MapArcCosine1, 3, 80), 3000, waves(1, 0.2), 9, 3},
 		{"coordinates", candidatesOf(MapLinear, 9, 9), 2000, waves(2, 0.1), 5, 2},
 		{"noise alone", cosine(3, 80), 800, waves(1, 300), 7, 3},
-		{"few rows", cosine(3, 80), 6, waves(1, 0.1), 10, 3},
+		{"few rows", cosine(3, 80), 40, waves(1, 0.1), 10, 3},
 	}
 }
 
@@ -90,25 +90,21 @@ func TestResidualIsTheNaiveRefit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			byCorrelation, err := Select(s.Sums(), task, Correlation, c.features)
-			if err != nil {
-				t.Fatal(err)
-			}
 			want := newNaive(c, x, targets, got.Coding).choose(c.features, c.rounds)
 			if most := min(c.rounds, c.features); len(rounds) > most || !slices.Equal(rounds, []int{1, 2, 3, 4}[:len(rounds)]) {
 				t.Errorf("told of rounds %v, want 1 to %d at most", rounds, most)
 			}
-			t.Logf("%d of %d by residual, %d above the noise: %v", got.ByResidual, c.features, got.AboveNoise, got.Index)
-			if !slices.Equal(got.Index[:got.ByResidual], want.index) || got.AboveNoise != want.above {
-				t.Fatalf("chose %v (%d above noise), want %v (%d)", got.Index[:got.ByResidual], got.AboveNoise, want.index, want.above)
+			t.Logf("%d of %d, %d above the noise: %v", len(got.Index), c.features, got.AboveNoise, got.Index)
+			if !slices.Equal(got.Index, want.index) || got.AboveNoise != want.above {
+				t.Fatalf("chose %v (%d above noise), want %v (%d)", got.Index, got.AboveNoise, want.index, want.above)
 			}
-			checkResidualSelection(t, got, byCorrelation, want, s.Sums())
+			checkResidualSelection(t, got, want, s.Sums())
 		})
 	}
 }
 
-// checkResidualSelection compares the numbers of a selection with the reference, and its rest with correlation.
-func checkResidualSelection(t *testing.T, got, byCorrelation Selection, want naiveChoice, s *Sums) {
+// checkResidualSelection compares the numbers of a selection with the reference.
+func checkResidualSelection(t *testing.T, got Selection, want naiveChoice, s *Sums) {
 	t.Helper()
 	outputs := s.Outputs()
 	scores := s.Scores(got.Coding)
@@ -118,26 +114,46 @@ func checkResidualSelection(t *testing.T, got, byCorrelation Selection, want nai
 		}
 		own := scores[int(index)*outputs : int(index+1)*outputs]
 		near(t, "large-sample radius", got.LargeSampleRadius[i], s.largeSampleRadius(int(index), own, Delta), 0)
-		if round := got.Round[i]; round < 0 || (round > 0) != (i < got.ByResidual) || i > 0 && round > 0 && round < got.Round[i-1] {
+		if round := got.Round[i]; round < 1 || i > 0 && round < got.Round[i-1] {
 			t.Errorf("feature %d came in round %d", i, round)
 		}
-		if i < got.ByResidual {
-			near(t, fmt.Sprintf("gain of feature %d", i), got.Score[i]/want.gain[i], 1, 1e-3)
-		}
+		near(t, fmt.Sprintf("gain of feature %d", i), got.Score[i]/want.gain[i], 1, 1e-2)
 	}
-	var rest []int32
-	for _, index := range byCorrelation.Index {
-		if !slices.Contains(got.Index[:got.ByResidual], index) {
-			rest = append(rest, index)
-		}
-	}
-	if filled := got.Index[got.ByResidual:]; !slices.Equal(filled, rest[:len(filled)]) {
-		t.Errorf("filled up with %v, want %v", filled, rest[:len(filled)])
-	}
-	if got.Radius != byCorrelation.Radius {
+	if got.Radius != HoeffdingRadius(s.Candidates(), outputs, s.Rows, Delta) {
 		t.Errorf("radius %v", got.Radius)
 	}
 }
+
+// Bins come first, as many as half of the features; what is hardly ever another number is not chosen.
+func TestBinsAreChosenFirst(t *testing.T) {
+	const rows = 4000
+	f := mixedFeatures(3, 40)
+	x := normalRows(5, rows, 3)
+	y := Targets{Outputs: 1}
+	for i := range rows {
+		y.Values = append(y.Values, referenceOutput(x[i*3:(i+1)*3]))
+	}
+	rare := Product{Box: true, Order: 1, Coordinate: [3]uint16{0}, Sign: [3]float32{1}, Threshold: [3]float32{float32(slices.Sorted(slices.Values(x))[3*rows-9])}}
+	f.Products[len(f.Products)-1] = rare // other than 0 in 9 rows at most
+	for i := range rows {
+		if x[i*3] >= rare.Threshold[0] {
+			y.Values[i] += 1000
+		}
+	}
+	bank, bins := NewBankOf(f), []int32{130, 131, 132, 133, 134, 135, 136, 137, 138, 159}
+	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 3, Targets: y}, Regression, SelectOptions{Criterion: Residual, Features: 12, Bins: bins})
+	if err != nil || len(sel.Index) != 12 {
+		t.Fatal(sel.Index, err)
+	}
+	for i, index := range sel.Index {
+		if index == 159 || i < 6 != (sel.Round[i] == 0) || i < 6 && !slices.Contains(bins, index) {
+			t.Errorf("feature %d is candidate %d of round %d", i, index, sel.Round[i])
+		}
+	}
+}
+
+// referenceOutput is what some columns of a row say.
+func referenceOutput(x []float32) float32 { return max(x[0], 0) + x[1]*x[2] }
 
 func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 	// Column 2 is constant, column 3 repeats column 0: neither helps.
@@ -154,8 +170,8 @@ func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 		t.Fatal(err)
 	}
 	coordinate := bank.candidates.Draw(sel.Index).Omega
-	if sel.ByResidual != 2 || coordinate[0]+coordinate[1] == 3 || coordinate[3] != 2 {
-		t.Fatalf("%d by residual, coordinates %v", sel.ByResidual, coordinate)
+	if coordinate[0]+coordinate[1] == 3 || slices.Contains(coordinate, 2) {
+		t.Fatalf("coordinates %v", coordinate)
 	}
 }
 
@@ -236,8 +252,8 @@ func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
 					}
 					if i == 0 {
 						want = got
-						if got.ByResidual < 20 || slices.Max(got.Round) < 2 {
-							t.Fatalf("only %d by residual in %d rounds: not tested", got.ByResidual, slices.Max(got.Round))
+						if len(got.Index) != 60 || slices.Max(got.Round) < 2 {
+							t.Fatalf("%d features in %d rounds: not tested", len(got.Index), slices.Max(got.Round))
 						}
 					}
 					if !reflect.DeepEqual(got, want) {
@@ -280,8 +296,8 @@ func TestSelectBytesBoundTheMemory(t *testing.T) {
 			sel, err = SelectFrom(nil, sums.Clone(), nil, task, o)
 		}
 		runtime.ReadMemStats(&after)
-		if err != nil || test.criterion == Residual && sel.ByResidual == 0 {
-			t.Fatal(sel.ByResidual, err)
+		if err != nil || len(sel.Index) == 0 {
+			t.Fatal(sel.Index, err)
 		}
 		got := int64(after.TotalAlloc - before.TotalAlloc)
 		bound := SelectBytes(c, test.rows, test.outputs, o) * int64(test.rounds)

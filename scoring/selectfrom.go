@@ -18,6 +18,8 @@ type SelectOptions struct {
 	Features int
 	// Rounds is R, for a criterion that has rounds; 0 means [DefaultRounds], and more than Features are as many as Features.
 	Rounds int
+	// Bins are candidates of which half of the features are chosen first, in one go; nil for none.
+	Bins []int32
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
 	// Store keeps features from one round to the next, and from call to call of the same sample; nil for none. It changes no bit.
@@ -51,6 +53,10 @@ func (o SelectOptions) rounds() int {
 // bank's candidates, in whatever partitions they were summed: they are the scores of the first round. Later rounds
 // score the sample in memory, with the candidates divided among workers. Each sum grows in row order under one of them,
 // so that the bits depend only on bank, sums and sample.
+//
+// Under Residual the features are in the order of choice, and there are fewer than asked for if no other candidate lowers the
+// objective: M is a maximum. How many of them are worth keeping is not decided here; package adaptive does that by rows
+// that no feature was chosen by.
 //
 // It fails where [Select] does, and if the numbers of rows show that the sample is not the one that sums were made
 // from.
@@ -99,6 +105,9 @@ func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
 	d, k, m, n, rounds := int64(c.Dim), int64(outputs), int64(o.Features), int64(rows), int64(o.rounds())
 	features := min(m*(rounds-1)/rounds+int64(PoolSize(o.Features, o.Rounds)), int64(c.Count))
+	if o.Bins != nil {
+		features = max(features, int64(o.binPool()))
+	}
 	panels := (features + kernel.Width - 1) / kernel.Width * kernel.Width
 	transformer := 4 * (features + panels) * (d + 2)          // as they are drawn, and packed
 	block := 4 * min(n, BlockRows) * (features + k)           // features and outputs of some rows

@@ -12,12 +12,10 @@ import (
 type Selection struct {
 	// Index is the candidate number of each kept feature, [M].
 	Index []int32
-	// Round is the round that chose each, from 1 on, [M]; 0 under a criterion without rounds, and for what fills up by
-	// correlation.
+	// Round is the round that chose each, from 1 on, [M]; 0 under a criterion without rounds, and for what was chosen among bins.
 	Round []int32
-	// Score is the criterion's value of each, [M], falling. Under Residual it is, for what a round chose, in the order of choice,
-	// the fall of Σ_k of the mean squared residual of the coded outputs, penalty included; for what fills up it is that of
-	// Correlation. The two are not to be compared.
+	// Score is the criterion's value of each, [M], falling. Under Residual it is, in the order of choice, the fall of Σ_k of the mean
+	// squared residual of the coded outputs, penalty included.
 	Score []float64
 	// S is Ŝ_k of each, row-major by feature [M·K].
 	S []float64
@@ -29,8 +27,6 @@ type Selection struct {
 	// exceeds Radius, under Energy those with an output whose |Ŝ| does, under Residual those whose correlation with the residual did
 	// when they were chosen.
 	AboveNoise int
-	// ByResidual is, under Residual, how many were chosen against residuals; the others fill up by correlation.
-	ByResidual int
 	// Coding is how the outputs in S are coded.
 	Coding Coding
 }
@@ -57,6 +53,17 @@ func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 		}
 	}
 	return sel, nil
+}
+
+// First returns the selection of the first n features.
+func (sel *Selection) First(n int) Selection {
+	first, outputs := *sel, len(sel.S)/len(sel.Index)
+	first.Index, first.Round, first.Score, first.S = sel.Index[:n], sel.Round[:n], sel.Score[:n], sel.S[:n*outputs]
+	if sel.LargeSampleRadius != nil {
+		first.LargeSampleRadius = sel.LargeSampleRadius[:n]
+	}
+	first.AboveNoise = min(first.AboveNoise, n)
+	return first
 }
 
 // newSelection returns a selection of nothing, with room for m features.

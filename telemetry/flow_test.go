@@ -50,7 +50,6 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 		"eerf_owned_partitions stage=featurize":                                  partitions,
 		"eerf_group_joins_total stage=train":                                     1,
 		"eerf_exploration_missing_rows pipeline=bench":                           0,
-		"eerf_feature_set_features pipeline=bench":                               8,
 		"eerf_unsaved_rows":                                                      0,
 		"eerf_output_messages_total stage=subsample":                             p.Meter.Activity().Traffic[meter.StageSubsample].OutputMessages,
 		"eerf_undecodable_records_total topic=" + b.settings.Topics.Explorations: 1,

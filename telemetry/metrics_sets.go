@@ -69,7 +69,7 @@ var setMetrics = []metric{
 	{"feature_set_features_above_noise", gauge, "", "", "Features of the set in use whose score is above the noise level; absent for learned ones, about which it says nothing.",
 		of(drawn, func(r *reading) float64 { return float64(r.set.Lineage.AboveNoise) })},
 	{"feature_set_held_out_loss_ratio", gauge, "ratio", "kind",
-		"Under criterion adaptive, the lowest loss on held-out rows on the way to the set in use, as a share of the variance of the outputs: of what `residual` chooses, of the rounds (`round`), of the refinement steps (`step`). The lowest of all became the set. It is a minimum, not an estimate of the error on new rows.",
+		"Under criteria adaptive and residual, the lowest loss on held-out rows on the way to the set in use, as a share of the variance of the outputs: of what `residual` chooses, of the rounds (`round`), of the refinement steps (`step`). The lowest of all became the set. It is a minimum, not an estimate of the error on new rows.",
 		func(r *reading, out output) {
 			for kind, loss := range leastLosses(r.set) {
 				out.value(loss, string(kind))

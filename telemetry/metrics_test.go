@@ -104,7 +104,7 @@ func TestEveryMetric(t *testing.T) {
 			"eerf_memory_worst_case_bytes":         1 << 29,
 			"eerf_build_info":                      1,
 			"eerf_memory_budget_used_bytes":        -1, // candidates that are kept
-			"eerf_feature_set_features":            8,
+			"eerf_feature_set_features":            -1,
 			"eerf_model_info":                      1,
 			"eerf_model_pinned":                    0,
 			"eerf_model_challengers_total":         -1,

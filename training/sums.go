@@ -76,6 +76,11 @@ func (s *Sums) Clone() *Sums {
 	return &c
 }
 
+// Pick returns the sums of the same rows with only some of the features, given by their numbers, which rise.
+func (s *Sums) Pick(features []int32) *Sums {
+	return &Sums{Rows: s.Rows, Workers: s.Workers, features: len(features), outputs: s.outputs, gram: s.gram.Pick(features)}
+}
+
 // OutputMean returns the mean of each of the K outputs, zeros if there are no rows. It is what the
 // constant predictor predicts.
 func (s *Sums) OutputMean() []float64 {

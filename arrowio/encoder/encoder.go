@@ -227,3 +227,19 @@ func standardizes(setting string, k Kind) bool {
 		return false
 	}
 }
+
+// Origins returns for each dimension of an encoded row the number of the event column that it comes from, the first such column being 0.
+func (e *Encoder) Origins() []int32 {
+	origins, numbers := make([]int32, 0, e.Dim), map[string]int32{}
+	for _, c := range e.Columns {
+		number, known := numbers[c.Name]
+		if !known {
+			number = int32(len(numbers))
+			numbers[c.Name] = number
+		}
+		for range c.Width {
+			origins = append(origins, number)
+		}
+	}
+	return origins
+}

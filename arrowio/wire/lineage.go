@@ -47,8 +47,8 @@ type Lineage struct {
 	// that holds for unbounded maps.
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
-	// Under a criterion that needs rows: Rounds is R, and under residual, or if adaptive fell back to it, ByResidual is
-	// how many of the features, the first ones, were chosen against residuals. The rest are chosen by correlation.
+	// Under a criterion that needs rows: Rounds is R, and under residual ByResidual is how many of the features, the first ones, were
+	// chosen against residuals: all of them, except in sets of earlier versions.
 	Rounds     int `json:"rounds,omitempty"`
 	ByResidual int `json:"by_residual,omitempty"`
 	// RefineSteps and Learning say, under the adaptive criterion, how many steps the refinement could take, and how the

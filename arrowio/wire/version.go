@@ -13,7 +13,7 @@ const FeatureSetVersion = 2
 // Versions of plans and checkpoints. A process that finds others explores again, with the feature set and the model in
 // use until then.
 const (
-	SpecVersion       = 3
+	SpecVersion       = 4
 	CheckpointVersion = 3
 )
 

@@ -62,7 +62,7 @@ func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
 		t.Errorf("learned from %v rows and judged on %v of %v", learned, held, scored)
 	}
 	out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out
-	for _, want := range []string{fmt.Sprintf("judged on %v held-out rows", held), "as residual chooses", "round 3", "step 4", "the set", "not an estimate", "importance", "city"} {
+	for _, want := range []string{fmt.Sprintf("judged on %v held-out rows", held), "round 3, of cosines", "step 4", "the set", "not an estimate", "importance", "city"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("inspect does not say %q:\n%s", want, out)
 		}

@@ -16,13 +16,26 @@ const columnsShown = 20
 func pointName(p adaptive.Point) string {
 	switch p.Kind {
 	case adaptive.ByResidual:
-		return "as residual chooses"
+		return "the first that residual chooses"
 	case adaptive.ByRound:
-		return fmt.Sprintf("round %d", p.Round)
+		return fmt.Sprintf("round %d%s", p.Round, trackName(p))
 	case adaptive.ByStep:
-		return fmt.Sprintf("step %d from round %d", p.Step, p.Round)
+		return fmt.Sprintf("step %d from round %d%s", p.Step, p.Round, trackName(p))
 	}
 	return string(p.Kind) // an unpublished set has no other kind
+}
+
+// trackName says of which kinds the pools of a round are.
+func trackName(p adaptive.Point) string {
+	switch p.Track {
+	case adaptive.Mixed:
+		return ", of all kinds"
+	case adaptive.Cosines:
+		return ", of cosines"
+	case adaptive.Both:
+		return ", from both"
+	}
+	return "" // of an earlier version
 }
 
 // addLearning says which features became the set and how they were judged. Drawn features are also judged by the noise level,
@@ -33,11 +46,7 @@ func addLearning(t cli.Facts, l *adaptive.Report) {
 	}
 	best := l.Best()
 	t.Add("learned from", "%d rows, judged on %d held-out rows", l.Rows, l.HeldOutRows)
-	what := pointName(best)
-	if best.Kind == adaptive.ByResidual {
-		what += ": nothing learned was better"
-	}
-	t.Add("  best", "%s", what)
+	t.Add("  best", "%s", pointName(best))
 	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d", 100*best.Loss, 100*best.StdErr, len(l.Points))
 }
 
@@ -46,20 +55,20 @@ func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImporta
 	if l == nil {
 		return
 	}
-	t := cli.NewTable(w, fmt.Sprintf("loss on %d held-out rows, %% of the variance", l.HeldOutRows), "features", "loss", "± standard error", "")
+	t := cli.NewTable(w, fmt.Sprintf("loss on %d held-out rows, %% of the variance", l.HeldOutRows), "point", "features", "loss", "± standard error", "")
 	for i, p := range l.Points {
 		mark := ""
 		if i == l.Winner {
 			mark = "the set"
 		}
-		t.AppendRow([]any{pointName(p), fmt.Sprintf("%.4g", 100*p.Loss), fmt.Sprintf("%.2g", 100*p.StdErr), mark})
+		t.AppendRow([]any{pointName(p), p.Features, fmt.Sprintf("%.4g", 100*p.Loss), fmt.Sprintf("%.2g", 100*p.StdErr), mark})
 	}
 	t.Render()
 	fmt.Fprintln(w, "The least of these losses is a minimum and not an estimate of the error on new rows.")
 	printImportance(w, columns)
 }
 
-// printImportance lists each column's share of the model's squared gradient.
+// printImportance lists each column's share in what the model varies by.
 func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 	if len(columns) == 0 {
 		return
@@ -69,7 +78,7 @@ func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 		t.AppendRow([]any{c.Column, fmt.Sprintf("%.2f %%", 100*c.Share)})
 	}
 	t.Render()
-	fmt.Fprintln(w, "The share of a column is that in the mean squared gradient of the model that the features were learned by.")
+	fmt.Fprintln(w, "The share of a column is that in what the model varies by that the features were learned by.")
 	if more := len(columns) - columnsShown; more > 0 {
 		rest := 0.0
 		for _, c := range columns[columnsShown:] {

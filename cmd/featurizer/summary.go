@@ -97,7 +97,9 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	t.Add("task", "%s, label %s", s.FeatureSet.Task, strings.Join(set.Encoder.Label.Columns, ", "))
 	t.Add("columns, dimensions", "%d, %d", len(set.Encoder.Columns), s.FeatureSet.Dim)
 	if s.Lineage.Learned() {
-		t.Add("features", "%d learned, drawn from pools of %d candidates, %s map", e.Features, e.Candidates, e.Map)
+		n := set.Set.Features.Kinds()
+		t.Add("features", "%d learned, drawn from pools of %d candidates", e.Features, e.Candidates)
+		t.Add("  by kind", "%d cosines, %d ramps, %d hinges, %d boxes", n.Cosine, n.Ramp, n.Hinge, n.Box)
 		t.Add("bandwidth σ at first", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
 	} else {
 		t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)

@@ -53,7 +53,7 @@ func TestCompareChoosesMethods(t *testing.T) {
 	if have, want := methods(), "[plain plain-tuned linear residual adaptive-refined]"; have != want {
 		t.Errorf("by default %s, want %s", have, want)
 	}
-	if have, want := methods("--methods", "all"), "[plain plain-tuned linear energy correlation residual adaptive adaptive-refined]"; have != want {
+	if have, want := methods("--methods", "all"), "[plain plain-tuned linear energy correlation residual adaptive adaptive-cosine adaptive-refined]"; have != want {
 		t.Errorf("all are %s, want %s", have, want)
 	}
 	if out := run("--methods", "all", "--map", "arccos1").Out; !strings.Contains(out, "\nmethod left out: plain-tuned: the arccos1 map") {

@@ -62,7 +62,7 @@ func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 		b.Fatal(err)
 	}
 	bank := scoring.NewBank(p.candidates, scoring.BankOptions{})
-	chosen, err := l.choose(bank, p.sums)
+	chosen, err := l.selectFrom(bank, p.sums, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -99,19 +99,22 @@ func BenchmarkLearn(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o := newObjective(l, f)
+	o, from, order := newObjective(l, f), &point{features: f, origins: make([]origin, f.Len())}, make([]int32, f.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
 	at, gradient := parameters(f), make([]float64, len(f.Omega)+f.Len())
 	for _, part := range []struct {
 		name string
 		call func() error
 	}{
 		{"score", func() error { bank, other = other, bank; l.fitSums(bank); return nil }},
-		{"choose", func() error { _, err := l.choose(bank, p.sums); return err }},
+		{"choose", func() error { _, err := l.selectFrom(bank, p.sums, nil); return err }},
 		{"gradients", func() error { _, err := l.gradients(f); return err }},
-		{"pool", func() error { l.pool(1, f, bends); return nil }},
+		{"pool", func() error { l.pool(poolOf{Mixed, 1, []*point{from}, bends}); return nil }},
 		{"bandwidths", func() error { l.bandwidths(l.turns(bends)); return nil }},
 		{"evaluate", func() error { _, err := o.value(gradient, at); return err }},
-		{"judge", func() error { l.last = summed{}; _, _, err := l.judge(f); return err }},
+		{"judge", func() error { l.last = summed{}; _, err := l.judge(f, order); return err }},
 	} {
 		run(part.name, func(b *testing.B) {
 			for b.Loop() {

@@ -11,14 +11,23 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	s := size{
 		n: int64(rows), d: int64(c.Dim), k: int64(outputs), m0: int64(c.Count), m: int64(o.Features),
 	}
-	bytes := scoring.SelectBytes(c, rows, outputs, scoring.SelectOptions{
-		Criterion: scoring.Residual, Features: o.Features, Rounds: o.Rounds,
-	})
-	work := max(s.drawing(), s.measuring())
+	choosing := scoring.SelectOptions{Criterion: scoring.Residual, Features: o.Features, Rounds: o.Rounds}
+	work, pool := s.measuring(), c
+	if !o.ChooseOnly {
+		work = max(work, s.drawing())
+		if !o.CosinesOnly {
+			choosing.Bins = []int32{}
+			bins := int64(binsPerCandidate+1)*s.m0 + 2*s.d
+			bins = min(bins, int64(2*binThresholds+1)*s.d)
+			pool.Count += int(bins)
+			work += 4*s.n*s.d + 64*(s.m0+bins) // columns; products and where they come from
+		}
+	}
 	if o.RefineSteps > 0 {
 		work = max(work, s.refining()+s.measuring())
 	}
-	bytes += s.kept(o) + work + scoring.FeatureStoreBytes(c.Count, rows, storeBytes)
+	bytes := scoring.SelectBytes(pool, rows, outputs, choosing)
+	bytes += s.kept(o) + work + scoring.FeatureStoreBytes(pool.Count, rows, storeBytes)
 	return bytes + bytes/8 // the allocator rounds up by no more
 }
 
@@ -27,13 +36,13 @@ type size struct{ n, d, k, m0, m int64 }
 
 // kept is what stays until the end: the rows in two parts, which grow by append, and the features of the points.
 func (s size) kept(o Options) int64 {
-	points := int64(1 + o.AllRounds() + (1+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
-	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+4))
+	points := int64(o.AllRounds() + (len(o.tracks())+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
+	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+6))
 }
 
 // evaluating is the features and slopes of all rows, and their moments.
 func (s size) evaluating() int64 {
-	return 4*s.n*s.m + training.TallBytes(int(s.n), int(s.m)) + 4*(s.m+panel)*s.d + s.moments()
+	return 4*s.n*s.m + training.TallBytes(int(s.n), int(s.m+panel)) + 4*(s.m+2*panel)*s.d + s.moments()
 }
 
 // panel is the number of columns to which matrices may be rounded up.
@@ -66,8 +75,8 @@ const searched = 16
 
 // refining is the objective and the steps that the search remembers and tries.
 func (s size) refining() int64 {
-	parameters := s.m * (s.d + 1)
-	objective := s.evaluating() + training.TallBytes(int(s.n), int(s.d)+1) + 4*s.n*s.k + 12*(s.m+panel)*s.k +
-		8*(s.m+panel)*(s.d+1+panel) + 8*parameters
+	parameters := s.m * max(s.d+1, scoring.MaxOrder)
+	objective := s.evaluating() + training.TallBytes(int(s.n), int(s.d)+1) + 4*s.n*s.k + 24*(s.m+2*panel)*s.k +
+		8*(s.m+2*panel)*(s.d+1+panel) + 8*parameters
 	return objective + 8*parameters*(2*memory+searched)
 }

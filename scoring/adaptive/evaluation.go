@@ -1,37 +1,64 @@
 package adaptive
 
 import (
-	"slices"
-
 	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 	"github.com/eerf-stream/eerf/training"
 )
 
-// evaluation holds features z and their slopes s = −sin(Ωx + b) over the rows learned from, both computed from one
-// argument.
+// evaluation holds features z and the slopes s of those with an ω, their derivatives by ωᵀx + b, over the rows learned from. Both are
+// computed from one argument.
 type evaluation struct {
 	last    *summed
 	rows    *rows
 	workers int
-	panels  *kernel.Panels
+	shape   scoring.KindCounts
+	parts   []part
+	columns []int     // of s: that of each feature with an ω
 	z       []float32 // [N·M]
 	s       *training.Tall
+}
+
+// part is the cosines or the ramps. Their slopes begin at a panel of s, which leaves columns of zeros between them.
+type part struct {
+	m           kernel.Map
+	first, next int // features
+	panel       int // of s
+	panels      *kernel.Panels
 }
 
 // Panels of both packages are alike: slopes are written to the ones and multiplied from the others.
 var _ = [1]struct{}{}[kernel.Width-training.PanelColumns]
 
-// evaluation returns the memory for M features like f. One user follows another.
+// evaluation returns the memory for features like f. One user follows another.
 func (l *learner) evaluation(f *scoring.Features) *evaluation {
-	if l.evaluated == nil {
-		l.evaluated = &evaluation{
-			last: &l.last, rows: l.fit, workers: l.o.Workers, panels: kernel.Pack(kernel.Cosine, f.Dim, f.Omega, f.Phase),
-			z: make([]float32, l.fit.n*f.Len()), s: training.NewTall(l.fit.n, f.Len()),
-		}
+	if l.evaluated == nil || l.evaluated.shape != f.Kinds() {
+		l.evaluated = nil // to be collected
+		l.evaluated = newEvaluation(l, f)
 	}
 	return l.evaluated
+}
+
+func newEvaluation(l *learner, f *scoring.Features) *evaluation {
+	n := f.Kinds()
+	e := &evaluation{last: &l.last, rows: l.fit, workers: l.o.Workers, shape: n, z: make([]float32, l.fit.n*f.Len())}
+	panels := 0
+	for _, p := range []part{{m: kernel.Cosine, next: n.Cosine}, {m: kernel.Ramp, first: n.Cosine, next: n.Cosine + n.Ramp}} {
+		if p.first == p.next {
+			continue
+		}
+		p.panel, p.panels = panels, kernel.Pack(p.m, f.Dim, f.Omega[p.first*f.Dim:p.next*f.Dim], f.Phase[p.first:p.next])
+		panels += p.panels.Count()
+		for i := range p.next - p.first {
+			e.columns = append(e.columns, p.panel*kernel.Width+i)
+		}
+		e.parts = append(e.parts, p)
+	}
+	if panels > 0 {
+		e.s = training.NewTall(l.fit.n, panels*kernel.Width)
+	}
+	return e
 }
 
 // share divides the rows among goroutines.
@@ -44,14 +71,23 @@ func (e *evaluation) share(work func(first, next int)) {
 // time, while their features are in the cache.
 func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 	m, d, k := f.Len(), f.Dim, e.rows.outputs
-	e.panels.Repack(f.Omega, f.Phase)
+	for _, p := range e.parts {
+		p.panels.Repack(f.Omega[p.first*d:p.next*d], f.Phase[p.first:p.next])
+	}
+	products := f.PackProducts()
 	sums := training.NewSums(m, k)
 	sums.Workers = e.workers
 	for from := 0; from < e.rows.n; from += scoring.BlockRows {
 		to := min(from+scoring.BlockRows, e.rows.n)
 		parallel.On(e.workers, to-from, scoring.BlockRows/8, func(first, next int) {
 			first, next = from+first, from+next
-			kernel.Slopes(e.z[first*m:next*m], e.slopes(first), e.stride(), e.panels, e.rows.x[first*d:next*d])
+			x, z := e.rows.x[first*d:next*d], e.z[first*m:next*m]
+			for _, p := range e.parts {
+				kernel.Slopes(z[p.first:], m, e.slopes(p.panel, first), e.stride(), p.panels, x)
+			}
+			if products.Len > 0 {
+				kernel.Products(z[m-products.Len:], m, products, x)
+			}
 		})
 		sums.Add(e.z[from*m:to*m], to-from, e.rows.y[from*k:to*k])
 	}
@@ -61,24 +97,24 @@ func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 
 // summed is the last evaluated features and their moments.
 type summed struct {
-	omega, phase []float32
-	sums         *training.Sums
+	features *scoring.Features
+	sums     *training.Sums
 }
 
 // keep remembers the moments of f.
-func (s *summed) keep(f *scoring.Features, sums *training.Sums) {
-	s.omega, s.phase, s.sums = append(s.omega[:0], f.Omega...), append(s.phase[:0], f.Phase...), sums
-}
+func (s *summed) keep(f *scoring.Features, sums *training.Sums) { s.features, s.sums = f.Clone(), sums }
 
 // of returns the moments of f, or nil if the last features were others.
 func (s *summed) of(f *scoring.Features) *training.Sums {
-	if slices.Equal(s.omega, f.Omega) && slices.Equal(s.phase, f.Phase) {
+	if s.features != nil && s.features.Equal(f) {
 		return s.sums
 	}
 	return nil
 }
 
-// slopes are the panels of s from a row on, stride numbers apart.
-func (e *evaluation) slopes(first int) []float32 { return e.s.Data[first*kernel.Width:] }
+// slopes are the panels of s from one of them and a row on, stride numbers apart.
+func (e *evaluation) slopes(panel, first int) []float32 {
+	return e.s.Data[panel*e.stride()+first*kernel.Width:]
+}
 
 func (e *evaluation) stride() int { return e.rows.n * kernel.Width }

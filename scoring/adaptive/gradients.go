@@ -14,6 +14,7 @@ import (
 type gradients struct {
 	dim      int
 	diagonal []float64 // of G, [d]
+	products []float64 // c: what hinges and boxes with a factor on each coordinate contribute, [d]
 	values   []float64 // eigenvalues over the largest, falling, those above floor
 	vectors  []float64 // their eigenvectors, [len(values)·d]
 }
@@ -22,51 +23,70 @@ type gradients struct {
 // so that no direction is left out.
 const floor = 1e-4
 
-// gradients returns G of the ridge model on features: G = Ωᵀ W Ω with W = E[s sᵀ] ∘ ΘΘᵀ and the slopes s = −sin(Ωx + b).
+// gradients returns G of the ridge model on features, of those with an ω: G = Ωᵀ W Ω with W = E[s sᵀ] ∘ ΘΘᵀ and the slopes s; and
+// what the others contribute.
 func (l *learner) gradients(f *scoring.Features) (*gradients, error) {
-	w, err := l.weightedSlopes(f)
+	e := l.evaluation(f)
+	sums := e.fill(f)
+	fitted, _, err := sums.Ridge(ridgeLevel, 0)
 	if err != nil {
 		return nil, err
 	}
-	m, d := f.Len(), f.Dim
-	omega := mat.NewDense(m, d, nil)
+	model := &ridgeModel{fitted}
+	p, d := f.Projections(), f.Dim
+	g := &gradients{dim: d, diagonal: make([]float64, d)}
+	if g.products, err = l.productShares(f, sums, model); err != nil || p == 0 {
+		return g, err
+	}
+	w := l.weightedSlopes(e, model)
+	omega := mat.NewDense(p, d, nil)
 	for i, v := range f.Omega {
 		omega.Set(i/d, i%d, float64(v))
 	}
 	var half mat.Dense // W Ω
 	half.Mul(w, omega)
-	g := &gradients{dim: d, diagonal: make([]float64, d)}
 	for j := range g.diagonal {
 		g.diagonal[j] = max(mat.Dot(omega.ColView(j), half.ColView(j)), 0)
 	}
-	if d <= m {
+	if d <= p {
 		return g, g.decompose(omega, &half)
 	}
 	return g, g.decomposeWide(w, omega)
 }
 
-// weightedSlopes returns W.
-func (l *learner) weightedSlopes(f *scoring.Features) (*mat.SymDense, error) {
-	e := l.evaluation(f)
-	fitted, _, err := e.fill(f).Ridge(ridgeLevel, 0)
+// productShares returns c_j = Σ (Σ_k Θ_mk²) var(z_m)/q_m over the hinges and boxes m that have a factor on coordinate j.
+func (l *learner) productShares(f *scoring.Features, sums *training.Sums, model *ridgeModel) ([]float64, error) {
+	c := make([]float64, f.Dim)
+	moments, err := sums.Covariances()
 	if err != nil {
 		return nil, err
 	}
-	model := &ridgeModel{fitted}
-	m, n := f.Len(), float64(l.fit.n)
-	w := make([]float64, m*m)
+	for i, product := range f.Products {
+		m := f.Projections() + i
+		share := float64(l.squaredWeight(model, m)*max(moments.Cov(m, m), 0)) / float64(product.Order)
+		for _, j := range product.Coordinate[:product.Order] {
+			c[j] += share
+		}
+	}
+	return c, nil
+}
+
+// weightedSlopes returns W.
+func (l *learner) weightedSlopes(e *evaluation, model *ridgeModel) *mat.SymDense {
+	p, all, n := len(e.columns), e.s.Columns, float64(l.fit.n)
+	squares, w := make([]float64, all*all), make([]float64, p*p)
 	crosser := training.Crosser{Workers: l.o.Workers}
-	crosser.Square(w, e.s)
-	for i := range m {
-		for j := range i + 1 {
+	crosser.Square(squares, e.s)
+	for i, row := range e.columns {
+		for j, column := range e.columns[:i+1] {
 			both := 0.0
 			for k, gain := range l.coding.Gain {
 				both += float64(float64(gain*model.weight(i, k)) * float64(gain*model.weight(j, k)))
 			}
-			w[j*m+i] = float64(w[i*m+j] / n * both)
+			w[j*p+i] = float64(squares[column*all+row] / n * both)
 		}
 	}
-	return mat.NewSymDense(m, w), nil
+	return mat.NewSymDense(p, w)
 }
 
 // wrap returns an angle in [0, 2π) as float32.
@@ -140,21 +160,39 @@ func (g *gradients) spread() []float64 {
 	return s
 }
 
-// importance is the share of each column in the diagonal of G, nil if that is zero.
-func (l *learner) importance(f *scoring.Features) ([]float64, error) {
-	g, err := l.gradients(f)
-	if err != nil {
-		return nil, err
+// importance is the share of each column in what the model varies by: those of features with an ω by the diagonal of G, those of
+// hinges and boxes by c, and both by the variance that these features contribute. nil if nothing varies.
+func importance(f *scoring.Features, g *gradients, worth []float64) []float64 {
+	var varies [2]float64
+	for i, v := range worth {
+		if i < f.Projections() {
+			varies[0] += v
+		} else {
+			varies[1] += v
+		}
 	}
-	sum := 0.0
-	for _, v := range g.diagonal {
-		sum += v
+	share, total := make([]float64, g.dim), 0.0
+	for i, part := range [][]float64{g.diagonal, g.products} {
+		sum := 0.0
+		for _, v := range part {
+			sum += v
+		}
+		if !(sum > 0) || !(varies[i] > 0) {
+			continue
+		}
+		for j, v := range part {
+			share[j] += float64(v / sum * varies[i])
+		}
+		total += varies[i]
 	}
-	if !(sum > 0) || math.IsInf(sum, 0) {
-		return nil, nil
+	if !(total > 0) || math.IsInf(total, 0) {
+		return nil
 	}
-	for j := range g.diagonal {
-		g.diagonal[j] /= sum
+	for j := range share {
+		share[j] /= total
+		if math.IsNaN(share[j]) {
+			return nil
+		}
 	}
-	return g.diagonal, nil
+	return share
 }

@@ -1,7 +1,9 @@
 package adaptive
 
 import (
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -40,19 +42,53 @@ func (l *learner) ridge(f *scoring.Features) (*ridgeModel, error) {
 	return &ridgeModel{model}, err
 }
 
-// judge returns the loss of features on the held-out rows and its standard error. The loss is that of the best λ of the
-// path fitted on the other rows, as a share of the variances of the outputs, averaged over outputs. If too few rows are
-// held out to choose λ, training chooses it by generalised cross-validation.
-func (l *learner) judge(f *scoring.Features) (loss, standardError float64, err error) {
+// prefixes are the shares of the chosen features, in the order of choice, that the guard tries: what was chosen last may do harm.
+var prefixes = []float64{1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05}
+
+// verdict is what the guard says of features: how many of them to keep, and their loss on the held-out rows.
+type verdict struct {
+	kept                int
+	loss, standardError float64
+}
+
+// judge returns the verdict on features, or with their order of choice that on the best of the prefixes, the longest of equals. Where
+// no loss is a number, it is the greatest.
+func (l *learner) judge(f *scoring.Features, order []int32) (verdict, error) {
 	t := scoring.NewFeatureTransformer(f)
 	fit, heldOut := l.fitMoments(f, t), l.heldOut.moments(t, l.o.Workers)
-	found, err := training.Train(fit, heldOut, training.Options{Intercept: true})
-	if err != nil {
-		return 0, 0, err
+	best := verdict{kept: f.Len(), loss: math.MaxFloat64}
+	found, err := l.loss(t, fit, heldOut)
+	if err != nil || found.loss < best.loss {
+		best = found
 	}
-	share, err := l.shares(fit)
+	for _, share := range prefixes[1:] {
+		n := int(share * float64(len(order)))
+		if err != nil || n == 0 {
+			break
+		}
+		some := slices.Sorted(slices.Values(order[:n]))
+		if found, err = l.loss(scoring.NewFeatureTransformer(f.Pick(some)), fit.Pick(some), heldOut.Pick(some)); err == nil && found.loss < best.loss {
+			best = found
+		}
+	}
+	return best, err
+}
+
+// loss returns the verdict on the features of t, given their moments over both parts of the rows. The loss is that of the best λ of
+// the path fitted on the rows learned from, as a share of the variances of the outputs, averaged over outputs. If too few rows are
+// held out to choose λ, training chooses it by generalised cross-validation.
+func (l *learner) loss(t *scoring.Transformer, fit, heldOut *training.Sums) (verdict, error) {
+	worst := verdict{kept: t.Len(), loss: math.MaxFloat64}
+	found, err := training.Train(fit, heldOut, training.Options{Intercept: true})
+	if errors.Is(err, training.ErrNotFinite) {
+		return worst, nil
+	}
 	if err != nil {
-		return 0, 0, err
+		return worst, err
+	}
+	share, err := l.shares(fit, t.Len())
+	if err != nil {
+		return worst, err
 	}
 	sum, squares, outputs := 0.0, 0.0, l.heldOut.outputs
 	predicted := make([]float32, min(l.heldOut.n, scoring.BlockRows)*outputs)
@@ -70,19 +106,23 @@ func (l *learner) judge(f *scoring.Features) (loss, standardError float64, err e
 	})
 	n := float64(l.heldOut.n)
 	mean := sum / n
-	return mean, math.Sqrt(max(squares/n-float64(mean*mean), 0) / n), nil
+	standardError := math.Sqrt(max(squares/n-float64(mean*mean), 0) / n)
+	if v := mean + standardError; math.IsInf(v, 0) || math.IsNaN(v) {
+		return worst, nil
+	}
+	return verdict{t.Len(), mean, standardError}, nil
 }
 
 // shares returns the factors of the squared error of each output: 1/variance over the number of outputs that vary, and
 // 0 for a constant output.
-func (l *learner) shares(fit *training.Sums) ([]float64, error) {
+func (l *learner) shares(fit *training.Sums, features int) ([]float64, error) {
 	c, err := fit.Covariances()
 	if err != nil {
 		return nil, err
 	}
 	share, varying := make([]float64, l.fit.outputs), 0
 	for k := range share {
-		if v := c.Cov(l.o.Features+k, l.o.Features+k); v > 0 {
+		if v := c.Cov(features+k, features+k); v > 0 {
 			share[k] = 1 / v
 			varying++
 		}

@@ -7,9 +7,10 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Learn chooses o.Features features by what it learns from the sample. The candidates are those of [FirstRound]; bank
-// and sums belong to them. sums has the rows of the sample that are not held out, in whatever partitions they were
-// summed, and determines the choice of the first round. Everything after that is computed from the sample in memory.
+// Learn makes up to o.Features features of what it learns from the sample. The candidates are those of [FirstRound], or any if
+// o.ChooseOnly is set; bank and sums belong to them. sums has the rows of the sample that are not held out, in whatever partitions
+// they were summed, and determines the choice of the first round of the cosines. Everything after that is computed from the sample
+// in memory.
 //
 // It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the candidates do not pass
 // [scoring.Criterion.Check].
@@ -19,17 +20,42 @@ func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sa
 	if err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)
 	}
-	if err := l.rounds(); err != nil {
-		return nil, fmt.Errorf("learn features: %w", err)
-	}
-	rounds := time.Since(began)
-	if err := l.refine(); err != nil {
+	if err := l.run(); err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)
 	}
 	learned, err := l.learned()
 	if err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)
 	}
-	learned.RoundTime, learned.RefineTime = rounds, time.Since(began)-rounds
+	learned.RefineTime = l.refining
+	learned.RoundTime = time.Since(began) - l.refining
 	return learned, nil
+}
+
+// run makes the points: the rounds of each track and the refinement of its best, and then the last rounds, from what the tracks
+// have found, and their refinement.
+func (l *learner) run() error {
+	if l.o.ChooseOnly {
+		return l.firstChoice(Point{Kind: ByResidual})
+	}
+	for _, t := range l.o.tracks() {
+		if err := l.rounds(t); err != nil {
+			return err
+		}
+		if err := l.refine(l.best(t)); err != nil {
+			return err
+		}
+	}
+	if l.o.RefineSteps == 0 {
+		return nil
+	}
+	for round := range l.o.RefineRounds {
+		if err := l.lastRound(lastRound+1+round, round == 0); err != nil {
+			return err
+		}
+		if err := l.refine(l.points[len(l.points)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,12 +15,37 @@ const (
 	lastRound = 3
 )
 
-// AllRounds returns how many rounds [Learn] makes at most, those in the refinement among them.
+// AllRounds returns how many rounds [Learn] makes at most, those of all tracks and those after them.
 func (o Options) AllRounds() int {
-	if o.RefineSteps == 0 {
-		return lastRound + 1
+	switch tracks := len(o.tracks()); {
+	case o.ChooseOnly:
+		return 1
+	case o.RefineSteps == 0:
+		return tracks * (lastRound + 1)
+	default:
+		return tracks*(lastRound+1) + o.RefineRounds
 	}
-	return lastRound + 1 + o.RefineRounds
+}
+
+// Track names rounds whose pools have features of certain kinds.
+type Track string
+
+// The tracks.
+const (
+	// Mixed has all kinds in its pools.
+	Mixed Track = "mixed"
+	// Cosines has cosines only, all of which can be refined and more of which fit into a pool.
+	Cosines Track = "cosine"
+	// Both are the rounds after these, from what both have found.
+	Both Track = "both"
+)
+
+// tracks returns those that are learned side by side.
+func (o Options) tracks() []Track {
+	if o.CosinesOnly {
+		return []Track{Cosines}
+	}
+	return []Track{Mixed, Cosines}
 }
 
 // FirstRound returns the candidates of round 0: those of c, which are varied. c must pass [scoring.Criterion.Check].
@@ -37,7 +62,7 @@ func Plain(c scoring.Candidates) scoring.Candidates {
 
 // Options say what [Learn] makes and with what means.
 type Options struct {
-	// Features is M.
+	// Features is M, the most features.
 	Features int
 	// Rounds is R of each choice by residual; 0 means [scoring.DefaultRounds].
 	Rounds int
@@ -45,6 +70,11 @@ type Options struct {
 	RefineSteps int
 	// RefineRounds is how many rounds are drawn by what the refinement has found.
 	RefineRounds int
+	// Columns says which column of the events each encoded one comes from, [Dim]; nil means that each is of its own.
+	Columns []int32
+	// CosinesOnly learns no other kinds. ChooseOnly learns nothing: it chooses from the candidates as criterion residual does, and keeps
+	// as many as the guard finds best.
+	CosinesOnly, ChooseOnly bool
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
 	// Progress is called with every point as it is measured; may be nil.
@@ -67,10 +97,14 @@ const (
 // Point is a set of features on the way, as the guard measured it.
 type Point struct {
 	Kind Kind `json:"kind"`
-	// Round is the round that chose the features, from 0 on; of a step, that of the features that are moved.
+	// Track is the track of the round, none by residual.
+	Track Track `json:"track,omitempty"`
+	// Round is the round that chose the features, from 0 on in each track; of a step, that of the features that are moved.
 	Round int `json:"round"`
 	// Step is how many steps the refinement has taken from the features of the round.
 	Step int `json:"step,omitempty"`
+	// Features is how many features the set has: as many of those chosen as were best.
+	Features int `json:"features,omitempty"`
 	// Loss is the squared loss on the held-out rows at the best λ, as a share of the variance of the outputs, averaged over them.
 	Loss float64 `json:"held_out_loss"`
 	// StdErr is the standard error of Loss over the held-out rows.
@@ -85,8 +119,8 @@ type Report struct {
 	// Rows is how many rows were learned from, HeldOutRows by how many the points were judged.
 	Rows        int64 `json:"rows"`
 	HeldOutRows int64 `json:"held_out_rows"`
-	// Importance is the share of each encoded column in the mean squared gradient of the model: the diagonal of G divided by its sum,
-	// [Dim]; nil where no model has a gradient.
+	// Importance is the share of each encoded column in what the model varies by, [Dim]: of cosines and ramps in its mean squared
+	// gradient, the diagonal of G, of hinges and boxes in what they contribute; nil where nothing varies or nothing was learned.
 	Importance []float64 `json:"importance,omitempty"`
 }
 
@@ -95,15 +129,14 @@ func (r *Report) Best() Point { return r.Points[r.Winner] }
 
 // Learned is what [Learn] found.
 type Learned struct {
-	// Selection describes the features, best first. Index and Round say where each was drawn: a candidate of the pool of round Round-1;
-	// refinement has moved it since. Score is Σ_k of the mean square that a feature contributes to the model of the coded outputs, its
-	// weights squared times its variance. Radius, AboveNoise and ByResidual are those of residual where that won and zero elsewhere.
+	// Selection describes the features, within each kind the best first. Index and Round say where each was drawn: a candidate of a pool,
+	// and the number of that pool, from 1 on; refinement has moved it since. Score is Σ_k of the mean square that a feature contributes to
+	// the model of the coded outputs, its weights squared times its variance. Radius and AboveNoise are zero. With ChooseOnly it is that
+	// of criterion residual, in the order of choice.
 	Selection scoring.Selection
-	// Features are frequencies and phases for publication, in the order of Selection.
+	// Features are those for publication, in the order of Selection.
 	Features *scoring.Features
-	// Candidates are those that Selection.Index numbers, where the features are candidates as they were drawn; else nil.
-	Candidates *scoring.Candidates
-	Report     Report
+	Report   Report
 	// RoundTime and RefineTime are what the rounds and the refinement took, guard included.
 	RoundTime, RefineTime time.Duration
 }

@@ -1,18 +1,19 @@
 package adaptive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"slices"
+	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/training"
 )
 
 // learner is one call of [Learn].
 type learner struct {
-	candidates scoring.Candidates // of the first round
-	streamed   *scoring.Sums      // of the first round, over the rows that are not held out
+	candidates scoring.Candidates // of the first round of the cosines
+	streamed   *scoring.Sums      // of these, over the rows that are not held out
 	sample     *scoring.Sample
 	task       scoring.Task
 	o          Options
@@ -22,19 +23,25 @@ type learner struct {
 	coding  scoring.Coding
 
 	store     *scoring.FeatureStore // of the candidates that are chosen from
+	columns   []column              // of the rows learned from, nil until thresholds are drawn
 	evaluated *evaluation           // nil until features are evaluated
 	last      summed                // what was evaluated last
 	width     float64               // bandwidth of the rows as they are, 0 until it is known
+	pools     int32                 // drawn so far
 	points    []*point              // as they were measured
-	winner    int
+	refining  time.Duration
 }
 
 // point is features that the guard has measured, and where they come from.
 type point struct {
 	Point
 	features *scoring.Features
-	chosen   scoring.Selection // of the features, before they were moved
+	origins  []origin           // of each feature
+	chosen   *scoring.Selection // of the features in order of choice, where they are as they were chosen
 }
+
+// origin says where a feature was drawn: its candidate's number in a pool, and that of the pool, from 1 on.
+type origin struct{ pool, index int32 }
 
 // newLearner checks the inputs and splits the sample.
 func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*learner, error) {
@@ -42,8 +49,18 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers",
 			o.Rounds, o.RefineSteps, o.RefineRounds, o.Workers))
 	}
-	if err := errors.Join(scoring.Adaptive.Check(candidates), candidates.Validate()); err != nil {
+	criterion := scoring.Adaptive
+	if o.ChooseOnly {
+		criterion = scoring.Residual
+	}
+	if err := errors.Join(criterion.Check(candidates), candidates.Validate()); err != nil {
 		return nil, err
+	}
+	if o.Features < 1 || o.Features > candidates.Count {
+		return nil, fmt.Errorf("%d features asked of %d candidates", o.Features, candidates.Count)
+	}
+	if o.Columns != nil && len(o.Columns) != candidates.Dim {
+		panic(fmt.Sprintf("adaptive: %d columns of %d numbers", len(o.Columns), candidates.Dim))
 	}
 	l := &learner{candidates: candidates, streamed: sums, sample: sample, task: task, o: o, coding: sums.Coding(task), store: scoring.NewFeatureStore(storeBytes)}
 	l.fit, l.heldOut = split(sample)
@@ -53,45 +70,64 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 	return l, nil
 }
 
-// measure judges features and records them as a point. A loss that is not a number counts as the greatest.
-func (l *learner) measure(at Point, f *scoring.Features, chosen scoring.Selection) error {
-	loss, standardError, err := l.judge(f)
-	if err != nil && !errors.Is(err, training.ErrNotFinite) {
+// measure judges features and records them as a point. Order is that of their choice, and the point then has the first of them
+// that make the least loss; nil for features that are judged as they are. A loss that is not a number counts as the greatest.
+func (l *learner) measure(p *point, order []int32) error {
+	v, err := l.judge(p.features, order)
+	if err != nil {
 		return err
 	}
-	at.Loss, at.StdErr = math.MaxFloat64, 0
-	if err == nil && !math.IsInf(loss+standardError, 0) && !math.IsNaN(loss+standardError) {
-		at.Loss, at.StdErr = loss, standardError
+	p.Loss, p.StdErr, p.Features = v.loss, v.standardError, v.kept
+	if v.kept < p.features.Len() {
+		kept := slices.Sorted(slices.Values(order[:v.kept]))
+		p.features = p.features.Pick(kept)
+		origins := make([]origin, len(kept))
+		for i, from := range kept {
+			origins[i] = p.origins[from]
+		}
+		p.origins = origins
 	}
-	l.points = append(l.points, &point{Point: at, features: f, chosen: chosen})
-	if at.Loss < l.best().Loss {
-		l.winner = len(l.points) - 1
-	}
+	l.points = append(l.points, p)
 	if l.o.Progress != nil {
-		l.o.Progress(at)
+		l.o.Progress(p.Point)
 	}
 	return nil
 }
 
-// best returns the winner so far.
-func (l *learner) best() *point { return l.points[l.winner] }
+// best returns the point of least loss in some tracks, the first of equals; those of all points if none is given.
+func (l *learner) best(tracks ...Track) *point {
+	var best *point
+	for _, p := range l.points {
+		if (len(tracks) == 0 || slices.Contains(tracks, p.Track)) && (best == nil || p.Loss < best.Loss) {
+			best = p
+		}
+	}
+	return best
+}
 
 // report describes the points.
 func (l *learner) report() Report {
-	r := Report{Winner: l.winner, Rows: int64(l.fit.n), HeldOutRows: int64(l.heldOut.n)}
-	for _, p := range l.points {
+	r := Report{Rows: int64(l.fit.n), HeldOutRows: int64(l.heldOut.n)}
+	for i, p := range l.points {
 		r.Points = append(r.Points, p.Point)
+		if p == l.best() {
+			r.Winner = i
+		}
 	}
 	return r
 }
 
 // learned returns the winner as a result.
 func (l *learner) learned() (*Learned, error) {
-	if l.best().Kind == ByResidual {
-		return l.byResidual()
+	best := l.best()
+	f := best.features
+	result := &Learned{Features: f, Report: l.report()}
+	if best.chosen != nil && l.o.ChooseOnly {
+		result.Selection = best.chosen.First(f.Len())
+		result.Features = scoring.NewBank(l.candidates, scoring.BankOptions{}).Draw(result.Selection.Index)
+		return result, nil
 	}
-	f := l.best().features
-	importance, err := l.importance(f)
+	bends, err := l.gradients(f)
 	if err != nil {
 		return nil, err
 	}
@@ -100,54 +136,43 @@ func (l *learner) learned() (*Learned, error) {
 		return nil, err
 	}
 	sums := l.sums(scoring.NewBankOf(f))
-	order, worth := l.rank(sums, model)
-	best := l.best().chosen
+	order, worth := l.rank(f, sums, model)
 	selection := scoring.Selection{Coding: sums.Coding(l.task)}
 	scores := sums.Scores(selection.Coding)
 	k := l.fit.outputs
 	for _, i := range order {
-		selection.Index = append(selection.Index, best.Index[i])
-		selection.Round = append(selection.Round, best.Round[i])
+		selection.Index = append(selection.Index, best.origins[i].index)
+		selection.Round = append(selection.Round, best.origins[i].pool)
 		selection.Score = append(selection.Score, worth[i])
 		selection.S = append(selection.S, scores[int(i)*k:(int(i)+1)*k]...)
 	}
-	result := &Learned{Selection: selection, Features: f.Pick(order), Report: l.report()}
-	result.Report.Importance = importance
+	result.Selection, result.Features = selection, f.Pick(order)
+	result.Report.Importance = importance(f, bends, worth)
 	return result, nil
 }
 
-// rank orders features by what they contribute to the model of the coded outputs: Σ_k θ_k²·gain_k²·var(φ), equal ones by number.
-func (l *learner) rank(sums *scoring.Sums, model *ridgeModel) (order []int32, worth []float64) {
+// rank orders features by kind, and within a kind by what they contribute to the model of the coded outputs:
+// Σ_k θ_k²·gain_k²·var(φ), equal ones by number.
+func (l *learner) rank(f *scoring.Features, sums *scoring.Sums, model *ridgeModel) (order []int32, worth []float64) {
 	worth = make([]float64, sums.Candidates())
 	n := float64(sums.Rows)
 	for i := range worth {
 		mean := sums.Phi[i] / n
 		variance := max(sums.PhiSq[i]/n-float64(mean*mean), 0)
-		for k := range l.fit.outputs {
-			w := l.coding.Gain[k] * model.weight(i, k)
-			worth[i] += float64(float64(w*w) * variance)
-		}
+		worth[i] = float64(l.squaredWeight(model, i) * variance)
 	}
-	return scoring.Rank(worth), worth
+	order = scoring.Rank(worth)
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(f.Kind(int(a)), f.Kind(int(b))) })
+	return order, worth
 }
 
-// byResidual chooses once more by residual, from all rows of the sample: the set is that of criterion residual.
-func (l *learner) byResidual() (*Learned, error) {
-	plain := Plain(l.candidates)
-	bank := scoring.NewBank(plain, scoring.BankOptions{})
-	whole := &scoring.Sample{X: l.sample.X, Rows: l.sample.Rows, Dim: l.sample.Dim, Targets: l.sample.Targets}
-	selection, err := scoring.SelectFrom(bank, l.sums(bank), whole, l.task, l.residual())
-	if err != nil {
-		return nil, err
+// squaredWeight returns Σ_k θ_k² of feature m in the model of the coded outputs.
+func (l *learner) squaredWeight(model *ridgeModel, m int) (sum float64) {
+	for k, gain := range l.coding.Gain {
+		w := gain * model.weight(m, k)
+		sum += float64(w * w)
 	}
-	result := &Learned{Selection: selection, Features: bank.Draw(selection.Index), Candidates: &plain, Report: l.report()}
-	result.Report.Importance, err = l.importance(result.Features)
-	return result, err
-}
-
-// residual returns the options for choosing M features by residual.
-func (l *learner) residual() scoring.SelectOptions {
-	return scoring.SelectOptions{Criterion: scoring.Residual, Features: l.o.Features, Rounds: l.o.Rounds, Workers: l.o.Workers}
+	return sum
 }
 
 // sums returns the sums of a bank's candidates over all rows of the sample, by partition and merged in partition order,

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 	"github.com/eerf-stream/eerf/scoring/internal/portable"
@@ -19,6 +20,10 @@ import (
 // with the coded outputs y. The gradient is exact since Θ and θ₀ are at the minimum, e_n = Θᵀz_n + θ₀ − y_n:
 //
 //	∂J/∂ω_m = (2/N) Σ_n (Σ_k e_nk Θ_mk) s_nm x_n      ∂J/∂b_m = (2/N) Σ_n (Σ_k e_nk Θ_mk) s_nm
+//
+// A hinge is moved by its thresholds, v_a being its factors and s_a their signs:
+//
+//	∂J/∂t_a = −(2/N) Σ_n (Σ_k e_nk Θ_mk) s_a 1[v_na > 0] Π_{a'≠a} v_na'
 type objective struct {
 	*evaluation                   // its slopes become the factors of x_n
 	gain        []float64         // of the coding
@@ -26,20 +31,25 @@ type objective struct {
 	scale       float64           // of λ, from the first evaluation
 	e           []float32         // residuals, [N·K]
 	theta       []float64         // weights of the coded outputs, [K·M]
+	spread      []float64         // those of features with an ω, by the columns of s
 	weights     []float32         // the same, packed
 	x           *training.Tall    // (x_n, 1)
 	crosser     training.Crosser
-	totals      []float64 // Σ_n (Σ_k e_nk Θ_mk) s_nm (x_n, 1), [M·(d+1)]
+	totals      []float64 // Σ_n (Σ_k e_nk Θ_mk) s_nm (x_n, 1), [columns of s·(d+1)]
 }
 
-// newObjective returns the objective of as many features as f has.
+// newObjective returns the objective of features like f.
 func newObjective(l *learner, f *scoring.Features) *objective {
 	n, d, m := l.fit.n, f.Dim, f.Len()
 	o := &objective{
-		evaluation: l.evaluation(f), gain: l.coding.Gain, features: copyOf(f),
-		e: make([]float32, n*l.fit.outputs), theta: make([]float64, m*l.fit.outputs),
-		x: training.NewTall(n, d+1), crosser: training.Crosser{Workers: l.o.Workers}, totals: make([]float64, m*(d+1)),
+		evaluation: l.evaluation(f), gain: l.coding.Gain, features: f.Clone(),
+		e: make([]float32, n*l.fit.outputs), theta: make([]float64, m*l.fit.outputs), crosser: training.Crosser{Workers: l.o.Workers},
 	}
+	if o.s == nil {
+		return o
+	}
+	o.spread, o.totals = make([]float64, o.s.Columns*l.fit.outputs), make([]float64, o.s.Columns*(d+1))
+	o.x = training.NewTall(n, d+1)
 	row := make([]float32, d+1)
 	row[d] = 1
 	for i := range n {
@@ -49,15 +59,25 @@ func newObjective(l *learner, f *scoring.Features) *objective {
 	return o
 }
 
-// at returns the features at parameters p, Ω and then b: frequencies in float32, phases in [0, 2π), as they would be
-// published.
+// at returns the features at parameters p, as [parameters] returns them: in float32 and phases of cosines in [0, 2π), as they would
+// be published.
 func (o *objective) at(p []float64) *scoring.Features {
 	f := o.features
 	for i := range f.Omega {
 		f.Omega[i] = portable.Narrow(p[i])
 	}
+	p = p[len(f.Omega):]
 	for i := range f.Phase {
-		f.Phase[i] = wrap(p[len(f.Omega)+i])
+		if f.Phase[i] = portable.Narrow(p[i]); i < o.shape.Cosine {
+			f.Phase[i] = wrap(p[i])
+		}
+	}
+	p = p[len(f.Phase):]
+	for i := range o.shape.Hinge {
+		for a := range f.Products[i].Order {
+			f.Products[i].Threshold[a] = portable.Narrow(p[0])
+			p = p[1:]
+		}
 	}
 	return f
 }
@@ -116,23 +136,73 @@ func (o *objective) code(model *ridgeModel) float64 {
 
 // weigh multiplies the slopes by Σ_k e_nk Θ_mk.
 func (o *objective) weigh() {
-	k := o.rows.outputs
-	o.weights = kernel.PackWeights(o.weights, o.theta, o.s.Columns, k)
+	if o.s == nil {
+		return
+	}
+	k, m := o.rows.outputs, o.features.Len()
+	for i, column := range o.columns {
+		for output := range k {
+			o.spread[output*o.s.Columns+column] = o.theta[output*m+i]
+		}
+	}
+	o.weights = kernel.PackWeights(o.weights, o.spread, o.s.Columns, k)
 	o.share(func(first, next int) {
-		kernel.Weigh(o.slopes(first), o.stride(), o.e[first*k:next*k], o.weights, k)
+		kernel.Weigh(o.slopes(0, first), o.stride(), o.e[first*k:next*k], o.weights, k)
 	})
 }
 
 // collect sets the gradient from the weighted slopes and the rows.
 func (o *objective) collect(gradient []float64) {
-	o.crosser.Cross(o.totals, o.s, o.x)
-	m, d := o.s.Columns, o.rows.dim
+	p, d := len(o.columns), o.rows.dim
 	scale := 2 / float64(o.rows.n)
-	for j := range m {
-		own := o.totals[j*(d+1) : (j+1)*(d+1)]
+	if p > 0 {
+		o.crosser.Cross(o.totals, o.s, o.x)
+	}
+	for j, column := range o.columns {
+		own := o.totals[column*(d+1) : (column+1)*(d+1)]
 		for i, v := range own[:d] {
 			gradient[j*d+i] = scale * v
 		}
-		gradient[m*d+j] = scale * own[d]
+		gradient[p*d+j] = scale * own[d]
+	}
+	places, at := make([]int, o.shape.Hinge), p*(d+1)
+	for i := range places {
+		places[i] = at
+		at += int(o.features.Products[i].Order)
+	}
+	parallel.On(o.workers, len(places), 1, func(first, next int) {
+		for i := first; i < next; i++ {
+			o.thresholds(gradient[places[i]:], p+i, &o.features.Products[i])
+		}
+	})
+}
+
+// thresholds sets the gradient by the thresholds of a hinge, which is feature m. Sums grow in row order.
+func (o *objective) thresholds(gradient []float64, m int, hinge *scoring.Product) {
+	d, outputs, features := o.rows.dim, o.rows.outputs, o.features.Len()
+	var sums, v [scoring.MaxOrder]float64
+	for n := range o.rows.n {
+		for a := range hinge.Order {
+			v[a] = max(float64(float32((o.rows.x[n*d+int(hinge.Coordinate[a])]-hinge.Threshold[a])*hinge.Sign[a])), 0)
+		}
+		r := 0.0
+		for k := range outputs {
+			r += float64(float64(o.e[n*outputs+k]) * o.theta[k*features+m])
+		}
+		for a := range hinge.Order {
+			if !(v[a] > 0) {
+				continue
+			}
+			slope := float64(r * float64(hinge.Sign[a]))
+			for other := range hinge.Order {
+				if other != a {
+					slope = float64(slope * v[other])
+				}
+			}
+			sums[a] += slope
+		}
+	}
+	for a := range hinge.Order {
+		gradient[a] = -2 / float64(o.rows.n) * sums[a]
 	}
 }

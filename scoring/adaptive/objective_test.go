@@ -42,15 +42,6 @@ func drawProblem(n, dim, outputs, features int) (*learner, *scoring.Features) {
 	return l, f
 }
 
-// parameters are those that the objective takes for f.
-func parameters(f *scoring.Features) []float64 {
-	var p []float64
-	for _, v := range slices.Concat(f.Omega, f.Phase) {
-		p = append(p, float64(v))
-	}
-	return p
-}
-
 // reference computes J and its gradient in float64.
 func reference(t *testing.T, l *learner, f *scoring.Features, lambda float64) (value float64, gradient []float64) {
 	t.Helper()
@@ -164,5 +155,44 @@ func TestGradientIsThatOfTheObjective(t *testing.T) {
 	}
 	if slope := (ends[1] - ends[0]) / (2 * step); math.Abs(slope-length) > 0.01*length {
 		t.Errorf("J rises by %v, the gradient says %v", slope, length)
+	}
+}
+
+// With ramps and hinges as well, each derivative is that of the objective: a central difference of two values.
+func TestMixedGradientIsThatOfTheObjective(t *testing.T) {
+	l, f := drawProblem(900, 5, 2, 12)
+	f.Ramps = 4
+	for i := range 6 {
+		p := scoring.Product{Box: i > 3, Order: uint8(1 + i%3)}
+		for a := range p.Order {
+			p.Coordinate[a], p.Sign[a], p.Threshold[a] = uint16((i+2*int(a))%5), float32(1-2*int(a%2)), float32(i)/4-0.6
+		}
+		f.Products = append(f.Products, p)
+	}
+	if err := f.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	o, p := newObjective(l, f), parameters(f)
+	if want := 12*6 + 1 + 2 + 3 + 1; len(p) != want {
+		t.Fatalf("%d parameters, want %d", len(p), want)
+	}
+	gradient, other := make([]float64, len(p)), make([]float64, len(p))
+	if _, err := o.value(gradient, p); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range gradient {
+		const step = 0.004
+		ends := [2]float64{}
+		for side, sign := range []float64{-1, 1} {
+			moved := slices.Clone(p)
+			moved[i] += sign * step
+			var err error
+			if ends[side], err = o.value(other, moved); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := (ends[1] - ends[0]) / (2 * step); math.Abs(got-want) > 0.05*math.Abs(want)+2e-3 {
+			t.Errorf("derivative %d is %v, differences say %v", i, want, got)
+		}
 	}
 }

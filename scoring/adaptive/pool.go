@@ -2,7 +2,7 @@ package adaptive
 
 import (
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/scoring"
@@ -10,63 +10,384 @@ import (
 )
 
 // poolTag separates the draws of pools from other streams with the same seed.
-const poolTag = "eerf/adaptive/01"
+const poolTag = "eerf/adaptive/02"
 
-// The parts of a pool, in order. What does not divide evenly goes to the first.
+// The parts of the cosines and ramps of a pool after the first round, by turns. The dense ones are turned.
 const (
 	byQuarterRoot = iota // G^¼ u
 	bySquareRoot         // G^½ u
 	byDiagonal           // (diag G)^½ ∘ u
 	dense                // u
-	sparse               // two parts: coordinates drawn by √G_jj
-	poolParts     = sparse + 2
+	sparse               // two parts: few coordinates
+	directions    = sparse + 2
 )
 
-// maxOrder is the most coordinates of a sparse candidate.
-const maxOrder = 4
+// maxOrder is the most coordinates of a sparse candidate, firstOrders how many kinds of candidates there are in the first round.
+const maxOrder, firstOrders = 4, 4
 
 // bandwidthRows is how many rows the bandwidth rule looks at.
 const bandwidthRows = 1000
 
-// pool returns the candidates of a round after the first: the last winners, then the parts.
-func (l *learner) pool(round int, winners *scoring.Features, g *gradients) *scoring.Features {
-	m, count := winners.Len(), l.candidates.Count
-	d := &poolDraw{gradients: g, turns: l.turns(g), seed: l.candidates.Seed, round: uint64(round)}
-	d.weights()
-	pool := &scoring.Features{Map: winners.Map, Dim: winners.Dim, Omega: make([]float32, count*winners.Dim), Phase: make([]float32, count)}
-	copy(pool.Omega, winners.Omega)
-	copy(pool.Phase, winners.Phase)
-	sigma := l.bandwidths(d.turns)
-	share, first := (count-m)/poolParts, m
-	for part := range poolParts {
-		next := first + share
-		if part == 0 {
-			next = count - (poolParts-1)*share
-		}
-		own, phase := pool.Omega[first*g.dim:next*g.dim], pool.Phase[first:next]
-		parallel.On(l.o.Workers, next-first, 64, func(from, to int) {
-			for k := from; k < to; k++ {
-				phase[k] = d.draw(own[k*g.dim:(k+1)*g.dim], part, first+k, k)
-			}
-		})
-		if part < sparse {
-			d.turns[part](own, own)
-			scale(own, g.dim, sigma[part])
-		}
-		first = next
-	}
-	return pool
+// pool is candidates of a round with where they come from: the winners of earlier ones and new ones.
+type pool struct {
+	features *scoring.Features
+	origins  []origin
+	bins     []int32
 }
 
-// scale divides dense candidates by the bandwidth of their part and by their scales.
-func scale(omega []float32, dim int, sigma float64) {
-	scales := scoring.Scales()
-	for k := range len(omega) / dim {
-		width := float64(sigma * scales[k%len(scales)])
-		for j, v := range omega[k*dim : (k+1)*dim] {
-			omega[k*dim+j] = portable.Narrow(float64(v) / width)
+// poolOf says what a pool is drawn by.
+type poolOf struct {
+	track     Track
+	round     int
+	winners   []*point
+	gradients *gradients // nil in the first round
+}
+
+// trackNumbers are those of the tracks in streams of draws.
+var trackNumbers = map[Track]uint64{Mixed: 0, Cosines: 1, Both: 2}
+
+// pool returns the candidates of a round. What the winners leave of M0 is cosines, or in equal parts cosines, ramps, hinges and boxes;
+// what does not divide evenly are cosines. In the first round bins come in addition.
+func (l *learner) pool(of poolOf) *pool {
+	l.pools++
+	d := &poolDraw{poolOf: of, l: l, seed: l.candidates.Seed, sigma: [sparse]float64{dense: l.candidates.Sigma}}
+	carried := carry(l.candidates.Map, l.candidates.Dim, of.winners)
+	room := max(l.candidates.Count-carried.features.Len(), 0)
+	share := 0
+	if of.track != Cosines {
+		share = room / len(scoring.Kinds())
+		d.columns = l.thresholds()
+	}
+	d.weights()
+	if of.gradients != nil {
+		d.turns = l.turns(of.gradients)
+		d.sigma = l.bandwidths(d.turns)
+	}
+	fresh, next := &scoring.Features{Map: l.candidates.Map, Dim: l.candidates.Dim, Ramps: share}, room-3*share
+	fresh.Omega, fresh.Phase = d.omegas(next, share)
+	fresh.Products = append(fresh.Products, d.products(false, next+share, share, carried.features)...)
+	fresh.Products = append(fresh.Products, d.products(true, next+2*share, share, carried.features)...)
+	var singles []int32
+	if of.gradients == nil && of.track != Cosines {
+		singles = addBins(fresh, d.columns, l.candidates.Count)
+	}
+	return l.join(carried, fresh, singles)
+}
+
+// addBins adds bins to the hinges and boxes of f and returns their numbers.
+func addBins(f *scoring.Features, columns []column, count int) (numbers []int32) {
+	hinges, boxes := bins(columns, count)
+	n := f.Kinds()
+	f.Products = slices.Concat(f.Products[:n.Hinge], hinges, f.Products[n.Hinge:], boxes)
+	drawn := n.Cosine + n.Ramp + n.Hinge
+	for i := range hinges {
+		numbers = append(numbers, int32(drawn+i))
+	}
+	for i := range boxes {
+		numbers = append(numbers, int32(drawn+len(hinges)+n.Box+i))
+	}
+	return numbers
+}
+
+// carry puts the features of points together.
+func carry(m scoring.Map, dim int, winners []*point) *pool {
+	all := &pool{features: &scoring.Features{Map: m, Dim: dim, Phase: []float32{}}}
+	for _, w := range winners {
+		all.features, all.origins = merge(all.features, w.features, all.origins, w.origins)
+	}
+	return all
+}
+
+// merge puts the features of two sets together, those of a before those of b within each kind.
+func merge(a, b *scoring.Features, ofA, ofB []origin) (*scoring.Features, []origin) {
+	m, origins := &scoring.Features{Map: a.Map, Dim: a.Dim, Phase: []float32{}}, []origin{}
+	placeA, placeB := 0, 0
+	for _, kind := range scoring.Kinds() {
+		for _, of := range []struct {
+			f       *scoring.Features
+			place   *int
+			origins []origin
+		}{{a, &placeA, ofA}, {b, &placeB, ofB}} {
+			first := *of.place
+			for *of.place < of.f.Len() && of.f.Kind(*of.place) == kind {
+				*of.place++
+			}
+			next, p := *of.place, of.f.Projections()
+			origins = append(origins, of.origins[first:next]...)
+			if first >= p {
+				m.Products = append(m.Products, of.f.Products[first-p:next-p]...)
+				continue
+			}
+			m.Omega, m.Phase = append(m.Omega, of.f.Omega[first*m.Dim:next*m.Dim]...), append(m.Phase, of.f.Phase[first:next]...)
+			if kind == scoring.KindRamp {
+				m.Ramps += next - first
+			}
 		}
 	}
+	return m, origins
+}
+
+// join makes a pool of winners and new candidates, which are numbered as they are. Bins are among the new ones of a pool without
+// winners.
+func (l *learner) join(carried *pool, fresh *scoring.Features, bins []int32) *pool {
+	numbers := make([]origin, fresh.Len())
+	for i := range numbers {
+		numbers[i] = origin{l.pools, int32(i)}
+	}
+	p := &pool{bins: bins}
+	p.features, p.origins = merge(carried.features, fresh, carried.origins, numbers)
+	return p
+}
+
+// poolDraw draws the candidates of one pool.
+type poolDraw struct {
+	poolOf
+	l       *learner
+	turns   [sparse]func(dst, x []float32)
+	sigma   [sparse]float64 // bandwidths of the dense parts
+	columns []column        // where there are thresholds
+	// Running sums of the weights of coordinates: of those of ω, [d], and of those that can have thresholds, [columns].
+	heaped, heapedColumns []float64
+	usable                int // coordinates that can have thresholds
+	seed                  uint64
+}
+
+// stream returns the uniforms of candidate i.
+func (d *poolDraw) stream(i int) func() float64 {
+	return scoring.Uniforms(d.seed, trackNumbers[d.track]<<56|uint64(d.round)<<32|uint64(i), poolTag)
+}
+
+// weights sums up the weights by which coordinates are drawn. In the first round those that come from one column of the events share
+// the weight of one. Later half of it is √G_jj and half √c_j, each over their sum, and a little; where one sum is 0 the other counts
+// alone.
+func (d *poolDraw) weights() {
+	dim := d.l.candidates.Dim
+	weight := make([]float64, dim)
+	if d.gradients == nil {
+		width := map[int32]int{}
+		for _, c := range d.l.o.Columns {
+			width[c]++
+		}
+		for j := range weight {
+			weight[j] = 1
+			if d.l.o.Columns != nil {
+				weight[j] /= float64(width[d.l.o.Columns[j]])
+			}
+		}
+	} else {
+		var parts [][]float64
+		for _, part := range [][]float64{d.gradients.diagonal, d.gradients.products} {
+			if roots := rootShares(part); roots != nil {
+				parts = append(parts, roots)
+			}
+		}
+		for j := range weight {
+			weight[j] = 1e-3 / float64(dim)
+			for _, part := range parts {
+				weight[j] += part[j] / float64(len(parts))
+			}
+		}
+	}
+	total := 0.0
+	for _, w := range weight {
+		total += w
+		d.heaped = append(d.heaped, total)
+	}
+	total = 0
+	for j, c := range d.columns {
+		if c.midpoints() > 0 {
+			total += weight[j]
+			d.usable++
+		}
+		d.heapedColumns = append(d.heapedColumns, total)
+	}
+}
+
+// rootShares returns the square roots over their sum, nil if that is 0.
+func rootShares(v []float64) []float64 {
+	roots, sum := make([]float64, len(v)), 0.0
+	for j, x := range v {
+		roots[j] = math.Sqrt(x)
+		sum += roots[j]
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return nil
+	}
+	for j := range roots {
+		roots[j] /= sum
+	}
+	return roots
+}
+
+// coordinate returns the coordinate at which the running sum passes a share of the whole.
+func coordinate(heaped []float64, share float64) int {
+	at := share * heaped[len(heaped)-1]
+	j, _ := slices.BinarySearchFunc(heaped[:len(heaped)-1], at, func(sum, at float64) int {
+		if sum > at {
+			return 1
+		}
+		return -1
+	})
+	return j
+}
+
+// omegas draws candidates with an ω: so many cosines, and from there on ramps. A phase is the first uniform of its candidate; of a ramp
+// that says at which row it begins to rise.
+func (d *poolDraw) omegas(cosines, ramps int) (omega, phase []float32) {
+	dim := d.l.candidates.Dim
+	omega, phase = make([]float32, (cosines+ramps)*dim), make([]float32, cosines+ramps)
+	for _, part := range [][2]int{{0, cosines}, {cosines, cosines + ramps}} {
+		first, next := part[0], part[1]
+		own := omega[first*dim : next*dim]
+		parallel.On(d.l.o.Workers, next-first, 64, func(from, to int) {
+			for i := from; i < to; i++ {
+				u := d.omega(own[i*dim:(i+1)*dim], i, d.stream(first+i))
+				phase[first+i] = float32(2 * math.Pi * (math.Floor(u*(1<<24)) * 0x1p-24))
+			}
+		})
+		if d.gradients != nil {
+			d.turn(own)
+		}
+	}
+	parallel.On(d.l.o.Workers, ramps, 64, func(from, to int) {
+		for i := cosines + from; i < cosines+to; i++ {
+			row := int(d.stream(i)() * float64(d.l.fit.n))
+			phase[i] = begin(omega[i*dim:(i+1)*dim], d.l.fit.x[row*dim:(row+1)*dim])
+		}
+	})
+	return omega, phase
+}
+
+// begin returns −ωᵀx.
+func begin(omega, x []float32) float32 {
+	sum := 0.0
+	for j, w := range omega {
+		sum += float64(w) * float64(x[j]) // exact products
+	}
+	return portable.Narrow(-sum)
+}
+
+// omega fills omega with candidate i of its kind and returns the first uniform of its stream. Dense candidates after the first round
+// are neither turned nor scaled yet.
+func (d *poolDraw) omega(omega []float32, i int, uniform func() float64) (first float64) {
+	first = uniform()
+	scales := scoring.Scales()
+	if d.gradients == nil {
+		scale := scales[i/firstOrders%len(scales)]
+		if order := i % firstOrders; order > 0 {
+			d.sparse(omega, order, scale, uniform)
+			return first
+		}
+		width := float64(d.sigma[dense] * scale)
+		for j := range omega {
+			omega[j] = portable.Narrow(portable.NormalQuantile(uniform()) / width)
+		}
+		return first
+	}
+	if part, k := i%directions, i/directions; part >= sparse {
+		d.sparse(omega, 1+k%maxOrder, scales[k/maxOrder%len(scales)], uniform)
+		return first
+	}
+	for j := range omega {
+		omega[j] = float32(portable.NormalQuantile(uniform()))
+	}
+	return first
+}
+
+// sparse draws order coordinates by their weights, without repeats, and a normal number for each.
+func (d *poolDraw) sparse(omega []float32, order int, scale float64, uniform func() float64) {
+	order = min(order, len(omega))
+	width := math.Sqrt(float64(order)) * scale
+	clear(omega)
+	for taken := 0; taken < order; {
+		j := coordinate(d.heaped, uniform())
+		if omega[j] != 0 {
+			continue
+		}
+		omega[j] = float32(portable.NormalQuantile(uniform()) / width)
+		taken++
+	}
+}
+
+// turn turns the dense candidates of a kind, part by part, and divides them by the bandwidth of the part and by their scales.
+func (d *poolDraw) turn(omega []float32) {
+	dim, scales := d.l.candidates.Dim, scoring.Scales()
+	for part := range sparse {
+		var own []float32
+		for i := part; i*dim < len(omega); i += directions {
+			own = append(own, omega[i*dim:(i+1)*dim]...)
+		}
+		d.turns[part](own, own)
+		for k := range len(own) / dim {
+			width := float64(d.sigma[part] * scales[k%len(scales)])
+			to := omega[(part+k*directions)*dim:][:dim]
+			for j, v := range own[k*dim : (k+1)*dim] {
+				to[j] = portable.Narrow(float64(v) / width)
+			}
+		}
+	}
+}
+
+// products draws n hinges or boxes, whose first has a number as a candidate. After the first round half of them extend winners.
+func (d *poolDraw) products(box bool, first, n int, winners *scoring.Features) []scoring.Product {
+	if d.usable == 0 {
+		return nil
+	}
+	var parents []scoring.Product
+	for _, p := range winners.Products {
+		if p.Box == box && int(p.Order) < min(scoring.MaxOrder, d.usable) {
+			parents = append(parents, p)
+		}
+	}
+	drawn := make([]scoring.Product, n)
+	parallel.On(d.l.o.Workers, n, 64, func(from, to int) {
+		for i := from; i < to; i++ {
+			drawn[i] = d.product(box, parents, d.stream(first+i))
+		}
+	})
+	return drawn
+}
+
+// product draws a hinge or a box: how many factors, whether and which winner they extend, their coordinates and signs, and their
+// thresholds, with probability ½ all next to the values of one row.
+func (d *poolDraw) product(box bool, parents []scoring.Product, uniform func() float64) scoring.Product {
+	order, u := 1, uniform()
+	if u > 0.5 {
+		order = 2
+	}
+	if u > 0.8 {
+		order = 3
+	}
+	extends, parent := uniform() < 0.5, uniform()
+	p, known := scoring.Product{Box: box}, 0
+	if order = min(order, d.usable); extends && len(parents) > 0 {
+		p = parents[int(parent*float64(len(parents)))]
+		known, order = int(p.Order), int(p.Order)+1
+	}
+	for a := known; a < order; {
+		j := uint16(coordinate(d.heapedColumns, uniform()))
+		if !slices.Contains(p.Coordinate[:a], j) {
+			p.Coordinate[a] = j
+			a++
+		}
+	}
+	p.Order = uint8(order)
+	for a := known; a < order; a++ {
+		p.Sign[a] = 1
+		if uniform() < 0.5 {
+			p.Sign[a] = -1
+		}
+	}
+	byRow, row := uniform() < 0.5, int(uniform()*float64(d.l.fit.n))
+	for a := known; a < order; a++ {
+		j, u := int(p.Coordinate[a]), uniform()
+		if c := d.columns[j]; byRow {
+			p.Threshold[a] = c.beside(d.l.fit.x[row*d.l.fit.dim+j], u < 0.5)
+		} else {
+			p.Threshold[a] = c.midpoint(int(u * float64(c.midpoints())))
+		}
+	}
+	return p
 }
 
 // turns are what the dense parts of a pool do to vectors, row-major: dst, which may be x, is set to the turned x.
@@ -82,68 +403,6 @@ func (l *learner) turns(g *gradients) [sparse]func(dst, x []float32) {
 		},
 		dense: func(dst, x []float32) { copy(dst, x) },
 	}
-}
-
-// poolDraw draws the candidates of one pool.
-type poolDraw struct {
-	*gradients
-	turns  [sparse]func(dst, x []float32)
-	heaped []float64 // running sums of the weights of coordinates, [d]
-	seed   uint64
-	round  uint64
-}
-
-// weights sums up the weights by which coordinates of sparse candidates are drawn: √G_jj over their sum, and a little.
-func (d *poolDraw) weights() {
-	sum := 0.0
-	for _, v := range d.diagonal {
-		sum += math.Sqrt(v)
-	}
-	d.heaped = make([]float64, d.dim)
-	total := 0.0
-	for j, v := range d.diagonal {
-		if sum > 0 {
-			total += math.Sqrt(v) / sum
-		}
-		total += 1e-4
-		d.heaped[j] = total
-	}
-}
-
-// draw fills omega with candidate i of the pool, the k-th of its part, and returns its phase. Dense candidates are
-// neither turned nor scaled yet.
-func (d *poolDraw) draw(omega []float32, part, i, k int) (phase float32) {
-	uniform := scoring.Uniforms(d.seed, d.round<<32|uint64(i), poolTag)
-	phase = float32(2 * math.Pi * (math.Floor(uniform()*(1<<24)) * 0x1p-24))
-	if part >= sparse {
-		d.drawSparse(omega, 1+k/len(scoring.Scales())%maxOrder, scoring.Scales()[k%len(scoring.Scales())], uniform)
-		return phase
-	}
-	for j := range omega {
-		omega[j] = float32(portable.NormalQuantile(uniform()))
-	}
-	return phase
-}
-
-// drawSparse draws order coordinates by their weights, without repeats, and a normal number for each.
-func (d *poolDraw) drawSparse(omega []float32, order int, scale float64, uniform func() float64) {
-	order = min(order, d.dim)
-	width := math.Sqrt(float64(order)) * scale
-	clear(omega)
-	for taken := 0; taken < order; {
-		j := d.coordinate(uniform())
-		if omega[j] != 0 {
-			continue
-		}
-		omega[j] = float32(portable.NormalQuantile(uniform()) / width)
-		taken++
-	}
-}
-
-// coordinate returns the coordinate at which the running sum passes a share of the whole.
-func (d *poolDraw) coordinate(share float64) int {
-	at := share * d.heaped[d.dim-1]
-	return sort.Search(d.dim-1, func(j int) bool { return d.heaped[j] > at })
 }
 
 // bandwidths applies the nearest-neighbour rule to the rows as each part turns them.

@@ -3,6 +3,7 @@ package adaptive
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -17,42 +18,16 @@ const (
 	evaluationsPerStep = 1.5
 )
 
-// refine moves the features of the best point so far, draws another round from what it finds, and moves that choice in
-// turn. Features that ended up where others are give way to candidates along the directions that the moved ones have
-// found.
-func (l *learner) refine() error {
-	if l.o.RefineSteps == 0 {
+// refine moves the features of a point. Features that ended up where others are give way to candidates along the directions that
+// the moved ones have found, in the last round.
+func (l *learner) refine(start *point) error {
+	began := time.Now()
+	defer func() { l.refining += time.Since(began) }()
+	o, p := newObjective(l, start.features), parameters(start.features)
+	if l.o.RefineSteps == 0 || len(p) == 0 { // boxes stay
 		return nil
 	}
-	if err := l.move(l.best()); err != nil {
-		return err
-	}
-	for round := range l.o.RefineRounds {
-		found := l.best()
-		if found.Kind == ByResidual { // nothing that was learned is worth drawing by
-			return nil
-		}
-		if err := l.round(lastRound+1+round, found); err != nil {
-			return err
-		}
-		if err := l.move(l.points[len(l.points)-1]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// move takes refinement steps from a point.
-func (l *learner) move(start *point) error {
-	f := start.features
-	p := make([]float64, len(f.Omega)+f.Len())
-	for i, v := range f.Omega {
-		p[i] = float64(v)
-	}
-	for i, b := range f.Phase {
-		p[len(f.Omega)+i] = float64(b)
-	}
-	o, least := newObjective(l, f), Point{Loss: math.Inf(1)}
+	least := Point{Loss: math.Inf(1)}
 	var fault error
 	search := search{
 		value: o.value, steps: l.o.RefineSteps, evaluations: int(evaluationsPerStep * float64(l.o.RefineSteps)),
@@ -60,8 +35,8 @@ func (l *learner) move(start *point) error {
 			if n%guardedSteps != 0 && n != l.o.RefineSteps {
 				return true
 			}
-			at := Point{Kind: ByStep, Round: start.Round, Step: n}
-			if fault = l.measure(at, copyOf(o.at(x)), start.chosen); fault != nil {
+			at := Point{Kind: ByStep, Track: start.Track, Round: start.Round, Step: n}
+			if fault = l.measure(&point{Point: at, features: o.at(x).Clone(), origins: start.origins}, nil); fault != nil {
 				return false
 			}
 			now := l.points[len(l.points)-1].Point
@@ -77,7 +52,16 @@ func (l *learner) move(start *point) error {
 	return fault
 }
 
-// copyOf returns features that share no memory with f.
-func copyOf(f *scoring.Features) *scoring.Features {
-	return &scoring.Features{Map: f.Map, Dim: f.Dim, Omega: slices.Clone(f.Omega), Phase: slices.Clone(f.Phase)}
+// parameters are what the refinement moves of features: Ω, b and the thresholds of hinges.
+func parameters(f *scoring.Features) []float64 {
+	var p []float64
+	for _, v := range slices.Concat(f.Omega, f.Phase) {
+		p = append(p, float64(v))
+	}
+	for i := range f.Kinds().Hinge {
+		for a := range f.Products[i].Order {
+			p = append(p, float64(f.Products[i].Threshold[a]))
+		}
+	}
+	return p
 }

@@ -1,6 +1,8 @@
 package adaptive
 
 import (
+	"slices"
+
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -8,69 +10,84 @@ import (
 // candidates over the rows learned from in a sample of 10,000.
 const storeBytes = 128 << 20
 
-// rounds measures what residual would choose, and then the choice of each round.
-func (l *learner) rounds() error {
-	if err := l.plainRound(); err != nil {
-		return err
+// rounds measures the choices of the rounds of a track.
+func (l *learner) rounds(t Track) error {
+	var err error
+	if t == Cosines {
+		err = l.firstChoice(Point{Kind: ByRound, Track: t})
+	} else {
+		err = l.choose(Point{Kind: ByRound, Track: t}, l.pool(poolOf{track: t}))
 	}
-	bank := scoring.NewBank(l.candidates, scoring.BankOptions{})
-	chosen, err := l.choose(bank, l.streamed)
-	if err != nil {
-		return err
+	for round := 1; round <= lastRound && err == nil; round++ {
+		last := l.points[len(l.points)-1]
+		err = l.round(Point{Kind: ByRound, Track: t, Round: round}, last, last)
 	}
-	for i := range chosen.Round {
-		chosen.Round[i] = 1
-	}
-	if err := l.measure(Point{Kind: ByRound}, bank.Draw(chosen.Index), chosen); err != nil {
-		return err
-	}
-	for round := 1; round <= lastRound; round++ {
-		if err := l.round(round, l.points[len(l.points)-1]); err != nil {
-			return err
+	return err
+}
+
+// lastRound draws a pool by the best point so far. It carries over the features of the best point of each track, or in further such
+// rounds those of the best point.
+func (l *learner) lastRound(round int, first bool) error {
+	best := l.best()
+	track, winners := best.Track, []*point{best}
+	if tracks := l.o.tracks(); len(tracks) > 1 {
+		if track = Both; first {
+			winners = winners[:0]
+			for _, t := range tracks {
+				winners = append(winners, l.best(t))
+			}
 		}
 	}
-	return nil
+	return l.round(Point{Kind: ByRound, Track: track, Round: round}, best, winners...)
 }
 
-// plainRound measures what criterion residual chooses among plain candidates.
-func (l *learner) plainRound() error {
-	bank := scoring.NewBank(Plain(l.candidates), scoring.BankOptions{})
-	chosen, err := l.choose(bank, l.fitSums(bank))
+// round draws a pool by the directions in which the model on the features of a point bends, and chooses from it.
+func (l *learner) round(at Point, from *point, winners ...*point) error {
+	bends, err := l.gradients(from.features)
 	if err != nil {
 		return err
 	}
-	clear(chosen.Round)
-	return l.measure(Point{Kind: ByResidual}, bank.Draw(chosen.Index), chosen)
+	return l.choose(at, l.pool(poolOf{track: at.Track, round: at.Round, winners: winners, gradients: bends}))
 }
 
-// round draws a pool by the directions in which the model on the last round's features bends, and chooses from it.
-func (l *learner) round(round int, last *point) error {
-	bends, err := l.gradients(last.features)
+// firstChoice measures a choice from the candidates whose sums are given.
+func (l *learner) firstChoice(at Point) error {
+	l.pools++
+	bank, pool := scoring.NewBank(l.candidates, scoring.BankOptions{}), l.pools
+	return l.chooseFrom(at, bank, l.streamed, nil, func(i int32) origin { return origin{pool, i} })
+}
+
+// choose measures a choice from a pool.
+func (l *learner) choose(at Point, p *pool) error {
+	bank := scoring.NewBankOf(p.features)
+	return l.chooseFrom(at, bank, l.fitSums(bank), p.bins, func(i int32) origin { return p.origins[i] })
+}
+
+// chooseFrom takes up to M candidates by residual, from the rows learned from, and measures them.
+func (l *learner) chooseFrom(at Point, bank *scoring.Bank, sums *scoring.Sums, bins []int32, origins func(i int32) origin) error {
+	chosen, err := l.selectFrom(bank, sums, bins)
 	if err != nil {
 		return err
 	}
-	pool := l.pool(round, last.features, bends)
-	bank := scoring.NewBankOf(pool)
-	chosen, err := l.choose(bank, l.fitSums(bank))
-	if err != nil {
-		return err
+	numbers := slices.Sorted(slices.Values(chosen.Index))
+	p := &point{Point: at, features: bank.Draw(numbers), chosen: &chosen}
+	for _, i := range numbers {
+		p.origins = append(p.origins, origins(i))
 	}
-	features := pool.Pick(chosen.Index)
-	for i, index := range chosen.Index {
-		chosen.Round[i] = int32(round + 1)
-		if winner := int(index); winner < last.features.Len() { // carried over
-			chosen.Index[i], chosen.Round[i] = last.chosen.Index[winner], last.chosen.Round[winner]
-		}
+	order := make([]int32, len(numbers))
+	for rank, i := range chosen.Index {
+		place, _ := slices.BinarySearch(numbers, i)
+		order[rank] = int32(place)
 	}
-	return l.measure(Point{Kind: ByRound, Round: round}, features, chosen)
+	return l.measure(p, order)
 }
 
-// choose takes M candidates by residual, from the rows learned from.
-func (l *learner) choose(bank *scoring.Bank, sums *scoring.Sums) (scoring.Selection, error) {
+// selectFrom chooses by residual, from the rows learned from.
+func (l *learner) selectFrom(bank *scoring.Bank, sums *scoring.Sums, bins []int32) (scoring.Selection, error) {
 	sample := &scoring.Sample{X: l.fit.x, Rows: l.fit.n, Dim: l.fit.dim, Targets: l.fit.targets}
-	o := l.residual()
-	o.Store = l.store
-	return scoring.SelectFrom(bank, sums, sample, l.task, o)
+	return scoring.SelectFrom(bank, sums, sample, l.task, scoring.SelectOptions{
+		Criterion: scoring.Residual, Features: min(l.o.Features, bank.Len()), Rounds: l.o.Rounds, Workers: l.o.Workers, Store: l.store, Bins: bins,
+	})
 }
 
 // fitSums returns the sums of a bank's candidates over the rows learned from.

@@ -64,17 +64,16 @@ type Options struct {
 
 // chosen is what a selection chose, by any criterion.
 type chosen struct {
-	selection  scoring.Selection
-	candidates scoring.Candidates // that the indexes refer to, if they do
-	set        *scoring.FeatureSet
-	learning   *adaptive.Report
+	selection scoring.Selection
+	set       *scoring.FeatureSet
+	learning  *adaptive.Report
 }
 
 // Select chooses the features of an exploration and makes the feature set. The sample has the rows in the sums and
 // those held out of them, in partition order. It is nil under a criterion that needs sums only.
 func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *scoring.Sample, now time.Time, o Options) (*wire.FeatureSet, error) {
 	choose := choose
-	if spec.Criterion.Learns() {
+	if spec.Criterion.NeedsRows() {
 		choose = learn
 	}
 	c, err := choose(spec, sums, sample, o)
@@ -87,47 +86,39 @@ func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *s
 	}
 	s := c.selection
 	lineage.SelectedAt, lineage.Learning = now, c.learning
-	lineage.Best, lineage.Cutoff, lineage.Radius = s.Score[0], s.Score[len(s.Score)-1], s.Radius
-	lineage.AboveNoise, lineage.ByResidual = s.AboveNoise, s.ByResidual
+	lineage.Best, lineage.Cutoff, lineage.Radius, lineage.AboveNoise = slices.Max(s.Score), slices.Min(s.Score), s.Radius, s.AboveNoise
+	if c.learning != nil && !lineage.Learned() {
+		lineage.ByResidual = len(s.Index)
+	}
 	if len(s.LargeSampleRadius) > 0 {
 		lineage.LargeSampleRadius = slices.Max(s.LargeSampleRadius)
 	}
 	return &wire.FeatureSet{
-		Encoder: spec.Encoder, Task: spec.Encoder.Label.Task, Coding: s.Coding, Candidates: c.candidates, Lineage: lineage, Set: *c.set,
+		Encoder: spec.Encoder, Task: spec.Encoder.Label.Task, Coding: s.Coding, Candidates: spec.Candidates, Lineage: lineage, Set: *c.set,
 	}, nil
 }
 
-// choose keeps candidates of the spec.
-func choose(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
-	var bank *scoring.Bank
-	if spec.Criterion.NeedsRows() {
-		bank = scoring.NewBank(spec.Candidates, scoring.BankOptions{Partitions: 1})
-	}
-	var progress func(round int)
-	if o.Progress != nil {
-		progress = func(round int) { o.Progress(Progress{Round: round, Rounds: spec.Rounds}) }
-	}
-	s, err := scoring.SelectFrom(bank, sums, sample, spec.Encoder.Label.Task, scoring.SelectOptions{
-		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds, Workers: o.Workers, Progress: progress,
-	})
+// choose keeps candidates of the spec by their sums.
+func choose(spec *wire.Spec, sums *scoring.Sums, _ *scoring.Sample, _ Options) (*chosen, error) {
+	s, err := scoring.Select(sums, spec.Encoder.Label.Task, spec.Criterion, spec.Features)
 	if err != nil {
 		return nil, err
 	}
-	return &chosen{selection: s, candidates: spec.Candidates, set: scoring.NewFeatureSet(spec.Candidates, s)}, nil
+	return &chosen{selection: s, set: scoring.NewFeatureSet(spec.Candidates, s)}, nil
 }
 
-// learn makes features from the sample. If the candidates of criterion residual won, the set says that it chose from
-// them.
+// learn makes features from the sample, or chooses candidates by its rows.
 func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
 	options := adaptive.Options{
 		Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Workers: o.Workers,
+		Columns: spec.Encoder.Origins(), ChooseOnly: !spec.Criterion.Learns(),
 	}
 	if o.Progress != nil {
 		now := Progress{Round: 1, Rounds: options.AllRounds()}
 		o.Progress(now)
 		options.Progress = func(p adaptive.Point) {
 			if now.Points = append(now.Points, p); p.Kind == adaptive.ByRound {
-				now.Round = min(p.Round+2, now.Rounds)
+				now.Round = min(now.Round+1, now.Rounds)
 			}
 			o.Progress(now)
 		}
@@ -136,11 +127,7 @@ func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Option
 	if err != nil {
 		return nil, err
 	}
-	candidates := spec.Candidates
-	if learned.Candidates != nil {
-		candidates = *learned.Candidates
-	}
-	return &chosen{selection: learned.Selection, candidates: candidates, set: learned.FeatureSet(), learning: &learned.Report}, nil
+	return &chosen{selection: learned.Selection, set: learned.FeatureSet(), learning: &learned.Report}, nil
 }
 
 // PlainSet returns M candidates as drawn, without selection, under the encoder of a set, to compare data-dependent

@@ -12,6 +12,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/subsample"
@@ -139,6 +140,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 						bad = append(bad, int64(i))
 					default:
 						want.Scored++
+						want.HeldOut += int64(stagestest.Bit(scoring.HeldOut(scoring.Hash(spec.SampleSeed, part.Partition, int64(i)))))
 					}
 					if part.Quota > 0 && want.Scored == part.Quota {
 						closing = int64(i) + 1

@@ -10,7 +10,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": (3,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
+FORMAT_VERSIONS = {"eerf.spec": (4,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
 
 
 def read(value, key):

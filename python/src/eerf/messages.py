@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": (3,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
+FORMAT_VERSIONS = {"eerf.spec": (4,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
 
 
 class FormatError(ValueError):

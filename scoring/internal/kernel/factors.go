@@ -188,6 +188,24 @@ func Stack(dst []float32, stride int, p *Panels, x []float32) {
 	}
 }
 
+// Products sets dst[i·stride + m] to product m of the row x_i. Calls for disjoint rows may run at once.
+func Products(dst []float32, stride int, p *Panels, x []float32) {
+	rows := len(x) / p.Dim
+	if p.Map != Product || stride < p.Len || rows > 0 && len(dst) < (rows-1)*stride+p.Len {
+		panic(fmt.Sprintf("kernel: %d rows of %d products in %d numbers", rows, p.Len, len(dst)))
+	}
+	var s scratch
+	for i := 0; i < rows; i += chunkRows {
+		taken := p.Rows(x[i*p.Dim : min(i+chunkRows, rows)*p.Dim])
+		taken.List(0, 1)
+		b := taken.group(0, p)
+		for panel := range p.Count() {
+			p.features(dst[i*stride+panel*Width:], stride, panel, b, nil, &s)
+		}
+		taken.Release()
+	}
+}
+
 // columns returns whether rows are transposed for products.
 func (p *Panels) columns(rows int) bool {
 	return p.Map == Product && p.level != simd.None && rows >= squareRows

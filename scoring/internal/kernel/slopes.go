@@ -6,15 +6,15 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Slopes sets z[i·Len + m] to the cosine of feature m of the row x_i, as [Featurize] with factors of 1 does, and its slope, the
+// Slopes sets z[i·zStride + m] to the cosine or ramp m of the row x_i, as [Featurize] with factors of 1 does, and its slope, the
 // derivative by ω·x + b, to the same number of the same row of panels of [Width] columns that lie stride numbers apart:
 //
-//	slope[m/Width·stride + i·Width + m%Width] = −sin(ω_m·x_i + b_m)
+//	slope[m/Width·stride + i·Width + m%Width] = −sin(ω_m·x_i + b_m), of a ramp 1 where it is above 0 and else 0
 //
 // Both come from one argument. The last panel is written to its full width. Calls for disjoint rows may run at once.
-func Slopes(z, slope []float32, stride int, p *Panels, x []float32) {
+func Slopes(z []float32, zStride int, slope []float32, stride int, p *Panels, x []float32) {
 	rows := len(x) / p.Dim
-	if p.Map != Cosine || len(z) < rows*p.Len {
+	if p.Map != Cosine && p.Map != Ramp || zStride < p.Len || rows > 0 && len(z) < (rows-1)*zStride+p.Len {
 		panic(fmt.Sprintf("kernel: slopes of map %d, %d rows of %d features in %d numbers", p.Map, rows, p.Len, len(z)))
 	}
 	checkPanels(slope, stride, rows, p.Count())
@@ -30,16 +30,33 @@ func Slopes(z, slope []float32, stride int, p *Panels, x []float32) {
 			c.dst, c.dstStride, c.op = own, Width, raw
 			c.run(p.level)
 			if at+Width <= p.Len {
-				slopes(p.level, z[i*p.Len+at:], p.Len, own, b.rows)
+				p.slopes(z[i*zStride+at:], zStride, own, b.rows)
 				continue
 			}
 			wide := s.z[0][:b.rows*Width] // the arguments of earlier chunks are used up
-			slopes(p.level, wide, Width, own, b.rows)
+			p.slopes(wide, Width, own, b.rows)
 			for r := range b.rows {
-				copy(z[(i+r)*p.Len+at:(i+r+1)*p.Len], wide[r*Width:])
+				copy(z[(i+r)*zStride+at:(i+r)*zStride+p.Len], wide[r*Width:])
 			}
 		}
 		taken.Release()
+	}
+}
+
+// slopes takes arguments, rows of a panel, to features in dst and to slopes in their own place.
+func (p *Panels) slopes(dst []float32, dstStride int, slope []float32, rows int) {
+	if p.Map == Cosine {
+		slopes(p.level, dst, dstStride, slope, rows)
+		return
+	}
+	for r := range rows {
+		to := dst[r*dstStride:][:Width]
+		for f, v := range slope[r*Width : (r+1)*Width] {
+			to[f], slope[r*Width+f] = positive(v), 0
+			if v > 0 {
+				slope[r*Width+f] = 1
+			}
+		}
 	}
 }
 

@@ -132,7 +132,7 @@ func checkSlopes(t *testing.T, p *problem) {
 	stride := (p.rows + apart) * Width
 	z := guardSlice(p.rows*p.count, func(int) float32 { return guardSign })
 	slope := guardSlice(p.panels.Count()*stride, func(int) float32 { return guardSign })
-	Slopes(z.inner(), slope.inner(), stride, p.panels, p.x.inner())
+	Slopes(z.inner(), p.count, slope.inner(), stride, p.panels, p.x.inner())
 	want := make([]float32, p.rows*p.count)
 	Featurize(want, Set{p.panels}, p.x.inner(), slices.Repeat([]float32{1}, p.count))
 	if i := sameBits(z.inner(), want); i >= 0 {
@@ -222,11 +222,11 @@ func TestSlopesRefuseWrongShapes(t *testing.T) {
 	p := Pack(Cosine, 2, make([]float32, 4), make([]float32, 2))
 	for name, call := range map[string]func(){
 		"map": func() {
-			Slopes(make([]float32, 4), make([]float32, Width), Width, repackable(Ramp), make([]float32, 2))
+			Slopes(make([]float32, 4), 2, make([]float32, Width), Width, repackable(Step), make([]float32, 2))
 		},
-		"features":         func() { Slopes(make([]float32, 1), make([]float32, Width), Width, p, make([]float32, 2)) },
-		"panels":           func() { Slopes(make([]float32, 2), make([]float32, Width-1), Width, p, make([]float32, 2)) },
-		"stride":           func() { Slopes(make([]float32, 4), make([]float32, 2*Width), Width, p, make([]float32, 4)) },
+		"features":         func() { Slopes(make([]float32, 1), 2, make([]float32, Width), Width, p, make([]float32, 2)) },
+		"panels":           func() { Slopes(make([]float32, 2), 2, make([]float32, Width-1), Width, p, make([]float32, 2)) },
+		"stride":           func() { Slopes(make([]float32, 4), 2, make([]float32, 2*Width), Width, p, make([]float32, 4)) },
 		"weights":          func() { PackWeights(nil, make([]float64, 3), 2, 2) },
 		"no features":      func() { PackWeights(nil, nil, 0, 2) },
 		"part of a row":    func() { Weigh(make([]float32, Width), Width, make([]float32, 3), make([]float32, 2*Width), 2) },

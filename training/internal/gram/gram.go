@@ -145,6 +145,25 @@ func (g *Gram) Settled() *Moments {
 	return m
 }
 
+// Pick returns the sums of some of the features, which rise, with all outputs: those that the rows of g would give, but for the coding of
+// the features, which stays as it is.
+func (g *Gram) Pick(features []int32) *Gram {
+	m := g.Settled()
+	p := New(len(features), g.outputs)
+	from := slices.Clone(features)
+	for i := g.features; i < m.totals.columns; i++ {
+		from = append(from, int32(i))
+	}
+	p.coding.fixed = m.coding.fixed
+	for j, c := range from {
+		p.coding.shift[j], p.coding.scale[j], p.totals.moved[j] = m.coding.shift[c], m.coding.scale[c], m.totals.moved[c]
+		for i, r := range from[:j+1] {
+			p.totals.set(i, j, m.totals.at(int(r), int(c)))
+		}
+	}
+	return p
+}
+
 // rows returns the number of rows added and merged, each with its weight.
 func (g *Gram) rows() float64 {
 	ones := g.totals.columns - 1

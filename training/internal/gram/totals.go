@@ -51,10 +51,16 @@ func (t totals) blocks() int { return t.panels() * (t.panels() + 1) / 2 }
 func (t totals) block(n int) []float64 { return t.data[n*blockSize : (n+1)*blockSize] }
 
 // at returns element (i, j) for i <= j.
-func (t totals) at(i, j int) float64 {
+func (t totals) at(i, j int) float64 { return t.data[placeOf(i, j)] }
+
+// set sets element (i, j) for i <= j.
+func (t totals) set(i, j int, v float64) { t.data[placeOf(i, j)] = v }
+
+// placeOf returns where element (i, j) is.
+func placeOf(i, j int) int {
 	panel := j / panelColumns
 	block := panel*(panel+1)/2 + i/panelColumns
-	return t.data[block*blockSize+i%panelColumns*panelColumns+j%panelColumns]
+	return block*blockSize + i%panelColumns*panelColumns + j%panelColumns
 }
 
 // add adds the products of the first rows of a buffer, at least one, on up to limit goroutines if it is not 0.
