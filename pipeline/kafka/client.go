@@ -8,7 +8,6 @@ import (
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/sasl"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 	"golang.org/x/sync/semaphore"
@@ -27,8 +26,8 @@ const lookupsAtOnce = 16
 type Client struct {
 	config    Config
 	log       *zap.Logger
-	encrypt   *encryption // nil = connections are readable
-	sasl      sasl.Mechanism
+	encrypt   *encryption     // nil = connections are readable
+	login     *authentication // nil = without
 	conns     *conns
 	transport *kafkago.Transport
 	requests  *kafkago.Client
@@ -78,11 +77,16 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
 	}
+	formatter := kmsg.NewRequestFormatter(kmsg.FormatterClientID(config.ClientID))
+	var login *authentication
+	if mechanism != nil {
+		login = &authentication{mechanism: mechanism, formatter: formatter, timeout: config.DialTimeout}
+	}
 	c := &Client{
-		config: config, log: logger, encrypt: encryption, sasl: mechanism, conns: newConns(encryption),
+		config: config, log: logger, encrypt: encryption, login: login, conns: newConns(encryption, login),
 		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
 		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
-		formatter:  kmsg.NewRequestFormatter(kmsg.FormatterClientID(config.ClientID)),
+		formatter:  formatter,
 		identities: identities{known: map[identityKey]*knownLog{}}, coordinating: semaphore.NewWeighted(coordinations),
 	}
 	c.leaders = newLeaders(c)
@@ -99,7 +103,6 @@ func (c *Client) connect() {
 		DialTimeout: c.config.DialTimeout,
 		MetadataTTL: metadataTTL,
 		ClientID:    c.config.ClientID,
-		SASL:        c.sasl,
 		Context:     ctx,
 	}
 	c.requests = &kafkago.Client{
@@ -115,6 +118,7 @@ func (c *Client) connect() {
 		cancel()
 		c.transport.CloseIdleConnections()
 		c.conns.close()
+		c.login.close()
 		c.reader.close()
 		for _, reader := range c.readers {
 			reader.close()

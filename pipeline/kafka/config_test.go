@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
 func TestDefaultsAreValidAndSuffice(t *testing.T) {
@@ -51,6 +52,14 @@ func TestFaultsAreNamed(t *testing.T) {
 		{func(c *kafka.Config) {
 			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", PasswordFile: "f"}
 		}, []string{"sasl.password", "sasl.password_file"}},
+		{func(c *kafka.Config) { c.SASL.Mechanism = "oauthbearer" }, []string{"sasl.mechanism", "sasl.oauth.token_endpoint"}},
+		{func(c *kafka.Config) {
+			c.TLS.Enabled = true
+			c.SASL = kafka.SASL{Mechanism: "oauthbearer", User: "u", OAuth: oauth.Config{TokenFile: "f", Extensions: []string{"logical-cluster=1"}}}
+		}, []string{"sasl.user", "sasl.oauth.extensions"}},
+		{func(c *kafka.Config) {
+			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", OAuth: oauth.Config{TokenFile: "f"}}
+		}, []string{"sasl.mechanism", "sasl.oauth"}},
 		{func(c *kafka.Config) { c.Brokers, c.SessionTimeout, c.Compression = nil, -1, "7" },
 			[]string{"brokers", "session_timeout", "compression"}},
 	} {

@@ -10,7 +10,8 @@ import (
 // request that waits for its response.
 type conns struct {
 	dialer  net.Dialer
-	encrypt *encryption // nil = connections are readable
+	encrypt *encryption     // nil = connections are readable
+	login   *authentication // nil = without
 
 	ctx context.Context // ends with close, and so do dials under way
 	end context.CancelFunc
@@ -51,22 +52,26 @@ func (c *conns) number(conn ended) int64 {
 	return c.open[endsOf(conn)].number
 }
 
-func newConns(encrypt *encryption) *conns {
-	c := &conns{encrypt: encrypt, open: map[ends]openConn{}}
+func newConns(encrypt *encryption, login *authentication) *conns {
+	c := &conns{encrypt: encrypt, login: login, open: map[ends]openConn{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }
 
-// dial opens a connection, encrypted if configured. After close it fails with [net.ErrClosed].
+// dial opens a connection, encrypted and authenticated if configured. After close it fails with [net.ErrClosed].
 func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
 	conn, err := c.dialer.DialContext(ctx, network, address)
-	if conn, err = c.track(conn, err); err != nil || c.encrypt == nil {
-		return conn, err
+	conn, err = c.track(conn, err)
+	if err == nil && c.encrypt != nil {
+		conn, err = c.encrypt.client(ctx, conn, address)
 	}
-	return c.encrypt.client(ctx, conn, address)
+	if err == nil && c.login != nil {
+		conn, err = c.login.open(ctx, conn)
+	}
+	return conn, err
 }
 
 // track records the result of a dial.

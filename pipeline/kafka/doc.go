@@ -74,8 +74,12 @@
 // says so and goes on as a dynamic member; what it still writes is refused, since writers are fenced by partition, not by name. The
 // requests of members are encoded with franz-go, because kafka-go's carry no names.
 //
+// Sessions. Clients authenticate before kafka-go sees a connection, and again between two of its requests before the
+// session ends, as long as the broker says that it lasts (KIP-368): kafka-go does not learn that, and would lose
+// connections and memberships in groups.
+//
 // Errors. Those that a retry would not change are marked as [pipeline.IsPermanent] expects: refused credentials,
-// missing rights, requests that the broker's configuration forbids. Everything else, above all an absent broker, is
+// missing rights, requests that the broker's configuration forbids. A refused token is one only while brokers have never accepted any. Everything else, above all an absent broker, is
 // worth another try. A request on a connection that the broker had closed, or to a broker that no longer leads the
 // partition, is sent again, at most twice, before the caller gets an error.
 //

@@ -40,3 +40,6 @@ const RenewAfter = renewAfter
 func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
 	return s.readWithin(&allowance{left: s.budget, room: s.budget}, set, from, aborted)
 }
+
+// LeastRenewal is the least time after which a connection is authenticated again.
+const LeastRenewal = leastRenewal

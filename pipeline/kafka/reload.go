@@ -10,6 +10,8 @@ import (
 
 	"github.com/segmentio/kafka-go/sasl"
 	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
 // The files of authorities, certificates and passwords are read again for every new connection, so that renewing them
@@ -90,8 +92,15 @@ type credentials struct {
 // newCredentials reads the password; nil means no authentication. Anything but a regular file, such as a pipe, is read
 // once.
 func newCredentials(settings SASL, log *zap.Logger) (sasl.Mechanism, error) {
-	if settings.Mechanism == "" {
+	switch settings.Mechanism {
+	case "":
 		return nil, nil
+	case oauthBearer:
+		tokens, err := oauth.Open(settings.OAuth, log)
+		if err != nil {
+			return nil, fmt.Errorf("sasl.oauth.%w", err)
+		}
+		return newBearer(tokens, settings.OAuth.Extensions), nil
 	}
 	if settings.PasswordFile == "" {
 		return settings.mechanism(settings.Password)

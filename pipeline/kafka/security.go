@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/segmentio/kafka-go/sasl"
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
+
+	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
 // TLS says how connections are encrypted.
@@ -58,12 +61,15 @@ func (t TLS) Load() (*tls.Config, error) {
 
 // SASL says how the client authenticates.
 type SASL struct {
-	Mechanism      string `key:"mechanism" doc:"plain, scram-sha-256 or scram-sha-512; empty = no authentication"`
-	User           string `key:"user" doc:"name to authenticate as"`
-	Password       string `key:"password" doc:"the password; password_file keeps it out of the configuration and the environment"`
-	PasswordFile   string `key:"password_file" doc:"file that holds the password; a newline at its end is not part of it"`
-	AllowPlaintext bool   `key:"allow_plaintext" doc:"let mechanism plain send the password over a connection that is not encrypted"`
+	Mechanism      string       `key:"mechanism" doc:"plain, scram-sha-256, scram-sha-512 or oauthbearer; empty = no authentication"`
+	User           string       `key:"user" doc:"name to authenticate as"`
+	Password       string       `key:"password" doc:"the password; password_file keeps it out of the configuration and the environment"`
+	PasswordFile   string       `key:"password_file" doc:"file that holds the password; a newline at its end is not part of it"`
+	AllowPlaintext bool         `key:"allow_plaintext" doc:"let mechanism plain send the password, or oauthbearer the token, over a connection that is not encrypted"`
+	OAuth          oauth.Config `key:"oauth"`
 }
+
+const oauthBearer = "oauthbearer"
 
 var mechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
 	"plain": func(user, password string) (sasl.Mechanism, error) {
@@ -78,12 +84,25 @@ var mechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
 }
 
 func (s SASL) faults(encrypted bool) []error {
-	if s == (SASL{}) {
-		return nil
-	}
 	var faults []error
+	switch {
+	case reflect.ValueOf(s).IsZero():
+		return nil
+	case s.Mechanism == oauthBearer || !s.OAuth.IsZero():
+		faults = s.oauthFaults()
+	default:
+		faults = s.passwordFaults()
+	}
+	if (s.Mechanism == "plain" || s.Mechanism == oauthBearer) && !encrypted && !s.AllowPlaintext {
+		faults = append(faults, fmt.Errorf("sasl.mechanism: %s sends the password or token readable without tls.enabled; "+
+			"set sasl.allow_plaintext if that is meant", s.Mechanism))
+	}
+	return faults
+}
+
+func (s SASL) passwordFaults() (faults []error) {
 	if mechanisms[s.Mechanism] == nil {
-		faults = append(faults, fmt.Errorf("sasl.mechanism: %q is not one of plain, scram-sha-256, scram-sha-512", s.Mechanism))
+		faults = append(faults, fmt.Errorf("sasl.mechanism: %q is not one of plain, scram-sha-256, scram-sha-512, oauthbearer", s.Mechanism))
 	}
 	if s.User == "" {
 		faults = append(faults, errors.New("sasl.user: empty"))
@@ -91,11 +110,30 @@ func (s SASL) faults(encrypted bool) []error {
 	if (s.Password == "") == (s.PasswordFile == "") {
 		faults = append(faults, errors.New("sasl.password and sasl.password_file: exactly one must be set"))
 	}
-	if s.Mechanism == "plain" && !encrypted && !s.AllowPlaintext {
-		faults = append(faults, errors.New("sasl.mechanism: plain sends the password readable without tls.enabled; "+
-			"set sasl.allow_plaintext if that is meant"))
+	return faults
+}
+
+func (s SASL) oauthFaults() (faults []error) {
+	if s.Mechanism != oauthBearer {
+		faults = append(faults, fmt.Errorf("sasl.mechanism: %q, while sasl.oauth is set, which is for oauthbearer", s.Mechanism))
+	}
+	if s.User+s.Password+s.PasswordFile != "" {
+		faults = append(faults, errors.New("sasl.user: oauthbearer has a token, not user, password or password_file"))
+	}
+	for _, err := range oauth.Faults(s.OAuth.Validate()) {
+		faults = append(faults, fmt.Errorf("sasl.oauth.%w", err))
+	}
+	for _, pair := range oauth.Pairs(s.OAuth.Extensions) {
+		if !isExtension(pair[0]) {
+			faults = append(faults, fmt.Errorf("sasl.oauth.extensions: %q: want letters only, and not auth", pair[0]))
+		}
 	}
 	return faults
+}
+
+// isExtension reports whether brokers accept the name.
+func isExtension(name string) bool {
+	return name != "auth" && !strings.ContainsFunc(name, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
 }
 
 // fromFile returns the mechanism with the password from the file.

@@ -11,6 +11,9 @@ import (
 	"net/url"
 
 	"github.com/twmb/franz-go/pkg/sr"
+	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
 // ErrNoSchema says that the registry does not have the schema, or does not accept it.
@@ -75,8 +78,16 @@ func New(c Config) (*Client, error) {
 			}
 		}
 	}
+	authenticate := c.authenticate
+	if !c.OAuth.IsZero() {
+		tokens, err := oauth.Open(c.OAuth, zap.NewNop()) // what fails is said by the request that needs the token
+		if err != nil {
+			return nil, fmt.Errorf("oauth.%w", err)
+		}
+		authenticate = func(request *http.Request) error { return c.bear(request, tokens) }
+	}
 	client, err := sr.NewClient(
-		sr.URLs(c.URL...), sr.UserAgent("eerf"), sr.PreReq(c.authenticate),
+		sr.URLs(c.URL...), sr.UserAgent("eerf"), sr.PreReq(authenticate),
 		sr.HTTPClient(&http.Client{Transport: bounded{transport}, Timeout: timeout, CheckRedirect: stay}),
 	)
 	if err != nil {
@@ -100,6 +111,19 @@ func (c Config) authenticate(request *http.Request) error {
 			return fmt.Errorf("token_file: %w", err)
 		}
 		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	return nil
+}
+
+// bear adds a token to a request, and what the registry wants to know besides.
+func (c Config) bear(request *http.Request, tokens *oauth.Source) error {
+	token, err := tokens.Token(request.Context())
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token.Bearer())
+	for _, pair := range oauth.Pairs(c.OAuth.Extensions) {
+		request.Header.Set(pair[0], pair[1])
 	}
 	return nil
 }

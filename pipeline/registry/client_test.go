@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
 func TestValidateNamesEveryFault(t *testing.T) {
@@ -28,6 +30,10 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		"certificate alone":   {Config{TLS: TLS{CertFile: "c"}}, "tls.cert_file"},
 		"readable":            {Config{URL: []string{"http://a"}, TokenFile: "t"}, "allow_plaintext"},
 		"meant to be":         {Config{URL: []string{"http://a"}, TokenFile: "t", AllowPlaintext: true}, ""},
+		"oauth":               {Config{URL: []string{"https://a"}, OAuth: oauth.Config{TokenFile: "t"}}, ""},
+		"oauth of nothing":    {Config{OAuth: oauth.Config{Scope: "s"}}, "oauth.token_endpoint"},
+		"oauth and token":     {Config{TokenFile: "t", OAuth: oauth.Config{TokenFile: "t"}}, "oauth.token_endpoint"},
+		"oauth readable":      {Config{URL: []string{"http://a"}, OAuth: oauth.Config{TokenFile: "t"}}, "allow_plaintext"},
 		"timeout":             {Config{Timeout: -time.Second}, "timeout"},
 	} {
 		if err := c.config.Validate(); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
@@ -114,6 +120,36 @@ func TestRequests(t *testing.T) {
 	}
 	if _, err := client.Fetch(t.Context(), 1<<31); !errors.Is(err, ErrNoSchema) {
 		t.Errorf("an id that there cannot be: %v", err)
+	}
+}
+
+// TestTokensOfOAuth sends a token with what the registry wants besides, and says where there is none.
+func TestTokensOfOAuth(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer abc" || r.Header.Get("Target-Sr-Cluster") != "lsrc-1" {
+			t.Errorf("%v", r.Header)
+		}
+		_, _ = io.WriteString(w, `{"schemaType": "PROTOBUF", "schema": "x"}`)
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client, err := New(Config{URL: []string{server.URL}, AllowPlaintext: true,
+		OAuth: oauth.Config{TokenFile: file, Extensions: []string{"target-sr-cluster=lsrc-1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if schema, err := client.Fetch(t.Context(), 12); err != nil || schema.Text != "x" {
+		t.Errorf("%+v, %v", schema, err)
+	}
+	client, err = New(Config{URL: []string{server.URL}, AllowPlaintext: true, OAuth: oauth.Config{TokenCommand: []string{"false"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) || !strings.Contains(err.Error(), "token_command false: exit status 1") {
+		t.Errorf("%v", err)
 	}
 }
 

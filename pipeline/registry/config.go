@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
 // Config says where the registry is and how to talk to it.
@@ -21,6 +22,7 @@ type Config struct {
 	// AllowPlaintext means the same as for the connection to the brokers.
 	AllowPlaintext bool          `key:"allow_plaintext" doc:"send the password or token to an http address, where anyone on the network path can read it"`
 	TLS            TLS           `key:"tls"`
+	OAuth          oauth.Config  `key:"oauth"`
 	Timeout        time.Duration `key:"timeout" unit:"duration" doc:"how long one request may take; 0 = 10s"`
 }
 
@@ -47,16 +49,11 @@ func (c Config) Validate() error {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 			faults = append(faults, fmt.Errorf("url[%d]: want http:// or https:// with a host and without a user", i))
-		} else if u.Scheme == "http" && c.User+c.TokenFile != "" && !c.AllowPlaintext {
+		} else if u.Scheme == "http" && (c.User+c.TokenFile != "" || !c.OAuth.IsZero()) && !c.AllowPlaintext {
 			faults = append(faults, fmt.Errorf("url[%d]: password or token would be readable on the way; use https, or set allow_plaintext if that is meant", i))
 		}
 	}
-	if (c.User == "") != (c.PasswordFile == "") {
-		faults = append(faults, errors.New("user: user and password_file go together"))
-	}
-	if c.User != "" && c.TokenFile != "" {
-		faults = append(faults, errors.New("token_file: either a token or a user"))
-	}
+	faults = append(faults, c.credentialFaults()...)
 	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
 		faults = append(faults, errors.New("tls.cert_file: cert_file and key_file go together"))
 	}
@@ -64,6 +61,24 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("timeout: %v is outside 0 to %v", c.Timeout, maxTimeout))
 	}
 	return errors.Join(faults...)
+}
+
+func (c Config) credentialFaults() (faults []error) {
+	if (c.User == "") != (c.PasswordFile == "") {
+		faults = append(faults, errors.New("user: user and password_file go together"))
+	}
+	if c.User != "" && c.TokenFile != "" {
+		faults = append(faults, errors.New("token_file: either a token or a user"))
+	}
+	if !c.OAuth.IsZero() {
+		if c.User+c.TokenFile != "" {
+			faults = append(faults, errors.New("oauth.token_endpoint: oauth takes the place of user and token_file"))
+		}
+		for _, err := range oauth.Faults(c.OAuth.Validate()) {
+			faults = append(faults, fmt.Errorf("oauth.%w", err))
+		}
+	}
+	return faults
 }
 
 // encryption reads the files of TLS.

@@ -1,0 +1,105 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Config says where tokens come from, and what goes with them. Exactly one of TokenEndpoint, TokenFile and TokenCommand
+// is set; zero is no OAuth.
+type Config struct {
+	TokenEndpoint    string        `key:"token_endpoint" doc:"https address that gives tokens for client credentials"`
+	ClientID         string        `key:"client_id" doc:"the client of token_endpoint"`
+	ClientSecretFile string        `key:"client_secret_file" doc:"file with its secret; one newline at its end is not part of it; read again for each token"`
+	Scope            string        `key:"scope" doc:"scopes to ask token_endpoint for, separated by spaces; empty = its default"`
+	Parameters       []string      `key:"parameters" doc:"what else token_endpoint wants, as name=value, such as audience=kafka"`
+	CAFile           string        `key:"ca_file" doc:"PEM file of the authorities that sign the certificate of token_endpoint; empty = those of the system"`
+	AllowPlaintext   bool          `key:"allow_plaintext" doc:"let token_endpoint be an http address, where anyone on the network path can read secret and token"`
+	TokenFile        string        `key:"token_file" doc:"file with a token, which something else keeps fresh, instead of token_endpoint; read again for each connection"`
+	TokenCommand     []string      `key:"token_command" doc:"program and arguments that print a token, instead of token_endpoint: as it is, or as JSON with access_token and expires_in"`
+	Extensions       []string      `key:"extensions" doc:"what goes with the token, as name=value: SASL extensions for brokers, such as logicalCluster=lkc-1, headers for a registry"`
+	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"how long token_endpoint or token_command may take; 0 = 10s"`
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	maxTimeout     = time.Hour
+)
+
+// IsZero reports whether no OAuth is configured.
+func (c Config) IsZero() bool { return reflect.ValueOf(c).IsZero() }
+
+// Validate reports every fault at once, each with its key. It reads no files.
+func (c Config) Validate() error {
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	origins := 0
+	for _, set := range []bool{c.TokenEndpoint != "", c.TokenFile != "", len(c.TokenCommand) > 0} {
+		if set {
+			origins++
+		}
+	}
+	if origins != 1 {
+		fault("token_endpoint: exactly one of token_endpoint, token_file and token_command must be set")
+	}
+	if c.TokenEndpoint != "" {
+		faults = append(faults, c.endpointFaults()...)
+	} else if c.ClientID+c.ClientSecretFile+c.Scope+c.CAFile != "" || len(c.Parameters) > 0 || c.AllowPlaintext {
+		fault("token_endpoint: empty, while client_id, client_secret_file, scope, parameters, ca_file or allow_plaintext are set for it")
+	}
+	if len(c.TokenCommand) > 0 && c.TokenCommand[0] == "" {
+		fault("token_command: has no program")
+	}
+	for _, list := range []struct {
+		key   string
+		pairs []string
+	}{{"parameters", c.Parameters}, {"extensions", c.Extensions}} {
+		for _, pair := range list.pairs {
+			if !pairLike.MatchString(pair) {
+				fault("%s: want name=value", list.key) // not shown: it may be a secret in the wrong place
+			}
+		}
+	}
+	if c.Timeout < 0 || c.Timeout > maxTimeout {
+		fault("timeout: %v is outside 0 to %v", c.Timeout, maxTimeout)
+	}
+	return errors.Join(faults...)
+}
+
+// Faults lists what Validate returned, for those who have the configuration in theirs.
+func Faults(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return nil
+}
+
+func (c Config) endpointFaults() (faults []error) {
+	u, err := url.Parse(c.TokenEndpoint)
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil:
+		faults = append(faults, errors.New("token_endpoint: want https:// with a host and without a user"))
+	case u.Scheme == "http" && !c.AllowPlaintext:
+		faults = append(faults, errors.New("token_endpoint: secret and token would be readable on the way; use https, or set allow_plaintext if that is meant"))
+	}
+	if c.ClientID == "" || c.ClientSecretFile == "" {
+		faults = append(faults, errors.New("client_id: token_endpoint needs client_id and client_secret_file"))
+	}
+	return faults
+}
+
+var pairLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*=[\x21-\x7e][\x20-\x7e]*$`)
+
+// Pairs splits what a valid configuration has as name=value.
+func Pairs(list []string) (pairs [][2]string) {
+	for _, pair := range list {
+		name, value, _ := strings.Cut(pair, "=")
+		pairs = append(pairs, [2]string{name, value})
+	}
+	return pairs
+}
