@@ -174,6 +174,11 @@ func (f *Features) PackProducts() *kernel.Panels {
 	return kernel.PackFactors(f.Dim, factors(f.Products))
 }
 
+// PackSlopes packs the derivatives of the hinges by their factors, one after another.
+func (f *Features) PackSlopes() *kernel.Panels {
+	return kernel.PackSlopes(f.Dim, factors(f.Products[:f.hinges()]))
+}
+
 // factors returns the products as the kernels know them.
 func factors(products []Product) []kernel.Factors {
 	all := make([]kernel.Factors, len(products))

@@ -165,44 +165,29 @@ func (o *objective) collect(gradient []float64) {
 		}
 		gradient[p*d+j] = scale * own[d]
 	}
-	places, at := make([]int, o.shape.Hinge), p*(d+1)
-	for i := range places {
-		places[i] = at
-		at += int(o.features.Products[i].Order)
-	}
-	parallel.On(o.workers, len(places), 1, func(first, next int) {
-		for i := first; i < next; i++ {
-			o.thresholds(gradient[places[i]:], p+i, &o.features.Products[i])
-		}
-	})
+	o.thresholds(gradient[p*(d+1):])
 }
 
-// thresholds sets the gradient by the thresholds of a hinge, which is feature m. Sums grow in row order.
-func (o *objective) thresholds(gradient []float64, m int, hinge *scoring.Product) {
-	d, outputs, features := o.rows.dim, o.rows.outputs, o.features.Len()
-	var sums, v [scoring.MaxOrder]float64
-	for n := range o.rows.n {
-		for a := range hinge.Order {
-			v[a] = max(float64(float32((o.rows.x[n*d+int(hinge.Coordinate[a])]-hinge.Threshold[a])*hinge.Sign[a])), 0)
-		}
-		r := 0.0
-		for k := range outputs {
-			r += float64(float64(o.e[n*outputs+k]) * o.theta[k*features+m])
-		}
-		for a := range hinge.Order {
-			if !(v[a] > 0) {
-				continue
+// thresholds sets the gradient by the thresholds of the hinges. With the residuals as outputs, the scores of their slopes are
+// Σ_n e_nk 1[v_na > 0] Π_{a'≠a} v_na'.
+func (o *objective) thresholds(gradient []float64) {
+	slopes := o.features.PackSlopes()
+	n, k := slopes.Len, o.rows.outputs
+	sums := kernel.Sums{Phi: make([]float64, n), PhiSq: make([]float64, n), YPhi: make([]float64, n*k), Stride: n}
+	const chunk = 2 // panels, for which rows are transposed once
+	parallel.On(o.workers, slopes.Count(), chunk, func(first, next int) {
+		kernel.Score(sums, slopes, first, next, o.rows.x, kernel.Targets{Outputs: k, Values: o.e})
+	})
+	at := 0
+	for i := range o.shape.Hinge {
+		hinge, m := &o.features.Products[i], len(o.columns)+i
+		for _, sign := range hinge.Sign[:hinge.Order] {
+			sum := 0.0
+			for output := range k {
+				sum += float64(o.theta[output*o.features.Len()+m] * sums.YPhi[output*n+at])
 			}
-			slope := float64(r * float64(hinge.Sign[a]))
-			for other := range hinge.Order {
-				if other != a {
-					slope = float64(slope * v[other])
-				}
-			}
-			sums[a] += slope
+			gradient[at] = -2 / float64(o.rows.n) * float64(sign) * sum
+			at++
 		}
-	}
-	for a := range hinge.Order {
-		gradient[a] = -2 / float64(o.rows.n) * sums[a]
 	}
 }

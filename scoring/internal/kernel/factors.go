@@ -56,7 +56,8 @@ func PackFactors(dim int, features []Factors) *Panels {
 }
 
 // PackSlopes packs the derivatives of hinges by their factors v_a = s_a·(x_ja − t_a): of each hinge one after another, 1 where v_a > 0
-// and else 0, times the other factors. The derivative by t_a is −s_a times that.
+// and else 0, times the other factors. The derivative by t_a is −s_a times that. [Score] with the errors of a model as outputs then has
+// the sums that a gradient is made of.
 func PackSlopes(dim int, features []Factors) *Panels {
 	var all []Factors
 	for i, f := range features {
@@ -170,23 +171,6 @@ func productsOfRowPlain(dst []float32, records []record, factor, row []float32) 
 
 // squareRows is from how many rows on they are transposed.
 const squareRows = 8
-
-// Stack sets panels of [Width] columns, which lie stride numbers apart, to the features of the rows of x, as [Slopes] lays slopes out.
-// Columns beyond the last product may be left as they are. Calls for disjoint rows may run at once.
-func Stack(dst []float32, stride int, p *Panels, x []float32) {
-	rows := len(x) / p.Dim
-	checkPanels(dst, stride, rows, p.Count())
-	var s scratch
-	for i := 0; i < rows; i += chunkRows {
-		taken := p.Rows(x[i*p.Dim : min(i+chunkRows, rows)*p.Dim])
-		taken.List(0, 1)
-		b := taken.group(0, p)
-		for panel := range p.Count() {
-			p.features(dst[panel*stride+i*Width:], Width, panel, b, nil, &s)
-		}
-		taken.Release()
-	}
-}
 
 // Products sets dst[i·stride + m] to product m of the row x_i. Calls for disjoint rows may run at once.
 func Products(dst []float32, stride int, p *Panels, x []float32) {

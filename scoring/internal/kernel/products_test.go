@@ -263,14 +263,13 @@ func TestSlopesOfHingesAgreeWithTheReference(t *testing.T) {
 			var plain []float32
 			for _, level := range slices.Backward(levels()) {
 				p := forLevel(PackSlopes(dim, hinges), level)
-				stride := (rows + 2) * Width
-				dst := guardSlice(p.Count()*stride, func(int) float32 { return guardSign })
-				Stack(dst.inner(), stride, p, x.inner())
+				dst := guardSlice(rows*p.Len, func(int) float32 { return guardSign })
+				Featurize(dst.inner(), Set{p}, x.inner(), slices.Repeat([]float32{1}, p.Len))
 				m := 0
 				for _, f := range hinges {
 					for a := range int(f.Count) {
 						for i := range rows {
-							got, want := dst.inner()[m/Width*stride+i*Width+m%Width], slopeOfFactor(f, a, x.inner()[i*dim:][:dim])
+							got, want := dst.inner()[i*p.Len+m], slopeOfFactor(f, a, x.inner()[i*dim:][:dim])
 							if !(math.Abs(float64(got)-want) <= 4e-7*math.Abs(want)) {
 								t.Fatalf("%v: slope of factor %d of %+v is %v, want %v", level, a, f, got, want)
 							}
@@ -382,9 +381,6 @@ func TestPackFactorsRefusesWrongShapes(t *testing.T) {
 		"too few factors": func(f Factors) {
 			Featurize(make([]float32, 2), Set{PackFactors(2, []Factors{f})}, make([]float32, 4), nil)
 		},
-		"stacked": func(f Factors) {
-			Stack(make([]float32, Width), Width, PackFactors(2, []Factors{f}), make([]float32, 4))
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -397,7 +393,7 @@ func TestPackFactorsRefusesWrongShapes(t *testing.T) {
 	}
 }
 
-// BenchmarkKernelMixed measures 500 features, half of them hinges and boxes, beside 500 cosines, and scoring.
+// BenchmarkKernelMixed measures 500 features, half of them hinges and boxes, beside 500 cosines, and the hinges and boxes alone.
 func BenchmarkKernelMixed(b *testing.B) {
 	const dim, count = 77, 500
 	rng := rand.New(rand.NewPCG(26, 7))

@@ -49,15 +49,7 @@ func (p *Panels) slopes(dst []float32, dstStride int, slope []float32, rows int)
 		slopes(p.level, dst, dstStride, slope, rows)
 		return
 	}
-	for r := range rows {
-		to := dst[r*dstStride:][:Width]
-		for f, v := range slope[r*Width : (r+1)*Width] {
-			to[f], slope[r*Width+f] = positive(v), 0
-			if v > 0 {
-				slope[r*Width+f] = 1
-			}
-		}
-	}
+	rampSlopes(p.level, dst, dstStride, slope, rows)
 }
 
 // checkPanels panics when panels that lie stride numbers apart have no room for the rows.
@@ -73,6 +65,19 @@ func slopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
 		to := dst[r*dstStride:][:Width]
 		for f, v := range slope[r*Width : (r+1)*Width] {
 			to[f], slope[r*Width+f] = Cos(v), Slope(v)
+		}
+	}
+}
+
+// rampSlopesPlain takes arguments, rows of a panel, to ramps in dst and to slopes in their own place.
+func rampSlopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
+	for r := range rows {
+		to := dst[r*dstStride:][:Width]
+		for f, v := range slope[r*Width : (r+1)*Width] {
+			to[f], slope[r*Width+f] = positive(v), 0
+			if v > 0 {
+				slope[r*Width+f] = 1
+			}
 		}
 	}
 }

@@ -70,32 +70,44 @@ func slopeReference(z float32, fma func(x, y, z float32) float32) float32 {
 }
 
 func TestSlopesHaveTheBitsOfTheirLoop(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 7))
 	for _, level := range levels() {
 		fma := arithmetic(level)
-		for _, rows := range []int{1, 2, 3, 64} {
-			for _, stride := range []int{Width, Width + 1, 200} {
-				slope := guardSlice(rows*Width, func(i int) float32 {
-					if i%7 == 0 {
-						return hostile[rng.IntN(len(hostile))]
-					}
-					return float32(rng.NormFloat64() * math.Ldexp(1, rng.IntN(24)))
-				})
-				dst := guardSlice((rows-1)*stride+Width, func(int) float32 { return guardSign })
-				z := slices.Clone(slope.inner())
-				slopes(level, dst.inner(), stride, slope.inner(), rows)
-				for i, v := range z {
-					cos, sin := cosReference(v, fma), slopeReference(v, fma)
-					if got := dst.inner()[i/Width*stride+i%Width]; math.Float32bits(got) != math.Float32bits(cos) {
-						t.Fatalf("%v: cosine of %v turns is %v, want %v", level, v, got, cos)
-					}
-					if got := slope.inner()[i]; math.Float32bits(got) != math.Float32bits(sin) {
-						t.Fatalf("%v: slope at %v turns is %v, want %v", level, v, got, sin)
-					}
+		checkSlopeBits(t, level, slopes, func(z float32) (phi, slope float32) { return cosReference(z, fma), slopeReference(z, fma) })
+		checkSlopeBits(t, level, rampSlopes, func(z float32) (phi, slope float32) {
+			if z > 0 {
+				slope = 1
+			}
+			return positive(z), slope
+		})
+	}
+}
+
+// checkSlopeBits compares features and slopes of a kernel with those of a reference.
+func checkSlopeBits(t *testing.T, level simd.Level, of func(simd.Level, []float32, int, []float32, int), want func(z float32) (phi, slope float32)) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 7))
+	for _, rows := range []int{1, 2, 3, 64} {
+		for _, stride := range []int{Width, Width + 1, 200} {
+			slope := guardSlice(rows*Width, func(i int) float32 {
+				if i%7 == 0 {
+					return hostile[rng.IntN(len(hostile))]
 				}
-				if !slope.intact() || !dst.intact() {
-					t.Fatalf("%v, %d rows: wrote outside the destination", level, rows)
+				return float32(rng.NormFloat64() * math.Ldexp(1, rng.IntN(24)))
+			})
+			dst := guardSlice((rows-1)*stride+Width, func(int) float32 { return guardSign })
+			z := slices.Clone(slope.inner())
+			of(level, dst.inner(), stride, slope.inner(), rows)
+			for i, v := range z {
+				wantPhi, wantSlope := want(v)
+				if got := dst.inner()[i/Width*stride+i%Width]; math.Float32bits(got) != math.Float32bits(wantPhi) {
+					t.Fatalf("%v: feature of argument %v is %v, want %v", level, v, got, wantPhi)
 				}
+				if got := slope.inner()[i]; math.Float32bits(got) != math.Float32bits(wantSlope) {
+					t.Fatalf("%v: slope at %v is %v, want %v", level, v, got, wantSlope)
+				}
+			}
+			if !slope.intact() || !dst.intact() {
+				t.Fatalf("%v, %d rows: wrote outside the destination", level, rows)
 			}
 		}
 	}

@@ -219,6 +219,30 @@ func slopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
 //go:noescape
 func slopesAVX2(dst *float32, dstStride int, slope *float32, rows int)
 
+// rampSlopesAVX512 replaces arguments, rows of a panel, by the slopes of their ramps, which go to dst. rows is positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			z := slope[48*r+f]
+//			dst[r*dstStride+f], slope[48*r+f] = ramp(z), z > 0 ? 1 : 0
+//		}
+//	}
+//
+//go:noescape
+func rampSlopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
+
+// rampSlopesAVX2 replaces arguments, rows of a panel, by the slopes of their ramps, which go to dst. rows is positive.
+//
+//	for r := range rows {
+//		for f := range 48 {
+//			z := slope[48*r+f]
+//			dst[r*dstStride+f], slope[48*r+f] = ramp(z), z > 0 ? 1 : 0
+//		}
+//	}
+//
+//go:noescape
+func rampSlopesAVX2(dst *float32, dstStride int, slope *float32, rows int)
+
 // weighAVX512 multiplies rows of a panel by sums of products. rows and dim are positive.
 //
 //	for r := range rows {

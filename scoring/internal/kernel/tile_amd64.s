@@ -8379,6 +8379,111 @@ slopesAVX2Rows:
 	VZEROUPPER
 	RET
 
+// func rampSlopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·rampSlopesAVX512(SB), NOSPLIT, $0-32
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    dstStride+8(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    slope+16(FP), DX
+	MOVQ    rows+24(FP), BX
+
+rampSlopesAVX512Rows:
+	VXORPS       Z0, Z0, Z0
+	VBROADCASTSS one<>+0(SB), Z1
+	VMOVUPS      (DX), Z2
+	VCMPPS       $0x1e, Z0, Z2, K1
+	VMOVAPS.Z    Z1, K1, Z3
+	VMAXPS       Z0, Z2, Z2
+	VMINPS.BCST  largest<>+0(SB), Z2, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVUPS      Z3, (DX)
+	VMOVUPS      64(DX), Z4
+	VCMPPS       $0x1e, Z0, Z4, K1
+	VMOVAPS.Z    Z1, K1, Z5
+	VMAXPS       Z0, Z4, Z4
+	VMINPS.BCST  largest<>+0(SB), Z4, Z4
+	VMOVUPS      Z4, 64(AX)
+	VMOVUPS      Z5, 64(DX)
+	VMOVUPS      128(DX), Z6
+	VCMPPS       $0x1e, Z0, Z6, K1
+	VMOVAPS.Z    Z1, K1, Z7
+	VMAXPS       Z0, Z6, Z6
+	VMINPS.BCST  largest<>+0(SB), Z6, Z6
+	VMOVUPS      Z6, 128(AX)
+	VMOVUPS      Z7, 128(DX)
+	ADDQ         CX, AX
+	ADDQ         $0x000000c0, DX
+	DECQ         BX
+	JNZ          rampSlopesAVX512Rows
+	VZEROUPPER
+	RET
+
+// func rampSlopesAVX2(dst *float32, dstStride int, slope *float32, rows int)
+// Requires: AVX
+TEXT ·rampSlopesAVX2(SB), NOSPLIT, $0-32
+	PCALIGN $0x40
+	MOVQ    dst+0(FP), AX
+	MOVQ    dstStride+8(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    slope+16(FP), DX
+	MOVQ    rows+24(FP), BX
+
+rampSlopesAVX2Rows:
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS one<>+0(SB), Y1
+	VMOVUPS (DX), Y2
+	VCMPPS  $0x1e, Y0, Y2, Y3
+	VANDPS  Y1, Y3, Y3
+	VMAXPS  Y0, Y2, Y2
+	VMINPS  largest<>+0(SB), Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, (DX)
+	VMOVUPS 32(DX), Y4
+	VCMPPS  $0x1e, Y0, Y4, Y5
+	VANDPS  Y1, Y5, Y5
+	VMAXPS  Y0, Y4, Y4
+	VMINPS  largest<>+0(SB), Y4, Y4
+	VMOVUPS Y4, 32(AX)
+	VMOVUPS Y5, 32(DX)
+	VMOVUPS 64(DX), Y6
+	VCMPPS  $0x1e, Y0, Y6, Y7
+	VANDPS  Y1, Y7, Y7
+	VMAXPS  Y0, Y6, Y6
+	VMINPS  largest<>+0(SB), Y6, Y6
+	VMOVUPS Y6, 64(AX)
+	VMOVUPS Y7, 64(DX)
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS one<>+0(SB), Y1
+	VMOVUPS 96(DX), Y2
+	VCMPPS  $0x1e, Y0, Y2, Y3
+	VANDPS  Y1, Y3, Y3
+	VMAXPS  Y0, Y2, Y2
+	VMINPS  largest<>+0(SB), Y2, Y2
+	VMOVUPS Y2, 96(AX)
+	VMOVUPS Y3, 96(DX)
+	VMOVUPS 128(DX), Y4
+	VCMPPS  $0x1e, Y0, Y4, Y5
+	VANDPS  Y1, Y5, Y5
+	VMAXPS  Y0, Y4, Y4
+	VMINPS  largest<>+0(SB), Y4, Y4
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 128(DX)
+	VMOVUPS 160(DX), Y6
+	VCMPPS  $0x1e, Y0, Y6, Y7
+	VANDPS  Y1, Y7, Y7
+	VMAXPS  Y0, Y6, Y6
+	VMINPS  largest<>+0(SB), Y6, Y6
+	VMOVUPS Y6, 160(AX)
+	VMOVUPS Y7, 160(DX)
+	ADDQ    CX, AX
+	ADDQ    $0x000000c0, DX
+	DECQ    BX
+	JNZ     rampSlopesAVX2Rows
+	VZEROUPPER
+	RET
+
 // func weighAVX512(dst *float32, x *float32, xStride int, w *float32, dim int, rows int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·weighAVX512(SB), NOSPLIT, $0-48

@@ -162,6 +162,19 @@ func slopes(level simd.Level, dst []float32, dstStride int, slope []float32, row
 	}
 }
 
+// rampSlopes is rampSlopesPlain at any level; rows is positive.
+func rampSlopes(level simd.Level, dst []float32, dstStride int, slope []float32, rows int) {
+	_, _ = dst[(rows-1)*dstStride+Width-1], slope[rows*Width-1]
+	switch level {
+	case simd.AVX512:
+		rampSlopesAVX512(&dst[0], dstStride, &slope[0], rows)
+	case simd.AVX2:
+		rampSlopesAVX2(&dst[0], dstStride, &slope[0], rows)
+	default:
+		rampSlopesPlain(dst, dstStride, slope, rows)
+	}
+}
+
 // weigh is weighPlain at any level; there is a row and an output.
 func weigh(level simd.Level, slope, e, weights []float32, outputs int) {
 	rows := len(e) / outputs

@@ -45,6 +45,11 @@ func slopes(_ simd.Level, dst []float32, dstStride int, slope []float32, rows in
 	slopesPlain(dst, dstStride, slope, rows)
 }
 
+// rampSlopes is rampSlopesPlain.
+func rampSlopes(_ simd.Level, dst []float32, dstStride int, slope []float32, rows int) {
+	rampSlopesPlain(dst, dstStride, slope, rows)
+}
+
 // weigh is weighPlain.
 func weigh(_ simd.Level, slope, e, weights []float32, outputs int) {
 	weighPlain(slope, e, weights, outputs)

@@ -22,6 +22,8 @@ func main() {
 	nonzeroBits()
 	slopes(avx512)
 	slopes(avx2)
+	rampSlopes(avx512)
+	rampSlopes(avx2)
 	weigh(avx512,
 		[]tile{{isa: avx512, rows: 8, vectors: 3, prefix: "eight"}},
 		[]tile{{isa: avx512, rows: 1, vectors: 3, prefix: "one"}},

@@ -9,16 +9,29 @@ import (
 // slopes writes the kernel that takes arguments to cosines and to their slopes: both polynomials are of the same u = r² − ⅛. A
 // row of a panel is little, but the next ones do not wait for it.
 func slopes(s isa) {
-	name := "slopes" + s.name
+	s.slopesBy("slopes"+s.name, s.slopesOf,
+		" replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.",
+		"cos(2πz), -sin(2πz) // 0 where |z| is 2²² or more")
+}
+
+// rampSlopes writes the same for ramps.
+func rampSlopes(s isa) {
+	s.slopesBy("rampSlopes"+s.name, s.rampSlopesOf,
+		" replaces arguments, rows of a panel, by the slopes of their ramps, which go to dst. rows is positive.",
+		"ramp(z), z > 0 ? 1 : 0")
+}
+
+// slopesBy writes a kernel of arguments that replaces so many vectors of them at a time.
+func (s isa) slopesBy(name string, replace func(dst, slope Mem, size int), does, values string) {
 	TEXT(name, noSplit, "func(dst *float32, dstStride int, slope *float32, rows int)")
 	Pragma("noescape")
 	Doc(
-		name+" replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.",
+		name+does,
 		"",
 		"	for r := range rows {",
 		"		for f := range 48 {",
 		"			z := slope[48*r+f]",
-		"			dst[r*dstStride+f], slope[48*r+f] = cos(2πz), -sin(2πz) // 0 where |z| is 2²² or more",
+		"			dst[r*dstStride+f], slope[48*r+f] = "+values,
 		"		}",
 		"	}",
 	)
@@ -27,7 +40,7 @@ func slopes(s isa) {
 	Label(name + "Rows")
 	const size = 3 // vectors at a time
 	for first := 0; first < 4*panel/s.bytes; first += size {
-		s.slopesOf(Mem{Base: dst, Disp: first * s.bytes}, Mem{Base: slope, Disp: first * s.bytes}, size)
+		replace(Mem{Base: dst, Disp: first * s.bytes}, Mem{Base: slope, Disp: first * s.bytes}, size)
 	}
 	ADDQ(bytes, dst)
 	ADDQ(U32(4*panel), slope)
@@ -35,6 +48,33 @@ func slopes(s isa) {
 	JNZ(LabelRef(name + "Rows"))
 	VZEROUPPER()
 	RET()
+}
+
+// rampSlopesOf writes the ramps and slopes of so many vectors of arguments.
+func (s isa) rampSlopesOf(dst, slope Mem, size int) {
+	zero, ones := s.regs[0], s.regs[1]
+	VXORPS(zero, zero, zero)
+	s.fill(one, ones)
+	for i := range size {
+		z, above := s.regs[2+2*i], s.regs[3+2*i]
+		VMOVUPS(slope.Offset(i*s.bytes), z)
+		s.pick(greater, zero, z, ones, above)
+		s.above(zero, z)
+		s.atMost(largest, z)
+		VMOVUPS(z, dst.Offset(i*s.bytes))
+		VMOVUPS(above, slope.Offset(i*s.bytes))
+	}
+}
+
+// pick sets to to from where the predicate holds for z and zero, else to 0.
+func (s isa) pick(predicate uint8, zero, z, from, to reg.Register) {
+	if s.wide() {
+		VCMPPS(U8(predicate), zero, z, reg.K1)
+		VMOVAPS_Z(from, reg.K1, to)
+		return
+	}
+	VCMPPS(U8(predicate), zero, z, to)
+	VANDPS(from, to, to)
 }
 
 // slopesOf writes the cosines and slopes of so many vectors of arguments.
