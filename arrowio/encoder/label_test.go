@@ -3,6 +3,7 @@ package encoder
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -175,5 +176,40 @@ func TestUnreadableClassNamesAreUnlabelled(t *testing.T) {
 	e, report := calibrated(t, options("y"), record(t, col(t, "x", f64, 1, 2, 3), col(t, "y", text, "a", "\xff", "b")))
 	if !slices.Equal(e.Label.Classes, []string{"a", "b"}) || report.UnseenClass != 1 || report.Labelled != 2 {
 		t.Errorf("classes %v, report %+v", e.Label.Classes, report)
+	}
+}
+
+// One misspelt label does not make a binary label one of three classes, and of two classes both stay.
+func TestClassesWithFewRowsAreLeftOut(t *testing.T) {
+	labels := func(classes map[string]int) (values []any) {
+		for _, class := range []string{"Maybe", "No", "Yes"} {
+			for range classes[class] {
+				values = append(values, class)
+			}
+		}
+		return values
+	}
+	cases := map[string]struct {
+		rows map[string]int
+		want []string
+		hint string
+	}{
+		"one odd row":        {map[string]int{"Maybe": 1, "No": 40, "Yes": 30}, []string{"No", "Yes"}, `"Maybe" in 1 rows`},
+		"one row too few":    {map[string]int{"Maybe": 19, "No": 40, "Yes": 30}, []string{"No", "Yes"}, "19 rows count as unlabelled"},
+		"enough rows":        {map[string]int{"Maybe": 20, "No": 40, "Yes": 30}, []string{"Maybe", "No", "Yes"}, ""},
+		"two, one very rare": {map[string]int{"No": 40, "Yes": 1}, []string{"No", "Yes"}, `"Yes" in only 1 of 41`},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			values := labels(c.rows)
+			counter := NewLabelCounter(Options{Label: []string{"y"}, ClassMinRows: 20})
+			counter.Add(record(t, col(t, "y", text, values...)))
+			if got := counter.Classes(Category); !slices.Equal(got, c.want) {
+				t.Errorf("classes %q, want %q", got, c.want)
+			}
+			if hint := counter.Hint(Category); !strings.Contains(hint, c.hint) || (hint == "") != (c.hint == "") {
+				t.Errorf("hint %q", hint)
+			}
+		})
 	}
 }

@@ -53,7 +53,7 @@ func (l *learnedLabel) classFault() error {
 		return l.faulty("has a text of more than %d bytes, too long for the name of a class: %s", MaxCategoryBytes, otherLabel)
 	case len(names) == 1:
 		return l.faulty("has one value (%s) in all %d labelled rows: %s, or events.classes to all classes that there are", names[0], l.rows, otherLabel)
-	case l.nearUnique(len(names)):
+	case l.nearUnique(len(l.classes.rows)):
 		return l.faulty("looks like an identifier: nearly all of its first %d values differ, such as %q: %s%s",
 			cmp.Or(l.beyondRows, l.rows), l.example, otherLabel, l.orRegression())
 	case beyond:
@@ -105,8 +105,11 @@ func (l *learnedLabel) faulty(format string, args ...any) error {
 // most classesAtMost.
 const classesFromRows, classesAtMost = 200, 20
 
-// hint says that a label taken for a regression may be a class, "" if it does not look like one.
+// hint says that classes are left out, or that a label taken for a regression may be a class; "" if neither is so.
 func (l *learnedLabel) hint() string {
+	if note := l.rareNote(); note != "" {
+		return note
+	}
 	if !l.regresses() || l.options.Task != TaskAuto || len(l.moments) != 1 || l.rows < classesFromRows || !l.values.few() {
 		return ""
 	}

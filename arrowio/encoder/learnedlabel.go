@@ -242,16 +242,48 @@ func (l *learnedLabel) learnedClasses() ([]string, error) {
 	return names, nil
 }
 
-// seenClasses returns the names of the classes seen, in order; none if there were too many.
+// seenClasses returns the names of the classes seen in enough rows, in order; none if there were too many.
 func (l *learnedLabel) seenClasses() []string {
 	if l.classes.lost > 0 {
 		return nil
 	}
-	names := l.classes.values()
+	names, _ := l.commonClasses()
+	slices.Sort(names)
 	if l.kind == Numeric {
 		slices.SortFunc(names, func(a, b string) int { return cmp.Compare(classValueOf(a), classValueOf(b)) })
 	}
 	return names
+}
+
+// commonClasses divides the classes seen into those that are learned and those that have too few rows to be, each with
+// the commonest first. Of the former there are two at least, if so many were seen.
+func (l *learnedLabel) commonClasses() (common, rare []string) {
+	names, n := l.classes.byRows(), 0
+	for n < len(names) && (n < 2 || l.classes.count(names[n]) >= l.options.ClassMinRows) {
+		n++
+	}
+	return names[:n], names[n:]
+}
+
+// rareNote says which classes are left out or have few rows, "" if none.
+func (l *learnedLabel) rareNote() string {
+	if l.regresses() || l.classes.lost > 0 || len(l.options.Classes) > 0 {
+		return ""
+	}
+	common, rare := l.commonClasses()
+	var rows int64
+	for i, name := range rare {
+		rows += l.classes.count(name)
+		rare[i] = fmt.Sprintf("%q in %d rows", name, l.classes.count(name))
+	}
+	if len(rare) > 0 {
+		return fmt.Sprintf("label %q: %d rows count as unlabelled, because their class has fewer than %d labelled rows (events.class_min_rows): %s; "+
+			"events.classes names all that are meant", l.options.Label[0], rows, l.options.ClassMinRows, listed(rare, ", "))
+	}
+	if last := common[max(0, len(common)-1):]; len(common) == 2 && l.classes.count(last[0]) < l.options.ClassMinRows {
+		return fmt.Sprintf("label %q has %q in only %d of %d labelled rows: is it a class, or a misspelt one?", l.options.Label[0], last[0], l.classes.count(last[0]), l.rows)
+	}
+	return ""
 }
 
 // classValueOf returns the number that a class is named after.

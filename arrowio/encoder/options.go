@@ -45,6 +45,9 @@ type Options struct {
 	// Classes are the class names in the order of their numbers. Empty means those seen in
 	// calibration, numbers in numeric order, strings in byte order.
 	Classes []string `json:"classes,omitempty"`
+	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty. The two commonest need
+	// none: a label with one bad value is not a label of three classes.
+	ClassMinRows int64 `json:"class_min_rows,omitempty"`
 	// Clip bounds standardized dimensions to ±Clip; 0 means no clipping.
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric" (the default), "all" or "none".

@@ -183,7 +183,7 @@ func TestReaderInPythonAgrees(t *testing.T) {
 	diff(t, map[string]any{"feature_set": "fs-1", "source_topic": "events", "source_partition": 3., "source_offset": 9.,
 		"first_row": 4., "row_count": 5., "source_rows": 9., "source_log": "uPvT3E8vSBa3o1N2bWcKzA"}, found.Headers)
 	diff(t, [][]bool{{true, true}, {true}, {false, false}, {false, true}, {true}}, found.Fresh)
-	if s := found.Spec; s.Rows != 2 || s.Document["exploration"] != "ex-7" || len(s.Columns) != 6 {
+	if s := found.Spec; s.Rows != 2 || s.Document["exploration"] != "ex-7" || len(s.Columns) != 8 {
 		t.Errorf("spec is %+v", s)
 	}
 	if r, c := found.Request, found.Current; r.Document["action"] != "start" || c.Document["id"] != exampleCurrent().ID {

@@ -95,7 +95,7 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 		return nil, err
 	}
 	defer file.Close()
-	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform}
+	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform, ClassMinRows: events.Default().ClassMinRows}
 	if err := file.Complete(&events); err != nil {
 		return nil, err
 	}

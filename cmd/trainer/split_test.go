@@ -178,4 +178,23 @@ func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
 }
 
 // words are those of a text, whatever its lines.
+// One misspelt label does not make a label of two classes one of three, in a comparison or a fit.
+func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
+	t.Parallel()
+	data := clitest.File(t, "coins.csv", strings.Replace(strings.NewReplacer("true", "yes", "false", "no").Replace(coins(1200, 3)), "yes\n", "maybe\n", 1))
+	small := []string{"--data", data, "--label", "y", "--features", "10"}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{append([]string{"compare", "--methods", "plain", "--candidates", "20"}, small...), "binary, "},
+		{append([]string{"fit", "--criterion", "correlation", "--out", filepath.Join(t.TempDir(), "model.arrow")}, small...), "binary "},
+	} {
+		result := clitest.Run(t, newRoot, c.args...)
+		if said := words(result.Out + result.Err); result.Code != cli.ExitOK || !strings.Contains(said, c.says) || !strings.Contains(said, `"maybe" in 1 rows`) {
+			t.Errorf("%s: exit code %d:\n%s\n%s", c.args[0], result.Code, result.Out, result.Err)
+		}
+	}
+}
+
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }

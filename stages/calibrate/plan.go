@@ -102,8 +102,8 @@ func (e *TooFewRowsError) Error() string {
 // ErrSameRows says that an exploration would read the same rows as the last one.
 var ErrSameRows = errors.New("nothing new: the exploration would read the same rows as the last one")
 
-// errNoSuchClass says that the ranges hold no row of the requested classes.
-var errNoSuchClass = errors.New("the ranges hold no row of the class")
+// errNoSuchClass says that the ranges hold too few rows of the requested classes.
+var errNoSuchClass = errors.New("the ranges hold too few rows of the class")
 
 // planTries is how often a plan is tried again because the log loses offsets of its ranges meanwhile.
 const planTries = 5
@@ -241,7 +241,7 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		if err := labels.Fault(kind); err != nil {
 			return nil, 0, err
 		}
-		if r.ClassesOnly && !slices.ContainsFunc(r.Classes, func(class string) bool { return labels.ClassRows(kind, class) > 0 }) {
+		if r.ClassesOnly && !slices.ContainsFunc(r.Classes, func(class string) bool { return slices.Contains(labels.Classes(kind), class) }) {
 			return nil, 0, errNoSuchClass
 		}
 		if hint = labels.Hint(kind); len(options.Classes) == 0 {

@@ -16,7 +16,7 @@ type Config struct {
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
-	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: rows of a class unknown to the newest exploration, seen by one featurize process, after which a new exploration is requested; 0 = never"`
+	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
 	Clip             float64        `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
 	MaxCategories    int            `key:"max_categories" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
@@ -32,7 +32,7 @@ func Default() Config {
 	return Config{
 		Format: formats.Auto, Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
 		MaxCategories: encoder.DefaultMaxCategories, MissingIndicator: encoder.DefaultMissingIndicator, NaN: encoder.NaNMissing,
-		ClassMinRows: 1000, LabelTransform: encoder.TransformNone,
+		ClassMinRows: 20, LabelTransform: encoder.TransformNone,
 	}
 }
 
@@ -49,7 +49,7 @@ func (c Config) UnknownClassRows() int64 {
 func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
-		Classes: c.Classes, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
+		Classes: c.Classes, ClassMinRows: c.ClassMinRows, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
 		MissingIndicator: c.MissingIndicator, NaN: c.NaN, LabelMin: c.LabelMin, LabelMax: c.LabelMax, LabelTransform: c.LabelTransform,
 	}
 }
