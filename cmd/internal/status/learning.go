@@ -2,6 +2,7 @@ package status
 
 import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -9,12 +10,12 @@ import (
 const columnsShown = 20
 
 // learningOf is how the running exploration learns features, as far as it is known, else how those of the set in use were learned; nil
-// if they were not.
+// if they were not, as under criterion residual, which measures what it chose and nothing else.
 func learningOf(now state.Snapshot, set *state.Set) *Learning {
-	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration && len(p.Points) > 0 {
+	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration && learned(p.Points) {
 		return &Learning{Exploration: p.Exploration, Points: p.Points}
 	}
-	if set == nil || set.Set.Lineage.Learning == nil {
+	if set == nil || set.Set.Lineage.Learning == nil || !learned(set.Set.Lineage.Learning.Points) {
 		return nil
 	}
 	report, columns := set.Set.Lineage.Learning, set.Set.Importance()
@@ -27,6 +28,11 @@ func learningOf(now state.Snapshot, set *state.Set) *Learning {
 		out.OtherShare += other.Share
 	}
 	return out
+}
+
+// learned reports whether points are those of learning. In reports of earlier versions these come after one of criterion residual.
+func learned(points []adaptive.Point) bool {
+	return len(points) > 0 && points[len(points)-1].Kind != adaptive.ByResidual
 }
 
 // spectrumUnit is the unit of the values of a published set.

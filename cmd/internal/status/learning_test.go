@@ -45,11 +45,45 @@ func TestLearning(t *testing.T) {
 	if have := learningOf(state.Snapshot{}, &state.Set{Set: &wire.FeatureSet{}}); have != nil {
 		t.Errorf("of a set that was not learned: %+v", have)
 	}
+	chosen := &state.Set{Set: &wire.FeatureSet{}}
+	chosen.Set.Lineage.Learning = &adaptive.Report{Points: points[:1], Rows: 80, HeldOutRows: 20}
+	choosing := running
+	choosing.Progress = &wire.Progress{Exploration: "p.2.abc", Points: points[:1]}
+	for name, now := range map[string]state.Snapshot{"chosen": {}, "being chosen": choosing} {
+		if have := learningOf(now, chosen); have != nil {
+			t.Errorf("of features %s by residual: %+v", name, have)
+		}
+	}
 	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitContribution {
 		t.Errorf("unit %s of learned features", unit)
 	}
 	learned.Set.Lineage.Learning.Winner, learned.Set.Lineage.Criterion = 0, scoring.Residual
 	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitCriterion {
 		t.Errorf("unit %s of what residual chose", unit)
+	}
+}
+
+// A set has one kind after another; the values that are drawn fall all the same.
+func TestSpectrumOfMixedKinds(t *testing.T) {
+	product := func(box bool) scoring.Product {
+		return scoring.Product{Box: box, Order: 1, Sign: [scoring.MaxOrder]float32{1}}
+	}
+	score := []float64{0.5, 0.1, 0.4, 0.9, 0.3, 0.2}
+	set := &state.Set{Set: &wire.FeatureSet{}}
+	set.Set.Lineage.Criterion = scoring.Adaptive
+	set.Set.Set = scoring.FeatureSet{Score: slices.Clone(score), Features: &scoring.Features{
+		Map: scoring.MapCosine, Dim: 1, Omega: []float32{1, 2, 3}, Phase: []float32{0, 0, 0}, Ramps: 1,
+		Products: []scoring.Product{product(false), product(true), product(true)},
+	}}
+	have := spectrumOf(set)
+	if want := []float64{0.9, 0.5, 0.4, 0.3, 0.2, 0.1}; !slices.Equal(have.Value, want) || !slices.Equal(set.Set.Set.Score, score) {
+		t.Errorf("values %v, the set's are now %v", have.Value, set.Set.Set.Score)
+	}
+	if want := (scoring.KindCounts{Cosine: 2, Ramp: 1, Hinge: 1, Box: 2}); have.Kinds == nil || *have.Kinds != want {
+		t.Errorf("kinds %+v", have.Kinds)
+	}
+	set.Set.Set.Features = &scoring.Features{Map: scoring.MapLinear, Dim: 6, Omega: []float32{0, 1, 2, 3, 4, 5}}
+	if have = spectrumOf(set); have.Kinds != nil || !slices.Equal(have.Value, score) {
+		t.Errorf("of the linear map: %+v", have)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/training"
@@ -185,18 +186,21 @@ type Request struct {
 	Time   time.Time `json:"time"`
 }
 
-// Spectrum is the values of the features of the set in use, in the order of choice, of enough of them to draw.
+// Spectrum is the values of the features of the set in use, in the order of choice or, if kinds are mixed, falling, of enough of them
+// to draw.
 type Spectrum struct {
 	// Unit says what Value is: norm (√energy) or criterion; or contribution, those of learned features, to which the
 	// noise level does not apply.
-	Unit     string    `json:"unit"`
-	Rows     int64     `json:"rows"`
-	Features int       `json:"features"`
-	Rank     []float64 `json:"rank"`
-	Value    []float64 `json:"value"`
-	Low      []float64 `json:"low,omitempty"` // confidence band, only for norm
-	High     []float64 `json:"high,omitempty"`
-	Above    int       `json:"above"` // features above the level of noise
+	Unit     string `json:"unit"`
+	Rows     int64  `json:"rows"`
+	Features int    `json:"features"`
+	// Kinds counts the features by kind; nil of maps other than the cosine.
+	Kinds *scoring.KindCounts `json:"kinds,omitempty"`
+	Rank  []float64           `json:"rank"`
+	Value []float64           `json:"value"`
+	Low   []float64           `json:"low,omitempty"` // confidence band, only for norm
+	High  []float64           `json:"high,omitempty"`
+	Above int                 `json:"above"` // features above the level of noise
 }
 
 // History is the results of explorations and training.

@@ -1,10 +1,12 @@
 package status
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -19,17 +21,27 @@ const (
 // spectrumRanks is roughly how many ranks are sent.
 const spectrumRanks = 240
 
-// spectrumOf returns the values of a set's features, in the order in which they were chosen.
+// spectrumOf returns the values of a set's features, in the order in which they were chosen; of mixed kinds, which a set has one
+// after another, the greatest first.
 func spectrumOf(set *state.Set) *Spectrum {
 	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
 	out := &Spectrum{Unit: spectrumUnit(&lineage), Rows: lineage.Rows, Features: m, Above: lineage.AboveNoise}
+	features, score := set.Set.Set.Features, set.Set.Set.Score
+	if features.Map == scoring.MapCosine {
+		kinds := features.Kinds()
+		out.Kinds = &kinds
+	}
+	if features.Mixed() {
+		score = slices.Clone(score)
+		slices.SortFunc(score, func(a, b float64) int { return cmp.Compare(b, a) })
+	}
 	radius := lineage.LargeSampleRadius
 	if set.Set.Candidates.Map.Bounded() {
 		radius = lineage.Radius
 	}
 	radius *= math.Sqrt(float64(len(set.Set.Coding.Gain)))
 	for _, i := range someRanks(m) {
-		value := set.Set.Set.Score[i]
+		value := score[i]
 		if out.Unit == unitNorm {
 			value = math.Sqrt(value)
 			out.Low, out.High = append(out.Low, max(0, value-radius)), append(out.High, value+radius)

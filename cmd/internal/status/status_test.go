@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -84,7 +85,8 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 			t.Errorf("dead letters: %+v", reason)
 		}
 	}
-	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows || spectrum.Features != 24 || len(spectrum.Rank) != 24 {
+	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows || spectrum.Features != set.Features || len(spectrum.Rank) != set.Features ||
+		spectrum.Kinds == nil || *spectrum.Kinds != (scoring.KindCounts{Cosine: set.Features}) || done.Exploration.Learning != nil {
 		t.Errorf("spectrum %+v", spectrum)
 	}
 	s.streams()

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -143,6 +144,9 @@ func (b *browser) themes() {
 	}
 }
 
+// ofKinds finds how many features there are of a kind.
+var ofKinds = regexp.MustCompile(`rows: \d+ (cosine|ramp|hinge|box)`)
+
 // Learned features have a curve of losses and the columns by importance.
 func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 	b := openBrowser(t)
@@ -160,7 +164,7 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 	if note := eval[string](b, "document.getElementById('learning-note').textContent"); !strings.Contains(note, "judged on") || !strings.Contains(note, "not an estimate") {
 		t.Errorf("the note says %q", note)
 	}
-	if note := eval[string](b, "document.getElementById('spectrum-note').textContent"); strings.Contains(note, "noise") {
+	if note := eval[string](b, "document.getElementById('spectrum-note').textContent"); strings.Contains(note, "noise") || !ofKinds.MatchString(note) {
 		t.Errorf("of learned features the page says %q", note)
 	}
 	for _, scheme := range []string{"light", "dark"} {

@@ -25,7 +25,7 @@ export function drawExploration({ exploration: e, process }) {
   say(nodes.reason, e.reason ? `${why[e.status] ?? 'Reason'}: ${e.reason}` : '');
   nodes.reason.classList.toggle('bad', e.status === 'abandoned');
   if (described) {
-    say(nodes.what, `${e.criterion} criterion, ${e.map} map · ${e.criterion === 'adaptive' ? `learns ${full(e.features)} features from pools of ${full(e.candidates)} candidates` : `keeps ${full(e.features)} of ${full(e.candidates)} candidates`}` +
+    say(nodes.what, `${e.criterion} criterion, ${e.map} map · ${e.criterion === 'adaptive' ? `learns at most ${full(e.features)} features from pools of ${full(e.candidates)} candidates` : `keeps ${e.criterion === 'residual' ? 'at most ' : ''}${full(e.features)} of ${full(e.candidates)} candidates`}` +
       ` in ${plural(e.dim, 'dimension')} · bandwidth ${digits(e.sigma)}`);
     say(nodes.ranges, `${parts[e.from] ?? e.from}: ${plural(e.labelled_rows, 'labelled row')} in ${plural(e.partitions, 'partition')}` +
       ` · sample rate ${digits(e.sample_rate)}, about ${plural(e.sample_rows, 'row')}`);
@@ -91,8 +91,8 @@ function drawProgress(e, process) {
   say(nodes.since, `planned ${ago(e.planned_at, process.time)}`);
   nodes.round.hidden = !e.round;
   const last = e.learning?.winner === undefined ? e.learning?.points.at(-1) : null;
-  say(nodes.round, !e.round ? '' : last?.kind === 'step' ? `Refining the frequencies: step ${last.step}.`
-    : `Choosing features from the sample: round ${e.round} of at most ${e.rounds}.`);
+  say(nodes.round, !e.round ? '' : last?.kind === 'step' ? `Refining the features: step ${last.step}.`
+    : `Choosing features from the sample${e.rounds > 1 ? `: round ${e.round} of at most ${e.rounds}` : ''}.`);
 }
 
 function build() {
@@ -139,9 +139,18 @@ export function drawSpectrum({ exploration: e }) {
 
 function note(s) {
   const rows = plural(s.rows, 'row');
-  if (s.unit === 'contribution') return `${full(s.features)} features learned from ${rows}. What they are judged by is the loss on held-out rows, below.`;
+  const kinds = s.kinds ? `: ${kindsOf(s.kinds)}` : '';
+  if (s.unit === 'contribution') return `${full(s.features)} features learned from ${rows}${kinds}. What they are judged by is the loss on held-out rows, below.`;
   const confidence = s.unit === 'norm' ? ' The band holds the norms of all expectations at once with 95 % confidence.' : '';
-  return `${rows} scored, ${full(s.above)} of ${full(s.features)} features above the level of noise.${confidence}`;
+  return `${rows} scored, ${full(s.above)} of ${full(s.features)} features above the level of noise${kinds}.${confidence}`;
+}
+
+// What several features of a kind are called.
+const names = { cosine: 'cosines', ramp: 'ramps', hinge: 'hinges', box: 'boxes' };
+
+/** kindsOf says how many features of each kind there are. */
+function kindsOf(kinds) {
+  return Object.entries(names).filter(([kind]) => kinds[kind] > 0).map(([kind, many]) => `${full(kinds[kind])} ${kinds[kind] === 1 ? kind : many}`).join(', ');
 }
 
 function options() {

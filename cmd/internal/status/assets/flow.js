@@ -123,7 +123,7 @@ const facts = {
     return `${count(e.scored_rows)} of about ${count(e.sample_rows)} rows scored`;
   },
   select({ exploration: e, history, process }) {
-    if (e.status === 'running' && e.round) return `round ${e.round} of at most ${e.rounds}`;
+    if (e.status === 'running' && e.round) return e.rounds > 1 ? `round ${e.round} of at most ${e.rounds}` : 'choosing features';
     const current = history.sets.find((set) => set.current);
     return current ? `published #${current.sequence} ${ago(current.published, process.time)}` : 'no feature set yet';
   },

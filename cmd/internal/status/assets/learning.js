@@ -40,7 +40,10 @@ function summary(l) {
     ` The smallest of ${full(l.points.length)} losses is not an estimate of the error on new rows.`;
 }
 
-const long = (p) => (p.kind === 'residual' ? 'criterion residual' : p.kind === 'step' ? `step ${p.step ?? 0} from round ${p.round}` : `round ${p.round}`);
+// Of which kinds the pools of a round are.
+const tracks = { mixed: ' of all kinds', cosine: ' of cosines', both: ' from both' };
+
+const long = (p) => (p.kind === 'residual' ? 'criterion residual' : `${p.kind === 'step' ? `step ${p.step ?? 0} from ` : ''}round ${p.round}${tracks[p.track] ?? ''}`);
 const short = (p) => (p.kind === 'residual' ? 'residual' : p.kind === 'step' ? `s ${p.step ?? 0}` : `r ${p.round}`);
 
 function drawColumns(l) {
