@@ -206,6 +206,7 @@ func Phi(f *scoring.Features, i int, x []float64) float64 {
 		return max(product(f, i, x)+float64(f.Phase[i]), 0)
 	case scoring.KindHinge, scoring.KindBox:
 		return thresholds(&f.Products[i-f.Projections()], x)
+	case scoring.KindCosine: // or the map's own
 	}
 	switch f.Map {
 	case scoring.MapLinear:
