@@ -57,7 +57,7 @@ func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
 		t.Run(task+" by "+criterion.String(), func(t *testing.T) {
 			set, messages := setBy(t, criterion, task, whole)
 			config := trainConfig()
-			config.LambdaGrid = "0.0001,0.001,0.01,0.1"
+			config.LambdaGrid, config.Forget = "0.0001,0.001,0.01,0.1", false
 			fit, held := split(trainingRows(t, set, config, messages), func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })
 			model := solve(t, train(t, set, config, messages))
 			if want := []wire.Span{{Partition: 2, NextOffset: learnedEvents}}; !slices.Equal(model.NotHeldOut, want) || model.Metrics.Seen != nil {
