@@ -17,8 +17,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/supervise"
 )
 
-// quickly sets a policy with short waits.
+// quickly sets a policy with short waits, for a worker of which a partition fails.
 func quickly(w *worker) {
+	w.fails = true
 	w.Quarantine = supervise.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Healthy: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
 }
 
