@@ -240,8 +240,12 @@ func TestFlowDeadLettersAreSentOnce(t *testing.T) {
 	})
 	defer odd.Release()
 	f.send(0, odd, 20)
-	f.start(exploring, nil)
+	w := f.start(exploring, nil)
 	first := f.set(1)
+	// The planner follows the topics by itself, and what it has not seen published it does not take for reported.
+	if _, err := w.State.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == first.ID }); err != nil {
+		t.Fatal(err)
+	}
 	f.sendRows(0, 400, 500)
 	fresh := f.produce(f.settings.Topics.Events, 0, pipeline.Record{Value: []byte(`{"neither`)})
 	f.request(wire.ActionStart, "again")
