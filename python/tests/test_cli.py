@@ -15,7 +15,7 @@ from eerf import cli
 def model(trainer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
     rows = write(folder / "rows.arrow", messy(400, 12).drop_columns(["amount", "class3"]))
-    run(trainer, "fit", "--data", rows, "--label", "class2", "--features", "20", "--criterion", "residual", "--out", folder / "model.arrow")
+    run(trainer, "fit", "--data", rows, "--label", "class2", "--features", "20", "--criterion", "correlation", "--out", folder / "model.arrow")
     return folder
 
 

@@ -19,10 +19,11 @@ def rounding(feature_set, table, kept):
     """What float32 may change in the features of the kept rows.
 
     The programs have the arguments of cosines in float32, Python in float64. What is rounded to float32 changes by 2^-24 of its size:
-    the frequencies, which are scaled to turns, and then the sum of their products with the row.
+    the frequencies, which are scaled to turns, and then the sum of their products with the row. Hinges and boxes are the same.
     """
     x = np.abs(feature_set.encode(table).x.astype(float)[kept.to_numpy()])
-    return feature_set.scale * 2 * 2**-24 * (x @ np.abs(feature_set.omega.astype(float)).T)
+    changed = feature_set.scale * 2 * 2**-24 * (x @ np.abs(feature_set.omega.astype(float)).T)
+    return np.pad(changed, ((0, 0), (0, len(feature_set) - changed.shape[1])))
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,8 @@ class FeatureSet:
         self.kinds: dict[str, int] = {kind: found.get(kind, 0) for kind in KINDS}
         p = self.kinds["cosine"] + self.kinds["ramp"]
         self.phase = phase[:p]
-        self.omega = messages.column(table, "omega") if p == table.num_rows else _lists(table["omega"][:p], self.document["width"])
+        mixed = "kinds" in self.document
+        self.omega = _lists(table["omega"][:p], self.document["width"]) if mixed else messages.column(table, "omega")
         self.coordinate, self.sign, self.threshold = (
             _lists(table[name][p:] if name in table.column_names else [], MAX_ORDER).astype(dtype)
             for name, dtype in (("coordinate", np.int64), ("sign", np.float32), ("threshold", np.float32))
