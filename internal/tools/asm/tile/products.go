@@ -18,9 +18,6 @@ const (
 	recordBytes      = 48
 )
 
-// blockRows is the number of rows of a transposed block, kernel's chunkRows.
-const blockRows = 64
-
 // The values of a record's kind: the form, from which the number of factors goes on.
 const (
 	hinges = 0 // Π max(0, v)
