@@ -85,18 +85,21 @@ func tryPython(t *testing.T, rows int, inUse string, source ...string) {
 	eerf := func(args ...string) clitest.Result {
 		return clitest.Finish(t, python(t, append([]string{"-m", "eerf"}, args...)...))
 	}
-	checked := eerf(append([]string{"check"}, source...)...).Want(t, cli.ExitOK)
-	if want := fmt.Sprintf("%d rows of 24 features of fs-", rows); !strings.HasPrefix(checked.Out, want) {
-		t.Errorf("check says %q, want %q", checked.Out, want)
-	}
 	model := filepath.Join(t.TempDir(), "model.arrow")
 	eerf(append([]string{"model", "--out", model}, source...)...).Want(t, cli.ExitOK)
-	if read, set, err := cli.ReadModel(model); err != nil || read.ID != inUse || set.ID() != read.FeatureSetID {
-		t.Errorf("the file of the model in use: %v", err)
+	read, set, err := cli.ReadModel(model)
+	if err != nil || read.ID != inUse || set.ID() != read.FeatureSetID {
+		t.Fatalf("the file of the model in use: %v", err)
+	}
+	// A set may come out smaller than exploration.features.
+	want := fmt.Sprintf("%d rows of %d features of %s", rows, set.Set.Features.Len(), set.ID())
+	checked := eerf(append([]string{"check"}, source...)...).Want(t, cli.ExitOK)
+	if !strings.HasPrefix(checked.Out, want) {
+		t.Errorf("check says %q, want %q", checked.Out, want)
 	}
 	table := filepath.Join(t.TempDir(), "features.parquet")
 	written := eerf(append([]string{"table", "--out", table}, source...)...).Want(t, cli.ExitOK)
-	if want := fmt.Sprintf("%d rows of 24 features of fs-", rows); !strings.HasPrefix(written.Out, want) {
+	if !strings.HasPrefix(written.Out, want) {
 		t.Errorf("table says %q, want %q", written.Out, want)
 	}
 	if info, err := os.Stat(table); err != nil || info.Size() == 0 {
