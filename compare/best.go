@@ -3,13 +3,8 @@ package compare
 import "math"
 
 // markBest marks the line with the smallest error: as best if every other line's error is greater by
-// more than noise, otherwise as tied, together with the lines within noise of it. cellOf returns the cell for a method
-// of the table.
-func (t *Table) markBest(cellOf func(method string) *cell) {
-	least := t.least()
-	if least == nil {
-		return
-	}
+// more than noise, otherwise as tied, together with the lines within noise of it.
+func (t *Table) markBest(least *Line, cellOf func(method string) *cell) {
 	best := true
 	for i := range t.Lines {
 		l := &t.Lines[i]
@@ -20,12 +15,12 @@ func (t *Table) markBest(cellOf func(method string) *cell) {
 	least.Best, least.Tied = best, !best
 }
 
-// least returns the line with the smallest error, or nil.
-func (t *Table) least() *Line {
+// least returns the line with the smallest error, one line left aside; or nil.
+func (t *Table) least(but *Line) *Line {
 	var least *Line
 	for i := range t.Lines {
 		l := &t.Lines[i]
-		if l.counts() && (least == nil || l.Error.Mean < least.Error.Mean) {
+		if l != but && l.counts() && (least == nil || l.Error.Mean < least.Error.Mean) {
 			least = l
 		}
 	}

@@ -22,17 +22,16 @@ func errorsOf(method string, errors ...float64) *cell {
 // judged is a result with a table of these cells.
 func marked(cells ...*cell) *Result {
 	byName := map[string]*cell{}
-	table := Table{M: 20}
+	table := Table{M: 20, Constant: 100}
 	for _, c := range cells {
 		byName[c.runs[0].Method] = c
 		table.Lines = append(table.Lines, c.line(c.runs[0].Method, nil))
 	}
-	table.markBest(func(method string) *cell { return byName[method] })
+	table.judge(func(method string) *cell { return byName[method] })
 	r := &Result{Tables: []Table{table}}
 	for _, c := range cells {
 		r.Runs = append(r.Runs, c.runs...)
 	}
-	r.conclude()
 	return r
 }
 
@@ -46,7 +45,7 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 	}{
 		"one is clearly best": {
 			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5)}, "adaptive-refined", nil,
-			"adaptive-refined has the smallest error, by more than chance",
+			"adaptive-refined has the smallest error, by more than chance: a linear model is far behind, so boosted trees are worth trying as well (--trees)",
 		},
 		"in pairs even a small difference is clear": {
 			[]*cell{plain, errorsOf("residual", 9.9, 11.9, 10.91)}, "residual", nil,
@@ -54,14 +53,28 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 		},
 		"the difference may be chance": {
 			[]*cell{plain, linear, errorsOf("residual", 9, 12.5, 10), errorsOf("energy", 15, 16, 15)}, "", []string{Plain, "residual"},
-			"residual has the smallest error, within chance of plain",
+			"residual has the smallest error, within chance of plain: a linear model is far behind, so boosted trees are worth trying as well (--trees)",
 		},
 		"plain features are best": {
-			[]*cell{plain, linear}, Plain, nil, "plain has the smallest error, by more than chance",
+			[]*cell{plain, errorsOf("linear", 12, 14, 13)}, Plain, nil, "plain has the smallest error, by more than chance",
 		},
 		"no random features at all are best": {
 			[]*cell{errorsOf("linear", 1, 1, 1.1), plain, errorsOf("energy", 8, 9, 8)}, "linear", nil,
-			"linear has the smallest error, by more than chance",
+			"linear has the smallest error, by more than chance: use a linear model (trainer fit --map linear)",
+		},
+		"a linear model is enough": {
+			[]*cell{plain, errorsOf("linear", 9, 12, 11), errorsOf("energy", 8.9, 11, 12)}, "", []string{Plain, "linear", "energy"},
+			"energy has the smallest error, within chance of plain, linear: use a linear model (trainer fit --map linear)",
+		},
+		"trees win": {
+			[]*cell{plain, linear, errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "trees has the smallest error, by more than chance: boosted trees win; plain errs 2 times as much",
+		},
+		"trees win, and of the others a linear model is enough": {
+			[]*cell{plain, errorsOf("linear", 10, 12, 11), errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "a linear model is enough (trainer fit --map linear)",
+		},
+		"trees are no better": {
+			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5), errorsOf(Trees, 5, 6, 5.5)}, "adaptive-refined", nil,
+			"adaptive-refined has the smallest error, by more than chance",
 		},
 		"one repeat shows nothing": {
 			[]*cell{errorsOf(Plain, 10), errorsOf("energy", 1)}, "", []string{Plain, "energy"}, "energy has the smallest error, but one repeat says nothing about chance",

@@ -204,10 +204,9 @@ func (c *comparison) finish() {
 				table.Lines = append(table.Lines, cell.line(method.Name, c.cells[cellKey{Plain, m}]))
 			}
 		}
-		table.markBest(func(method string) *cell { return c.cells[cellKey{method, m}] })
+		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] })
 		c.result.Tables = append(c.result.Tables, table)
 	}
-	c.result.conclude()
 }
 
 // RowMicroseconds is the time per test row of a method at one M in its fastest repeat, because other load on the

@@ -8,20 +8,27 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// conclude fills in what the tables show.
-func (r *Result) conclude() {
-	for i := range r.Tables {
-		t := &r.Tables[i]
-		if least := t.least(); least != nil {
-			t.Conclusion = t.conclusion(least)
-		}
+// farBehind is from which ratio of errors on something that follows more than a linear model does is worth trying.
+const farBehind = 1.25
+
+// judge marks the smallest error, and says in Conclusion what it shows and what to do. cellOf returns the cell of a method
+// of the table.
+func (t *Table) judge(cellOf func(method string) *cell) {
+	least := t.least(nil)
+	if least == nil {
+		return
+	}
+	t.markBest(least, cellOf)
+	t.Conclusion = t.shows(least)
+	if advice := t.advice(least, cellOf); advice != "" {
+		t.Conclusion += ": " + advice
 	}
 }
 
-// conclusion says which method has the smallest error and whether that may be chance.
-func (t *Table) conclusion(least *Line) string {
+// shows says which method has the smallest error and whether that may be chance.
+func (t *Table) shows(least *Line) string {
 	var lead string
-	if !slices.ContainsFunc(t.Lines, func(l Line) bool { return l.beatsConstant(t.Constant) }) {
+	if t.useless() {
 		lead = training.NothingBeatsConstant + "; "
 	}
 	measured := 0
@@ -44,4 +51,40 @@ func (t *Table) conclusion(least *Line) string {
 		return lead + fmt.Sprintf("%s has the smallest error, within chance of %s", least.Method, strings.Join(tied, ", "))
 	}
 	return lead + least.Method + " has the smallest error, by more than chance"
+}
+
+// useless reports whether nothing is better than a constant.
+func (t *Table) useless() bool {
+	return !slices.ContainsFunc(t.Lines, func(l Line) bool { return l.beatsConstant(t.Constant) })
+}
+
+// advice says what to do, if the errors show that.
+func (t *Table) advice(least *Line, cellOf func(method string) *cell) string {
+	linear, trees := t.line(linearMethod.Name), t.line(Trees)
+	ours := t.least(trees)
+	if least.Repeats < 2 || linear == nil || ours == nil || t.useless() {
+		return ""
+	}
+	enough := linear == ours || !clearlyWorse(cellOf(linear.Method), cellOf(ours.Method))
+	switch {
+	case enough && least == trees && trees.Best:
+		return "boosted trees win; where a row must cost less than they do, a linear model is enough (trainer fit --map linear)"
+	case enough:
+		return "use a linear model (trainer fit --map linear)"
+	case least == trees && trees.Best:
+		return fmt.Sprintf("boosted trees win; %s errs %.2g times as much", ours.Method, ours.Error.Mean/max(trees.Error.Mean, 1e-9))
+	case trees == nil && linear.Error.Mean > farBehind*ours.Error.Mean:
+		return "a linear model is far behind, so boosted trees are worth trying as well (--trees)"
+	}
+	return ""
+}
+
+// line returns the line of a method that has an error, or nil.
+func (t *Table) line(method string) *Line {
+	for i := range t.Lines {
+		if l := &t.Lines[i]; l.Method == method && l.counts() {
+			return l
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type Flags struct {
 	LeftOut []string
 
 	methods                        []string
+	trees                          bool
 	featureMap, distribution, grid string // still to be parsed
 }
 
@@ -33,6 +35,7 @@ func NewFlags(more ...*Method) *Flags {
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	o := &f.Options
 	flags.StringSliceVar(&f.methods, "methods", nil, "comma-separated methods, or all; plain is always included (default: the first five above)")
+	flags.BoolVar(&f.trees, "trees", false, "boosted trees on the same rows as well, by a python3 in PATH with LightGBM or scikit-learn")
 	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: "+strings.Join(o.Map.Names(), ", "))
 	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: "+strings.Join(o.Distribution.Names(), ", ")+" (default: gaussian)")
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
@@ -58,11 +61,19 @@ const candidatesPerFeature = 10
 // allMethods selects every method that works with the other flags.
 const allMethods = "all"
 
-// Complete parses texts, derives the remaining options and validates all; faults are an [OptionsError].
-func (f *Flags) Complete() error {
+// Complete parses texts, looks for boosted trees if they are wanted, derives the remaining options and validates all; faults of
+// flags are an [OptionsError].
+func (f *Flags) Complete(ctx context.Context) error {
 	o := &f.Options
 	if err := f.parse(); err != nil {
 		return err
+	}
+	if f.trees {
+		trees, err := findTrees(ctx)
+		if err != nil {
+			return err
+		}
+		o.More = append(slices.Clip(o.More), trees)
 	}
 	if o.Candidates == 0 && len(o.Features) > 0 {
 		o.Candidates = candidatesPerFeature * o.Features[len(o.Features)-1]
@@ -74,6 +85,9 @@ func (f *Flags) Complete() error {
 		o.Methods, f.LeftOut = Fitting(*o)
 	default:
 		o.Methods = f.methods
+	}
+	if f.trees && !slices.Contains(o.Methods, Trees) {
+		o.Methods = append(o.Methods, Trees)
 	}
 	return o.Validate()
 }

@@ -24,6 +24,8 @@ type Method struct {
 	Refuses func(o Options) string
 	// Select makes the features of a trial. The result depends on the trial alone.
 	Select func(ctx context.Context, t *Trial) (*Selected, error)
+	// predict predicts the test rows instead, without features.
+	predict func(ctx context.Context, r *repeat) (*predictions, error)
 }
 
 // Selected is the feature set that a method has made.

@@ -19,7 +19,8 @@ type repeat struct {
 	train, test *rows
 	heldOut     []bool // of the training rows
 	pool        *pool
-	shares      map[string]*share // by name
+	shares      map[string]*share       // by name
+	predicted   map[string]*predictions // by method, of those without features
 	// trainMean and majority are what the constant predictor predicts.
 	trainMean  []float64
 	majority   int32
@@ -35,7 +36,7 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	r := &repeat{
 		number: number, seed: o.Seed + uint64(number), options: o,
 		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
-		shares: make(map[string]*share),
+		shares: make(map[string]*share), predicted: make(map[string]*predictions),
 	}
 	if err := r.checkRows(); err != nil {
 		return nil, err
@@ -88,6 +89,9 @@ func (r *repeat) bandwidth() (sigma float64, warning string) {
 // try runs one method at M features.
 func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *measured) {
 	run := Measurement{Method: method.Name, M: m, Repeat: r.number, Seed: r.seed}
+	if method.predict != nil {
+		return r.tryPredictions(ctx, run, method)
+	}
 	trial := r.newTrial(m)
 	runtime.GC() // so that no method pays for the garbage of the previous one
 	began := time.Now()
@@ -102,6 +106,23 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 		run.Failure = err.Error()
 		return run, nil
 	}
+	return run, errors
+}
+
+// tryPredictions measures a method without features, which is run once, whatever M is.
+func (r *repeat) tryPredictions(ctx context.Context, run Measurement, method *Method) (Measurement, *measured) {
+	found := r.predicted[method.Name]
+	if found == nil {
+		var err error
+		if found, err = method.predict(ctx, r); err != nil {
+			run.Failure = err.Error()
+			return run, nil
+		}
+		r.predicted[method.Name] = found
+	}
+	errors := r.evaluate(found.values, training.LossLogistic)
+	run.Train, run.Test, run.RowMicroseconds = found.Train, found.Predict, 1e6*found.Predict/float64(r.test.rows)
+	run.Note, run.Error, run.Measures = found.Note, errors.percent, errors.Measures
 	return run, errors
 }
 

@@ -69,7 +69,7 @@ func (f *compareFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	defer rows.Release()
-	if err := f.Complete(); err != nil {
+	if err := f.Complete(c.Context()); err != nil {
 		return err
 	}
 	result, err := compare.Run(c.Context(), rows.Name(), rows, f.Options, func(what string, done, total int64) {

@@ -42,6 +42,7 @@ check() {
   pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$work"/eerf-*-manylinux*.whl
   (cd python && EERF_TRAINER=$work/trainer pytest -p no:cacheprovider "$@")
   python3 python/examples/scikit_learn.py
+  go test -count=1 -run '^TestTrees' ./compare
   go test -C cmd/internal/checks -count=1 -run '^TestPython' ./docs
 }
 

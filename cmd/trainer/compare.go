@@ -54,7 +54,7 @@ func (f *compareFlags) run(c *cobra.Command) error {
 		return err
 	}
 	f.OwnRows(c.Flags())
-	if err := f.Complete(); err != nil {
+	if err := f.Complete(c.Context()); err != nil {
 		return asUsage(err)
 	}
 	bar := cli.NewProgress(c, f.json)

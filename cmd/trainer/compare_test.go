@@ -61,6 +61,15 @@ func TestCompareChoosesMethods(t *testing.T) {
 	}
 }
 
+func TestCompareWithTreesButWithoutPython(t *testing.T) {
+	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
+	t.Setenv("PATH", t.TempDir())
+	r := tr(t, "compare", "--data", data, "--label", "churned", "--trees").Want(t, cli.ExitFailure)
+	if !strings.Contains(r.Err, "no python3 in PATH") {
+		t.Error(r.Err)
+	}
+}
+
 func TestCompareForMachines(t *testing.T) {
 	o := compared(t, "--json").Want(t, cli.ExitOK).Object(t)
 	if o.At(t, "complete") != true || o.Text(t, "metric") != "misclassification" || o.Number(t, "data.train_rows") != 402 {

@@ -102,7 +102,7 @@ func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
 // remark is what a reader should know about a line.
 func remark(r *compare.Result, l compare.Line) string {
 	var parts []string
-	if method, err := r.Options.Lookup(l.Method); err == nil && method.AnySize && l.Repeats > 0 {
+	if method, err := r.Options.Lookup(l.Method); err == nil && method.AnySize && l.Features > 0 {
 		parts = append(parts, fmt.Sprintf("%d features", l.Features))
 	}
 	if l.Repeats > 0 && l.Repeats < r.Options.Repeats {

@@ -40,12 +40,14 @@
 
   const draw = (node, chart) => {
     const axis = (more) => ({ stroke: css('--soft'), grid: { stroke: css('--edge'), width: 1 }, ticks: { show: false }, ...more });
+    const longest = Math.max(0, ...(chart.names ?? []).map((name) => name.length));
+    const tight = chart.names?.length * (7 * longest + 12) > node.clientWidth - 60; // names side by side would collide
     const names = chart.names && {
-      splits: () => chart.names.map((_, i) => i), values: (_, at) => at.map((i) => chart.names[i] ?? ''), rotate: chart.names.length > 6 ? -40 : 0,
-      size: chart.names.length > 6 ? 90 : 40,
+      splits: () => chart.names.map((_, i) => i), values: (_, at) => at.map((i) => chart.names[i] ?? ''), rotate: tight ? -40 : 0,
+      size: tight ? 20 + 5 * longest : 40,
     };
     const options = {
-      width: Math.max(320, node.clientWidth), height: 340, legend: { show: !chart.names, live: false }, cursor: { show: false },
+      width: Math.max(240, node.clientWidth), height: 340, legend: { show: !chart.names, live: false }, cursor: { show: false },
       scales: { x: { time: false, range: air(chart) }, y: { distr: chart.logY ? 3 : 1, range: range(chart) } },
       axes: [axis({ label: chart.x, ...names }), axis({ label: chart.y, size: 60 })],
       series: [{}, ...chart.series.map((s, i) => ({

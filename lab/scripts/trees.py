@@ -3,8 +3,7 @@
 
     scripts/trees.py --data-dir DATA --repeats 5 --out trees.json airfoil concrete letter
 
-Fits LightGBM, where it can be imported, and scikit-learn's HistGradientBoosting, untuned: 500 trees, rate 0.05, 31
-leaves. Reads the data files itself, plain or with .gz. Repeat r of seed s has the split of seed s + r: the published
+Fits the models of `trainer compare --trees`, of LightGBM and of scikit-learn where they can be imported. Reads the data files itself, plain or with .gz. Repeat r of seed s has the split of seed s + r: the published
 one of that number, the set's own test rows, or for news the rows that the seed shuffles to the front, as compare has
 them. Trees see all training rows, and columns as they are published: they need no encoding.
 
@@ -44,6 +43,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = str(OPTIONS.threads)
 
 import numpy as np  # noqa: E402  after the number of threads
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "compare"))
+from trees import models, timed  # noqa: E402  those of trainer compare --trees
 
 
 def opened(name):
@@ -175,40 +177,6 @@ def classes(name):
     return lambda seed: parts
 
 
-def models(task, trees, seed):
-    """Yields the name and an unfitted model of each library that there is."""
-    try:
-        import lightgbm
-
-        model = lightgbm.LGBMRegressor if task == "regression" else lightgbm.LGBMClassifier
-        yield "lightgbm", lightgbm.__version__, model(
-            n_estimators=trees, learning_rate=0.05, num_leaves=31, n_jobs=OPTIONS.threads, random_state=seed, verbose=-1
-        )
-    except ImportError:
-        print("lightgbm is not installed", file=sys.stderr)
-    try:
-        import sklearn
-        from sklearn import ensemble
-
-        model = ensemble.HistGradientBoostingRegressor if task == "regression" else ensemble.HistGradientBoostingClassifier
-        yield "hist-gradient-boosting", sklearn.__version__, model(
-            max_iter=trees, learning_rate=0.05, max_leaf_nodes=31, early_stopping=False, random_state=seed
-        )
-    except ImportError:
-        print("scikit-learn is not installed", file=sys.stderr)
-
-
-def timed_prediction(model, x):
-    """Predictions, and the least seconds of several times that they took."""
-    best, spent = float("inf"), 0.0
-    while spent < 0.3:
-        began = time.perf_counter()
-        predicted = model.predict(x)
-        seconds = time.perf_counter() - began
-        best, spent = min(best, seconds), spent + seconds
-    return predicted, best
-
-
 def error(task, predicted, y):
     if task == "regression":
         return 100 * np.sum((predicted - y) ** 2) / np.sum((y - y.mean()) ** 2)
@@ -225,11 +193,11 @@ def main():
             seed = OPTIONS.seed + repeat
             x, y, test_x, test_y = split(seed)
             for trees in OPTIONS.trees:
-                for method, version, model in models(task, trees, seed):
+                for method, version, model in models(task != "regression", trees, OPTIONS.threads, seed):
                     began = time.perf_counter()
                     model.fit(x, y)
                     seconds = time.perf_counter() - began
-                    predicted, least = timed_prediction(model, test_x)
+                    predicted, least = timed(model.predict, test_x)
                     versions[method] = version
                     runs.append({
                         "dataset": name, "method": method, "trees": trees, "repeat": repeat, "seed": seed,

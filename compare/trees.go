@@ -1,0 +1,130 @@
+package compare
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// Trees is the name of the method that has boosted trees instead of features.
+const Trees = "trees"
+
+//go:embed trees.py
+var treesScript string
+
+// python is a python3 that has a library of boosted trees.
+type python struct{ path string }
+
+// findTrees returns the method of the python3 in PATH.
+func findTrees(ctx context.Context) (*Method, error) {
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		return nil, errors.New("--trees: there is no python3 in PATH, which boosted trees need, with LightGBM or scikit-learn")
+	}
+	p := python{path}
+	if _, err := p.run(ctx); err != nil {
+		return nil, fmt.Errorf("--trees: %w; try %s -m pip install lightgbm scikit-learn", err, path)
+	}
+	return &Method{
+		Name: Trees, Title: "boosted trees", AnySize: true, predict: p.predict,
+		Summary: "No features: boosted trees of LightGBM or scikit-learn on the d encoded columns, untuned, whatever M is.",
+	}, nil
+}
+
+// run runs the script and returns what it prints.
+func (p python) run(ctx context.Context, args ...string) ([]byte, error) {
+	program := exec.CommandContext(ctx, p.path, append([]string{"-c", treesScript}, args...)...) //nolint:gosec // the user's own python3
+	program.Env = append(os.Environ(), "OMP_WAIT_POLICY=PASSIVE")                                // on busy cores threads that spin take minutes
+	out, err := program.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
+		return nil, fmt.Errorf("%s: %s (%w)", p.path, lines[len(lines)-1], err)
+	}
+	return out, err
+}
+
+// predictions are those of a method without features, for the test rows.
+type predictions struct {
+	values []float32 // row-major [rows·outputs], of classes log-odds
+	Note   string    `json:"note"`
+	// Train and Predict are seconds.
+	Train   float64 `json:"train_seconds"`
+	Predict float64 `json:"predict_seconds"`
+}
+
+// predict trains trees on all training rows and predicts the test rows. Rows go there and back in files.
+func (p python) predict(ctx context.Context, r *repeat) (found *predictions, err error) {
+	dir, err := os.MkdirTemp("", "eerf-trees-")
+	if err != nil {
+		return nil, fmt.Errorf("rows for boosted trees: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	label := r.train.y
+	if r.train.task != scoring.Regression {
+		label = make([]float32, r.train.rows)
+		for i, class := range r.train.class {
+			label[i] = float32(class)
+		}
+	}
+	for name, values := range map[string][]float32{"train": r.train.x, "label": label, "test": r.test.x} {
+		if err := writeFloats(filepath.Join(dir, name), values); err != nil {
+			return nil, fmt.Errorf("rows for boosted trees: %w", err)
+		}
+	}
+	args := []string{dir}
+	for _, n := range []int{r.train.rows, r.test.rows, r.train.dim, r.train.outputs, r.train.classes, runtime.GOMAXPROCS(0), int(r.seed & 0x7fffffff)} {
+		args = append(args, strconv.Itoa(n))
+	}
+	said, err := p.run(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	found = &predictions{values: make([]float32, r.test.rows*r.test.outputs)}
+	if err := json.Unmarshal(said, found); err != nil {
+		return nil, fmt.Errorf("boosted trees: %w", err)
+	}
+	return found, readFloats(filepath.Join(dir, "predicted"), found.values)
+}
+
+// writeFloats writes numbers as bytes, the lowest first.
+func writeFloats(path string, values []float32) error {
+	file, err := os.Create(path) //nolint:gosec // in a folder made for it
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(file)
+	var b []byte
+	for len(values) > 0 && err == nil {
+		n := min(len(values), 1<<14)
+		b, _ = binary.Append(b[:0], binary.LittleEndian, values[:n]) // of float32 it cannot fail
+		_, err = buffered.Write(b)
+		values = values[n:]
+	}
+	return errors.Join(err, buffered.Flush(), file.Close())
+}
+
+// readFloats reads as many numbers as there is room for.
+func readFloats(path string, into []float32) error {
+	content, err := os.ReadFile(path) //nolint:gosec // in a folder made for it
+	if err != nil {
+		return fmt.Errorf("predictions of boosted trees: %w", err)
+	}
+	if len(content) != 4*len(into) {
+		return fmt.Errorf("boosted trees predicted %d bytes, not %d numbers", len(content), len(into))
+	}
+	_, err = binary.Decode(content, binary.LittleEndian, into)
+	return err
+}
