@@ -39,7 +39,10 @@ func TestCSVColumnKeepsTheTypeOfNearlyAllFields(t *testing.T) {
 		"times":               {fieldsOf(200, "2024-02-29 10:30", map[int]string{50: "soon", 51: "later"}), "timestamp[us, tz=UTC]", `2 of 200 fields are not times and count as missing; the first is "soon" in line 50`},
 		"dates of other form": {fieldsOf(200, "29.02.2024", nil), "utf8", ""},
 		"whole and true":      {fieldsOf(200, "1", map[int]string{3: "true", 4: "true", 5: "true"}), "utf8", ""},
-		"decimal comma":       {fieldsOf(200, `"12,5"`, nil), "utf8", ""},
+		"decimal comma":       {fieldsOf(200, `"12,5"`, map[int]string{4: "3", 5: `"1.234,50"`, 6: `"1,234"`}), "float64", ""},
+		"commas and a typo":   {fieldsOf(200, `"12,5"`, map[int]string{4: "x", 5: "1.5"}), "float64", `2 of 200 fields are not numbers and count as missing; the first is "x" in line 4`},
+		"thousands":           {fieldsOf(200, `"1,234"`, map[int]string{4: `"1,5"`}), "utf8", ""},
+		"thousands and a dot": {fieldsOf(200, `"1,234.5"`, nil), "utf8", ""},
 		"words that are long": {fieldsOf(100, "3", map[int]string{2: strings.Repeat("é", 50)}), "int64", `"` + strings.Repeat("é", 20) + `..." in line 2`},
 	} {
 		t.Run(name, func(t *testing.T) {

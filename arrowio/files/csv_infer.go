@@ -33,6 +33,8 @@ const (
 	classBool
 	classInt
 	classFloat
+	classComma     // a number with a decimal comma
+	classThousands // such as 1,234, which may be one as well
 	classDate
 	classTime
 	fieldClasses // how many there are
@@ -80,6 +82,12 @@ func classOfNumber(s string) fieldClass {
 	if _, ok := parseFloat(s, 64); ok {
 		return classFloat
 	}
+	switch _, sure, ok := parseCommaFloat(s); {
+	case sure && ok:
+		return classComma
+	case ok:
+		return classThousands
+	}
 	return classText
 }
 
@@ -95,9 +103,12 @@ type badField struct {
 	text string
 }
 
-// see adds a field that is not null.
-func (g *columnGuess) see(s string, line int64) {
+// see adds a field that is not null. Between semicolons a comma is not between thousands.
+func (g *columnGuess) see(s string, line int64, semicolons bool) {
 	class := classOf(s)
+	if class == classThousands && semicolons {
+		class = classComma
+	}
 	if g.fields[class] == 0 {
 		g.first[class] = badField{line, shortened(s)}
 	}
@@ -113,20 +124,21 @@ var guesses = []struct {
 	{arrow.FixedWidthTypes.Boolean, []fieldClass{classBool}},
 	{arrow.PrimitiveTypes.Int64, []fieldClass{classInt}},
 	{arrow.PrimitiveTypes.Float64, []fieldClass{classInt, classFloat}},
+	{arrow.PrimitiveTypes.Float64, []fieldClass{classInt, classThousands, classComma}},
 	{arrow.FixedWidthTypes.Date32, []fieldClass{classDate}},
 	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
 }
 
-// dataType returns the type of the fields, and the fields that are not of it, none if strict. A column of nulls is
-// text, and so is one with fields of several classes.
-func (g *columnGuess) dataType(strict bool) (arrow.DataType, BadFields) {
+// dataType returns the type of the fields, whether they have decimal commas, and the fields that are not of it, none if strict. A
+// column of nulls is text, and so is one with fields of several classes.
+func (g *columnGuess) dataType(strict bool) (found arrow.DataType, comma bool, bad BadFields) {
 	for i := range guesses {
 		t := &guesses[i]
-		if bad := g.bad(t.classes); g.fits(t.classes) && !(strict && bad.Bad > 0) {
-			return t.dataType, bad
+		if bad = g.bad(t.classes); g.fits(t.classes) && !(strict && bad.Bad > 0) {
+			return t.dataType, t.classes[len(t.classes)-1] == classComma, bad
 		}
 	}
-	return arrow.BinaryTypes.String, BadFields{}
+	return arrow.BinaryTypes.String, false, BadFields{}
 }
 
 // fits reports whether the column mostly holds fields of the classes. Fields of a class that widens these all count
@@ -136,6 +148,9 @@ func (g *columnGuess) fits(classes []fieldClass) bool {
 	bad := g.bad(classes)
 	widest := classes[len(classes)-1]
 	if widest == classInt && g.fields[classFloat] > 0 || widest == classDate && g.fields[classTime] > 0 {
+		return false
+	}
+	if widest == classComma && g.fields[classComma]*badShare <= bad.Fields { // perhaps thousands, and a few slips
 		return false
 	}
 	return mostly(bad.Fields, bad.Bad)
@@ -163,35 +178,36 @@ func (g *columnGuess) bad(classes []fieldClass) BadFields {
 // scanRows is how many rows pass between two calls of Options.Scan.
 const scanRows = 8192
 
-// inferTypes reads the remaining rows and returns the type of each column and the fields that do not fit it. Columns
-// with a known type keep it, and their fields are not reported.
-func inferTypes(lines *csvLines, known []arrow.DataType, o Options, tick func()) ([]arrow.DataType, []BadFields, error) {
+// inferTypes reads the remaining rows and returns the type of each column. What it found of columns whose type was not known it
+// notes in fields.
+func inferTypes(lines *csvLines, known []arrow.DataType, fields []csvField, o Options, tick func()) ([]arrow.DataType, error) {
 	nulls := newNullSet(o.NullValues)
 	columns := make([]columnGuess, len(known))
 	for row := 1; ; row++ {
-		fields, err := lines.next()
+		texts, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		for i, s := range fields {
+		for i, s := range texts {
 			if known[i] == nil && !nulls.has(s) {
-				columns[i].see(s, lines.line)
+				columns[i].see(s, lines.line, o.Delimiter == ';')
 			}
 		}
 		if row%scanRows == 0 {
 			tick()
 		}
 	}
-	types, bad := make([]arrow.DataType, len(known)), make([]BadFields, len(known))
-	for i, t := range known {
-		if types[i] = t; t == nil {
-			types[i], bad[i] = columns[i].dataType(o.Strict)
+	types := slices.Clone(known)
+	for i := range types {
+		if f := &fields[i]; types[i] == nil {
+			types[i], f.comma, f.bad = columns[i].dataType(o.Strict)
+			f.found = true
 		}
 	}
-	return types, bad, nil
+	return types, nil
 }
 
 // nullSet holds the fields that mean null.

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -36,13 +37,19 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	if err := skipLines(text, o.SkipLines); err != nil {
 		return nil, err
 	}
+	peeked, _ := text.Peek(headBytes) // an error shows when the text is read
+	head, content := string(peeked), io.Reader(text)
+	if linesAreQuoted(head, delimiter) {
+		content = &unquoted{lines: text}
+		plain, _ := io.ReadAll(&unquoted{lines: bytes.NewReader(peeked)}) // up to where it is cut off
+		head = string(plain)
+	}
 	if o.delimiterIsDefault {
-		head, _ := text.Peek(headBytes) // an error shows when the text is read
-		if err := checkHead(string(head), delimiter); err != nil {
+		if err := checkHead(head, delimiter); err != nil {
 			return nil, &Error{Line: int64(o.SkipLines) + 1, Err: err}
 		}
 	}
-	limit := &lineLimit{r: text}
+	limit := &lineLimit{r: content}
 	parser := csv.NewReader(bufio.NewReaderSize(limit, bufferBytes))
 	parser.Comma = delimiter
 	parser.FieldsPerRecord = -1 // counted here, to distinguish blank lines from short ones
@@ -91,6 +98,58 @@ func countOutsideQuotes(head string) (found map[rune]int, rest string) {
 		}
 	}
 	return found, ""
+}
+
+// linesAreQuoted reports whether the first two lines are in quotes as a whole, and have delimiters within.
+func linesAreQuoted(head string, delimiter rune) bool {
+	for range 2 {
+		line, rest, _ := strings.Cut(head, "\n")
+		line = strings.TrimSuffix(line, "\r")
+		inner := strings.TrimSuffix(strings.TrimPrefix(line, `"`), `"`)
+		if len(inner) != len(line)-2 || !strings.ContainsAny(inner, string([]rune{delimiter, ';', '\t', ','})) ||
+			strings.Contains(strings.ReplaceAll(inner, `""`, ""), `"`) {
+			return false
+		}
+		head = rest
+	}
+	return true
+}
+
+// unquoted reads lines that may be in quotes as a whole, without these.
+type unquoted struct {
+	lines   io.ByteReader
+	inLine  bool // past the first byte of a line
+	quoted  bool // in a line that begins with a quote
+	pending bool // after a quote in it
+}
+
+var errHalfQuoted = errors.New("the line is in quotes only in part, the first lines as a whole")
+
+func (u *unquoted) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		c, err := u.lines.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		first := !u.inLine
+		u.inLine = c != '\n'
+		switch {
+		case first && c == '"':
+			u.quoted = true
+			continue
+		case u.quoted && c == '"' && !u.pending:
+			u.pending = true
+			continue
+		case u.pending && c != '"' && c != '\r' && c != '\n':
+			return n, errHalfQuoted
+		case c != '\r':
+			u.pending = false
+		}
+		u.quoted = u.quoted && c != '\n'
+		p[n] = c
+		n++
+	}
+	return n, nil
 }
 
 // skipLines skips the first n lines, which may be of any length.

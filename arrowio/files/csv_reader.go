@@ -26,6 +26,7 @@ type csvReader struct {
 type csvField struct {
 	append appender
 	bad    BadFields
+	comma  bool // the numbers have decimal commas
 	// found says that the type was inferred from the file itself, so bad is already known.
 	found bool
 }
@@ -44,6 +45,9 @@ func openCSV(src *source, o Options) (rowReader, error) {
 		return nil, err
 	}
 	fields := make([]csvField, len(types))
+	for i, name := range names {
+		fields[i].comma = types[i] != nil && slices.Contains(o.Commas, name)
+	}
 	if slices.Contains(types, nil) {
 		if err := src.plain(); err != nil {
 			return nil, err
@@ -111,12 +115,9 @@ func scanCSV(src *source, o Options, known []arrow.DataType, columns []csvField)
 			return nil, err
 		}
 	}
-	types, bad, err := inferTypes(lines, known, o, src.ticker(o.Scan))
+	types, err := inferTypes(lines, known, columns, o, src.ticker(o.Scan))
 	if err != nil {
 		return nil, err
-	}
-	for i := range columns {
-		columns[i].found, columns[i].bad = known[i] == nil, bad[i]
 	}
 	return types, src.rewind()
 }
@@ -159,7 +160,7 @@ func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, colum
 	r.builder = array.NewRecordBuilder(o.Allocator, r.types)
 	for i, b := range r.builder.Fields() {
 		c := &r.columns[i]
-		c.append, c.bad.Column, c.bad.Type = newAppender(b), names[i], types[i]
+		c.append, c.bad.Column, c.bad.Type = newAppender(b, c.comma), names[i], types[i]
 	}
 	return r
 }
@@ -249,6 +250,16 @@ func (r *csvReader) checkForced() error {
 		}
 	}
 	return nil
+}
+
+// commas returns the columns of numbers with decimal commas.
+func (r *csvReader) commas() (names []string) {
+	for i := range r.columns {
+		if c := &r.columns[i]; c.comma {
+			names = append(names, c.bad.Column)
+		}
+	}
+	return names
 }
 
 // badFields returns the columns with fields that are not of their types.

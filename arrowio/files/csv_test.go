@@ -39,8 +39,13 @@ func TestCSVSyntax(t *testing.T) {
 		"names and fields are trimmed": {
 			" a , b\n 1 ,  x y \n", Options{}, "a int64, b utf8", []string{"1|x y"}},
 		"quoted fields": {
-			"a,b\n\"1,5\",\"line\none \"\"q\"\"\"\n, \"x\"\n", Options{}, "a utf8, b utf8",
-			[]string{"1,5|line\none \"q\"", "(null)|x"}},
+			"a,b\n\"1,5\",\"line\none \"\"q\"\"\"\n, \"x\"\n", Options{}, "a float64, b utf8",
+			[]string{"1.5|line\none \"q\"", "(null)|x"}},
+		"lines in quotes": {
+			"\"a,b\"\r\n\"1,\"\"x, \"\"\"\"y\"\"\"\"\"\"\"\r\n3,z\n\"4,\"", Options{}, "a int64, b utf8",
+			[]string{"1|x, \"y\"", "3|z", "4|(null)"}},
+		"one column of quotes": {
+			"\"a, b\"\n\"x\"\n", Options{}, "a, b utf8", []string{"x"}},
 		"windows line ends and empty lines": {
 			"a,b\r\n1,2\r\n\r\n3,4\r\n   \r\n\r\n", Options{}, "a int64, b int64", []string{"1|2", "3|4"}},
 		"byte order mark": {
@@ -55,7 +60,7 @@ func TestCSVSyntax(t *testing.T) {
 			"a\tb\tc\n1\t\tx, y\n\t2\t\n", Options{Delimiter: '\t'}, "a int64, b int64, c utf8",
 			[]string{"1|(null)|x, y", "(null)|2|(null)"}},
 		"semicolons": {
-			"a;b\n1,5;2\n", Options{Delimiter: ';'}, "a utf8, b int64", []string{"1,5|2"}},
+			"a;b;c\n1,5;2;1,234\n1.234,5;3;-,5\n", Options{Delimiter: ';'}, "a float64, b int64, c float64", []string{"1.5|2|1.234", "1234.5|3|-0.5"}},
 		"runs of blanks": {
 			"   1.5e-001   2 \n  -3   4\n", Options{Delimiter: ' ', NoHeader: true}, "f0 float64, f1 int64",
 			[]string{"0.15|2", "-3|4"}},

@@ -57,6 +57,9 @@ type Options struct {
 	// inferred, and names that the file lacks are ignored. It is an error if more than half of a
 	// column's fields are not of the forced type. Parquet and Arrow files state their own types and ignore it.
 	Schema *arrow.Schema
+	// Commas names columns of Schema whose numbers have decimal commas, as [Reader.Commas] lists them. In columns that are
+	// inferred they are recognized.
+	Commas []string
 	// Strict accepts no CSV field that is not of its column's type: a type is inferred only if all
 	// fields have it, and a field that is not of a type forced by Schema is an error. Use it for
 	// files that are known.

@@ -25,9 +25,10 @@ type partialReader interface {
 	leftOut() []LeftOut
 }
 
-// tolerantReader is a rowReader that reads fields of the wrong type as null.
+// tolerantReader is a rowReader that reads fields of the wrong type as null, and numbers with decimal commas.
 type tolerantReader interface {
 	badFields() []BadFields
+	commas() []string
 }
 
 // Reader reads the rows of a file as records, in file order.
@@ -81,6 +82,14 @@ func (r *Reader) LeftOut() []LeftOut {
 func (r *Reader) BadFields() []BadFields {
 	if t, ok := r.rows.(tolerantReader); ok {
 		return t.badFields()
+	}
+	return nil
+}
+
+// Commas are the columns of a CSV file whose numbers are read with decimal commas.
+func (r *Reader) Commas() []string {
+	if t, ok := r.rows.(tolerantReader); ok {
+		return t.commas()
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Schema = reader.Schema()
+	o.Schema, o.Commas = reader.Schema(), reader.Commas()
 	return &RowFile{
 		path: path, options: o, schema: o.Schema, leftOut: reader.LeftOut(), bad: reader.BadFields(), first: reader, bar: bar,
 	}, nil

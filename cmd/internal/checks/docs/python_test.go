@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,9 +63,41 @@ admin: {listen: ""}
 	tryPython(t, rows, inUse, "--messages", messages)
 	if hasPython("confluent_kafka") {
 		tryPython(t, rows, inUse, "--brokers", address)
+		produceAsDocumented(t, address)
+		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default.events", "--limit", "0", "--out", filepath.Join(messages, "more")).Want(t, cli.ExitOK)
+		if !holds(t, filepath.Join(messages, "more"), `[{"age": 41, "city": "Rome"`) {
+			t.Error("the producer of docs/formats.md has written no message")
+		}
 	} else {
 		t.Log("confluent_kafka is not here: the package read exported messages alone")
 	}
+}
+
+// produceAsDocumented runs the producer of JSON in docs/formats.md.
+func produceAsDocumented(t *testing.T, address string) {
+	t.Helper()
+	for _, b := range readPages(t)["docs/formats.md"].blocks {
+		if strings.Contains(b.text, "confluent_kafka") {
+			clitest.Finish(t, python(t, "-c", strings.Replace(b.text, "127.0.0.1:9092", address, 1))).Want(t, cli.ExitOK)
+		}
+	}
+}
+
+// holds reports whether a file below a folder holds a text.
+func holds(t *testing.T, folder, text string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		found = found || strings.Contains(string(content), text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // python runs python3 with the repository's package on its path.
