@@ -52,6 +52,7 @@ wheel: ## the wheels of the package in python/, to bin/ (PYTHON with hatchling)
 	PYTHON='$(PYTHON)' scripts/wheel.sh bin
 
 release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, to dist/
+	PYTHON='$(PYTHON)' scripts/wheel.sh check
 	VERSION=$$(scripts/build.sh stamp | sed -n 's/^VERSION=//p') $(GO) run $(GORELEASER) release --snapshot --clean $(RELEASE)
 	PYTHON='$(PYTHON)' scripts/wheel.sh dist
 

@@ -4,11 +4,19 @@
 # install them. Needs go, and a Python with hatchling and its dependencies (PYTHON, default python3).
 #
 #   scripts/wheel.sh FOLDER      writes the wheels there
+#   scripts/wheel.sh check       says what is missing, and builds nothing
 set -euo pipefail
 
 if (($# != 1)); then
   sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
+fi
+if ! "${PYTHON:-python3}" -c 'import hatchling' 2>/dev/null; then
+  echo "wheel.sh: ${PYTHON:-python3} has no hatchling, which builds wheels: ${PYTHON:-python3} -m pip install hatchling, or PYTHON=... of a venv that has it" >&2
+  exit 1
+fi
+if [[ $1 == check ]]; then
+  exit
 fi
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)

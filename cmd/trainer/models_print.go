@@ -21,16 +21,17 @@ func printModels(w io.Writer, list modelList) {
 	if len(list.Models) == 0 {
 		return
 	}
-	t := cli.NewTable(w, "", "model", "trained", "rows", "error %", "of the incumbent", "verdict", "feature set", "")
+	t := cli.NewTable(w, "", "model", "trained", "rows", "error %", "compared", "verdict", "feature set", "")
 	for _, m := range list.Models {
 		mark := ""
 		if m.Current {
 			mark = "in use"
 		}
-		ours, theirs, verdict := errorsOf(m.Metrics, m.Judgement)
-		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, ours, theirs, verdict, m.FeatureSet, mark})
+		own, compared, verdict := errorsOf(m.Metrics, m.Judgement)
+		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, own, compared, verdict, m.FeatureSet, mark})
 	}
 	t.Render()
+	fmt.Fprintln(w, "error: on rows held out of its training. compared: with the model then in use, on held-out rows new to both")
 }
 
 // liveText says how good live predictions are.
@@ -75,26 +76,18 @@ func currentText(c *wire.Current) string {
 	return text
 }
 
-// errorsOf returns the errors by which a model was compared or, without a comparison, its own.
-func errorsOf(metrics wire.Metrics, j *wire.Judgement) (ours, theirs, verdict string) {
-	own := metrics.Misclassification
-	if own == nil {
-		own = metrics.UnexplainedVariance
+// errorsOf returns a model's error, as everything shows it, and those by which it was compared.
+func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict string) {
+	if _, percent, _ := metrics.Main(); percent != nil {
+		own = fmt.Sprintf("%.2f", *percent)
 	}
 	if j == nil {
-		return percentText(own), "", ""
+		return own, "", ""
 	}
 	if j.Compared() {
-		return percentText(j.ChallengerError), percentText(j.IncumbentError), string(j.Verdict)
+		compared = fmt.Sprintf("%.2f vs %.2f", *j.ChallengerError, *j.IncumbentError)
 	}
-	return percentText(own), "", string(j.Verdict)
-}
-
-func percentText(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprintf("%.2f", *v)
+	return own, compared, string(j.Verdict)
 }
 
 // printLineage prints what `show` knows beyond what `fit` prints.
@@ -126,14 +119,25 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 		t.Add("its feature set", "%s", j.IncumbentSet)
 	}
 	if j.Compared() {
-		t.Add("compared", "%s on %d rows: %.2f %%, the incumbent %.2f %%", j.Measure, j.Rows, *j.ChallengerError, *j.IncumbentError)
+		t.Add("compared", "on %d held-out rows new to both: %s %.2f %%, the incumbent %.2f %%", j.Rows, j.Measure, *j.ChallengerError, *j.IncumbentError)
 		if !j.To.IsZero() {
 			t.Add("  held out of those", "from %s to %s, the newest", j.From.Format(time.RFC3339), j.To.Format(time.RFC3339))
 		}
 	} else if j.NotCompared != "" {
 		t.Add("not compared", "%s", j.NotCompared)
 	}
-	t.Add("rule", "%s, margin %g", j.Rule, j.Margin)
+	t.Add("rule", "%s, by %s", j.Rule, marginText(j))
+}
+
+// marginText says by how much a model had to be better.
+func marginText(j *wire.Judgement) string {
+	switch {
+	case j.MarginRule != wire.MarginAuto:
+		return fmt.Sprintf("%.2g %% of the incumbent's error", 100*j.Margin)
+	case j.Compared() && j.StandardError != nil:
+		return fmt.Sprintf("%.2g points, the standard error of the difference", *j.StandardError)
+	}
+	return "the standard error of the difference"
 }
 
 var verdictTexts = map[wire.Verdict]string{

@@ -96,7 +96,7 @@ func (p *modelPipeline) history() (ids [4]string) {
 	p.point(p.topics.Models, ids[2])
 	ids[3] = p.model("fs-now", 3, wire.Judgement{
 		Verdict: wire.VerdictWorse, Incumbent: ids[2], Measure: "misclassification", Rows: 200,
-		ChallengerError: wire.Measured(11.75), IncumbentError: wire.Measured(11.5),
+		ChallengerError: wire.Measured(11.75), IncumbentError: wire.Measured(11.5), StandardError: wire.Measured(0.3141592), MarginRule: wire.MarginAuto,
 	})
 	return ids
 }
@@ -151,7 +151,7 @@ func TestModelsListAndShow(t *testing.T) {
 	p := newModelPipeline(t)
 	ids := p.history()
 	out := p.run("list").Want(t, cli.ExitOK).Out
-	for _, says := range append(ids[:], "in use: "+ids[2], "11.75", "12.25", "better", "worse", "new_set", "first") {
+	for _, says := range append(ids[:], "in use: "+ids[2], " 13.00 ", "11.75 vs 11.50", "12.25", "better", "worse", "new_set", "first") {
 		if !strings.Contains(out, says) {
 			t.Errorf("the list lacks %q:\n%s", says, out)
 		}
@@ -170,7 +170,7 @@ func TestModelsListAndShow(t *testing.T) {
 		t.Errorf("%v", shown)
 	}
 	text := p.run("show", ids[3][:12]).Want(t, cli.ExitOK).Out
-	for _, says := range []string{ids[3], "not put in use: it did not beat the incumbent", "11.75 %, the incumbent 11.50 %", "offset 5 row 0 up to offset 99", "c0ffee012345"} {
+	for _, says := range []string{ids[3], "not put in use: it did not beat the incumbent", "11.75 %, the incumbent 11.50 %", "better, by 0.31 points, the standard error", "offset 5 row 0 up to offset 99", "c0ffee012345"} {
 		if !strings.Contains(text, says) {
 			t.Errorf("lacks %q:\n%s", says, text)
 		}

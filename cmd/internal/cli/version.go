@@ -54,7 +54,11 @@ func BuildOf(program string) Build {
 func (b *Build) String() string {
 	text := b.Version
 	if b.Revision != "" {
-		text += " (commit " + b.Revision + ", " + b.Time + ")"
+		text += " (commit " + b.Revision + ", " + b.Time
+		if b.Modified {
+			text += ", with uncommitted changes"
+		}
+		text += ")"
 	}
 	return text
 }
