@@ -100,6 +100,10 @@ func (b *browser) looksAtLetters() {
 	b.await("the badge", fresh+" && document.getElementById('tile-letters').textContent.endsWith(' new') && document.getElementById('banners').innerText.includes('new dead letter')")
 	b.run(chromedp.Reload())
 	b.await("the badge is still there", fresh)
+	eval[bool](b, "document.querySelector('#letters-title button').click() === undefined")
+	b.await("the section is folded", "document.getElementById('letters').offsetHeight === 0 && document.getElementById('letters-new').offsetHeight > 0")
+	eval[bool](b, "document.querySelector('#banners a[href=\"#letters-title\"]').click() === undefined")
+	b.await("a link unfolds it", "document.getElementById('letters').offsetHeight > 0")
 	b.run(chromedp.Click(chromedp.ID("letters-seen")))
 	b.await("the badge has gone", "document.getElementById('letters-new').hidden && !document.getElementById('banners').innerText.includes('dead letter')")
 	b.run(chromedp.Reload())
@@ -161,6 +165,11 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 	b.await("a winner", "document.getElementById('learning-best').textContent.endsWith(' won')")
 	b.await("columns", "document.querySelectorAll('#importance li').length > 1")
 	b.await("the curve", "document.querySelectorAll('#learning-chart canvas').length === 1 && document.getElementById('learning-chart').offsetHeight > 100")
+	eval[bool](b, `(() => {
+		const over = document.querySelector('#learning-chart .u-over'), box = over.getBoundingClientRect();
+		return over.dispatchEvent(new MouseEvent('mousemove', { clientX: box.left + box.width / 2, clientY: box.top + 20, bubbles: true }));
+	})()`)
+	b.await("the values under the cursor", "/loss [0-9.]+/.test(document.querySelector('#learning-chart .tip').textContent)")
 	if note := eval[string](b, "document.getElementById('learning-note').textContent"); !strings.Contains(note, "judged on") || !strings.Contains(note, "not an estimate") {
 		t.Errorf("the note says %q", note)
 	}

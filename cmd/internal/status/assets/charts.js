@@ -55,9 +55,30 @@ export class Chart {
 
   rebuild() {
     this.plot?.destroy();
-    this.plot = new uPlot({ ...this.size(), ...this.options() }, this.data ?? this.none(), this.place);
+    this.plot = new uPlot({ ...this.size(), legend: { live: false }, plugins: [tip()], ...this.options() }, this.data ?? this.none(), this.place);
     this.fit();
   }
+}
+
+/** tip shows the values of all lines under the cursor, beside it. */
+function tip() {
+  const node = el('div', { class: 'tip', hidden: true });
+  const init = (u) => u.over.append(node);
+  const setCursor = (u) => {
+    const { idx, left } = u.cursor;
+    const lines = idx === null || idx === undefined || left < 0 ? [] : u.series.flatMap((s, i) => {
+      const text = i === 0 || s.show ? String(s.value(u, u.data[i][idx], i, idx) ?? '') : '';
+      if (text === '') return [];
+      const swatch = i === 0 ? null : el('i');
+      if (swatch) swatch.style.background = s.stroke(u, i);
+      return [el('div', {}, swatch, i === 0 ? text : `${s.label} ${text}`)];
+    });
+    node.hidden = lines.length < 2; // the time alone tells nothing
+    node.replaceChildren(...lines);
+    const room = u.over.clientWidth - left - 14;
+    node.style.transform = `translateX(${Math.max(0, room > node.offsetWidth ? left + 14 : left - 14 - node.offsetWidth)}px)`;
+  };
+  return { hooks: { init, setCursor } };
 }
 
 /** axis is the look that all axes share. */

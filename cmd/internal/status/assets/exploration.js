@@ -1,7 +1,7 @@
 // The newest exploration, and the features of the set in use.
 
 import { byId, el, mark, meter, say } from './dom.js';
-import { ago, count, digits, duration, full, plural } from './format.js';
+import { ago, count, digits, duration, full, plural, scoredOf } from './format.js';
 import { Chart, axis, colour, line } from './charts.js';
 
 let nodes = null;
@@ -87,7 +87,7 @@ function drawProgress(e, process) {
   const scored = e.closed === e.partitions;
   meter(nodes.bar, scored ? 1 : e.sample_rows > 0 ? e.scored_rows / e.sample_rows : 0);
   nodes.bar.classList.toggle('done', scored);
-  say(nodes.rows, `${full(e.scored_rows)} of about ${full(e.sample_rows)} rows scored, ${full(e.closed)} of ${plural(e.partitions, 'partition')} done`);
+  say(nodes.rows, `${scoredOf(e.scored_rows, e.sample_rows, scored, full)} scored, ${full(e.closed)} of ${plural(e.partitions, 'partition')} done`);
   say(nodes.since, `planned ${ago(e.planned_at, process.time)}`);
   nodes.round.hidden = !e.round;
   const last = e.learning?.winner === undefined ? e.learning?.points.at(-1) : null;

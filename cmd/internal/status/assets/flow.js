@@ -2,7 +2,7 @@
 // say of all processes.
 
 import { byId, el, hint, mark, say } from './dom.js';
-import { ago, count, digits, duration, full, percent, plural, rate } from './format.js';
+import { ago, count, digits, duration, full, percent, plural, rate, scoredOf } from './format.js';
 
 // The two ways from events, as in the documentation; topics side by side are written by one stage and read by the next.
 const lanes = [
@@ -37,7 +37,8 @@ function build() {
 
 function topicNode(role) {
   const node = { name: el('span', { class: 'mono name' }, role), next: el('span', { class: 'figure' }), rate: el('span', { class: 'muted' }) };
-  node.root = el('div', { class: 'topic', id: `topic-${role}` }, node.name, node.next, node.rate);
+  const link = role === 'dead-letters' ? { href: '#letters-title' } : {};
+  node.root = el(link.href ? 'a' : 'div', { class: 'topic', id: `topic-${role}`, ...link }, node.name, node.next, node.rate);
   return node;
 }
 
@@ -120,7 +121,7 @@ const facts = {
   },
   subsample({ exploration: e }) {
     if (e.status !== 'running') return 'no exploration is running';
-    return `${count(e.scored_rows)} of about ${count(e.sample_rows)} rows scored`;
+    return `${scoredOf(e.scored_rows, e.sample_rows, e.closed === e.partitions)} scored`;
   },
   select({ exploration: e, history, process }) {
     if (e.status === 'running' && e.round) return e.rounds > 1 ? `round ${e.round} of at most ${e.rounds}` : 'choosing features';

@@ -80,6 +80,11 @@ export function shortId(id) {
   return id.length > 14 ? id.slice(0, 11) + '…' : id;
 }
 
+/** scoredOf says how many rows of a sample are scored. How many it has is an estimate until it is closed. */
+export function scoredOf(scored, expected, closed, number = count) {
+  return closed || scored > expected ? `${number(scored)} rows` : `${number(scored)} of about ${number(expected)} rows`;
+}
+
 /** plural is a count with the word for it. */
 export function plural(n, one, many = one + 's') {
   return `${full(n)} ${n === 1 ? one : many}`;

@@ -9,7 +9,7 @@ export function drawHeader(state) {
   if (!process) return;
   say(byId('pipeline'), process.pipeline);
   const { build } = process;
-  say(byId('build'), `${build.program} ${build.version} · kernel ${build.kernel} · runs ${process.stages.join(', ')}`);
+  say(byId('build'), `${build.program} ${build.version}${build.revision ? ` (${build.revision.slice(0, 9)})` : ''} · kernel ${build.kernel} · runs ${process.stages.join(', ')}`);
   drawReady(process);
 }
 

@@ -1,7 +1,7 @@
 // Many partitions at a glance: strips with a cell for each. How full a cell is says the same as its colour.
 
 import { byId, el, keyed, mark, meter, say } from './dom.js';
-import { count, duration, full, plural } from './format.js';
+import { duration, full, plural, scoredOf } from './format.js';
 
 // Levels of what waits in a partition, by the seconds that it is behind: the first that applies.
 const levels = [
@@ -80,7 +80,7 @@ function describe(at) {
   const lag = behind(p);
   const waits = !f ? 'nothing committed yet' : f.lag === 0 ? 'nothing waits'
     : `${plural(f.lag, 'message')} ${f.lag === 1 ? 'waits' : 'wait'}${lag === null ? '' : `, ${f.here ? '' : 'about '}${duration(lag)} behind`}`;
-  say(nodes.about, `Partition ${p.partition}: ${waits}${s?.at ? `; ${count(s.scored)} of ${count(s.expected)} rows scored` : ''}.`);
+  say(nodes.about, `Partition ${p.partition}: ${waits}${s?.at ? `; ${scoredOf(s.scored, s.expected, s.closed)} scored` : ''}.`);
 }
 
 function build() {

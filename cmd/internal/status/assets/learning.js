@@ -73,17 +73,18 @@ function options() {
   const losses = points.map((p) => 100 * p.held_out_loss).filter((v) => v > 0);
   const low = Math.min(...losses);
   const high = Math.max(...losses);
-  const steep = losses.length > 1 && high > 10 * low; // a line at the bottom would tell nothing
+  const steep = losses.length > 1 && high > 4 * low;
+  const room = high - low || high || 1; // an axis from 0 would show a straight line
   const value = (_, v) => (v === null || v === undefined ? '' : percent(v));
   return {
     cursor: { drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: () => [-0.3, Math.max(points.length - 0.7, 1)] },
-      y: steep ? { distr: 3, range: () => [low / 1.5, high * 2.5] } : { range: (_, from, to) => [0, Math.max(to ?? 0, 1e-9) * 1.25] },
+      y: steep ? { distr: 3, range: () => [low / 1.3, high * 2] } : { range: () => (losses.length === 0 ? [0, 1] : [Math.max(0, low - 0.15 * room), high + 0.35 * room]) },
     },
     axes: [
       axis({ size: 28, space: 52, incrs: [1, 2, 5, 10, 20, 50, 100], values: (_, splits) => splits.map((i) => (points[i] ? short(points[i]) : '')) }),
-      axis({ label: '%', size: 52, values: (_, splits) => splits.map((v) => (v === null ? '' : digits(v, 2))) }),
+      axis({ label: '%', size: 52, splits: steep ? () => round(low / 1.3, high * 2) : undefined, values: (_, splits) => splits.map((v) => digits(v, 3)) }),
     ],
     series: [
       { label: '', value: (_, i) => (points[i] ? long(points[i]) : '') },
@@ -94,6 +95,13 @@ function options() {
     bands: [{ series: [3, 2], fill: colour('series-1', 0.16) }],
     hooks: { drawAxes: [(u) => drawn && drawPhases(u)], draw: [(u) => drawn?.winner !== undefined && markWinner(u)] },
   };
+}
+
+/** round is a handful of round numbers between two, as far apart from each other as factors. */
+function round(from, to) {
+  const all = Array.from({ length: 13 }, (_, i) => i - 6).flatMap((e) => [1, 1.5, 2, 3, 5, 7].map((n) => n * 10 ** e)).filter((v) => v >= from && v <= to);
+  const every = Math.ceil(all.length / 6);
+  return all.filter((_, i) => i % every === 0);
 }
 
 /** phases are the runs of sets that were measured after rounds, and after steps of refining what the rounds chose. */

@@ -13,6 +13,7 @@ import { drawSeries } from './series.js';
 import { drawHistory } from './history.js';
 import { drawLetters as lettersOf } from './letters.js';
 import { themeButton } from './themebutton.js';
+import { sections } from './sections.js';
 
 const state = { connection: 'connecting' };
 
@@ -70,5 +71,6 @@ follow('../api/status/events', take, (connection) => {
   drawSummary(state);
 });
 themeButton();
+sections();
 window.addEventListener('storage', () => later(parts.letters)); // looked at in another tab
 window.addEventListener('themechange', () => later(Object.values(parts).flat()));

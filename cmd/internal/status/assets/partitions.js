@@ -2,7 +2,7 @@
 
 import { byId, cells, el, keyed, meter, row, say } from './dom.js';
 import { behind, drawHeat } from './heat.js';
-import { ago, count, duration, full, rate } from './format.js';
+import { ago, duration, full, rate, scoredOf } from './format.js';
 
 const labels = ['partition', 'end of log', 'messages/s', 'waiting for features', 'behind', 'scored', 'newer than the model'];
 const shownAtFirst = 12;
@@ -100,7 +100,7 @@ function scored(node, s, exploration, process) {
   meter(node.bar, s.closed ? 1 : (s.next - s.start_offset) / (s.end_offset - s.start_offset));
   node.bar.classList.toggle('done', Boolean(s.closed));
   const closed = s.closed ? closings[s.closed] ?? s.closed : '';
-  const counted = s.closed && !s.at ? '' : `${count(s.scored)} of ${count(s.expected)}`; // a checkpoint goes with its exploration
+  const counted = s.closed && !s.at ? '' : scoredOf(s.scored, s.expected, s.closed); // a checkpoint goes with its exploration
   say(node.barText, empty ? 'nothing to read' : [counted, closed].filter(Boolean).join(' · '));
   const range = `offsets ${full(s.start_offset)} to ${full(s.end_offset)}; `;
   cell.title = empty ? '' : range + (s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : s.closed ? 'its checkpoint is gone, with its exploration' : 'no checkpoint yet');

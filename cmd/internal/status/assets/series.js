@@ -68,7 +68,6 @@ const filled = (name) => ({ fill: colour(name, 0.12) });
 function options(...series) {
   return {
     cursor: { drag: { x: false, y: false }, sync: { key: 'minutes' } },
-    legend: { live: true },
     scales: {
       x: { range: (_, from, to) => shown(from, to) },
       y: { range: (_, from, to) => [0, Math.max(1, (to ?? 1) * 1.08)] },

@@ -15,13 +15,30 @@ export function drawSummary(state) {
   say(byId('verdict'), verdict.title);
   say(byId('verdict-text'), verdict.text);
   byId('verdict-text').hidden = verdict.text === '';
-  keyed(byId('banners'), list, (c) => c.key, () => el('li', { class: 'banner' }), (node, c) => {
+  keyed(byId('banners'), list, (c) => c.key, banner, (node, c) => {
     mark(node, `banner ${c.kind}`);
-    say(node, c.text);
+    say(node.text, c.text);
+    const title = places[c.key];
+    node.link.hidden = !title;
+    if (!title) return;
+    node.link.href = `#${title}`;
+    say(node.link, byId(title).textContent);
   });
   if (state.process) document.title = `${titles[verdict.kind]}${state.process.pipeline} · EERF status`;
   if (state.flow && state.exploration && state.history && state.letters && state.live) drawTiles(state);
 }
+
+/** banner is a concern, with a link to the section that says more. */
+function banner() {
+  const node = el('li', { class: 'banner' });
+  node.text = el('span');
+  node.link = el('a');
+  node.append(node.text, ' ', node.link);
+  return node;
+}
+
+// The titles of the sections that say more of a concern.
+const places = { letters: 'letters-title', live: 'live-title', late: 'partitions-title', fault: 'exploration-title', abandoned: 'exploration-title', model: 'models-title' };
 
 const marks = { good: '✓', start: '…', warn: '!', bad: '✗' };
 const titles = { good: '', start: '', warn: '(!) ', bad: '(✗) ' };
@@ -34,11 +51,26 @@ function judge({ connection, process, exploration, history, letters, live }, lis
   if (list.length > 0) return { kind: 'warn', title: list.length === 1 ? 'One thing to look at' : `${list.length} things to look at`, text: '' };
   if (!current) return { kind: 'start', title: 'Getting started', text: beginning(exploration) };
   if (!process.ready) return { kind: 'start', title: 'Getting ready', text: '' };
-  const model = history.models.some((m) => m.current);
-  const text = `Feature set #${current.sequence} ${model ? 'and a model are in use.' : 'is in use; there is no model yet.'}`;
+  const text = inUse(current, history);
   if (live.state === 'well') return { kind: 'good', title: 'All is well', text };
   return { kind: 'start', title: 'Running', text: `${text} ${sentence(live, process)}` };
 }
+
+/** inUse says which set and model are in use: a new set may have no model of its own yet. */
+function inUse(current, history) {
+  const of = modelsSet(history);
+  if (!of) return `Feature set #${current.sequence} is in use; there is no model yet.`;
+  return of.id === current.id ? `Feature set #${current.sequence} and a model are in use.`
+    : `Feature set #${current.sequence} is in use, and has no model yet; the model in use is of ${nameOf(of)}.`;
+}
+
+/** modelsSet is the feature set of the model in use, with its sequence number if it is on its topic; undefined without a model. */
+function modelsSet({ sets, models }) {
+  const id = models.findLast((m) => m.current)?.feature_set;
+  return id && (sets.find((s) => s.id === id) ?? { id });
+}
+
+const nameOf = (set) => (set.sequence === undefined ? 'a set that is gone' : `#${set.sequence}`);
 
 /** beginning says what the first feature set waits for. */
 function beginning(e) {
@@ -73,7 +105,7 @@ function concerns(state) {
   const letters = state.letters ? news(state.letters, process) : { count: 0 };
   if (letters.count > 0) {
     const last = state.letters.newest[0];
-    add('warn', 'letters', `${letters.more ? 'At least ' : ''}${plural(letters.count, 'new dead letter')}, the last one ${ago(last.time, process.time)}: ${last.stage}: ${last.reason}. See “Dead letters”.`);
+    add('warn', 'letters', `${letters.more ? 'At least ' : ''}${plural(letters.count, 'new dead letter')}, the last one ${ago(last.time, process.time)}: ${last.stage}: ${last.reason}.`);
   }
   return list;
 }
@@ -120,7 +152,7 @@ function outdated({ connection, process }) {
 
 function tile(name, label) {
   const node = { figure: el('dd', { class: 'figure', id: `tile-${name}` }), note: el('dd', { class: 'muted note' }) };
-  node.root = el('div', { class: 'tile' }, el('dt', {}, label), node.figure, node.note);
+  node.root = el('div', { class: 'tile' }, el('dt', {}, el('a', { href: `#${figures[name].more}` }, label)), node.figure, node.note);
   byId('tiles').append(node.root);
   return node;
 }
@@ -128,7 +160,7 @@ function tile(name, label) {
 // Each figure is its text, what to know of it, and whether it is good or bad.
 const figures = {
   waiting: {
-    label: 'waiting for features',
+    more: 'partitions-title', label: 'waiting for features',
     of({ flow, history }) {
       if (flow.waiting === null) return ['–', history.sets.some((s) => s.current) ? 'not known yet' : 'no feature set yet'];
       const lags = flow.partitions.map((p) => p.featurize?.lag_seconds ?? 0);
@@ -138,7 +170,7 @@ const figures = {
     },
   },
   rate: {
-    label: 'messages/s of events',
+    more: 'rates-title', label: 'messages/s of events',
     of({ flow, process }) {
       if (!process.looked_at) return ['–', 'not known yet'];
       const of = (role) => flow.topics.find((t) => t.role === role).per_second;
@@ -146,7 +178,7 @@ const figures = {
     },
   },
   set: {
-    label: 'feature set',
+    more: 'sets-title', label: 'feature set',
     of({ exploration: e, history, process }) {
       const current = history.sets.find((s) => s.current);
       const progress = e.status === 'running' && e.sample_rows > 0 ? `exploring: ${share(Math.min(1, e.scored_rows / e.sample_rows))} scored` : '';
@@ -156,7 +188,7 @@ const figures = {
     },
   },
   live: {
-    label: 'live error',
+    more: 'live-title', label: 'live error',
     of({ live }) {
       const s = live.short;
       if (!s) return ['–', 'no labelled row was predicted'];
@@ -165,17 +197,18 @@ const figures = {
     },
   },
   model: {
-    label: 'promised error',
+    more: 'models-title', label: 'promised error',
     of({ history, process }) {
       if (history.models_error) return ['–', 'not known'];
       const model = history.models.findLast((m) => m.current);
       if (!model) return ['–', 'no model in use'];
-      const than = model.constant === null ? '' : `; a constant: ${percent(model.constant)}`;
+      const of = modelsSet(history);
+      const than = (of.id === history.sets.find((s) => s.current)?.id ? '' : ` on ${nameOf(of)}`) + (model.constant === null ? '' : `; a constant: ${percent(model.constant)}`);
       return [model.error === null ? '–' : percent(model.error), `${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
     },
   },
   letters: {
-    label: 'dead letters',
+    more: 'letters-title', label: 'dead letters',
     of({ letters, process }) {
       if (letters.error) return ['–', 'not known'];
       const fresh = news(letters, process);
