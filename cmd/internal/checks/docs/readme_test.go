@@ -9,7 +9,7 @@ import (
 
 // Limits of README.md: words of the whole file, including code, and lines of the first screen.
 const (
-	readmeWords = 800
+	readmeWords = 700
 	firstScreen = 50
 )
 
