@@ -50,6 +50,9 @@ func (d *Decoder) Limits() Limits { return d.limits }
 // without record batches it is the only way to get the schema and its metadata.
 func (d *Decoder) Schema() *arrow.Schema { return d.schema }
 
+// Trim forgets the schema of the message last given to Decode.
+func (d *Decoder) Trim() { d.schema = nil }
+
 // Left is what the message last given to Decode has left of its budget. What is made of its rows may take that.
 func (d *Decoder) Left() int64 { return d.left }
 

@@ -133,14 +133,40 @@ func Repeated(rec arrow.Record, rows int64) (bytes int64) {
 const describedBytes = 128
 
 func fieldBytes(f arrow.Field) int64 {
-	bytes := describedBytes + int64(len(f.Name))
-	for i, key := range f.Metadata.Keys() {
-		bytes += int64(len(key) + len(f.Metadata.Values()[i]))
-	}
-	if nested, ok := f.Type.(arrow.NestedType); ok {
-		for _, child := range nested.Fields() {
+	bytes := describedBytes + int64(len(f.Name)) + metadataBytes(f.Metadata)
+	switch t := f.Type.(type) {
+	case arrow.ListLikeType:
+		return bytes + fieldBytes(t.ElemField())
+	case arrow.NestedType:
+		for _, child := range t.Fields() {
 			bytes += fieldBytes(child)
 		}
+	}
+	return bytes
+}
+
+// restingSchema is the size of the largest schema that is kept from one message to the next: every partition has one.
+const restingSchema = 64 << 10
+
+// Resting returns a schema, by which readers recognise the next message, or nil if it is too large to be kept for that.
+func Resting(s *arrow.Schema) *arrow.Schema {
+	if SchemaBytes(s) > restingSchema {
+		return nil
+	}
+	return s
+}
+
+// SchemaBytes is about what a schema takes.
+func SchemaBytes(s *arrow.Schema) (bytes int64) {
+	for i := range s.NumFields() {
+		bytes += fieldBytes(s.Field(i))
+	}
+	return bytes + metadataBytes(s.Metadata())
+}
+
+func metadataBytes(m arrow.Metadata) (bytes int64) {
+	for i, key := range m.Keys() {
+		bytes += int64(len(key) + len(m.Values()[i]))
 	}
 	return bytes
 }

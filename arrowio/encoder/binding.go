@@ -2,19 +2,21 @@ package encoder
 
 import (
 	"strconv"
+	"sync"
+	"weak"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// binding is one goroutine's view of an encoder: its tables, and where its columns are in records
+// binding is one goroutine's view of an encoder: where its columns are in records
 // of the last schema. Schemas are compared by pointer, because a decoder returns the same one as
 // long as a topic's schema does not change; for another pointer the columns are looked up again.
 type binding struct {
 	encoder *Encoder
-	columns []boundColumn
-	classes classTable
+	*tables
 
 	schema *arrow.Schema
 	// features and label are column numbers in schema; label is empty if there is none.
@@ -39,13 +41,46 @@ type boundColumn struct {
 	codes      map[string]int32
 }
 
+// tables are what an encoder looks values up in. They are immutable, and everybody who uses the encoder shares them: with many
+// categories they are large.
+type tables struct {
+	columns []boundColumn
+	classes classTable
+}
+
+// sharedTables are the tables that are in use. They are safe for concurrent use.
+type sharedTables struct {
+	mu    sync.Mutex
+	inUse map[weak.Pointer[Encoder]]weak.Pointer[tables]
+}
+
+var allTables = sharedTables{inUse: map[weak.Pointer[Encoder]]weak.Pointer[tables]{}}
+
+// of returns the tables of an encoder. A caller that asks for those being made waits for them.
+func (s *sharedTables) of(e *Encoder) *tables {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := weak.Make(e)
+	if t := s.inUse[key].Value(); t != nil {
+		return t
+	}
+	for other, t := range s.inUse {
+		if t.Value() == nil {
+			delete(s.inUse, other)
+		}
+	}
+	t := &tables{columns: boundColumns(e)}
+	if e.Label != nil {
+		t.classes = newClassTable(e.Label)
+	}
+	s.inUse[key] = weak.Make(t)
+	return t
+}
+
 // bind prepares the binding for e and schema.
 func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	if b.encoder != e {
-		*b = binding{encoder: e, columns: boundColumns(e)}
-		if e.Label != nil {
-			b.classes = newClassTable(e.Label)
-		}
+		*b = binding{encoder: e, tables: allTables.of(e)}
 	}
 	if b.schema == schema {
 		return nil
@@ -55,7 +90,7 @@ func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	if b.features, b.label, err = e.resolve(schema, b.features, b.label); err != nil {
 		return err
 	}
-	b.schema = schema
+	b.schema = arrowio.Resting(schema)
 	return nil
 }
 

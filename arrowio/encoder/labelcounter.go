@@ -1,6 +1,10 @@
 package encoder
 
-import "github.com/apache/arrow/go/v15/arrow"
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+)
 
 // LabelCounter counts the labelled rows of records and collects their classes; it reads only the label columns. It
 // belongs to one goroutine. Counters for several parts of a log can be merged afterwards, in any order.
@@ -45,7 +49,7 @@ func (c *LabelCounter) Add(rec arrow.Record) {
 
 // bind finds the label in a schema.
 func (c *LabelCounter) bind(schema *arrow.Schema) {
-	c.schema, c.label = schema, nil
+	c.schema, c.label = arrowio.Resting(schema), nil
 	fresh := newLearnedLabel(&c.options)
 	columns, faults := findLabel(nil, schema, c.options.Label, fresh.kind)
 	kind, fault := fresh.kindOf(schema, columns)

@@ -83,7 +83,13 @@ func (d *Decoder) Left() int64 {
 }
 
 // Trim releases the memory kept after a large message. Call it between messages.
-func (d *Decoder) Trim() { d.table.trim() }
+func (d *Decoder) Trim() {
+	d.table.trim()
+	d.arrow.Trim()
+	if d.schemas.large {
+		d.schemas = schemaCache{}
+	}
+}
 
 // IsArrow reports whether a message is read as Arrow. If so, its records may point into it.
 func (d *Decoder) IsArrow(value []byte) bool {

@@ -46,6 +46,7 @@ type jsonReader struct {
 	table   *table
 	input   bytes.Buffer
 	decoder *jsontext.Decoder
+	flat    bool   // it lets names be there twice
 	path    []byte // of the current column
 }
 
@@ -63,13 +64,14 @@ func (r *jsonReader) read(t *table, m message) error {
 	}
 	r.table, r.path, r.body, r.ended = t, r.path[:0], value, 0
 	r.input = *bytes.NewBuffer(value)
-	twice := jsontext.AllowDuplicateNames(flat)
-	if r.decoder == nil {
-		r.decoder = jsontext.NewDecoder(&r.input, twice)
-	} else {
-		r.decoder.Reset(&r.input, twice)
+	switch {
+	case r.decoder == nil:
+		r.decoder = jsontext.NewDecoder(&r.input, jsontext.AllowDuplicateNames(flat))
+	case r.flat != flat:
+		r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(flat))
 	}
-	defer func() { r.table, r.input, r.body = nil, bytes.Buffer{}, nil }()
+	r.flat = flat
+	defer r.release()
 	for {
 		switch kind := r.decoder.PeekKind(); kind {
 		case '{':
@@ -91,6 +93,16 @@ func (r *jsonReader) read(t *table, m message) error {
 			return arrowio.Wrap(ErrJSON, "%v where an object is expected", kind)
 		}
 	}
+}
+
+// release forgets the message, which the library would hold until the next one, and the names in it if they are many.
+func (r *jsonReader) release() {
+	if !r.flat && namesCost(r.body) > restingScratch {
+		r.decoder = nil
+	} else {
+		r.decoder.Reset(&r.input, jsontext.AllowDuplicateNames(r.flat))
+	}
+	r.table, r.input, r.body = nil, bytes.Buffer{}, nil
 }
 
 // namesCost is an upper bound of what the library allocates to compare the names within each object: three copies of their text,

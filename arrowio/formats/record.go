@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
@@ -159,8 +160,9 @@ func listOf(width int) arrow.DataType {
 // schemaCache gives records with the same columns the same schema, because readers compare schemas
 // by pointer.
 type schemaCache struct {
-	last *arrow.Schema
-	text bool
+	last  *arrow.Schema
+	text  bool
+	large bool // too large to be kept while nothing is decoded
 }
 
 // textField marks columns from messages without types.
@@ -188,6 +190,7 @@ func (s *schemaCache) schema(name func(i int) string, arrays []arrow.Array, text
 	}
 	s.text = text
 	s.last = arrow.NewSchema(fields, nil)
+	s.large = arrowio.Resting(s.last) == nil
 	return s.last
 }
 

@@ -147,27 +147,27 @@ func sizedBytes(b []byte) []byte {
 
 // TestPlansAreHeldOnce has many decoders read by many schemas, which take no more than the cache may.
 func TestPlansAreHeldOnce(t *testing.T) {
+	const count, most = 6, 1 << 20
 	registry := schemas{}
-	for i := range uint32(24) {
+	for i := range uint32(count) {
 		fields := make([]string, 300)
 		for j := range fields {
 			fields[j] = fmt.Sprintf(`{"name": "a_column_of_schema_%d_%d", "type": ["null", "int"]}`, i, j)
 		}
 		registry[i+1] = NewSchema(Avro, avroSchema(strings.Join(fields, ",")))
 	}
-	types := make([]string, 64)
+	types := make([]string, 2*count)
 	for i := range types {
 		types[i] = fmt.Sprintf("message T%d { M0 a = 1; }", i)
 	}
 	registry[100] = NewSchema(Protobuf, branchingProto(3)+strings.Join(types, "\n"))
-	const most = 4 << 20
 	plans := &Plans{cache: bytecache.Cache[planKey, compiled]{Most: most}}
 	before := liveHeap()
 	decoders := make([]*Decoder, 2)
 	for i := range decoders {
 		decoders[i] = NewDecoder(Options{Registry: registry, Plans: plans})
-		for id := range uint32(24) {
-			for _, m := range [][]byte{framed(id+1, make([]byte, 300)), framed(100, []byte{2, byte(2 * min(id+4, 63))})} {
+		for id := range uint32(count) {
+			for _, m := range [][]byte{framed(id+1, make([]byte, 300)), framed(100, []byte{2, byte(2 * (id + 4))})} {
 				recs, err := decoders[i].Decode(m)
 				if err != nil && Reason(err) != "too_large" {
 					t.Fatal(err)

@@ -55,7 +55,8 @@ func NewRowChecker(e *encoder.Encoder) *RowChecker {
 func (c *RowChecker) Check(value []byte, allowMissing bool) []RowFault {
 	c.allow, c.row, c.faults, c.path = allowMissing, 0, nil, c.path[:0]
 	clear(c.seen)
-	c.decoder = jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true))
+	c.decoder = jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true)) // a buffer is not copied
+	defer func() { c.decoder, c.faults = nil, nil }()
 	for {
 		switch c.decoder.PeekKind() {
 		case '{':

@@ -143,7 +143,7 @@ func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 			Release(batches)
 			return nil, err
 		}
-		r.checked = batch.Schema()
+		r.checked = arrowio.Resting(batch.Schema())
 	}
 	return batches, nil
 }
@@ -167,8 +167,8 @@ func (r *Reader) align(value []byte) []byte {
 // for thousands of dimensions.
 const ChunkBytes = 8 << 20
 
-// maxChunkRows bounds them where they are narrow: a rejected one has an entry in a list.
-const maxChunkRows = 1 << 18
+// maxChunkRows bounds them where they are narrow: a row has entries in several lists, a rejected one of 80 bytes in all.
+const maxChunkRows = 1 << 16
 
 // ChunkRows is how many rows of dim dimensions are encoded at a time.
 func ChunkRows(dim int) int64 { return max(1, min(maxChunkRows, ChunkBytes/(4*int64(dim)))) }

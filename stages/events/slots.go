@@ -65,12 +65,15 @@ func (r *Reader) TryBegin() bool {
 	}
 }
 
-// End gives back the slot with everything that was read in it.
+// End gives back the slot with everything that was read in it. A message that is read again has to be prepared again.
 func (r *Reader) End() {
 	if r.slots == nil {
 		return
 	}
 	r.decoder.Trim()
+	if s := r.prepared.schema; s != nil && s.Bytes() > keptBytes {
+		r.prepared = prepared{}
+	}
 	r.slots.idle <- r.slot
 	r.slot = &r.own
 }

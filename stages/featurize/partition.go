@@ -171,6 +171,9 @@ func (p *partition) mapInSlots(ctx context.Context, rec pipeline.Record, span tr
 		if err := p.await(); err != nil {
 			return err
 		}
+		if err := p.core.Prepare(ctx, rec.Value); err != nil {
+			return err
+		}
 	}
 }
 
