@@ -2,6 +2,8 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -111,12 +113,27 @@ func (t *table) only(c *column, kinds []cellKind) (*column, error) {
 	return only, nil
 }
 
-// Survey counts what rows of JSON hold. It belongs to one goroutine.
+// Survey counts what rows of JSON hold. Rows may name any number of columns: those that are named by the caller, and the
+// commonest, are kept. It belongs to one goroutine.
 type Survey struct {
 	decoder *Decoder
+	named   func(name string) bool
 	rows    int64
 	columns []surveyed
 	index   map[string]int
+	dropped Others
+}
+
+// Others are columns that were left out.
+type Others struct {
+	Count   int
+	Example string // the name of one
+}
+
+func (o *Others) add(c *surveyed) {
+	if o.Count++; o.Example == "" {
+		o.Example = c.name
+	}
 }
 
 // surveyed is what is known of a column.
@@ -124,6 +141,7 @@ type surveyed struct {
 	name   string
 	counts [cellKinds]int64
 	widths map[int]int64 // of lists, by their length
+	rows   int64         // by which it is kept
 }
 
 // Column is a column of JSON, and what its values are read as.
@@ -133,9 +151,9 @@ type Column struct {
 	Width int
 }
 
-// NewSurvey returns a survey that has seen no rows.
-func NewSurvey(limits arrowio.Limits) *Survey {
-	return &Survey{decoder: NewDecoder(Options{Format: JSON, Limits: limits}), index: make(map[string]int)}
+// NewSurvey returns a survey that has seen no rows. Columns that are named are kept, however rare they are.
+func NewSurvey(limits arrowio.Limits, named func(name string) bool) *Survey {
+	return &Survey{decoder: NewDecoder(Options{Format: JSON, Limits: limits}), named: named, index: make(map[string]int)}
 }
 
 // Rows is how many rows were added.
@@ -159,7 +177,37 @@ func (s *Survey) Add(message []byte) error {
 		}
 		s.columns[at].add(c)
 	}
+	if most := s.decoder.options.Limits.MaxColumns; len(s.columns) > 4*most {
+		s.keep(2 * most)
+	}
 	return nil
+}
+
+// keep drops all but so many columns.
+func (s *Survey) keep(most int) {
+	if len(s.columns) <= most {
+		return
+	}
+	order := make([]int, len(s.columns))
+	for i := range order {
+		order[i] = i
+		s.columns[i].rows = s.columns[i].values()
+		if s.named(s.columns[i].name) {
+			s.columns[i].rows = math.MaxInt64
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.columns[b].rows, s.columns[a].rows) })
+	for _, at := range order[most:] {
+		s.dropped.add(&s.columns[at])
+	}
+	slices.Sort(order[:most])
+	columns := make([]surveyed, most)
+	clear(s.index)
+	for i, at := range order[:most] {
+		columns[i] = s.columns[at]
+		s.index[columns[i].name] = i
+	}
+	s.columns = columns
 }
 
 func (s *surveyed) add(c *column) {
@@ -180,22 +228,24 @@ func (s *surveyed) add(c *column) {
 	}
 }
 
-// Columns returns the columns that have a value in enough rows, and those that are named, in the order in which rows have
-// them first, and the names of the others. A column is read as what most of its values are.
-func (s *Survey) Columns(least int64, named func(name string) bool) (columns []Column, rare []string) {
+// Columns returns the columns that have a value in enough rows, at most as many as a message may have, and those that are
+// named, in the order in which rows have them first, and the others. A column is read as what most of its values are.
+func (s *Survey) Columns(least int64) (columns []Column, others Others) {
+	s.keep(s.decoder.options.Limits.MaxColumns)
+	others = s.dropped
 	for i := range s.columns {
-		c := &s.columns[i]
-		if values := s.rowsWith(c); values < least && !named(c.name) {
-			rare = append(rare, c.name)
-			continue
+		if c := &s.columns[i]; c.values() >= least || s.named(c.name) {
+			columns = append(columns, c.column())
+		} else {
+			others.add(c)
 		}
-		columns = append(columns, c.column())
 	}
-	return columns, rare
+	return columns, others
 }
 
-func (*Survey) rowsWith(c *surveyed) (rows int64) {
-	for kind, n := range c.counts {
+// values is how many rows have a value.
+func (s *surveyed) values() (rows int64) {
+	for kind, n := range s.counts {
 		if cellKind(kind) != cellNull {
 			rows += n
 		}

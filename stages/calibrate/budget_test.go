@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -92,9 +95,91 @@ func TestCalibrationOfStraysIsBounded(t *testing.T) {
 	if read != 90 || c.shapes[0].rows != 63 || events.CountRows(c.shapes[0].kept) != 1 { // 16 bytes a row
 		t.Errorf("%d rows read, %d counted, %d kept", read, c.shapes[0].rows, events.CountRows(c.shapes[0].kept))
 	}
-	one := newFirstRows(s.Events, 10, 1)
+	one := newFirstRows(s.Events, 10, 24)
 	defer one.release()
 	if err := one.add(stray(t, "z", 5, true)); err != nil || events.CountRows(one.shapes[0].kept) != 1 || !one.overBudget() {
 		t.Errorf("%v: %d rows", err, one.shapes[0].rows)
+	}
+}
+
+// What a partition keeps of its rows is what it is charged: of huge rows, of shapes with many columns that nothing reads, and
+// of rows of one shape whose other columns differ.
+func TestCalibrationHoldsItsShare(t *testing.T) {
+	const share, columns = 1 << 20, 1000
+	unread := arrow.ListOf(arrow.PrimitiveTypes.Float64)
+	wide := func(number int, read string) arrow.Record {
+		fields, arrays := []arrow.Field{{Name: read, Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, []arrow.Array{}
+		for range fields {
+			b := array.NewFloat64Builder(memory.DefaultAllocator)
+			b.Append(1)
+			arrays = append(arrays, b.NewArray())
+		}
+		for i := range columns {
+			fields, arrays = append(fields, arrow.Field{Name: fmt.Sprintf("%d of %d", i, number), Type: unread}), append(arrays, array.MakeArrayOfNull(memory.DefaultAllocator, unread, 1))
+		}
+		return array.NewRecord(arrow.NewSchema(fields, nil), arrays, 1)
+	}
+	text := func(bytes int) arrow.Record {
+		b := array.NewStringBuilder(memory.DefaultAllocator)
+		b.Append(strings.Repeat("x", bytes))
+		return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String}}, nil), []arrow.Array{b.NewArray()}, 1)
+	}
+	for name, add := range map[string]func(c *firstRows, i int) error{
+		"huge rows":           func(c *firstRows, _ int) error { return c.add(text(8 << 20)) },
+		"huge rows of JSON":   func(c *firstRows, _ int) error { c.addText(make([]byte, 8<<20)); return nil },
+		"a huge name":         func(c *firstRows, _ int) error { return c.add(wide(0, strings.Repeat("n", 8<<20))) },
+		"shapes":              func(c *firstRows, i int) error { return c.add(wide(0, fmt.Sprint("x", i))) },
+		"rows of other shape": func(c *firstRows, i int) error { return c.add(wide(i, "x")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := testSettings(stagestest.Regression)
+			before := liveHeap()
+			c := newFirstRows(s.Events, 10_000, share)
+			for i := range 60 {
+				if err := add(c, i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if held := liveHeap() - before; held > 2*share {
+				t.Errorf("%d bytes are held of a share of %d, %d shapes", held, share, len(c.shapes))
+			}
+			c.release()
+		})
+	}
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Rows of JSON with columns of their own each are surveyed within bounds, and what is common among them is still found.
+func TestASurveyOfManyColumnsIsBounded(t *testing.T) {
+	const rows, each, most = 400, 1000, 1000
+	limits := arrowio.DefaultLimits()
+	limits.MaxColumns = most
+	survey := formats.NewSurvey(limits, func(name string) bool { return name == "named" })
+	before := liveHeap()
+	for row := range rows {
+		text := `{"named":1,"common":2`
+		if row > 0 {
+			text = `{"common":2`
+		}
+		for i := range each - 2 {
+			text += fmt.Sprintf(`,"%d_%d":0`, row, i)
+		}
+		if err := survey.Add([]byte(text + "}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := liveHeap() - before
+	columns, others := survey.Columns(rows / 100)
+	if held > 4<<20 || len(columns) != 2 || others.Count < rows*(each-3) {
+		t.Errorf("%d bytes held, columns %+v, %d others", held, columns, others.Count)
+	}
+	if shared := survey.Rows(); shared != rows {
+		t.Errorf("%d rows", shared)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/stages/events"
 )
@@ -81,9 +82,9 @@ func (k *keeper) key(schema *arrow.Schema) string {
 	return strings.Join(columns, "\n")
 }
 
-// fit returns how many of the first rows fit a budget that the last of them may exceed, and their size. Any budget
-// above 0 takes a row, so a single huge row cannot block calibration.
-func (k *keeper) fit(rows arrow.Record, wanted, budget int64) (n, bytes int64) {
+// fit returns how many of the first rows fit a budget that the last of them may exceed, and their size. They end before a
+// row of more than most bytes.
+func (k *keeper) fit(rows arrow.Record, wanted, budget, most int64) (n, bytes int64) {
 	fixed := int64(rowBytes)
 	var texts []func(int) int64
 	for i, field := range rows.Schema().Fields() {
@@ -106,12 +107,24 @@ func (k *keeper) fit(rows arrow.Record, wanted, budget int64) (n, bytes int64) {
 	}
 	fixed += textBytes * int64(len(texts))
 	for ; n < min(wanted, rows.NumRows()) && bytes < budget; n++ {
-		bytes += fixed
+		size := fixed
 		for _, length := range texts {
-			bytes += length(int(n))
+			size += length(int(n))
 		}
+		if size > most {
+			break
+		}
+		bytes += size
 	}
 	return n, bytes
+}
+
+// absentBytes is what a column without values takes in a record.
+const absentBytes = 320
+
+// shapeBytes is what the first record of a shape takes in addition to its values: it has all columns.
+func shapeBytes(schema *arrow.Schema) int64 {
+	return arrowio.SchemaBytes(schema) + absentBytes*int64(schema.NumFields())
 }
 
 // fixedBytes is the size of a value of a type other than strings.

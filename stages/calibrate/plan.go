@@ -287,7 +287,7 @@ func openRows(s Settings, scans []*scan, shape string) shapeOpened {
 	opened := shapeOpened{schema: arrow.NewSchema(nil, nil), of: make([][]func() (arrow.Record, error), len(scans))}
 	if shape == textShape {
 		limits := s.Limits.Decoder()
-		columns, pieces, rare := textColumns(scans, s.Events, limits)
+		columns, pieces, others := textColumns(scans, s.Events, limits)
 		reader := formats.NewColumnReader(limits, columns)
 		for i, one := range scans {
 			for _, p := range pieces[i] {
@@ -295,8 +295,9 @@ func openRows(s Settings, scans []*scan, shape string) shapeOpened {
 			}
 		}
 		opened.schema = schemaOfText(columns)
-		if len(rare) > 0 {
-			opened.warning = fmt.Sprintf("left out were %d columns with a value in at most one of %d calibration rows, such as %q; events.features can name them", len(rare), commonest, rare[0])
+		if others.Count > 0 {
+			opened.warning = fmt.Sprintf("left out were %d columns with a value in at most one of %d calibration rows, or less common than limits.max_columns others, such as %q; events.features can name them",
+				others.Count, commonest, others.Example)
 		}
 		return opened
 	}

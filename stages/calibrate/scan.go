@@ -109,22 +109,22 @@ func (l *Log) scan(ctx context.Context, source events.Source, settings Settings,
 		}
 		return fmt.Errorf("%w: %v", errPlanAgain, g)
 	}}
-	kept := 0 // rows of JSON of messages that were not refused
+	kept, huge := 0, false // rows of JSON of messages that were not refused
 	return l.each(ctx, source, settings, int(s.part.Partition), options, s.first.addText, func(record pipeline.Record, m message, err error) {
 		s.counts.Messages++
 		s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
 		if err != nil {
 			s.counts.Undecodable++
 			s.read.UndecodableBytes += int64(record.Size())
-			s.first.keepText(kept)
+			s.first.keepText(kept, huge)
 			return
 		}
-		kept = len(s.first.text.ends)
 		s.read.UsedBytes += int64(record.Size())
 		if err := s.add(m); err != nil {
 			l.Logger.Warn("calibration skips rows that cannot be copied",
 				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
 		}
+		kept, huge = len(s.first.text.ends), s.first.huge
 	})
 }
 

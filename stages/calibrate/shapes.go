@@ -26,36 +26,47 @@ type firstRows struct {
 	events events.Config
 	keeper *keeper
 	wanted int64
-	budget int64        // bytes left
+	share  int64        // bytes
+	budget int64        // bytes of it that are left
+	huge   bool         // a row or its columns alone exceed the share: those before it have to do
 	shapes []*shapeRows // by their first rows
 	byKey  map[string]*shapeRows
 	filled bool
 	text   textRows
 }
 
-func newFirstRows(e events.Config, wanted, budget int64) *firstRows {
-	return &firstRows{events: e, keeper: newKeeper(e), wanted: wanted, budget: budget, byKey: make(map[string]*shapeRows)}
+func newFirstRows(e events.Config, wanted, share int64) *firstRows {
+	return &firstRows{events: e, keeper: newKeeper(e), wanted: wanted, share: share, budget: share, byKey: make(map[string]*shapeRows)}
 }
 
 // enough reports whether no more rows are needed.
 func (c *firstRows) enough() bool { return c.filled || c.overBudget() }
 
-func (c *firstRows) overBudget() bool { return c.budget <= 0 }
+func (c *firstRows) overBudget() bool { return c.budget <= 0 || c.huge }
 
-// shape returns the shape of the rows, of which there is at least one.
+// freeShape, or a quarter of the share, is what the columns of the first shape may take that counts against no budget.
+const freeShape = 64 << 10
+
+// shape returns the shape of the rows, of which there is at least one; nil if its columns are too much.
 func (c *firstRows) shape(rows arrow.Record) *shapeRows {
 	key := c.keeper.key(rows.Schema())
 	if shape, ok := c.byKey[key]; ok {
 		return shape
 	}
+	cost, free := int64(len(key))+shapeBytes(rows.Schema()), int64(0)
+	if len(c.shapes) == 0 {
+		free = max(freeShape, c.share/4)
+	}
+	if cost-free > c.share {
+		c.huge = true
+		return nil
+	}
+	c.budget -= max(0, cost-free) // bounds the number of shapes as well
 	usable := !slices.ContainsFunc(c.events.Label, func(name string) bool { return !rows.Schema().HasField(name) })
 	if usable {
 		head := rows.NewSlice(0, 1)
 		usable = encoder.NewCalibrator(c.events.Options()).Add(head) == nil
 		head.Release()
-	}
-	if len(c.shapes) > 0 {
-		c.budget -= int64(len(key)) // bounds the number of shapes as well
 	}
 	shape := &shapeRows{key: key, usable: usable}
 	c.byKey[key], c.shapes = shape, append(c.shapes, shape)
@@ -65,6 +76,9 @@ func (c *firstRows) shape(rows arrow.Record) *shapeRows {
 // addText copies what is needed of a row of JSON. A row counts against the budget with its own length.
 func (c *firstRows) addText(row []byte) {
 	if c.enough() {
+		return
+	}
+	if c.huge = int64(len(row)) > c.share; c.huge {
 		return
 	}
 	shape := c.byKey[textShape]
@@ -78,8 +92,9 @@ func (c *firstRows) addText(row []byte) {
 	c.filled = shape.rows >= c.wanted
 }
 
-// keepText drops rows of JSON beyond the first ones: those of a message that was refused.
-func (c *firstRows) keepText(rows int) {
+// keepText drops rows of JSON beyond the first ones, and whether one was huge: those of a message that was refused.
+func (c *firstRows) keepText(rows int, huge bool) {
+	c.huge = huge
 	if dropped := len(c.text.ends) - rows; dropped > 0 {
 		at := c.text.start(rows)
 		c.budget += int64(len(c.text.text)-at) + int64(dropped)*rowBytes
@@ -96,17 +111,21 @@ func (c *firstRows) add(batch arrow.Record) error {
 		return nil
 	}
 	shape, wanted := c.shape(batch), batch.NumRows()
+	if shape == nil {
+		return nil
+	}
 	if shape.usable {
 		wanted = min(wanted, c.wanted-shape.rows)
 	}
-	n, bytes := c.keeper.fit(batch, wanted, max(1, c.budget))
+	n, bytes := c.keeper.fit(batch, wanted, max(1, c.budget), c.share)
+	c.huge = n < wanted && bytes < c.budget
 	c.budget -= bytes
 	shape.rows += n
 	c.filled = shape.usable && shape.rows >= c.wanted
+	if n == 0 || !shape.usable && len(shape.kept) > 0 {
+		return nil
+	}
 	if !shape.usable {
-		if len(shape.kept) > 0 {
-			return nil
-		}
 		n = 1
 	}
 	if len(shape.kept) > 0 { // the report on columns is about those of the first rows

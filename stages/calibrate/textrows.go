@@ -74,14 +74,14 @@ func (t *textRows) survey(s *formats.Survey) (pieces []piece) {
 const commonest = 100
 
 // textColumns decides the columns of the rows of JSON in all partitions. Pieces are in the order of scans.
-func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns []formats.Column, pieces [][]piece, rare []string) {
-	survey := formats.NewSurvey(limits)
+func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns []formats.Column, pieces [][]piece, others formats.Others) {
+	named := setOf(slices.Concat(e.Features, e.Label, e.Passthrough, e.Exclude))
+	survey := formats.NewSurvey(limits, func(name string) bool { return named[name] })
 	for _, one := range scans {
 		pieces = append(pieces, one.first.text.survey(survey))
 	}
-	named := setOf(slices.Concat(e.Features, e.Label, e.Passthrough, e.Exclude))
-	columns, rare = survey.Columns(survey.Rows()/commonest+1, func(name string) bool { return named[name] })
-	return columns, pieces, rare
+	columns, others = survey.Columns(survey.Rows()/commonest + 1)
+	return columns, pieces, others
 }
 
 // schemaOfText is the schema of rows of JSON that all have a value in each column.
