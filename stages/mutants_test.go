@@ -205,26 +205,20 @@ func (v *victim) refused(cause error) (reason string, err error) {
 
 func (v *victim) subsample(batches []arrow.Record) error {
 	before := v.subsampler.Counts()
-	rejected, err := v.subsampler.Add(v.source.Offset, batches)
+	err := v.subsampler.Add(v.source.Offset, batches, func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
+		budget := arrowio.NewBudget(64 << 20)
+		deadLetter, err := deadletter.Rejected(meter.StageSubsample, v.source, piece, rowBase, rows, &budget, stagestest.Noon)
+		if err != nil {
+			return err
+		}
+		return v.checkDeadLetter(&deadLetter, len(rows))
+	})
 	if err != nil {
 		return err
 	}
 	c := v.subsampler.Counts()
 	if c.Rows != c.Scored+c.NotSampled+c.Unlabelled+c.Rejected || c.Rows-before.Rows != events.CountRows(batches) {
 		return fmt.Errorf("%d rows make %+v of %+v", events.CountRows(batches), c, before)
-	}
-	for i, rows := range rejected {
-		if len(rows) == 0 {
-			continue
-		}
-		budget := arrowio.NewBudget(64 << 20)
-		deadLetter, err := deadletter.Rejected(meter.StageSubsample, v.source, batches[i], 0, rows, &budget, stagestest.Noon)
-		if err != nil {
-			return err
-		}
-		if err := v.checkDeadLetter(&deadLetter, len(rows)); err != nil {
-			return err
-		}
 	}
 	return v.subsampler.Checkpoint(stagestest.Noon).Sums.Validate()
 }

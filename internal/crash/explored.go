@@ -67,8 +67,7 @@ func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet
 				core.Refuse(offset + 1)
 				return nil
 			}
-			_, err := core.Add(offset, rows.batches)
-			return err
+			return core.Add(offset, rows.batches, nil)
 		})
 		if err != nil {
 			return nil, err

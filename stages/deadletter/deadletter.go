@@ -100,32 +100,21 @@ type RejectedRow struct {
 }
 
 // rejectedRowBytes is what a row takes in the lists below, in addition to its values.
-const rejectedRowBytes = 48
+const rejectedRowBytes = 72
 
 // Rejected returns the dead letter of some rows of a record batch. rowBase is the number, within its message, of the
 // batch's first row. The rows are left out, as of a letter that is too large for the broker, if the message has too
 // little left of its budget: they are still in the source topic.
 func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase int32, rejected []RejectedRow,
 	budget *arrowio.Budget, now time.Time) (pipeline.Record, error) {
-	inBatch := make([]int32, len(rejected))
-	inMessage := make([]int32, len(rejected))
-	reasons := make([]string, len(rejected))
-	for i, r := range rejected {
-		inBatch[i], inMessage[i], reasons[i] = r.Row, rowBase+r.Row, r.Reason
-	}
-	var value []byte
-	cost := 2*arrowio.TakenBytes(batch, inBatch) + arrowio.Repeated(batch, 0) + rejectedRowBytes*int64(len(rejected)) // taken, then encoded
-	bare := budget.Take(cost) != nil
-	var err error
-	if !bare {
-		value, err = encodeRejected(batch, inBatch, inMessage, reasons)
-	}
-	if err != nil {
+	value, err := encodeRejected(batch, rowBase, rejected, budget)
+	bare := errors.Is(err, arrowio.ErrBudget)
+	if err != nil && !bare {
 		return pipeline.Record{}, fmt.Errorf("dead letter for %d rows of %s/%d offset %d: %w",
 			len(rejected), source.Topic, source.Partition, source.Offset, err)
 	}
 	deadLetter := wire.DeadLetter{
-		Stage: stage, Reason: reasons[0], Detail: rejectedDetail(reasons),
+		Stage: stage, Reason: rejected[0].Reason, Detail: rejectedDetail(rejected),
 		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: int32(len(rejected)),
 	}
 	headers := events.WithHeaders(meter.WithEventTime(&source), deadLetter.Headers())
@@ -137,23 +126,33 @@ func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase 
 }
 
 // rejectedDetail says how many rows were rejected for each reason, in the order in which the reasons came up.
-func rejectedDetail(reasons []string) string {
+func rejectedDetail(rejected []RejectedRow) string {
 	var order, parts []string
 	counts := map[string]int{}
-	for _, reason := range reasons {
-		if counts[reason]++; counts[reason] == 1 {
-			order = append(order, reason)
+	for _, r := range rejected {
+		if counts[r.Reason]++; counts[r.Reason] == 1 {
+			order = append(order, r.Reason)
 		}
 	}
 	for _, reason := range order {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-	return fmt.Sprintf("%d rows rejected: %s", len(reasons), strings.Join(parts, ", "))
+	return fmt.Sprintf("%d rows rejected: %s", len(rejected), strings.Join(parts, ", "))
 }
 
-// encodeRejected encodes rows with their numbers and reasons as a message. Event columns with the names of these two,
-// as a replayed dead letter has them, give way to the new ones.
-func encodeRejected(batch arrow.Record, inBatch, inMessage []int32, reasons []string) ([]byte, error) {
+// encodeRejected encodes rows with their numbers and reasons as a message, within a budget. Event columns with the names
+// of these two, as a replayed dead letter has them, give way to the new ones.
+func encodeRejected(batch arrow.Record, rowBase int32, rejected []RejectedRow, budget *arrowio.Budget) ([]byte, error) {
+	if err := budget.Take(arrowio.Repeated(batch, 0) + rejectedRowBytes*int64(len(rejected))); err != nil {
+		return nil, err
+	}
+	inBatch, inMessage, reasons := make([]int32, len(rejected)), make([]int32, len(rejected)), make([]string, len(rejected))
+	for i, r := range rejected {
+		inBatch[i], inMessage[i], reasons[i] = r.Row, rowBase+r.Row, r.Reason
+	}
+	if err := budget.Take(2 * arrowio.TakenBytes(batch, inBatch)); err != nil { // taken, then encoded
+		return nil, err
+	}
 	batch = events.WithoutColumns(batch, wire.ColumnRejectedRow, wire.ColumnRejectedReason)
 	defer batch.Release()
 	rows, err := events.TakeRows(batch, inBatch, nil)

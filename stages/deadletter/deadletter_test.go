@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 
@@ -57,5 +58,21 @@ func TestRejectedRows(t *testing.T) {
 	}
 	if got, err := wire.ParseDeadLetterHeaders(events.Headers(bare.Headers)); err != nil || got != want || !isBare(bare) || budget.Left != 500 {
 		t.Errorf("without memory: %+v, %v, bare %v", got, err, isBare(bare))
+	}
+}
+
+// A letter that its message has no memory for takes none, however many rows it is about.
+func TestABareLetterTakesNothing(t *testing.T) {
+	rec := stagestest.Events(t, stagestest.Regression, 12, 8, stagestest.SomeFaults)
+	rejected := make([]RejectedRow, 100_000)
+	for i := range rejected {
+		rejected[i].Reason = "nan_label"
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	letter, err := Rejected(meter.StageSubsample, pipeline.Record{}, rec, 0, rejected, &arrowio.Budget{}, stagestest.Noon)
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; err != nil || !isBare(letter) || taken > 64<<10 {
+		t.Errorf("%d bytes taken, %v", taken, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -96,12 +95,8 @@ func (b *blocks) resume(ctx context.Context) error {
 	if last != nil {
 		b.builder.After(last)
 	}
-	since, err := b.since(ctx)
-	if err != nil {
+	if err := b.addSince(ctx); err != nil {
 		return fmt.Errorf("read the outputs after the last block: %w", err)
-	}
-	for _, m := range slices.Backward(since) {
-		b.add(m)
 	}
 	return nil
 }
@@ -118,32 +113,55 @@ func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
 	return last, err
 }
 
-// since returns the outputs that may belong to a block that is not on the topic, newest first.
-func (b *blocks) since(ctx context.Context) (newest []live.Message, err error) {
-	var piece []live.Message
-	bytes := 0
-	err = b.backwards(ctx, b.Topics.Features, func(rec *pipeline.Record) {
-		headers := events.Headers(rec.Headers)
-		rows, err := wire.ParseFeatureHeaders(headers)
-		if err != nil || rows.SourceTopic != b.Topics.Events || int(rows.SourcePartition) != b.number {
+// addSince adds the outputs that may belong to a block that is not on the topic. It looks for the first of them, then reads
+// on from there: they may be any number of small ones.
+func (b *blocks) addSince(ctx context.Context) error {
+	first, begins, covered, bytes := int64(-1), int64(-1), false, 0
+	err := b.backwards(ctx, b.Topics.Features, func(rec *pipeline.Record) {
+		m, ok := b.messageIn(rec)
+		switch {
+		case !ok:
 			return
+		case b.builder.Covers(m.Rows):
+			first, covered = rec.Offset+1, true
+		case begins < 0:
+			begins = rec.Offset
 		}
-		sums, err := wire.ParseLive(headers)
-		if err != nil {
-			b.logger.Warn("live errors in a header not understood, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
-		}
-		piece = append(piece, messageOf(rows, sums, rec))
+		bytes += m.Bytes
 	}, func() bool {
-		for _, m := range slices.Backward(piece) {
-			if bytes += m.Bytes; b.builder.Covers(m.Rows) || bytes > 2*live.BlockBytes {
-				return true
-			}
-			newest = append(newest, m)
+		if !covered && begins >= 0 {
+			first = begins
 		}
-		piece = nil
-		return false
+		begins = -1
+		return covered || bytes > 2*live.BlockBytes
 	})
-	return newest, err
+	if err != nil || first < 0 {
+		return err
+	}
+	_, next, err := b.Broker.Offsets(ctx, b.Topics.Features, b.number)
+	if err != nil || first >= next {
+		return err
+	}
+	return topics.ReadSpan(ctx, b.Broker, b.logger, b.Topics.Features, b.number, first, next, func(rec pipeline.Record) error {
+		if m, ok := b.messageIn(&rec); ok {
+			b.add(m)
+		}
+		return nil
+	})
+}
+
+// messageIn is the output in a record; false if it was not made of this partition of events.
+func (b *blocks) messageIn(rec *pipeline.Record) (live.Message, bool) {
+	headers := events.Headers(rec.Headers)
+	rows, err := wire.ParseFeatureHeaders(headers)
+	if err != nil || rows.SourceTopic != b.Topics.Events || int(rows.SourcePartition) != b.number {
+		return live.Message{}, false
+	}
+	sums, err := wire.ParseLive(headers)
+	if err != nil {
+		b.logger.Warn("live errors in a header not understood, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
+	}
+	return messageOf(rows, sums, rec), true
 }
 
 // backwards reads a partition from its end, in pieces that double, until it is enough.

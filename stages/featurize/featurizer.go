@@ -135,7 +135,7 @@ func (f *Featurizer) end() {
 
 // Part is the outcome of some rows of a message, or of a message that cannot be used.
 type Part struct {
-	Rows       wire.FeatureBatch // what the output covers; zero without one
+	Rows       wire.FeatureBatch // what it covers; zero for a message
 	Live       *wire.LiveSums    // how good the predictions of its labelled rows are; nil = unknown
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
 	DeadLetter *pipeline.Record  // of the rejected rows, or of the whole message; nil = none
@@ -261,6 +261,9 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	if size > m.maxBytes && rows.RowCount > 1 { // it is not made to be thrown away
 		return m.halves(rows)
 	}
+	if size > m.maxBytes && 2*size > m.maxBytes+m.reader.Left() { // a row of long texts is copied, then encoded
+		return m.tooLarge(rows)
+	}
 	body, err := m.reserve(columns, from, to, size)
 	if err != nil {
 		return err
@@ -359,6 +362,20 @@ func (m *message) halves(part wire.FeatureBatch) error {
 		return err
 	}
 	return m.part(tail)
+}
+
+// tooLarge makes the dead letter of a row that takes more than its message has left of its budget.
+func (m *message) tooLarge(row wire.FeatureBatch) error {
+	done := Part{Rows: row}
+	addEncoded(&done.Counts, m.pending, 0, 1)
+	m.pending = encoder.Counts{}
+	rejected := []deadletter.RejectedRow{{Row: row.FirstRow - m.base, Reason: deadletter.ReasonOutputTooLarge}}
+	deadLetter, err := deadletter.Rejected(meter.StageFeaturize, m.source, m.chunk, m.base, rejected, &arrowio.Budget{}, m.now)
+	if err != nil {
+		return err
+	}
+	done.DeadLetter = &deadLetter
+	return m.emit(done)
 }
 
 // rejectedBetween lists the rejected rows from first up to, not including, next.

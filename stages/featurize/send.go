@@ -3,6 +3,7 @@ package featurize
 import (
 	"context"
 	"time"
+	"unsafe"
 
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -11,7 +12,7 @@ import (
 // add queues a part and moves the position past its rows. It first sends what waits if that and the part are too much
 // together: a request holds outputs of at most MaxOutputBytes, or a single one.
 func (p *partition) add(ctx context.Context, part outgoing) error {
-	var outputBytes, held int64
+	outputBytes, held := int64(0), partBytes
 	var deadLetterBytes int
 	if part.Output != nil {
 		outputBytes, held = int64(part.Output.Size()), int64(part.Output.Memory())
@@ -31,21 +32,21 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 	p.waiting = append(p.waiting, part)
 	p.outputBytes += outputBytes
 	p.deadLetterBytes += deadLetterBytes
-	if part.Output != nil {
+	if part.Rows.RowCount > 0 {
 		p.advancePast(part.Rows)
 	}
 	return nil
 }
 
+// partBytes is what a part takes that waits, in lists that grow: a message may give nothing else.
+const partBytes = 2 * int64(unsafe.Sizeof(outgoing{}))
+
 // patience is how long a message keeps its slot while its output waits for the broker.
 const patience = time.Second
 
-// charge takes memory for an output and its dead letter. Before it waits for memory, it has everything of this partition acknowledged, so
-// that no one waits for memory it holds.
+// charge takes memory for a part, with its output and dead letter. Before it waits for memory, it has everything of this
+// partition acknowledged, so that no one waits for memory it holds.
 func (p *partition) charge(ctx context.Context, bytes int64) error {
-	if bytes == 0 {
-		return nil
-	}
 	if !p.outputs.try(bytes) {
 		for range 2 { // the request in progress, then what waited
 			if err := p.sendWithin(ctx, patience); err != nil {

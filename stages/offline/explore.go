@@ -43,8 +43,7 @@ func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowR
 		return nil, err
 	}
 	err = events.EachBatch(ctx, open, func(offset int64, batch arrow.Record) error {
-		_, err := core.Add(offset, []arrow.Record{batch})
-		return err
+		return core.Add(offset, []arrow.Record{batch}, nil)
 	})
 	if err != nil {
 		return nil, err

@@ -115,7 +115,9 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	for i, half := range stagestest.Cut(t, rows, stagestest.Every(400)) {
 		part := spec.Partitions[2*i]
 		s := stagestest.Must(subsample.New(spec, subsample.NewBank(spec, 0, 1), part, nil))
-		stagestest.Must(s.Add(part.StartOffset, []arrow.Record{half}))
+		if err := s.Add(part.StartOffset, []arrow.Record{half}, nil); err != nil {
+			t.Fatal(err)
+		}
 		checkpoints[part.Partition] = s.Checkpoint(stagestest.Noon)
 	}
 	sums, lineage := selection.Merge(spec, checkpoints)
@@ -150,7 +152,7 @@ func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Sp
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Add(0, []arrow.Record{rows}); err != nil {
+	if err := s.Add(0, []arrow.Record{rows}, nil); err != nil {
 		t.Fatal(err)
 	}
 	sums, lineage := selection.Merge(spec, map[int32]*wire.Checkpoint{0: s.Checkpoint(stagestest.Noon)})

@@ -30,7 +30,7 @@ func TestSubsamplerAllocatesNothingThatGrowsWithRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer events.Release(batches)
-			if _, err := core.Add(offset, batches); err != nil {
+			if err := core.Add(offset, batches, nil); err != nil {
 				t.Fatal(err)
 			}
 			offset++

@@ -40,7 +40,7 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 					at.ClearSamples()
 				}
 				for offset, rows := range messages {
-					if _, err := at.Add(int64(offset), []arrow.Record{rows}); err != nil {
+					if err := at.Add(int64(offset), []arrow.Record{rows}, nil); err != nil {
 						rt.Fatal(err)
 					}
 					if rng.Float64() < restart {
@@ -54,7 +54,7 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 						}
 						at = next
 						// The previous owner may not have committed yet, so that messages are read again.
-						if _, err := at.Add(int64(offset), []arrow.Record{rows}); err != nil {
+						if err := at.Add(int64(offset), []arrow.Record{rows}, nil); err != nil {
 							rt.Fatal(err)
 						}
 					}

@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -97,16 +98,14 @@ func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *r
 		if err != nil {
 			t.Fatal(err)
 		}
-		rejected, err := s.Add(int64(offset), batches)
+		err = s.Add(int64(offset), batches, func(_ arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
+			for _, r := range rows {
+				rejectedRows = append(rejectedRows, first+int64(rowBase+r.Row))
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
-		}
-		base := first
-		for i, rows := range rejected {
-			for _, r := range rows {
-				rejectedRows = append(rejectedRows, base+int64(r.Row))
-			}
-			base += batches[i].NumRows()
 		}
 		events.Release(batches)
 		first += rows.NumRows()

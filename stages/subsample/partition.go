@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
@@ -224,23 +225,17 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	}
 	defer events.Release(batches)
 	p.traffic.UsedBytes += int64(rec.Size())
-	rejected, err := p.core.Add(rec.Offset, batches)
+	budget := arrowio.NewBudget(p.reader.Left()) // of all letters: they wait together
+	err = p.core.Add(rec.Offset, batches, func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
+		deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, piece, rowBase, rows, &budget, p.Clock())
+		if err == nil {
+			p.addDeadLetter(rec.Offset, deadLetter)
+		}
+		return err
+	})
 	if err != nil {
 		p.void = true
 		return fmt.Errorf("score %s/%d offset %d: %w", rec.Topic, rec.Partition, rec.Offset, err)
-	}
-	var rowBase int32
-	budget := arrowio.NewBudget(p.reader.Left()) // of all letters: they wait together
-	for i, rows := range rejected {
-		if len(rows) > 0 {
-			deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, batches[i], rowBase, rows, &budget, p.Clock())
-			if err != nil {
-				p.void = true // its rows are counted as dead letters
-				return err
-			}
-			p.addDeadLetter(rec.Offset, deadLetter)
-		}
-		rowBase += int32(batches[i].NumRows())
 	}
 	return nil
 }

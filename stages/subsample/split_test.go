@@ -56,9 +56,13 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 			}
 			halves := stagestest.Cut(t, rows, stagestest.Every(450))
 			first := start(t, spec, nil)
-			stagestest.Must(first.Add(0, halves[:1]))
+			if err := first.Add(0, halves[:1], nil); err != nil {
+				t.Fatal(err)
+			}
 			second := start(t, spec, first.Checkpoint(stagestest.Noon))
-			stagestest.Must(second.Add(1, halves[1:]))
+			if err := second.Add(1, halves[1:], nil); err != nil {
+				t.Fatal(err)
+			}
 			if again := second.Checkpoint(stagestest.Noon); !reflect.DeepEqual(again.Sums, c.Sums) || again.Counts.HeldOut != held || again.Samples != c.Samples {
 				t.Errorf("continued: %+v, want %+v", again.Counts, c.Counts)
 			}

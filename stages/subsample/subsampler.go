@@ -104,25 +104,38 @@ func (s *Subsampler) ClearSamples() {
 	s.samples.Targets.Class, s.samples.Targets.Values = events.Trim(s.samples.Targets.Class), events.Trim(s.samples.Targets.Values)
 }
 
-// Add takes the rows of the message at the offset and returns, for each batch, the rows that it rejected. It skips
-// offsets below NextOffset or after the range, and messages after the close. After an error the sums hold part of the
-// message, and the state is unusable.
-func (s *Subsampler) Add(offset int64, batches []arrow.Record) ([][]deadletter.RejectedRow, error) {
+// Reject is called with rejected rows of a piece of a message, whose first row has that number in the message.
+type Reject func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error
+
+// Add takes the rows of the message at the offset. It calls reject, if that is not nil, for each piece with rows that it
+// rejects. It skips offsets below NextOffset or after the range, and messages after the close. After an error, which may be
+// of reject, the sums hold part of the message, and the state is unusable.
+func (s *Subsampler) Add(offset int64, batches []arrow.Record, reject Reject) error {
 	if offset < s.nextOffset || offset >= s.part.EndOffset || s.Closed() {
 		s.Advance(offset)
-		return nil, nil
+		return nil
 	}
-	rejected := make([][]deadletter.RejectedRow, len(batches))
-	for i, batch := range batches {
-		var err error
-		if rejected[i], err = s.addBatch(batch); err != nil {
-			return nil, err
+	var rowBase int64
+	for _, batch := range batches {
+		err := events.EachChunk(batch, s.spec.Encoder.Dim, func(first int64, chunk arrow.Record) error {
+			if s.Closed() {
+				return nil
+			}
+			rows, err := s.addChunk(chunk)
+			if err != nil || len(rows) == 0 || reject == nil {
+				return err
+			}
+			return reject(chunk, int32(rowBase+first), rows)
+		})
+		if err != nil {
+			return err
 		}
+		rowBase += batch.NumRows()
 	}
 	s.counts.Messages++
 	s.nextOffset = offset + 1
 	s.closeAtEnd()
-	return rejected, nil
+	return nil
 }
 
 // Refuse counts a message that could not be used and goes on at nextOffset. It does nothing after the close, and for
@@ -159,26 +172,6 @@ func (s *Subsampler) closeAtEnd() {
 	if !s.Closed() && s.nextOffset >= s.part.EndOffset {
 		s.closedBy = wire.CloseEnd
 	}
-}
-
-// addBatch adds the rows of a batch, chunk by chunk.
-func (s *Subsampler) addBatch(batch arrow.Record) ([]deadletter.RejectedRow, error) {
-	var rejected []deadletter.RejectedRow
-	err := events.EachChunk(batch, s.spec.Encoder.Dim, func(first int64, chunk arrow.Record) error {
-		if s.Closed() {
-			return nil
-		}
-		rows, err := s.addChunk(chunk)
-		for _, row := range rows {
-			row.Row += int32(first)
-			rejected = append(rejected, row)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rejected, nil
 }
 
 func (s *Subsampler) addChunk(batch arrow.Record) ([]deadletter.RejectedRow, error) {

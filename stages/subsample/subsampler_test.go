@@ -176,7 +176,7 @@ func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
 	plain, gaps := start(t, spec, nil), start(t, spec, nil)
 	offset, refused := int64(0), int64(0)
 	for i, batch := range stagestest.Cut(t, rows, stagestest.Every(50)) {
-		if _, err := plain.Add(int64(i), []arrow.Record{batch}); err != nil {
+		if err := plain.Add(int64(i), []arrow.Record{batch}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if i%3 == 0 {
@@ -188,7 +188,7 @@ func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
 			gaps.Advance(offset + 5)
 			offset += 5
 		}
-		if _, err := gaps.Add(offset, []arrow.Record{batch}); err != nil {
+		if err := gaps.Add(offset, []arrow.Record{batch}, nil); err != nil {
 			t.Fatal(err)
 		}
 		offset++
@@ -241,7 +241,7 @@ func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
 func addFrom(t testing.TB, s *subsample.Subsampler, batches []arrow.Record, first, next int64) {
 	t.Helper()
 	for offset := first; offset < next; offset++ {
-		if _, err := s.Add(offset, batches[offset:offset+1]); err != nil {
+		if err := s.Add(offset, batches[offset:offset+1], nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -51,15 +51,22 @@ func TestSubsamplerTakesWideRowsInParts(t *testing.T) {
 	spec := explored.Spec(t, e, exploration, rows)
 	spec.Partitions = []wire.Partition{fullSpan(n - 11)}
 	whole, single := start(t, spec, nil), start(t, spec, nil)
-	rejected, err := whole.Add(0, []arrow.Record{rows})
+	var rejected []deadletter.RejectedRow
+	err := whole.Add(0, []arrow.Record{rows}, func(_ arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
+		for _, r := range rows {
+			r.Row += rowBase
+			rejected = append(rejected, r)
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []deadletter.RejectedRow{{Row: n - 20, Reason: encoder.NaNLabel}}; !slices.Equal(rejected[0], want) {
-		t.Fatalf("rejected %v, want %v", rejected[0], want)
+	if want := []deadletter.RejectedRow{{Row: n - 20, Reason: encoder.NaNLabel}}; !slices.Equal(rejected, want) {
+		t.Fatalf("rejected %v, want %v", rejected, want)
 	}
 	for offset, batch := range stagestest.Cut(t, rows, stagestest.Every(31)) {
-		if _, err := single.Add(int64(offset), []arrow.Record{batch}); err != nil {
+		if err := single.Add(int64(offset), []arrow.Record{batch}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -76,7 +76,7 @@ func FeatureSet(t testing.TB, e events.Config, c calibrate.Config, batches ...ar
 		t.Fatal(err)
 	}
 	for offset, batch := range batches {
-		if _, err := core.Add(int64(offset), []arrow.Record{batch}); err != nil {
+		if err := core.Add(int64(offset), []arrow.Record{batch}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
