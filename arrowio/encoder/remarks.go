@@ -10,51 +10,82 @@ import (
 // Remark is a value of a row that is not encoded as it is: it is missing and was imputed, or it is a category without a
 // dimension of its own.
 type Remark struct {
-	// Row is the row's number within the record.
+	// Row is the row's number within the request.
 	Row    int
 	Column string
-	// Unseen is the category; nil if the value is missing.
-	Unseen *string
-	// Expected says that calibration saw the column without values too, so that models know what that means.
-	Expected bool
+	Unseen string // the category; empty if the value is missing
 }
 
-// Remarks lists what [Counts] counts as imputed and as unseen categories in a record that [Encoder.Encode] has accepted,
-// row by row.
-func (e *Encoder) Remarks(rec arrow.Record) []Remark {
-	var found []Remark
+// RemarkList is remarks of one sort, row by row. A request may give any number of them: those of the first rows are kept.
+type RemarkList struct {
+	Remarks []Remark
+	Columns []string // of all remarks
+}
+
+// mostRemarks is how many remarks are kept; an answer has room for fewer.
+const mostRemarks = 256
+
+// add adds the remark of a row to those on its column.
+func (l *RemarkList) add(r Remark) {
+	if n := len(l.Columns); n == 0 || l.Columns[n-1] != r.Column {
+		if at := slices.Index(l.Columns, r.Column); at >= 0 { // of an earlier record
+			l.Columns = slices.Delete(l.Columns, at, at+1)
+		}
+		l.Columns = append(l.Columns, r.Column)
+	}
+	if l.Remarks = append(l.Remarks, r); len(l.Remarks) >= 2*mostRemarks {
+		l.settle()
+	}
+}
+
+func (l *RemarkList) settle() {
+	slices.SortStableFunc(l.Remarks, func(a, b Remark) int { return a.Row - b.Row })
+	kept := min(len(l.Remarks), mostRemarks)
+	clear(l.Remarks[kept:])
+	l.Remarks = l.Remarks[:kept]
+}
+
+// Remarks is what [Counts] counts as imputed and as unseen categories, and what of it calibration has not seen.
+type Remarks struct{ Imputed, Unseen, Unexpected RemarkList }
+
+// Add adds the remarks on a record that [Encoder.Encode] has accepted, and whose first row has that number.
+func (r *Remarks) Add(e *Encoder, rec arrow.Record, first int) {
 	for i := range e.Columns {
 		c := &e.Columns[i]
 		a := rec.Column(rec.Schema().FieldIndices(c.Name)[0])
 		if c.Kind == Category {
-			found = c.unseen(found, a)
+			r.addUnseen(c, a, first)
 			continue
 		}
 		for row, missing := range e.missing(c, a) {
 			if missing {
-				found = append(found, Remark{Row: row, Column: c.Name, Expected: c.Missing})
+				r.impute(c, first+row)
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Remark) int { return a.Row - b.Row })
-	return found
+	for _, l := range []*RemarkList{&r.Imputed, &r.Unseen, &r.Unexpected} {
+		l.settle()
+	}
 }
 
-// unseen adds the remarks on a category column.
-func (c *Column) unseen(found []Remark, a arrow.Array) []Remark {
+func (r *Remarks) impute(c *Column, row int) {
+	r.Imputed.add(Remark{Row: row, Column: c.Name})
+	if !c.Missing {
+		r.Unexpected.add(Remark{Row: row, Column: c.Name})
+	}
+}
+
+// addUnseen adds the remarks on a category column.
+func (r *Remarks) addUnseen(c *Column, a arrow.Array, first int) {
 	known, t := numbered(c.Categories), textsOf(a)
 	for row := range a.Len() {
 		value, ok := t.at(row)
-		if _, seen := known[value]; ok && seen {
-			continue
+		if _, seen := known[value]; !ok {
+			r.impute(c, first+row)
+		} else if !seen {
+			r.Unseen.add(Remark{Row: first + row, Column: c.Name, Unseen: value})
 		}
-		remark := Remark{Row: row, Column: c.Name, Expected: ok || c.Missing}
-		if ok {
-			remark.Unseen = &value
-		}
-		found = append(found, remark)
 	}
-	return found
 }
 
 // missing returns which values of a column other than a category are imputed.

@@ -3,13 +3,14 @@ package serve
 import (
 	"strconv"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/tensors"
 	"github.com/eerf-stream/eerf/stages/featurize"
 )
 
 // appendRows writes the results as a JSON list with one element for each given row, in the same order; null for rows that cannot be
 // used.
-func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, on remarks, features bool) []byte {
+func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, on *encoder.Remarks, features bool) []byte {
 	dst = append(dst, `{"feature_set":`...)
 	dst = tensors.AppendText(dst, pair.SetID())
 	if pair.Model != nil {
@@ -25,7 +26,7 @@ func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, on rem
 	if len(made.Rejected) > 0 {
 		dst = appendRejected(dst, made)
 	}
-	return append(on.append(dst), '}')
+	return append(appendRemarks(dst, on), '}')
 }
 
 func appendPredictions(dst []byte, pair *featurize.Pair, made *featurize.Mapped) []byte {

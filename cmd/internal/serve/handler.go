@@ -94,7 +94,7 @@ type call struct {
 	charged  int64 // of the limiter's memory
 	total    int   // rows in the request
 	rejected int
-	remarks  remarks
+	remarks  encoder.Remarks
 }
 
 // buffers are memory that requests reuse.
@@ -166,7 +166,7 @@ func (c *call) do(answer func(c *call) (contentType string, err error)) error {
 	if pair.Model != nil {
 		header[headerModel] = []string{pair.ModelID()}
 	}
-	c.remarks.name(header)
+	nameRemarks(header, &c.remarks)
 	if c.stopping.Load() {
 		header["Connection"] = []string{"close"}
 	}

@@ -46,7 +46,7 @@ func (c *call) infer() (string, error) {
 		return "", faultf(http.StatusBadRequest, meter.Invalid, first.Reason, "row %d cannot be used: %s (%d of %d rows cannot)", first.Row, first.Reason, len(made.Rejected), made.Total)
 	}
 	answer := tensors.Answer{Model: c.Model, Version: versionOf(pair), ID: request.ID, FeatureSet: pair.SetID(), Tensors: outputs,
-		Imputed: c.remarks.columns(false), Unseen: c.remarks.columns(true)}
+		Imputed: c.remarks.Imputed.Columns, Unseen: c.remarks.Unseen.Columns}
 	return c.sendTensors(pair, &answer, made), nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/tensors"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/serve"
 )
@@ -56,62 +57,51 @@ func refuseRows(faults []formats.RowFault) error {
 	return f
 }
 
-// remarks are the values of a request that were imputed or are unseen categories, by row of the request.
-type remarks []encoder.Remark
-
 // remarksOn returns the remarks on batches that were mapped, and refuses missing values that the explored rows always had.
-func (c *call) remarksOn(batches []arrow.Record, counts encoder.Counts) (remarks, error) {
+func (c *call) remarksOn(batches []arrow.Record, counts encoder.Counts) (all encoder.Remarks, err error) {
 	if counts.Imputed == 0 && counts.UnseenCategory == 0 {
-		return nil, nil
+		return all, nil
 	}
 	allow, err := c.allowsMissing()
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	var all remarks
-	var faults []formats.RowFault
-	before := 0
+	enc, before := c.slot.Pair().Encoder(), 0
 	for _, batch := range batches {
-		for _, r := range c.slot.Pair().Encoder().Remarks(batch) {
-			r.Row += before
-			if all = append(all, r); !r.Expected && !allow {
-				faults = append(faults, formats.RowFault{Row: r.Row, Column: r.Column, Fault: "null, which no explored row was"})
-			}
-		}
+		_ = events.EachChunk(batch, enc.Dim, func(first int64, chunk arrow.Record) error {
+			all.Add(enc, chunk, before+int(first))
+			return nil
+		})
 		before += int(batch.NumRows())
 	}
-	return all, refuseRows(faults)
-}
-
-// columns names the columns of the remarks in which values were imputed, or else categories unseen.
-func (all remarks) columns(unseen bool) []string {
-	var names []string
-	for _, r := range all {
-		if (r.Unseen != nil) == unseen && !slices.Contains(names, r.Column) {
-			names = append(names, r.Column)
-		}
+	if allow {
+		return all, nil
 	}
-	return names
+	var faults []formats.RowFault
+	for _, r := range all.Unexpected.Remarks {
+		faults = append(faults, formats.RowFault{Row: r.Row, Column: r.Column, Fault: "null, which no explored row was"})
+	}
+	return all, refuseRows(faults)
 }
 
 // remarkBytes bounds the list of remarks in an answer.
 const remarkBytes = 8 << 10
 
-// append writes the remarks as two lists of an answer in JSON, as far as there is room for them.
-func (all remarks) append(dst []byte) []byte {
+// appendRemarks writes the remarks as two lists of an answer in JSON, as far as there is room for them.
+func appendRemarks(dst []byte, all *encoder.Remarks) []byte {
 	end := len(dst) + remarkBytes
-	for _, unseen := range []bool{false, true} {
-		name, open := "imputed", false
-		if unseen {
-			name = "unseen"
-		}
-		for _, r := range all {
-			if (r.Unseen != nil) != unseen || len(dst) > end {
-				continue
+	for _, l := range []struct {
+		name string
+		encoder.RemarkList
+	}{{"imputed", all.Imputed}, {"unseen", all.Unseen}} {
+		open := false
+		for _, r := range l.Remarks {
+			if len(dst) > end {
+				break
 			}
 			if !open {
 				dst = append(dst, ',', '"')
-				dst = append(dst, name...)
+				dst = append(dst, l.name...)
 				dst, open = append(dst, `":[`...), true
 			} else {
 				dst = append(dst, ',')
@@ -120,9 +110,9 @@ func (all remarks) append(dst []byte) []byte {
 			dst = strconv.AppendInt(dst, int64(r.Row), 10)
 			dst = append(dst, `,"column":`...)
 			dst = tensors.AppendText(dst, r.Column)
-			if unseen {
+			if l.name == "unseen" {
 				dst = append(dst, `,"value":`...)
-				dst = tensors.AppendText(dst, fmt.Sprintf("%.256s", *r.Unseen))
+				dst = tensors.AppendText(dst, fmt.Sprintf("%.256s", r.Unseen))
 			}
 			dst = append(dst, '}')
 		}
@@ -133,14 +123,15 @@ func (all remarks) append(dst []byte) []byte {
 	return dst
 }
 
-// name sets the headers that name the columns.
-func (all remarks) name(header http.Header) {
-	for key, unseen := range map[string]bool{headerImputed: false, headerUnseen: true} {
-		if columns := all.columns(unseen); len(columns) > 0 {
+// nameRemarks sets the headers that name the columns of remarks.
+func nameRemarks(header http.Header, all *encoder.Remarks) {
+	for key, columns := range map[string][]string{headerImputed: all.Imputed.Columns, headerUnseen: all.Unseen.Columns} {
+		if len(columns) > 0 {
+			escaped := make([]string, len(columns))
 			for i, column := range columns {
-				columns[i] = url.QueryEscape(column)
+				escaped[i] = url.QueryEscape(column)
 			}
-			header[key] = []string{fmt.Sprintf("%.4096s", strings.Join(columns, ", "))}
+			header[key] = []string{fmt.Sprintf("%.4096s", strings.Join(escaped, ", "))}
 		}
 	}
 }

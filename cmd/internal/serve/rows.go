@@ -51,7 +51,7 @@ func (c *call) rows(features bool) (string, error) {
 		c.buffers.answer, err = c.slot.Message(features)
 		return typeArrow, err
 	}
-	c.buffers.answer = appendRows(c.buffers.answer[:0], c.slot.Pair(), made, c.remarks, features)
+	c.buffers.answer = appendRows(c.buffers.answer[:0], c.slot.Pair(), made, &c.remarks, features)
 	return typeJSON, nil
 }
 
