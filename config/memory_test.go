@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // planOf is the plan of a process with the defaults, changed by edit.
@@ -45,14 +46,22 @@ func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	}
 }
 
-// Sets kept by age are not in memory: neither the schedule of explorations nor the age matters.
+// Sets kept by age are not in memory: the schedule of explorations does not matter. A little is of each model.
 func TestKeptSetsAreNotInThePlan(t *testing.T) {
-	plain := planOf(t, []string{meter.StageFeaturize}, func(*Config) {}).Bytes
-	often := planOf(t, []string{meter.StageFeaturize}, func(c *Config) {
-		c.Stages.Exploration.Every, c.Stages.Topics.FeaturesRetention, c.Stages.Topics.KeepFeatureSets = time.Hour, 30*24*time.Hour, 1000
-	}).Bytes
-	if often != plain {
+	const age = 30 * 24 * time.Hour
+	plan := func(edit func(*Config)) int64 {
+		return planOf(t, []string{meter.StageFeaturize}, func(c *Config) {
+			c.Stages.Topics.FeaturesRetention = age
+			edit(c)
+		}).Bytes
+	}
+	plain := plan(func(*Config) {})
+	if often := plan(func(c *Config) { c.Stages.Exploration.Every, c.Stages.Topics.KeepFeatureSets = time.Hour, 1000 }); often != plain {
 		t.Errorf("%d bytes, %d with hourly explorations", plain, often)
+	}
+	every := Default().Stages.Train.Interval
+	if rare := plan(func(c *Config) { c.Stages.Train.Interval = age }); plain-rare != int64(age/every-1)*state.ModelBytes {
+		t.Errorf("%d bytes, %d with a model in %v", plain, rare, age)
 	}
 }
 

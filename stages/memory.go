@@ -3,6 +3,7 @@ package stages
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/formats"
@@ -13,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/subsample"
 	"github.com/eerf-stream/eerf/stages/train"
 	"github.com/eerf-stream/eerf/training"
@@ -69,16 +71,20 @@ func readsEvents(stage string) bool { return stage != meter.StageSelect && stage
 // are dropped.
 const partitionBytes = 256 << 10
 
-// messagesNeed covers the messages being worked on: aligned, decoded, encoded, and their rows that are scored.
+// messagesNeed covers the messages being worked on: aligned, decoded, encoded, their rows that are scored, and lists of rows
+// and of rejected ones.
 func (s Settings) messagesNeed(load MemoryLoad) MemoryNeed {
-	message := s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + 3*events.ChunkBytes
+	message := s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + 4*events.ChunkBytes
 	return MemoryNeed{fmt.Sprintf("events that are worked on, %d messages at a time", load.Messages),
 		int64(load.Messages)*message + arrowio.SchemasBytes, []string{"memory.messages", "limits.budget_bytes", "limits.max_message_bytes"}}
 }
 
-// followerNeed covers the feature set in use, the next one, and one being read.
+// followerNeed covers the feature set in use, the next one, and one being read, and what snapshots keep of every model on
+// the topic.
 func (s Settings) followerNeed() MemoryNeed {
-	return MemoryNeed{"feature sets: the one in use, the next, and one that is read", 4 * s.setBytes(), []string{"topics.max_message_bytes"}}
+	models := 2*int64(s.Topics.KeepModels) + int64(s.Topics.FeaturesRetention/max(s.Train.Interval, time.Second))
+	return MemoryNeed{"feature sets: the one in use, the next, and one that is read; what is known of each model", 4*s.setBytes() + models*state.ModelBytes,
+		[]string{"topics.max_message_bytes", "train.interval", "topics.features_retention"}}
 }
 
 // setBytes bounds a feature set: its dimensions are known only after calibration, but it has to fit a message.
@@ -131,14 +137,14 @@ func (s Settings) FeatureRowBytes(k int) int64 {
 	return bytes
 }
 
-// featurizeNeeds covers the outputs of all partitions, one more for each message being worked on, and memory kept for
-// later ones; and for each partition the dead letters that wait or are being sent, and what a request keeps of its
+// featurizeNeeds covers the outputs of all partitions, one more for each message being worked on, with a copy of its
+// passthrough columns, and memory kept for later ones; and for each partition the dead letters that wait or are being sent, and what a request keeps of its
 // messages.
 func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
 	output := max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs))
 	needs := []MemoryNeed{
-		{"featurize: outputs", max(s.Featurize.OutputMemory, output) + int64(load.Messages)*output + featurize.SpareBytes,
+		{"featurize: outputs", max(s.Featurize.OutputMemory, output) + 2*int64(load.Messages)*output + featurize.SpareBytes,
 			[]string{"featurize.output_memory", "featurize.max_output_bytes"}},
 		{"featurize: what waits in its partitions", n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))), []string{"memory.partitions"}},
 		{"featurize: feature sets as they are computed with, one in use and the next", 4 * s.setBytes(), []string{"topics.max_message_bytes"}},

@@ -206,6 +206,9 @@ func (m *Models) drop(id string) {
 	}
 }
 
+// ModelBytes bounds what is kept of a model.
+const ModelBytes = 2 << 10
+
 // withoutLists returns the part of a model that snapshots keep of each model younger than the retention: a model a minute
 // for a week.
 func withoutLists(model *wire.Model) *wire.Model {

@@ -145,7 +145,7 @@ func (k *modelsKit) inUse() wire.Current {
 
 // A follower keeps of a model what does not grow with its classes and partitions.
 func TestAFollowerKeepsLittleOfAModel(t *testing.T) {
-	const classes, partitions, models, most = 1000, 200, 40, 4 << 10
+	const classes, partitions, models, most = 1000, 200, 40, ModelBytes
 	f := New(nil, nil, testConfig)
 	decoder := arrowio.NewDecoder(f.config.Limits())
 	label := &encoder.Label{Columns: []string{"y"}, Kind: encoder.Category, Task: scoring.MultiClass}
