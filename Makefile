@@ -91,14 +91,15 @@ fuzz-short: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many tensors, events, Kafka batches, own messages; SEED=N repeats a run
+mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many tensors, events, Kafka batches, own messages, a twentieth as many of each kind of schema; SEED=N repeats a run
 	@set -e; seed=$${SEED:-$$(date +%s)}; \
 	mutants() { \
 		echo "$$1: $$2 mutants of seed $$seed"; \
-		$(GO) test -run '^TestMutants$$' -count=1 -timeout 0 -v $$1 -mutant.seed $$seed -mutant.count $$2; \
+		$(GO) test -run "^Test$$3Mutants$$" -count=1 -timeout 0 -v $$1 -mutant.seed $$seed -mutant.count $$2; \
 	}; \
 	mutants ./arrowio $(MUTANTS); \
 	mutants ./arrowio/formats $$(($(MUTANTS) / 2)); \
+	mutants ./arrowio/formats $$(($(MUTANTS) / 20)) Schema; \
 	mutants ./arrowio/tensors $$(($(MUTANTS) / 4)); \
 	for package in ./stages ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
 
@@ -121,8 +122,8 @@ soak-speed: ## full speed for DURATION: memory, goroutines and lag must not grow
 # Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
 
-partitions: ## memory beside its bound for PARTITIONS under hostile input, and what partitions cost: the table of docs/internals/performance.md
-	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run Partitions -count=1 -timeout 0 -v ./cmd/internal/pressure
+partitions: ## memory beside its bound for PARTITIONS and for many schemas, under hostile input, and what partitions cost: the table of docs/internals/performance.md
+	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run 'Partitions|Bound' -count=1 -timeout 0 -v ./cmd/internal/pressure
 
 bench: ## benchmarks in rounds, as benchstat prints them
 	$(call rounds,tool benchstat) -bench '$(BENCH)' $(BENCHPKG)

@@ -68,7 +68,11 @@ func (w *worker) try(n int) error {
 	w.mutant = w.suite.Make(random(w.report.Seed, n), w.mutant[:0])
 	w.meter.at = n
 	w.collect()
+	began := processorTime()
 	reason, err := w.suite.Try(w.meter, w.mutant)
+	if took := processorTime() - began; took > w.report.Longest {
+		w.report.Longest, w.report.LongestAt = took, n
+	}
 	if err == nil {
 		err = w.meter.fault
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
@@ -117,11 +116,7 @@ func (s *site) stated(names string) int64 {
 // sendHostile writes messages that take far more memory than bytes to each partition, between good rows.
 func (s *site) sendHostile(partitions int) {
 	s.t.Helper()
-	client, err := kafka.New(kafka.Config{Brokers: s.cluster.ListenAddrs(), Compression: kafka.CompressionZstd}, zap.NewNop())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = client.Close() }()
+	client := s.compressing(kafka.CompressionZstd)
 	good := pipeline.Record{Value: event(s.t, 200, 10)}
 	requests := [][]pipeline.Record{
 		{good},
