@@ -80,7 +80,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	}
 	// These have their defaults because no other value is valid with the rest, or known.
 	atDefault := map[string]bool{"exploration.distribution": true, "events.label_transform": true,
-		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true, "registry.token_file": true,
+		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true,
 		"registry.user": true, "registry.password_file": true, "registry.oauth.token_file": true, "registry.oauth.token_command": true,
 		"featurize.sets_from": true}
 	for _, key := range Keys() {

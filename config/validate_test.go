@@ -35,7 +35,7 @@ func TestRules(t *testing.T) {
 		{"no such format", func(c *Config) { c.Stages.Events.Format = "xml" }, "events.format", "want one of auto"},
 		{"schema of JSON", func(c *Config) { c.Stages.Events.Format, c.Stages.Events.Schema = "json", "a.avsc" }, "events.schema", "avro or protobuf"},
 		{"address of no registry", func(c *Config) { c.Registry.URL = []string{"registry:8081"} }, "registry.url", "http://"},
-		{"token in the open", func(c *Config) { c.Registry.URL, c.Registry.TokenFile = []string{"http://registry"}, "t" }, "registry.url", "allow_plaintext"},
+		{"token in the open", func(c *Config) { c.Registry.URL, c.Registry.OAuth.TokenFile = []string{"http://registry"}, "t" }, "registry.url", "allow_plaintext"},
 		{"budget below the largest message", func(c *Config) {
 			c.Kafka.FetchMaxBytes, c.Kafka.BatchBudgetBytes, c.Stages.Limits.MaxMessageBytes = 1<<20, 7<<20, 1<<20
 		}, "kafka.batch_budget_bytes", "topics.max_message_bytes (8388608)"},

@@ -71,15 +71,14 @@ func New(c Config) (*Client, error) {
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
-	for _, file := range []string{c.PasswordFile, c.TokenFile} {
-		if file != "" {
-			if _, err := secret(file); err != nil {
-				return nil, err
-			}
+	authenticate := func(*http.Request) error { return nil }
+	switch {
+	case c.User != "":
+		if _, err := secret(c.PasswordFile); err != nil {
+			return nil, err
 		}
-	}
-	authenticate := c.authenticate
-	if !c.OAuth.IsZero() {
+		authenticate = c.authenticate
+	case !c.OAuth.IsZero():
 		tokens, err := oauth.Open(c.OAuth, zap.NewNop()) // what fails is said by the request that needs the token
 		if err != nil {
 			return nil, fmt.Errorf("oauth.%w", err)
@@ -96,22 +95,13 @@ func New(c Config) (*Client, error) {
 	return &Client{client}, nil
 }
 
-// authenticate adds the credentials to a request.
+// authenticate adds user and password to a request.
 func (c Config) authenticate(request *http.Request) error {
-	switch {
-	case c.User != "":
-		password, err := secret(c.PasswordFile)
-		if err != nil {
-			return fmt.Errorf("password_file: %w", err)
-		}
-		request.SetBasicAuth(c.User, password)
-	case c.TokenFile != "":
-		token, err := secret(c.TokenFile)
-		if err != nil {
-			return fmt.Errorf("token_file: %w", err)
-		}
-		request.Header.Set("Authorization", "Bearer "+token)
+	password, err := secret(c.PasswordFile)
+	if err != nil {
+		return fmt.Errorf("password_file: %w", err)
 	}
+	request.SetBasicAuth(c.User, password)
 	return nil
 }
 

@@ -26,13 +26,12 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		"no scheme":           {Config{URL: []string{"http://a", "b:8081"}}, "url[1]"},
 		"user in the address": {Config{URL: []string{"http://u:p@a"}}, "url[0]"},
 		"user alone":          {Config{User: "u"}, "password_file"},
-		"token and user":      {Config{User: "u", PasswordFile: "p", TokenFile: "t"}, "token_file"},
 		"certificate alone":   {Config{TLS: TLS{CertFile: "c"}}, "tls.cert_file"},
-		"readable":            {Config{URL: []string{"http://a"}, TokenFile: "t"}, "allow_plaintext"},
-		"meant to be":         {Config{URL: []string{"http://a"}, TokenFile: "t", AllowPlaintext: true}, ""},
+		"readable":            {Config{URL: []string{"http://a"}, User: "u", PasswordFile: "p"}, "allow_plaintext"},
+		"meant to be":         {Config{URL: []string{"http://a"}, User: "u", PasswordFile: "p", AllowPlaintext: true}, ""},
 		"oauth":               {Config{URL: []string{"https://a"}, OAuth: oauth.Config{TokenFile: "t"}}, ""},
 		"oauth of nothing":    {Config{OAuth: oauth.Config{Scope: "s"}}, "oauth.token_endpoint"},
-		"oauth and token":     {Config{TokenFile: "t", OAuth: oauth.Config{TokenFile: "t"}}, "oauth.token_endpoint"},
+		"oauth and user":      {Config{User: "u", PasswordFile: "p", OAuth: oauth.Config{TokenFile: "t"}}, "oauth.token_endpoint"},
 		"oauth readable":      {Config{URL: []string{"http://a"}, OAuth: oauth.Config{TokenFile: "t"}}, "allow_plaintext"},
 		"timeout":             {Config{Timeout: -time.Second}, "timeout"},
 	} {
@@ -42,12 +41,12 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	}
 }
 
-// TestRequests identifies itself, registers, and distinguishes a refusal from a temporary fault.
+// TestRequests identifies itself by a token, with what the registry wants in addition, registers, and distinguishes a refusal from a temporary fault.
 func TestRequests(t *testing.T) {
 	status, body := http.StatusOK, ""
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer abc" {
-			t.Errorf("authorization %q", r.Header.Get("Authorization"))
+		if r.Header.Get("Authorization") != "Bearer abc" || r.Header.Get("Target-Sr-Cluster") != "lsrc-1" {
+			t.Errorf("%v", r.Header)
 		}
 		w.WriteHeader(status)
 		switch {
@@ -75,7 +74,8 @@ func TestRequests(t *testing.T) {
 	if err := errors.Join(os.WriteFile(token, []byte("abc\n"), 0o600), os.WriteFile(ca, certificate(server), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	client, err := New(Config{URL: []string{server.URL}, TokenFile: token, TLS: TLS{CAFile: ca}})
+	client, err := New(Config{URL: []string{server.URL}, TLS: TLS{CAFile: ca},
+		OAuth: oauth.Config{TokenFile: token, Extensions: []string{"target-sr-cluster=lsrc-1"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,28 +123,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestTokensOfOAuth sends a token with what the registry wants besides, and says where there is none.
-func TestTokensOfOAuth(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer abc" || r.Header.Get("Target-Sr-Cluster") != "lsrc-1" {
-			t.Errorf("%v", r.Header)
-		}
-		_, _ = io.WriteString(w, `{"schemaType": "PROTOBUF", "schema": "x"}`)
-	}))
-	defer server.Close()
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("abc\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	client, err := New(Config{URL: []string{server.URL}, AllowPlaintext: true,
-		OAuth: oauth.Config{TokenFile: file, Extensions: []string{"target-sr-cluster=lsrc-1"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if schema, err := client.Fetch(t.Context(), 12); err != nil || schema.Text != "x" {
-		t.Errorf("%+v, %v", schema, err)
-	}
-	client, err = New(Config{URL: []string{server.URL}, AllowPlaintext: true, OAuth: oauth.Config{TokenCommand: []string{"false"}}})
+// TestNoTokenIsSaid has a token command that fails.
+func TestNoTokenIsSaid(t *testing.T) {
+	client, err := New(Config{URL: []string{"https://127.0.0.1:1"}, OAuth: oauth.Config{TokenCommand: []string{"false"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ type Config struct {
 	URL          []string `key:"url" doc:"addresses of a Schema Registry, as http://localhost:8081 or, for Apicurio, http://localhost:8080/apis/ccompat/v7; several are tried in turn; empty = none, and messages that name a schema cannot be read"`
 	User         string   `key:"user" doc:"name to authenticate as, by HTTP basic authentication"`
 	PasswordFile string   `key:"password_file" doc:"file with the password of registry.user; one newline at its end is not part of it; read again for each request"`
-	TokenFile    string   `key:"token_file" doc:"file with a bearer token, instead of user and password; read again for each request"`
 	// AllowPlaintext means the same as for the connection to the brokers.
 	AllowPlaintext bool          `key:"allow_plaintext" doc:"send the password or token to an http address, where anyone on the network path can read it"`
 	TLS            TLS           `key:"tls"`
@@ -49,7 +48,7 @@ func (c Config) Validate() error {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 			faults = append(faults, fmt.Errorf("url[%d]: want http:// or https:// with a host and without a user", i))
-		} else if u.Scheme == "http" && (c.User+c.TokenFile != "" || !c.OAuth.IsZero()) && !c.AllowPlaintext {
+		} else if u.Scheme == "http" && (c.User != "" || !c.OAuth.IsZero()) && !c.AllowPlaintext {
 			faults = append(faults, fmt.Errorf("url[%d]: password or token would be readable on the way; use https, or set allow_plaintext if that is meant", i))
 		}
 	}
@@ -67,12 +66,9 @@ func (c Config) credentialFaults() (faults []error) {
 	if (c.User == "") != (c.PasswordFile == "") {
 		faults = append(faults, errors.New("user: user and password_file go together"))
 	}
-	if c.User != "" && c.TokenFile != "" {
-		faults = append(faults, errors.New("token_file: either a token or a user"))
-	}
 	if !c.OAuth.IsZero() {
-		if c.User+c.TokenFile != "" {
-			faults = append(faults, errors.New("oauth.token_endpoint: oauth takes the place of user and token_file"))
+		if c.User != "" {
+			faults = append(faults, errors.New("oauth.token_endpoint: oauth takes the place of user"))
 		}
 		for _, err := range oauth.Faults(c.OAuth.Validate()) {
 			faults = append(faults, fmt.Errorf("oauth.%w", err))
