@@ -37,7 +37,7 @@ go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
 for cluster in "$@"; do
   case $cluster in
     one) on --nodes 1 -- 'TestConformance|TestIdentit|TestTheRoad|TestPoisonThatCompactionLeaves' ;;
-    secured) on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities' ;;
+    secured) on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities|TestTokensAreRenewed' ;;
     three) on --nodes 3 -- 'TestConformance|TestIdentityIsOf|TestAnUncleanElection|TestTheRoad' ;;
     *) echo "integration.sh: one, secured or three, not $cluster" >&2 && exit 2 ;;
   esac

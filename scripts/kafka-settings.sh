@@ -1,5 +1,6 @@
 # The settings of a test cluster, read by kafka.sh: what depends on the variables nodes, secured, port, cluster and patience.
-# Node I has four ports from port + 4·(I-1) on: clients, controller, clients with certificates, clients without TLS.
+# Node I has four ports from port + 4·(I-1) on: clients, controller, clients with certificates, clients without TLS. The port
+# after those of all nodes has the keys of tokens.
 # shellcheck shell=bash disable=SC2154
 
 users=() # arguments that make users when storage is formatted
@@ -13,6 +14,7 @@ describe() {
     addresses 3 >"$cluster/brokers-readable"
     openssl rand -hex 12 >"$cluster/password"
     certificates
+    signer
     local mechanism
     for mechanism in SCRAM-SHA-256 SCRAM-SHA-512; do
       users+=(--add-scram "$mechanism=[name=admin,password=$(cat "$cluster/password")]")
@@ -36,6 +38,24 @@ certificates() (
   authority -subj /CN=client -CA ca.pem -CAkey ca.key -keyout client.key -out client.pem
   cat node.key node.crt >node.pem
 )
+
+# signer makes the key that signs tokens, and shows brokers its public half on loopback, as a JSON web key set.
+signer() (
+  mkdir "$cluster/jwks" && cd "$cluster/jwks" || return
+  openssl genrsa -out ../signer.key 2048 2>>../openssl.log
+  printf '{"keys": [{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "e": "AQAB", "n": "%s"}]}' "$(modulus)" >keys.json
+  nohup openssl s_server -accept "127.0.0.1:$((port + 4 * nodes))" -cert "$cluster/node.crt" -key "$cluster/node.key" -WWW \
+    </dev/null >../jwks.log 2>&1 &
+  echo $! >pid
+  disown
+)
+
+# modulus prints that of the key, as base64 for URLs.
+modulus() {
+  local hex
+  hex=$(openssl rsa -in ../signer.key -noout -modulus | sed 's/.*=//; s/../\\x&/g')
+  printf '%b' "$hex" | openssl base64 -A | tr '+/' '-_' | tr -d =
+}
 
 authority() {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 7 "$@" 2>>openssl.log ||
@@ -110,7 +130,8 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 PROPERTIES
 }
 
-# guarded has nodes know each other by their certificate; they and the user admin may do everything.
+# guarded has nodes know each other by their certificate; they and the user admin may do everything. The validator of tokens
+# is named, because that of Kafka 4.1.1's default only reads them.
 guarded() {
   local listener
   cat <<PROPERTIES
@@ -126,18 +147,26 @@ listener.name.controller.ssl.client.auth=required
 ssl.principal.mapping.rules=RULE:^CN=([^,]+)\$/\$1/
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:kafka;User:admin
-sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER
+sasl.oauthbearer.jwt.validator.class=org.apache.kafka.common.security.oauthbearer.BrokerJwtValidator
+sasl.oauthbearer.jwks.endpoint.url=https://127.0.0.1:$((port + 4 * nodes))/keys.json
+sasl.oauthbearer.expected.issuer=issuer
+sasl.oauthbearer.expected.audience=kafka
 PROPERTIES
   for listener in sasl_ssl sasl_plaintext; do
     logins "listener.name.$listener" org.apache.kafka.common.security
   done
 }
 
-# logins says who may log in: by PLAIN the user admin, by SCRAM whoever the cluster was told of.
+# logins says who may log in: by PLAIN the user admin, by SCRAM whoever the cluster was told of, by OAUTHBEARER the subject of
+# a token, for as long as that lives. A broker has to log in itself where it is told of authorities.
 logins() {
   cat <<PROPERTIES
 $1.plain.sasl.jaas.config=$2.plain.PlainLoginModule required user_admin="$(cat "$cluster/password")";
 $1.scram-sha-256.sasl.jaas.config=$2.scram.ScramLoginModule required;
 $1.scram-sha-512.sasl.jaas.config=$2.scram.ScramLoginModule required;
+$1.oauthbearer.sasl.jaas.config=$2.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="kafka" ssl.truststore.type="PEM" ssl.truststore.location="$cluster/ca.pem";
+$1.oauthbearer.sasl.server.callback.handler.class=$2.oauthbearer.OAuthBearerValidatorCallbackHandler
+$1.oauthbearer.connections.max.reauth.ms=3600000
 PROPERTIES
 }

@@ -20,10 +20,11 @@
 #   EERF_TEST_BROKERS   the addresses, comma separated
 #   EERF_TEST_KAFKA     the folder of the cluster: a folder 1 to N for each node, with its log; script names this file
 # With --nodes 3 topics have three replicas, of which two acknowledge; without it there is one node.
-# With --secured brokers demand TLS and SASL (plain, scram-sha-256, scram-sha-512), users have the rights that they are
-# given and no others, and the folder holds
+# With --secured brokers demand TLS and SASL (plain, scram-sha-256, scram-sha-512, oauthbearer), users have the rights
+# that they are given and no others, and the folder holds
 #   ca.pem, client.pem, client.key   the authority, and a certificate of the user "client"
 #   password                         that of the user "admin", who may do everything
+#   signer.key                       signs tokens: RS256, key id "1", by "issuer", for "kafka"
 #   brokers-mutual                   addresses where the client's certificate says who it is
 #   brokers-readable                 addresses with SASL and without TLS
 #
@@ -31,7 +32,7 @@
 # settings of its user and stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/kafka-VERSION. Data and logs are in a temporary
 # folder that goes with the cluster; where a node does not start, the end of its log is shown.
 #
-# KAFKA_PORT=N       listen on the ports from N on, four for each node, instead of free ones
+# KAFKA_PORT=N       listen on the ports from N on, four for each node and one, instead of free ones
 # KAFKA_KEEP_LOGS=D  copy the nodes' logs to the folder D when the cluster stops
 set -euo pipefail
 
@@ -145,7 +146,7 @@ free_ports() {
 
 # launch makes the cluster that the options ask for, starts its nodes, and returns when they answer.
 launch() {
-  local ports=$((4 * nodes)) i
+  local ports=$((4 * nodes + 1)) i
   port=${KAFKA_PORT:-$(free_ports "$ports")}
   free "$port" "$ports" || fail "ports $port to $((port + ports - 1)) are not free"
   cluster=$(mktemp -d "${TMPDIR:-/tmp}/eerf-kafka.XXXXXX")
@@ -180,7 +181,9 @@ format() {
 # start_node starts a node with a log of its own: what is waited for is what this start says.
 start_node() {
   cat "$cluster/$1/log" >>"$cluster/$1/log-before"
-  nohup "${java_quick[@]}" -Xmx256M -Dlog4j2.level=INFO kafka.Kafka "$cluster/$1/server.properties" \
+  nohup "${java_quick[@]}" -Xmx256M -Dlog4j2.level=INFO \
+    "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=$(sed -n 's/^sasl.oauthbearer.jwks.endpoint.url=//p' "$cluster/$1/server.properties")" \
+    kafka.Kafka "$cluster/$1/server.properties" \
     </dev/null >"$cluster/$1/log" 2>&1 &
   echo $! >"$cluster/$1/pid"
   disown # or its end, which may be meant, is reported
@@ -212,7 +215,7 @@ running() {
   else
     arguments=$(ps -o args= -p "$pid") || return
   fi
-  [[ $arguments == *"$cluster/$1/server.properties"* ]]
+  [[ $arguments == *"$cluster/"* ]]
 }
 
 # end sends a node a signal and returns when its process is gone.
@@ -228,6 +231,7 @@ end() {
 # discard ends the nodes and removes the folder of the cluster. No orderly end: nothing of it is kept.
 discard() {
   local node
+  [[ ! -d $cluster/jwks ]] || end jwks KILL || true
   for node in "$cluster"/[0-9]*; do
     end "${node##*/}" KILL || true
     if [[ -n ${KAFKA_KEEP_LOGS:-} ]]; then

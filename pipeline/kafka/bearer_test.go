@@ -174,35 +174,41 @@ func (c *guardedConn) answer(id []byte, response kmsg.Response) {
 	_, _ = c.Conn.Write(body)
 }
 
-// TestConnectionsAreAuthenticatedAgain writes, reads and stays in a group while sessions end and end.
+// TestConnectionsAreAuthenticatedAgain uses them while sessions end and end.
 func TestConnectionsAreAuthenticatedAgain(t *testing.T) {
 	g := &guard{judge: func(string) string { return "" }, life: 1800 * time.Millisecond}
-	c := g.start(t)
-	client := dial(t, c)
-	o := pipelinetest.Own(t, client, "group", "topic")
-	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
-	var expected []string
-	for done := false; !done; {
-		value := fmt.Sprint("v", len(expected))
-		expected = append(expected, value)
-		pipelinetest.Produce(t, client, "topic", 0, pipelinetest.Values(value)...)
-		if _, err := client.Fetch(pipelinetest.Context(t), "topic", 0, int64(len(expected)-1)); err != nil {
-			t.Fatal(err)
-		}
+	useUntil(t, dial(t, g.start(t)), "topic", func() bool {
 		g.mu.Lock()
-		done = g.again >= 4
-		g.mu.Unlock()
-	}
-	if got := pipelinetest.ReadUntil(t, client, "topic", 0, 0, int64(len(expected))); len(got) != len(expected) {
-		t.Errorf("%d of %d records", len(got), len(expected))
-	}
+		defer g.mu.Unlock()
+		return g.again >= 4
+	})
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ended > 0 || client.Groups()[0].Joins != 1 {
-		t.Errorf("%d connections were late, the group was joined %d times", g.ended, client.Groups()[0].Joins)
+	if g.ended > 0 {
+		t.Errorf("%d connections were late", g.ended)
 	}
 	if want := "n,,\x01auth=Bearer " + bearerToken + "\x01logicalCluster=lkc-1\x01identityPoolId=pool-2\x01\x01"; g.first[0] != want {
 		t.Errorf("%q", g.first[0])
+	}
+}
+
+// useUntil writes, reads and stays in a group until enough has happened.
+func useUntil(t *testing.T, client *kafka.Client, topic string, enough func() bool) {
+	t.Helper()
+	o := pipelinetest.Own(t, client, topic, topic)
+	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 1 })
+	var written int64
+	for ; !enough(); written++ {
+		pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values(fmt.Sprint("v", written))...)
+		if _, err := client.Fetch(pipelinetest.Context(t), topic, 0, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := pipelinetest.ReadUntil(t, client, topic, 0, 0, written); len(got) != int(written) {
+		t.Errorf("%d of %d records", len(got), written)
+	}
+	if joins := client.Groups()[0].Joins; joins != 1 {
+		t.Errorf("the group was joined %d times", joins)
 	}
 }
 

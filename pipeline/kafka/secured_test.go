@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -30,6 +31,7 @@ func TestEveryWayIn(t *testing.T) {
 	certified := ours
 	certified.CertFile, certified.KeyFile = on.real.File("client.pem"), on.real.File("client.key")
 	const admin = kafkatest.Admin
+	bearer := kafka.SASL{Mechanism: "oauthbearer", OAuth: on.real.TokenEndpoint(t, time.Minute).Config()}
 	for _, way := range []struct {
 		name  string
 		addrs []string
@@ -46,6 +48,7 @@ func TestEveryWayIn(t *testing.T) {
 		{"plain", readable, kafka.TLS{}, kafka.SASL{Mechanism: "plain", User: admin, Password: password, AllowPlaintext: true}, admin},
 		{"scram 256", readable, kafka.TLS{}, kafka.SASL{Mechanism: "scram-sha-256", User: admin, Password: password}, admin},
 		{"scram 512", readable, kafka.TLS{}, kafka.SASL{Mechanism: "scram-sha-512", User: admin, PasswordFile: file}, admin},
+		{"tls oauth", on.addrs, ours, bearer, admin},
 		{"certificate", mutual, certified, kafka.SASL{}, "client"},
 	} {
 		t.Run(way.name, func(t *testing.T) {
@@ -77,6 +80,15 @@ func TestNoWayIn(t *testing.T) {
 	ours := kafka.TLS{Enabled: true, CAFile: on.real.File("ca.pem")}
 	dir := t.TempDir()
 	_, otherCert, otherKey := certificate(t, dir)
+	bearer := func(scope, fault string, claims map[string]any) kafka.SASL {
+		endpoint := on.real.TokenEndpoint(t, time.Minute)
+		endpoint.Fail(fault)
+		endpoint.Claim(claims)
+		c := endpoint.Config()
+		c.Scope = scope
+		return kafka.SASL{Mechanism: "oauthbearer", OAuth: c}
+	}
+	hourAgo := time.Now().Add(-time.Hour).Unix()
 	for _, way := range []struct {
 		name      string
 		addrs     []string
@@ -89,6 +101,14 @@ func TestNoWayIn(t *testing.T) {
 		{"scram 256, another password", on.addrs, ours, kafka.SASL{Mechanism: "scram-sha-256", User: "admin", Password: "canary"}, true, "Authentication"},
 		{"scram 512, another password", on.addrs, ours, kafka.SASL{Mechanism: "scram-sha-512", User: "admin", Password: "canary"}, true, "Authentication"},
 		{"scram 512, nobody's name", on.addrs, ours, kafka.SASL{Mechanism: "scram-sha-512", User: "nobody", Password: password}, true, "Authentication"},
+		{"oauth, an old token", on.addrs, ours, bearer("kafka", "", map[string]any{"iat": hourAgo, "exp": hourAgo}), true, "invalid_token"},
+		{"oauth, a forged token", on.addrs, ours, bearer("kafka", kafkatest.Forged, nil), true, "invalid_token"},
+		{"oauth, another audience", on.addrs, ours, bearer("kafka", "", map[string]any{"aud": "others"}), true, `audience "others"`},
+		{"oauth, another issuer", on.addrs, ours, bearer("kafka", "", map[string]any{"iss": "others"}), true, `issuer "others"`},
+		{"oauth, another scope", on.addrs, ours, bearer("others", "", nil), true, "invalid_scope"},
+		{"oauth, a page for a token", on.addrs, ours, bearer("kafka", kafkatest.Page, nil), false, `200 OK of type "text/html`},
+		{"oauth, a slow endpoint", on.addrs, ours, bearer("kafka", kafkatest.Slow, nil), false, "no answer within 1s"},
+		{"oauth, an endpoint that is away", on.addrs, ours, bearer("kafka", kafkatest.Away, nil), false, "token from http://127.0.0.1"},
 		{"another authority", on.addrs, kafka.TLS{Enabled: true, CAFile: otherCert},
 			kafka.SASL{Mechanism: "plain", User: "admin", Password: password}, false, "certificate"},
 		{"authorities of the system", on.addrs, kafka.TLS{Enabled: true},
@@ -116,6 +136,17 @@ func TestNoWayIn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTokensAreRenewed uses connections while one token ends after another.
+func TestTokensAreRenewed(t *testing.T) {
+	kafkatest.Need(t, 1, true)
+	on := connect(t)
+	endpoint := on.real.TokenEndpoint(t, 5*time.Second)
+	c := on.config()
+	c.SASL = kafka.SASL{Mechanism: "oauthbearer", OAuth: endpoint.Config()}
+	client := dial(t, c)
+	useUntil(t, client, pipelinetest.NewTopic(t, client, 1, nil), func() bool { return len(endpoint.Issued("eerf")) > 2 })
 }
 
 // TestAMissingRightIsNamed tries everything that needs a right as a user with all other rights.
