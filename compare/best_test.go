@@ -60,17 +60,17 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 		},
 		"no random features at all are best": {
 			[]*cell{errorsOf("linear", 1, 1, 1.1), plain, errorsOf("energy", 8, 9, 8)}, "linear", nil,
-			"linear has the smallest error, by more than chance: use a linear model (trainer fit --map linear)",
+			"linear has the smallest error, by more than chance: use a linear model (trainer fit --map linear --clip 0)",
 		},
 		"a linear model is enough": {
 			[]*cell{plain, errorsOf("linear", 9, 12, 11), errorsOf("energy", 8.9, 11, 12)}, "", []string{Plain, "linear", "energy"},
-			"energy has the smallest error, within chance of plain, linear: use a linear model (trainer fit --map linear)",
+			"energy has the smallest error, within chance of plain, linear: use a linear model (trainer fit --map linear --clip 0)",
 		},
 		"trees win": {
 			[]*cell{plain, linear, errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "trees has the smallest error, by more than chance: boosted trees win; plain errs 2 times as much",
 		},
 		"trees win, and of the others a linear model is enough": {
-			[]*cell{plain, errorsOf("linear", 10, 12, 11), errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "a linear model is enough (trainer fit --map linear)",
+			[]*cell{plain, errorsOf("linear", 10, 12, 11), errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "a linear model is enough (trainer fit --map linear --clip 0)",
 		},
 		"trees are no better": {
 			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5), errorsOf(Trees, 5, 6, 5.5)}, "adaptive-refined", nil,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -238,6 +239,34 @@ func TestAwkwardRows(t *testing.T) {
 		if math.IsNaN(m.Error) || math.IsInf(m.Error, 0) {
 			t.Errorf("measurement %+v", m)
 		}
+	}
+}
+
+// A linear model sees outliers as they are, whatever they are to random features.
+func TestTheLinearModelIsNotClipped(t *testing.T) {
+	tails := func(s *datasets.Split) {
+		s.Encoder.Clip, s.Encoder.Tail, s.Encoder.Dim = 5, encoder.TailLog, madeDim
+		for range madeDim {
+			s.Encoder.Columns = append(s.Encoder.Columns, encoder.Column{Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}})
+		}
+		for _, d := range []*datasets.Data{s.Train, s.Test} {
+			for i := range d.N {
+				x := &d.X[i*madeDim]
+				if i%10 == 0 {
+					*x *= 40
+				}
+				d.Y[i] = *x
+				if z := float64(*x); math.Abs(z) > 5 {
+					*x = float32(math.Copysign(5*(1+math.Log(math.Abs(z)/5)), z))
+				}
+			}
+		}
+	}
+	o := quick()
+	o.Methods, o.Features, o.Repeats = []string{"linear"}, []int{20}, 1
+	r := run(t, twisted{made{task: scoring.Regression, rows: 600}, tails}, o)
+	if l := line(t, r, "linear"); l.Error.Mean > 1e-6 {
+		t.Errorf("%v %% unexplained of a linear label", l.Error.Mean)
 	}
 }
 

@@ -68,9 +68,9 @@ func (t *Table) advice(least *Line, cellOf func(method string) *cell) string {
 	enough := linear == ours || !clearlyWorse(cellOf(linear.Method), cellOf(ours.Method))
 	switch {
 	case enough && least == trees && trees.Best:
-		return "boosted trees win; where a row must cost less than they do, a linear model is enough (trainer fit --map linear)"
+		return "boosted trees win; where a row must cost less than they do, a linear model is enough (trainer fit --map linear --clip 0)"
 	case enough:
-		return "use a linear model (trainer fit --map linear)"
+		return "use a linear model (trainer fit --map linear --clip 0)"
 	case least == trees && trees.Best:
 		return fmt.Sprintf("boosted trees win; %s errs %.2g times as much", ours.Method, ours.Error.Mean/max(trees.Error.Mean, 1e-9))
 	case trees == nil && linear.Error.Mean > farBehind*ours.Error.Mean:

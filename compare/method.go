@@ -19,6 +19,8 @@ type Method struct {
 	Summary string
 	// AnySize means that its number of features does not depend on M.
 	AnySize bool
+	// Unclipped means that the method sees numbers beyond the clip as they are, not as logarithms.
+	Unclipped bool
 	// Refuses returns why the method cannot work with these options, "" if it can; nil means that it always
 	// can.
 	Refuses func(o Options) string

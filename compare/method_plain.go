@@ -43,8 +43,8 @@ func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
 }
 
 var linearMethod = &Method{
-	Name: "linear", Title: "the encoded columns themselves", AnySize: true,
-	Summary: "No random features: a linear model on the d encoded columns, whatever M is.",
+	Name: "linear", Title: "the encoded columns themselves", AnySize: true, Unclipped: true,
+	Summary: "No random features: a linear model on the d encoded columns, without --clip, whatever M is.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
 		dim := t.Candidates().Dim
 		columns := scoring.Candidates{

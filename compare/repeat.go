@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -28,6 +29,9 @@ type repeat struct {
 	columns    []int32        // of the file, from which the encoded ones come
 	classNames []string
 	warning    string
+
+	encoder *encoder.Encoder
+	linear  *repeat // for methods without a clip; nil until one needs it
 }
 
 // newRepeat prepares the rows and the pool of a repeat.
@@ -36,7 +40,7 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	r := &repeat{
 		number: number, seed: o.Seed + uint64(number), options: o,
 		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
-		shares: make(map[string]*share), predicted: make(map[string]*predictions),
+		shares: make(map[string]*share), predicted: make(map[string]*predictions), encoder: split.Encoder,
 	}
 	if err := r.checkRows(); err != nil {
 		return nil, err
@@ -92,6 +96,9 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 	if method.predict != nil {
 		return r.tryPredictions(ctx, run, method)
 	}
+	if method.Unclipped {
+		r = r.unclipped()
+	}
 	trial := r.newTrial(m)
 	runtime.GC() // so that no method pays for the garbage of the previous one
 	began := time.Now()
@@ -124,6 +131,16 @@ func (r *repeat) tryPredictions(ctx context.Context, run Measurement, method *Me
 	run.Train, run.Test, run.RowMicroseconds = found.Train, found.Predict, 1e6*found.Predict/float64(r.test.rows)
 	run.Note, run.Error, run.Measures = found.Note, errors.percent, errors.Measures
 	return run, errors
+}
+
+// unclipped returns the repeat with rows in which the logarithms beyond the clip are undone.
+func (r *repeat) unclipped() *repeat {
+	if r.linear == nil {
+		linear := *r
+		linear.train, linear.test = r.train.unclipped(r.encoder), r.test.unclipped(r.encoder)
+		r.linear = &linear
+	}
+	return r.linear
 }
 
 // tryChoice trains and measures a model on a feature set.

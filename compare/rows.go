@@ -1,6 +1,9 @@
 package compare
 
 import (
+	"slices"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
@@ -31,6 +34,17 @@ func newRows(d *datasets.Data, coding labelCoding) *rows {
 	r.y = make([]float32, r.rows*r.outputs)
 	training.CodeClasses(r.y, r.class, d.Classes)
 	return r
+}
+
+// unclipped returns the rows without the encoder's logarithms.
+func (r *rows) unclipped(e *encoder.Encoder) *rows {
+	x := slices.Clone(r.x)
+	if !e.Unclip(x) {
+		return r
+	}
+	u := *r
+	u.x = x
+	return &u
 }
 
 // sample returns copies of some rows, in the order of list, for scoring.

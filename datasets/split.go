@@ -31,11 +31,9 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	if t.hint != "" {
 		report.Warnings = append(report.Warnings, t.hint)
 	}
-	telltales, err := t.telltales(enc, trainRows)
-	if err != nil {
+	if err := t.review(enc, trainRows, &report); err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
-	report.Warnings = append(report.Warnings, telltales...)
 	s := &Split{Encoder: enc, Report: report}
 	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows); err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
@@ -100,24 +98,25 @@ func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, enc
 	return learn.Encoder()
 }
 
-// telltaleRows is how many rows columns are compared with the label on, at least, if there are so many.
-const telltaleRows = 2000
+// reviewedRows is how many rows are looked at a second time, at least, if there are so many.
+const reviewedRows = 10_000
 
-// telltales returns warnings about columns that all but equal the label in the first of the given rows.
-func (t *Table) telltales(enc *encoder.Encoder, rows [][]int32) ([]string, error) {
-	found, added := encoder.NewTelltales(enc), 0
+// review reports what a second look at the first of the given rows finds.
+func (t *Table) review(enc *encoder.Encoder, rows [][]int32, report *encoder.Report) error {
+	look, added := encoder.NewReview(enc), 0
 	step := max(1, chunkValues/enc.Dim)
 	for r, rec := range t.records {
-		for list := rows[r]; len(list) > 0 && added < telltaleRows; {
+		for list := rows[r]; len(list) > 0 && added < reviewedRows; {
 			take := list[:min(step, len(list))]
 			list = list[len(take):]
-			if err := found.Add(rec, take); err != nil {
-				return nil, err
+			if err := look.Add(rec, take); err != nil {
+				return err
 			}
 			added += len(take)
 		}
 	}
-	return found.Warnings(), nil
+	look.Report(report)
+	return nil
 }
 
 // addRows adds some rows of a record to the calibrator.

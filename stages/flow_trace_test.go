@@ -60,7 +60,7 @@ func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 	if mapped.Parent.SpanID().String() != "00f067aa0ba902b7" || trained.Parent.SpanID() != mapped.SpanContext.SpanID() {
 		t.Errorf("featurize is a child of %s, train of %s", mapped.Parent.SpanID(), trained.Parent.SpanID())
 	}
-	if _, ok := names["featurize "+f.settings.Topics.Events+" not_arrow"]; !ok {
+	if _, ok := names["featurize "+f.settings.Topics.Events+" unknown_format"]; !ok {
 		t.Errorf("no span says why a message was refused: %v", slices.Collect(maps.Keys(names)))
 	}
 	for _, out := range f.features(0) {

@@ -46,7 +46,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 		"eerf_message_handling_seconds stage=featurize":                          totals.Featurize.Messages,
 		"eerf_feature_delay_seconds":                                             totals.Train.Messages, // one output for each message here
 		"eerf_output_messages_total stage=featurize":                             totals.Train.Messages,
-		"eerf_dead_letters_total stage=featurize reason=not_arrow":               1,
+		"eerf_dead_letters_total stage=featurize reason=unknown_format":          1,
 		"eerf_owned_partitions stage=featurize":                                  partitions,
 		"eerf_group_joins_total stage=train":                                     1,
 		"eerf_exploration_missing_rows pipeline=bench":                           0,

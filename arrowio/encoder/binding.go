@@ -18,6 +18,8 @@ type binding struct {
 	encoder *Encoder
 	*tables
 
+	rows int64 // encoded since [Rows.TakeImputed]
+
 	schema *arrow.Schema
 	// features and label are column numbers in schema; label is empty if there is none.
 	features []int
@@ -39,6 +41,8 @@ type boundColumn struct {
 	// indicators are for booleans and categories, codes for categories only.
 	indicators indicators
 	codes      map[string]int32
+
+	imputed int64 // values since [Rows.TakeImputed]
 }
 
 // tables are what an encoder looks values up in. They are immutable, and everybody who uses the encoder shares them: with many

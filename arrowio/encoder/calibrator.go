@@ -16,8 +16,11 @@ import (
 // The first record with rows decides what the feature columns are. Later records must have all of them, with the same
 // kinds. If the options do not list the features, these columns are left out, and reported:
 //
-//   - whole-number and string columns that look like identifiers: over 95 % of at least 100 values are distinct,
-//     among the first 65,536 of the column, of strings the first 8,192 (fewer when there are more than 64 or 32 such columns),
+//   - columns that look like identifiers among their first 65,536 values, of strings 8,192 (fewer when there are more than 64
+//     or 32 such columns), if these are at least 100. Of strings and integers over 95 % are distinct; or at least 1000 values recur at
+//     most ten times on average, and the name says what they are ("customerID"), or, of strings, there are ever more of them. Of strings
+//     none is then in more than 1 % of the rows,
+//   - columns that were identifiers before (Options.Identifiers),
 //   - string columns that hold text: most values have more than MaxCategoryBytes bytes, or they look like identifiers of more
 //     than 40 bytes,
 //   - columns of types that cannot be read.
@@ -170,7 +173,7 @@ func (c *Calibrator) settleTypes() {
 	whole, texts := 0, 0
 	for _, at := range c.features {
 		t, _ := typeOf(c.schema.Field(at).Type)
-		whole += int(count(arrow.IsInteger(c.schema.Field(at).Type.ID())))
+		whole += int(count(t.kind == Numeric))
 		texts += int(count(t.kind == Category))
 	}
 	for i, l := range c.columns {
@@ -180,15 +183,15 @@ func (c *Calibrator) settleTypes() {
 			continue
 		}
 		l.become(t, sketchTexts(texts, c.options.MaxCategories))
-		if arrow.IsInteger(field.Type.ID()) && !l.explicit {
-			l.whole = newDistinctWhole(wholeWindow(whole))
+		if t.kind == Numeric && !l.explicit {
+			l.whole = newDistinct[int64](wholeWindow(whole))
 		}
 	}
 }
 
 // noteNames records which of the columns named in the options exist.
 func (c *Calibrator) noteNames() {
-	for _, list := range [][]string{c.options.Label, c.options.Passthrough, c.options.Exclude} {
+	for _, list := range [][]string{c.options.Label, c.options.Passthrough, c.options.Exclude, c.options.Include} {
 		for _, name := range list {
 			c.named[name] = c.named[name] || c.schema.HasField(name)
 		}
@@ -199,6 +202,11 @@ func (c *Calibrator) noteNames() {
 // rows, no feature column is left, fewer than two rows were labelled, or the label has one class.
 func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	report := Report{Rows: c.rows, Labelled: c.label.rows, UnseenClass: c.label.unseen, LeftOut: slices.Clone(c.leftOut)}
+	for _, name := range c.options.Identifiers {
+		if !slices.Contains(c.options.Include, name) && !slices.Contains(c.options.Features, name) {
+			report.Identifiers = append(report.Identifiers, name)
+		}
+	}
 	if c.fault != nil {
 		return nil, report, c.fault
 	}
@@ -207,6 +215,9 @@ func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	}
 	o := &c.options
 	e := &Encoder{Clip: o.Clip, Standardize: o.Standardize, Passthrough: slices.Clone(o.Passthrough)}
+	if o.Clip > 0 {
+		e.Tail = TailLog
+	}
 	if o.NaN == NaNMissing {
 		e.NaN = NaNMissing
 	}
@@ -252,6 +263,9 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 			continue
 		}
 		report.LeftOut = append(report.LeftOut, LeftOut{l.name, reason})
+		if l.identifies() && !slices.Contains(report.Identifiers, l.name) {
+			report.Identifiers = append(report.Identifiers, l.name)
+		}
 	}
 	if len(e.Columns) == 0 {
 		return noFeatures(report.LeftOut)
@@ -289,6 +303,9 @@ func (c *Calibrator) warn(e *Encoder, report *Report) {
 	}
 	if none := c.missing(c.options.Passthrough); len(none) > 0 {
 		add("passthrough names columns that no calibration record has: %s", listed(none, ", "))
+	}
+	if none := c.missing(c.options.Include); len(none) > 0 {
+		add("include names columns that no calibration record has: %s", listed(none, ", "))
 	}
 	if none := c.missing(c.options.Exclude); len(none) > 0 {
 		add("exclude names columns that no calibration record has: %s", listed(none, ", "))

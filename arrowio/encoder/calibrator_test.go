@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func TestCalibrationOfEveryKind(t *testing.T) {
 			{Name: "c", Kind: Category, Width: 2, Categories: []string{"u", "v"}},
 			{Name: "v", Kind: Vector, Width: 2, Mean: []float64{2, 7}, Scale: []float64{math.Sqrt(2.0 / 3), 1}},
 		},
-		Clip: 5, Standardize: StandardizeNumeric, Passthrough: []string{"id"}, Dim: 6,
+		Clip: 5, Tail: TailLog, Standardize: StandardizeNumeric, Passthrough: []string{"id"}, Dim: 6,
 		Label: &Label{Columns: []string{"y"}, Kind: Numeric, Task: scoring.Regression, Mean: []float64{2}},
 	}
 	if got, want := canonical(t, e), canonical(t, want); got != want {
@@ -95,6 +96,61 @@ func TestColumnsLeftOutByDefault(t *testing.T) {
 	}
 	if report.NonFinite != rows || len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0], `"absent"`) {
 		t.Errorf("non-finite %d, warnings %v", report.NonFinite, report.Warnings)
+	}
+}
+
+// customers are n rows of customers who come two to five times each, in any order.
+func customers(n int) []int {
+	r := rand.New(rand.NewPCG(1, 2))
+	var all []int
+	for c := 0; len(all) < n; c++ {
+		for range 2 + r.IntN(4) {
+			all = append(all, c)
+		}
+	}
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:n]
+}
+
+func TestIdentifiersThatRepeat(t *testing.T) {
+	const rows = 5000
+	who, r := customers(rows), rand.New(rand.NewPCG(3, 4))
+	name := func(format string) []any {
+		return sequence(rows, func(i int) any { return fmt.Sprintf(format, who[i]*7919%100000) })
+	}
+	zipf := rand.NewZipf(r, 1.2, 1, 1<<20)
+	rec := record(t,
+		col(t, "customerID", text, name("%05d-ABCDE")...),
+		col(t, "visitor", text, name("v%d")...),                                                                  // by its values alone
+		col(t, "regular_id", text, sequence(rows, func(int) any { return fmt.Sprint("r", r.IntN(rows/12)) })...), // no more than these
+		col(t, "shop", text, sequence(rows, func(int) any { return fmt.Sprint("s", r.IntN(rows/12)) })...),
+		col(t, "street", text, sequence(rows, func(int) any { return fmt.Sprint("road ", zipf.Uint64()) })...), // endless, yet some are common
+		col(t, "user_id", i64, sequence(rows, func(i int) any { return 1000 + who[i] })...),
+		col(t, "account id", f64, sequence(rows, func(i int) any { return 1000 + who[i] })...), // as in JSON
+		col(t, "cents", i64, sequence(rows, func(i int) any { return 100 + who[i] })...),
+		col(t, "euros", f64, sequence(rows, func(i int) any { return i })...),
+		col(t, "zone_id", i64, sequence(rows, func(i int) any { return i % 265 })...),
+		col(t, "paid", f64, sequence(rows, func(i int) any { return who[i] })...),
+	)
+	e, report := calibrated(t, Options{Clip: 5}, rec)
+	if want := []string{"customerID", "visitor", "user_id", "account id"}; !slices.Equal(report.Identifiers, want) {
+		t.Errorf("identifiers %q, want %q; left out %v", report.Identifiers, want, report.LeftOut)
+	}
+	if len(e.Columns) != 7 {
+		t.Errorf("features %v", e.FeatureNames())
+	}
+	// They stay out when they no longer look like it, until somebody includes them.
+	few := record(t, col(t, "customerID", text, sequence(rows, func(i int) any { return fmt.Sprint(i % 4) })...), col(t, "x", f64, sequence(rows, func(i int) any { return i % 7 })...))
+	o := Options{Clip: 5, Identifiers: report.Identifiers}
+	if e, again := calibrated(t, o, few); len(e.Columns) != 1 || !slices.Equal(again.Identifiers, report.Identifiers) || again.Columns[0].Use != UseLeftOut || again.Columns[0].Reason != identifierBefore {
+		t.Errorf("features %v, report %+v", e.FeatureNames(), again)
+	}
+	o.Include = []string{"customerID"}
+	if e, again := calibrated(t, o, few); len(e.Columns) != 2 || slices.Contains(again.Identifiers, "customerID") {
+		t.Errorf("features %v, identifiers %v", e.FeatureNames(), again.Identifiers)
+	}
+	if e, _ := calibrated(t, o, rec); !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Name == "customerID" }) {
+		t.Errorf("features %v", e.FeatureNames())
 	}
 }
 

@@ -2,10 +2,14 @@ package encoder
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
+
+// identifierBefore is why a column stays left out that has been an identifier.
+const identifierBefore = "an earlier exploration took it for an identifier or text: events.include makes it a feature"
 
 // choose returns the feature columns that the options select in the first record, and those left
 // out.
@@ -25,7 +29,12 @@ func choose(o *Options, schema *arrow.Schema) ([]*learned, []LeftOut, error) {
 				leftOut = append(leftOut, LeftOut{name, reason})
 				continue
 			}
-			columns = append(columns, &learned{name: name, want: columnType{kindAny, 1}})
+			included := slices.Contains(o.Include, name)
+			if slices.Contains(o.Identifiers, name) && !included {
+				leftOut = append(leftOut, LeftOut{name, identifierBefore})
+				continue
+			}
+			columns = append(columns, &learned{name: name, explicit: included, want: columnType{kindAny, 1}})
 		}
 	}
 	return columns, leftOut, nil

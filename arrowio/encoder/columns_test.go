@@ -313,7 +313,7 @@ func TestTextSketchKeepsItsBound(t *testing.T) {
 		if s.approximate() && len(exact) <= limit || s.distinct() != int64(min(len(exact), limit)) {
 			r.Fatalf("%d distinct values, %d in the sketch of %d", len(exact), s.distinct(), limit)
 		}
-		if s.lost > int64(n)/int64(limit+1) || len(s.rows) > limit || len(s.seen) > limit {
+		if s.lost > int64(n)/int64(limit+1) || len(s.rows) > limit || len(s.hashes.seen) > limit {
 			r.Fatalf("lost %d of %d, %d counts", s.lost, n, len(s.rows))
 		}
 		for v, was := range exact {

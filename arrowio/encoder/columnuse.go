@@ -1,6 +1,7 @@
 package encoder
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -35,6 +36,8 @@ type ColumnUse struct {
 	Distinct int64   `json:"distinct,omitempty"`
 	Kept     int     `json:"kept,omitempty"`
 	Other    float64 `json:"other,omitempty"`
+	// Clipped is the share of a feature's numbers that are beyond the clip.
+	Clipped float64 `json:"clipped,omitempty"`
 	// Reason is why the column was left out, or what people should know about it.
 	Reason string `json:"reason,omitempty"`
 }
@@ -135,5 +138,8 @@ func (l *learned) describeFeature(use *ColumnUse, c *Column, rows int64) {
 	use.Kept = len(c.Categories)
 	if c.Other {
 		use.Other = float64(l.texts.rest(c.Categories)) / float64(rows)
+		if use.Other > 0.5 && use.Reason != "" {
+			use.Reason += fmt.Sprintf(", which are in %.0f %% of the rows", 100*(1-use.Other-use.Missing))
+		}
 	}
 }

@@ -25,7 +25,8 @@
 //
 // # Values
 //
-// A number v becomes (v - mean)/scale in float64, is clipped to ±Clip, and is stored as float32. A category is one-hot,
+// A number v becomes (v - mean)/scale in float64, a logarithm beyond ±Clip (encoders without Tail, and all of them
+// times, are cut there), and is stored as float32. A category is one-hot,
 // a boolean 0 or 1. A time is its seconds since 1970 in UTC or since midnight, and for each cycle the sine and cosine
 // of the elapsed part of its period. One of three settings says which columns are standardized:
 //

@@ -96,6 +96,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 		r.inputs[i] = inputOf(a, r.binding.columns[i].kind)
 	}
 	r.X = resize(r.X, r.N*r.Dim)
+	r.binding.rows += int64(r.N)
 	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows) // an encoder with only a label has no dimensions
 	for first := 0; first < r.N; first += step {
 		next := min(first+step, r.N)
@@ -114,7 +115,9 @@ func (r *Rows) encodeBlock(b *block) {
 			numbers++
 		}
 		if numbers == 0 {
+			before := b.counts.Imputed
 			r.encodeColumn(b, &r.binding.columns[i], &r.inputs[i])
+			r.binding.columns[i].imputed += b.counts.Imputed - before
 			i++
 			continue
 		}

@@ -70,6 +70,27 @@ func TestEncodeOfEveryKind(t *testing.T) {
 	}
 }
 
+func TestTailsAreLogarithms(t *testing.T) {
+	e := &Encoder{Columns: sampleEncoder().Columns[:1], Clip: 5, Tail: TailLog, Standardize: StandardizeNumeric, Dim: 1}
+	for z, want := range map[float64]float64{
+		4.9: 4.9, 5: 5, 5 + 1e-6: 5 + 1e-6, 10: 5 * (1 + math.Ln2), -50: -5 * (1 + math.Log(10)), 5e9: 5 * (1 + 9*math.Log(10)),
+		math.MaxFloat64: 5 * (1 + math.Log(math.MaxFloat64)), // divided by the clip it is infinite
+	} {
+		v := 40 + 10*z
+		if z == math.MaxFloat64 {
+			v, e.Columns[0].Scale = z, []float64{1e-3}
+		}
+		rows := encoded(t, e, record(t, col(t, "age", f64, v, 40)))
+		if math.Abs(float64(rows.X[0])-want) > 1e-6*math.Abs(want) || rows.Counts.Clipped != count(math.Abs(z) > 5) {
+			t.Errorf("%v becomes %v, want %v; %d clipped", z, rows.X[0], want, rows.Counts.Clipped)
+		}
+		e.Columns[0].Scale = []float64{10}
+		if found := e.Unclip(rows.X); found != (math.Abs(z) > 5) || math.Abs(float64(rows.X[0])-min(z, MaxMagnitude)) > 1e-5*math.Abs(z) || rows.X[1] != 0 {
+			t.Errorf("%v is %v again", z, rows.X)
+		}
+	}
+}
+
 func TestRejectedRowsAreLeftOutOfTheirRecord(t *testing.T) {
 	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
 	rec := record(t, col(t, "age", f64, 50, math.NaN(), 60, math.Inf(1), 70))
@@ -106,7 +127,7 @@ func TestStandardizeSettings(t *testing.T) {
 	}{
 		{StandardizeNumeric, 0, []float64{5 / sx, 1, 0, 1, 0, 0.75, 0, 0}, 0},
 		{StandardizeAll, 0, []float64{5 / sx, 0.25 / sb, -0.5 / su, 0.75 / sv, 0, 0, -0.5 / su, -0.25 / sv}, 0},
-		{StandardizeAll, 1, []float64{1, 0.25 / sb, -1, 1, 0, 0, -1, -0.25 / sv}, 2},
+		{StandardizeAll, 1, []float64{1 + math.Log(5/sx), 0.25 / sb, -1, 1, 0, 0, -1, -0.25 / sv}, 2},
 		{StandardizeNone, 1, []float64{9, 1, 0, 1, 4, 0.75, 0, 0}, 0},
 	}
 	for _, c := range cases {

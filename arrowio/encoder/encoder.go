@@ -35,6 +35,9 @@ const (
 	StandardizeNone    = "none"
 )
 
+// TailLog is the setting of Encoder.Tail.
+const TailLog = "log"
+
 // Limits on what an encoder may hold. They bound what a hostile or faulty one can allocate.
 const (
 	// MaxDim bounds the dimensions of an encoded row.
@@ -47,6 +50,8 @@ const (
 	// ωᵀx, which the arc-cosine map of order 2 forms, still fits float32; far beyond it one row could
 	// turn a sum into infinity for good.
 	MaxMagnitude = 1e15
+	// MaxClip bounds Options.Clip, so that no logarithm is beyond MaxMagnitude.
+	MaxClip = 1e12
 )
 
 // Column is one feature column and what calibration learned about it.
@@ -102,8 +107,10 @@ type Label struct {
 type Encoder struct {
 	// Columns are the feature columns; their dimensions follow each other in this order.
 	Columns []Column `json:"columns"`
-	// Clip bounds standardized dimensions to ±Clip; 0 means no clipping.
+	// Clip is the magnitude beyond which standardized dimensions are cut or, of numbers, as Tail says; 0 means no clipping.
 	Clip float64 `json:"clip"`
+	// Tail is TailLog if numbers beyond the clip, also those of vectors, go on as logarithms; empty if they stay at ±Clip.
+	Tail string `json:"tail,omitempty"`
 	// Standardize is "numeric", "all" or "none".
 	Standardize string `json:"standardize"`
 	// NaN is "missing" if a NaN feature counts as missing; empty if it rejects the row.

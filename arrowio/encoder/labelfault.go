@@ -80,7 +80,7 @@ func (l *learnedLabel) nearUnique(classes int) bool {
 	if l.beyondRows > 0 {
 		classes, rows = MaxClasses, l.beyondRows
 	}
-	return rows >= nearUniqueRows && int64(classes)*100 > nearUniquePercent*rows
+	return rows >= identifierRows && int64(classes)*100 > nearUniquePercent*rows
 }
 
 // numberFault says what is wrong with the label of a regression, nil if nothing is.

@@ -39,7 +39,7 @@ func (l *labelValues) add(v float64) {
 
 // settle gives up if the values are neither few nor nearly all different.
 func (l *labelValues) settle() {
-	if len(l.seen) > classesAtMost && l.looked >= nearUniqueRows && !l.nearUnique() {
+	if len(l.seen) > classesAtMost && l.looked >= identifierRows && !l.nearUnique() {
 		l.seen = nil
 	}
 }
@@ -66,6 +66,6 @@ func (l *labelValues) few() bool { return l.seen != nil && len(l.seen) <= classe
 // counts reports whether the values look like row numbers: whole, nearly all different, almost without gaps, and in row
 // order unless all of them were seen.
 func (l *labelValues) counts(rows int64, of moment) bool {
-	return l.seen != nil && l.whole && l.looked >= nearUniqueRows && l.nearUnique() &&
+	return l.seen != nil && l.whole && l.looked >= identifierRows && l.nearUnique() &&
 		of.hi-of.lo < 2*float64(rows) && (l.ascending || l.looked == rows)
 }

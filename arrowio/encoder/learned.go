@@ -19,8 +19,10 @@ type learned struct {
 
 	// moments are those of a number, or of each element of a vector.
 	moments []moment
-	// whole is set for a whole-number column that could be an identifier.
-	whole *distinctWhole
+	// whole is set for a column of numbers that could be an identifier, as long as all are whole; float says that some came
+	// as floats, as all of JSON do.
+	whole *distinct[int64]
+	float bool
 	// hits counts the true ones among n booleans.
 	hits, n int64
 	// texts are for a column of strings, times for other columns of times.
@@ -88,14 +90,20 @@ func (l *learned) learnWhole(a arrow.Array, rows picked, null []bool, s *scratch
 		return
 	}
 	s.whole = resize(s.whole, rows.len())
-	if !loadWhole(s.whole, a, rows) {
-		l.whole.leave()
-		return
-	}
+	integers := loadWhole(s.whole, a, rows)
+	l.float = l.float || !integers
 	for i, v := range s.whole {
-		if null == nil || !null[i] {
-			l.whole.add(v)
+		switch at := s.loaded[i]; {
+		case null != nil && null[i] || !integers && math.IsNaN(at):
+			continue
+		case integers:
+		case at != math.Trunc(at) || math.Abs(at) > maxWhole:
+			l.whole = nil
+			return
+		default:
+			v = int64(at)
 		}
+		l.whole.add(v)
 	}
 }
 
@@ -188,9 +196,22 @@ func (l *learned) unusable() string {
 		if times, _ := l.texts.times(); times != nil {
 			return ""
 		}
-		return l.texts.unusable(l.explicit)
+		return l.texts.unusable(l.name, l.explicit)
 	}
 	return noValue
+}
+
+// identifies reports whether the column looks like an identifier.
+func (l *learned) identifies() bool {
+	switch {
+	case l.explicit:
+		return false
+	case l.texts != nil:
+		times, _ := l.texts.times()
+		return times == nil && l.texts.values.identifies(l.name)
+	}
+	d := l.whole
+	return d != nil && (d.unique() && !l.float || d.recurs() && namesThings.MatchString(l.name))
 }
 
 // noValue is why a column without values is left out.
@@ -198,8 +219,8 @@ const noValue = "it has no value in the calibration rows"
 
 // unusableNumbers is unusable for numbers and vectors.
 func (l *learned) unusableNumbers() string {
-	if l.whole != nil && l.whole.nearUnique() {
-		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values", len(l.whole.seen), l.whole.n)
+	if l.identifies() {
+		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values", l.whole.judged, l.whole.n)
 	}
 	for j := range l.moments {
 		if l.moments[j].n > 0 {

@@ -80,7 +80,7 @@ func (l *learnedTexts) rest(kept []string) int64 {
 
 // unusable returns why the strings cannot be a feature, or "". A column that the options name is left out only if it
 // has no values.
-func (l *learnedTexts) unusable(explicit bool) string {
+func (l *learnedTexts) unusable(name string, explicit bool) string {
 	s := &l.values
 	switch {
 	case s.n == 0:
@@ -89,10 +89,10 @@ func (l *learnedTexts) unusable(explicit bool) string {
 		return "none of its values in the calibration rows is valid UTF-8"
 	case s.outside == s.n || !explicit && 2*s.long > s.n:
 		return fmt.Sprintf("it holds text: %.0f %% of its values have more than %d bytes", 100*float64(s.long)/float64(s.n), MaxCategoryBytes)
-	case len(s.rows) > 0 && (explicit || !s.nearUnique()):
+	case len(s.rows) > 0 && (explicit || !s.identifies(name)):
 		return ""
 	}
-	distinct, n := s.judged()
+	distinct, n := s.hashes.judged, s.hashes.n
 	if average := s.bytes / s.n; average > identifierBytes {
 		return fmt.Sprintf("it holds text: %d distinct strings in %d values, of %d bytes on average", distinct, n, average)
 	}

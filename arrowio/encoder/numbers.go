@@ -15,7 +15,10 @@ func (r *Rows) encodeNumbers(b *block, column, columns int) {
 	n := b.rows.len()
 	r.strip = resize(r.strip, n*columns)
 	for k := range columns {
-		r.scaleColumn(b, &r.binding.columns[column+k], &r.inputs[column+k], r.strip[k*n:(k+1)*n])
+		before := b.counts.Imputed
+		c := &r.binding.columns[column+k]
+		r.scaleColumn(b, c, &r.inputs[column+k], r.strip[k*n:(k+1)*n])
+		c.imputed += b.counts.Imputed - before
 	}
 	transpose(b.x[r.binding.columns[column].at:], r.strip, b.dim, n)
 }

@@ -15,8 +15,8 @@ const (
 	TaskClassification = "classification"
 )
 
-// DefaultClip is the usual bound of standardized dimensions. At five standard deviations an outlier
-// still counts as one, but a single wild value no longer decides a score.
+// DefaultClip is the usual bound beyond which standardized numbers are logarithms. At five standard deviations an
+// outlier still counts as one, but a single wild value no longer decides a score.
 const DefaultClip = 5
 
 // DefaultMaxCategories is the usual bound on the categories of a string column. Rarer values share a dimension.
@@ -32,6 +32,11 @@ type Options struct {
 	// (see the package documentation), in the order of the first record, except the label, the passthrough and the
 	// excluded columns, and those that look like identifiers or text (see [Calibrator]).
 	Features []string `json:"features,omitempty"`
+	// Include are columns that are features even if they look like identifiers or text.
+	Include []string `json:"include,omitempty"`
+	// Identifiers are columns that were found to be identifiers before. They are no features, whatever they look like now,
+	// unless Features or Include names them.
+	Identifiers []string `json:"identifiers,omitempty"`
 	// Exclude are columns that are never features.
 	Exclude []string `json:"exclude,omitempty"`
 	// Passthrough are columns to copy along with the features; they are features only if Features
@@ -48,7 +53,7 @@ type Options struct {
 	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty. The two commonest need
 	// none: a label with one bad value is not a label of three classes.
 	ClassMinRows int64 `json:"class_min_rows,omitempty"`
-	// Clip bounds standardized dimensions to ±Clip; 0 means no clipping.
+	// Clip is the magnitude beyond which standardized numbers are logarithms, and other dimensions are cut; 0 means no clipping.
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric" (the default), "all" or "none".
 	Standardize string `json:"standardize,omitempty"`
@@ -82,8 +87,8 @@ func (o Options) valueFaults() []error {
 	if !slices.Contains([]string{"", StandardizeNumeric, StandardizeAll, StandardizeNone}, o.Standardize) {
 		add("standardize %q is not one of numeric, all, none", o.Standardize)
 	}
-	if !(o.Clip >= 0 && o.Clip <= MaxMagnitude) {
-		add("clip %v is not in 0..%g", o.Clip, float64(MaxMagnitude))
+	if !(o.Clip >= 0 && o.Clip <= MaxClip) {
+		add("clip %v is not in 0..%g", o.Clip, float64(MaxClip))
 	}
 	if o.MaxCategories < 0 || o.MaxCategories > MaxDim {
 		add("max_categories %d is not in 0..%d", o.MaxCategories, MaxDim)
@@ -110,7 +115,7 @@ func (o Options) nameFaults() []error {
 	lists := []struct {
 		key   string
 		names []string
-	}{{"features", o.Features}, {"exclude", o.Exclude}, {"passthrough", o.Passthrough}, {"label", o.Label}}
+	}{{"features", o.Features}, {"include", o.Include}, {"exclude", o.Exclude}, {"passthrough", o.Passthrough}, {"label", o.Label}}
 	for _, l := range lists {
 		if name, found := repeated(l.names); found {
 			add("%s names %q twice", l.key, name)
@@ -121,6 +126,9 @@ func (o Options) nameFaults() []error {
 	}
 	if both := shared(o.Exclude, o.Features); both != "" {
 		add("columns both in exclude and features: %s", both)
+	}
+	if both := shared(slices.Concat(o.Exclude, o.Label), o.Include); both != "" {
+		add("columns in include and in exclude or label: %s", both)
 	}
 	if both := shared(o.Label, o.Passthrough); both != "" {
 		add("columns both in label and passthrough: %s (the label is always carried along)", both)

@@ -241,8 +241,8 @@ func plainly(e *Encoder, c *Column, value any) []float32 {
 	for j, v := range raw {
 		if j < len(c.Scale) {
 			v = (v - c.Mean[j]) / c.Scale[j]
-			if e.Clip > 0 {
-				v = max(-e.Clip, min(v, e.Clip))
+			if e.Clip > 0 && math.Abs(v) > e.Clip {
+				v = float64(clipped(v, e.Clip, e.tail(c, j)))
 			}
 		}
 		x[j] = float32(v)

@@ -110,6 +110,29 @@ func (r *Rows) Exchange(other *Rows) {
 	*r, *other = *other, *r
 }
 
+// ImputedValues counts what was imputed in a column.
+type ImputedValues struct {
+	Column          string
+	Values, Imputed int64
+}
+
+// TakeImputed returns how many rows were encoded by the encoder in use since the last call, and what of each of its columns:
+// several numbers a row of a vector, else one value.
+func (r *Rows) TakeImputed() (rows int64, found []ImputedValues) {
+	b := &r.binding
+	rows, found = b.rows, make([]ImputedValues, len(b.columns))
+	for i := range b.columns {
+		c, values := &b.columns[i], b.rows
+		if c.kind == Vector {
+			values *= int64(c.width)
+		}
+		found[i] = ImputedValues{b.encoder.Columns[i].Name, values, c.imputed}
+		c.imputed = 0
+	}
+	b.rows = 0
+	return rows, found
+}
+
 // KeepLabelled drops the unlabelled rows from X, Row and Targets, in place, so that the rest can be
 // scored. Rejected and Counts stay.
 func (r *Rows) KeepLabelled() {

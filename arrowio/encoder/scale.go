@@ -15,6 +15,7 @@ type scaling struct {
 	// limit bounds a dimension: beyond it a value is clipped, or rejected if clips is false.
 	limit float64
 	clips bool
+	tail  string
 	// nanMissing says that NaN is a missing value.
 	nanMissing bool
 
@@ -36,7 +37,7 @@ func newScaling(e *Encoder, c *Column, first, next int) scaling {
 	} else {
 		s.shift, s.scale = s.mean, c.Scale[first:next]
 		if e.Clip > 0 {
-			s.limit, s.clips = e.Clip, true
+			s.limit, s.clips, s.tail = e.Clip, true, e.tail(c, first)
 		}
 	}
 	s.minus, s.times = s.shift, make([]float64, width)
@@ -61,7 +62,7 @@ func ones(n int) []float64 {
 func (s *scaling) apply(j int, v float64) (float32, bool) {
 	z := (v - s.shift[j]) / s.scale[j]
 	if s.clips && math.Abs(z) > s.limit {
-		return float32(math.Copysign(s.limit, z)), true
+		return clipped(z, s.limit, s.tail), true
 	}
 	return float32(z), false
 }
@@ -119,7 +120,7 @@ func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
 		fault = nanFeature
 	case s.clips && !math.IsInf(v, 0):
 		b.counts.Clipped++
-		return float32(math.Copysign(s.limit, z))
+		return clipped(z, s.limit, s.tail)
 	}
 	if b.fault[i] == noFault {
 		b.fault[i] = fault

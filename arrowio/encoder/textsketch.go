@@ -26,27 +26,19 @@ type textSketch struct {
 	// n is the number of values, bytes their length; outside counts those that cannot be categories: too long, or not
 	// valid UTF-8.
 	n, bytes, outside, long int64
-	// seen holds the hashes of the distinct values, at most limit; uniqueAt is how many there were after the first
-	// limit values.
-	seen     map[uint64]struct{}
-	uniqueAt int
+	hashes                  *distinct[uint64]
 }
 
 // newTextSketch returns an empty sketch for limit strings.
 func newTextSketch(limit int) *textSketch {
-	return &textSketch{textCounts: newTextCounts(limit), seen: make(map[uint64]struct{})}
+	return &textSketch{textCounts: newTextCounts(limit), hashes: newDistinct[uint64](limit)}
 }
 
 // see counts a string.
 func (s *textSketch) see(v string) {
 	s.n++
 	s.bytes += int64(len(v))
-	if len(s.seen) < s.limit {
-		s.seen[xxhash.Sum64String(v)] = struct{}{}
-	}
-	if s.n == int64(s.limit) {
-		s.uniqueAt = len(s.seen)
-	}
+	s.hashes.add(xxhash.Sum64String(v))
 	if !learnable(v) {
 		s.outside++
 		s.long += count(len(v) > MaxCategoryBytes)
@@ -56,24 +48,24 @@ func (s *textSketch) see(v string) {
 }
 
 // distinct returns how many different values there were, at most the limit.
-func (s *textSketch) distinct() int64 { return int64(len(s.seen)) }
+func (s *textSketch) distinct() int64 { return int64(len(s.hashes.seen)) }
 
 // approximate reports whether there were too many different values to count them exactly.
 func (s *textSketch) approximate() bool { return s.lost > 0 }
 
-// nearUnique applies the rule for identifiers to the first values, as many as the limit.
-func (s *textSketch) nearUnique() bool {
-	distinct, n := s.judged()
-	return n >= nearUniqueRows && distinct*100 > nearUniquePercent*n
+// identifies reports whether the strings of a column with this name are identifiers: nearly all differ, or they recur
+// rarely, none of them often, and there are ever more of them or the name says so.
+func (s *textSketch) identifies(name string) bool {
+	d := s.hashes
+	return d.unique() || d.recurs() && s.most() <= max(identifierRepeats, s.n/evenShare) && (d.grows() || namesThings.MatchString(name))
 }
 
-// judged returns how many values the rule for identifiers considers, and how many of them are
-// different.
-func (s *textSketch) judged() (distinct, n int64) {
-	if s.n >= int64(s.limit) {
-		return int64(s.uniqueAt), int64(s.limit)
+// most is how often the commonest string occurs.
+func (s *textSketch) most() (most int64) {
+	for _, n := range s.rows {
+		most = max(most, *n)
 	}
-	return s.distinct(), s.n
+	return most
 }
 
 // commonest returns the most frequent strings (of equally frequent ones the first in byte order) in ascending byte

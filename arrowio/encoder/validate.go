@@ -27,6 +27,12 @@ func (e *Encoder) Validate() error {
 	if !(e.Clip >= 0 && e.Clip <= MaxMagnitude) {
 		add("clip %v is not in 0..%g", e.Clip, float64(MaxMagnitude))
 	}
+	switch {
+	case e.Tail != "" && e.Tail != TailLog:
+		add("tail %q is neither log nor absent", e.Tail)
+	case e.Tail != "" && !(e.Clip > 0 && e.Clip <= MaxClip):
+		add("tail %q with clip %v, which is not in 0..%g", e.Tail, e.Clip, float64(MaxClip))
+	}
 	faults = append(faults, e.columnFaults()...)
 	if e.Label != nil {
 		faults = append(faults, e.Label.faults(e)...)

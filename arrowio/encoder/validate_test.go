@@ -29,6 +29,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"standardize \"\"":             func(e *Encoder) { e.Standardize = "" },
 		"clip NaN":                     func(e *Encoder) { e.Clip = math.NaN() },
 		"clip -1":                      func(e *Encoder) { e.Clip = -1 },
+		"tail \"root\" is neither log": func(e *Encoder) { e.Tail = "root" },
+		"tail \"log\" with clip 1e+13": func(e *Encoder) { e.Tail, e.Clip = TailLog, 1e13 },
 		"0 feature columns":            func(e *Encoder) { e.Columns = nil },
 		"dim 7, the columns have 6":    func(e *Encoder) { e.Dim = 7 },
 		"duplicate column \"age\"":     func(e *Encoder) { e.Columns[1].Name = "age" },
@@ -166,6 +168,8 @@ func FuzzEncoderFromTheWire(f *testing.F) {
 	e.Label = &Label{Columns: []string{"y"}, Kind: Numeric, Mean: []float64{1e300}, Min: pointer(0)}
 	f.Add([]byte(canonical(f, e)))
 	f.Add([]byte(canonical(f, timesEncoder())))
+	e.Tail = TailLog
+	f.Add([]byte(canonical(f, e)))
 	inf := math.Inf(1)
 	stamps := newInt64s(f, arrow.FixedWidthTypes.Timestamp_ns, math.MaxInt64, math.MinInt64, 0, 1e18)
 	rec := record(f, column{"at", stamps}, col(f, "opens", text, "08:15", "x", nil, "23:59:59"), col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),

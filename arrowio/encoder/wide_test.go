@@ -21,6 +21,9 @@ func drawNumbers(t testing.TB, r *rapid.T) (*table, *Encoder) {
 	d := &table{t: t}
 	e := &Encoder{Standardize: rapid.SampledFrom([]string{StandardizeNumeric, StandardizeNone}).Draw(r, "standardize")}
 	e.Clip = rapid.SampledFrom([]float64{0, 5}).Draw(r, "clip")
+	if e.Clip > 0 {
+		e.Tail = rapid.SampledFrom([]string{"", TailLog}).Draw(r, "tail")
+	}
 	e.NaN = rapid.SampledFrom([]string{"", NaNMissing}).Draw(r, "nan")
 	nulls := rapid.SampledFrom([]int{0, 10}).Draw(r, "nulls") // in a hundred
 	columns := rapid.IntRange(1, 3*stripColumns).Draw(r, "columns")

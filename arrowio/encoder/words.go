@@ -16,12 +16,27 @@ func (e *Encoder) Past(j int, threshold float64, above, orEqual bool) string {
 			at -= c.Width
 			continue
 		}
-		if e.Clip > 0 && at < len(c.Scale) && (above && threshold < -e.Clip || !above && threshold > e.Clip) {
-			return c.dimensionName(at)
+		if e.Clip > 0 && at < len(c.Scale) {
+			tail := e.tail(c, at)
+			if allPast(threshold, e.Clip, above, orEqual, tail) {
+				return c.dimensionName(at)
+			}
+			if tail == TailLog {
+				threshold = unclipped(threshold, e.Clip)
+			}
 		}
 		return c.past(at, threshold, above, orEqual)
 	}
 	panic(fmt.Sprintf("encoder: dimension %d of %d", j, e.Dim))
+}
+
+// allPast reports whether all values of a standardized dimension are past a threshold. Where values go on beyond the clip that
+// is said of the hinges that hold a whole column, whose thresholds are below.
+func allPast(threshold, clip float64, above, orEqual bool, tail string) bool {
+	if tail == TailLog {
+		return above && !orEqual && threshold < -clip
+	}
+	return above && threshold < -clip || !above && threshold > clip
 }
 
 // past is Past of dimension j of the column.

@@ -1,6 +1,9 @@
 package encoder
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestPast(t *testing.T) {
 	e := &Encoder{Clip: 5, Columns: []Column{
@@ -38,6 +41,21 @@ func TestPast(t *testing.T) {
 	} {
 		if got := e.Past(c.j, c.threshold, c.above, c.orEqual); got != c.want {
 			t.Errorf("dimension %d past %v: %q, want %q", c.j, c.threshold, got, c.want)
+		}
+	}
+	e.Tail = TailLog
+	for _, c := range []struct {
+		threshold      float64
+		above, orEqual bool
+		want           string
+	}{
+		{-6, true, false, "age"},
+		{-5 * (1 + math.Ln2), true, true, "age ≥ -62.5"},
+		{5 * (1 + math.Ln2), true, false, "age > 137.5"},
+		{5 * (1 + math.Ln2), false, false, "age < 137.5"},
+	} {
+		if got := e.Past(0, c.threshold, c.above, c.orEqual); got != c.want {
+			t.Errorf("past %v of a tail: %q, want %q", c.threshold, got, c.want)
 		}
 	}
 }

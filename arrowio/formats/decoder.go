@@ -27,6 +27,8 @@ type Options struct {
 	// Records from formats other than Arrow then hold only the encoder's feature columns, in types that rarely change
 	// between messages, and their memory is reused for the next message.
 	EncodeOnly bool
+	// Known are the columns that are no strays, in addition to the encoder's; nil = none is one.
+	Known []string
 	// Schemas is the cache of Arrow schemas shared with other decoders; nil means its own.
 	Schemas *arrowio.Schemas
 	// Plans are the compiled schemas shared with other decoders; nil means its own.
@@ -45,6 +47,8 @@ type Decoder struct {
 	recycle *recycler      // nil without Options.EncodeOnly
 	readers map[Format]messageReader
 	isArrow bool // the last message
+	looked  *arrow.Schema
+	stray   []int // columns of looked that are strays
 }
 
 // NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit. An unusable schema
@@ -59,6 +63,17 @@ func NewDecoder(o Options) *Decoder {
 	d.options.Limits = d.arrow.Limits()
 	if d.options.Plans == nil {
 		d.options.Plans = NewPlans()
+	}
+	if o.Known != nil {
+		d.table.known = make(map[string]bool)
+		for _, name := range o.Known {
+			d.table.known[name] = true
+		}
+		if d.wanted != nil {
+			for _, name := range d.wanted.names {
+				d.table.known[name] = true
+			}
+		}
 	}
 	if o.EncodeOnly && d.wanted != nil {
 		d.recycle = newRecycler(d.wanted)
@@ -80,6 +95,32 @@ func (d *Decoder) Left() int64 {
 		return d.arrow.Left()
 	}
 	return d.table.budget.Left
+}
+
+// Strays calls found with each column of the records that Decode returned last which is neither known nor wanted, and its values.
+func (d *Decoder) Strays(records []arrow.Record, found func(name string, values int)) {
+	if d.table.known == nil {
+		return
+	}
+	if !d.isArrow {
+		d.table.strays(found)
+		return
+	}
+	for _, rec := range records {
+		if rec.Schema() != d.looked {
+			d.looked, d.stray = rec.Schema(), d.stray[:0]
+			for i, field := range rec.Schema().Fields() {
+				if !d.table.known[field.Name] {
+					d.stray = append(d.stray, i)
+				}
+			}
+		}
+		for _, i := range d.stray {
+			if values := int(rec.NumRows()) - rec.Column(i).NullN(); values > 0 {
+				found(rec.ColumnName(i), values)
+			}
+		}
+	}
 }
 
 // Trim releases the memory kept after a large message. Call it between messages.
@@ -131,7 +172,8 @@ const unforeseen = "unforeseen fault while decoding"
 func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
 	f, framed := d.format(value)
 	if d.isArrow = f != nil && f.reader == nil; d.isArrow {
-		return d.arrow.Decode(value)
+		recs, err := d.arrow.Decode(value)
+		return recs, d.unlike(value, err)
 	}
 	return d.decode(value, f, framed)
 }

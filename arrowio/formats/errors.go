@@ -9,6 +9,8 @@ import (
 
 // What can be wrong with a message, in addition to what [arrowio.Reason] names and to the faults of the formats.
 var (
+	// ErrUnknownFormat: the format is to be told by the first bytes, and they are of none.
+	ErrUnknownFormat = errors.New("no known format")
 	// ErrUnknownSchema: the registry has no schema with that ID, or there is no schema to read the
 	// message with.
 	ErrUnknownSchema = errors.New("unknown schema")
@@ -23,7 +25,7 @@ func reasons() (faults []error, words []string) {
 			faults, words = append(faults, f.fault), append(words, "bad_"+string(f.name))
 		}
 	}
-	return append(faults, ErrUnknownSchema, ErrBadSchema), append(words, "unknown_schema", "bad_schema")
+	return append(faults, ErrUnknownFormat, ErrUnknownSchema, ErrBadSchema), append(words, "unknown_format", "unknown_schema", "bad_schema")
 }
 
 // Reason returns the short stable word for an error of [Decoder.Decode], including those that [arrowio.Reason] names;

@@ -143,7 +143,7 @@ func TestFormatIsTold(t *testing.T) {
 		"json by id":          {Options{Registry: registered}, framed(3, []byte("{}")), ""},
 		"json is not arrow":   {Options{Format: Arrow}, []byte("{}"), "not_arrow"},
 		"avro":                {Options{Registry: registered}, nestedAvroMessage(t, 1), ""},
-		"avro, no registry":   {Options{}, nestedAvroMessage(t, 1), "not_arrow"},
+		"avro, no registry":   {Options{}, nestedAvroMessage(t, 1), "unknown_format"},
 		"avro, none at all":   {Options{Format: Avro}, nestedAvroMessage(t, 1), "unknown_schema"},
 		"avro as protobuf":    {Options{Format: Protobuf, Registry: registered}, nestedAvroMessage(t, 1), "bad_schema"},
 		"bare avro":           {Options{Format: Avro, Schema: nestedAvro}, nestedAvroMessage(t, 1)[frameBytes:], ""},
@@ -151,7 +151,7 @@ func TestFormatIsTold(t *testing.T) {
 		"protobuf":            {Options{Registry: registered}, nestedProtoMessage(t), ""},
 		"protobuf of no type": {Options{Registry: registered}, framed(2, []byte{2, 18}), "bad_schema"},
 		"unknown":             {Options{Registry: registered}, framed(12, nil), "unknown_schema"},
-		"nothing":             {Options{Registry: registered}, nil, "not_arrow"},
+		"nothing":             {Options{Registry: registered}, nil, "unknown_format"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, _, err := rows(t, NewDecoder(c.options), c.value)
@@ -159,5 +159,26 @@ func TestFormatIsTold(t *testing.T) {
 				t.Errorf("reason %q, want %q: %v", Reason(err), c.reason, err)
 			}
 		})
+	}
+}
+
+// Whoever sends the wrong format hears what it looks like.
+func TestWrongFormatsAreNamed(t *testing.T) {
+	for want, c := range map[string]struct {
+		format Format
+		value  string
+	}{
+		"Arrow is expected, and the message looks like JSON":                         {Arrow, ` {"a": 1}`},
+		"no known format: the message looks like JSON within a JSON string;":         {Auto, `"{\"a\": 1}"`},
+		"no known format: the message looks like text after a byte order mark;":      {Auto, "\ufeff{}"},
+		`no known format: the message looks like text: it begins with "a,b\n1,2\n";`: {Auto, "a,b\n1,2\n"},
+		"looks as if it named schema 7 of a registry, and none is configured":        {Auto, "\x00\x00\x00\x00\x07\x02"},
+		"no known format: the message is empty":                                      {Auto, ""},
+		`no known format: the message begins with "\x01\x02"`:                        {Auto, "\x01\x02"},
+		"anything else needs events.format":                                          {Auto, "\x1f\x8b\x08"},
+	} {
+		if _, err := NewDecoder(Options{Format: c.format}).Decode([]byte(c.value)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "arrow stream") {
+			t.Errorf("%q as %s: %v, want %s", c.value, c.format, err, want)
+		}
 	}
 }

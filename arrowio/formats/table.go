@@ -39,6 +39,7 @@ func (c cell) span() (at, n int) { return int(c.bits >> 32), int(uint32(c.bits))
 type column struct {
 	name   string
 	listed bool           // the index has its name
+	stray  bool           // no one knows the name
 	typ    arrow.DataType // from the schema; nil = the cells decide
 	cells  []cell
 	room   arrowio.Room // of cells
@@ -65,7 +66,8 @@ type table struct {
 	// What has been charged for text and numbers.
 	textRoom, numberRoom arrowio.Room
 
-	bound plan // that gives the columns; nil = the message names them
+	known map[string]bool // names of columns that are no strays; nil = there are none
+	bound plan            // that gives the columns; nil = the message names them
 }
 
 // keptScratch is how many bytes are kept between messages, of each slice and of all cells together.
@@ -107,7 +109,7 @@ const (
 func (t *table) trim() {
 	all := t.columns[:cap(t.columns)]
 	if len(all) > restingColumns || t.bound != nil && t.bound.heldBytes() > restingPlan {
-		*t = table{}
+		*t = table{known: t.known}
 		return
 	}
 	cells := int64(0)
@@ -259,7 +261,7 @@ func (t *table) place(name string, typ arrow.DataType) int {
 	c.typ = typ
 	if !c.listed || c.name != name {
 		t.unlist(at)
-		c.name = name
+		c.name, c.stray = name, t.known != nil && !t.known[name]
 		t.list(at)
 	}
 	t.next = at + 1
@@ -283,6 +285,16 @@ func (t *table) put(at int, kind cellKind, bits uint64) (bool, error) {
 	c.counts[kind]++
 	c.cells = append(cells, cell{kind, bits})
 	return true, nil
+}
+
+// strays calls found with each column that no one knows and its values.
+func (t *table) strays(found func(name string, values int)) {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if values := len(c.cells) - c.counts[cellNull]; c.stray && values > 0 {
+			found(c.name, values)
+		}
+	}
 }
 
 // endRow ends the current row.

@@ -56,19 +56,23 @@ func encode(g *graph, e *encoder.Encoder, inputs []Input) rows {
 type dimension struct {
 	at           int // index in the encoder
 	shift, scale float64
-	// limit is the value to clip to, accepted the largest magnitude that is not rejected.
-	limit, accepted float64
+	// limit is the value to clip to, tail the one beyond which logarithms go on; accepted is the largest magnitude that is not
+	// rejected.
+	limit, tail, accepted float64
 }
 
 // dimensionOf is dimension j of a column whose first dimension is dimension at of the encoder.
 func dimensionOf(e *encoder.Encoder, c *encoder.Column, j, at int) dimension {
-	d := dimension{at: at + j, scale: 1, limit: math.MaxFloat64, accepted: encoder.MaxMagnitude}
+	d := dimension{at: at + j, scale: 1, limit: math.MaxFloat64, tail: math.MaxFloat64, accepted: encoder.MaxMagnitude}
 	if j >= len(c.Scale) {
 		return d
 	}
 	d.shift, d.scale = c.Mean[j], c.Scale[j]
 	if e.Clip > 0 {
 		d.limit, d.accepted = e.Clip, math.MaxFloat64
+		if e.Tail == encoder.TailLog && (c.Kind == encoder.Numeric && j == 0 || c.Kind == encoder.Vector) {
+			d.tail = e.Clip
+		}
 	}
 	return d
 }
@@ -219,17 +223,24 @@ func (n *numbers) reject(g *graph, z string) string {
 	return g.cast("rejected", most, onnxpb.TensorProto_BOOL)
 }
 
-// clip adds the limits of the dimensions that have one.
+// clip adds the limits of the dimensions that have one, and the logarithms beyond them.
 func (n *numbers) clip(g *graph, z string) string {
-	var upper, lower []float64
-	clips := false
+	var upper, lower, tails []float64
+	clips, logs := false, false
 	for _, d := range n.dimensions() {
-		upper, lower = append(upper, d.limit), append(lower, -d.limit)
-		clips = clips || d.limit != math.MaxFloat64
+		upper, lower, tails = append(upper, d.limit), append(lower, -d.limit), append(tails, d.tail)
+		clips, logs = clips || d.limit != math.MaxFloat64, logs || d.tail != math.MaxFloat64
 	}
 	if !clips {
 		return z
 	}
 	below := g.add("clipped above", "Min", []string{z, g.row("upper", upper)})
-	return g.add("clipped", "Max", []string{below, g.row("lower", lower)})
+	clipped := g.add("clipped", "Max", []string{below, g.row("lower", lower)})
+	if !logs {
+		return clipped
+	}
+	// A value becomes c·(1 + ln(|z|/c)) beyond its limit c; within it the logarithm is that of 1.
+	ratio := g.add("ratio", "Div", []string{g.add("magnitude", "Abs", []string{z}), g.row("tails", tails)})
+	logarithm := g.add("logarithm", "Log", []string{g.add("ratio beyond", "Max", []string{ratio, g.double("inside", 1)})})
+	return g.add("with tails", "Mul", []string{clipped, g.add("factor", "Add", []string{logarithm, g.double("one", 1)})})
 }

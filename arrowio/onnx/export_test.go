@@ -182,7 +182,7 @@ func TestWhatHasNoGraphIsRefused(t *testing.T) {
 
 // The values for a category are those of the encoder, whatever is standardized.
 func TestCategoriesStandardizedHoldWhatTheEncoderHolds(t *testing.T) {
-	e := &encoder.Encoder{Clip: 2, Standardize: encoder.StandardizeAll}
+	e := &encoder.Encoder{Clip: 2, Tail: encoder.TailLog, Standardize: encoder.StandardizeAll}
 	c := &encoder.Column{Name: "city", Kind: encoder.Category, Width: 2, Categories: []string{"a", "b"}, Mean: []float64{0.5, 0.01}, Scale: []float64{0.5, 0.1}}
 	for _, want := range []struct {
 		dimension int

@@ -53,7 +53,7 @@ func regression(outputs int, transform encoder.Transform) *encoder.Label {
 // setOf is a set of three features of a map over columns.
 func setOf(t testing.TB, m scoring.Map, columns []encoder.Column, label *encoder.Label) *wire.FeatureSet {
 	t.Helper()
-	e := &encoder.Encoder{Columns: columns, Clip: 5, Standardize: encoder.StandardizeNumeric, NaN: encoder.NaNMissing, Label: label}
+	e := &encoder.Encoder{Columns: columns, Clip: 5, Tail: encoder.TailLog, Standardize: encoder.StandardizeNumeric, NaN: encoder.NaNMissing, Label: label}
 	for _, c := range columns {
 		e.Dim += c.Width
 	}

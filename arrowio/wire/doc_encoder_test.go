@@ -47,6 +47,9 @@ func docEncoders() (list []docEncoder) {
 	values := []int{1, 1, 0, 1, 1, 1, 1} // how many have a mean unless everything is standardized
 	for _, setting := range []string{encoder.StandardizeNumeric, encoder.StandardizeAll, encoder.StandardizeNone} {
 		e := &encoder.Encoder{Clip: 3, Standardize: setting, NaN: encoder.NaNMissing}
+		if setting == encoder.StandardizeNumeric {
+			e.Tail = encoder.TailLog
+		}
 		for i, c := range columns {
 			c.Width = widths[i]
 			if setting != encoder.StandardizeAll {

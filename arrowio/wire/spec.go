@@ -81,6 +81,9 @@ const (
 	MaxRefusedSchemas = 64
 )
 
+// MaxIdentifiers bounds the identifiers kept in a spec.
+const MaxIdentifiers = 1024
+
 // Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
 // under the pipeline's name in the explorations topic.
 type Spec struct {
@@ -130,6 +133,9 @@ type Spec struct {
 
 	// Columns says how the columns of the events are used, for people; not hashed.
 	Columns []encoder.ColumnUse `json:"columns,omitempty"`
+	// Identifiers are the columns that this exploration or an earlier one left out because they look like identifiers: later ones
+	// leave them out too. Not hashed, because the encoder is.
+	Identifiers []string `json:"identifiers,omitempty"`
 
 	// Excluded are the partitions that it was planned without, ascending, with the reasons; not hashed, because
 	// their ranges are.
@@ -153,7 +159,7 @@ func (s *Spec) Hash() string {
 	for i := range c.Partitions {
 		c.Partitions[i].ReportedFrom, c.Partitions[i].ReportedTo = 0, 0
 	}
-	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Excluded, c.LastBatches = time.Time{}, nil, nil, nil, nil
+	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Identifiers, c.Excluded, c.LastBatches = time.Time{}, nil, nil, nil, nil, nil
 	doc, err := json.Marshal(&c)
 	if err != nil {
 		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))

@@ -20,6 +20,7 @@ type rowFlags struct {
 	split      cli.SplitFlags
 	data, test string
 	label      []string
+	include    []string
 	exclude    []string
 	task       string
 	transform  string
@@ -32,6 +33,7 @@ func (f *rowFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.data, "data", "", "file of labelled rows")
 	flags.StringVar(&f.test, "test-file", "", "file of test rows; empty = a share of --data, chosen by the seed")
 	flags.StringSliceVar(&f.label, "label", nil, "label column; several, comma-separated, for a regression with several outputs")
+	flags.StringSliceVar(&f.include, "include", nil, "comma-separated columns that are features even if they look like identifiers or text")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "comma-separated columns that are not features")
 	flags.StringVar(&f.task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
 	flags.StringVar(&f.transform, "label-transform", encoder.TransformNone, "what is learned of a regression label: "+strings.Join(encoder.LabelTransforms(), ", ")+"; errors are in units of the label")
@@ -95,7 +97,7 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 		return nil, err
 	}
 	defer file.Close()
-	events := events.Config{Label: f.label, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform, ClassMinRows: events.Default().ClassMinRows}
+	events := events.Config{Label: f.label, Include: f.include, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform, ClassMinRows: events.Default().ClassMinRows}
 	if err := file.Complete(&events); err != nil {
 		return nil, err
 	}

@@ -94,7 +94,8 @@ def test_duplicates(reader):
     assert kept == 11
 
 
-def test_the_encoder(reader):
+@pytest.mark.parametrize("tail", [{}, {"tail": "log"}])
+def test_the_encoder(reader, tail):
     """Row by row as in reader.py, and by columns, come to the same; that file knows datetimes, not other units."""
     table = messy(300, 9)
     kinds = [
@@ -107,7 +108,7 @@ def test_the_encoder(reader):
         {"name": "opens", "kind": "clock", "width": 3, "mean": [4e4], "scale": [1e4], "cycles": ["day"]},
         {"name": "pixels", "kind": "vector", "width": 2, "mean": [0.1, 0.2], "scale": [1.0, 2.0]},
     ]
-    document = {"columns": kinds, "clip": 2, "standardize": "numeric", "nan": "missing", "dim": sum(c["width"] for c in kinds)}
+    document = {"columns": kinds, "clip": 2, **tail, "standardize": "numeric", "nan": "missing", "dim": sum(c["width"] for c in kinds)}
     rows = table.set_column(table.column_names.index("at_ns"), "at_ns", table["at_ns"].cast(pa.timestamp("us"), safe=False))
     want = np.stack([reader["encode"](document, row) for row in rows.to_pylist()])
     have = Encoder(json.dumps(document).encode()).encode(rows)

@@ -232,6 +232,9 @@ func TestThresholdsLieBetweenValues(t *testing.T) {
 	if len(hinges) != 4 || len(boxes) != 4 || hinges[0].Threshold[0] != below || boxes[3].Coordinate[0] != 2 || boxes[3].Threshold[0] != 0.5 {
 		t.Errorf("bins %v, %v", hinges, boxes)
 	}
+	if hinges, _ = bins([]column{{-8, 0, 1}}, 1000); hinges[0].Threshold[0] != -16 {
+		t.Errorf("a column from -8 on as a hinge: %v", hinges[0])
+	}
 	wide := make(column, 101)
 	for i := range wide {
 		wide[i] = float32(i)

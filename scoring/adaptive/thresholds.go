@@ -62,7 +62,7 @@ const (
 	// binThresholds is how many thresholds of a column have bins at most, binsPerCandidate how many bins there are for a candidate:
 	// beyond that, as with thousands of pixels, columns have fewer each.
 	binThresholds, binsPerCandidate = 32, 4
-	// below is a threshold that all clipped values exceed.
+	// below is a threshold that most standardized values exceed.
 	below = -6
 )
 
@@ -84,7 +84,11 @@ func bins(columns []column, count int) (hinges, boxes []scoring.Product) {
 			boxes = append(boxes, single(true, c.midpoint(0)))
 			continue
 		}
-		hinges = append(hinges, single(false, below))
+		whole := float32(below)
+		if c[0] <= below {
+			whole = 2 * c[0]
+		}
+		hinges = append(hinges, single(false, whole))
 		for i := range min(m, most) {
 			at := i
 			if m > most {

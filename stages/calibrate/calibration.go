@@ -100,11 +100,9 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions calibration stopped at its memory bound (%d MiB over all partitions, at least %d each): it used %d rows",
 			c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()))
 	}
-	telltales, err := c.telltales(enc)
-	if err != nil {
+	if err := c.review(enc, &report); err != nil {
 		return nil, err
 	}
-	report.Warnings = append(report.Warnings, telltales...)
 	found := &calibrated{encoder: enc, report: report, sigma: e.Sigma, rule: bandwidthGiven}
 	switch {
 	case !e.Map.HasBandwidth() && e.Sigma == 0:
@@ -183,11 +181,12 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(partition int32, f
 	return nil
 }
 
-// telltales returns warnings about columns that all but equal the label.
-func (c *calibration) telltales(enc *encoder.Encoder) ([]string, error) {
-	found := encoder.NewTelltales(enc)
-	err := c.eachChunk(enc, func(_ int32, _ int64, chunk arrow.Record) error { return found.Add(chunk, nil) })
-	return found.Warnings(), err
+// review reports what a second look at the rows finds.
+func (c *calibration) review(enc *encoder.Encoder, report *encoder.Report) error {
+	look := encoder.NewReview(enc)
+	err := c.eachChunk(enc, func(_ int32, _ int64, chunk arrow.Record) error { return look.Add(chunk, nil) })
+	look.Report(report)
+	return err
 }
 
 // smallest keeps the rows with the smallest hashes, in hash order; of equal hashes, the row that came first.

@@ -225,6 +225,7 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	planned.Report, planned.Warning = found.report, found.warning
 	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)
 	planned.Memory = sampleMemory(planned.Spec)
+	planned.Spec.Identifiers = found.report.Identifiers[max(0, len(found.report.Identifiers)-wire.MaxIdentifiers):]
 	planned.Spec.Columns = columnsThatFit(planned.Spec, found.report.Columns, s.MaxMessageBytes)
 	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
 		return nil, &planError{planned.Spec.Exploration, err}
@@ -236,6 +237,9 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (*calibrated, int64, error) {
 	shape := chooseShape(scans)
 	options, hint := s.Events.Options(), ""
+	if r.Last != nil {
+		options.Identifiers = r.Last.Identifiers
+	}
 	rows := openRows(s, scans, shape)
 	if kind, ok := encoder.LabelKind(options, rows.schema); ok {
 		if err := labels.Fault(kind); err != nil {

@@ -54,6 +54,7 @@ func TestHashNamesWhatIsAskedFor(t *testing.T) {
 		{"sample rows", func(s *Settings) { s.Exploration.SampleRows++ }, false},
 		{"calibration rows", func(s *Settings) { s.Exploration.CalibrationRows++ }, false},
 		{"feature columns", func(s *Settings) { s.Events.Features = []string{"a"} }, false},
+		{"included columns", func(s *Settings) { s.Events.Include = []string{"a"} }, false},
 		{"passthrough", func(s *Settings) { s.Events.Passthrough = nil }, false},
 		{"label", func(s *Settings) { s.Events.Label = []string{"b"} }, false},
 		{"classes", func(s *Settings) { s.Events.Classes = []string{"no", "yes", "maybe"} }, false},
@@ -91,6 +92,17 @@ func TestSpecAndItsID(t *testing.T) {
 	if other := planned(t, b, s, Request{Sequence: 2}).Spec; other.Exploration == spec.Exploration {
 		t.Error("two plans have one id")
 	}
+	// What was an identifier stays out until the configuration includes it.
+	column := spec.Encoder.Columns[0].Name
+	r := Request{Last: &wire.Spec{Identifiers: []string{column, "gone"}}, Force: true}
+	if later := planned(t, b, s, r).Spec; later.Encoder.Columns[0].Name == column || !slices.Equal(later.Identifiers, r.Last.Identifiers) {
+		t.Errorf("identifier %q: columns %+v, identifiers %v", column, later.Columns, later.Identifiers)
+	}
+	s.Events.Include = []string{column}
+	if later := planned(t, b, s, r).Spec; later.Encoder.Columns[0].Name != column || !slices.Equal(later.Identifiers, []string{"gone"}) {
+		t.Errorf("included %q: columns %+v, identifiers %v", column, later.Columns, later.Identifiers)
+	}
+	s.Events.Include = nil
 	s.Exploration.SampleRows = 75
 	if quarter := planned(t, b, s, Request{}).Spec; quarter.SampleRate != 0.25 || quarter.Partitions[0].Quota != 2*75+64 {
 		t.Errorf("rate %v, %+v", quarter.SampleRate, quarter.Partitions)

@@ -11,13 +11,14 @@ type Config struct {
 	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = told by the first bytes of each"`
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
+	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text; the rest are chosen as without it"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
 	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
-	Clip             float64        `key:"clip" unit:"standard deviations" doc:"bound on standardized values; 0 = off (the paper's setting)"`
+	Clip             float64        `key:"clip" unit:"standard deviations" doc:"standardized values beyond it go on as logarithms; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
 	MaxCategories    int            `key:"max_categories" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
 	MissingIndicator float64        `key:"missing_indicator" doc:"a column with a larger share of missing values in calibration gets an extra dimension that marks them; 1 = never"`
@@ -48,7 +49,7 @@ func (c Config) UnknownClassRows() int64 {
 // Options returns what the encoder should learn.
 func (c Config) Options() encoder.Options {
 	return encoder.Options{
-		Features: c.Features, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
+		Features: c.Features, Include: c.Include, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
 		Classes: c.Classes, ClassMinRows: c.ClassMinRows, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
 		MissingIndicator: c.MissingIndicator, NaN: c.NaN, LabelMin: c.LabelMin, LabelMax: c.LabelMax, LabelTransform: c.LabelTransform,
 	}

@@ -21,7 +21,8 @@ type Source struct {
 	Registry *Schemas // nil = messages that name a schema cannot be read
 	// Admission decides which of its schemas count; nil = all.
 	Admission *Admission
-	Slots     *Slots // in which messages are worked on; nil = each reader has the memory for one
+	Known     []string // columns that are nothing new, in addition to the encoder's; nil = none is
+	Slots     *Slots   // in which messages are worked on; nil = each reader has the memory for one
 }
 
 // SourceOf returns how an exploration reads its messages: by the schemas that it was planned with, if it was with any.
@@ -47,7 +48,7 @@ func (s Source) FeatureReader(enc *encoder.Encoder) *Reader {
 func (s Source) Learner(l formats.Learning) *Reader { return s.reader(formats.Options{Learning: &l}) }
 
 func (s Source) reader(options formats.Options) *Reader {
-	options.Limits, options.Format, options.Schema = s.Limits, s.Format, s.Schema
+	options.Limits, options.Format, options.Schema, options.Known = s.Limits, s.Format, s.Schema, s.Known
 	r := &Reader{registry: s.Registry, admission: s.Admission, encoder: options.Encoder, slots: s.Slots}
 	r.slot = &r.own
 	if s.Slots != nil {
@@ -71,6 +72,7 @@ type Reader struct {
 	slots     *Slots           // nil = own is the only one
 	slot      *Slot            // of the current message
 	own       Slot
+	strays    encoder.ClassTally
 }
 
 // NewReader is [Source.Reader] without schemas.
@@ -145,7 +147,15 @@ func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 		}
 		r.checked = arrowio.Resting(batch.Schema())
 	}
+	r.decoder.Strays(batches, func(name string, values int) { r.strays.Add(name, int64(values)) })
 	return batches, nil
+}
+
+// TakeStrays returns the columns that are neither known nor the encoder's, with the rows that had them since the last call.
+func (r *Reader) TakeStrays() []encoder.ClassRows {
+	found := r.strays.List()
+	r.strays.Clear()
+	return found
 }
 
 // Left is what the message that was read last has left of its budget, for what is made of it.

@@ -73,8 +73,8 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 		for j, v := range values {
 			if j < len(c.Scale) {
 				v = (v - c.Mean[j]) / c.Scale[j]
-				if enc.Clip > 0 {
-					v = max(-enc.Clip, min(enc.Clip, v))
+				if enc.Clip > 0 && math.Abs(v) > enc.Clip { // of numbers, as all are here
+					v = math.Copysign(enc.Clip*(1+math.Log(math.Abs(v)/enc.Clip)), v)
 				}
 			}
 			r.X = append(r.X, v)

@@ -188,8 +188,11 @@ def encode(encoder, row):
         values += [float(absent)] if c.get("missing") else []
         for j, scale in enumerate(c.get("scale", [])):
             values[j] = (values[j] - mean[j]) / scale
-            if encoder["clip"] > 0:
-                values[j] = min(max(values[j], -encoder["clip"]), encoder["clip"])
+            clip = encoder["clip"]
+            if clip > 0 and abs(values[j]) > clip:
+                numbers = encoder.get("tail") == "log" and (c["kind"] == "vector" or c["kind"] == "numeric" and j == 0)
+                tail = 1 + np.log(abs(values[j]) / clip) if numbers else 1
+                values[j] = np.copysign(clip * tail, values[j])
         x.extend(values)
     return np.array(x, dtype=np.float32)
 

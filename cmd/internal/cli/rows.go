@@ -183,7 +183,7 @@ func (r *RowFile) Check(events *events.Config) error {
 		key   string
 		names []string
 	}{
-		{"label", events.Label}, {"features", events.Features}, {"exclude", events.Exclude}, {"passthrough", events.Passthrough},
+		{"label", events.Label}, {"features", events.Features}, {"include", events.Include}, {"exclude", events.Exclude}, {"passthrough", events.Passthrough},
 	} {
 		for _, name := range use.names {
 			if !r.schema.HasField(name) {

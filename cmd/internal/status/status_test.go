@@ -81,7 +81,7 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 		t.Errorf("partition 0: %+v, scoring %+v", p, p.Subsample)
 	}
 	for _, reason := range done.Letters.Reasons {
-		if reason.Reason != "not_arrow" || reason.Letters != 1 || reason.Here != 1 {
+		if reason.Reason != "unknown_format" || reason.Letters != 1 || reason.Here != 1 {
 			t.Errorf("dead letters: %+v", reason)
 		}
 	}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from . import columns, times
-from .messages import one_chunk
+from .messages import FormatError, one_chunk
 from .rows import as_table
 
 MAX_MAGNITUDE = 1e15  # limit of an encoded value that is not clipped
@@ -52,6 +52,9 @@ class Encoder:
         self.label: dict[str, Any] | None = self.document.get("label")
         self.passthrough: list[str] = self.document.get("passthrough") or []
         self._clip: float = self.document["clip"]
+        self._tail: str = self.document.get("tail", "")
+        if self._tail not in ("", "log"):
+            raise FormatError(f"an encoder with tail {self._tail!r}: this package knows log only")
         self._nan_is_missing = self.document.get("nan") == "missing"
 
     def encode(self, rows: Any) -> Encoded:
@@ -121,7 +124,10 @@ class Encoder:
         with np.errstate(over="ignore"):
             dense[:, :k] = (dense[:, :k] - np.asarray(c["mean"][:k] if k else [])) / np.asarray(c["scale"] if k else [])
         if self._clip > 0:
+            tails = {"numeric": 1, "vector": k}.get(c["kind"], 0) if self._tail and k else 0
+            ratio = np.clip(np.abs(dense[:, :tails]) / self._clip, 1.0, np.finfo(np.float64).max)
             np.clip(dense[:, :k], -self._clip, self._clip, out=dense[:, :k])
+            dense[:, :tails] *= 1 + np.log(ratio)
         beyond = np.abs(dense) > MAX_MAGNITUDE
         _mark(fault, beyond, _INF)
         dense[beyond] = 0

@@ -38,7 +38,7 @@ func TestPageInABrowser(t *testing.T) {
 	s.poison("<b>x</b>")
 	b.await("the first set", "document.getElementById('sets').innerText.includes('in use')")
 	b.await("an error of a model", `/error$/.test(document.getElementById('fact-train').textContent)`)
-	b.await("the dead letter", "document.getElementById('letters').innerText.includes('not_arrow')")
+	b.await("the dead letter", "document.getElementById('letters').innerText.includes('unknown_format')")
 	b.await("rows are featurized", number+"('#rate-featurize') > 0")
 	b.await("live errors are as promised", "document.getElementById('live-state').textContent === 'as promised' && document.getElementById('live-text').textContent.includes('labelled rows')")
 	before := eval[float64](b, number+"('#topic-features .figure')")
@@ -107,7 +107,7 @@ func (b *browser) looksAtLetters() {
 	b.run(chromedp.Click(chromedp.ID("letters-seen")))
 	b.await("the badge has gone", "document.getElementById('letters-new').hidden && !document.getElementById('banners').innerText.includes('dead letter')")
 	b.run(chromedp.Reload())
-	b.await("it stays so", "document.getElementById('letters').innerText.includes('not_arrow') && document.getElementById('letters-new').hidden")
+	b.await("it stays so", "document.getElementById('letters').innerText.includes('unknown_format') && document.getElementById('letters-new').hidden")
 }
 
 // awaitsExploration requests an exploration by command and looks at it until its set is in use.

@@ -3,6 +3,7 @@ package encoder
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -16,23 +17,29 @@ const (
 	telltaleRows, telltaleClass = 50, 10
 	// telltaleSums bounds the sums, 8 bytes each: wider rows are not looked at.
 	telltaleSums = 4 << 20
+	// clippedFrom is the share of clipped values above which a column's report names it.
+	clippedFrom = 0.001
 )
 
-// Telltales finds columns that all but equal the label: what is in them is often known no earlier than the label, such
-// as the date of a cancellation. It belongs to one goroutine and keeps at most 32 MiB.
-type Telltales struct {
+// Review is a second look at calibration rows, with the encoder that was learned from them. It finds columns that all but
+// equal the label: what is in them is often known no earlier than the label, such as the date of a cancellation. And it
+// counts what is clipped. It belongs to one goroutine and keeps at most 32 MiB.
+type Review struct {
 	encoder Encoder // without a bound on values
+	clip    float64
+	clipped []int64 // by column
+	seen    int64   // rows
 	rows    Rows
-	n       float64
+	n       float64   // labelled rows
 	x, xx   []float64 // [Dim] sums
 	y, yy   []float64 // [outputs] sums; of classes the rows of each
 	xy      []float64 // [outputs·Dim]; nil = there is nothing to find
 }
 
-// NewTelltales returns one for the columns of an encoder, without rows.
-func NewTelltales(e *Encoder) *Telltales {
-	t := &Telltales{encoder: *e}
-	t.encoder.Clip = 0
+// NewReview returns one for the columns of an encoder, without rows.
+func NewReview(e *Encoder) *Review {
+	t := &Review{encoder: *e, clip: e.Clip, clipped: make([]int64, len(e.Columns))}
+	t.encoder.Clip = 0 // which Tail follows
 	if e.Label == nil {
 		return t
 	}
@@ -43,13 +50,17 @@ func NewTelltales(e *Encoder) *Telltales {
 	return t
 }
 
-// Add adds the rows of a record that have a label: those of take, nil = all. The only error is a wrong schema.
-func (t *Telltales) Add(rec arrow.Record, take []int32) error {
-	if t.xy == nil {
+// Add adds rows of a record: those of take, nil = all. The only error is a wrong schema.
+func (t *Review) Add(rec arrow.Record, take []int32) error {
+	if t.xy == nil && t.clip == 0 {
 		return nil
 	}
 	if err := t.encoder.Encode(&t.rows, rec, take); err != nil {
 		return err
+	}
+	t.countClipped()
+	if t.xy == nil {
+		return nil
 	}
 	t.rows.KeepLabelled()
 	for i := range t.rows.N {
@@ -64,8 +75,26 @@ func (t *Telltales) Add(rec arrow.Record, take []int32) error {
 	return nil
 }
 
+// countClipped adds what the encoder clips in the rows.
+func (t *Review) countClipped() {
+	if t.clip == 0 {
+		return
+	}
+	t.seen += int64(t.rows.N)
+	first := 0
+	for i := range t.encoder.Columns {
+		c := &t.encoder.Columns[i]
+		for at := first; at < len(t.rows.X); at += t.rows.Dim {
+			for _, v := range t.rows.X[at : at+len(c.Scale)] {
+				t.clipped[i] += count(math.Abs(float64(v)) > t.clip)
+			}
+		}
+		first += c.Width
+	}
+}
+
 // addLabel adds the outputs of a row; of a class only its own is not zero.
-func (t *Telltales) addLabel(x []float32, row int) {
+func (t *Review) addLabel(x []float32, row int) {
 	targets := t.rows.Targets
 	if targets.Class != nil {
 		t.addOutput(x, int(targets.Class[row]), 1)
@@ -76,7 +105,7 @@ func (t *Telltales) addLabel(x []float32, row int) {
 	}
 }
 
-func (t *Telltales) addOutput(x []float32, k int, y float64) {
+func (t *Review) addOutput(x []float32, k int, y float64) {
 	t.y[k] += y
 	t.yy[k] += y * y
 	products := t.xy[k*len(x) : (k+1)*len(x)]
@@ -85,8 +114,34 @@ func (t *Telltales) addOutput(x []float32, k int, y float64) {
 	}
 }
 
-// Warnings returns a sentence for each column that all but equals the label, or an output or a class of it.
-func (t *Telltales) Warnings() (warnings []string) {
+// Report adds to a calibrator's report the share of clipped values of each column, with a note where it is above
+// 0.1 %, and a warning about each column that all but equals the label, or an output or a class of it.
+func (t *Review) Report(report *Report) {
+	report.Warnings = append(report.Warnings, t.warnings()...)
+	for i := range t.encoder.Columns {
+		c := &t.encoder.Columns[i]
+		use := slices.IndexFunc(report.Columns, func(u ColumnUse) bool { return u.Column == c.Name })
+		if use < 0 || t.clipped[i] == 0 {
+			continue
+		}
+		u := &report.Columns[use]
+		u.Clipped = float64(t.clipped[i]) / float64(t.seen*int64(len(c.Scale)))
+		if u.Clipped <= clippedFrom {
+			continue
+		}
+		if u.Reason != "" {
+			u.Reason += "; "
+		}
+		become := "are cut there"
+		if t.encoder.Tail == TailLog && isNumeric(c.Kind) {
+			become = "go on as logarithms"
+		}
+		u.Reason += fmt.Sprintf("%.2g %% of its values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become)
+	}
+}
+
+// warnings returns a sentence for each column that all but equals the label.
+func (t *Review) warnings() (warnings []string) {
 	if t.n < telltaleRows {
 		return nil
 	}
@@ -102,7 +157,7 @@ func (t *Telltales) Warnings() (warnings []string) {
 }
 
 // strongest returns the greatest correlation of some dimensions with an output, whatever its sign.
-func (t *Telltales) strongest(first, next int) (most float64) {
+func (t *Review) strongest(first, next int) (most float64) {
 	for k := range t.y {
 		if !t.enough(k) {
 			continue
@@ -115,7 +170,7 @@ func (t *Telltales) strongest(first, next int) (most float64) {
 }
 
 // enough reports whether an output varies in enough rows.
-func (t *Telltales) enough(k int) bool {
+func (t *Review) enough(k int) bool {
 	hits := t.y[k]
 	if t.encoder.Label.Task == scoring.Binary { // ±1
 		hits = (t.n + hits) / 2
@@ -123,7 +178,7 @@ func (t *Telltales) enough(k int) bool {
 	return t.encoder.Label.Task == scoring.Regression || min(hits, t.n-hits) >= telltaleClass
 }
 
-func (t *Telltales) correlation(j, k int) float64 {
+func (t *Review) correlation(j, k int) float64 {
 	xx, yy := t.xx[j]-t.x[j]*t.x[j]/t.n, t.yy[k]-t.y[k]*t.y[k]/t.n
 	const rounding = 1e-9
 	if xx <= rounding*t.xx[j] || yy <= rounding*t.yy[k] {

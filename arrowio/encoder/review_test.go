@@ -34,6 +34,35 @@ func table(rows int, label arrow.DataType, row func(i int, r *rand.Rand) (x floa
 	return b.NewRecord()
 }
 
+func TestClippedColumnsAreNamed(t *testing.T) {
+	rec := table(4000, arrow.PrimitiveTypes.Float64, func(i int, r *rand.Rand) (float64, string, any) {
+		x := r.NormFloat64()
+		if i%100 == 0 {
+			x = 30 // 1 % of the rows, ten standard deviations away
+		}
+		return x, "a", r.NormFloat64()
+	})
+	learn := encoder.NewCalibrator(encoder.Options{Label: []string{"y"}, Clip: 5})
+	if err := learn.Add(rec); err != nil {
+		t.Fatal(err)
+	}
+	enc, report, err := learn.Encoder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := encoder.NewReview(enc)
+	if err := found.Add(rec, nil); err != nil {
+		t.Fatal(err)
+	}
+	found.Report(&report)
+	if x := report.Columns[0]; x.Clipped != 0.01 || x.Reason != "1 % of its values are more than 5 standard deviations from the mean and go on as logarithms (clip)" {
+		t.Errorf("%+v", x)
+	}
+	if word := report.Columns[1]; word.Clipped != 0 || word.Reason != "" {
+		t.Errorf("%+v", word)
+	}
+}
+
 func TestTelltales(t *testing.T) {
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64
 	colour := func(i int) string { return []string{"red", "green", "blue"}[i%3] }
@@ -65,17 +94,19 @@ func TestTelltales(t *testing.T) {
 		if err := learn.Add(rec); err != nil {
 			t.Fatal(name, err)
 		}
-		enc, _, err := learn.Encoder()
+		enc, report, err := learn.Encoder()
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		found := encoder.NewTelltales(enc)
+		found := encoder.NewReview(enc)
 		for _, part := range []arrow.Record{rec.NewSlice(0, 17), rec.NewSlice(17, int64(c.rows))} {
 			if err := found.Add(part, nil); err != nil {
 				t.Fatal(name, err)
 			}
 		}
-		warnings := found.Warnings()
+		report.Warnings = nil
+		found.Report(&report)
+		warnings := report.Warnings
 		if c.want == "" && len(warnings) > 0 || c.want != "" && (len(warnings) != 1 || !strings.Contains(warnings[0], fmt.Sprintf("column %q all but equals the label", c.want))) {
 			t.Errorf("%s: %q, want column %q", name, warnings, c.want)
 		}

@@ -1,0 +1,55 @@
+package encoder
+
+import (
+	"math"
+
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// tail returns Tail for a dimension that has one: the values of numbers and vectors. Times stay cut, because what comes after the
+// calibration rows is no outlier but the future, which features should not be carried into; all others are bounded anyway.
+func (e *Encoder) tail(c *Column, j int) string {
+	if isNumeric(c.Kind) && j < c.values() {
+		return e.Tail
+	}
+	return ""
+}
+
+// clipped returns what a dimension holds whose scaled value z is beyond c: ±c, or ±c·(1 + ln(|z|/c)), which continues the
+// identity with the same slope and keeps the order of outliers.
+func clipped(z, c float64, tail string) float32 {
+	if tail != TailLog {
+		return float32(math.Copysign(c, z))
+	}
+	ratio := min(math.Abs(z)/c, math.MaxFloat64) // z of a finite value may be infinite
+	return float32(math.Copysign(c*(1+scoring.Log(ratio)), z))
+}
+
+// unclipped returns the scaled value that x stands for in a dimension that has a tail.
+func unclipped(x, c float64) float64 {
+	if math.Abs(x) <= c {
+		return x
+	}
+	return math.Copysign(min(c*math.Exp(math.Abs(x)/c-1), MaxMagnitude), x)
+}
+
+// Unclip replaces the logarithms in encoded rows, [rows·Dim], by the values that they stand for, for models that are
+// linear in the columns. It reports whether there were any.
+func (e *Encoder) Unclip(x []float32) (found bool) {
+	if e.Tail != TailLog {
+		return false
+	}
+	for first := 0; first < len(x); first += e.Dim {
+		at := first
+		for i := range e.Columns {
+			c := &e.Columns[i]
+			for j := range c.Scale {
+				if v := float64(x[at+j]); math.Abs(v) > e.Clip && e.tail(c, j) == TailLog {
+					x[at+j], found = float32(unclipped(v, e.Clip)), true
+				}
+			}
+			at += c.Width
+		}
+	}
+	return found
+}
