@@ -68,6 +68,18 @@ var stageMetrics = []metric{
 			out.count(f.UnseenCategory, meter.StageFeaturize, "unseen_category")
 			out.count(f.Clipped, meter.StageFeaturize, "clipped")
 		}},
+	{"column_values_total", counter, "", "column", "Values of a feature column in events, since the feature set is in use; of the 100 columns with the most imputed ones beyond the share in calibration.",
+		ofColumns(func(c meter.Imputed) float64 { return float64(c.Values) })},
+	{"column_imputed_total", counter, "", "column", "Those that were missing and imputed.",
+		ofColumns(func(c meter.Imputed) float64 { return float64(c.Imputed) })},
+	{"column_missing_ratio", gauge, "", "column", "The share of missing values of these columns in calibration.",
+		ofColumns(func(c meter.Imputed) float64 { return c.Expected })},
+	{"unknown_field_rows_total", counter, "", "field", "Rows of events with a field that the feature set in use does not know, of at most 64 fields: no feature is made of it before another exploration.",
+		func(r *reading, out output) {
+			for _, f := range r.Activity.Columns.Strays {
+				out.count(f.Rows, f.Class)
+			}
+		}},
 	{"unseen_class_rows_total", counter, "", "stage",
 		"Rows of classes that are neither configured nor among the rows that the exploration read: not scored, not trained on. The log and the status page name the classes; metrics do not, as names are data.",
 		func(r *reading, out output) {

@@ -48,6 +48,8 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"]) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })
 	p.until("rows that are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 })
+	b.send(0, pipeline.Record{Value: []byte(`{"a": 1, "c": 2}`)})
+	p.until("a new field", func(m families) bool { _, found := sum(m, "eerf_unknown_field_rows_total"); return found })
 	b.compareClasses()
 	p.until("live errors", func(m families) bool { _, found := sum(m, "eerf_live_auc_ratio"); return found })
 	// As the selection would do it, but that is waiting for the checkpoints that are held back.

@@ -98,6 +98,16 @@ func written(count func(t meter.Traffic) int64) source {
 	}
 }
 
+// ofColumns counts values of the hundred columns that lack most.
+func ofColumns(value func(c meter.Imputed) float64) source {
+	return func(r *reading, out output) {
+		all := r.Activity.Columns.Imputed
+		for _, c := range all[:min(len(all), 100)] {
+			out.value(value(c), c.Column)
+		}
+	}
+}
+
 // ofPartitions is a value for each partition that a stage reads.
 func ofPartitions(value func(p meter.PartitionStatus) float64) source {
 	return func(r *reading, out output) {

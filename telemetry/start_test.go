@@ -26,7 +26,7 @@ func combinations(m families) map[string][]string {
 }
 
 // A counter exists before it counts: what a process serves at its start and after everything has happened differs only
-// in numbers.
+// in numbers. Columns are not known at the start.
 func TestCountersAreThereFromTheStart(t *testing.T) {
 	b := newBench(t)
 	p := b.run(nil, meter.Stages()...)
@@ -54,7 +54,7 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 	m := p.until("letters of train", func(m families) bool { n, _ := sum(m, "eerf_dead_letters_total", "stage=train"); return n > 0 })
 	last := combinations(m)
 	for _, name := range slices.Sorted(maps.Keys(last)) {
-		if !slices.Equal(first[name], last[name]) {
+		if !slices.Equal(first[name], last[name]) && !strings.HasPrefix(name, "eerf_column_") {
 			t.Errorf("%s is there as\n%s\nand was there as\n%s", name, strings.Join(last[name], "\n"), strings.Join(first[name], "\n"))
 		}
 	}

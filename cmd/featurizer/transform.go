@@ -61,7 +61,7 @@ func (f *transformFlags) run(c *cobra.Command) error {
 	if err := set.Encoder.Check(file.Schema()); err != nil {
 		return fmt.Errorf("%s does not go with the feature set: %w", f.data, err)
 	}
-	counts, err := f.write(c, set, file)
+	counts, notes, err := f.write(c, set, file)
 	bar.Done()
 	if err != nil {
 		return err
@@ -73,9 +73,9 @@ func (f *transformFlags) run(c *cobra.Command) error {
 			Features   int                   `json:"features"`
 			Rows       meter.FeaturizeCounts `json:"rows"`
 			Notes      []string              `json:"notes,omitempty"`
-		}{set.ID(), f.out, set.Set.Features.Len(), counts, file.Notes()})
+		}{set.ID(), f.out, set.Set.Features.Len(), counts, notes})
 	}
-	for _, note := range file.Notes() {
+	for _, note := range notes {
 		fmt.Fprintln(c.OutOrStdout(), note)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%d rows of %d features written to %s (%d rows rejected)\n",
@@ -84,10 +84,10 @@ func (f *transformFlags) run(c *cobra.Command) error {
 }
 
 // write transforms the rows of a file into the output, which appears only when it is complete.
-func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
+func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (counts meter.FeaturizeCounts, notes []string, err error) {
 	mapper, err := featurize.NewFileTransformer(set)
 	if err != nil {
-		return counts, err
+		return counts, nil, err
 	}
 	schema := mapper.Schema(file.Schema())
 	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
@@ -96,5 +96,5 @@ func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli
 		}
 		return nil
 	})
-	return counts, err
+	return counts, append(file.Notes(), mapper.Notes...), err
 }

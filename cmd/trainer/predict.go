@@ -79,7 +79,7 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	done := predictSummary{model.ID, model.FeatureSetID, f.out, counts, file.Notes()}
+	done := predictSummary{model.ID, model.FeatureSetID, f.out, counts, append(file.Notes(), predictor.Notes...)}
 	return cli.Print(c, f.json, done, func(w io.Writer, s predictSummary) {
 		for _, note := range s.Notes {
 			fmt.Fprintln(w, "note:", note)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"pgregory.net/rapid"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -204,5 +205,38 @@ func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	}
 	if empty := process(t, New(set, testLimits, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
 		t.Fatalf("a message without rows gave %d outputs, %d dead letters", len(empty.Outputs), len(empty.DeadLetters))
+	}
+}
+
+// What is imputed is counted by column, and so are fields that the exploration did not see, in every format.
+func TestColumnsAreWatched(t *testing.T) {
+	k := newKit(t, 1<<20, 0, 0)
+	rows := stagestest.Events(t, stagestest.Regression, 40, 7, stagestest.Faults{})
+	fields := append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: "extra", Type: rows.Column(0).DataType()})
+	more := array.NewRecord(arrow.NewSchema(fields, nil), append(slices.Clone(rows.Columns()), rows.Column(0)), rows.NumRows())
+	const full = `{"a": 1, "b": 2, "color": "red", "ok": true, "v": [1, 2], "tip": 3}`
+	k.send(pipeline.Record{Value: []byte(full + `{"a": 1, "color": "red", "ok": true, "v": [1, null], "tip": null}` + full)}, pipeline.Record{Value: stagestest.Message(t, more)})
+	for k.part.NextOffset() < 2 {
+		if err := k.step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := k.step(); err != nil {
+		t.Fatal(err)
+	}
+	seen := k.runner.Meter.Activity().Columns
+	want := []meter.Imputed{{Column: "b", Values: 43, Imputed: 1}, {Column: "v", Values: 86, Imputed: 1}}
+	if seen.FeatureSet != k.set.ID() || seen.Rows != 43 || !slices.Equal(seen.Imputed, want) {
+		t.Errorf("%+v, want %+v", seen, want)
+	}
+	if want := []encoder.ClassRows{{Class: "extra", Rows: 40}, {Class: "tip", Rows: 2}}; !slices.Equal(seen.Strays, want) {
+		t.Errorf("new fields %v, want %v", seen.Strays, want)
+	}
+	if news := k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Strays: []encoder.ClassRows{{Class: "tip", Rows: 1}, {Class: "new", Rows: 1}}}); !slices.Equal(news, []string{"new"}) {
+		t.Errorf("news %v", news)
+	}
+	k.runner.Meter.AddColumns(meter.Columns{FeatureSet: "next", Rows: 1})
+	if seen := k.runner.Meter.Activity().Columns; seen.Rows != 1 || len(seen.Imputed)+len(seen.Strays) > 0 {
+		t.Errorf("after a change of sets %+v", seen)
 	}
 }

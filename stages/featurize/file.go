@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -18,6 +19,8 @@ type FileMapper struct {
 	pair   *Pair
 	copied []string      // columns
 	fields []arrow.Field // of the features or the predictions
+	// Notes are what people should know of the file that Map has read: columns that lack more values than in calibration.
+	Notes []string
 }
 
 // NewFileTransformer returns what maps rows to features: with the passthrough and label columns that the rows have.
@@ -27,7 +30,7 @@ func NewFileTransformer(set *wire.FeatureSet) (*FileMapper, error) {
 		return nil, err
 	}
 	vectors := arrow.FixedSizeListOfNonNullable(int32(pair.Features()), arrow.PrimitiveTypes.Float32)
-	return &FileMapper{pair, events.OutputColumns(set.Encoder), []arrow.Field{{Name: wire.ColumnFeatures, Type: vectors}}}, nil
+	return &FileMapper{pair: pair, copied: events.OutputColumns(set.Encoder), fields: []arrow.Field{{Name: wire.ColumnFeatures, Type: vectors}}}, nil
 }
 
 // Check reports missing feature columns, and feature columns of another kind.
@@ -56,7 +59,20 @@ func (m *FileMapper) Map(ctx context.Context, open func() (events.RowReader, err
 		}
 		return events.EachChunk(batch, m.pair.Encoder().Dim, func(_ int64, chunk arrow.Record) error { return f.write(ctx, chunk) })
 	})
+	m.Notes = f.lacking()
 	return f.counts, err
+}
+
+// lacking says which columns lack more values than in calibration.
+func (f *fileMapping) lacking() (notes []string) {
+	expected, _ := columnsOf(f.pair.Set)
+	_, found := imputedIn(&f.mapper.rows, expected)
+	for _, c := range found {
+		if c.Lacks() {
+			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %.0f %% of the rows, in calibration it was missing in %.0f %%", c.Column, 100*c.Share(), 100*c.Expected))
+		}
+	}
+	return notes
 }
 
 // fileMapping is one call of [FileMapper.Map].

@@ -3,6 +3,7 @@ package featurize
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -72,6 +73,18 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 	}
 	if at != len(want) || counts.Featurized != int64(at) || counts.Rows != 500 || counts.Rejected != int64(500-at) {
 		t.Fatalf("%d rows out, counts %+v, want %d", at, counts, len(want))
+	}
+	if len(mapper.Notes) > 0 {
+		t.Errorf("notes %q", mapper.Notes)
+	}
+	columns := slices.Clone(rows.Columns())
+	columns[0] = array.NewNull(500)
+	fields := slices.Clone(rows.Schema().Fields())
+	fields[0].Type = arrow.Null
+	empty, _ := mapFile(t, mapper, array.NewRecord(arrow.NewSchema(fields, nil), columns, 500))
+	defer events.Release(empty.batches)
+	if len(mapper.Notes) != 1 || !strings.HasPrefix(mapper.Notes[0], "a: missing and imputed in 100 % of the rows, in calibration") {
+		t.Errorf("notes %q", mapper.Notes)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -207,8 +208,11 @@ func (p *partition) chooseSet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.reportColumns()
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
-	p.core, p.model = newFeaturizer(set, p.Source, p.Config.MaxOutputBytes), nil
+	source := p.Source
+	source.Known = append(slices.Clone(set.set.Encoder.Passthrough), p.PredictionColumn)
+	p.core, p.model = newFeaturizer(set, source, p.Config.MaxOutputBytes), nil
 	p.core.amplification, p.core.compressed = p.Amplification, p.CompressedAmplification
 	p.core.spares = &p.outputs.spares
 	if p.PredictionColumn != "" {
@@ -303,6 +307,7 @@ func (p *partition) Close(ctx context.Context) error {
 // commitNext commits what is acknowledged, for lag monitors and in case retention empties the output partition.
 func (p *partition) commitNext(ctx context.Context) {
 	p.committedAt = p.Clock()
+	p.reportColumns()
 	if !p.unseen.Empty() {
 		p.logger.Warn("rows of classes that the feature set does not know are neither scored nor trained on", zap.Any("classes", p.unseen.List()))
 		p.unseen.Clear()
@@ -316,6 +321,16 @@ func (p *partition) commitNext(ctx context.Context) {
 	}
 	failpoint.Hit(failpoint.CommitAfter)
 	p.committed = p.next
+}
+
+// reportColumns adds to the meter what was seen of the columns of events, by the set in use, and logs new fields.
+func (p *partition) reportColumns() {
+	if p.core == nil || p.core.ID() != p.State.Snapshot().Current.ID {
+		return
+	}
+	if news := p.Meter.AddColumns(p.core.takeColumns()); len(news) > 0 {
+		p.logger.Warn("events have fields that the feature set does not know: they are no features before another exploration", zap.Strings("fields", news))
+	}
 }
 
 // describePart records in a span what became of a part, or why it was refused.

@@ -85,6 +85,8 @@ type Activity struct {
 	// UnseenClasses are the most frequent classes, among the rows that the process featurized, that the feature set
 	// does not know.
 	UnseenClasses []encoder.ClassRows
+	// Columns is what featurize saw of the columns of events.
+	Columns Columns
 	// ClassRequests counts the explorations that the process asked for because a class had many of these rows.
 	ClassRequests int64
 	// MissingRows is how many rows the running exploration still has to score, as far as checkpoints show; -1 if the
@@ -123,6 +125,7 @@ type Meter struct {
 	totals      Totals
 	activity    Activity // without the histograms and budgets
 	unseen      encoder.ClassTally
+	columns     columnWatch
 	budgets     map[string]Budget
 	positions   map[place]*Position
 	quarantined map[place]Quarantine
@@ -168,6 +171,7 @@ func (m *Meter) Activity() Activity {
 	now.Budgets = slices.SortedFunc(maps.Values(m.budgets), func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) })
 	now.Quarantined = m.quarantines()
 	now.UnseenClasses = m.unseen.List()
+	now.Columns = m.columns.list()
 	now.Serving = m.serving.Snapshot()
 	now.Delay, now.Handling = m.delay.Snapshot(), map[string]histogram.Snapshot{}
 	for stage, times := range m.handling {

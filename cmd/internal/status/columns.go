@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -12,12 +13,15 @@ const columnsListed = 200
 
 // columnTableOf says what became of the columns of the events in the set in use; nil if the set does not say. If not all are listed,
 // columns that are left out or odd come first.
-func columnTableOf(set *state.Set) *ColumnTable {
+func columnTableOf(set *state.Set, now meter.Columns) *ColumnTable {
 	if set == nil || len(set.Set.Lineage.Columns) == 0 {
 		return nil
 	}
 	columns := set.Set.Lineage.Columns
 	out := &ColumnTable{FeatureSet: set.ID}
+	if now.FeatureSet == set.ID {
+		out.Rows, out.Imputed, out.NewFields = now.Rows, now.Imputed[:min(len(now.Imputed), columnsListed)], now.Strays
+	}
 	for _, c := range columns {
 		switch c.Use {
 		case encoder.UseFeature:

@@ -242,7 +242,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		out.Round, out.Rounds = progress.Round, progress.Rounds
 	}
 	set := s.State.CurrentSet()
-	out.Learning, out.Columns = learningOf(s.State, set), columnTableOf(set)
+	out.Learning, out.Columns = learningOf(s.State, set), columnTableOf(set, s.Activity.Columns)
 	if set != nil {
 		out.Spectrum = spectrumOf(set)
 	}

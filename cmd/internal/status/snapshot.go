@@ -10,6 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/stages/live"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -163,6 +164,10 @@ type ColumnTable struct {
 	LeftOut    int                 `json:"left_out"` // columns that could have been features and are not
 	Listed     []encoder.ColumnUse `json:"listed"`
 	Others     int                 `json:"others,omitempty"` // columns that are not listed
+	// Of the Rows that this process has featurized with the set: what was imputed, and fields that the set does not know.
+	Rows      int64               `json:"rows,omitempty"`
+	Imputed   []meter.Imputed     `json:"imputed,omitempty"`
+	NewFields []encoder.ClassRows `json:"new_fields,omitempty"`
 }
 
 // Learning is what was measured on held-out rows on the way to a feature set.

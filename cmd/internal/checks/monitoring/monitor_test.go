@@ -177,6 +177,10 @@ var unshown = map[string]bool{
 	"eerf_output_messages_total":                 true, // its bytes are shown
 	"eerf_broker_writers_total":                  true, // a log line says it
 	"eerf_exploration_planned_timestamp_seconds": true, // used by an alert
+	"eerf_column_values_total":                   true, // alerts compare these, and the page has them by column
+	"eerf_column_imputed_total":                  true,
+	"eerf_column_missing_ratio":                  true,
+	"eerf_unknown_field_rows_total":              true,
 }
 
 // example has series, in the language of Prometheus' own tests, for which an alert's expression holds at the end of a day, and

@@ -3,9 +3,11 @@
 import { byId, cells, el, keyed, mark, row, say } from './dom.js';
 import { full, plural, share } from './format.js';
 
-const labels = ['column', 'type', 'use', 'read as', 'dimensions', 'missing', 'values', 'own', 'other', 'what to know'];
-const numbers = new Set([4, 5, 6, 7, 8]);
+const labels = ['column', 'type', 'use', 'read as', 'dimensions', 'missing', 'missing now', 'values', 'own', 'other', 'what to know'];
+const numbers = new Set([4, 5, 6, 7, 8, 9]);
 const named = 6; // columns left out that the line names
+const much = 0.1; // more missing values than in calibration that are worth a look
+const often = 0.05; // share of the rows from which on a new field is
 let body = null;
 let shown = null; // what was drawn
 
@@ -21,7 +23,12 @@ export function drawColumns({ exploration: e }) {
   say(badge, table.left_out === 0 ? 'all used' : `${full(table.left_out)} left out`);
   mark(badge, `badge ${table.left_out === 0 ? 'good' : 'warn'}`);
   say(byId('columns-sum'), sum(table));
-  keyed(body, table.listed, (c) => c.column, () => row(labels), update);
+  const now = new Map((table.imputed ?? []).map((c) => [c.column, c.imputed / c.values]));
+  keyed(body, table.listed, (c) => c.column, () => row(labels), (node, c) => update(node, c, table.rows && c.use === 'feature' ? now.get(c.column) ?? 0 : null));
+  const fields = table.new_fields ?? [];
+  byId('columns-new').hidden = fields.length === 0;
+  say(byId('columns-new'), fields.length === 0 ? '' : 'Fields of events that the feature set does not know; the next exploration decides on them: ' +
+    fields.slice(0, named).map((f) => `${f.class} (${plural(f.rows, 'row')})`).join(', ') + (fields.length > named ? `, and ${plural(fields.length - named, 'other')}` : '') + '.');
   const note = byId('columns-note');
   note.hidden = !table.others;
   say(note, table.others ? `And ${plural(table.others, 'column')} more: featurizer inspect lists all.` : '');
@@ -42,13 +49,28 @@ function build() {
   return rows;
 }
 
-function update(node, c) {
+function update(node, c, now) {
   const number = (text) => ({ text, class: text === '–' ? 'number none' : 'number' });
   cells(node, [
     { text: c.column, class: 'name' }, { text: c.type, class: 'mono' }, { text: c.use, class: c.use === 'left out' ? 'warn' : '' },
-    { text: c.kind ?? '–', class: c.kind ? '' : 'none' }, number(c.dims ? full(c.dims) : '–'), number(part(c.missing)), number(c.distinct ? full(c.distinct) : '–'),
+    { text: c.kind ?? '–', class: c.kind ? '' : 'none' }, number(c.dims ? full(c.dims) : '–'), number(part(c.missing)),
+    now !== null && now > c.missing + much ? { text: part(now), class: 'number warn' } : number(now === null ? '–' : part(now)), number(c.distinct ? full(c.distinct) : '–'),
     number(c.kept ? full(c.kept) : '–'), number(part(c.other ?? 0)), { text: c.reason ?? '', class: 'what' },
   ]);
+}
+
+/** columnConcerns says which columns have begun to lack values, and which fields have come. */
+export function columnConcerns(e, add) {
+  const table = e.columns ?? {};
+  const lacking = (table.imputed ?? []).filter((c) => c.imputed / c.values > c.expected + much);
+  if (lacking.length > 0) {
+    const [c] = lacking;
+    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.imputed / c.values)} of the rows, in calibration it was in ${share(c.expected)}. See “Columns”.`);
+  }
+  const fields = (table.new_fields ?? []).filter((f) => f.rows > often * table.rows);
+  if (fields.length > 0) {
+    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.class).join(', ')}: no features before another exploration. See “Columns”.`);
+  }
 }
 
 /** part is a share, of which a small one is not none. */

@@ -1,5 +1,6 @@
 // The first thing on the page: whether all is well, what is not, and the five figures that say most.
 
+import { columnConcerns } from './columns.js';
 import { byId, el, hint, keyed, mark, say } from './dom.js';
 import { ago, clock, count, duration, full, percent, plural, rate, share } from './format.js';
 import { sentence } from './live.js';
@@ -115,6 +116,7 @@ function explorationConcerns(e, process, add) {
     const wait = (new Date(e.retry_at) - new Date(process.time)) / 1000;
     add('warn', 'fault', `No exploration could be planned ${ago(e.fault_at, process.time)}: ${e.fault}. ${wait > 1 ? `Next try in ${duration(wait)}.` : 'It is being tried again.'}`);
   }
+  columnConcerns(e, add);
   if (e.status === 'abandoned') add('warn', 'abandoned', `The last exploration gave no feature set: ${e.reason}`);
 }
 
