@@ -76,8 +76,8 @@ var stageMetrics = []metric{
 		ofColumns(func(c meter.Imputed) float64 { return c.Expected })},
 	{"unknown_field_rows_total", counter, "", "field", "Rows of events with a field that the feature set in use does not know, of at most 64 fields: no feature is made of it before another exploration.",
 		func(r *reading, out output) {
-			for _, f := range r.Activity.Columns.Strays {
-				out.count(f.Rows, f.Class)
+			for _, f := range r.Activity.Columns.NewFields {
+				out.count(f.Rows, f.Field)
 			}
 		}},
 	{"unseen_class_rows_total", counter, "", "stage",

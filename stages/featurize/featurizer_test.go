@@ -225,18 +225,30 @@ func TestColumnsAreWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := k.runner.Meter.Activity().Columns
-	want := []meter.Imputed{{Column: "b", Values: 43, Imputed: 1}, {Column: "v", Values: 86, Imputed: 1}}
-	if seen.FeatureSet != k.set.ID() || seen.Rows != 43 || !slices.Equal(seen.Imputed, want) {
-		t.Errorf("%+v, want %+v", seen, want)
+	if len(seen.Imputed) != 2 || seen.FeatureSet != k.set.ID() {
+		t.Fatalf("%+v", seen)
 	}
-	if want := []encoder.ClassRows{{Class: "extra", Rows: 40}, {Class: "tip", Rows: 2}}; !slices.Equal(seen.Strays, want) {
-		t.Errorf("new fields %v, want %v", seen.Strays, want)
+	if b, v := seen.Imputed[0], seen.Imputed[1]; b.Column != "b" || b.Values != 43 || b.Imputed != 1 || b.Now != 1.0/43 || v.Column != "v" || v.Values != 86 || v.Imputed != 1 {
+		t.Errorf("%+v", seen.Imputed)
+	}
+	if want := []meter.NewField{{Field: "extra", Rows: 40, Now: 40.0 / 43}, {Field: "tip", Rows: 2, Now: 2.0 / 43}}; !slices.Equal(seen.NewFields, want) {
+		t.Errorf("new fields %v, want %v", seen.NewFields, want)
 	}
 	if news := k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Strays: []encoder.ClassRows{{Class: "tip", Rows: 1}, {Class: "new", Rows: 1}}}); !slices.Equal(news, []string{"new"}) {
 		t.Errorf("news %v", news)
 	}
+	// A column that begins to lack values is told from its past.
+	for range 10 {
+		k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000}}})
+	}
+	for range 4 {
+		k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000, Imputed: 10_000}}})
+	}
+	if a := k.runner.Meter.Activity().Columns.Imputed[0]; a.Column != "a" || a.Now < 0.7 || a.Share() > 0.3 {
+		t.Errorf("%+v", a)
+	}
 	k.runner.Meter.AddColumns(meter.Columns{FeatureSet: "next", Rows: 1})
-	if seen := k.runner.Meter.Activity().Columns; seen.Rows != 1 || len(seen.Imputed)+len(seen.Strays) > 0 {
+	if seen := k.runner.Meter.Activity().Columns; seen.FeatureSet != "next" || len(seen.Imputed)+len(seen.NewFields) > 0 {
 		t.Errorf("after a change of sets %+v", seen)
 	}
 }

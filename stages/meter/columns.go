@@ -13,6 +13,16 @@ type Imputed struct {
 	Values   int64   `json:"values"`
 	Imputed  int64   `json:"imputed"`
 	Expected float64 `json:"expected"` // share of missing values in calibration
+	Now      float64 `json:"now"`      // share of imputed values in recent rows
+
+	values, imputed int64 // of recent rows
+}
+
+// NewField is a field of events that the feature set does not know.
+type NewField struct {
+	Field string  `json:"field"`
+	Rows  int64   `json:"rows"`
+	Now   float64 `json:"now"` // share of recent rows that have it
 }
 
 // Share is the share of imputed values.
@@ -26,15 +36,26 @@ type Columns struct {
 	FeatureSet string
 	Rows       int64
 	Imputed    []Imputed
-	Strays     []encoder.ClassRows // fields that the set does not know, and the rows that have them, most first
+	Strays     []encoder.ClassRows // fields that the set does not know, and the rows that have them
 }
+
+// ColumnReport is the sum of what was seen since a feature set is in use.
+type ColumnReport struct {
+	FeatureSet string
+	Imputed    []Imputed  // columns with any, those with the most beyond what is expected first
+	NewFields  []NewField // most rows first
+}
+
+// recentRows is how many rows are recent, at least: beyond twice as many they count half as much.
+const recentRows = 10_000
 
 // columnWatch sums what is reported of columns.
 type columnWatch struct {
-	set     string
-	rows    int64
-	imputed map[string]Imputed
-	strays  encoder.ClassTally
+	set          string
+	rows, recent int64
+	imputed      map[string]Imputed
+	strays       encoder.ClassTally
+	recently     map[string]int64 // recent rows of the strays
 }
 
 // AddColumns adds what featurize saw of the columns of events, by the feature set in use. It returns the names of the fields
@@ -44,11 +65,12 @@ func (m *Meter) AddColumns(seen Columns) (news []string) {
 	defer m.mu.Unlock()
 	w := &m.columns
 	if w.set != seen.FeatureSet {
-		*w = columnWatch{set: seen.FeatureSet, imputed: map[string]Imputed{}}
+		*w = columnWatch{set: seen.FeatureSet, imputed: map[string]Imputed{}, recently: map[string]int64{}}
 	}
-	w.rows += seen.Rows
+	w.rows, w.recent = w.rows+seen.Rows, w.recent+seen.Rows
 	for _, one := range seen.Imputed {
 		sum := w.imputed[one.Column]
+		one.values, one.imputed = one.Values+sum.values, one.Imputed+sum.imputed
 		one.Values, one.Imputed = one.Values+sum.Values, one.Imputed+sum.Imputed
 		w.imputed[one.Column] = one
 	}
@@ -57,20 +79,44 @@ func (m *Meter) AddColumns(seen Columns) (news []string) {
 			news = append(news, field.Class)
 		}
 		w.strays.Add(field.Class, field.Rows)
+		if w.strays.Rows(field.Class) > 0 {
+			w.recently[field.Class] += field.Rows
+		}
+	}
+	if w.recent > 2*recentRows {
+		w.halve()
 	}
 	return news
 }
 
-// list returns the sums, of columns with imputed values, those with the most beyond what is expected first.
-func (w *columnWatch) list() Columns {
-	found := Columns{FeatureSet: w.set, Rows: w.rows, Strays: w.strays.List()}
+// halve makes recent rows count half as much.
+func (w *columnWatch) halve() {
+	w.recent /= 2
+	for name, one := range w.imputed {
+		one.values, one.imputed = one.values/2, one.imputed/2
+		w.imputed[name] = one
+	}
+	for field, rows := range w.recently {
+		if w.recently[field] = rows / 2; w.strays.Rows(field) == 0 {
+			delete(w.recently, field)
+		}
+	}
+}
+
+// list returns the sums.
+func (w *columnWatch) list() ColumnReport {
+	found := ColumnReport{FeatureSet: w.set}
+	for _, f := range w.strays.List() {
+		found.NewFields = append(found.NewFields, NewField{f.Class, f.Rows, float64(w.recently[f.Class]) / float64(max(1, w.recent))})
+	}
 	for _, one := range w.imputed {
 		if one.Imputed > 0 {
+			one.Now = float64(one.imputed) / float64(max(1, one.values))
 			found.Imputed = append(found.Imputed, one)
 		}
 	}
 	slices.SortFunc(found.Imputed, func(a, b Imputed) int {
-		return cmp.Or(cmp.Compare(b.Share()-b.Expected, a.Share()-a.Expected), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(b.Now-b.Expected, a.Now-a.Expected), cmp.Compare(a.Column, b.Column))
 	})
 	return found
 }

@@ -86,7 +86,7 @@ type Activity struct {
 	// does not know.
 	UnseenClasses []encoder.ClassRows
 	// Columns is what featurize saw of the columns of events.
-	Columns Columns
+	Columns ColumnReport
 	// ClassRequests counts the explorations that the process asked for because a class had many of these rows.
 	ClassRequests int64
 	// MissingRows is how many rows the running exploration still has to score, as far as checkpoints show; -1 if the

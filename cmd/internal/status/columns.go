@@ -13,14 +13,14 @@ const columnsListed = 200
 
 // columnTableOf says what became of the columns of the events in the set in use; nil if the set does not say. If not all are listed,
 // columns that are left out or odd come first.
-func columnTableOf(set *state.Set, now meter.Columns) *ColumnTable {
+func columnTableOf(set *state.Set, now meter.ColumnReport) *ColumnTable {
 	if set == nil || len(set.Set.Lineage.Columns) == 0 {
 		return nil
 	}
 	columns := set.Set.Lineage.Columns
 	out := &ColumnTable{FeatureSet: set.ID}
 	if now.FeatureSet == set.ID {
-		out.Rows, out.Imputed, out.NewFields = now.Rows, now.Imputed[:min(len(now.Imputed), columnsListed)], now.Strays
+		out.Watched, out.Imputed, out.NewFields = true, now.Imputed[:min(len(now.Imputed), columnsListed)], now.NewFields
 	}
 	for _, c := range columns {
 		switch c.Use {

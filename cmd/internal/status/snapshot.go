@@ -164,10 +164,10 @@ type ColumnTable struct {
 	LeftOut    int                 `json:"left_out"` // columns that could have been features and are not
 	Listed     []encoder.ColumnUse `json:"listed"`
 	Others     int                 `json:"others,omitempty"` // columns that are not listed
-	// Of the Rows that this process has featurized with the set: what was imputed, and fields that the set does not know.
-	Rows      int64               `json:"rows,omitempty"`
-	Imputed   []meter.Imputed     `json:"imputed,omitempty"`
-	NewFields []encoder.ClassRows `json:"new_fields,omitempty"`
+	// Watched means that this process featurizes with the set. Then there is what it imputed, and fields that the set does not know.
+	Watched   bool             `json:"watched,omitempty"`
+	Imputed   []meter.Imputed  `json:"imputed,omitempty"`
+	NewFields []meter.NewField `json:"new_fields,omitempty"`
 }
 
 // Learning is what was measured on held-out rows on the way to a feature set.

@@ -23,12 +23,12 @@ export function drawColumns({ exploration: e }) {
   say(badge, table.left_out === 0 ? 'all used' : `${full(table.left_out)} left out`);
   mark(badge, `badge ${table.left_out === 0 ? 'good' : 'warn'}`);
   say(byId('columns-sum'), sum(table));
-  const now = new Map((table.imputed ?? []).map((c) => [c.column, c.imputed / c.values]));
-  keyed(body, table.listed, (c) => c.column, () => row(labels), (node, c) => update(node, c, table.rows && c.use === 'feature' ? now.get(c.column) ?? 0 : null));
+  const now = new Map((table.imputed ?? []).map((c) => [c.column, c.now]));
+  keyed(body, table.listed, (c) => c.column, () => row(labels), (node, c) => update(node, c, table.watched && c.use === 'feature' ? now.get(c.column) ?? 0 : null));
   const fields = table.new_fields ?? [];
   byId('columns-new').hidden = fields.length === 0;
   say(byId('columns-new'), fields.length === 0 ? '' : 'Fields of events that the feature set does not know; the next exploration decides on them: ' +
-    fields.slice(0, named).map((f) => `${f.class} (${plural(f.rows, 'row')})`).join(', ') + (fields.length > named ? `, and ${plural(fields.length - named, 'other')}` : '') + '.');
+    fields.slice(0, named).map((f) => `${f.field} (${plural(f.rows, 'row')})`).join(', ') + (fields.length > named ? `, and ${plural(fields.length - named, 'other')}` : '') + '.');
   const note = byId('columns-note');
   note.hidden = !table.others;
   say(note, table.others ? `And ${plural(table.others, 'column')} more: featurizer inspect lists all.` : '');
@@ -62,14 +62,14 @@ function update(node, c, now) {
 /** columnConcerns says which columns have begun to lack values, and which fields have come. */
 export function columnConcerns(e, add) {
   const table = e.columns ?? {};
-  const lacking = (table.imputed ?? []).filter((c) => c.imputed / c.values > c.expected + much);
+  const lacking = (table.imputed ?? []).filter((c) => c.now > c.expected + much);
   if (lacking.length > 0) {
     const [c] = lacking;
-    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.imputed / c.values)} of the rows, in calibration it was in ${share(c.expected)}. See “Columns”.`);
+    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.now)} of the newest rows, in calibration it was in ${share(c.expected)}. See “Columns”.`);
   }
-  const fields = (table.new_fields ?? []).filter((f) => f.rows > often * table.rows);
+  const fields = (table.new_fields ?? []).filter((f) => f.now > often);
   if (fields.length > 0) {
-    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.class).join(', ')}: no features before another exploration. See “Columns”.`);
+    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.field).join(', ')}: no features before another exploration. See “Columns”.`);
   }
 }
 
