@@ -166,6 +166,21 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// A model has been wrong since the block that showed it, until it is well.
+func TestSinceWhenAModelIsWrong(t *testing.T) {
+	w := halfLearned(100, 8)
+	if since := w.Report().WrongSince; !since.IsZero() {
+		t.Errorf("wrong since %v, and well", since)
+	}
+	if since := halfLearned(50, 0).Report().WrongSince; since.Sub(noon) < 40*time.Second || since.Sub(noon) > 44*time.Second {
+		t.Errorf("wrong since %v", since)
+	}
+	// A promise that is never kept counts anew after a while, and the model has been wrong as long as before.
+	if since := windowOf(append(steady(40, 1, 0.05), steady(300, 3, 0.05)...)...).Report().WrongSince; since.Sub(noon) > 44*time.Second {
+		t.Errorf("wrong since %v, for 300 seconds", since)
+	}
+}
+
 // halfLearned has blocks of a model that is wrong, and then of one that does as badly as it promises; the last ones are
 // as good as before. Each block has 250 rows.
 func halfLearned(blocks, good int) *Window {

@@ -36,7 +36,9 @@ type Report struct {
 	// promise, or the misclassification if that is more; nil where the state is unknown.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	Excess        *float64 `json:"excess_standard_errors,omitempty"`
-	Hours         []Hour   `json:"hours"` // oldest first
+	// WrongSince is when the model became wrong, by the time of its rows.
+	WrongSince time.Time `json:"wrong_since,omitzero"`
+	Hours      []Hour    `json:"hours"` // oldest first
 }
 
 // Hour is what was compared in an hour.
@@ -56,6 +58,9 @@ func (w *Window) Report() Report {
 		r.State, r.StandardError, r.Excess = v.state, &v.standard, &v.excess
 		w.alarm.replace(r.Short)
 	}
+	if w.alarm != nil {
+		r.WrongSince = w.alarm.since
+	}
 	return r
 }
 
@@ -67,7 +72,7 @@ type verdict struct {
 
 // settleRows is for how many rows a model that is wrong has to do as well as was promised before. Held-out rows from
 // around a change make new models promise what they can do on a mixture of both worlds: so little that a half-learned
-// model would pass for well. After eight times the shortest half-life a promise is about the new world.
+// model would pass for well. After eight half-lives of 4,000 rows a promise is about the new world.
 const settleRows = 32_000
 
 // alarm is what was promised before the model became wrong.
@@ -75,7 +80,8 @@ type alarm struct {
 	measure, column string
 	promised, error float64
 	promisedRows    int64
-	left            int64 // of settleRows
+	left            int64     // of settleRows
+	since           time.Time // of the rows with which it became wrong
 }
 
 // replace puts the promise of before into figures; nil changes nothing.
@@ -88,7 +94,9 @@ func (a *alarm) replace(f *Figures) {
 // judge finds the state after a block was added.
 func (w *Window) judge(added *wire.Block) {
 	short := w.newest(&total{}, ShortRows)
+	since := added.To
 	if a := w.alarm; a != nil {
+		since = a.since
 		if a.left -= added.Rows(); a.left <= 0 || a.measure != short.Measure || a.column != short.Column {
 			w.alarm = nil
 		}
@@ -99,7 +107,7 @@ func (w *Window) judge(added *wire.Block) {
 	case w.verdict.state != Wrong:
 		w.alarm = nil
 	case w.alarm == nil:
-		w.alarm = &alarm{short.Measure, short.Column, *short.Promised, *short.PromisedError, short.PromisedRows, settleRows}
+		w.alarm = &alarm{short.Measure, short.Column, *short.Promised, *short.PromisedError, short.PromisedRows, settleRows, since}
 	}
 }
 

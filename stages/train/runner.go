@@ -103,43 +103,47 @@ func (r *Runner) own(ctx context.Context) error {
 	}
 }
 
-// retrainEvery is how often models are made while the one in use is worse than it promised.
-const retrainEvery = 10 * time.Second
+// While the model in use is worse than it promised, the next one is made after retrainEvery, later after retrainShare of
+// the time for which that has been so. What twenty models did not mend is rarely mended by the next, and a trainer that
+// is always busy helps nobody.
+const (
+	retrainEvery = 10 * time.Second
+	retrainShare = 10
+)
 
 // Pause is how long after a model the next one is made, given what live errors say.
-func (c Config) Pause(state live.State) time.Duration {
-	if state == live.Wrong {
-		return min(retrainEvery, c.Interval)
+func (c Config) Pause(r live.Report) time.Duration {
+	if r.State != live.Wrong {
+		return c.Interval
 	}
-	return c.Interval
+	return min(max(retrainEvery, r.Short.To.Sub(r.WrongSince)/retrainShare), c.Interval)
 }
 
 // pause waits for the next model: until the interval has passed or, sooner, while there is none of the feature set in
 // use or live errors say that the model is wrong. It returns when ctx ends.
 func (r *Runner) pause(ctx context.Context) {
-	ctx, stop := context.WithTimeout(ctx, r.Config.Interval)
-	defer stop()
-	select {
-	case <-ctx.Done():
-		return
-	case <-time.After(r.Config.Pause(live.Wrong)):
-	}
-	for {
+	for began := time.Now(); ; {
 		sets, reports := r.State.Changed(), r.Live.Changed()
+		report := r.Live.Report()
+		pause := r.Config.Pause(report)
 		if r.lacksModel() {
-			return
+			pause = min(pause, retrainEvery)
 		}
-		if r.Live.Report().State == live.Wrong {
-			break
+		left := pause - time.Since(began)
+		if left <= 0 {
+			if report.State == live.Wrong {
+				r.Logger.Info("training soon again: the model in use is worse than it promised", zap.Any("live", report.Short))
+			}
+			return
 		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-time.After(left):
 		case <-sets:
 		case <-reports:
 		}
 	}
-	r.Logger.Info("training before the interval has passed: the model in use is worse than it promised", zap.Any("live", r.Live.Report().Short))
 }
 
 // lacksModel reports whether no model was made yet of the feature set in use.

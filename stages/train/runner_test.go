@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -57,6 +58,23 @@ func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 			t.Errorf("%v, activity %+v", err, k.meter.Activity())
 		}
 	})
+}
+
+// While a model is wrong, the next ones come sooner, but not for ever: a trainer that does not help is not always busy.
+func TestPauseWhileTheModelIsWrong(t *testing.T) {
+	c := Default()
+	now := stagestest.Noon
+	if got := c.Pause(live.Report{State: live.Well}); got != c.Interval {
+		t.Errorf("%v while all is well", got)
+	}
+	for since, want := range map[time.Duration]time.Duration{
+		0: 10 * time.Second, time.Minute: 10 * time.Second, 5 * time.Minute: 30 * time.Second, 24 * time.Hour: time.Minute,
+	} {
+		r := live.Report{State: live.Wrong, WrongSince: now.Add(-since), Short: &live.Figures{To: now}}
+		if got := c.Pause(r); got != want {
+			t.Errorf("%v after %v", got, since)
+		}
+	}
 }
 
 // A permanent fault ends the stage.

@@ -188,7 +188,7 @@ func (f *flipping) step(ctx context.Context) error {
 	if s := report.Short; s != nil {
 		moment.Error, moment.Promised = &s.Error, s.PromisedError
 	}
-	if time.Duration(f.second()-f.trained)*time.Second >= f.Settings.Train.Pause(report.State) {
+	if time.Duration(f.second()-f.trained)*time.Second >= f.Settings.Train.Pause(report) {
 		if err := f.train(ctx, &moment); err != nil {
 			return err
 		}
