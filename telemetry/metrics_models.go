@@ -50,6 +50,8 @@ var modelMetrics = []metric{
 		of(model, func(m *wire.Model) float64 { return timestamp(m.TrainedAt) })},
 	{"model_training_rows", gauge, "", "", "Rows on which the model in use was fitted.",
 		of(model, func(m *wire.Model) float64 { return float64(m.TrainRows) })},
+	{"model_measured_rows", gauge, "", "", "Held-out rows on which the errors of the model in use were measured.",
+		of(model, func(m *wire.Model) float64 { return float64(m.Metrics.MeasuredRows) })},
 	{"model_error_ratio", gauge, "ratio", "measure",
 		"Held-out error of the model in use when it was trained, 1 being 100 %: `misclassification`; or `unexplained_variance` and the paper's `relative_squared_error`.",
 		func(r *reading, out output) {

@@ -121,6 +121,7 @@ func TestEveryMetric(t *testing.T) {
 			"eerf_feature_set_cutoff_score":        -1,
 			"eerf_model_constant_error_ratio":      -1,
 			"eerf_model_training_rows":             -1,
+			"eerf_model_measured_rows":             -1,
 		} {
 			if have, found := sum(m, name); !found || want >= 0 && have != want || want < 0 && have <= 0 {
 				t.Errorf("%s: %v (found: %v), want %v", name, have, found, want)

@@ -21,14 +21,14 @@ func printModels(w io.Writer, list modelList) {
 	if len(list.Models) == 0 {
 		return
 	}
-	t := cli.NewTable(w, "", "model", "trained", "rows", "error %", "compared", "verdict", "feature set", "")
+	t := cli.NewTable(w, "", "model", "trained", "rows", "error %", "of rows", "compared", "verdict", "feature set", "")
 	for _, m := range list.Models {
 		mark := ""
 		if m.Current {
 			mark = "in use"
 		}
 		own, compared, verdict := errorsOf(m.Metrics, m.Judgement)
-		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, own, compared, verdict, m.FeatureSet, mark})
+		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, own, measuredText(m.Metrics), compared, verdict, m.FeatureSet, mark})
 	}
 	t.Render()
 	fmt.Fprintln(w, "error: on rows held out of its training. compared: with the model then in use, on held-out rows new to both")
@@ -44,17 +44,20 @@ func liveText(r live.Report) string {
 	if s.Measure == wire.LiveSquaredError {
 		text = strings.Replace(text, "% of the", "% of the variance of the", 1)
 	}
+	if s.AUC != nil {
+		text += fmt.Sprintf(", AUC %.4f", *s.AUC)
+	}
 	if s.Column != "" {
 		text += ", as predicted in the column " + s.Column
 	} else {
 		text += ", predicted as of the label"
 	}
 	if s.PromisedError != nil {
-		text += fmt.Sprintf("; %.2f %% was promised", *s.PromisedError)
+		text += fmt.Sprintf("; %.2f %% was promised, on %d held-out rows", *s.PromisedError, s.PromisedRows)
 	}
 	switch r.State {
 	case live.Wrong:
-		return text + fmt.Sprintf(": WORSE than promised, the loss by %.1f standard errors", *r.Excess)
+		return text + fmt.Sprintf(": WORSE than promised since %s, the loss by %.1f standard errors", r.WrongSince.Format(time.RFC3339), *r.Excess)
 	case live.Well:
 		return text + ": as promised"
 	}
@@ -88,6 +91,17 @@ func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict s
 		compared = fmt.Sprintf("%.2f vs %.2f", *j.ChallengerError, *j.IncumbentError)
 	}
 	return own, compared, string(j.Verdict)
+}
+
+// measuredText is how many rows the error of a model in a list was measured on.
+func measuredText(metrics wire.Metrics) string {
+	switch {
+	case metrics.MeasuredRows == 0:
+		return ""
+	case metrics.Seen != nil:
+		return fmt.Sprintf("%d, %.0f %% seen", metrics.MeasuredRows, 100*metrics.Seen.Share)
+	}
+	return fmt.Sprint(metrics.MeasuredRows)
 }
 
 // printLineage prints what `show` knows beyond what `fit` prints.

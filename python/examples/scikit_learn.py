@@ -72,7 +72,7 @@ if plt:
 transformer = EERFFeatures(n_components=80).fit(X_train, y_train)
 learning = transformer.feature_set_.lineage["learning"]
 losses = [point["held_out_loss"] for point in learning["points"]]
-print(f"{transformer.feature_set_}: held-out loss {losses[0]:.4f} at first, {min(losses):.4f} at last")
+print(f"{transformer.feature_set_}: loss on {learning['held_out_rows']} held-out rows {losses[0]:.4f} at first, {min(losses):.4f} at last")
 for name, share in zip(transformer.feature_set_.encoder.dimension_names(), learning["importance"], strict=True):
     print(f"  {name}: {100 * share:.0f} % of the squared gradient")
 if plt:

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -26,7 +27,8 @@ func NewTally(model *wire.Model, column string, outputs, classes int) *Tally {
 	if classes == 2 && column == "" {
 		t.scores = [2][]int32{make([]int32, wire.ScoreBins), make([]int32, wire.ScoreBins)}
 	}
-	t.sums.Promised, t.sums.PromisedRows = promise(&model.Metrics, t.sums.Measure), model.HeldOutRows
+	t.sums.Promised = promise(&model.Metrics, t.sums.Measure)
+	t.sums.PromisedRows = cmp.Or(model.Metrics.MeasuredRows, model.HeldOutRows)
 	_, t.sums.PromisedError, _ = model.Metrics.Main()
 	return t
 }

@@ -248,7 +248,7 @@ type Model struct {
 	Promoted   bool      `json:"promoted"`          // it was to become current after training
 	Verdict    string    `json:"verdict,omitempty"` // how it compared with the model that was current then
 	Rows       int64     `json:"rows"`
-	HeldOut    int64     `json:"held_out_rows"`
+	HeldOut    int64     `json:"held_out_rows"` // that its errors were measured on
 	// SeenShare is roughly the share of the held-out rows that the features of the set were learned from.
 	SeenShare float64 `json:"seen_share,omitempty"`
 	Loss      string  `json:"loss"`

@@ -24,9 +24,9 @@ export function sentence(live, process) {
   const s = live.short;
   if (!s) return 'Nothing is known of live errors: no row with a label was predicted by a model.';
   const rows = `${percent(s.error)} ${errorOf(s)} on the newest ${plural(s.rows, 'labelled row')}, the last one ${ago(s.to, process.time)}`;
-  const promise = s.promised_error === undefined ? '' : `; ${percent(s.promised_error)} was promised`;
+  const promise = s.promised_error === undefined ? '' : `; ${percent(s.promised_error)} was promised, on ${plural(s.promised_rows ?? 0, 'held-out row')}`;
   const noise = live.excess_standard_errors === undefined ? ' Whether that is well is known after 1,000 rows in four blocks.'
-    : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise.` : '';
+    : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise, and was first too high ${ago(live.wrong_since, process.time)}.` : '';
   return `${rows}${asked(s)}${promise}.${noise}`;
 }
 

@@ -194,8 +194,8 @@ const figures = {
     of({ live }) {
       const s = live.short;
       if (!s) return ['–', 'no labelled row was predicted'];
-      const promise = s.promised_error === undefined ? '' : `promised: ${percent(s.promised_error)}`;
-      return [percent(s.error), promise, live.state === 'wrong' ? 'warn' : ''];
+      const promise = s.promised_error === undefined ? '' : `; promised: ${percent(s.promised_error)}`;
+      return [percent(s.error), `newest ${plural(s.rows, 'row')}${promise}`, live.state === 'wrong' ? 'warn' : ''];
     },
   },
   model: {
@@ -206,7 +206,7 @@ const figures = {
       if (!model) return ['–', 'no model in use'];
       const of = modelsSet(history);
       const than = (of.id === history.sets.find((s) => s.current)?.id ? '' : ` on ${nameOf(of)}`) + (model.constant === null ? '' : `; a constant: ${percent(model.constant)}`);
-      return [model.error === null ? '–' : percent(model.error), `${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
+      return [model.error === null ? '–' : percent(model.error), `on ${plural(model.held_out_rows, 'row')}, ${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
     },
   },
   letters: {
