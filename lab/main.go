@@ -32,6 +32,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newCompare(), newFetch(), results.Command(), serveload.Command(), newMessy(), newStream())
+	root.AddCommand(newCompare(), newFetch(), results.Command(), serveload.Command(), newMessy(), newStream(), newPlay())
 	return root
 }

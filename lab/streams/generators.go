@@ -120,3 +120,20 @@ func byAge(age float64, young, middle, old bool) bool {
 	}
 	return old
 }
+
+// turn has normal numbers in two classes on either side of a plane. In the middle of the stream the largest coefficient
+// changes its sign. A fiftieth of the classes is wrong.
+func turn(rng *rand.Rand, _ bool) stream {
+	coefficients := [8]float64{2, 1.4, -1.2, 1, -0.8, 0.6, -0.4, 0.2}
+	return stream{numbered("x", len(coefficients)), func(concept int) ([]float64, string) {
+		x, side := make([]float64, len(coefficients)), 0.0
+		for i, c := range coefficients {
+			x[i] = rng.NormFloat64()
+			if i == 0 && concept >= concepts/2 {
+				c = -c
+			}
+			side += c * x[i]
+		}
+		return x, either(rng, side >= 0, 0.02)
+	}}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -24,33 +25,54 @@ type stream struct {
 const concepts = 4
 
 var generators = map[string]func(rng *rand.Rand, changes bool) stream{
-	"sea": sea, "hyperplane": hyperplane, "led": led, "agrawal": agrawal,
+	"sea": sea, "hyperplane": hyperplane, "led": led, "agrawal": agrawal, "turn": turn,
 }
 
 // Names lists the streams.
-func Names() []string { return []string{"sea", "hyperplane", "led", "agrawal"} }
+func Names() []string { return []string{"sea", "hyperplane", "led", "agrawal", "turn"} }
 
-// Write writes rows of a stream as CSV. One that does not change stays with its first concept.
-func Write(w io.Writer, name string, rows int, seed uint64, changes bool) error {
+// Row is a row of a stream.
+type Row struct {
+	Values []float64
+	Class  string
+}
+
+// Rows returns the columns of a stream and its rows. One that does not change stays with its first concept.
+func Rows(name string, rows int, seed uint64, changes bool) (columns []string, all iter.Seq[Row], err error) {
 	if !slices.Contains(Names(), name) {
-		return fmt.Errorf("no stream %q, there are %v", name, Names())
+		return nil, nil, fmt.Errorf("no stream %q, there are %v", name, Names())
 	}
 	s := generators[name](rand.New(rand.NewPCG(seed, 0xd21f7)), changes)
-	lines := csv.NewWriter(w)
-	if err := lines.Write(append(slices.Clone(s.columns), Label)); err != nil {
+	return s.columns, func(yield func(Row) bool) {
+		for i := range rows {
+			concept := 0
+			if changes {
+				concept = i * concepts / rows
+			}
+			values, class := s.row(concept)
+			if !yield(Row{values, class}) {
+				return
+			}
+		}
+	}, nil
+}
+
+// Write writes rows of a stream as CSV.
+func Write(w io.Writer, name string, rows int, seed uint64, changes bool) error {
+	columns, all, err := Rows(name, rows, seed, changes)
+	if err != nil {
 		return err
 	}
-	for i := range rows {
-		concept := 0
-		if changes {
-			concept = i * concepts / rows
-		}
-		values, class := s.row(concept)
-		line := make([]string, 0, len(values)+1)
-		for _, v := range values {
+	lines := csv.NewWriter(w)
+	if err := lines.Write(append(slices.Clone(columns), Label)); err != nil {
+		return err
+	}
+	for row := range all {
+		line := make([]string, 0, len(row.Values)+1)
+		for _, v := range row.Values {
 			line = append(line, strconv.FormatFloat(v, 'g', 7, 64))
 		}
-		if err := lines.Write(append(line, class)); err != nil {
+		if err := lines.Write(append(line, row.Class)); err != nil {
 			return err
 		}
 	}
