@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -70,6 +71,7 @@ func (b *browser) seesTheFlip(s *site) {
 	b.t.Helper()
 	eval[bool](b, "document.getElementById('letters-seen').click() === undefined") // one of subsample may have come late
 	b.await("all is well", "document.getElementById('verdict').textContent === 'All is well'")
+	turned := time.Now()
 	s.flipped.Store(true)
 	eval[bool](b, `(() => {
 		const error = () => parseFloat(document.getElementById('tile-live').textContent);
@@ -82,6 +84,10 @@ func (b *browser) seesTheFlip(s *site) {
 		return true;
 	})()`)
 	b.await("predictions are wrong", "document.getElementById('verdict').textContent === 'Predictions are wrong' && document.getElementById('banners').innerText.includes('was promised')")
+	since := ask(b, chromedp.Evaluate[string]("fetch('/api/status').then(r => r.json()).then(s => s.live.wrong_since)", chromedp.EvalAwaitPromise))
+	if at, err := time.Parse(time.RFC3339, since); err != nil || at.Sub(turned) > 10*time.Second { // by the time of the rows
+		b.t.Errorf("wrong since %q, the relation turned at %v: %v", since, turned, err)
+	}
 	b.picture("flipped")
 	b.clean("wrong predictions")
 	b.await("the model has followed", "document.getElementById('live-state').textContent === 'as promised' && window.green !== undefined")
