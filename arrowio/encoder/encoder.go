@@ -50,8 +50,8 @@ const (
 	// ωᵀx, which the arc-cosine map of order 2 forms, still fits float32; far beyond it one row could
 	// turn a sum into infinity for good.
 	MaxMagnitude = 1e15
-	// MaxClip bounds Options.Clip, so that no logarithm is beyond MaxMagnitude.
-	MaxClip = 1e12
+	// MaxClip bounds Options.Clip, so that nothing is beyond MaxMagnitude, with its logarithm undone either.
+	MaxClip = 1e8
 )
 
 // Column is one feature column and what calibration learned about it.

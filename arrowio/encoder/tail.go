@@ -15,13 +15,16 @@ func (e *Encoder) tail(c *Column, j int) string {
 	return ""
 }
 
+// MaxTail is the greatest |z|/c of a tail: beyond it is garbage, which should not outweigh all other rows.
+const MaxTail = 1 << 20
+
 // clipped returns what a dimension holds whose scaled value z is beyond c: ±c, or ±c·(1 + ln(|z|/c)), which continues the
-// identity with the same slope and keeps the order of outliers.
+// identity with the same slope and keeps the order of outliers, up to |z| = MaxTail·c.
 func clipped(z, c float64, tail string) float32 {
 	if tail != TailLog {
 		return float32(math.Copysign(c, z))
 	}
-	ratio := min(math.Abs(z)/c, math.MaxFloat64) // z of a finite value may be infinite
+	ratio := min(math.Abs(z)/c, MaxTail)
 	return float32(math.Copysign(c*(1+scoring.Log(ratio)), z))
 }
 
@@ -30,7 +33,7 @@ func unclipped(x, c float64) float64 {
 	if math.Abs(x) <= c {
 		return x
 	}
-	return math.Copysign(min(c*math.Exp(math.Abs(x)/c-1), MaxMagnitude), x)
+	return math.Copysign(c*min(math.Exp(math.Abs(x)/c-1), MaxTail), x)
 }
 
 // Unclip replaces the logarithms in encoded rows, [rows·Dim], by the values that they stand for, for models that are

@@ -30,7 +30,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"clip NaN":                     func(e *Encoder) { e.Clip = math.NaN() },
 		"clip -1":                      func(e *Encoder) { e.Clip = -1 },
 		"tail \"root\" is neither log": func(e *Encoder) { e.Tail = "root" },
-		"tail \"log\" with clip 1e+13": func(e *Encoder) { e.Tail, e.Clip = TailLog, 1e13 },
+		"tail \"log\" with clip 1e+09": func(e *Encoder) { e.Tail, e.Clip = TailLog, 1e9 },
 		"0 feature columns":            func(e *Encoder) { e.Columns = nil },
 		"dim 7, the columns have 6":    func(e *Encoder) { e.Dim = 7 },
 		"duplicate column \"age\"":     func(e *Encoder) { e.Columns[1].Name = "age" },

@@ -241,6 +241,7 @@ func (n *numbers) clip(g *graph, z string) string {
 	}
 	// A value becomes c·(1 + ln(|z|/c)) beyond its limit c; within it the logarithm is that of 1.
 	ratio := g.add("ratio", "Div", []string{g.add("magnitude", "Abs", []string{z}), g.row("tails", tails)})
-	logarithm := g.add("logarithm", "Log", []string{g.add("ratio beyond", "Max", []string{ratio, g.double("inside", 1)})})
+	bounded := g.add("ratio within", "Min", []string{ratio, g.double("most", encoder.MaxTail)})
+	logarithm := g.add("logarithm", "Log", []string{g.add("ratio beyond", "Max", []string{bounded, g.double("inside", 1)})})
 	return g.add("with tails", "Mul", []string{clipped, g.add("factor", "Add", []string{logarithm, g.double("one", 1)})})
 }

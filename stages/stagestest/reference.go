@@ -74,7 +74,7 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 			if j < len(c.Scale) {
 				v = (v - c.Mean[j]) / c.Scale[j]
 				if enc.Clip > 0 && math.Abs(v) > enc.Clip { // of numbers, as all are here
-					v = math.Copysign(enc.Clip*(1+math.Log(math.Abs(v)/enc.Clip)), v)
+					v = math.Copysign(enc.Clip*(1+math.Log(min(math.Abs(v)/enc.Clip, encoder.MaxTail))), v)
 				}
 			}
 			r.X = append(r.X, v)

@@ -191,7 +191,7 @@ def encode(encoder, row):
             clip = encoder["clip"]
             if clip > 0 and abs(values[j]) > clip:
                 numbers = encoder.get("tail") == "log" and (c["kind"] == "vector" or c["kind"] == "numeric" and j == 0)
-                tail = 1 + np.log(abs(values[j]) / clip) if numbers else 1
+                tail = 1 + np.log(min(abs(values[j]) / clip, 2**20)) if numbers else 1
                 values[j] = np.copysign(clip * tail, values[j])
         x.extend(values)
     return np.array(x, dtype=np.float32)

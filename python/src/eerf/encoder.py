@@ -15,6 +15,7 @@ from .messages import FormatError, one_chunk
 from .rows import as_table
 
 MAX_MAGNITUDE = 1e15  # limit of an encoded value that is not clipped
+_MAX_TAIL = 2.0**20  # limit of a value beyond the clip, in multiples of the clip
 
 FAULTS = {1: "nan_feature", 2: "inf_feature"}  # why a row is rejected; 0 = it is not rejected
 _NAN, _INF = 1, 2
@@ -125,7 +126,7 @@ class Encoder:
             dense[:, :k] = (dense[:, :k] - np.asarray(c["mean"][:k] if k else [])) / np.asarray(c["scale"] if k else [])
         if self._clip > 0:
             tails = {"numeric": 1, "vector": k}.get(c["kind"], 0) if self._tail and k else 0
-            ratio = np.clip(np.abs(dense[:, :tails]) / self._clip, 1.0, np.finfo(np.float64).max)
+            ratio = np.clip(np.abs(dense[:, :tails]) / self._clip, 1.0, _MAX_TAIL)
             np.clip(dense[:, :k], -self._clip, self._clip, out=dense[:, :k])
             dense[:, :tails] *= 1 + np.log(ratio)
         beyond = np.abs(dense) > MAX_MAGNITUDE
