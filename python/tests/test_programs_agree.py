@@ -111,7 +111,9 @@ def test_predictions(trainer, tmp_path, label, settings):
     usable = model.feature_set.encode(read(new)).usable
     if model.classes is None:
         have_values = np.array(have["prediction"].to_pylist())
-        assert (np.abs(have_values - predicted) / np.std(predicted, axis=0)).max() <= PREDICTIONS_AGREE
+        # Of rows with values 1e300, cosines have large arguments, and exponentials magnify what float32 changes in them.
+        allowed = PREDICTIONS_AGREE * (10 if "log" in settings else 1)
+        assert (np.abs(have_values - predicted) / np.std(predicted, axis=0)).max() <= allowed
         assert np.isnan(model.predict(read(new))[~usable]).all()
     else:
         assert have["prediction"].to_pylist() == predicted

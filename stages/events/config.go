@@ -11,7 +11,7 @@ type Config struct {
 	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = told by the first bytes of each"`
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
-	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text; the rest are chosen as without it"`
+	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
