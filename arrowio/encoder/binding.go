@@ -18,7 +18,8 @@ type binding struct {
 	encoder *Encoder
 	*tables
 
-	rows int64 // encoded since [Rows.TakeImputed]
+	rows    int64   // encoded since [Rows.TakeImputed]
+	imputed []int64 // values of each column since then
 
 	schema *arrow.Schema
 	// features and label are column numbers in schema; label is empty if there is none.
@@ -41,8 +42,6 @@ type boundColumn struct {
 	// indicators are for booleans and categories, codes for categories only.
 	indicators indicators
 	codes      map[string]int32
-
-	imputed int64 // values since [Rows.TakeImputed]
 }
 
 // tables are what an encoder looks values up in. They are immutable, and everybody who uses the encoder shares them: with many
@@ -84,7 +83,7 @@ func (s *sharedTables) of(e *Encoder) *tables {
 // bind prepares the binding for e and schema.
 func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	if b.encoder != e {
-		*b = binding{encoder: e, tables: allTables.of(e)}
+		*b = binding{encoder: e, tables: allTables.of(e), imputed: make([]int64, len(e.Columns))}
 	}
 	if b.schema == schema {
 		return nil

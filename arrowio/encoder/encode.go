@@ -117,7 +117,7 @@ func (r *Rows) encodeBlock(b *block) {
 		if numbers == 0 {
 			before := b.counts.Imputed
 			r.encodeColumn(b, &r.binding.columns[i], &r.inputs[i])
-			r.binding.columns[i].imputed += b.counts.Imputed - before
+			r.binding.imputed[i] += b.counts.Imputed - before
 			i++
 			continue
 		}

@@ -18,7 +18,7 @@ func (r *Rows) encodeNumbers(b *block, column, columns int) {
 		before := b.counts.Imputed
 		c := &r.binding.columns[column+k]
 		r.scaleColumn(b, c, &r.inputs[column+k], r.strip[k*n:(k+1)*n])
-		c.imputed += b.counts.Imputed - before
+		r.binding.imputed[column+k] += b.counts.Imputed - before
 	}
 	transpose(b.x[r.binding.columns[column].at:], r.strip, b.dim, n)
 }

@@ -117,19 +117,22 @@ type ImputedValues struct {
 }
 
 // TakeImputed returns how many rows were encoded by the encoder in use since the last call, and what of each of its columns:
-// several numbers a row of a vector, else one value.
+// several numbers a row of a vector, else one value. Nothing was encoded before the first encoder is known.
 func (r *Rows) TakeImputed() (rows int64, found []ImputedValues) {
 	b := &r.binding
+	if b.encoder == nil {
+		return 0, nil
+	}
 	rows, found = b.rows, make([]ImputedValues, len(b.columns))
 	for i := range b.columns {
 		c, values := &b.columns[i], b.rows
 		if c.kind == Vector {
 			values *= int64(c.width)
 		}
-		found[i] = ImputedValues{b.encoder.Columns[i].Name, values, c.imputed}
-		c.imputed = 0
+		found[i] = ImputedValues{b.encoder.Columns[i].Name, values, b.imputed[i]}
 	}
 	b.rows = 0
+	clear(b.imputed)
 	return rows, found
 }
 

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -25,25 +24,22 @@ func TestMessagesThatGiveNothingAreCharged(t *testing.T) {
 	const messages, most = 4000, 64 << 10
 	k := newRequestKit(t, most)
 	k.runner.outputs = newOutputMemory(most)
-	waiting := int64(0)
-	k.runner.Clock = func() time.Time {
-		waiting = max(waiting, int64(len(k.part.waiting)))
-		return stagestest.Noon
-	}
 	k.restart()
 	none := event(t, 0, stagestest.Events(t, stagestest.Regression, 0, 41, stagestest.Faults{}))
-	fetched := pipeline.Fetched{Records: make([]pipeline.Record, messages), NextOffset: messages}
-	for i := range fetched.Records {
-		fetched.Records[i] = none
-		fetched.Records[i].Offset = int64(i)
+	waiting := 0
+	for none.Offset = range int64(messages) { // as Process does with a fetch
+		if err := errors.Join(k.part.chooseSet(t.Context()), k.part.mapMessage(t.Context(), none)); err != nil {
+			t.Fatal(err)
+		}
+		waiting = max(waiting, len(k.part.waiting))
 	}
-	if err := errors.Join(k.part.Process(t.Context(), fetched), k.part.Close(t.Context())); err != nil {
+	if err := errors.Join(k.part.Process(t.Context(), pipeline.Fetched{NextOffset: messages}), k.part.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if c := k.runner.Meter.Totals().Featurize; c.Messages != messages || k.part.charged != 0 {
 		t.Errorf("counts %+v, %d bytes charged", c, k.part.charged)
 	}
-	if waiting*partBytes > 2*most || waiting == 0 {
+	if int64(waiting)*partBytes > 2*most || waiting == 0 {
 		t.Errorf("%d messages wait, of %d bytes each, at most %d", waiting, partBytes, most)
 	}
 }

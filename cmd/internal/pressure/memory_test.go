@@ -105,7 +105,7 @@ func served(limit int64) []string {
 // More events than the memory of a process: its source is faster than it, its sink slower, and sometimes refuses. It stays
 // within its limit, and delays but does not drop anything.
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
-	const limit, selectLimit, trainLimit, messages = 352 << 20, 1792 << 20, 256 << 20, 800 // 259 MB of events, 164 MB of features
+	const limit, selectLimit, trainLimit, messages = 384 << 20, 1792 << 20, 272 << 20, 800 // 259 MB of events, 164 MB of features
 	s := newSite(t, tight+`
 exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows: 500, candidate_memory: 16MiB}
 `)
