@@ -242,7 +242,7 @@ func plainly(e *Encoder, c *Column, value any) []float32 {
 		if j < len(c.Scale) {
 			v = (v - c.Mean[j]) / c.Scale[j]
 			if e.Clip > 0 && math.Abs(v) > e.Clip {
-				v = float64(clipped(v, e.Clip, e.tail(c, j)))
+				v = float64(clipped(v, e.Clip, e.HasTail(c, j)))
 			}
 		}
 		x[j] = float32(v)

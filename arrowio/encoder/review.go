@@ -133,7 +133,7 @@ func (t *Review) Report(report *Report) {
 			u.Reason += "; "
 		}
 		become := "are cut there"
-		if t.encoder.Tail == TailLog && isNumeric(c.Kind) {
+		if t.encoder.HasTail(c, 0) {
 			become = "go on as logarithms"
 		}
 		u.Reason += fmt.Sprintf("%.2g %% of its values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become)

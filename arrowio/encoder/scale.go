@@ -15,7 +15,7 @@ type scaling struct {
 	// limit bounds a dimension: beyond it a value is clipped, or rejected if clips is false.
 	limit float64
 	clips bool
-	tail  string
+	tail  bool // beyond it logarithms go on
 	// nanMissing says that NaN is a missing value.
 	nanMissing bool
 
@@ -37,7 +37,7 @@ func newScaling(e *Encoder, c *Column, first, next int) scaling {
 	} else {
 		s.shift, s.scale = s.mean, c.Scale[first:next]
 		if e.Clip > 0 {
-			s.limit, s.clips, s.tail = e.Clip, true, e.tail(c, first)
+			s.limit, s.clips, s.tail = e.Clip, true, e.HasTail(c, first)
 		}
 	}
 	s.minus, s.times = s.shift, make([]float64, width)

@@ -6,22 +6,20 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// tail returns Tail for a dimension that has one: the values of numbers and vectors. Times stay cut, because what comes after the
-// calibration rows is no outlier but the future, which features should not be carried into; all others are bounded anyway.
-func (e *Encoder) tail(c *Column, j int) string {
-	if isNumeric(c.Kind) && j < c.values() {
-		return e.Tail
-	}
-	return ""
+// HasTail reports whether dimension j of a column, if it is standardized, goes on as a logarithm beyond the clip: the values of
+// numbers and vectors do. Times stay cut, because what comes after the calibration rows is no outlier but the future, which
+// features should not be carried into; all others are bounded anyway.
+func (e *Encoder) HasTail(c *Column, j int) bool {
+	return e.Tail == TailLog && isNumeric(c.Kind) && j < c.values()
 }
 
 // MaxTail is the greatest |z|/c of a tail: beyond it is garbage, which should not outweigh all other rows.
 const MaxTail = 1 << 20
 
-// clipped returns what a dimension holds whose scaled value z is beyond c: ±c, or ±c·(1 + ln(|z|/c)), which continues the
-// identity with the same slope and keeps the order of outliers, up to |z| = MaxTail·c.
-func clipped(z, c float64, tail string) float32 {
-	if tail != TailLog {
+// clipped returns what a dimension holds whose scaled value z is beyond c: ±c, or with a tail ±c·(1 + ln(|z|/c)), which
+// continues the identity with the same slope and keeps the order of outliers, up to |z| = MaxTail·c.
+func clipped(z, c float64, tail bool) float32 {
+	if !tail {
 		return float32(math.Copysign(c, z))
 	}
 	ratio := min(math.Abs(z)/c, MaxTail)
@@ -47,7 +45,7 @@ func (e *Encoder) Unclip(x []float32) (found bool) {
 		for i := range e.Columns {
 			c := &e.Columns[i]
 			for j := range c.Scale {
-				if v := float64(x[at+j]); math.Abs(v) > e.Clip && e.tail(c, j) == TailLog {
+				if v := float64(x[at+j]); math.Abs(v) > e.Clip && e.HasTail(c, j) {
 					x[at+j], found = float32(unclipped(v, e.Clip)), true
 				}
 			}

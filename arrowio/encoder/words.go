@@ -17,11 +17,11 @@ func (e *Encoder) Past(j int, threshold float64, above, orEqual bool) string {
 			continue
 		}
 		if e.Clip > 0 && at < len(c.Scale) {
-			tail := e.tail(c, at)
+			tail := e.HasTail(c, at)
 			if allPast(threshold, e.Clip, above, orEqual, tail) {
 				return c.dimensionName(at)
 			}
-			if tail == TailLog {
+			if tail {
 				threshold = unclipped(threshold, e.Clip)
 			}
 		}
@@ -32,8 +32,8 @@ func (e *Encoder) Past(j int, threshold float64, above, orEqual bool) string {
 
 // allPast reports whether all values of a standardized dimension are past a threshold. Where values go on beyond the clip that
 // is said of the hinges that hold a whole column, whose thresholds are below.
-func allPast(threshold, clip float64, above, orEqual bool, tail string) bool {
-	if tail == TailLog {
+func allPast(threshold, clip float64, above, orEqual bool, tail bool) bool {
+	if tail {
 		return above && !orEqual && threshold < -clip
 	}
 	return above && threshold < -clip || !above && threshold > clip

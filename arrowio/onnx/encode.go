@@ -70,7 +70,7 @@ func dimensionOf(e *encoder.Encoder, c *encoder.Column, j, at int) dimension {
 	d.shift, d.scale = c.Mean[j], c.Scale[j]
 	if e.Clip > 0 {
 		d.limit, d.accepted = e.Clip, math.MaxFloat64
-		if e.Tail == encoder.TailLog && (c.Kind == encoder.Numeric && j == 0 || c.Kind == encoder.Vector) {
+		if e.HasTail(c, j) {
 			d.tail = e.Clip
 		}
 	}

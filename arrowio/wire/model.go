@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,6 +72,10 @@ func (m *Model) HeldOut(id training.RowID) bool {
 	return training.HeldOut(m.HeldOutSeed, id.Partition, id.Offset, id.Row, m.HeldOutFraction) &&
 		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id) })
 }
+
+// MeasuredRows is how many held-out rows its errors were measured on; models of earlier versions do not say, and have at most all
+// of them.
+func (m *Model) MeasuredRows() int64 { return cmp.Or(m.Metrics.MeasuredRows, m.HeldOutRows) }
 
 // Metrics say how good the model is on held-out rows, and how it was found. A figure that was not measured or is not a
 // number (no held-out rows, a constant label) is missing; [Measured] makes one.

@@ -208,7 +208,6 @@ func (p *partition) chooseSet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.reportColumns()
 	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
 	source := p.Source
 	source.Known = append(slices.Clone(set.set.Encoder.Passthrough), p.PredictionColumn)

@@ -1,7 +1,6 @@
 package status
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func listModels(models state.Models, now inUse) []Model {
 func describeModel(m *wire.Model) Model {
 	shown := Model{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, TrainedAt: m.TrainedAt, Rows: m.TrainRows,
-		HeldOut: cmp.Or(m.Metrics.MeasuredRows, m.HeldOutRows), Loss: m.Model.Loss, Promoted: m.Promoted(),
+		HeldOut: m.MeasuredRows(), Loss: m.Model.Loss, Promoted: m.Promoted(),
 	}
 	if m.Metrics.Seen != nil {
 		shown.SeenShare = m.Metrics.Seen.Share
