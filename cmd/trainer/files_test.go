@@ -130,6 +130,15 @@ func TestFilesOfNumbers(t *testing.T) {
 	}
 }
 
+// What compare advises where a linear model is enough works with defaults made for other maps.
+func TestFitOfALinearModel(t *testing.T) {
+	data := clitest.File(t, "rows.csv", prices(1500))
+	_, summary := fitted(t, data, "--label", "price", "--map", "linear", "--clip", "0")
+	if n := summary.Number(t, "feature_set.features"); n < 1 || n > summary.Number(t, "feature_set.dim") {
+		t.Errorf("%v", summary)
+	}
+}
+
 // The set of an earlier exploration can be used; other columns are refused.
 func TestFitUsesAFeatureSet(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2000))

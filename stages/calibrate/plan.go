@@ -350,6 +350,9 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		Partitions: partitions,
 	}
 	spec.Candidates.Varied = e.Criterion.Learns()
+	if e.Map.Coordinates() { // one for each dimension, which only calibration counts
+		spec.Candidates.Count, spec.Features = min(spec.Candidates.Count, found.encoder.Dim), min(spec.Features, found.encoder.Dim)
+	}
 	if e.SampleRate == RateAuto {
 		spec.SampleRows = e.SampleRows
 		spec.SampleRate = min(1, float64(e.SampleRows)/float64(max(1, spec.LabelledRows())))
