@@ -49,6 +49,21 @@ def timed(predict, x):
     return predicted, least
 
 
+def on_one_core(model, classes):
+    """The function that predicts with a model, on one core."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    if "n_jobs" in model.get_params():
+        model.set_params(n_jobs=1)
+    predict = model.predict_proba if classes else model.predict
+
+    def limited(x):
+        with threadpool_limits(1):
+            return predict(x)
+
+    return limited
+
+
 def fit(folder, rows, tests, columns, outputs, classes, threads, seed):
     import numpy as np
 
@@ -61,7 +76,7 @@ def fit(folder, rows, tests, columns, outputs, classes, threads, seed):
         began = time.perf_counter()
         model.fit(x, y if classes else y.reshape(rows, outputs)[:, k])
         train_seconds += time.perf_counter() - began
-        predicted, least = timed(model.predict_proba if classes else model.predict, test)
+        predicted, least = timed(on_one_core(model, classes), test)
         predict_seconds += least
         if classes:
             made[:, model.classes_.astype(int)] = np.log(np.clip(predicted, 1e-9, 1))

@@ -194,8 +194,8 @@ func TestClassesWithFewRowsAreLeftOut(t *testing.T) {
 		want []string
 		hint string
 	}{
-		"one odd row":        {map[string]int{"Maybe": 1, "No": 40, "Yes": 30}, []string{"No", "Yes"}, `"Maybe" in 1 rows`},
-		"one row too few":    {map[string]int{"Maybe": 19, "No": 40, "Yes": 30}, []string{"No", "Yes"}, "19 rows count as unlabelled"},
+		"one odd row":        {map[string]int{"Maybe": 1, "No": 40, "Yes": 30}, []string{"No", "Yes"}, `1 row left out as unlabelled, because`},
+		"one row too few":    {map[string]int{"Maybe": 19, "No": 40, "Yes": 30}, []string{"No", "Yes"}, "19 rows left out as unlabelled"},
 		"enough rows":        {map[string]int{"Maybe": 20, "No": 40, "Yes": 30}, []string{"Maybe", "No", "Yes"}, ""},
 		"two, one very rare": {map[string]int{"No": 40, "Yes": 1}, []string{"No", "Yes"}, `"Yes" in only 1 of 41`},
 	}

@@ -274,16 +274,24 @@ func (l *learnedLabel) rareNote() string {
 	var rows int64
 	for i, name := range rare {
 		rows += l.classes.count(name)
-		rare[i] = fmt.Sprintf("%q in %d rows", name, l.classes.count(name))
+		rare[i] = fmt.Sprintf("%q in %s", name, rowsText(l.classes.count(name)))
 	}
 	if len(rare) > 0 {
-		return fmt.Sprintf("label %q: %d rows count as unlabelled, because their class has fewer than %d labelled rows (events.class_min_rows): %s; "+
-			"events.classes names all that are meant", l.options.Label[0], rows, l.options.ClassMinRows, listed(rare, ", "))
+		return fmt.Sprintf("label %q: %s left out as unlabelled, because their class has fewer than %d labelled rows (events.class_min_rows): %s; "+
+			"events.classes names all that are meant", l.options.Label[0], rowsText(rows), l.options.ClassMinRows, listed(rare, ", "))
 	}
 	if last := common[max(0, len(common)-1):]; len(common) == 2 && l.classes.count(last[0]) < l.options.ClassMinRows {
 		return fmt.Sprintf("label %q has %q in only %d of %d labelled rows: is it a class, or a misspelt one?", l.options.Label[0], last[0], l.classes.count(last[0]), l.rows)
 	}
 	return ""
+}
+
+// rowsText is a number of rows.
+func rowsText(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }
 
 // classValueOf returns the number that a class is named after.

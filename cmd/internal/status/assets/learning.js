@@ -84,7 +84,7 @@ function options() {
     },
     axes: [
       axis({ size: 28, space: 52, incrs: [1, 2, 5, 10, 20, 50, 100], values: (_, splits) => splits.map((i) => (points[i] ? short(points[i]) : '')) }),
-      axis({ label: '%', size: 52, splits: steep ? () => round(low / 1.3, high * 2) : undefined, values: (_, splits) => splits.map((v) => digits(v, 3)) }),
+      axis({ label: '%', size: 52, ...(steep ? { splits: () => round(low / 1.3, high * 2), filter: (_, splits) => splits } : {}), values: (_, splits) => splits.map((v) => digits(v, 3)) }),
     ],
     series: [
       { label: '', value: (_, i) => (points[i] ? long(points[i]) : '') },
@@ -136,7 +136,7 @@ function drawPhases(u) {
   ctx.restore();
 }
 
-/** markWinner circles the set that won and names it. */
+/** markWinner circles the set that won and says its loss; its name is in the head, where there is room. */
 function markWinner(u) {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -150,7 +150,7 @@ function markWinner(u) {
   ctx.arc(x, y, 7 * scale, 0, 2 * Math.PI);
   ctx.stroke();
   ctx.font = `${12 * scale}px ${getComputedStyle(document.body).fontFamily}`;
-  const text = `${long(best)}: ${percent(100 * best.held_out_loss)}`;
+  const text = percent(100 * best.held_out_loss);
   const left = x + 8 * scale + ctx.measureText(text).width > bbox.left + bbox.width;
   ctx.textAlign = left ? 'right' : 'left';
   ctx.fillText(text, x + (left ? 4 : -4) * scale, y - 13 * scale < bbox.top + 12 * scale ? y + 22 * scale : y - 13 * scale);
