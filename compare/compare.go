@@ -170,7 +170,7 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts := &c.result.Data
 	facts.Task, facts.Classes, facts.Outputs = r.train.task.String(), split.Train.Classes, r.train.outputs
 	facts.TrainRows, facts.TestRows, facts.Dim = r.train.rows, r.test.rows, r.train.dim
-	facts.SampleRows, facts.Candidates, facts.Sigma = r.pool.sample.rows, r.pool.candidates.Count, r.pool.candidates.Sigma
+	facts.SampleRows, facts.Candidates, facts.Sigma = c.options.sampleSize(r.train.rows), r.pool.candidates.Count, r.pool.candidates.Sigma
 	facts.Constant = split.Report.Constant
 	facts.Columns = split.Report.Columns
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled

@@ -40,8 +40,8 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: "+strings.Join(o.Distribution.Names(), ", ")+" (default: gaussian)")
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, ascending and comma-separated")
-	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = ten times the largest of --features")
-	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on, not counting those of --held-out")
+	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = twenty times the largest of --features")
+	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on; what --held-out takes of them only judges")
 	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows, "most rows that candidates are scored on, whatever the share; 0, or --sample alone = no limit")
 	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "repeats of the whole comparison, each with another seed")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
@@ -54,9 +54,6 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.Clip, "clip", o.Clip, "standardized values beyond it go on as logarithms; 0 = off (the paper)")
 	flags.BoolVar(&o.Paper, "paper", false, "compare regressions by the paper's measure, the relative squared error, which depends on where the label's zero is")
 }
-
-// candidatesPerFeature is M0/M if M0 is not given: the paper's rule.
-const candidatesPerFeature = 10
 
 // allMethods selects every method that works with the other flags.
 const allMethods = "all"
@@ -76,7 +73,7 @@ func (f *Flags) Complete(ctx context.Context) error {
 		o.More = append(slices.Clip(o.More), trees)
 	}
 	if o.Candidates == 0 && len(o.Features) > 0 {
-		o.Candidates = candidatesPerFeature * o.Features[len(o.Features)-1]
+		o.Candidates = scoring.Adaptive.CandidatesPerFeature() * o.Features[len(o.Features)-1]
 	}
 	switch {
 	case len(f.methods) == 0:

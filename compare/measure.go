@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"math"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/eerf-stream/eerf/internal/cputime"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -34,18 +36,20 @@ func (r *repeat) predict(f *fitted, predicted []float32) {
 	})
 }
 
-// timedSeconds is how long predictions of few test rows are repeated to time them.
-const timedSeconds = 0.01
+// timedSeconds is how long predictions of the test rows are repeated to time them.
+const timedSeconds = 0.05
 
-// rowMicroseconds is the time per test row in the fastest of several passes; first is that of the first pass.
-func (r *repeat) rowMicroseconds(f *fitted, first float64) float64 {
-	predicted, least := make([]float32, r.test.rows*r.test.outputs), first
-	for spent := first; spent < timedSeconds; {
-		began := time.Now()
+// rowMicroseconds is the processor time per test row in the fastest of several passes: other programs disturb it little.
+func (r *repeat) rowMicroseconds(f *fitted) float64 {
+	predicted, least := make([]float32, r.test.rows*r.test.outputs), math.Inf(1)
+	for first := time.Now(); math.IsInf(least, 1) || time.Since(first).Seconds() < timedSeconds; {
+		began, processor := time.Now(), cputime.Process()
 		r.predict(f, predicted)
-		seconds := time.Since(began).Seconds()
-		least = min(least, seconds)
-		spent += seconds
+		used := (cputime.Process() - processor).Seconds()
+		if used <= 0 { // unknown
+			used = time.Since(began).Seconds()
+		}
+		least = min(least, used)
 	}
 	return 1e6 * least / float64(r.test.rows)
 }

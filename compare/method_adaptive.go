@@ -81,20 +81,20 @@ type lesson struct {
 	sums       *scoring.Sums      // over the others
 }
 
-// lesson returns that of the repeat, with the candidates of learned features or those of the pool.
+// lesson returns that of the repeat, with the candidates of learned features or those of the pool. What is held out of the sample are
+// the rows that λ is chosen on, as far as they are among those sampled.
 func (t *Trial) lesson(learns bool) lesson {
 	return Shared(t, fmt.Sprint("lesson", learns), func() lesson {
 		r := t.repeat
-		x, n, y := t.Sample()
-		sample := &scoring.Sample{X: x, Rows: n, Dim: r.train.dim, Targets: y, HeldOut: make([]bool, n)}
-		learned := make([]int32, 0, n)
-		for i, row := range r.pool.list {
-			sample.HeldOut[i] = scoring.HeldOut(scoring.Hash(t.Seed, 0, int64(row)))
-			if !sample.HeldOut[i] {
+		list := firstByHash(r.seed, r.train.rows, r.options.sampleSize(r.train.rows), nil)
+		rows, learned := r.train.sample(list), make([]int32, 0, len(list))
+		sample := &scoring.Sample{X: rows.x, Rows: rows.rows, Dim: rows.dim, Targets: rows.targets, HeldOut: make([]bool, rows.rows)}
+		for i, row := range list {
+			if sample.HeldOut[i] = r.heldOut[row]; !r.heldOut[row] {
 				learned = append(learned, int32(i))
 			}
 		}
-		from := &pool{candidates: t.Candidates(), sample: r.pool.sample.sample(learned)}
+		from := &pool{candidates: t.Candidates(), sample: rows.sample(learned)}
 		if learns {
 			from.candidates = adaptive.FirstRound(from.candidates)
 		}

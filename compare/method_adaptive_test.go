@@ -20,32 +20,33 @@ func TestLearnedFrequenciesBeatChosenOnes(t *testing.T) {
 	}
 }
 
-// Rows that λ is chosen on teach no method anything, and rows that learned features are judged by teach no frequencies.
+// Rows that λ is chosen on teach no method anything; those of them that are sampled judge learned features.
 func TestLambdaIsChosenOnRowsThatTaughtNothing(t *testing.T) {
-	o := quick()
-	o.Sample = 1
-	split, err := made{task: scoring.MultiClass, rows: 900, classes: 3}.Split(datasets.SplitOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newRepeat(o, 0, split)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := r.newTrial(8).lesson(true)
-	taught, sampled := int64(0), map[int32]bool{}
-	for i, row := range r.pool.list {
-		sampled[row] = true
-		if !l.sample.HeldOut[i] {
-			taught++
+	for _, share := range []float64{0.5, 1} {
+		o := quick()
+		o.Sample = share
+		split, err := made{task: scoring.MultiClass, rows: 900, classes: 3}.Split(datasets.SplitOptions{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if taught != l.sums.Rows || taught >= int64(l.sample.Rows) {
-		t.Errorf("%d of %d rows teach, and %d were scored", taught, l.sample.Rows, l.sums.Rows)
-	}
-	for row, out := range r.heldOut {
-		if out == sampled[int32(row)] {
-			t.Errorf("row %d: λ is chosen on it %v, features %v", row, out, sampled[int32(row)])
+		r, err := newRepeat(o, 0, split)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := r.newTrial(8).lesson(true)
+		taught := l.sample.Rows - countTrue(l.sample.HeldOut)
+		if l.sample.Rows != o.sampleSize(r.train.rows) || int64(taught) != l.sums.Rows || taught == l.sample.Rows {
+			t.Errorf("%d of %d rows teach, and %d were scored", taught, l.sample.Rows, l.sums.Rows)
+		}
+		for i, row := range firstByHash(r.seed, r.train.rows, l.sample.Rows, nil) {
+			if r.heldOut[row] != l.sample.HeldOut[i] {
+				t.Errorf("row %d: λ is chosen on it %v, features are judged by it %v", row, r.heldOut[row], l.sample.HeldOut[i])
+			}
+		}
+		for _, row := range r.pool.list {
+			if r.heldOut[row] {
+				t.Errorf("candidates are scored on row %d, λ is chosen on it", row)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -46,7 +47,8 @@ type Options struct {
 	Seed    uint64 `json:"seed"`
 	// TestFraction is the share of rows used as test rows, if the source has none of its own.
 	TestFraction float64 `json:"test_fraction"`
-	// HeldOut is the share of the training rows that λ is chosen on.
+	// HeldOut is the share of the training rows that λ is chosen on. No method scores or learns from them; learned features are
+	// judged by those in the sample.
 	HeldOut float64 `json:"held_out"`
 	// Loss, Intercept and Grid say how models are trained; in a result, Loss is what [training.LossAuto] was resolved to.
 	Loss      string        `json:"loss"`
@@ -60,13 +62,11 @@ type Options struct {
 	Clip        float64 `json:"clip"`
 }
 
-// sampleRows is what an exploration scores by default (exploration.sample_rows).
-const sampleRows = 10_000
-
 // DefaultOptions are the options for a user's own file.
 func DefaultOptions() Options {
 	o := Options{
-		Features: []int{100}, Candidates: 1000, Sample: 1, SampleRows: sampleRows, Repeats: 10, Seed: 1,
+		Features: []int{adaptive.DefaultFeatures}, Candidates: scoring.Adaptive.CandidatesPerFeature() * adaptive.DefaultFeatures,
+		Sample: 1, SampleRows: adaptive.DefaultRows, Repeats: 5, Seed: 1,
 		TestFraction: 0.33, HeldOut: 0.2, Loss: training.LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
 	}
 	o.Methods, _ = Usual(o)

@@ -154,7 +154,7 @@ func (r *repeat) tryChoice(ctx context.Context, run *Measurement, choice *Select
 	began = time.Now()
 	errors := r.measure(model)
 	run.Test = time.Since(began).Seconds()
-	run.RowMicroseconds = r.rowMicroseconds(model, run.Test)
+	run.RowMicroseconds = r.rowMicroseconds(model)
 	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
 	run.Lambda, run.AtEdge, run.Iterations = model.model.Lambda, model.atEdge, model.iterations
 	run.Error = errors.percent

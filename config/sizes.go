@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/bytesize"
@@ -81,14 +82,17 @@ func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 {
 		return Size{}, false
 	}
-	auto, rows := e.SampleRate == calibrate.RateAuto, 2*e.SampleRows // the quotas
+	of := scoring.Candidates{Map: e.Map, Distribution: e.Distribution, Sigma: 1, Dim: width, Count: e.CandidateCount()}
+	rows, bytes, learning := e.FittingRows(of, outputs, max(c.Stages.Topics.Partitions, 1))
+	auto := e.SampleRate == calibrate.RateAuto
 	if !auto {
 		rows = int64(float64(e.SampleRate) * float64(e.Window))
+		bytes, learning = e.SampleCost(of, outputs, rows)
 	}
-	bytes := calibrate.SampleMemory(scoring.Candidates{
-		Map: e.Map, Distribution: e.Distribution, Sigma: 1, Dim: width, Count: e.CandidateCount(),
-	}, outputs, rows, calibrate.Choice{Criterion: e.Criterion, Features: e.Features, Rounds: e.Rounds, RefineSteps: e.RefineSteps})
 	size := Size{What: fmt.Sprintf("sample of up to %d rows, and what is computed from it", rows), Bytes: bytes, Assumes: assumed}
+	if learning > 0 {
+		size.What += fmt.Sprintf(" in about %v of one core", max(learning.Round(time.Second), time.Second))
+	}
 	if auto {
 		size.Limit, size.LimitKey, size.key = e.SampleMemory, "exploration.sample_memory", "exploration.sample_rows"
 		size.factors = []string{"exploration.features", "exploration.candidates", "exploration.rounds", "exploration.refine_steps"}

@@ -42,6 +42,7 @@ func (k *checker) exploration() {
 	k.rule(0 <= c.RefineSteps && c.RefineSteps <= maxRefineSteps, "exploration.refine_steps", fmt.Sprintf("want 1 to %d, or 0 for rounds alone", maxRefineSteps))
 	k.rule(c.SampleMemory >= minSampleMemory, "exploration.sample_memory",
 		"want 1MiB or more: the sampled rows and what is computed from them are kept in it")
+	k.positive(c.LearningTime, "exploration.learning_time")
 	k.rule(c.CandidateMemory >= minCandidateMemory, "exploration.candidate_memory",
 		"want 1MiB or more: candidates that are not kept are drawn into buffers of about that size")
 

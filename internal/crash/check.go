@@ -67,6 +67,9 @@ func (r *run) checkSets(ctx context.Context) error {
 			r.fault("feature-sets: two of exploration %d", e.Lineage.Sequence)
 		}
 	}
+	if r.plan.Criterion == "adaptive" && len(r.sets) > 0 && !slices.ContainsFunc(r.sets, func(e *explored) bool { return e.Set.Features.Mixed() }) {
+		r.fault("feature-sets: none of %d has thresholds, though the label has one", len(r.sets))
+	}
 	if len(r.sets) < 2 && !r.plan.abandons() { // the exploration after an abandoned one may cover the tail
 		r.fault("feature-sets: %d sets, the tail should have brought a second one", len(r.sets))
 	}

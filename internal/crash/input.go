@@ -104,7 +104,8 @@ func spoil(random *rand.Rand, value []byte) []byte {
 	return nil
 }
 
-// newRows makes rows of a regression on two numbers and a category. Some have no label, some cannot be used.
+// newRows makes rows of a regression on two numbers, one of which has a threshold, and a category. Some have no label, some cannot be
+// used.
 func newRows(random *rand.Rand, rows int32) (arrow.Record, []int32) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, eventSchema)
 	defer b.Release()
@@ -112,6 +113,9 @@ func newRows(random *rand.Rand, rows int32) (arrow.Record, []int32) {
 	for row := range rows {
 		x, z, color := random.NormFloat64(), random.NormFloat64(), random.IntN(3)
 		y := math.Cos(2*x+z) + 0.3*float64(color) + 0.1*random.NormFloat64()
+		if z > 0.4 {
+			y += 2
+		}
 		isBad, unlabelled := random.IntN(badEvery) == 0, random.IntN(badEvery) == 0
 		switch {
 		case isBad && random.IntN(2) == 0:

@@ -4,6 +4,7 @@ package results
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -16,7 +17,7 @@ func Command() *cobra.Command {
 		Short: "Tables of errors from the results of comparisons, or a figure of the tables",
 		Long: `results writes the errors at the largest M of each file, with a column for each data set. With --into they replace what is
 between "<!-- results: SECTION -->" and "<!-- results: end -->" in a Markdown page; --overview draws the tables of such a
-page instead. --trees adds what scripts/trees.py measured on the same splits.`,
+page instead, --frontier the errors against the time of a row, of results of one M and N0 each. --trees adds what scripts/trees.py measured on the same splits.`,
 		RunE: func(c *cobra.Command, args []string) error { return o.run(args, c.OutOrStdout()) },
 	}
 	flags := c.Flags()
@@ -24,13 +25,14 @@ page instead. --trees adds what scripts/trees.py measured on the same splits.`,
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown page")
 	flags.StringVar(&o.only, "only", "results", "the section of the page")
 	flags.StringVar(&o.overview, "overview", "", "draw the tables of a page into this SVG file instead")
+	flags.StringVar(&o.frontier, "frontier", "", "draw errors against times into this SVG file, and write them as the tables")
 	return c
 }
 
 // options are the flags.
 type options struct {
-	trees                []string
-	into, only, overview string
+	trees                          []string
+	into, only, overview, frontier string
 }
 
 func (o options) run(args []string, w io.Writer) error {
@@ -39,6 +41,9 @@ func (o options) run(args []string, w io.Writer) error {
 			return errors.New("--overview is of one page")
 		}
 		return drawOverview(o.overview, args[0])
+	}
+	if o.frontier != "" {
+		return o.writeFrontier(args, w)
 	}
 	results, err := readResults(args)
 	if err != nil {
@@ -58,4 +63,18 @@ func (o options) write(w io.Writer, tables string) error {
 		return err
 	}
 	return replace(o.into, o.only, tables)
+}
+
+// writeFrontier draws the frontier and writes its tables.
+func (o options) writeFrontier(args []string, w io.Writer) error {
+	all, err := readFrontier(args, o.trees)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errors.New("--frontier needs results of learned features")
+	}
+	var b strings.Builder
+	writeFrontier(&b, all)
+	return errors.Join(drawFrontier(o.frontier, all), o.write(w, b.String()))
 }

@@ -53,7 +53,7 @@ func regression(name, title string, dim, train, test int, license, rows, masks s
 		Notice: "seed s uses the published split s of ten (11 the first one again); M, M0, N0 and encoding are this project's choice",
 		Dim:    dim, TrainRows: train, TestRows: test,
 		Defaults: Defaults{
-			Features: []int{50, 100, 200}, Candidates: 4000, Sample: 1, SampleRows: 10000, Splits: publishedSplits,
+			Features: []int{500}, Candidates: 10000, Sample: 1, SampleRows: 20000, Splits: publishedSplits,
 			Standardize: encoder.StandardizeNumeric, Clip: 5, Intercept: true,
 		},
 		open: func(f folder) *rowSource { return openRegression(f, path, dim) },

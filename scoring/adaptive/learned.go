@@ -7,6 +7,10 @@ import (
 )
 
 const (
+	// DefaultFeatures is M unless another number is asked for.
+	DefaultFeatures = 500
+	// DefaultRows is how many rows are sampled at most.
+	DefaultRows = 20_000
 	// DefaultRefineSteps is the default number of refinement steps.
 	DefaultRefineSteps = 40
 	// DefaultRefineRounds is the default number of rounds in the refinement.

@@ -28,14 +28,15 @@ type Config struct {
 	Rounds       int                  `key:"rounds" json:",omitempty" doc:"R, rounds of selection by residual, under the criteria residual and adaptive; ignored by the others"`
 	RefineSteps  int                  `key:"refine_steps" json:",omitempty" doc:"most gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
 
-	SampleMemory    int64 `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and what the selection computes from them, under criteria that need rows; an exploration that needs more is refused"`
-	CandidateMemory int64 `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
+	SampleMemory    int64         `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and what the selection computes from them, under criteria that need rows; under sample_rate: auto fewer rows are sampled if they do not fit, an exploration that needs more is refused"`
+	LearningTime    time.Duration `key:"learning_time" json:",omitempty" unit:"duration" doc:"processor time, by estimate, that criterion adaptive may take on one core with AVX2; under sample_rate: auto fewer rows are sampled if they would take longer"`
+	CandidateMemory int64         `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
 
 	From        wire.From `key:"from" json:",omitempty" doc:"part of the log that an exploration reads: recent = the newest rows, as many as window says; earliest = all; next = what came after the last exploration"`
 	Window      int64     `key:"window" json:",omitempty" unit:"rows" doc:"with from: recent, about how many of the newest rows an exploration reads, in proportion to what the partitions hold"`
 	WindowBytes int64     `key:"window_bytes" json:",omitempty" unit:"bytes" doc:"with from: recent, about how many bytes these rows may have"`
 	SampleRate  Rate      `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
-	SampleRows  int64     `key:"sample_rows" unit:"rows" doc:"N0, how many scored rows sample_rate: auto aims at"`
+	SampleRows  int64     `key:"sample_rows" unit:"rows" doc:"N0, how many scored rows sample_rate: auto aims at, if sample_memory and learning_time allow them"`
 	MinRows     int64     `key:"min_rows" json:",omitempty" unit:"rows" doc:"labelled rows the log must hold before an exploration is planned"`
 
 	CalibrationRows int64         `key:"calibration_rows" unit:"rows per partition" doc:"rows from which encoder and bandwidth are learned"`
@@ -49,9 +50,9 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Seed: 1,
-		Features: 500, Criterion: scoring.Adaptive, Rounds: scoring.DefaultRounds, RefineSteps: adaptive.DefaultRefineSteps,
-		SampleMemory: 1 << 30, CandidateMemory: scoring.DefaultMemory,
-		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: 10_000, MinRows: 2000,
+		Features: adaptive.DefaultFeatures, Criterion: scoring.Adaptive, Rounds: scoring.DefaultRounds, RefineSteps: adaptive.DefaultRefineSteps,
+		SampleMemory: 512 << 20, LearningTime: 30 * time.Second, CandidateMemory: scoring.DefaultMemory,
+		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: adaptive.DefaultRows, MinRows: 2000,
 		CalibrationRows: 2000, Kernel: KernelAuto,
 	}
 }
@@ -148,7 +149,7 @@ func (c Config) CheckCandidates() error {
 // included.
 func Hash(c Config, e events.Config, topic string) string {
 	c.Candidates, c.Rounds, c.RefineSteps = c.CandidateCount(), c.ActiveRounds(), c.ActiveRefineSteps()
-	c.SampleMemory, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, "", 0, 0, 0
+	c.SampleMemory, c.LearningTime, c.CandidateMemory, c.From, c.Window, c.WindowBytes, c.MinRows = 0, 0, 0, "", 0, 0, 0
 	c.Every, c.EveryOffsets, c.Kernel = 0, 0, ""
 	if e.Format == formats.Auto {
 		e.Format = ""

@@ -3,6 +3,8 @@ package calibrate
 import (
 	"errors"
 	"fmt"
+	"sort"
+	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -20,14 +22,52 @@ func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) [
 	return columns
 }
 
-// setQuotas bounds the scored rows of each partition by twice its share, so that a log that differs from what the
-// planner counted cannot take unbounded memory. Small shares vary more, so they get extra room.
-func setQuotas(spec *wire.Spec) {
+// quota bounds the scored rows of a partition, given its share, so that a log that differs from what the planner counted cannot take
+// unbounded memory. Rows are sampled by hash, so the number varies, relatively more if it is small.
+func quota(share int64) int64 {
 	const room = 64
+	return share + share/4 + room
+}
+
+func setQuotas(spec *wire.Spec) {
 	for i := range spec.Partitions {
-		share := int64(spec.SampleRate * float64(spec.Partitions[i].LabelledRows))
-		spec.Partitions[i].Quota = 2*share + room
+		spec.Partitions[i].Quota = quota(int64(spec.SampleRate * float64(spec.Partitions[i].LabelledRows)))
 	}
+}
+
+// fewestRows are sampled whatever memory and time they take: an exploration of fewer would be no better than none.
+const fewestRows = 1000
+
+// FittingRows returns N0 for sample_rate auto: sample_rows, or as many as memory and time allow, but no fewer than an exploration
+// needs at least; and what memory and time these take in so many partitions.
+func (c Config) FittingRows(of scoring.Candidates, outputs, partitions int) (rows, memory int64, learning time.Duration) {
+	cost := func(rows int64) (memory int64, learning time.Duration) {
+		memory, _ = c.SampleCost(of, outputs, quota(rows)+int64(partitions-1)*quota(0))
+		_, learning = c.SampleCost(of, outputs, rows)
+		return memory, learning
+	}
+	least := min(c.SampleRows, max(c.MinRows, fewestRows))
+	more := sort.Search(int(c.SampleRows-least), func(i int) bool {
+		memory, learning := cost(least + int64(i) + 1)
+		return memory > c.SampleMemory || learning > c.LearningTime
+	})
+	rows = least + int64(more)
+	memory, learning = cost(rows)
+	return rows, memory, learning
+}
+
+// SampleCost returns the memory that a sample of rows, and a selection from it, take at most, and about the processor time of
+// learning from it: 0 for criteria that need sums only. Rows exist three times while they are read: as messages, by partition, and in
+// the sample.
+func (c Config) SampleCost(of scoring.Candidates, outputs int, rows int64) (memory int64, learning time.Duration) {
+	if !c.Criterion.NeedsRows() {
+		return 0, 0
+	}
+	o := adaptive.Options{
+		Features: c.Features, Rounds: c.Rounds, RefineSteps: c.ActiveRefineSteps(), RefineRounds: c.refineRounds(), ChooseOnly: !c.Criterion.Learns(),
+	}
+	memory = 2*rows*wire.SampleRowBytes(of.Dim, outputs) + adaptive.Bytes(of, int(rows), outputs, o)
+	return memory, adaptive.Time(of, int(rows), outputs, o)
 }
 
 // sampledRows bounds the number of rows that an exploration samples.
@@ -36,33 +76,6 @@ func sampledRows(spec *wire.Spec) (rows int64) {
 		rows += min(part.Quota, part.LabelledRows)
 	}
 	return rows
-}
-
-// SampleMemory bounds what a sample of rows, and a selection from it, take; 0 for criteria that need sums only. Rows
-// exist three times while they are read: as messages, by partition, and in the sample.
-func SampleMemory(c scoring.Candidates, outputs int, rows int64, o Choice) int64 {
-	if !o.Criterion.NeedsRows() {
-		return 0
-	}
-	read := 2 * rows * wire.SampleRowBytes(c.Dim, outputs)
-	if o.Criterion.Learns() {
-		return read + adaptive.Bytes(c, int(rows), outputs, adaptive.Options{Features: o.Features, Rounds: o.Rounds, RefineSteps: o.RefineSteps, RefineRounds: adaptive.DefaultRefineRounds})
-	}
-	return read + scoring.SelectBytes(c, int(rows), outputs, scoring.SelectOptions{
-		Criterion: o.Criterion, Features: o.Features, Rounds: o.Rounds,
-	})
-}
-
-// Choice says how features are chosen from a sample.
-type Choice struct {
-	Criterion                     scoring.Criterion
-	Features, Rounds, RefineSteps int
-}
-
-func sampleMemory(spec *wire.Spec) int64 {
-	return SampleMemory(spec.Candidates, spec.Encoder.Outputs(), sampledRows(spec), Choice{
-		Criterion: spec.Criterion, Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps,
-	})
 }
 
 // checkFits refuses a plan whose messages the broker would not take, or whose sample would take too much memory.

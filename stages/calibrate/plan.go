@@ -224,7 +224,7 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	}
 	planned.Report, planned.Warning = found.report, found.warning
 	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)
-	planned.Memory = sampleMemory(planned.Spec)
+	planned.Memory, _ = s.Exploration.SampleCost(planned.Spec.Candidates, planned.Spec.Encoder.Outputs(), sampledRows(planned.Spec))
 	planned.Spec.Identifiers = found.report.Identifiers[max(0, len(found.report.Identifiers)-wire.MaxIdentifiers):]
 	planned.Spec.Columns = columnsThatFit(planned.Spec, found.report.Columns, s.MaxMessageBytes)
 	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
@@ -354,8 +354,8 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		spec.Candidates.Count, spec.Features = min(spec.Candidates.Count, found.encoder.Dim), min(spec.Features, found.encoder.Dim)
 	}
 	if e.SampleRate == RateAuto {
-		spec.SampleRows = e.SampleRows
-		spec.SampleRate = min(1, float64(e.SampleRows)/float64(max(1, spec.LabelledRows())))
+		spec.SampleRows, _, _ = e.FittingRows(spec.Candidates, spec.Encoder.Outputs(), len(partitions))
+		spec.SampleRate = min(1, float64(spec.SampleRows)/float64(max(1, spec.LabelledRows())))
 	}
 	setQuotas(spec)
 	for _, w := range r.Excluded {

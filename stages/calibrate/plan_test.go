@@ -38,7 +38,9 @@ func TestHashNamesWhatIsAskedFor(t *testing.T) {
 		{"min rows", func(s *Settings) { s.Exploration.MinRows++ }, true},
 		{"rows of a class", func(s *Settings) { s.Events.ClassMinRows = 5 }, true},
 		{"kernel", func(s *Settings) { s.Exploration.Kernel = KernelPlain }, true},
-		{"memory", func(s *Settings) { s.Exploration.CandidateMemory, s.Exploration.SampleMemory = 1, 2 }, true},
+		{"memory", func(s *Settings) {
+			s.Exploration.CandidateMemory, s.Exploration.SampleMemory, s.Exploration.LearningTime = 1, 2, 3
+		}, true},
 		{"size of messages", func(s *Settings) { s.MaxMessageBytes++ }, true},
 		{"events topic", func(s *Settings) { s.EventsTopic = "other" }, false},
 		{"map", func(s *Settings) { s.Exploration.Map = scoring.MapArcCosine1 }, false},
@@ -83,7 +85,7 @@ func TestSpecAndItsID(t *testing.T) {
 		spec.Candidates.Count != 40 || spec.Candidates.Dim != spec.Encoder.Dim || spec.Limits != s.Limits.Decoder() || spec.Candidates.Varied {
 		t.Errorf("spec %+v", spec)
 	}
-	if spec.SampleRate != 1 || spec.SampleRows != s.Exploration.SampleRows || spec.LabelledRows() != 300 || spec.Partitions[0].Quota != 664 {
+	if spec.SampleRate != 1 || spec.SampleRows != s.Exploration.SampleRows || spec.LabelledRows() != 300 || spec.Partitions[0].Quota != 439 {
 		t.Errorf("rate %v for %d rows, %+v", spec.SampleRate, spec.SampleRows, spec.Partitions)
 	}
 	if again := planned(t, b, s, Request{}).Spec; again.Exploration != spec.Exploration || again.Hash() != spec.Hash() {
@@ -104,7 +106,7 @@ func TestSpecAndItsID(t *testing.T) {
 	}
 	s.Events.Include = nil
 	s.Exploration.SampleRows = 75
-	if quarter := planned(t, b, s, Request{}).Spec; quarter.SampleRate != 0.25 || quarter.Partitions[0].Quota != 2*75+64 {
+	if quarter := planned(t, b, s, Request{}).Spec; quarter.SampleRate != 0.25 || quarter.Partitions[0].Quota != 75+18+64 {
 		t.Errorf("rate %v, %+v", quarter.SampleRate, quarter.Partitions)
 	}
 	s.Exploration.SampleRate = 0.5
@@ -210,7 +212,7 @@ func TestPlanCountsLabelledRows(t *testing.T) {
 	found := planned(t, logOf(t, partitions...), s, Request{})
 	total := int64(0)
 	for i, part := range found.Spec.Partitions {
-		if total += want[i]; part.LabelledRows != want[i] || want[i] < 100 || part.Quota != 2*want[i]+64 {
+		if total += want[i]; part.LabelledRows != want[i] || want[i] < 100 || part.Quota != want[i]+want[i]/4+64 {
 			t.Errorf("partition %d: %+v, want %d labelled rows", i, part, want[i])
 		}
 	}

@@ -38,13 +38,13 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     y is one label for each row [n], or several numbers [n, K] for a regression. Rows need at least two different labels.
 
     Parameters:
-        n_components: M, how many features are kept (featurizer explore keeps 500 unless told otherwise)
+        n_components: M, how many features are kept at most
         criterion: how they are chosen, one of those that featurizer explore --help lists
         candidates: M0, how many are drawn; 0 = ten times n_components, twenty times under adaptive
         feature_map: one of eerf.feature_set.MAPS
         distribution: what they are drawn from: gaussian, or cauchy or laplace for the cosine map
         sigma: the bandwidth; 0 = the mean distance to the 50th neighbour
-        sample: share of the rows that is scored, or auto: about exploration.sample_rows (10,000) of them
+        sample: share of the rows that is scored, or auto: about exploration.sample_rows (20,000) of them, fewer if the columns are many
         standardize: numeric, all or none
         clip: standardized numbers beyond it go on as logarithms; 0 = none do
         task: regression or classification; auto = classification for strings, booleans, and whole numbers (integers)
@@ -71,7 +71,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(
         self,
-        n_components: int = 100,
+        n_components: int = 500,
         *,
         criterion: str = "adaptive",
         candidates: int = 0,

@@ -1,6 +1,8 @@
 package adaptive
 
 import (
+	"time"
+
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -79,4 +81,24 @@ func (s size) refining() int64 {
 	objective := s.evaluating() + training.TallBytes(int(s.n), int(s.d)+1) + 4*s.n*s.k + 24*(s.m+2*panel)*s.k +
 		8*(s.m+2*panel)*(s.d+1+panel) + 8*parameters
 	return objective + 8*parameters*(2*memory+searched)
+}
+
+// Nanoseconds of what [Time] counts, and how much of it other work is worth. They were fitted to public data sets.
+const (
+	perSquare, perProduct, perCube                           = 0.027, 0.007, 0.12
+	choiceSquares, scoredNumber, scoredOutput, pathsPerRound = 6, 40, 8, 10
+)
+
+// Time estimates the processor time of [Learn] on a core with AVX2, to a factor of two: it is longer where most features are worth
+// keeping. It counts what grows with M², with M and M0 times the columns of an encoded row, and with M³.
+func Time(c scoring.Candidates, rows, outputs int, o Options) time.Duration {
+	n, d, k, m0, m := float64(rows), float64(c.Dim), float64(outputs), float64(c.Count), float64(o.Features)
+	rounds, steps := float64(o.AllRounds()), 0.
+	if !o.ChooseOnly {
+		steps = evaluationsPerStep * float64(o.RefineSteps*(len(o.tracks())+o.RefineRounds))
+	}
+	squares := (rounds*choiceSquares + steps/2) * n * m * m
+	products := steps*n*m*(4*d+2*k) + rounds*n*m0*(d+scoredNumber+scoredOutput*k)
+	cubes := (rounds*pathsPerRound + steps/guardedSteps) * m * m * m
+	return time.Duration(squares*perSquare + products*perProduct + cubes*perCube)
 }
