@@ -67,9 +67,7 @@ func (r *run) checkSets(ctx context.Context) error {
 			r.fault("feature-sets: two of exploration %d", e.Lineage.Sequence)
 		}
 	}
-	if r.plan.Criterion == "adaptive" && len(r.sets) > 0 && !slices.ContainsFunc(r.sets, func(e *explored) bool { return e.Set.Features.Mixed() }) {
-		r.fault("feature-sets: none of %d has thresholds, though the label has one", len(r.sets))
-	}
+	r.checkKinds()
 	if len(r.sets) < 2 && !r.plan.abandons() { // the exploration after an abandoned one may cover the tail
 		r.fault("feature-sets: %d sets, the tail should have brought a second one", len(r.sets))
 	}
@@ -94,6 +92,14 @@ func (r *run) checkSets(ctx context.Context) error {
 		r.fault("feature-sets: that of exploration %d is in use, the newest is of %d", newest.Sequence, there[n-1].Lineage.Sequence)
 	}
 	return err
+}
+
+// checkKinds checks that sets of several kinds are among those that broke and went on.
+func (r *run) checkKinds() {
+	mixed := func(e *explored) bool { return e.Set.Features.Mixed() }
+	if r.plan.Criterion == "adaptive" && len(r.sets) > 0 && !slices.ContainsFunc(r.sets, mixed) {
+		r.fault("feature-sets: none of %d has thresholds, though the label has one", len(r.sets))
+	}
 }
 
 // checkLineage compares what was planned and counted with the undisturbed computation, and checks the totals.
