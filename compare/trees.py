@@ -39,8 +39,8 @@ def models(classes, trees=TREES, threads=1, seed=1):
 
 
 def timed(predict, x):
-    """What predict returns, and the least seconds of several times that it took."""
     """What predict returns, and the least processor seconds of several times that it took."""
+    least, spent = float("inf"), 0.0
     while spent < 0.3:
         began = time.process_time()
         predicted = predict(x)
