@@ -107,7 +107,7 @@ func served(limit int64) []string {
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
 	const limit, selectLimit, trainLimit, messages = 384 << 20, 1792 << 20, 272 << 20, 800 // 259 MB of events, 164 MB of features
 	s := newSite(t, tight+`
-exploration: {features: 64, candidates: 512, sample_rate: 0.2, calibration_rows: 500, candidate_memory: 16MiB}
+exploration: {features: 64, candidates: 512, sample_rate: 0.2, sample_memory: 1GiB, calibration_rows: 500, candidate_memory: 16MiB}
 `)
 	s.send(messages/2, 800, 100)
 	s.poison()
