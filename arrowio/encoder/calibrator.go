@@ -313,7 +313,7 @@ func (c *Calibrator) warn(e *Encoder, report *Report) {
 	if e.Label == nil {
 		return
 	}
-	if c.label.unseen > 0 {
+	if c.label.unseen > 0 && !c.options.classesFound {
 		add("%d calibration rows have a class that is not among %s", c.label.unseen, listed(e.Label.Classes, ", "))
 	}
 	if seen := c.label.seenClasses(); len(seen) == 1 {

@@ -210,6 +210,15 @@ func TestClassesWithFewRowsAreLeftOut(t *testing.T) {
 			if hint := counter.Hint(Category); !strings.Contains(hint, c.hint) || (hint == "") != (c.hint == "") {
 				t.Errorf("hint %q", hint)
 			}
+			o := options("y")
+			o.FindClasses(counter, Category)
+			x := make([]any, len(values))
+			for i := range x {
+				x[i] = i % 7
+			}
+			if _, report := calibrated(t, o, record(t, col(t, "x", f64, x...), col(t, "y", text, values...))); len(report.Warnings) > 0 {
+				t.Errorf("what the hint says is said again: %q", report.Warnings)
+			}
 		})
 	}
 }

@@ -132,6 +132,11 @@ func (c *LabelCounter) Hint(kind Kind) string {
 	return ""
 }
 
+// FindClasses makes the classes of the options those that a counter has found, which says itself what it leaves out.
+func (o *Options) FindClasses(c *LabelCounter, kind Kind) {
+	o.Classes, o.classesFound = c.Classes(kind), true
+}
+
 // ClassRows is the number of rows of a class among labels of this kind.
 func (c *LabelCounter) ClassRows(kind Kind, class string) int64 {
 	if label := c.kinds[kind]; label != nil {

@@ -49,7 +49,8 @@ type Options struct {
 	Task string `json:"task,omitempty"`
 	// Classes are the class names in the order of their numbers. Empty means those seen in
 	// calibration, numbers in numeric order, strings in byte order.
-	Classes []string `json:"classes,omitempty"`
+	Classes      []string `json:"classes,omitempty"`
+	classesFound bool     // Classes are those of a [LabelCounter]
 	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty. The two commonest need
 	// none: a label with one bad value is not a label of three classes.
 	ClassMinRows int64 `json:"class_min_rows,omitempty"`

@@ -72,7 +72,7 @@ func TestADecoderHoldsLittleOfAMessage(t *testing.T) {
 
 // TestCheckingTakesLittle reads a body where it is.
 func TestCheckingTakesLittle(t *testing.T) {
-	c := NewRowChecker(&encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Category, Width: 1}}})
+	c := NewRowChecker(&encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Category, Width: 1}}}, nil)
 	body := []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)
 	taken := allocated(func() {
 		if faults := c.Check(body, false); len(faults) > 0 {

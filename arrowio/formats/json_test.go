@@ -168,14 +168,14 @@ func TestWrongFormatsAreNamed(t *testing.T) {
 		format Format
 		value  string
 	}{
-		"Arrow is expected, and the message looks like JSON":                         {Arrow, ` {"a": 1}`},
-		"no known format: the message looks like JSON within a JSON string;":         {Auto, `"{\"a\": 1}"`},
-		"no known format: the message looks like text after a byte order mark;":      {Auto, "\ufeff{}"},
-		`no known format: the message looks like text: it begins with "a,b\n1,2\n";`: {Auto, "a,b\n1,2\n"},
-		"looks as if it named schema 7 of a registry, and none is configured":        {Auto, "\x00\x00\x00\x00\x07\x02"},
-		"no known format: the message is empty":                                      {Auto, ""},
-		`no known format: the message begins with "\x01\x02"`:                        {Auto, "\x01\x02"},
-		"anything else needs events.format":                                          {Auto, "\x1f\x8b\x08"},
+		"Arrow is expected, and the message looks like JSON":                                           {Arrow, ` {"a": 1}`},
+		"no known format, see events.format: the message looks like JSON within a JSON string":         {Auto, `"{\"a\": 1}"`},
+		"no known format, see events.format: the message looks like text after a byte order mark":      {Auto, "\ufeff{}"},
+		`no known format, see events.format: the message looks like text: it begins with "a,b\n1,2\n"`: {Auto, "a,b\n1,2\n"},
+		"looks as if it named schema 7 of a registry, and none is configured":                          {Auto, "\x00\x00\x00\x00\x07\x02"},
+		"no known format, see events.format: the message is empty":                                     {Auto, ""},
+		`no known format, see events.format: the message begins with "\x01\x02"`:                       {Auto, "\x01\x02"},
+		"looks like gzip": {Auto, "\x1f\x8b\x08"},
 	} {
 		if _, err := NewDecoder(Options{Format: c.format}).Decode([]byte(c.value)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "arrow stream") {
 			t.Errorf("%q as %s: %v, want %s", c.value, c.format, err, want)

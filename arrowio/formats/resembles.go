@@ -48,8 +48,7 @@ func (d *Decoder) unlike(value []byte, err error) error {
 	if d.options.Format == Arrow {
 		return &unlikeError{"Arrow is expected, and the message " + resembles(value), arrowio.ErrNotArrow}
 	}
-	return &unlikeError{"no known format: the message " + resembles(value) +
-		"; by their first bytes Arrow and JSON are known, and schema ids of a registry; anything else needs events.format", ErrUnknownFormat}
+	return &unlikeError{"no known format, see events.format: the message " + resembles(value), ErrUnknownFormat}
 }
 
 // unlikeError is a fault in other words than those of what it wraps.

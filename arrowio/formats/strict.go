@@ -13,9 +13,19 @@ import (
 type RowFault struct {
 	Row    int    `json:"row"`
 	Column string `json:"column"`
-	// Fault says what is wrong: "missing", "unknown", or what the value is not.
+	// Fault says what is wrong: one of those below, or what the value is not.
 	Fault string `json:"fault"`
 }
+
+// Faults of rows other than values of a wrong kind.
+const (
+	faultUnknown = "unknown"
+	faultMissing = "missing"
+	FaultNull    = "null, which no explored row was"
+)
+
+// Missing reports whether there is no value, which a caller may allow.
+func (f RowFault) Missing() bool { return f.Fault == faultMissing || f.Fault == FaultNull }
 
 // maxRowFaults is how many faults are listed.
 const maxRowFaults = 100
@@ -33,9 +43,12 @@ type RowChecker struct {
 	faults  []RowFault
 }
 
-// NewRowChecker returns a checker of rows for an encoder.
-func NewRowChecker(e *encoder.Encoder) *RowChecker {
+// NewRowChecker returns a checker of rows for an encoder and the columns of the events that it comes from.
+func NewRowChecker(e *encoder.Encoder, events []encoder.ColumnUse) *RowChecker {
 	c := &RowChecker{columns: e.Columns, place: make(map[string]int), seen: make([]int, len(e.Columns))}
+	for _, use := range events { // those that were left out, too
+		c.place[use.Column] = -1
+	}
 	for _, name := range e.Passthrough {
 		c.place[name] = -1
 	}
@@ -104,7 +117,7 @@ func (c *RowChecker) value() {
 	i, known := c.place[string(c.path)]
 	switch {
 	case !known:
-		c.fault(string(c.path), "unknown")
+		c.fault(string(c.path), faultUnknown)
 	case i >= 0:
 		c.seen[i] = c.row + 1
 		if column := &c.columns[i]; raw[0] != 'n' {
@@ -119,7 +132,7 @@ func (c *RowChecker) value() {
 func (c *RowChecker) endRow() {
 	for i := range c.columns {
 		if c.seen[i] != c.row+1 && !c.allow {
-			c.fault(c.columns[i].Name, "missing")
+			c.fault(c.columns[i].Name, faultMissing)
 		}
 	}
 	c.row++

@@ -99,7 +99,7 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	if s.Lineage.Learned() {
 		n := set.Set.Features.Kinds()
 		t.Add("features", "%d learned, drawn from pools of %d candidates", e.Features, e.Candidates)
-		t.Add("  by kind", "%d cosines, %d ramps, %d hinges, %d boxes", n.Cosine, n.Ramp, n.Hinge, n.Box)
+		t.Add("  by kind", "cosines %d, ramps %d, hinges %d, boxes %d", n.Cosine, n.Ramp, n.Hinge, n.Box)
 		t.Add("bandwidth σ at first", "%.4g (%s)", e.Sigma, s.Lineage.BandwidthRule)
 	} else {
 		t.Add("features", "%d of %d candidates, %s map, %s draws", e.Features, e.Candidates, e.Map, e.Distribution)

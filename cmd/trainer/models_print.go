@@ -61,7 +61,7 @@ func liveText(r live.Report) string {
 	case live.Well:
 		return text + ": as promised"
 	}
-	return text + "; whether that is well is known after 1,000 rows"
+	return text + "; judged after 1,000 rows in four blocks"
 }
 
 // currentText says which model is in use and what keeps it there.

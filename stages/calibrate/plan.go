@@ -249,7 +249,7 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 			return nil, 0, errNoSuchClass
 		}
 		if hint = labels.Hint(kind); len(options.Classes) == 0 {
-			options.Classes = labels.Classes(kind)
+			options.FindClasses(labels, kind)
 		}
 	}
 	calibration := newCalibration(options)

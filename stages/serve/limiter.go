@@ -116,7 +116,7 @@ func (s *Slot) use(pair *featurize.Pair) {
 	}
 	s.pair, s.mapper = pair, pair.NewMapper()
 	source := events.Source{Limits: s.limiter.limits, Format: formats.JSON}
-	s.json, s.checker = source.FeatureReader(pair.Encoder()), formats.NewRowChecker(pair.Set.Encoder)
+	s.json, s.checker = source.FeatureReader(pair.Encoder()), formats.NewRowChecker(pair.Set.Encoder, pair.Set.Lineage.Columns)
 	source.Format = formats.Arrow
 	s.arrow = source.FeatureReader(pair.Encoder())
 }

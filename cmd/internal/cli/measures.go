@@ -28,7 +28,11 @@ func AddMeasures(t Facts, m *training.Measures, paper bool) {
 	}
 	AddByClass(t, m)
 	if m.UnexplainedVariance != nil {
-		t.Add("unexplained variance", "%.2f %%, R² %.4f", *m.UnexplainedVariance, 1-*m.UnexplainedVariance/100)
+		text := fmt.Sprintf("%.2f %%", *m.UnexplainedVariance)
+		if text == "0.00 %" {
+			text = "below 0.01 %"
+		}
+		t.Add("unexplained variance", "%s, R² %.4f", text, 1-*m.UnexplainedVariance/100)
 	}
 	if len(m.RMSE) > 0 {
 		t.Add("RMSE", "%s, a constant %s", InUnits(m.RMSE), InUnits(m.ConstantRMSE))
@@ -67,7 +71,9 @@ func beside(t Facts, name, format string, value, constant *float64) {
 func InUnits(values []float64) string {
 	texts := make([]string, len(values))
 	for k, v := range values {
-		texts[k] = fmt.Sprintf("%.4g", v)
+		if texts[k] = fmt.Sprintf("%.4g", v); strings.Contains(texts[k], "e+") && v < 1e12 {
+			texts[k] = fmt.Sprintf("%.0f", v)
+		}
 	}
 	return strings.Join(texts, ", ")
 }

@@ -95,6 +95,8 @@ type call struct {
 	total    int   // rows in the request
 	rejected int
 	remarks  encoder.Remarks
+
+	allowMissing bool // by the request, or the configuration
 }
 
 // buffers are memory that requests reuse.
@@ -151,6 +153,9 @@ func (s *Server) answering(endpoint int, answer func(c *call) (contentType strin
 func (c *call) do(answer func(c *call) (contentType string, err error)) error {
 	if !c.authorized(c.r) {
 		return faultf(http.StatusUnauthorized, meter.Unauthorized, "unauthorized", "the token is missing or wrong: it is the value of serve.token")
+	}
+	if err := c.readQuery(); err != nil {
+		return err
 	}
 	if err := c.read(); err != nil {
 		return err

@@ -28,23 +28,24 @@ const (
 // badRows is the reason for refusing rows that lack something or have something that nobody knows.
 const badRows = "bad_rows"
 
-// allowsMissing says whether values that the explored rows always had may be missing.
-func (c *call) allowsMissing() (bool, error) {
-	said := cmp.Or(c.r.URL.Query().Get("missing"), c.config.Missing)
-	if !slices.Contains(serve.MissingRules(), said) {
-		return false, faultf(http.StatusBadRequest, meter.Invalid, "missing", "missing=%.40q: want %s", said, strings.Join(serve.MissingRules(), " or "))
+// readQuery finds out whether values that the explored rows always had may be missing.
+func (c *call) readQuery() error {
+	query := c.r.URL.Query()
+	for name := range query {
+		if name != "missing" {
+			return faultf(http.StatusBadRequest, meter.Invalid, "parameter", "parameter %.40q is unknown: there is missing, which is %s", name, strings.Join(serve.MissingRules(), " or "))
+		}
 	}
-	return said == serve.MissingAllow, nil
+	said := cmp.Or(query.Get("missing"), c.config.Missing)
+	if !slices.Contains(serve.MissingRules(), said) {
+		return faultf(http.StatusBadRequest, meter.Invalid, "missing", "missing=%.40q: want %s", said, strings.Join(serve.MissingRules(), " or "))
+	}
+	c.allowMissing = said == serve.MissingAllow
+	return nil
 }
 
 // checkJSON refuses rows of JSON that lack a column, or have one that is unknown or of another kind.
-func (c *call) checkJSON() error {
-	allow, err := c.allowsMissing()
-	if err != nil {
-		return err
-	}
-	return refuseRows(c.slot.Check(c.buffers.body, allow))
-}
+func (c *call) checkJSON() error { return refuseRows(c.slot.Check(c.buffers.body, c.allowMissing)) }
 
 // refuseRows is the fault of a request with these; nil for none.
 func refuseRows(faults []formats.RowFault) error {
@@ -52,7 +53,11 @@ func refuseRows(faults []formats.RowFault) error {
 		return nil
 	}
 	first := faults[0]
-	f := faultf(http.StatusUnprocessableEntity, meter.Invalid, badRows, "row %d: column %.100q is %s; rows lists all faults", first.Row, first.Column, first.Fault)
+	hint := ""
+	if slices.ContainsFunc(faults, formats.RowFault.Missing) {
+		hint = "; ?missing=allow imputes what is missing"
+	}
+	f := faultf(http.StatusUnprocessableEntity, meter.Invalid, badRows, "row %d: column %.100q is %s; rows lists all faults%s", first.Row, first.Column, first.Fault, hint)
 	f.rows = faults
 	return f
 }
@@ -62,10 +67,6 @@ func (c *call) remarksOn(batches []arrow.Record, counts encoder.Counts) (all enc
 	if counts.Imputed == 0 && counts.UnseenCategory == 0 {
 		return all, nil
 	}
-	allow, err := c.allowsMissing()
-	if err != nil {
-		return all, err
-	}
 	enc, before := c.slot.Pair().Encoder(), 0
 	for _, batch := range batches {
 		_ = events.EachChunk(batch, enc.Dim, func(first int64, chunk arrow.Record) error {
@@ -74,12 +75,12 @@ func (c *call) remarksOn(batches []arrow.Record, counts encoder.Counts) (all enc
 		})
 		before += int(batch.NumRows())
 	}
-	if allow {
+	if c.allowMissing {
 		return all, nil
 	}
 	var faults []formats.RowFault
 	for _, r := range all.Unexpected.Remarks {
-		faults = append(faults, formats.RowFault{Row: r.Row, Column: r.Column, Fault: "null, which no explored row was"})
+		faults = append(faults, formats.RowFault{Row: r.Row, Column: r.Column, Fault: formats.FaultNull})
 	}
 	return all, refuseRows(faults)
 }

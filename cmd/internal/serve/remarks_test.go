@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/stages/serve"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -20,6 +22,7 @@ func strictServer(t *testing.T) *testServer {
 	if columns[0].Missing || columns[2].Missing {
 		t.Fatalf("columns %+v", columns)
 	}
+	pair.Set.Lineage.Columns = append(pair.Set.Lineage.Columns, encoder.ColumnUse{Column: "customer", Use: encoder.UseLeftOut})
 	return newTestServer(t, pair, func(c *serve.Config) { c.Missing = serve.MissingRefuse })
 }
 
@@ -37,6 +40,7 @@ func TestRowsThatAreWrongAreRefused(t *testing.T) {
 	}{
 		{"good", "", goodRow + `}`, nil},
 		{"label and passthrough", "", goodRow + `, "y": "yes", "id": 7}`, nil},
+		{"left out by the exploration", "", goodRow + `, "customer": "0023-X"}`, nil},
 		{"a name misspelt", "", `{"aa": 10.5, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]}`, []formats.RowFault{fault(0, "aa", "unknown"), fault(0, "a", "missing")}},
 		{"wrong kinds", "", `[` + goodRow + `}, {"a": "abc", "b": true, "color": [1], "ok": 3, "v": [1]}]`, []formats.RowFault{
 			fault(1, "a", "not a number"), fault(1, "b", "not a number"), fault(1, "color", "not a text"), fault(1, "ok", "not true or false"), fault(1, "v", "not a list of 2 numbers")}},
@@ -58,13 +62,18 @@ func TestRowsThatAreWrongAreRefused(t *testing.T) {
 				Rows          []formats.RowFault
 			}
 			must(t, json.Unmarshal(w.Body.Bytes(), &got))
+			if hint := strings.Contains(got.Error, "missing=allow"); hint != slices.ContainsFunc(c.want, formats.RowFault.Missing) {
+				t.Errorf("error %s", got.Error)
+			}
 			if w.Code != http.StatusUnprocessableEntity || got.Reason != badRows || !reflect.DeepEqual(got.Rows, c.want) {
 				t.Errorf("status %d: %s, want %v", w.Code, w.Body, c.want)
 			}
 		})
 	}
-	if w := d.post("/v1/predict?missing=perhaps", []byte(goodRow+`}`)); w.Code != http.StatusBadRequest {
-		t.Errorf("status %d: %s", w.Code, w.Body)
+	for _, query := range []string{"missing=perhaps", "mising=allow"} {
+		if w := d.post("/v1/predict?"+query, []byte(goodRow+`}`)); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "refuse or allow") {
+			t.Errorf("%s: status %d: %s", query, w.Code, w.Body)
+		}
 	}
 	d.free()
 }
