@@ -151,7 +151,7 @@ func (t *Transformer) EachBlock(x []float32, rows, workers int, do func(phi []fl
 
 // featurize is Transform on the goroutine of the caller.
 func (t *Transformer) featurize(dst, x []float32, rows int) {
-	kernel.Featurize(dst, t.panels, x, t.factor)
+	t.panels.Featurize(dst, t.Len(), x, t.factor)
 }
 
 // rowCost returns about how long a row takes, in products of one row and one ω.

@@ -86,7 +86,7 @@ func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 				kernel.Slopes(z[p.first:], m, e.slopes(p.panel, first), e.stride(), p.panels, x)
 			}
 			if products.Len > 0 {
-				kernel.Products(z[m-products.Len:], m, products, x)
+				kernel.Set{products}.Featurize(z[m-products.Len:], m, x, nil)
 			}
 		})
 		sums.Add(e.z[from*m:to*m], to-from, e.rows.y[from*k:to*k])

@@ -1,5 +1,5 @@
 // Package kernel has the two inner loops of random features: [Score], which adds φ(x, ω) to sums and stores no more of
-// it than the caches hold, and [Featurize], which stores it. Both are a float32 matrix product with an epilogue per
+// it than the caches hold, and [Set.Featurize], which stores it. Both are a float32 matrix product with an epilogue per
 // element. [Rows.Fill] does both, into a [Store], for rows that are scored several times. [Cos] is the cosine that they use.
 //
 // # Layout

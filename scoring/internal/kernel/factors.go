@@ -43,7 +43,7 @@ type record struct {
 	_         uint32
 }
 
-// PackFactors packs products over rows of dim numbers. Features are those of [Featurize] and [Score]: a difference is rounded, and
+// PackFactors packs products over rows of dim numbers. Features are those of [Set.Featurize] and [Score]: a difference is rounded, and
 // each product of factors, from left to right, of which only the last one is held within the finite numbers. It is 0 if it is not a
 // number, as are factors.
 func PackFactors(dim int, features []Factors) *Panels {
@@ -171,24 +171,6 @@ func productsOfRowPlain(dst []float32, records []record, factor, row []float32) 
 
 // squareRows is from how many rows on they are transposed.
 const squareRows = 8
-
-// Products sets dst[i·stride + m] to product m of the row x_i. Calls for disjoint rows may run at once.
-func Products(dst []float32, stride int, p *Panels, x []float32) {
-	rows := len(x) / p.Dim
-	if p.Map != Product || stride < p.Len || rows > 0 && len(dst) < (rows-1)*stride+p.Len {
-		panic(fmt.Sprintf("kernel: %d rows of %d products in %d numbers", rows, p.Len, len(dst)))
-	}
-	var s scratch
-	for i := 0; i < rows; i += chunkRows {
-		taken := p.Rows(x[i*p.Dim : min(i+chunkRows, rows)*p.Dim])
-		taken.List(0, 1)
-		b := taken.group(0, p)
-		for panel := range p.Count() {
-			p.features(dst[i*stride+panel*Width:], stride, panel, b, nil, &s)
-		}
-		taken.Release()
-	}
-}
 
 // columns returns whether rows are transposed for products.
 func (p *Panels) columns(rows int) bool {

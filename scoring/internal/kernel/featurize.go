@@ -4,19 +4,19 @@ package kernel
 // the second-level cache until they are whole lines.
 const featurizeFloats = 1 << 15
 
-// Featurize sets dst[i·Len + m] = factor[m]·φ_m(x_i) for the rows x_i of x and the features of s. Calls for disjoint rows may run at
-// once.
-func Featurize(dst []float32, s Set, x, factor []float32) {
+// Featurize sets dst[i·stride + m] = factor[m]·φ_m(x_i) for the rows x_i of x and the features of s. factor nil means 1. Calls for
+// disjoint rows may run at once.
+func (s Set) Featurize(dst []float32, stride int, x, factor []float32) {
 	m, rows := s.Len(), len(x)/s[0].Dim
-	if len(dst) < rows*m || len(factor) < m {
+	if stride < m || rows > 0 && len(dst) < (rows-1)*stride+m || factor != nil && len(factor) < m {
 		panic("kernel: fewer numbers than features")
 	}
 	if !s.aside(rows) {
-		s.featurize(dst, m, x, factor, nil) // without the cost of clearing the scratch memory
+		s.featurize(dst, stride, x, factor, nil) // without the cost of clearing the scratch memory
 		return
 	}
 	var memory scratch
-	s.featurize(dst, m, x, factor, &memory)
+	s.featurize(dst, stride, x, factor, &memory)
 }
 
 // aside reports whether rows need scratch memory.
@@ -29,17 +29,17 @@ func (s Set) aside(rows int) bool {
 	return false
 }
 
-// featurize takes some rows at a time through all panels; m is Len.
-func (s Set) featurize(dst []float32, m int, x, factor []float32, memory *scratch) {
+// featurize takes some rows at a time through all panels.
+func (s Set) featurize(dst []float32, stride int, x, factor []float32, memory *scratch) {
 	dim := s[0].Dim
-	rows, step := len(x)/dim, min(chunkRows, max(8, featurizeFloats/m/8*8))
+	rows, step := len(x)/dim, min(chunkRows, max(8, featurizeFloats/s.Len()/8*8))
 	for i := 0; i < rows; i += step {
 		n := min(step, rows-i)
 		r := s.Rows(x[i*dim : (i+n)*dim])
 		r.List(0, 1)
 		at := 0
 		for _, p := range s {
-			p.featurize(dst[i*m+at:], m, r.group(0, p), factor[at:], memory)
+			p.featurize(dst[i*stride+at:], stride, r.group(0, p), part(factor, at, at+p.Len), memory)
 			at += p.Len
 		}
 		r.Release()
@@ -54,7 +54,7 @@ func (p *Panels) featurize(dst []float32, stride int, b block, factor []float32,
 	}
 	for panel := range whole {
 		at := panel * Width
-		p.features(dst[at:], stride, panel, b, factor[at:min(at+Width, p.Len)], s)
+		p.features(dst[at:], stride, panel, b, part(factor, at, min(at+Width, p.Len)), s)
 	}
 	if whole < p.Count() {
 		p.featurizeLast(dst, stride, b, factor, s)
@@ -67,15 +67,27 @@ const lastRows = 16
 // featurizeLast writes the features of a panel that is not full, which the loop writes wider than dst has room for.
 func (p *Panels) featurizeLast(dst []float32, stride int, b block, factor []float32, s *scratch) {
 	var wide [lastRows * Width]float32
-	var padded [Width]float32
+	var padded []float32
 	last := p.Count() - 1
 	at := last * Width
-	copy(padded[:], factor[at:p.Len])
+	if factor != nil {
+		var own [Width]float32
+		copy(own[:], factor[at:p.Len])
+		padded = own[:]
+	}
 	for i := 0; i < b.rows; i += lastRows {
 		n := min(lastRows, b.rows-i)
-		p.features(wide[:], Width, last, b.part(i, n, p.Dim), padded[:], s)
+		p.features(wide[:], Width, last, b.part(i, n, p.Dim), padded, s)
 		for r := range n {
 			copy(dst[(i+r)*stride+at:(i+r)*stride+p.Len], wide[r*Width:])
 		}
 	}
+}
+
+// part returns s[first:next], nil for nil.
+func part(s []float32, first, next int) []float32 {
+	if s == nil {
+		return nil
+	}
+	return s[first:next]
 }

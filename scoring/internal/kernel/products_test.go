@@ -379,7 +379,7 @@ func TestPackFactorsRefusesWrongShapes(t *testing.T) {
 			Featurize(make([]float32, 1), Set{PackFactors(2, []Factors{f})}, make([]float32, 4), []float32{1})
 		},
 		"too few factors": func(f Factors) {
-			Featurize(make([]float32, 2), Set{PackFactors(2, []Factors{f})}, make([]float32, 4), nil)
+			Featurize(make([]float32, 2), Set{PackFactors(2, []Factors{f})}, make([]float32, 4), []float32{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -146,6 +146,9 @@ func TestTilesHaveTheBitsOfTheirLoop(t *testing.T) {
 	}
 }
 
+// Featurize is [Set.Featurize] of rows next to each other.
+func Featurize(dst []float32, s Set, x, factor []float32) { s.Featurize(dst, s.Len(), x, factor) }
+
 func checkCall(t *testing.T, rng *rand.Rand, level simd.Level, op operation, dim, rows int) {
 	t.Helper()
 	c, guards := newCall(rng, op, dim, rows, rng.IntN(2) == 0, op != cosine && rng.IntN(3) == 0)

@@ -6,7 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Slopes sets z[i·zStride + m] to the cosine or ramp m of the row x_i, as [Featurize] with factors of 1 does, and its slope, the
+// Slopes sets z[i·zStride + m] to the cosine or ramp m of the row x_i, as [Set.Featurize] with factors of 1 does, and its slope, the
 // derivative by ω·x + b, to the same number of the same row of panels of [Width] columns that lie stride numbers apart:
 //
 //	slope[m/Width·stride + i·Width + m%Width] = −sin(ω_m·x_i + b_m), of a ramp 1 where it is above 0 and else 0
