@@ -98,7 +98,7 @@ func (t *Trial) lesson(learns bool) lesson {
 		if learns {
 			from.candidates = adaptive.FirstRound(from.candidates)
 		}
-		sums := from.score(scoring.NewBank(from.candidates, scoring.BankOptions{}))
+		sums := from.score(scoring.NewBank(from.candidates))
 		return lesson{candidates: from.candidates, sample: sample, sums: sums}
 	})
 }

@@ -40,7 +40,7 @@ func (t *Trial) Sample() (x []float32, rows int, y scoring.Targets) { return t.r
 
 // Bank returns the drawn candidates of the pool.
 func (t *Trial) Bank() *scoring.Bank {
-	return Shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates(), scoring.BankOptions{}) })
+	return Shared(t, "bank", func() *scoring.Bank { return scoring.NewBank(t.Candidates()) })
 }
 
 // Sums returns the sums of all candidates of the pool over the sample.

@@ -100,17 +100,13 @@ func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	return size, true
 }
 
-// candidateSize is the memory of the candidates that are scored, and says whether all of them are kept.
+// candidateSize is the memory of the candidates that are scored.
 func (c *Config) candidateSize(width int, assumedWidth string) Size {
 	e, partitions := c.Stages.Exploration, c.Stages.Topics.Partitions
-	plan := scoring.PlanBank(scoring.Candidates{Map: e.Map, Dim: width, Count: max(e.CandidateCount(), 1)},
-		scoring.BankOptions{Memory: max(e.CandidateMemory, 0), Partitions: max(partitions, 0)})
-	what := fmt.Sprintf("candidates in memory, all %d kept", plan.Kept)
-	if plan.Drawn > 0 {
-		what = fmt.Sprintf("candidates in memory, %d kept and %d drawn for every %d rows", plan.Kept, plan.Drawn, plan.Rows)
-	}
-	return Size{What: what, Bytes: plan.KeptBytes + plan.BufferBytes + int64(partitions)*plan.RowBytes,
-		Assumes: join(assumedWidth, fmt.Sprintf("%d partitions in one process", partitions))}
+	candidates := scoring.Candidates{Map: e.Map, Dim: width, Count: max(e.CandidateCount(), 1)}
+	return Size{What: fmt.Sprintf("pool of %d candidates in memory", candidates.Count),
+		Bytes: scoring.BankBytes(candidates, max(partitions, 0)), Limit: e.CandidateMemory, LimitKey: "exploration.candidate_memory",
+		Assumes: assumedWidth, key: "exploration.candidates", factors: []string{"exploration.features", "topics.partitions"}}
 }
 
 // outputs is K as far as it is known, and what was assumed about it.

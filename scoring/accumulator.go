@@ -6,7 +6,7 @@ import "fmt"
 // the rows: adding them one by one or in batches of any size gives equal bits.
 //
 // Rows of small calls wait in a buffer and are scored together, because a pass over the candidates costs about the same
-// for one row as for many; [BankPlan] says how many. Asking for the sums scores the waiting rows.
+// for one row as for many. Asking for the sums scores the waiting rows.
 type Accumulator struct {
 	bank    *Bank
 	sums    *Sums
@@ -46,7 +46,7 @@ func (a *Accumulator) Add(x []float32, rows int, t Targets) {
 	if !a.waiting.fits(t) {
 		a.flush()
 	}
-	limit := a.bank.plan.Rows
+	limit := a.bank.rows
 	for first := 0; first < rows; {
 		if a.waiting.rows == 0 && rows-first >= limit {
 			a.bank.score(a.sums, x[first*dim:], rows-first, t.Slice(first, rows), a.workers, nil)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
 // candidatesOf describes count candidates of a map, or fewer if the map has no more.
@@ -70,15 +72,10 @@ func TestSumsDependOnRowOrderAlone(t *testing.T) {
 	})
 }
 
-// smallBank keeps any number of its small shards and few waiting rows, so that a small test covers all of its paths.
+// smallBank has small shards and few waiting rows, so that a small test covers all of its paths.
 func smallBank(t *rapid.T, c Candidates) *Bank {
-	plan := planBank(c, math.MaxInt64, 1, 1)
-	if c.Map != MapLinear {
-		plan.cut(c.Count, rapid.IntRange(1, 3).Draw(t, "panels in a shard"), rapid.IntRange(1, 3).Draw(t, "processors"))
-		plan.keptShards = rapid.IntRange(0, plan.shards).Draw(t, "kept shards")
-	}
-	plan.Rows = rapid.SampledFrom([]int{1, 8, 50, 1000}).Draw(t, "waiting rows")
-	return newBank(c, plan)
+	length := kernel.Width * rapid.IntRange(1, 3).Draw(t, "panels in a shard")
+	return newBank(c, length, rapid.SampledFrom([]int{1, 8, 50, 1000}).Draw(t, "waiting rows"))
 }
 
 func TestLargeCallsGiveTheSameBitsOnAnyNumberOfGoroutines(t *testing.T) {
@@ -174,7 +171,7 @@ func TestAddRefusesWrongShapes(t *testing.T) {
 	panics(t, "scoring: class 2 of row 1", func() { a.Add(x, 2, Targets{Outputs: 2, Class: []int32{0, 2}}) })
 	panics(t, "scoring: class -1 of row 0", func() { a.Add(x, 2, Targets{Outputs: 2, Class: []int32{-1, 0}}) })
 	panics(t, "scoring: sums of 5 candidates for a bank of 4", func() { NewAccumulator(bankOf(f), NewSums(5, 2)) })
-	panics(t, "scoring: bank of invalid candidates: ", func() { NewBank(Candidates{}, BankOptions{}) })
+	panics(t, "scoring: bank of invalid candidates: ", func() { NewBank(Candidates{}) })
 	if !reflect.DeepEqual(a.Sums(), NewSums(4, 2)) {
 		t.Error("a refused call changed the sums")
 	}

@@ -28,7 +28,7 @@ func TestSmallMessagesAreScoredWithoutAllocation(t *testing.T) {
 	for _, m := range allMaps {
 		c := candidatesOf(m, 2*kernel.Width, 2*kernel.Width)
 		for _, targets := range []Targets{{Outputs: 1, Values: normalRows(1, 50, 1)}, classTargets(50, 3)} {
-			a := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, targets.Outputs))
+			a := NewAccumulator(NewBank(c), NewSums(c.Count, targets.Outputs))
 			x := normalRows(1, 50, c.Dim)
 			a.Add(x, 50, targets) // makes the buffer
 			n := testing.AllocsPerRun(20, func() {

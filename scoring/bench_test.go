@@ -49,7 +49,7 @@ func forBenchShapes(b *testing.B, shapes []benchShape, prepare func(s benchShape
 
 func BenchmarkScore(b *testing.B) {
 	forBenchShapes(b, scoreShapes, func(s benchShape, c Candidates, x []float32) func() {
-		a := NewAccumulator(NewBank(c, BankOptions{}), NewSums(c.Count, 1))
+		a := NewAccumulator(NewBank(c), NewSums(c.Count, 1))
 		y := normalRows(3, s.rows, 1)
 		return func() {
 			a.Add(x, s.rows, Targets{Outputs: 1, Values: y})
@@ -64,29 +64,4 @@ func BenchmarkTransform(b *testing.B) {
 		dst := make([]float32, s.rows*c.Count)
 		return func() { t.Transform(dst, x, s.rows) }
 	})
-}
-
-// BenchmarkScoreDrawn scores messages of 512 rows of MNIST's width with room for all candidates, for a part, for none.
-func BenchmarkScoreDrawn(b *testing.B) {
-	const message = 512
-	rows, c := 8192, Candidates{Sigma: 5, Seed: 1, Dim: 784, Count: 20000}
-	if testing.Short() {
-		rows, c.Count = message, 500
-	}
-	x, y := normalRows(2, message, c.Dim), normalRows(3, message, 1)
-	for _, memory := range []int64{1 << 30, 56 << 20, 32 << 20, 16 << 20, 1} {
-		bank := NewBank(c, BankOptions{Memory: memory})
-		plan := bank.Plan()
-		b.Run(fmt.Sprintf("memory=%d/drawn=%d/waiting=%d", memory, plan.Drawn, plan.Rows), func(b *testing.B) {
-			a := NewAccumulator(bank, NewSums(c.Count, 1))
-			for b.Loop() {
-				for range rows / message {
-					a.Add(x, message, Targets{Outputs: 1, Values: y})
-				}
-				a.Sums()
-			}
-			work := 2 * float64(rows) * float64(c.Dim) * float64(c.Count) * float64(b.N)
-			b.ReportMetric(work/b.Elapsed().Seconds()/1e9, "GF/s")
-		})
-	}
 }

@@ -32,8 +32,7 @@
 //	Candidates ─NewBank─▶ Bank ─Accumulator.Add per partition─▶ Sums ─Merge─▶ Sums
 //	Sums ─Select─▶ Selection ─Draw(Selection.Index)─▶ FeatureSet ─NewTransformer─▶ Transformer
 //
-// A [Bank] keeps as many candidates packed for the kernels as its memory allows, and draws the others again for every
-// block of rows ([BankPlan]).
+// A [Bank] keeps the candidates packed for the kernels.
 //
 // # Criteria
 //

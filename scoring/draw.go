@@ -9,9 +9,14 @@ import (
 
 // DrawAll returns the candidates 0..Count-1. It panics if c is invalid.
 func (c Candidates) DrawAll() *Features {
-	indices := make([]int32, c.Count)
+	return c.drawRange(0, c.Count)
+}
+
+// drawRange returns the candidates first..next-1.
+func (c Candidates) drawRange(first, next int) *Features {
+	indices := make([]int32, next-first)
 	for i := range indices {
-		indices[i] = int32(i)
+		indices[i] = int32(first + i)
 	}
 	return c.Draw(indices)
 }
@@ -36,18 +41,13 @@ func (c Candidates) Draw(indices []int32) *Features {
 	}
 	parallel.For(len(indices), drawChunk, len(indices)*c.Dim >= parallelDraws, func(first, next int) {
 		for i := first; i < next; i++ {
-			c.drawInto(f, i, indices[i])
+			phase := c.drawOne(f.Omega[i*c.Dim:(i+1)*c.Dim], indices[i])
+			if f.Phase != nil {
+				f.Phase[i] = phase
+			}
 		}
 	})
 	return f
-}
-
-// drawInto sets feature i of f to candidate index.
-func (c Candidates) drawInto(f *Features, i int, index int32) {
-	phase := c.drawOne(f.Omega[i*c.Dim:(i+1)*c.Dim], index)
-	if f.Phase != nil {
-		f.Phase[i] = phase
-	}
 }
 
 // Draws are divided into chunks of drawChunk candidates once there are parallelDraws coordinates, about a millisecond

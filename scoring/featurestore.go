@@ -35,7 +35,7 @@ func panelBytes(rows int) int64 { return 4 * kernel.Width * int64(rows) }
 func (s *FeatureStore) Score(b *Bank, x []float32, rows int, t Targets, workers int) *Sums {
 	a := NewAccumulator(b, NewSums(b.Len(), t.Outputs))
 	a.SetWorkers(workers)
-	if s == nil || rows == 0 || b.plan.shards > len(b.kept) {
+	if s == nil || rows == 0 {
 		a.Add(x, rows, t)
 		return a.Sums()
 	}
@@ -53,7 +53,7 @@ func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 		return
 	}
 	s.bank, s.x, s.rows, s.full = b, &x[0], rows, false
-	panels := int(min(int64(b.panels(len(b.kept))), s.bytes/panelBytes(rows)))
+	panels := int(min(int64(b.panels(len(b.shards))), s.bytes/panelBytes(rows)))
 	if s.memory == nil || !s.memory.Reshape(panels, rows) {
 		s.memory = kernel.NewStore(panels, rows)
 	}

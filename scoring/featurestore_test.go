@@ -8,15 +8,13 @@ import (
 // TestStoresChangeNoBit scores rows with stores for all candidates, for some, and for none.
 func TestStoresChangeNoBit(t *testing.T) {
 	wide := candidatesOf(MapCosine, 700, 2000) // in several shards
-	drawn := candidatesOf(MapCosine, 300, 3000)
 	for name, bank := range map[string]*Bank{
-		"cosine": NewBank(candidatesOf(MapCosine, 13, 500), BankOptions{}),
-		"ramp":   NewBank(candidatesOf(MapArcCosine1, 5, 100), BankOptions{}),
-		"linear": NewBank(candidatesOf(MapLinear, 60, 60), BankOptions{}),
-		"shards": NewBank(wide, BankOptions{}),
+		"cosine": NewBank(candidatesOf(MapCosine, 13, 500)),
+		"ramp":   NewBank(candidatesOf(MapArcCosine1, 5, 100)),
+		"linear": NewBank(candidatesOf(MapLinear, 60, 60)),
+		"shards": NewBank(wide),
 		"given":  NewBankOf(wide.DrawAll()),
 		"mixed":  NewBankOf(mixedFeatures(700, 380)), // each kind in two shards, the last ones of which are not full
-		"drawn":  NewBank(drawn, BankOptions{Memory: 1 << 20}),
 	} {
 		const rows = 333
 		x := normalRows(1, rows, bank.Dim())
@@ -47,7 +45,7 @@ func TestStoresAreOfTheLastBankAndRows(t *testing.T) {
 	store := NewFeatureStore(1 << 20)
 	targets := Targets{Outputs: 1, Values: normalRows(9, 120, 1)}
 	rows := [][]float32{normalRows(1, 120, 7), normalRows(2, 120, 7)}
-	banks := []*Bank{NewBank(candidatesOf(MapCosine, 7, 100), BankOptions{}), NewBank(candidatesOf(MapCosine, 7, 260), BankOptions{})}
+	banks := []*Bank{NewBank(candidatesOf(MapCosine, 7, 100)), NewBank(candidatesOf(MapCosine, 7, 260))}
 	for _, turn := range []struct{ bank, x, rows int }{{0, 0, 120}, {1, 0, 120}, {1, 0, 120}, {1, 1, 120}, {1, 1, 60}, {0, 1, 60}, {0, 1, 0}} {
 		bank, x := banks[turn.bank], rows[turn.x][:turn.rows*7]
 		a := NewAccumulator(bank, NewSums(bank.Len(), 1))

@@ -7,16 +7,14 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// pass is one run of rows over all candidates, in units that touch different sums: first one for each shard that is drawn,
-// since those take longest and short units fill the gaps at the end, then chunks of the panels of kept shards.
+// pass is one run of rows over all candidates, in units that touch different sums: chunks of the panels of a shard.
 type pass struct {
 	bank            *Bank
 	sums            *Sums
 	x               []float32
-	rows            kernel.Rows // x, unless shards are drawn
+	rows            kernel.Rows // x
 	targets         kernel.Targets
-	drawn           int // shards that are drawn
-	chunk, perShard int // panels of a unit and units of a kept shard
+	chunk, perShard int // panels of a unit and units of a shard
 	workers         int // goroutines at most, 0 means GOMAXPROCS
 	store           *FeatureStore
 	row             int // of the store that x begins with
@@ -25,15 +23,11 @@ type pass struct {
 // score adds rows to the sums of all candidates, on up to workers goroutines, 0 meaning GOMAXPROCS. One goroutine adds
 // to each sum, in row order. store is nil if these rows have none.
 func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, store *FeatureStore) {
-	if b.plan.shards > len(b.kept) { // drawn once for all rows
-		b.pass(sums, x, t, workers).shareOut()
-		return
-	}
 	step := kernel.BlockRows(b.Dim())
 	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
 		next := min(first+step, rows)
 		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.Slice(first, next), workers)
-		p.rows, p.store, p.row = kernel.Set(b.kept).Rows(p.x), store, first
+		p.rows, p.store, p.row = kernel.Set(b.shards).Rows(p.x), store, first
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
 			p.rows.List(0, p.rows.Groups())
 			p.run(0, p.units())
@@ -46,45 +40,35 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, 
 
 // pass returns the pass of rows over all candidates.
 func (b *Bank) pass(sums *Sums, x []float32, t Targets, workers int) pass {
-	chunk := panelChunk(b.Len())
+	chunk, most := panelChunk(b.Len()), 0
+	for _, shard := range b.shards {
+		most = max(most, shard.Count())
+	}
 	return pass{
 		bank: b, sums: sums, x: x, targets: kernel.Targets{Outputs: t.Outputs, Values: t.Values, Class: t.Class},
-		drawn: b.plan.shards - len(b.kept), chunk: chunk, perShard: (b.plan.shardPanels + chunk - 1) / chunk,
-		workers: workers,
+		chunk: chunk, perShard: (most + chunk - 1) / chunk, workers: workers,
 	}
 }
 
 // units returns how many units there are.
-func (p *pass) units() int { return p.drawn + len(p.bank.kept)*p.perShard }
+func (p *pass) units() int { return len(p.bank.shards) * p.perShard }
 
 // shareOut runs the units on several goroutines. Its receiver is a copy, so that the pass of a small call is not kept on
 // the heap for their sake.
 func (p pass) shareOut() {
-	if p.drawn == 0 {
-		workers := p.workers
-		if len(p.x) < parallelList {
-			workers = 1
-		}
-		parallel.On(workers, p.rows.Groups(), 1, func(first, next int) { p.rows.List(first, next) })
+	workers := p.workers
+	if len(p.x) < parallelList {
+		workers = 1
 	}
+	parallel.On(workers, p.rows.Groups(), 1, func(first, next int) { p.rows.List(first, next) })
 	parallel.On(p.workers, p.units(), 1, func(first, next int) { p.run(first, next) })
 }
 
 // run runs units first..next-1.
 func (p *pass) run(first, next int) {
 	for unit := first; unit < next; unit++ {
-		if unit < p.drawn {
-			p.bank.scoreDrawn(p.sums, len(p.bank.kept)+unit, p.x, p.targets)
-			continue
-		}
-		shard, at := (unit-p.drawn)/p.perShard, (unit-p.drawn)%p.perShard*p.chunk
-		panels := p.bank.kept[shard]
-		end := min(at+p.chunk, panels.Count())
-		switch {
-		case at >= end:
-		case p.drawn > 0:
-			kernel.Score(p.bank.sumsOf(p.sums, shard), panels, at, end, p.x, p.targets)
-		default:
+		shard, at := unit/p.perShard, unit%p.perShard*p.chunk
+		if end := min(at+p.chunk, p.bank.shards[shard].Count()); at < end {
 			p.score(shard, at, end)
 		}
 	}
@@ -92,14 +76,14 @@ func (p *pass) run(first, next int) {
 
 // score scores panels at..end-1 of a shard, by their features in the store as far as these are there.
 func (p *pass) score(shard, at, end int) {
-	panels, sums := p.bank.kept[shard], p.bank.sumsOf(p.sums, shard)
+	panels, sums := p.bank.shards[shard], p.bank.sumsOf(p.sums, shard)
 	stored := p.store.score(p, panels, sums, p.bank.panels(shard), at, end)
 	if stored < end {
 		p.rows.Score(sums, panels, stored, end, p.targets)
 	}
 }
 
-// panelChunk returns how many panels of kept candidates are scored in one piece, a call of the kernel: so few that
+// panelChunk returns how many panels of candidates are scored in one piece, a call of the kernel: so few that
 // there are eight pieces for every processor, but no fewer than it takes to make up for what a call does once for
 // all its rows.
 func panelChunk(count int) int {
@@ -116,20 +100,8 @@ const (
 	parallelList = 1 << 17
 )
 
-// scoreDrawn draws shard i and adds the rows to its sums.
-func (b *Bank) scoreDrawn(sums *Sums, i int, x []float32, t kernel.Targets) {
-	s := b.take()
-	f := s.draw(b, i)
-	if s.panels == nil { // as large as a shard can be, whichever comes first
-		s.panels = kernel.Pack(f.Map.row().kernel, f.Dim, s.omega, s.phase)
-	}
-	s.panels.Repack(f.Omega, f.Phase)
-	kernel.Score(b.sumsOf(sums, i), s.panels, 0, s.panels.Count(), x, t)
-	b.give(s)
-}
-
 // sumsOf returns the sums of the candidates of shard i.
 func (b *Bank) sumsOf(s *Sums, i int) kernel.Sums {
-	first, next := b.shardRange(i)
+	first, next := b.firsts[i], b.firsts[i+1]
 	return kernel.Sums{Phi: s.Phi[first:next], PhiSq: s.PhiSq[first:next], YPhi: s.YPhi[first:], Stride: s.Candidates()}
 }

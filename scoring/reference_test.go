@@ -50,16 +50,11 @@ func referencePhi(f *Features, i int, row []float32) float64 {
 
 // bankOf is a bank of features that are given and not drawn.
 func bankOf(f *Features) *Bank {
-	c := Candidates{Map: f.Map, Dim: f.Dim, Count: f.Len()}
-	b := &Bank{candidates: c, plan: planBank(c, math.MaxInt64, 1, 1)}
-	for i := range b.plan.shards {
-		first, next := b.shardRange(i)
-		part := &Features{Map: f.Map, Dim: f.Dim, Omega: f.Omega[first*f.Width() : next*f.Width()]}
-		if f.Phase != nil {
-			part.Phase = f.Phase[first:next]
-		}
-		b.kept = append(b.kept, part.pack())
+	if !f.Map.Coordinates() {
+		return NewBankOf(f)
 	}
+	b := &Bank{candidates: Candidates{Map: f.Map, Dim: f.Dim, Count: f.Len()}, rows: rowsWaiting(f.Dim), firsts: []int{0}}
+	b.add(f)
 	return b
 }
 

@@ -80,7 +80,7 @@ func TestResidualIsTheNaiveRefit(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			x := normalRows(31, c.rows, c.c.Dim)
 			targets, task := c.targets(x, c.rows, c.c.Dim)
-			bank := NewBank(c.c, BankOptions{})
+			bank := NewBank(c.c)
 			s := NewAccumulator(bank, NewSums(c.c.Count, targets.Outputs))
 			s.Add(x, c.rows, targets)
 			var rounds []int
@@ -164,7 +164,7 @@ func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 		x[i*4+2], x[i*4+3] = 7, x[i*4]
 		y.Values = append(y.Values, x[i*4]+x[i*4+1]/2+noise[i]/8)
 	}
-	bank := NewBank(candidatesOf(MapLinear, 4, 4), BankOptions{})
+	bank := NewBank(candidatesOf(MapLinear, 4, 4))
 	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 4, Targets: y}, Regression, SelectOptions{Criterion: Residual, Features: 4, Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func selectSample(bank *Bank, sample *Sample, task Task, o SelectOptions) (Selec
 }
 
 func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
-	bank := NewBank(candidatesOf(MapCosine, 1, 5), BankOptions{})
+	bank := NewBank(candidatesOf(MapCosine, 1, 5))
 	x := normalRows(1, 40, 1)
 	constant := Targets{Outputs: 1, Values: make([]float32, 40)}
 	by := func(features int) SelectOptions { return SelectOptions{Criterion: Residual, Features: features} }
@@ -230,35 +230,33 @@ func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const rows, cut = 2500, 900
 	for _, c := range []Candidates{candidatesOf(MapCosine, 5, 1500), candidatesOf(MapCosine, 6, 700)} {
-		for _, memory := range []int64{0, 1} { // all kept, and all drawn again
-			bank := NewBank(c, BankOptions{Memory: memory})
-			x := plainRows(5, rows, c.Dim)
-			for _, targets := range []func([]float32, int, int) (Targets, Task){waves(2, 0.2), sides(4)} {
-				y, task := targets(x, rows, c.Dim)
-				sums := NewSums(c.Count, y.Outputs)
-				for _, part := range [][2]int{{0, cut}, {cut, rows}} {
-					a := NewAccumulator(bank, NewSums(c.Count, y.Outputs))
-					a.Add(x[part[0]*c.Dim:part[1]*c.Dim], part[1]-part[0], y.Slice(part[0], part[1]))
-					sums.Merge(a.Sums())
+		bank := NewBank(c)
+		x := plainRows(5, rows, c.Dim)
+		for _, targets := range []func([]float32, int, int) (Targets, Task){waves(2, 0.2), sides(4)} {
+			y, task := targets(x, rows, c.Dim)
+			sums := NewSums(c.Count, y.Outputs)
+			for _, part := range [][2]int{{0, cut}, {cut, rows}} {
+				a := NewAccumulator(bank, NewSums(c.Count, y.Outputs))
+				a.Add(x[part[0]*c.Dim:part[1]*c.Dim], part[1]-part[0], y.Slice(part[0], part[1]))
+				sums.Merge(a.Sums())
+			}
+			var want Selection
+			for i, with := range [][2]int{{1, 1}, {2, 1}, {8, 1}, {2, 2}, {8, 2}, {2, 3}, {8, 3}, {2, 0}, {8, 0}} {
+				runtime.GOMAXPROCS(with[0])
+				got, err := SelectFrom(bank, sums, &Sample{X: x, Rows: rows, Dim: c.Dim, Targets: y}, task, SelectOptions{
+					Criterion: Residual, Features: 60, Workers: with[1],
+				})
+				if err != nil {
+					t.Fatal(err)
 				}
-				var want Selection
-				for i, with := range [][2]int{{1, 1}, {2, 1}, {8, 1}, {2, 2}, {8, 2}, {2, 3}, {8, 3}, {2, 0}, {8, 0}} {
-					runtime.GOMAXPROCS(with[0])
-					got, err := SelectFrom(bank, sums, &Sample{X: x, Rows: rows, Dim: c.Dim, Targets: y}, task, SelectOptions{
-						Criterion: Residual, Features: 60, Workers: with[1],
-					})
-					if err != nil {
-						t.Fatal(err)
+				if i == 0 {
+					want = got
+					if len(got.Index) != 60 || slices.Max(got.Round) < 2 {
+						t.Fatalf("%d features in %d rounds: not tested", len(got.Index), slices.Max(got.Round))
 					}
-					if i == 0 {
-						want = got
-						if len(got.Index) != 60 || slices.Max(got.Round) < 2 {
-							t.Fatalf("%d features in %d rounds: not tested", len(got.Index), slices.Max(got.Round))
-						}
-					}
-					if !reflect.DeepEqual(got, want) {
-						t.Fatalf("%v: another selection with %d processors and %d workers", c.Map, with[0], with[1])
-					}
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%v: another selection with %d processors and %d workers", c.Map, with[0], with[1])
 				}
 			}
 		}
@@ -291,7 +289,7 @@ func TestSelectBytesBoundTheMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		if o.Criterion.NeedsRows() {
 			sample := &Sample{X: slices.Clone(x), Rows: test.rows, Dim: test.dim, Targets: Targets{Outputs: test.outputs, Values: slices.Clone(y.Values)}}
-			sel, err = selectSample(NewBank(c, BankOptions{}), sample, task, o)
+			sel, err = selectSample(NewBank(c), sample, task, o)
 		} else {
 			sel, err = SelectFrom(nil, sums.Clone(), nil, task, o)
 		}

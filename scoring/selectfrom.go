@@ -89,14 +89,13 @@ func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 
 // SelectBytes bounds the memory in which [SelectFrom] works for a number of rows and outputs, including what it is
 // given: the sums and, for a criterion that needs rows, the sample and the bank. It counts what is in use at the same
-// time, not garbage of earlier rounds. It panics where [PlanBank] does.
+// time, not garbage of earlier rounds.
 func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 	m0, k, m := int64(c.Count), int64(outputs), int64(o.Features)
 	sums := 8 * (m0*(2+k) + 4*k)
 	bytes := sums + 8*m0*k + 12*m0 + m*(24+8*k) // scores, values and order, the selection
 	if o.Criterion.NeedsRows() {
-		plan := PlanBank(c, BankOptions{})
-		bytes += 4*int64(rows)*(int64(c.Dim)+k) + plan.bytes(1) + sums + o.roundBytes(c, rows, outputs)
+		bytes += 4*int64(rows)*(int64(c.Dim)+k) + BankBytes(c, 1) + sums + o.roundBytes(c, rows, outputs)
 	}
 	return bytes + bytes/8 // the allocator rounds up by no more
 }

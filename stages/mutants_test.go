@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/hostile"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
@@ -156,7 +157,7 @@ func newVictim(t testing.TB, task string) *victim {
 	e.Passthrough, c.SampleRate = passed, 0.7
 	rows := stagestest.Events(t, task, 300, 4, stagestest.Faults{Null: 0.1})
 	spec, set := explored.Spec(t, e, c, rows), explored.FeatureSet(t, e, c, rows)
-	subsampler, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), wire.Partition{EndOffset: 1 << 40}, nil)
+	subsampler, err := subsample.New(spec, scoring.NewBank(spec.Candidates), wire.Partition{EndOffset: 1 << 40}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

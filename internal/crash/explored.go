@@ -54,7 +54,7 @@ func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet
 	if e.spec, err = r.planAgain(ctx, log, set.Lineage); err != nil {
 		return nil, err
 	}
-	bank := subsample.NewBank(e.spec, 0, 1)
+	bank := scoring.NewBank(e.spec.Candidates)
 	checkpoints := map[int32]*wire.Checkpoint{}
 	var samples []*wire.Samples
 	for _, part := range e.spec.Partitions {

@@ -50,7 +50,7 @@ func newBenchProblem(rows, dim, m0, m int) *benchProblem {
 	p := &benchProblem{sample: benchRows(rows, dim), options: Options{Features: m, RefineSteps: DefaultRefineSteps, RefineRounds: DefaultRefineRounds}}
 	p.candidates = FirstRound(scoring.Candidates{Sigma: math.Sqrt(float64(dim)), Seed: 1, Dim: dim, Count: m0})
 	fit, _ := split(p.sample)
-	p.sums = accumulate(scoring.NewBank(p.candidates, scoring.BankOptions{}), fit.x, fit.n, fit.targets, 0)
+	p.sums = accumulate(scoring.NewBank(p.candidates), fit.x, fit.n, fit.targets, 0)
 	return p
 }
 
@@ -61,7 +61,7 @@ func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	bank := scoring.NewBank(p.candidates, scoring.BankOptions{})
+	bank := scoring.NewBank(p.candidates)
 	chosen, err := l.selectFrom(bank, p.sums, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -93,8 +93,8 @@ func BenchmarkLearn(b *testing.B) {
 	run("all", func(b *testing.B) { p.benchmarkAll(b, DefaultRefineRounds) })
 	run("once", func(b *testing.B) { p.benchmarkAll(b, 0) })
 	l, f := p.learner(b)
-	bank := scoring.NewBank(p.candidates, scoring.BankOptions{})
-	other := scoring.NewBank(p.candidates, scoring.BankOptions{}) // whose turn it is has to be computed
+	bank := scoring.NewBank(p.candidates)
+	other := scoring.NewBank(p.candidates) // whose turn it is has to be computed
 	bends, err := l.gradients(f)
 	if err != nil {
 		b.Fatal(err)

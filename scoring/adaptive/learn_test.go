@@ -55,7 +55,7 @@ func (b bent) candidates(count int) scoring.Candidates {
 // fitSums are the sums of the rows of a sample that are not held out.
 func fitSums(c scoring.Candidates, s *scoring.Sample) *scoring.Sums {
 	fit, _ := split(s)
-	return accumulate(scoring.NewBank(c, scoring.BankOptions{}), fit.x, fit.n, fit.targets, 0)
+	return accumulate(scoring.NewBank(c), fit.x, fit.n, fit.targets, 0)
 }
 
 func learn(t testing.TB, c scoring.Candidates, s *scoring.Sample, task scoring.Task, o Options) *Learned {
@@ -156,7 +156,7 @@ func TestChooseOnlyKeepsWhatHelps(t *testing.T) {
 	if m := l.Features.Len(); m > 25 || len(l.Selection.Index) != m || l.Report.Best().Kind != ByResidual || len(l.Report.Points) != 1 {
 		t.Errorf("%d features: %+v", m, l.Report)
 	}
-	want, err := scoring.SelectFrom(scoring.NewBank(c, scoring.BankOptions{}), fitSums(c, s), fitted(s), b.task, scoring.SelectOptions{Criterion: scoring.Residual, Features: 100})
+	want, err := scoring.SelectFrom(scoring.NewBank(c), fitSums(c, s), fitted(s), b.task, scoring.SelectOptions{Criterion: scoring.Residual, Features: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func (l *learner) learned() (*Learned, error) {
 	result := &Learned{Features: f, Report: l.report()}
 	if best.chosen != nil && l.o.ChooseOnly {
 		result.Selection = best.chosen.First(f.Len())
-		result.Features = scoring.NewBank(l.candidates, scoring.BankOptions{}).Draw(result.Selection.Index)
+		result.Features = scoring.NewBank(l.candidates).Draw(result.Selection.Index)
 		return result, nil
 	}
 	bends, err := l.gradients(f)

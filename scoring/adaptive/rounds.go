@@ -53,7 +53,7 @@ func (l *learner) round(at Point, from *point, winners ...*point) error {
 // firstChoice measures a choice from the candidates whose sums are given.
 func (l *learner) firstChoice(at Point) error {
 	l.pools++
-	bank, pool := scoring.NewBank(l.candidates, scoring.BankOptions{}), l.pools
+	bank, pool := scoring.NewBank(l.candidates), l.pools
 	return l.chooseFrom(at, bank, l.streamed, nil, func(i int32) origin { return origin{pool, i} })
 }
 

@@ -30,7 +30,7 @@ type Config struct {
 
 	SampleMemory    int64         `key:"sample_memory" json:",omitempty" unit:"bytes" doc:"memory for the sampled rows and what the selection computes from them, under criteria that need rows; under sample_rate: auto fewer rows are sampled if they do not fit, an exploration that needs more is refused"`
 	LearningTime    time.Duration `key:"learning_time" json:",omitempty" unit:"duration" doc:"processor time, by estimate, that criterion adaptive may take on one core with AVX2; under sample_rate: auto fewer rows are sampled if they would take longer"`
-	CandidateMemory int64         `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; those that do not fit are drawn again for every block of rows, which changes no result but takes longer"`
+	CandidateMemory int64         `key:"candidate_memory" json:",omitempty" unit:"bytes" doc:"memory for the candidates that an exploration scores; an exploration that needs more is refused"`
 
 	From        wire.From `key:"from" json:",omitempty" doc:"part of the log that an exploration reads: recent = the newest rows, as many as window says; earliest = all; next = what came after the last exploration"`
 	Window      int64     `key:"window" json:",omitempty" unit:"rows" doc:"with from: recent, about how many of the newest rows an exploration reads, in proportion to what the partitions hold"`
@@ -51,7 +51,7 @@ func Default() Config {
 	return Config{
 		Map: scoring.MapCosine, Distribution: scoring.Gaussian, Seed: 1,
 		Features: adaptive.DefaultFeatures, Criterion: scoring.Adaptive, Rounds: scoring.DefaultRounds, RefineSteps: adaptive.DefaultRefineSteps,
-		SampleMemory: 512 << 20, LearningTime: 30 * time.Second, CandidateMemory: scoring.DefaultMemory,
+		SampleMemory: 512 << 20, LearningTime: 30 * time.Second, CandidateMemory: 512 << 20,
 		From: wire.FromRecent, Window: 1_000_000, WindowBytes: 1 << 30, SampleRows: adaptive.DefaultRows, MinRows: 2000,
 		CalibrationRows: 2000, Kernel: KernelAuto,
 	}

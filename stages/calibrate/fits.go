@@ -96,6 +96,11 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %v: less than two of them",
 			spec.Encoder.Dim, overMessage{size, limit}))
 	}
+	if size, limit := scoring.BankBytes(spec.Candidates, len(spec.Partitions)), s.Exploration.CandidateMemory; size > limit {
+		needed, allowed := bytesize.Compared(size, limit)
+		faults = append(faults, fmt.Errorf("%d candidates of %d dimensions, and rows of %d partitions that wait for them, take %s, exploration.candidate_memory is %s: "+
+			"ask for fewer candidates or more memory", spec.Candidates.Count, spec.Encoder.Dim, len(spec.Partitions), needed, allowed))
+	}
 	if memory > s.Exploration.SampleMemory {
 		needed, allowed := bytesize.Compared(memory, s.Exploration.SampleMemory)
 		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and what is computed from them, take up to %s, exploration.sample_memory is %s: "+

@@ -38,7 +38,7 @@ func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowR
 	}
 	calibrated := time.Now()
 	spec := planned.Spec
-	core, err := subsample.New(spec, subsample.NewBank(spec, s.Exploration.CandidateMemory, 1), spec.Partitions[0], nil)
+	core, err := subsample.New(spec, scoring.NewBank(spec.Candidates), spec.Partitions[0], nil)
 	if err != nil {
 		return nil, err
 	}

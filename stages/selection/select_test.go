@@ -114,7 +114,7 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	checkpoints := map[int32]*wire.Checkpoint{}
 	for i, half := range stagestest.Cut(t, rows, stagestest.Every(400)) {
 		part := spec.Partitions[2*i]
-		s := stagestest.Must(subsample.New(spec, subsample.NewBank(spec, 0, 1), part, nil))
+		s := stagestest.Must(subsample.New(spec, scoring.NewBank(spec.Candidates), part, nil))
 		if err := s.Add(part.StartOffset, []arrow.Record{half}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Sp
 	edit(&c)
 	rows := stagestest.Events(t, task, 700, 31, stagestest.SomeFaults)
 	spec := explored.Spec(t, explored.Events(task), c, rows)
-	s, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[0], nil)
+	s, err := subsample.New(spec, scoring.NewBank(spec.Candidates), spec.Partitions[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -17,7 +18,7 @@ func TestSubsamplerAllocatesNothingThatGrowsWithRows(t *testing.T) {
 		exploration.CalibrationRows = 100
 		spec := explored.Spec(t, e, exploration, rows)
 		spec.Partitions[0].EndOffset, spec.Partitions[0].Quota = 1<<40, 0
-		core, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[0], nil)
+		core, err := subsample.New(spec, scoring.NewBank(spec.Candidates), spec.Partitions[0], nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/subsample"
@@ -21,7 +22,7 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 		t.Run(task, func(t *testing.T) {
 			rows := eventsOf(t, task, 250, 2, stagestest.SomeFaults)
 			spec := plan(t, task, rows, func(c *calibrate.Config) { c.Candidates = 12 }, fullSpan(50))
-			bank := subsample.NewBank(spec, 0, 1)
+			bank := scoring.NewBank(spec.Candidates)
 			whole := start(t, spec, nil)
 			whole.Begin(0, 7)
 			feed(t, whole, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))

@@ -71,7 +71,7 @@ func fullSpan(quota int64) wire.Partition { return wire.Partition{EndOffset: far
 // start starts the first partition of a spec.
 func start(t testing.TB, spec *wire.Spec, from *wire.Checkpoint) *subsample.Subsampler {
 	t.Helper()
-	s, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[0], from)
+	s, err := subsample.New(spec, scoring.NewBank(spec.Candidates), spec.Partitions[0], from)
 	if err != nil {
 		t.Fatal(err)
 	}

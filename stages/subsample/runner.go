@@ -187,11 +187,10 @@ func (r *Runner) sharedBank(spec *wire.Spec) *scoring.Bank {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.bank == nil || r.key != spec.Exploration {
-		r.bank, r.key = NewBank(spec, r.CandidateMemory, len(spec.Partitions)), spec.Exploration
-		plan := r.bank.Plan()
-		r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory, Used: plan.KeptBytes})
-		r.Logger.Info("candidates drawn", zap.String("exploration", spec.Exploration),
-			zap.Int("kept", plan.Kept), zap.Int64("kept_bytes", plan.KeptBytes), zap.Int("drawn_again", plan.Drawn))
+		r.bank, r.key = scoring.NewBank(spec.Candidates), spec.Exploration
+		bytes := scoring.BankBytes(spec.Candidates, 0)
+		r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory, Used: bytes})
+		r.Logger.Info("candidates drawn", zap.String("exploration", spec.Exploration), zap.Int("candidates", r.bank.Len()), zap.Int64("bytes", bytes))
 	}
 	return r.bank
 }

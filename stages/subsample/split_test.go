@@ -11,7 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/stagestest"
-	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
 // heldOut is the documented rule: the hash for sampling is divisible by 5.
@@ -38,7 +37,7 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 				t.Fatal(err)
 			}
 			samples := whole.Samples()
-			sums := scoring.NewAccumulator(subsample.NewBank(spec, 0, 1), scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs()))
+			sums := scoring.NewAccumulator(scoring.NewBank(spec.Candidates), scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs()))
 			held := int64(0)
 			for i, ordinal := range samples.Ordinal {
 				if heldOut(spec.SampleSeed, part.Partition, ordinal) {

@@ -34,14 +34,8 @@ type Subsampler struct {
 	split split        // of the rows into held out and others
 }
 
-// NewBank draws the candidates of a spec for a process that owns up to partitions of its partitions. memory bounds what
-// the candidates take, in bytes; 0 means [scoring.DefaultMemory].
-func NewBank(spec *wire.Spec, memory int64, partitions int) *scoring.Bank {
-	return scoring.NewBank(spec.Candidates, scoring.BankOptions{Memory: memory, Partitions: partitions})
-}
-
 // New starts the partition at the start of its range, or where the checkpoint left off; it then owns the checkpoint's
-// sums. The bank is that of [NewBank] and is shared by the partitions.
+// sums. The bank has the candidates of the spec and is shared by the partitions.
 func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Checkpoint) (*Subsampler, error) {
 	s := &Subsampler{spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{}}
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())

@@ -112,7 +112,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 			exploration.Candidates = 10
 			rows := eventsOf(t, task, 600, 3, stagestest.SomeFaults)
 			whole := explored.Spec(t, e, exploration, rows)
-			bank := subsample.NewBank(whole, 0, 1)
+			bank := scoring.NewBank(whole.Candidates)
 			reference := make([]stagestest.Row, rows.NumRows())
 			for i := range reference {
 				reference[i] = stagestest.EncodeRow(whole.Encoder, rows, i)

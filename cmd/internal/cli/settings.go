@@ -35,7 +35,6 @@ var explorationFlags = []settingFlag{
 	{"refine-steps", "exploration.refine_steps", "most gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"},
 	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
 	{"features", "exploration.features", "M, features kept"},
-	{"candidate-memory", "exploration.candidate_memory", "memory for candidates, such as 2GiB; those beyond it are drawn again for each block of rows"},
 	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1], or auto: about exploration.sample_rows rows"},
 	{"seed", "exploration.seed", "seed of candidates and row sampling"},
 }

@@ -71,7 +71,7 @@ func Spec(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Re
 func FeatureSet(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.FeatureSet {
 	t.Helper()
 	spec := Spec(t, e, c, batches...)
-	core, err := subsample.New(spec, subsample.NewBank(spec, 0, 1), spec.Partitions[0], nil)
+	core, err := subsample.New(spec, scoring.NewBank(spec.Candidates), spec.Partitions[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
