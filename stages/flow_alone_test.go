@@ -181,12 +181,9 @@ func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 				everyRow(s)
 			})
 			s := &fickle{shelf: &shelf{}}
-			put := func(_ context.Context, format formats.Format, text string) (int, error) {
-				return s.put(format, text), nil
-			}
 			for first := range int64(2) {
 				batch := rows(first*800, first*800+800, nil)
-				f.sendAs(formats.Avro, batch, 64, put)
+				f.sendAs(formats.Avro, batch, 1, s.put)
 				batch.Release()
 			}
 			s.mood.Store(c.planned)

@@ -21,7 +21,7 @@ func TestResultIsOfTheMessageAlone(t *testing.T) {
 		{Name: "member", Kind: encoder.Bool, Width: 1}, {Name: "v", Kind: encoder.Vector, Width: 3}, {Name: "gone", Kind: encoder.Time, Width: 1},
 	}}
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, f := range Written() {
+	for _, f := range All()[1:] {
 		for _, encode := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s %v", f, encode), func(t *testing.T) {
 				options := Options{Format: f, Registry: schemas{}}
@@ -39,9 +39,9 @@ func TestResultIsOfTheMessageAlone(t *testing.T) {
 						}
 						made := [][]byte{stream}
 						if f != Arrow {
-							var w *Writer
-							w, made = messages(t, f, part, f != JSON)
-							options.Registry.(schemas)[7] = &Schema{Format: f, Text: w.Schema()}
+							var schema string
+							schema, made = messages(t, f, part, f != JSON)
+							options.Registry.(schemas)[7] = &Schema{Format: f, Text: schema}
 						}
 						part.Release()
 						for i, m := range made {

@@ -22,7 +22,7 @@ type avroReader struct {
 var ErrAvro = errors.New("not Avro of its schema")
 
 var avroFormat = format{
-	name: Avro, fault: ErrAvro, registered: "AVRO", writer: avroWriter,
+	name: Avro, fault: ErrAvro, registered: "AVRO",
 	check: func(text string) error {
 		_, err := compileAvro(&Schema{Format: Avro, Text: text}, nil, maxSchemaNodes)
 		return err

@@ -36,8 +36,8 @@ type format struct {
 	reader func(o *Options, w *wanted) messageReader
 	// check returns why a schema cannot be used; nil = a message needs none.
 	check func(text string) error
-	// writer returns what writes rows of a schema, or why it cannot.
-	writer func(schema *arrow.Schema) (*encoding, error)
+	// write returns the message of some rows; nil = rows are not written in the format.
+	write func(rec arrow.Record) ([]byte, error)
 }
 
 var known = []format{arrowFormat, jsonFormat, avroFormat, protobufFormat}
@@ -62,15 +62,17 @@ func lookup(name Format) *format {
 }
 
 // All lists the formats.
-func All() []Format { return append([]Format{Auto}, Written()...) }
-
-// Written lists the formats that rows can be written in.
-func Written() []Format {
-	var all []Format
+func All() []Format {
+	all := []Format{Auto}
 	for _, f := range known {
 		all = append(all, f.name)
 	}
 	return all
+}
+
+// Written lists the formats that rows can be written in.
+func Written() []Format {
+	return slices.DeleteFunc(All(), func(f Format) bool { return f == Auto || lookup(f).write == nil })
 }
 
 // Check returns an error if f is not a format. Empty means [Auto].
@@ -96,14 +98,6 @@ func OfRegistry(registered string) Format {
 	return Format(registered)
 }
 
-// Registered is the type of a format's schemas in a registry.
-func (f Format) Registered() string {
-	if found := lookup(f); found != nil {
-		return found.registered
-	}
-	return ""
-}
-
 // NeedsSchema reports whether a message cannot be read without its schema.
 func (f Format) NeedsSchema() bool {
 	found := lookup(f)
@@ -124,9 +118,4 @@ func frame(value []byte) (id uint32, rest []byte, ok bool) {
 		return 0, nil, false
 	}
 	return binary.BigEndian.Uint32(value[1:]), value[frameBytes:], true
-}
-
-// appendFrame starts a framed message.
-func appendFrame(dst []byte, id int) []byte {
-	return binary.BigEndian.AppendUint32(append(dst, 0), uint32(id))
 }

@@ -26,7 +26,7 @@ const (
 var ErrJSON = errors.New("not rows of JSON")
 
 var jsonFormat = format{
-	name: JSON, fault: ErrJSON, registered: "JSON", begins: looksLikeJSON, writer: jsonWriter,
+	name: JSON, fault: ErrJSON, registered: "JSON", begins: looksLikeJSON, write: writeJSON,
 	reader: func(o *Options, _ *wanted) messageReader { return &jsonReader{learning: o.Learning} },
 }
 

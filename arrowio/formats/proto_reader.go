@@ -24,7 +24,7 @@ type protoReader struct {
 var ErrProtobuf = errors.New("not Protobuf of its schema")
 
 var protobufFormat = format{
-	name: Protobuf, fault: ErrProtobuf, registered: "PROTOBUF", writer: protoWriter,
+	name: Protobuf, fault: ErrProtobuf, registered: "PROTOBUF",
 	check: func(text string) error {
 		_, err := planProto(&Schema{Format: Protobuf, Text: text}, "", nil, maxSchemaNodes)
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/decimal128"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/twmb/avro"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/eerf-stream/eerf/arrowio/formats/formatstest"
 )
 
 // sampleRecord has a column of every type that all formats support, with nulls.
@@ -56,25 +56,36 @@ func setNull(b array.Builder) {
 	b.(interface{ SetNull(int) }).SetNull(b.Len() - 1)
 }
 
-// messages writes a record.
-func messages(t testing.TB, f Format, rec arrow.Record, frame bool) (*Writer, [][]byte) {
+// messages writes a record, and returns the schema of the messages; framed names it 7.
+func messages(t testing.TB, f Format, rec arrow.Record, frame bool) (schema string, made [][]byte) {
 	t.Helper()
-	w, err := NewWriter(f, rec.Schema())
-	if err != nil {
-		t.Fatal(err)
+	switch f {
+	case Avro:
+		schema, made = formatstest.Avro(t, rec)
+	case Protobuf:
+		schema, made = formatstest.Protobuf(t, rec)
+		for i := range made {
+			if frame {
+				made[i] = append([]byte{0}, made[i]...) // of the first type in the schema
+			}
+		}
+	default:
+		message, err := Write(f, rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = [][]byte{message}
 	}
-	if frame {
-		w.Frame(7)
+	for i := range made {
+		if frame {
+			made[i] = formatstest.Framed(7, made[i])
+		}
 	}
-	made, err := w.Messages(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w, made
+	return schema, made
 }
 
-// TestWhatIsWrittenIsRead writes rows in each format and reads the same values.
-func TestWhatIsWrittenIsRead(t *testing.T) {
+// TestWhatOthersWriteIsRead writes rows in each format, by the libraries of Avro and Protobuf, and reads the same values.
+func TestWhatOthersWriteIsRead(t *testing.T) {
 	rec := sampleRecord(t, 23)
 	_, _, want := render(rec)
 	for _, c := range []struct {
@@ -82,10 +93,10 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		frame  bool
 	}{{JSON, false}, {JSON, true}, {Avro, false}, {Avro, true}, {Protobuf, false}, {Protobuf, true}} {
 		t.Run(fmt.Sprintf("%s framed=%v", c.format, c.frame), func(t *testing.T) {
-			w, made := messages(t, c.format, rec, c.frame)
-			options := Options{Format: c.format, Schema: w.Schema()}
+			schema, made := messages(t, c.format, rec, c.frame)
+			options := Options{Format: c.format, Schema: schema}
 			if c.frame {
-				options = Options{Registry: schemas{7: {Format: c.format, Text: w.Schema()}}}
+				options = Options{Registry: schemas{7: {Format: c.format, Text: schema}}}
 			}
 			d := NewDecoder(options)
 			var got [][]string
@@ -108,53 +119,22 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// TestOthersReadWhatIsWritten: the libraries that parse the schemas can read the messages too.
-func TestOthersReadWhatIsWritten(t *testing.T) {
-	rec := sampleRecord(t, 6)
-	w, made := messages(t, Avro, rec, true)
-	schema := avro.MustParse(w.Schema())
-	for row, m := range made {
-		var got map[string]any
-		if _, err := schema.Decode(m[frameBytes:], &got); err != nil {
-			t.Fatal(err)
-		}
-		if want := rec.Column(0).(*array.Float64).Value(row); row%5 == 4 && got["amount"] != nil || row%5 != 4 && got["amount"] != want {
-			t.Errorf("row %d: %v", row, got)
-		}
-	}
-	w, made = messages(t, Protobuf, rec, true)
-	file, err := compileProto(&Schema{Text: w.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for row, m := range made {
-		got := dynamicpb.NewMessage(file.Messages().Get(0))
-		if err := proto.Unmarshal(m[frameBytes+1:], got); err != nil {
-			t.Fatal(err)
-		}
-		id := got.Get(file.Messages().Get(0).Fields().ByName("id")).Int()
-		if want := rec.Column(3).(*array.Int64).Value(row); id != want {
-			t.Errorf("row %d: %d, want %d", row, id, want)
-		}
-	}
-}
-
 func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		format Format
-		field  arrow.Field
+		of     arrow.DataType
 		says   string
 	}{
-		"name in avro":     {Avro, arrow.Field{Name: "capital-gain", Type: arrow.PrimitiveTypes.Int64}, "capital-gain"},
-		"name in protobuf": {Protobuf, arrow.Field{Name: "a.b", Type: arrow.PrimitiveTypes.Int64}, "a.b"},
-		"map":              {JSON, arrow.Field{Name: "m", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String)}, "cannot hold map"},
-		"decimal":          {Protobuf, arrow.Field{Name: "d", Type: &arrow.Decimal128Type{Precision: 5, Scale: 2}}, "cannot hold decimal"},
-		"unknown":          {Auto, arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64}, "not one of arrow, json, avro, protobuf"},
+		"map":     {JSON, arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), "cannot hold map"},
+		"unknown": {Avro, arrow.PrimitiveTypes.Int64, "not one of arrow, json"},
 	} {
-		_, err := NewWriter(c.format, arrow.NewSchema([]arrow.Field{c.field}, nil))
-		if err == nil || !strings.Contains(err.Error(), c.says) {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "m", Type: c.of}}, nil))
+		rec := b.NewRecord()
+		if _, err := Write(c.format, rec); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
+		rec.Release()
+		b.Release()
 	}
 }
 
@@ -172,15 +152,22 @@ func TestTimesAndDecimals(t *testing.T) {
 	b.Field(3).(*array.Decimal128Builder).Append(decimal128.FromI64(-12345))
 	rec := b.NewRecord()
 	defer rec.Release()
-	_, wantTypes, want := func() ([]string, []string, [][]string) { return render(rec) }()
-	w, made := messages(t, Avro, rec, false)
-	_, types, got, err := rows(t, NewDecoder(Options{Format: Avro, Schema: w.Schema()}), made[0])
+	_, wantTypes, want := render(rec)
+	const text = `{"type": "record", "name": "Event", "fields": [{"name": "day", "type": {"type": "int", "logicalType": "date"}},
+		{"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+		{"name": "local", "type": {"type": "long", "logicalType": "local-timestamp-millis"}},
+		{"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}}]}`
+	made, err := avro.MustParse(text).Encode(map[string]any{
+		"day": int32(20_000), "at": int64(1_700_000_000_123_456), "local": int64(-5), "price": []byte{0xcf, 0xc7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, types, got, err := rows(t, NewDecoder(Options{Format: Avro, Schema: text}), made)
 	if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(types, wantTypes) {
 		t.Errorf("%q %q %v, want %q %q", types, got, err, wantTypes, want)
 	}
-	_, made = messages(t, JSON, rec, false)
-	const text = `{"day":"2024-10-04","at":"2023-11-14T22:13:20.123456Z","local":"1969-12-31T23:59:59.995","price":-123.45}`
-	if string(made[0]) != text {
-		t.Errorf("%s", made[0])
+	inJSON, err := Write(JSON, rec)
+	if wanted := `{"day":"2024-10-04","at":"2023-11-14T22:13:20.123456Z","local":"1969-12-31T23:59:59.995","price":-123.45}`; string(inJSON) != wanted || err != nil {
+		t.Errorf("%s, %v", inJSON, err)
 	}
 }

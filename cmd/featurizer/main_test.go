@@ -88,7 +88,6 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"transform --data " + rows, "--set, --data and --out are needed"},
 		{"produce", "--data is needed"},
 		{"produce --format xml --data " + rows, "--format \"xml\""},
-		{"produce --format protobuf --data " + rows, "--registry"},
 		{"run --stages subsample,guess", `stage "guess" is not one of`},
 		{"inspect --file a --id b", "give one of them"},
 		{"explorations start --from tomorrow", "expected one of [recent earliest next]"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -26,8 +27,7 @@ type produceFlags struct {
 	force   bool
 	json    bool
 
-	format   string
-	registry string
+	format string
 }
 
 func newProduce() *cobra.Command {
@@ -36,19 +36,16 @@ func newProduce() *cobra.Command {
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
 		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow record batches
-or in another format. Avro and Protobuf messages hold one row each and name their schema, which is registered with a Schema
-Registry as <topic>-value. If the file lacks a label or feature column that the configuration names or the feature set in
-use reads, nothing is sent, and the error names the columns.`,
+or JSON. If the file lacks a label or feature column that the configuration names or the feature set in use reads, nothing
+is sent, and the error names the columns.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
-  featurizer produce -c eerf.yaml --data rows.csv --format json
-  featurizer produce -c eerf.yaml --data rows.csv --format avro --registry http://localhost:8081`,
+  featurizer produce -c eerf.yaml --data rows.csv --format json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
 	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: "+formats.Join(formats.Written())+"; that of the file is --data-format")
-	c.Flags().StringVar(&f.registry, "registry", "", "address of a Schema Registry, instead of registry.url")
 	c.Flags().BoolVar(&f.force, "force", false, "send rows even if they lack columns that the pipeline reads")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up if the broker does not answer for this long")
 	f.config.Add(c)
@@ -64,15 +61,11 @@ func (f *produceFlags) run(c *cobra.Command) error {
 		return cli.Usagef("--data is needed: the file to write")
 	case f.message < 1:
 		return cli.Usagef("--rows-per-message %d: expected 1 or more", f.message)
+	case !slices.Contains(formats.Written(), formats.Format(f.format)):
+		return cli.Usagef("--format %q: expected one of %s (the format of the file is --data-format)", f.format, formats.Join(formats.Written()))
 	}
 	loaded, err := f.config.Load(nil, nil)
 	if err != nil {
-		return err
-	}
-	if f.registry != "" {
-		loaded.Registry.URL = []string{f.registry}
-	}
-	if err := cli.CheckWritten(f.format, loaded.Registry); err != nil {
 		return err
 	}
 	bar := cli.NewProgress(c, f.json)
@@ -87,11 +80,7 @@ func (f *produceFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer closeAll()
-	register, err := cli.Registrar(loaded.Registry, runtime.Settings.Topics.Events)
-	if err != nil {
-		return err
-	}
-	producer, err := f.produce(c.Context(), runtime, register, file)
+	producer, err := f.produce(c.Context(), runtime, file)
 	bar.Done()
 	if err != nil {
 		return err
@@ -109,7 +98,7 @@ func (f *produceFlags) batchRows() int {
 	return max(f.message, files.DefaultBatchRows/f.message*f.message)
 }
 
-func (f *produceFlags) produce(ctx context.Context, r *stages.Process, register events.Register, file *cli.RowFile) (producer *events.Producer, err error) {
+func (f *produceFlags) produce(ctx context.Context, r *stages.Process, file *cli.RowFile) (producer *events.Producer, err error) {
 	topic := r.Settings.Topics.Events
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
 		if err := cli.LookUp(ctx, r, topic); err != nil {
@@ -118,7 +107,7 @@ func (f *produceFlags) produce(ctx context.Context, r *stages.Process, register 
 		if producer, err = events.NewProducer(ctx, r.Broker, topic, f.message); err != nil {
 			return err
 		}
-		producer.WriteAs(formats.Format(f.format), register)
+		producer.WriteAs(formats.Format(f.format))
 		return nil
 	})
 	if err != nil {

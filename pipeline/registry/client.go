@@ -269,13 +269,3 @@ func isNo(response *sr.ResponseError) bool {
 	}
 	return response.ErrorCode == response.StatusCode && response.StatusCode != http.StatusNotFound
 }
-
-// Register returns the id of a schema under a subject, and adds the schema if it is not there.
-func (c *Client) Register(ctx context.Context, subject string, schema Schema) (id int, err error) {
-	types := map[string]sr.SchemaType{TypeAvro: sr.TypeAvro, TypeProtobuf: sr.TypeProtobuf, TypeJSON: sr.TypeJSON}
-	made, err := c.sr.CreateSchema(ctx, subject, sr.Schema{Schema: schema.Text, Type: types[schema.Type]})
-	if err != nil {
-		return 0, fmt.Errorf("register a schema under %s: %w", subject, refusal(err))
-	}
-	return made.ID, nil
-}

@@ -22,8 +22,6 @@ type Producer struct {
 	rowsPerMessage int64
 	partitions     int
 	format         formats.Format
-	register       Register
-	writer         *formats.Writer // nil until the first rows
 
 	pending  [][]pipeline.Record // by partition
 	size     []int
@@ -46,12 +44,8 @@ func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, 
 	}, nil
 }
 
-// Register registers the schema of messages and gives it an id.
-type Register func(ctx context.Context, f formats.Format, text string) (id int, err error)
-
-// WriteAs makes the producer write another format than Arrow. register registers the schemas of formats that need one.
-// Call it before the first rows are added.
-func (p *Producer) WriteAs(f formats.Format, register Register) { p.format, p.register = f, register }
+// WriteAs makes the producer write another format than Arrow, one of [formats.Written].
+func (p *Producer) WriteAs(f formats.Format) { p.format = f }
 
 // Messages is the number of messages made.
 func (p *Producer) Messages() int64 { return p.messages }
@@ -64,52 +58,17 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 	for first := int64(0); first < batch.NumRows(); first += p.rowsPerMessage {
 		last := min(first+p.rowsPerMessage, batch.NumRows())
 		slice := batch.NewSlice(first, last)
-		values, err := p.encode(ctx, slice)
+		value, err := formats.Write(p.format, slice)
 		slice.Release()
 		if err != nil {
 			return fmt.Errorf("encode rows from row %d on: %w", p.rows, err)
 		}
-		for _, value := range values {
-			if err := p.add(ctx, value); err != nil {
-				return err
-			}
+		if err := p.add(ctx, value); err != nil {
+			return err
 		}
 		p.rows += last - first
 	}
 	return nil
-}
-
-// encode returns the messages of some rows.
-func (p *Producer) encode(ctx context.Context, rows arrow.Record) ([][]byte, error) {
-	if p.writer == nil {
-		w, err := p.newWriter(ctx, rows.Schema())
-		if err != nil {
-			return nil, err
-		}
-		p.writer = w
-	}
-	return p.writer.Messages(rows)
-}
-
-// newWriter returns a writer of rows; where readers need its schema, the registry has it.
-func (p *Producer) newWriter(ctx context.Context, schema *arrow.Schema) (*formats.Writer, error) {
-	w, err := formats.NewWriter(p.format, schema)
-	if err != nil {
-		return nil, err
-	}
-	text := w.Schema()
-	if text == "" {
-		return w, nil
-	}
-	if p.register == nil {
-		return nil, fmt.Errorf("%s needs a schema registry", p.format)
-	}
-	id, err := p.register(ctx, p.format, text)
-	if err != nil {
-		return nil, err
-	}
-	w.Frame(id)
-	return w, nil
 }
 
 // add queues a message for the next partition in turn.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/sr"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
@@ -95,7 +96,11 @@ func TestRegistryOfConfluentsSerializers(t *testing.T) {
 
 // TestRegistryIsKilledAndComesBack waits for it, and accepts that it does not know a schema.
 func TestRegistryIsKilledAndComesBack(t *testing.T) {
-	client, _ := realRegistry(t)
+	client, address := realRegistry(t)
+	registrar, err := sr.NewClient(sr.URLs(address))
+	if err != nil {
+		t.Fatal(err)
+	}
 	script := func(what string) {
 		if output, err := exec.Command(os.Getenv("EERF_TEST_REGISTRY_SCRIPT"), what).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", what, err, output)
@@ -103,11 +108,11 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	}
 	const schema = `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]}`
 	register := func() uint32 {
-		id, err := client.Register(t.Context(), "killed-value", registry.Schema{Type: registry.TypeAvro, Text: schema})
+		made, err := registrar.CreateSchema(t.Context(), "killed-value", sr.Schema{Schema: schema})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return uint32(id)
+		return uint32(made.ID)
 	}
 	id := register()
 	message := []byte{0, byte(id >> 24), byte(id >> 16), byte(id >> 8), byte(id), 14}

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/config"
@@ -35,29 +33,4 @@ func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 	}
 	runtime.Registry = events.NewSchemas(client, runtime.Logger)
 	return nil
-}
-
-// CheckWritten refuses formats in which rows cannot be written, at all or with this configuration.
-func CheckWritten(format string, c registry.Config) error {
-	switch f := formats.Format(format); {
-	case !slices.Contains(formats.Written(), f):
-		return Usagef("--format %q: expected one of %s (the format of the file is --data-format)", format, formats.Join(formats.Written()))
-	case f.NeedsSchema() && len(c.URL) == 0:
-		return Usagef("--format %s: readers need the schema from a Schema Registry: give --registry or registry.url", f)
-	}
-	return nil
-}
-
-// Registrar registers the schemas of messages to a topic; nil = no registry.
-func Registrar(c registry.Config, topic string) (events.Register, error) {
-	if len(c.URL) == 0 {
-		return nil, nil
-	}
-	client, err := registry.New(c)
-	if err != nil {
-		return nil, fmt.Errorf("registry: %w", err)
-	}
-	return func(ctx context.Context, f formats.Format, text string) (int, error) {
-		return client.Register(ctx, topic+"-value", registry.Schema{Type: f.Registered(), Text: text})
-	}, nil
 }

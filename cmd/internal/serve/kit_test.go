@@ -163,15 +163,11 @@ func (d *testServer) free() {
 // jsonOf encodes rows like a topic of JSON.
 func jsonOf(t testing.TB, rows arrow.Record) []byte {
 	t.Helper()
-	w, err := formats.NewWriter(formats.JSON, rows.Schema())
+	message, err := formats.Write(formats.JSON, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, err := w.Messages(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return messages[0]
+	return message
 }
 
 // document decodes an answer in JSON.
