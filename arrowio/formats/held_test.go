@@ -70,12 +70,18 @@ func TestADecoderHoldsLittleOfAMessage(t *testing.T) {
 	}
 }
 
-// TestCheckingTakesLittle reads a body where it is.
-func TestCheckingTakesLittle(t *testing.T) {
-	c := NewRowChecker(&encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Category, Width: 1}}}, nil)
+// TestFaultsOfRowsTakeLittle looks for them in what was read.
+func TestFaultsOfRowsTakeLittle(t *testing.T) {
+	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Category, Width: 1}}}
+	d, of := NewDecoder(Options{Encoder: enc}), NewRowColumns(enc, nil)
 	body := []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)
+	recs, err := d.Decode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release(recs)
 	taken := allocated(func() {
-		if faults := c.Check(body, false); len(faults) > 0 {
+		if faults := d.RowFaults(of, false); len(faults) > 0 {
 			t.Error(faults)
 		}
 	})

@@ -249,7 +249,7 @@ func (r *jsonReader) scalar(kind jsontext.Kind) (cell, error) {
 	case '"':
 		return r.text(raw)
 	}
-	return cell{}, nil
+	return given, nil
 }
 
 func (r *jsonReader) text(raw []byte) (cell, error) {

@@ -1,10 +1,7 @@
 package formats
 
 import (
-	"bytes"
 	"fmt"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
@@ -30,143 +27,102 @@ func (f RowFault) Missing() bool { return f.Fault == faultMissing || f.Fault == 
 // maxRowFaults is how many faults are listed.
 const maxRowFaults = 100
 
-// RowChecker finds columns that rows of JSON lack, that nobody knows, and values of the wrong kind. It belongs to one goroutine.
-type RowChecker struct {
+// RowColumns are the columns that rows of JSON may and must have.
+type RowColumns struct {
 	columns []encoder.Column
-	place   map[string]int // by name; below 0 for columns that are known and not read
-	allow   bool
-
-	decoder *jsontext.Decoder
-	path    []byte
-	seen    []int // number of the last row that has the column, from 1 on
-	row     int
-	faults  []RowFault
+	places  map[string]int // by name; below 0 for columns that are known and not encoded
 }
 
-// NewRowChecker returns a checker of rows for an encoder and the columns of the events that it comes from.
-func NewRowChecker(e *encoder.Encoder, events []encoder.ColumnUse) *RowChecker {
-	c := &RowChecker{columns: e.Columns, place: make(map[string]int), seen: make([]int, len(e.Columns))}
+// NewRowColumns returns the columns of rows for an encoder and the columns of the events that it comes from.
+func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
+	places := make(map[string]int)
 	for _, use := range events { // those that were left out, too
-		c.place[use.Column] = -1
+		places[use.Column] = -1
 	}
 	for _, name := range e.Passthrough {
-		c.place[name] = -1
+		places[name] = -1
 	}
 	if e.Label != nil {
 		for _, name := range e.Label.Columns {
-			c.place[name] = -1
+			places[name] = -1
 		}
 	}
 	for i := range e.Columns {
-		c.place[e.Columns[i].Name] = i
+		places[e.Columns[i].Name] = i
 	}
-	return c
+	return &RowColumns{e.Columns, places}
 }
 
-// Check returns the faults of a message that a [Decoder] has read, the first hundred of them. A column that is not there is no
-// fault with allowMissing.
-func (c *RowChecker) Check(value []byte, allowMissing bool) []RowFault {
-	c.allow, c.row, c.faults, c.path = allowMissing, 0, nil, c.path[:0]
-	clear(c.seen)
-	c.decoder = jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true)) // a buffer is not copied
-	defer func() { c.decoder, c.faults = nil, nil }()
-	for {
-		switch c.decoder.PeekKind() {
-		case '{':
-			c.object()
-			c.endRow()
-		case '[', ']':
-			c.skip()
-		default: // the end, since the message has been read before
-			return c.faults
+// RowFaults returns the faults of the message of JSON that was decoded last: columns that rows lack, that nobody knows, and values
+// of the wrong kind; the first hundred of them. A column that is not there is no fault with allowMissing.
+func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFault) {
+	t, columns := &d.table, of.columns
+	for row := 0; row < t.rows && len(faults) < maxRowFaults; row++ {
+		seen := 0
+		for i := range t.columns {
+			c := &t.columns[i]
+			if !c.has(row) {
+				continue
+			}
+			at, known := of.places[c.name]
+			if !known {
+				faults = append(faults, RowFault{row, c.name, faultUnknown})
+			}
+			if !known || at < 0 {
+				continue
+			}
+			seen++
+			if want := t.misfit(&columns[at], c.cells[row]); want != "" {
+				faults = append(faults, RowFault{row, c.name, want})
+			}
 		}
-	}
-}
-
-func (c *RowChecker) skip() { _, _ = c.decoder.ReadToken() }
-
-// object walks the names of an object, those within others after a point, as the reader of messages does.
-func (c *RowChecker) object() {
-	c.skip()
-	prefix := len(c.path)
-	for c.decoder.PeekKind() == '"' {
-		name, err := c.decoder.ReadValue()
-		if err != nil {
-			return
-		}
-		if c.path, err = appendText(c.path, name); err != nil {
-			return
-		}
-		if c.decoder.PeekKind() == '{' {
-			c.path = append(c.path, '.')
-			c.object()
-		} else {
-			c.value()
-		}
-		c.path = c.path[:prefix]
-	}
-	c.skip()
-}
-
-// value looks at the value of the column named by the path.
-func (c *RowChecker) value() {
-	raw, err := c.decoder.ReadValue()
-	if err != nil {
-		return
-	}
-	i, known := c.place[string(c.path)]
-	switch {
-	case !known:
-		c.fault(string(c.path), faultUnknown)
-	case i >= 0:
-		c.seen[i] = c.row + 1
-		if column := &c.columns[i]; raw[0] != 'n' {
-			if want := misfit(column, raw); want != "" {
-				c.fault(column.Name, want)
+		for i := 0; i < len(columns) && seen < len(columns) && !allowMissing; i++ {
+			if at, there := t.find(columns[i].Name); !there || !t.columns[at].has(row) {
+				faults = append(faults, RowFault{row, columns[i].Name, faultMissing})
 			}
 		}
 	}
+	return faults[:min(len(faults), maxRowFaults)]
 }
 
-// endRow looks for columns that the row did not have.
-func (c *RowChecker) endRow() {
-	for i := range c.columns {
-		if c.seen[i] != c.row+1 && !c.allow {
-			c.fault(c.columns[i].Name, faultMissing)
-		}
+// has reports whether a row names the column.
+func (c *column) has(row int) bool { return row < len(c.cells) && c.cells[row] != cell{} }
+
+// misfit says what a value is not; empty if it is null or of the kind of the column.
+func (t *table) misfit(c *encoder.Column, v cell) string {
+	if v.kind == cellNull {
+		return ""
 	}
-	c.row++
-}
-
-func (c *RowChecker) fault(column, what string) {
-	if len(c.faults) < maxRowFaults {
-		c.faults = append(c.faults, RowFault{c.row, column, what})
-	}
-}
-
-// misfit says what a value other than null is not; empty if it is of the kind of the column.
-func misfit(c *encoder.Column, raw []byte) string {
 	switch c.Kind {
 	case encoder.Numeric:
-		if raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		if !isNumber(v) {
 			return "not a number"
 		}
 	case encoder.Bool:
-		if text := string(bytes.Trim(raw, `"`)); text != "true" && text != "false" {
+		if text := t.textOf(v); v.kind != cellBool && text != "true" && text != "false" {
 			return "not true or false"
 		}
 	case encoder.Category:
-		if raw[0] == '[' {
+		if v.kind == cellList || v.kind == cellOther {
 			return "not a text"
 		}
 	case encoder.Vector:
-		if raw[0] != '[' || bytes.Count(raw, []byte{','}) != c.Width-1 {
+		if _, n := v.span(); v.kind != cellList || n != c.Width {
 			return fmt.Sprintf("not a list of %d numbers", c.Width)
 		}
 	case encoder.Time, encoder.Clock:
-		if text, err := appendText(nil, raw); raw[0] != '"' || err != nil || !encoder.IsTime(c.Kind, string(text)) {
+		if v.kind != cellText || !encoder.IsTime(c.Kind, t.textOf(v)) {
 			return "not a time"
 		}
 	}
 	return ""
+}
+
+// textOf returns a text; empty for another value.
+func (t *table) textOf(v cell) string {
+	if v.kind != cellText {
+		return ""
+	}
+	at, n := v.span()
+	return string(t.text[at : at+n])
 }

@@ -28,6 +28,9 @@ type cell struct {
 	bits uint64
 }
 
+// given is a null that a row names: its column is not missing.
+var given = cell{cellNull, 1}
+
 const cellBytes = int64(unsafe.Sizeof(cell{}))
 
 // span encodes where the bytes or numbers of a cell are.

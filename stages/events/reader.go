@@ -158,6 +158,11 @@ func (r *Reader) TakeStrays() []encoder.ClassRows {
 	return found
 }
 
+// RowFaults returns what is wrong with the message of JSON that was read last; see [formats.Decoder.RowFaults].
+func (r *Reader) RowFaults(of *formats.RowColumns, allowMissing bool) []formats.RowFault {
+	return r.decoder.RowFaults(of, allowMissing)
+}
+
 // Left is what the message that was read last has left of its budget, for what is made of it.
 func (r *Reader) Left() int64 { return r.decoder.Left() }
 

@@ -104,7 +104,7 @@ type Slot struct {
 	pair     *featurize.Pair
 	mapper   *featurize.Mapper
 	json     *events.Reader
-	checker  *formats.RowChecker
+	columns  *formats.RowColumns // of rows of JSON
 	arrow    *events.Reader
 	tensors  *tensors.Decoder
 }
@@ -116,7 +116,7 @@ func (s *Slot) use(pair *featurize.Pair) {
 	}
 	s.pair, s.mapper = pair, pair.NewMapper()
 	source := events.Source{Limits: s.limiter.limits, Format: formats.JSON}
-	s.json, s.checker = source.FeatureReader(pair.Encoder()), formats.NewRowChecker(pair.Set.Encoder, pair.Set.Lineage.Columns)
+	s.json, s.columns = source.FeatureReader(pair.Encoder()), formats.NewRowColumns(pair.Set.Encoder, pair.Set.Lineage.Columns)
 	source.Format = formats.Arrow
 	s.arrow = source.FeatureReader(pair.Encoder())
 }
@@ -130,9 +130,9 @@ func (s *Slot) Pair() *featurize.Pair { return s.pair }
 // JSON reads rows of JSON in the format of event messages. The caller releases the batches before the next read.
 func (s *Slot) JSON(body []byte) ([]arrow.Record, error) { return s.json.Read(body) }
 
-// Check returns what is wrong with rows that JSON has read; see [formats.RowChecker.Check].
-func (s *Slot) Check(body []byte, allowMissing bool) []formats.RowFault {
-	return s.checker.Check(body, allowMissing)
+// RowFaults returns what is wrong with rows that JSON has read; see [formats.Decoder.RowFaults].
+func (s *Slot) RowFaults(allowMissing bool) []formats.RowFault {
+	return s.json.RowFaults(s.columns, allowMissing)
 }
 
 // Arrow reads an Arrow IPC stream, otherwise like JSON. The batches may point into the body.

@@ -44,9 +44,6 @@ func (c *call) readQuery() error {
 	return nil
 }
 
-// checkJSON refuses rows of JSON that lack a column, or have one that is unknown or of another kind.
-func (c *call) checkJSON() error { return refuseRows(c.slot.Check(c.buffers.body, c.allowMissing)) }
-
 // refuseRows is the fault of a request with these; nil for none.
 func refuseRows(faults []formats.RowFault) error {
 	if len(faults) == 0 {

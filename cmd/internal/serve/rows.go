@@ -38,7 +38,7 @@ func (c *call) rows(features bool) (string, error) {
 	}
 	defer events.Release(batches)
 	if given == typeJSON {
-		if err := c.checkJSON(); err != nil {
+		if err := refuseRows(c.slot.RowFaults(c.allowMissing)); err != nil {
 			return "", err
 		}
 	}
