@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,8 +15,8 @@ import (
 // framing, key, headers.
 const recordOverheadBytes = 1 << 10
 
-// Size is an upper bound on the size of a message under a configuration, or an estimate of what a restart reads or
-// of the memory that a process takes.
+// Size is an upper bound on the size of a message under a configuration, or an estimate of
+// the memory that a process takes.
 type Size struct {
 	What  string `json:"what"`
 	Topic string `json:"topic,omitempty"`
@@ -27,7 +26,7 @@ type Size struct {
 	Limit    int64  `json:"limit,omitempty"`
 	LimitKey string `json:"limit_key,omitempty"`
 	// Assumes says what is not known here and was assumed to be as small as possible: what calibration
-	// finds, and what else happens at the brokers.
+	// finds.
 	Assumes string `json:"assumes,omitempty"`
 
 	key     string   // what to make smaller
@@ -63,9 +62,6 @@ func (c *Config) Sizes() []Size {
 		limit(Size{What: "model", Topic: s.Topics.Models, Bytes: wire.ModelBytes(m, k),
 			Assumes: assumedK, key: features, factors: columns}),
 		row,
-		{What: "read of a scores partition at a restart, about", Topic: s.Topics.Scores,
-			Bytes:   c.restoreBytes(wire.CheckpointBytes(m0, k) + recordOverheadBytes),
-			Assumes: join(assumedK, "log compaction keeps up, no other pipeline uses the scores topic")},
 		c.candidateSize(width, assumedWidth),
 	}
 	if size, ok := c.sampleSize(width, k, join(assumedK, assumedWidth)); ok {
@@ -140,23 +136,6 @@ func passthroughAssumption(passthrough []string) string {
 		return ""
 	}
 	return "empty passthrough columns"
-}
-
-// restoreBytes estimates what the new owner of a partition of scores reads: the segment being written, one
-// closed segment that the cleaner has not reached, and before them the live keys, one checkpoint each: that
-// of the running exploration and, until it is tombstoned, that of the one before. If the cleaner lags, the
-// segments waiting for it come on top.
-func (c *Config) restoreBytes(checkpoint int64) int64 {
-	const unclean, live = 2, 2
-	for _, topic := range c.Stages.Topics.Specs(1) {
-		if topic.Name == c.Stages.Topics.Scores {
-			segment, err := strconv.ParseInt(topic.Configs["segment.bytes"], 10, 64)
-			if err == nil {
-				return unclean*segment + live*checkpoint
-			}
-		}
-	}
-	return 0
 }
 
 // sizes refuses sizes that cannot fit.

@@ -195,35 +195,6 @@ func TestOneMistakeIsOneFault(t *testing.T) {
 	}
 }
 
-// A restart reads the segments left by the cleaner and the live checkpoints before them.
-func TestRestartCountsTheLiveCheckpoints(t *testing.T) {
-	sizes := func(c *Config) (checkpoint, restart Size) {
-		for _, size := range c.Sizes() {
-			switch {
-			case size.What == "checkpoint of a partition":
-				checkpoint = size
-			case strings.Contains(size.What, "at a restart"):
-				restart = size
-			}
-		}
-		return checkpoint, restart
-	}
-	c := Default()
-	checkpoint, restart := sizes(c)
-	if want := 2*(64<<20) + 2*checkpoint.Bytes; restart.Bytes != want {
-		t.Errorf("a restart reads %d bytes, want two segments and two checkpoints, %d", restart.Bytes, want)
-	}
-	if !strings.Contains(restart.What, "about") || !strings.Contains(restart.Assumes, "log compaction keeps up") {
-		t.Errorf("%+v does not say that compaction may lag", restart)
-	}
-	c.Stages.Exploration.Candidates *= 4
-	larger, more := sizes(c)
-	if more.Bytes-restart.Bytes != 2*(larger.Bytes-checkpoint.Bytes) {
-		t.Errorf("checkpoints of %d instead of %d bytes: a restart reads %d instead of %d",
-			larger.Bytes, checkpoint.Bytes, more.Bytes, restart.Bytes)
-	}
-}
-
 func TestSizesSayWhatTheyAssume(t *testing.T) {
 	c := Default()
 	for _, size := range c.Sizes() {
