@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // Key describes one key of the configuration.
@@ -106,7 +104,6 @@ const (
 	typeList           = "list of text"
 	typeOptionalNumber = "number or null"
 	typeNumberOrAuto   = "number or auto"
-	typeWindow         = "all, number of rows or duration"
 )
 
 // typeText names a field's type for people; empty means a type that is not supported.
@@ -114,8 +111,6 @@ func typeText(t reflect.Type, unit string) string {
 	switch {
 	case readsText(t) && t.Kind() == reflect.Float64:
 		return typeNumberOrAuto
-	case t == reflect.TypeFor[train.Window]():
-		return typeWindow
 	case readsText(t):
 		return "name"
 	case t == durationType:

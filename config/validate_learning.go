@@ -44,7 +44,7 @@ func (k *checker) exploration() {
 		"want 1MiB or more: the sampled rows and what is computed from them are kept in it")
 	k.positive(c.LearningTime, "exploration.learning_time")
 	k.rule(c.CandidateMemory >= minCandidateMemory, "exploration.candidate_memory",
-		"want 1MiB or more: candidates that are not kept are drawn into buffers of about that size")
+		"want 1MiB or more: the candidates are kept in it")
 
 	var froms []string
 	for _, from := range wire.Froms() {
@@ -77,10 +77,8 @@ func (k *checker) train() {
 		k.rule(false, "train.lambda_grid", "want relative, paper, or finite numbers >= 0 separated by commas")
 	}
 	k.oneOf(c.Loss, "train.loss", training.Losses()...)
-	k.rule(0 < c.SampleRate && c.SampleRate <= 1, "train.sample_rate", "want above 0 and at most 1: it is a share of the rows")
-	k.rule(c.Window.Rows == 0 || float64(c.Window.Rows)*c.SampleRate >= float64(c.MinRows), "train.window",
-		fmt.Sprintf("want at least train.min_rows (%d) of which train.sample_rate (%v) takes a share: else no model is ever made", c.MinRows, c.SampleRate),
-		"train.min_rows", "train.sample_rate")
+	k.rule(c.Window == 0 || c.Window >= c.MinRows, "train.window",
+		fmt.Sprintf("want at least train.min_rows (%d), else no model is ever made; or 0 for all", c.MinRows), "train.min_rows")
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
 	k.oneOf(c.Promote.Rule, "train.promote.rule", train.PromoteRules()...)
 	k.rule(c.Promote.Margin == train.MarginAuto || -1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",

@@ -104,11 +104,7 @@ func TestRules(t *testing.T) {
 		{"all held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 1 }, "train.held_out_fraction", "below 1"},
 		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
-		{"more than all rows", func(c *Config) { c.Stages.Train.SampleRate = 1.5 }, "train.sample_rate", "at most 1"},
-		{"window below the rows of a model", func(c *Config) { c.Stages.Train.Window.Rows = 999 }, "train.window", "train.min_rows (1000)"},
-		{"window of too many left out", func(c *Config) {
-			c.Stages.Train.Window.Rows, c.Stages.Train.SampleRate = 5000, 0.1
-		}, "train.window", "train.sample_rate (0.1)"},
+		{"window below the rows of a model", func(c *Config) { c.Stages.Train.Window = 999 }, "train.window", "train.min_rows (1000)"},
 		{"margin of all of the error", func(c *Config) { c.Stages.Train.Promote.Margin = 1 }, "train.promote.margin", "below 1"},
 
 		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes", "limits.max_message_bytes"},

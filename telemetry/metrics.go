@@ -19,7 +19,7 @@ var stageMetrics = []metric{
 	// What was handled, by stage. Every combination of labels exists from the start, at 0. Otherwise the first event
 	// of a kind would have no rate, because Prometheus only sees a counter grow from an earlier value.
 	{"rows_total", counter, "", "stage outcome",
-		"Rows by outcome; each has one outcome per stage. Calibrate: `read`; subsample: `scored`, `not_sampled`, `unlabelled`, `rejected`; featurize: `featurized`, `rejected`; train: `trained`, `not_sampled`, `unlabelled`, `duplicate`.",
+		"Rows by outcome; each has one outcome per stage. Calibrate: `read`; subsample: `scored`, `not_sampled`, `unlabelled`, `rejected`; featurize: `featurized`, `rejected`; train: `trained`, `unlabelled`, `duplicate`.",
 		func(r *reading, out output) {
 			t := r.Totals
 			out.count(t.Calibrate.Rows, meter.StageCalibrate, "read")
@@ -30,7 +30,6 @@ var stageMetrics = []metric{
 			out.count(t.Featurize.Featurized, meter.StageFeaturize, "featurized")
 			out.count(t.Featurize.Rejected, meter.StageFeaturize, "rejected")
 			out.count(t.Train.Rows, meter.StageTrain, "trained")
-			out.count(t.Train.NotSampled, meter.StageTrain, "not_sampled")
 			out.count(t.Train.Unlabelled, meter.StageTrain, "unlabelled")
 			out.count(t.Train.Duplicate, meter.StageTrain, "duplicate")
 		}},

@@ -28,11 +28,9 @@ type Model struct {
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64 `json:"held_out_fraction"`
 	// Split says which rows of a file were held out instead, if not by that hash alone; nil for a topic.
-	Split *Split `json:"split,omitempty"`
-	// SampleRate is the share of the labelled rows that were used, by a separate hash under HeldOutSeed; 0 = all.
-	SampleRate float64 `json:"sample_rate,omitempty"`
-	Window     string  `json:"window,omitempty"` // what part of the features topic was to be used, as in train.window; empty = all
-	Ranges     []Range `json:"ranges"`           // what was read, ascending by partition
+	Split  *Split  `json:"split,omitempty"`
+	Window string  `json:"window,omitempty"` // what part of the features topic was to be used, as in train.window; empty = all
+	Ranges []Range `json:"ranges"`           // what was read, ascending by partition
 	// NotHeldOut are the events that the feature set was learned from: their rows were not held
 	// out, whatever their hash. Empty if the hash alone decided. Not hashed.
 	NotHeldOut []Span    `json:"not_held_out,omitempty"`
@@ -161,9 +159,6 @@ func (m *Model) Validate() error {
 	}
 	if !(m.HeldOutFraction >= 0 && m.HeldOutFraction < 1) {
 		fault("held-out fraction %v is not within [0, 1)", m.HeldOutFraction)
-	}
-	if !(m.SampleRate >= 0 && m.SampleRate <= 1) {
-		fault("sample rate %v is not within [0, 1]", m.SampleRate)
 	}
 	for _, s := range m.NotHeldOut {
 		if s.Partition < 0 || s.StartOffset < 0 || s.NextOffset < s.StartOffset || !(s.SampleRate >= 0 && s.SampleRate <= 1) {

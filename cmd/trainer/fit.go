@@ -124,9 +124,8 @@ type modelFacts struct {
 	Metrics    wire.Metrics `json:"metrics"`
 	TrainRows  int64        `json:"train_rows"`
 	HeldOut    int64        `json:"held_out_rows"`
-	Split      *wire.Split  `json:"split,omitempty"`       // of a file
-	SampleRate float64      `json:"sample_rate,omitempty"` // absent = all labelled rows
-	Window     string       `json:"window,omitempty"`      // absent = all of the topic
+	Split      *wire.Split  `json:"split,omitempty"`  // of a file
+	Window     string       `json:"window,omitempty"` // absent = all of the topic
 	Ranges     []wire.Range `json:"ranges"`
 }
 
@@ -134,7 +133,7 @@ func factsOf(m *wire.Model) modelFacts {
 	return modelFacts{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Loss: m.Model.Loss, Lambda: m.Model.Lambda,
 		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows, Split: m.Split,
-		SampleRate: m.SampleRate, Window: m.Window, Ranges: m.Ranges,
+		Window: m.Window, Ranges: m.Ranges,
 	}
 }
 
@@ -150,13 +149,10 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	t.Add("feature set", "%s", m.FeatureSetID)
 	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
 	if m.Window != "" {
-		t.Add("  window", "%s of the topic", m.Window)
+		t.Add("  window", "the newest %s rows of the topic", m.Window)
 	}
 	if h := m.Metrics.HalfLife; h > 0 {
 		t.Add("  forgetting", "each counts half after %.0f newer ones", h)
-	}
-	if m.SampleRate > 0 {
-		t.Add("  sampled by hash", "%.3g %% of the labelled rows", 100*m.SampleRate)
 	}
 	if share := m.Metrics.RowShare; share > 0 {
 		t.Add("  chosen by hash", "%.3g %% of all: as many as fit into train.row_memory", 100*share)

@@ -39,11 +39,10 @@ type FeaturizeCounts struct {
 type TrainCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
-	OtherSet    int64 `json:"other_set"`   // messages of feature sets other than the one trained on
-	Rows        int64 `json:"rows"`        // rows added to the sums
-	Unlabelled  int64 `json:"unlabelled"`  // rows without a usable label
-	Duplicate   int64 `json:"duplicate"`   // rows that two owners of a partition both wrote
-	NotSampled  int64 `json:"not_sampled"` // rows that train.sample_rate leaves out
+	OtherSet    int64 `json:"other_set"`  // messages of feature sets other than the one trained on
+	Rows        int64 `json:"rows"`       // rows added to the sums
+	Unlabelled  int64 `json:"unlabelled"` // rows without a usable label
+	Duplicate   int64 `json:"duplicate"`  // rows that two owners of a partition both wrote
 }
 
 // Totals are the counts of a process.

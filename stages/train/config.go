@@ -23,8 +23,7 @@ type Config struct {
 	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `key:"loss" doc:"auto = logistic for classes, squared for a regression; squared, from sums of one pass over the rows; or logistic, from rows kept in memory"`
 	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models by these; false = all rows count the same. Rows of a file always do"`
-	Window          Window        `key:"window" json:",omitzero" doc:"what models are trained on: all of the features topic; about this many of its newest rows, labelled or not; or what was written to it within a time such as 720h; raise it where few rows have labels. Up to twice as much is used before the sums are built again"`
-	SampleRate      float64       `key:"sample_rate" json:",omitzero" doc:"share of the labelled rows that models are trained on, by row hash; above 0, at most 1"`
+	Window          int64         `key:"window" json:",omitzero" unit:"rows" doc:"about how many of the newest rows of the features topic models are trained on, labelled or not; raise it where few rows have labels. Up to twice as many are used before the sums are built again. 0 = all"`
 	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: memory for features of rows, 4 bytes each; if not all rows fit, as many are kept as do, chosen by hash"`
 	Promote         Promote       `key:"promote"`
 }
@@ -82,7 +81,7 @@ func Default() Config {
 	return Config{
 		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
 		EvaluationRows: 10_000, Intercept: true, Forget: true, LambdaGrid: "relative", Loss: training.LossAuto,
-		Window: Window{Rows: defaultWindow}, SampleRate: 1, RowMemory: 256 << 20,
+		Window: defaultWindow, RowMemory: 256 << 20,
 		Promote: Promote{Rule: PromoteBetter, Margin: MarginAuto},
 	}
 }
@@ -90,9 +89,6 @@ func Default() Config {
 // hash identifies the settings that change models, or decide which of them are put in use.
 func (c Config) hash() string {
 	c.Interval, c.RowMemory = 0, 0
-	if c.SampleRate == 1 { // keeps the hash from before the key existed
-		c.SampleRate = 0
-	}
 	document, err := json.Marshal(c)
 	if err != nil {
 		panic(fmt.Sprintf("train: settings do not marshal: %v", err)) // package config has checked the numbers

@@ -10,7 +10,7 @@
 //     their held-out rows. The age of a cell says how much its rows count under a half-life. Cells are cut by numbers
 //     of rows, so that the log alone decides;
 //   - a cell that is too old to judge models is folded: its held-out rows are fitted as well;
-//   - a [Window] is how much of the topic models are made from;
+//   - a window is how much of the topic models are made from;
 //   - a [FileTrainer] is a Trainer for the rows of a file;
 //   - held-out rows are chosen by hash; λ is chosen and errors are measured on them. These rows
 //     come from other events than the set was explored on, if there are enough of them; otherwise the

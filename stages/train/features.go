@@ -81,19 +81,9 @@ func FeatureLimits(limits arrowio.Limits) arrowio.Limits {
 	return limits
 }
 
-// outgrown reports whether the sums hold too much beyond the window.
-func (r *Runner) outgrown() bool {
-	rows := int64(0)
-	for _, f := range r.features {
-		rows += f.rows
-	}
-	return r.Config.Window.outgrown(r.began, r.Clock(), rows)
-}
-
 // begin starts new sums for a set.
 func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) error {
 	r.leave()
-	began := r.Clock().Add(-r.Config.Window.Time)
 	starts, err := r.starts(ctx, set.ID, partitions)
 	if err != nil {
 		return fmt.Errorf("find where train.window begins: %w", err)
@@ -102,7 +92,7 @@ func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) erro
 	if err != nil {
 		return err
 	}
-	r.trainer, r.solved, r.began = trainer, 0, began
+	r.trainer, r.solved = trainer, 0
 	for number := range partitions {
 		f := &features{
 			Runner: r, logger: r.Logger.With(zap.Int("partition", number)), sums: trainer.Partition(number), number: number,
@@ -297,8 +287,8 @@ func (f *features) addMessage(rec pipeline.Record) error {
 	before, size := f.sums.counts, int64(rec.Size())
 	err := f.sums.Add(rec)
 	grown := meter.Sub(f.sums.counts, before)
-	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.NotSampled+grown.Duplicate)
-	f.rows += grown.Rows + grown.Unlabelled + grown.NotSampled
+	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.Duplicate)
+	f.rows += grown.Rows + grown.Unlabelled
 	f.reportRowMemory()
 	switch {
 	case err != nil:

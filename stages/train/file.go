@@ -24,11 +24,10 @@ type FileTrainer struct {
 	file      RowCounts
 }
 
-// RowCounts says what became of the rows of a file: Rows = Trained + NotSampled + Unlabelled + Rejected.
+// RowCounts says what became of the rows of a file: Rows = Trained + Unlabelled + Rejected.
 type RowCounts struct {
 	Rows        int64 `json:"rows"`
-	Trained     int64 `json:"trained"` // including held-out ones
-	NotSampled  int64 `json:"not_sampled,omitempty"`
+	Trained     int64 `json:"trained"`      // including held-out ones
 	Unlabelled  int64 `json:"unlabelled"`   // without a usable label
 	Rejected    int64 `json:"rejected"`     // with values that are not finite
 	UnseenClass int64 `json:"unseen_class"` // among those unlabelled: of a class that the feature set does not know
@@ -44,7 +43,7 @@ type FileSplit struct {
 // NewFile returns a trainer without rows for the named file. If the feature set was explored on rows of the same file,
 // those that were scored are not held out as long as there are others. split = nil holds rows out as for a topic.
 func NewFile(set *wire.FeatureSet, config Config, name string, split *FileSplit) (*FileTrainer, error) {
-	config.MinRows, config.Forget, config.Window = 0, false, Window{} // no more rows will come, and their order says nothing
+	config.MinRows, config.Forget, config.Window = 0, false, 0 // no more rows will come, and their order says nothing
 	if split != nil {
 		config.HeldOutSeed, config.HeldOutFraction = split.Rule.Seed, split.Rule.Fraction
 	}
@@ -106,10 +105,6 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 			continue
 		}
 		id := training.RowID{Offset: f.file.Rows + int64(f.rows.Row[i])}
-		if !f.samples(id) {
-			f.file.NotSampled++
-			continue
-		}
 		f.addRow(i, f.z[i*m:(i+1)*m], id)
 		f.file.Trained++
 		f.fillCell(of, time.Time{})

@@ -47,7 +47,6 @@ type Runner struct {
 	leaders  *supervise.Leaders // nil unless Run runs
 	trainer  *Trainer           // nil before the first read
 	features []*features        // by partition
-	began    time.Time          // the earliest time at which what the sums hold was written; matters if train.window is a time
 	solved   int64              // rows that the last judged model was fitted on
 	models   state.Models       // when the last model was started, or after it was published
 	inUse    *wire.Model        // the model in use as last loaded

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -40,11 +41,8 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: t.ranges(), TrainedAt: now,
 		ConfigHash: t.config.hash(), Judged: judged,
 	}
-	if t.config.SampleRate < 1 {
-		model.SampleRate = t.config.SampleRate
-	}
-	if t.config.Window != (Window{}) {
-		model.Window = t.config.Window.String()
+	if w := t.config.Window; w > 0 {
+		model.Window = strconv.FormatInt(w, 10)
 	}
 	if g.seen == 0 {
 		model.NotHeldOut = t.learnedFrom

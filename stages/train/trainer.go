@@ -308,10 +308,6 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 			p.counts.Unlabelled++
 		default:
 			id := training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[row], Log: part.SourceLog}
-			if !p.samples(id) {
-				p.counts.NotSampled++
-				continue
-			}
 			p.addRow(i, z[row*m:(row+1)*m], id)
 			p.fillCell(of, at)
 		}
@@ -342,15 +338,6 @@ func (t *Trainer) level() uint8 {
 		return 0
 	}
 	return uint8(t.share.level.Load())
-}
-
-// sampleTag keeps the hash apart from those of held-out rows and of the [rowShare] under the same seed.
-const sampleTag = 0x726f775f73616d70
-
-// samples reports whether models are made from a row. Without a rate, all rows count.
-func (t *Trainer) samples(id training.RowID) bool {
-	rate := t.config.SampleRate
-	return rate == 0 || id.Below(t.config.HeldOutSeed^sampleTag, rate)
 }
 
 // addRow puts row i of the decoded labels, with its features, into the buffer that its hash selects.

@@ -2,97 +2,32 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
-	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/internal/duration"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// Window is how much of the features topic models are made from: the newest rows, or what was written within a time.
-// The zero value is everything.
-type Window struct {
-	Rows int64
-	Time time.Duration
+// outgrown reports whether the sums hold twice the window. Then they are built again from where it begins, because rows
+// cannot be taken out of sums without losing digits: each row is read twice.
+func (r *Runner) outgrown() bool {
+	rows := int64(0)
+	for _, f := range r.features {
+		rows += f.rows
+	}
+	return r.Config.Window > 0 && rows > 2*r.Config.Window
 }
 
-// windowAll is how everything is written.
-const windowAll = "all"
-
-// MarshalText writes all, a number of rows, or a time.
-func (w Window) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
-
-func (w Window) String() string {
-	switch {
-	case w.Time > 0:
-		return duration.Text(w.Time)
-	case w.Rows > 0:
-		return strconv.FormatInt(w.Rows, 10)
-	}
-	return windowAll
-}
-
-// UnmarshalText reads what MarshalText writes.
-func (w *Window) UnmarshalText(text []byte) error {
-	s := strings.TrimSpace(string(text))
-	if s == windowAll || s == "" {
-		*w = Window{}
-		return nil
-	}
-	if rows, err := strconv.ParseInt(s, 10, 64); err == nil && rows > 0 {
-		*w = Window{Rows: rows}
-		return nil
-	}
-	if d, err := time.ParseDuration(s); err == nil && d > 0 {
-		*w = Window{Time: d}
-		return nil
-	}
-	return fmt.Errorf("%q is neither all, nor a number of rows, nor a time such as 720h, above 0", s)
-}
-
-// outgrown reports whether sums that began at a time, and have read a number of rows, hold twice the window. Then they are
-// built again from where it begins, because rows cannot be taken out of sums without losing digits: each row is read twice.
-func (w Window) outgrown(began, now time.Time, rows int64) bool {
-	switch {
-	case w.Time > 0:
-		return now.Sub(began) > 2*w.Time
-	case w.Rows > 0:
-		return rows > 2*w.Rows
-	}
-	return false
-}
-
-// starts returns the offsets at which the window begins, by partition; nil if it is everything.
+// starts finds roughly where the window begins, by partition; nil if it is everything. Each partition has a share of its rows in
+// proportion to the messages that it holds.
 func (r *Runner) starts(ctx context.Context, setID string, partitions int) ([]int64, error) {
-	switch w := r.Config.Window; {
-	case w.Time > 0:
-		return r.startsAt(ctx, partitions, r.Clock().Add(-w.Time))
-	case w.Rows > 0:
-		return r.startsBehind(ctx, setID, partitions, w.Rows)
+	if r.Config.Window == 0 {
+		return nil, nil
 	}
-	return nil, nil
-}
-
-// startsAt finds where the records written from a time on begin.
-func (r *Runner) startsAt(ctx context.Context, partitions int, at time.Time) ([]int64, error) {
-	return r.eachStart(ctx, partitions, func(ctx context.Context, number int) (int64, error) {
-		return pipeline.Retry(ctx, r.Logger, "look up offsets by time of "+r.Topics.Features, func() (int64, error) {
-			return r.Broker.OffsetAt(ctx, r.Topics.Features, number, at)
-		})
-	})
-}
-
-// startsBehind finds roughly where the given number of newest rows begins. Each partition has a share of them in proportion to the
-// messages that it holds.
-func (r *Runner) startsBehind(ctx context.Context, setID string, partitions int, rows int64) ([]int64, error) {
 	end := make([]int64, partitions)
 	first, err := r.eachStart(ctx, partitions, func(ctx context.Context, number int) (first int64, err error) {
 		err = pipeline.Try(ctx, r.Logger, "look up offsets of "+r.Topics.Features, func() (err error) {
@@ -113,7 +48,7 @@ func (r *Runner) startsBehind(ctx context.Context, setID string, partitions int,
 			return pipeline.FirstOffset, nil
 		}
 		share := float64(end[number]-first[number]) / float64(max(messages, 1))
-		return r.startOf(ctx, setID, number, first[number], end[number], math.Ceil(share*float64(rows)))
+		return r.startOf(ctx, setID, number, first[number], end[number], math.Ceil(share*float64(r.Config.Window)))
 	})
 }
 

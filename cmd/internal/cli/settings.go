@@ -42,8 +42,7 @@ var explorationFlags = []settingFlag{
 var trainFlags = []settingFlag{
 	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
 	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers"},
-	{"window", "train.window", "rows of the features topic to train on: all, about this many of the newest, or a time such as 720h; files are used whole"},
-	{"sample-rate", "train.sample_rate", "share of the labelled rows to train on, by row hash"},
+	{"window", "train.window", "about how many of the newest rows of the features topic to train on, 0 = all; files are used whole"},
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
 	{"loss", "train.loss", "auto (logistic for classes, squared for a regression), squared or logistic, which keeps rows in memory (train.row_memory)"},
 }
