@@ -2,21 +2,19 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // transformFlags are the flags of `featurizer transform`.
 type transformFlags struct {
-	files                     cli.FileFlags
-	set, data, out, outFormat string
-	json                      bool
+	cli.MappingFlags
+	set string
 }
 
 func newTransform() *cobra.Command {
@@ -32,69 +30,40 @@ counted.`,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.set, "set", "", "file of the feature set (required)")
-	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
-	c.Flags().StringVar(&f.out, "out", "", "file to write (required)")
-	c.Flags().StringVar(&f.outFormat, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
-	f.files.Add(c)
-	cli.JSONFlag(c, &f.json)
+	f.Add(c)
 	return c
 }
 
+// transformSummary is what `featurizer transform` prints.
+type transformSummary struct {
+	FeatureSet string                `json:"feature_set"`
+	Out        string                `json:"out"`
+	Features   int                   `json:"features"`
+	Rows       meter.FeaturizeCounts `json:"rows"`
+	Notes      []string              `json:"notes,omitempty"`
+}
+
 func (f *transformFlags) run(c *cobra.Command) error {
-	if f.set == "" || f.data == "" || f.out == "" {
-		return cli.Usagef("--set, --data and --out are needed")
-	}
-	if err := cli.CheckOut(f.out, f.set, f.data); err != nil {
+	if err := f.Check("set", f.set); err != nil {
 		return err
 	}
 	set, err := cli.ReadFeatureSet(f.set)
 	if err != nil {
 		return err
 	}
-	bar := cli.NewProgress(c, f.json)
-	defer bar.Done()
-	file, err := f.files.OpenFor(f.data, set.Encoder, bar)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := set.Encoder.Check(file.Schema()); err != nil {
-		return fmt.Errorf("%s does not go with the feature set: %w", f.data, err)
-	}
-	counts, notes, err := f.write(c, set, file)
-	bar.Done()
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return cli.WriteJSON(c.OutOrStdout(), struct {
-			FeatureSet string                `json:"feature_set"`
-			Out        string                `json:"out"`
-			Features   int                   `json:"features"`
-			Rows       meter.FeaturizeCounts `json:"rows"`
-			Notes      []string              `json:"notes,omitempty"`
-		}{set.ID(), f.out, set.Set.Features.Len(), counts, notes})
-	}
-	for _, note := range notes {
-		fmt.Fprintln(c.OutOrStdout(), note)
-	}
-	fmt.Fprintf(c.OutOrStdout(), "%d rows of %d features written to %s (%d rows rejected)\n",
-		counts.Featurized, set.Set.Features.Len(), f.out, counts.Rejected)
-	return nil
-}
-
-// write transforms the rows of a file into the output, which appears only when it is complete.
-func (f *transformFlags) write(c *cobra.Command, set *wire.FeatureSet, file *cli.RowFile) (counts meter.FeaturizeCounts, notes []string, err error) {
 	mapper, err := featurize.NewFileTransformer(set)
 	if err != nil {
-		return counts, nil, err
+		return err
 	}
-	schema := mapper.Schema(file.Schema())
-	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
-		if counts, err = mapper.Map(c.Context(), file.Rows("transforming "+f.data), schema, out); err != nil {
-			return fmt.Errorf("transform %s: %w", f.data, err)
+	counts, err := f.Map(c, mapper, "transforming", "feature set")
+	if err != nil {
+		return err
+	}
+	done := transformSummary{set.ID(), f.Out, set.Set.Features.Len(), counts, f.Notes}
+	return cli.Print(c, f.JSON, done, func(w io.Writer, s transformSummary) {
+		for _, note := range s.Notes {
+			fmt.Fprintln(w, "note:", note)
 		}
-		return nil
+		fmt.Fprintf(w, "%d rows of %d features written to %s (%d rows rejected)\n", s.Rows.Featurized, s.Features, s.Out, s.Rows.Rejected)
 	})
-	return counts, append(file.Notes(), mapper.Notes...), err
 }

@@ -7,17 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // predictFlags are the flags of `trainer predict`.
 type predictFlags struct {
-	files                            cli.FileFlags
-	model, set, data, out, outFormat string
-	passthrough                      []string
-	json                             bool
+	cli.MappingFlags
+	model, set  string
+	passthrough []string
 }
 
 func newPredict() *cobra.Command {
@@ -40,20 +38,13 @@ A model from a topic, as featurizer topics export writes it, works too; give its
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file of the model (required)")
 	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
-	flags.StringVar(&f.data, "data", "", "file of rows (required)")
-	flags.StringVar(&f.out, "out", "", "file to write (required)")
-	flags.StringVar(&f.outFormat, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
 	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "comma-separated columns to copy in addition to those of the feature set")
-	f.files.Add(c)
-	cli.JSONFlag(c, &f.json)
+	f.Add(c)
 	return c
 }
 
 func (f *predictFlags) run(c *cobra.Command) error {
-	if f.model == "" || f.data == "" || f.out == "" {
-		return cli.Usagef("--model, --data and --out are needed")
-	}
-	if err := cli.CheckOut(f.out, f.model, f.set, f.data); err != nil {
+	if err := f.Check("model", f.model, f.set); err != nil {
 		return err
 	}
 	model, set, err := cli.ReadPair(f.model, f.set)
@@ -64,23 +55,12 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	bar := cli.NewProgress(c, f.json)
-	defer bar.Done()
-	file, err := f.files.OpenFor(f.data, set.Encoder, bar)
+	counts, err := f.Map(c, predictor, "predicting from", "model", f.passthrough...)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	if err := f.check(predictor, file); err != nil {
-		return err
-	}
-	counts, err := f.write(c, predictor, file)
-	bar.Done()
-	if err != nil {
-		return err
-	}
-	done := predictSummary{model.ID, model.FeatureSetID, f.out, counts, append(file.Notes(), predictor.Notes...)}
-	return cli.Print(c, f.json, done, func(w io.Writer, s predictSummary) {
+	done := predictSummary{model.ID, model.FeatureSetID, f.Out, counts, f.Notes}
+	return cli.Print(c, f.JSON, done, func(w io.Writer, s predictSummary) {
 		for _, note := range s.Notes {
 			fmt.Fprintln(w, "note:", note)
 		}
@@ -95,29 +75,4 @@ type predictSummary struct {
 	Out        string                `json:"out"`
 	Rows       meter.FeaturizeCounts `json:"rows"`
 	Notes      []string              `json:"notes,omitempty"`
-}
-
-// check reports what the file lacks.
-func (f *predictFlags) check(predictor *featurize.FileMapper, file *cli.RowFile) error {
-	if err := predictor.Check(file.Schema()); err != nil {
-		return fmt.Errorf("%s does not go with the model: %w", f.data, err)
-	}
-	for _, name := range f.passthrough {
-		if !file.Schema().HasField(name) {
-			return cli.Usagef("--passthrough: %s has no column %q", f.data, name)
-		}
-	}
-	return nil
-}
-
-// write writes the predictions. The file appears only when it is complete.
-func (f *predictFlags) write(c *cobra.Command, predictor *featurize.FileMapper, file *cli.RowFile) (counts meter.FeaturizeCounts, err error) {
-	schema := predictor.Schema(file.Schema())
-	err = cli.WriteRows(f.out, f.outFormat, schema, func(out events.RowWriter) (err error) {
-		if counts, err = predictor.Map(c.Context(), file.Rows("predicting from "+f.data), schema, out); err != nil {
-			return fmt.Errorf("predict from %s: %w", f.data, err)
-		}
-		return nil
-	})
-	return counts, err
 }

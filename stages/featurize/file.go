@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -32,6 +33,9 @@ func NewFileTransformer(set *wire.FeatureSet) (*FileMapper, error) {
 	vectors := arrow.FixedSizeListOfNonNullable(int32(pair.Features()), arrow.PrimitiveTypes.Float32)
 	return &FileMapper{pair: pair, copied: events.OutputColumns(set.Encoder), fields: []arrow.Field{{Name: wire.ColumnFeatures, Type: vectors}}}, nil
 }
+
+// Encoder encodes the rows; with the label, if the set has one.
+func (m *FileMapper) Encoder() *encoder.Encoder { return m.pair.Set.Encoder }
 
 // Check reports missing feature columns, and feature columns of another kind.
 func (m *FileMapper) Check(rows *arrow.Schema) error { return m.pair.Encoder().Check(rows) }

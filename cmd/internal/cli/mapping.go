@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/stages/featurize"
+	"github.com/eerf-stream/eerf/stages/meter"
+)
+
+// MappingFlags are the flags of commands that write what they make of the rows of a file to another.
+type MappingFlags struct {
+	Out          string
+	JSON         bool
+	Notes        []string // on the rows, once they are mapped
+	data, format string
+	files        FileFlags
+}
+
+// Add defines the flags on a command.
+func (f *MappingFlags) Add(c *cobra.Command) {
+	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
+	c.Flags().StringVar(&f.Out, "out", "", "file to write (required)")
+	c.Flags().StringVar(&f.format, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
+	f.files.Add(c)
+	JSONFlag(c, &f.JSON)
+}
+
+// Check reports what is missing before the work; file is that of the required flag, others are read as well.
+func (f *MappingFlags) Check(flag, file string, others ...string) error {
+	if file == "" || f.data == "" || f.Out == "" {
+		return Usagef("--%s, --data and --out are needed", flag)
+	}
+	return CheckOut(f.Out, append(others, file, f.data)...)
+}
+
+// Map writes the output, which appears only when it is complete. The mapper is that of a feature set or a model, as fits says; passthrough
+// are columns that the rows must have.
+func (f *MappingFlags) Map(c *cobra.Command, mapper *featurize.FileMapper, doing, fits string, passthrough ...string) (counts meter.FeaturizeCounts, err error) {
+	bar := NewProgress(c, f.JSON)
+	defer bar.Done()
+	rows, err := f.files.OpenFor(f.data, mapper.Encoder(), bar)
+	if err != nil {
+		return counts, err
+	}
+	defer rows.Close()
+	if err := mapper.Check(rows.Schema()); err != nil {
+		return counts, fmt.Errorf("%s does not go with the %s: %w", f.data, fits, err)
+	}
+	for _, name := range passthrough {
+		if !rows.Schema().HasField(name) {
+			return counts, Usagef("--passthrough: %s has no column %q", f.data, name)
+		}
+	}
+	schema := mapper.Schema(rows.Schema())
+	out, err := files.Create(f.Out, schema, f.format)
+	if errors.Is(err, files.ErrNoFormat) {
+		err = Usagef("%w with --out-format", err)
+	}
+	if err != nil {
+		return counts, err
+	}
+	if counts, err = mapper.Map(c.Context(), rows.Rows(doing+" "+f.data), schema, out); err != nil {
+		return counts, errors.Join(fmt.Errorf("%s %s: %w", doing, f.data, err), out.Discard())
+	}
+	f.Notes = append(rows.Notes(), mapper.Notes...)
+	return counts, out.Close()
+}
