@@ -126,8 +126,8 @@ type protoCompiler struct {
 	maxColumns int
 	enums      map[protoreflect.FullName]map[protoreflect.EnumNumber]string
 	fields     int   // of all messages, plus one for each message
-	nameBytes  int   // of all fields
-	textBytes  int64 // of enums and defaults
+	nameBytes  int   // of all fields, with their defaults
+	textBytes  int64 // of enums
 }
 
 // enum returns the names of an enum's values, of their own memory: those of the library hold the whole schema.
@@ -188,7 +188,7 @@ func (c *protoCompiler) visit(name ...string) error {
 	case size > maxName:
 		return arrowio.Wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", arrowio.Quote(name[len(name)-1]), size, maxName)
 	case c.nameBytes > maxPathBytes:
-		return arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
+		return arrowio.Wrap(ErrBadSchema, "names and defaults of more than %d bytes", maxPathBytes)
 	case c.fields > maxSchemaNodes:
 		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d fields", maxSchemaNodes)
 	}
@@ -212,8 +212,9 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 	typ, ok := c.protoType(f, made)
 	if ok {
 		made.column = len(c.plan.columns)
-		made.setDefault(f)
-		c.textBytes += int64(len(made.text))
+		if err := c.setDefault(made, f); err != nil {
+			return nil, err
+		}
 	} else {
 		typ = arrow.Null
 	}
@@ -285,6 +286,20 @@ var protoTypes = map[protoreflect.Kind]arrow.DataType{
 	protoreflect.StringKind: arrow.BinaryTypes.String, protoreflect.BytesKind: arrow.BinaryTypes.Binary,
 }
 
+// setDefault sets the value of a missing field, and counts its text before it is copied: a message is expanded again wherever it
+// is named.
+func (c *protoCompiler) setDefault(p *protoField, f protoreflect.FieldDescriptor) error {
+	p.setDefault(f)
+	if p.enum != nil { // whose names are shared
+		return nil
+	}
+	if c.nameBytes += len(p.text); c.nameBytes > maxPathBytes {
+		return arrowio.Wrap(ErrBadSchema, "names and defaults of more than %d bytes", maxPathBytes)
+	}
+	p.text = strings.Clone(p.text) // that of the library holds the whole schema
+	return nil
+}
+
 // setDefault sets the value of a missing field: the default of its kind if the field has no presence, its declared
 // default, or null.
 func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
@@ -299,7 +314,7 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 			p.unset.bits = 1
 		}
 	case protoreflect.StringKind:
-		p.unset, p.text = &cell{kind: cellText}, strings.Clone(v.String())
+		p.unset, p.text = &cell{kind: cellText}, v.String()
 	case protoreflect.BytesKind:
 		p.unset, p.text = &cell{kind: cellText}, string(v.Bytes())
 	case protoreflect.EnumKind:

@@ -87,6 +87,7 @@ func TestCompilingIsBounded(t *testing.T) {
 		"nested long names": {&Schema{Format: Protobuf, Text: filled(deep, "", "", func(i int) string { return fmt.Sprintf(`message M%d{}`, i) })}, true},
 		"many small tokens": {&Schema{Format: Protobuf, Text: strings.Repeat(";", MaxSchemaBytes)}, true},
 		"public imports":    {publicImports(40), true},
+		"repeated defaults": {repeatedDefault(150_000, 60, 20), true},
 		"descriptor":        {schema: &Schema{Format: Protobuf, Text: stored(t, empties)}},
 		"nested descriptor": {&Schema{Format: Protobuf, Text: base64.StdEncoding.EncodeToString(nestedDescriptor(5000))}, true},
 	} {
@@ -96,7 +97,11 @@ func TestCompilingIsBounded(t *testing.T) {
 				most = 4 << 20
 			}
 			var err error
-			taken := allocated(func() { err = compiledAs(c.schema) })
+			var held int64
+			taken := allocated(func() { held, err = compiledAs(c.schema) })
+			if held > keptPlansBytes/4 {
+				t.Errorf("a plan of %d bytes: the cache would not keep a few of them", held)
+			}
 			if taken > most {
 				t.Errorf("%d bytes taken, at most %d: %v", taken, most, err)
 			}
@@ -108,14 +113,32 @@ func TestCompilingIsBounded(t *testing.T) {
 	}
 }
 
-func compiledAs(s *Schema) (err error) {
-	_, err = guarded(func() (plan, error) {
+// repeatedDefault names a message with a long default again and again.
+func repeatedDefault(length, each, times int) *Schema {
+	var b strings.Builder
+	b.WriteString(`syntax="proto2";message R{`)
+	for i := range times {
+		fmt.Fprintf(&b, "optional B b%d=%d;", i, i+1)
+	}
+	b.WriteString("}message B{")
+	for i := range each {
+		fmt.Fprintf(&b, "optional A a%d=%d;", i, i+1)
+	}
+	fmt.Fprintf(&b, `}message A{optional string s=1[default="%s"];}`, strings.Repeat("x", length))
+	return &Schema{Format: Protobuf, Text: b.String()}
+}
+
+func compiledAs(s *Schema) (held int64, err error) {
+	made, err := guarded(func() (plan, error) {
 		if s.Format == Avro {
 			return compileAvro(s, nil, maxSchemaNodes)
 		}
 		return planProto(s, "", nil, maxSchemaNodes)
 	})
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return made.heldBytes(), nil
 }
 
 func stored(t testing.TB, d *descriptorpb.FileDescriptorProto) string {
