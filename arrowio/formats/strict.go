@@ -27,11 +27,15 @@ func (f RowFault) Missing() bool { return f.Fault == faultMissing || f.Fault == 
 // maxRowFaults is how many faults are listed.
 const maxRowFaults = 100
 
-// RowColumns are the columns that rows of JSON may and must have.
+// RowColumns are the columns that rows of JSON may and must have. They belong to one goroutine.
 type RowColumns struct {
 	columns []encoder.Column
 	places  map[string]int // by name; below 0 for columns that are known and not encoded
+	given   []int          // the place of each column of a message
 }
+
+// unknownPlace is that of a column which nobody knows.
+const unknownPlace = -2
 
 // NewRowColumns returns the columns of rows for an encoder and the columns of the events that it comes from.
 func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
@@ -50,25 +54,25 @@ func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
 	for i := range e.Columns {
 		places[e.Columns[i].Name] = i
 	}
-	return &RowColumns{e.Columns, places}
+	return &RowColumns{columns: e.Columns, places: places}
 }
 
 // RowFaults returns the faults of the message of JSON that was decoded last: columns that rows lack, that nobody knows, and values
 // of the wrong kind; the first hundred of them. A column that is not there is no fault with allowMissing.
 func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFault) {
 	t, columns := &d.table, of.columns
+	of.find(t.columns)
 	for row := 0; row < t.rows && len(faults) < maxRowFaults; row++ {
 		seen := 0
-		for i := range t.columns {
+		for i, at := range of.given {
 			c := &t.columns[i]
 			if !c.has(row) {
 				continue
 			}
-			at, known := of.places[c.name]
-			if !known {
+			if at == unknownPlace {
 				faults = append(faults, RowFault{row, c.name, faultUnknown})
 			}
-			if !known || at < 0 {
+			if at < 0 {
 				continue
 			}
 			seen++
@@ -83,6 +87,18 @@ func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFaul
 		}
 	}
 	return faults[:min(len(faults), maxRowFaults)]
+}
+
+// find sets the places of the columns of a message, once for all of its rows.
+func (c *RowColumns) find(columns []column) {
+	c.given = c.given[:0]
+	for i := range columns {
+		at, known := c.places[columns[i].name]
+		if !known {
+			at = unknownPlace
+		}
+		c.given = append(c.given, at)
+	}
 }
 
 // has reports whether a row names the column.
