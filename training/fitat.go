@@ -7,25 +7,26 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// FitAt fits the squared loss on rows at one level of the grid, as [Train] does for each level that it tries. The error
-// wraps ErrNotFinite if a sum is not finite.
-func FitAt(fit *Sums, o Options, level float64) (*Model, error) {
-	sys, err := newSystem(fit.gram.Settled(), o.Intercept)
+// FitAt fits the squared loss on rows with one λ, as [Train] does for each that it tries. The error wraps ErrNotFinite if
+// a sum is not finite.
+func FitAt(fit *Sums, intercept bool, lambda float64) (*Model, error) {
+	sys, err := newSystem(fit.gram.Settled(), intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fit %d rows: %w", fit.Rows, err)
 	}
-	return sys.modelAt(o.Grid, level, linear.NewCholesky(fit.features))
+	answer, err := sys.solve(max(lambda, sys.rounding/4), linear.NewCholesky(fit.features), false)
+	return answer.model, err
 }
 
-// FitLogisticAt fits the logistic loss on rows at one level of the grid. It begins with the weights of another model of
-// the same features and classes.
-func FitLogisticAt(ctx context.Context, fit *Rows, o Options, level float64, begin *Model) (*Model, error) {
-	p, err := newLogistic(fit, o.Intercept)
+// FitLogisticAt fits the logistic loss on rows with one λ. It begins with the weights of another model of the same
+// features and classes.
+func FitLogisticAt(ctx context.Context, fit *Rows, intercept bool, lambda float64, begin *Model) (*Model, error) {
+	p, err := newLogistic(fit, intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fit %d rows: %w", fit.Len(), err)
 	}
 	factor := linear.NewCholesky(fit.features)
-	a, err := p.solve(ctx, answer{x: p.pointOf(begin)}, p.lambdaOf(o.Grid, level), solver{factor, pathTolerance})
+	a, err := p.solve(ctx, answer{x: p.pointOf(begin)}, lambda, solver{factor, pathTolerance})
 	if err != nil {
 		return nil, fmt.Errorf("fit %d rows: %w", fit.Len(), err)
 	}

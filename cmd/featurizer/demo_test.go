@@ -37,9 +37,9 @@ func TestDemoOfAFlip(t *testing.T) {
 	if err := json.Unmarshal([]byte(fz(t, "demo", "--flip", "--json").Want(t, cli.ExitOK).Out), &flipped); err != nil {
 		t.Fatal(err)
 	}
-	before, after := flipped.At(0), flipped.At(60)
+	before, after := flipped.At(0), flipped.At(40)
 	if before == nil || after == nil || before.State != live.Well || *after.Error > 2**before.Error {
-		t.Fatalf("before %+v, a minute after %+v", before, after)
+		t.Fatalf("before %+v, 40 seconds after %+v", before, after)
 	}
 	worst := 0.0
 	for _, m := range flipped.Moments {

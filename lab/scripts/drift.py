@@ -24,7 +24,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lab", required=True, help="the laboratory's binary")
     parser.add_argument("--trainer", required=True, help="the trainer's binary")
-    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--rows", type=int, default=40_000)
     parser.add_argument("--first", type=int, default=5_000, help="rows that are learned from only")
     parser.add_argument("--chunk", type=int, default=1_000)
     parser.add_argument("--features", type=int, default=200, help="M, the features of the models of trainer")

@@ -122,7 +122,7 @@ func byAge(age float64, young, middle, old bool) bool {
 }
 
 // turn has normal numbers in two classes on either side of a plane. In the middle of the stream the largest coefficient
-// changes its sign. A fiftieth of the classes is wrong.
+// changes its sign. A twenty-fifth of the classes is wrong.
 func turn(rng *rand.Rand, _ bool) stream {
 	coefficients := [8]float64{2, 1.4, -1.2, 1, -0.8, 0.6, -0.4, 0.2}
 	return stream{numbered("x", len(coefficients)), func(concept int) ([]float64, string) {
@@ -134,6 +134,6 @@ func turn(rng *rand.Rand, _ bool) stream {
 			}
 			side += c * x[i]
 		}
-		return x, either(rng, side >= 0, 0.02)
+		return x, either(rng, side >= 0, 0.04)
 	}}
 }

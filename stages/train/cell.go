@@ -12,7 +12,7 @@ const (
 	// that, and so on: an exponential histogram (Datar, Gionis, Indyk, Motwani, SIAM Journal on Computing 31 (2002)).
 	cellRows = 512
 	// newestRows is how many of the newest held-out rows models are judged by, at least.
-	newestRows = 1000
+	newestRows = 500
 	// maxLevel is how often cells become larger: beyond four times the longest half-life ages tell nothing.
 	maxLevel = 10
 	// MaxCells bounds the cells of a lane.
@@ -105,7 +105,9 @@ func (l *lane) closeCell() {
 			l.cells = slices.Delete(l.cells, i-1, i)
 		}
 	}
-	l.cells = append(l.cells, l.newCell())
+	next := l.newCell()
+	next.newest = open.newest // until it has rows of its own, the lane is as new as its last ones
+	l.cells = append(l.cells, next)
 }
 
 // foldOld folds the cells that are too old to judge.

@@ -5,12 +5,18 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
 // halfLives are the numbers of rows of the stream after which a row may count half as much.
-var halfLives = []float64{4_000, 16_000, 64_000, 256_000}
+var halfLives = []float64{1_000, 4_000, 16_000, 64_000, 256_000}
+
+// beyond is by how many standard errors a half-life has to be better than none: several are tried on the same rows.
+const beyond = 2
 
 // gathered are the rows of a trainer, ready to be fitted.
 type gathered struct {
@@ -77,10 +83,7 @@ func (t *Trainer) judging(cells []aged, withSeen bool) (newest []aged) {
 func (g *gathered) data(halfLife float64) dataset {
 	weights := map[*cell]float64{}
 	for _, c := range g.cells {
-		weights[c.cell] = 1
-		if halfLife > 0 {
-			weights[c.cell] = math.Exp2(-c.age / halfLife)
-		}
+		weights[c.cell] = c.weight(halfLife)
 	}
 	all := g.of.newDataset()
 	for _, l := range g.of.lanes {
@@ -93,18 +96,33 @@ func (g *gathered) data(halfLife float64) dataset {
 	return all
 }
 
+// weights is the sum of the weights of all rows.
+func (g *gathered) weights(halfLife float64) (sum float64) {
+	for _, c := range g.cells {
+		sum += float64(float64(c.rows) * c.weight(halfLife))
+	}
+	return sum
+}
+
+// weight is how often each row of the cell counts; a half-life of 0 forgets nothing.
+func (c aged) weight(halfLife float64) float64 {
+	if halfLife == 0 {
+		return 1
+	}
+	return math.Exp2(-c.age / halfLife)
+}
+
 // leastWeight is what rows count at least to be added.
 const leastWeight = 0x1p-12
 
-// solve fits all rows and, if there are enough, tries half-lives at the λ that was chosen. One that is better on the
-// newest held-out rows than forgetting nothing, by a standard error of the difference, is fitted as well; the best one
-// wins. It returns the half-life, 0 = none.
+// solve fits all rows and, if there are enough, looks for a half-life that is better than forgetting nothing, which is
+// then fitted with a λ of its own. It returns the half-life, 0 = none.
 func (g *gathered) solve(ctx context.Context, o training.Options) (*solution, dataset, float64, error) {
 	result, err := g.all.solve(ctx, o)
 	if err != nil || !g.of.ages || result.OnFit == result.Model {
 		return result, g.all, 0, err
 	}
-	halfLife, err := g.forget(ctx, o, result)
+	halfLife, err := g.forget(ctx, o, result.OnFit)
 	if err != nil || halfLife == 0 {
 		return result, g.all, 0, err
 	}
@@ -114,42 +132,55 @@ func (g *gathered) solve(ctx context.Context, o training.Options) (*solution, da
 	return result, weighted, halfLife, err
 }
 
-// forget returns the half-life that is better than none, 0 if there is none.
-func (g *gathered) forget(ctx context.Context, o training.Options, none *solution) (best float64, err error) {
+// forget returns the half-life with the least loss on the newest held-out rows if that is below the loss of none by more
+// than noise, otherwise 0.
+//
+// After a change the λ that forgetting nothing chose is the one of a constant. The shortest half-life therefore looks for
+// its own, from there downwards. For the others that λ counts for as many rows: λ times the sum of weights stays the same.
+func (g *gathered) forget(ctx context.Context, o training.Options, none *training.Model) (best float64, err error) {
 	z, y, rows := g.evaluation.Rows()
 	if rows < training.MinHeldOutRows {
 		return 0, nil
 	}
-	before := training.RowLosses(g.of.coded(none.OnFit), z, y, rows)
-	least, total := 0.0, g.cells[len(g.cells)-1].age
-	for _, halfLife := range halfLives {
-		if total < halfLife/2 {
+	losses := func(m *training.Model) []float64 { return training.RowLosses(g.of.coded(m), z, y, rows) }
+	without, least := losses(none), 0.0
+	penalty, found := none.Lambda*g.weights(0), none
+	for i, halfLife := range halfLives {
+		if g.cells[len(g.cells)-1].age < halfLife/2 {
 			break // too few rows to tell it from none
 		}
-		weighted := g.data(halfLife)
+		weighted, sum := g.data(halfLife), g.weights(halfLife)
 		weighted.settle()
-		model, err := weighted.fitAt(ctx, o, none)
-		if err != nil {
+		fit := func(penalty float64) (*training.Model, error) { return weighted.fitAt(ctx, o, penalty/sum, found) }
+		if found, err = fit(penalty); err != nil {
 			return 0, err
 		}
-		differences := training.RowLosses(g.of.coded(model), z, y, rows)
-		for i := range differences {
-			differences[i] -= before[i]
+		of := losses(found)
+		for i == 0 {
+			lower, err := fit(penalty / 10)
+			if err != nil {
+				return 0, err
+			}
+			next := losses(lower)
+			if !(stat.Mean(next, nil) < stat.Mean(of, nil)) {
+				break
+			}
+			penalty, found, of = penalty/10, lower, next
 		}
-		mean, standard := training.MeanAndError(differences)
-		if mean < -standard && mean < least {
+		floats.Sub(of, without)
+		if mean, standard := training.MeanAndError(of); mean < -beyond*standard && mean < least {
 			best, least = halfLife, mean
 		}
 	}
 	return best, nil
 }
 
-// fitAt fits the rows at the λ of another solution.
-func (d dataset) fitAt(ctx context.Context, o training.Options, like *solution) (*training.Model, error) {
+// fitAt fits the rows with one λ, beginning with another model.
+func (d dataset) fitAt(ctx context.Context, o training.Options, lambda float64, begin *training.Model) (*training.Model, error) {
 	if d.fit.rows == nil {
-		return training.FitAt(d.fit.sums, o, like.Level)
+		return training.FitAt(d.fit.sums, o.Intercept, lambda)
 	}
-	return training.FitLogisticAt(ctx, d.fit.rows.Rows, o, like.Level, like.OnFit)
+	return training.FitLogisticAt(ctx, d.fit.rows.Rows, o.Intercept, lambda, begin)
 }
 
 // coded returns a fitted model that predicts labels as the held-out rows have them: these are coded with the offset,

@@ -3,11 +3,13 @@ package train
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -144,6 +146,27 @@ func TestCellsGrowWithAge(t *testing.T) {
 	}
 	if sum != trainer.Trainer.Rows() || len(cells) > 20 || judging < newestRows || judging > 3*newestRows {
 		t.Errorf("%d of %d rows in %d cells, %d judge", sum, trainer.Trainer.Rows(), len(cells), judging)
+	}
+}
+
+// Cells of several lanes are in order of time, also while the open ones have no rows yet.
+func TestCellsOfLanesAreInTime(t *testing.T) {
+	set := featureSet(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 92, stagestest.Faults{}))
+	trainer, err := New(set, trainConfig(), arrowio.DefaultLimits(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		for number, l := range trainer.lanes {
+			l.open().rows = cellRows
+			l.keep(&rowBuffers{}, stagestest.Noon.Add(time.Duration(10*i+number)*time.Second))
+		}
+	}
+	cells := trainer.agedCells()
+	for i, c := range cells[1:] {
+		if newer := cells[i]; c.newest.After(newer.newest) || c.age < newer.age {
+			t.Errorf("cell %d of %v, age %v, is after one of %v, age %v", i+1, c.newest, c.age, newer.newest, newer.age)
+		}
 	}
 }
 
