@@ -88,4 +88,12 @@ func TestFaultsOfRowsTakeLittle(t *testing.T) {
 	if taken > 64<<10 {
 		t.Errorf("%d bytes taken for a body of %d", taken, len(body))
 	}
+	strange, err := d.Decode([]byte(`{"a": "x", "what is this": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release(strange)
+	if faults := d.RowFaults(of, false); len(faults) != 1 || faults[0].Column != "what is this" || cap(of.given) > 0 {
+		t.Errorf("%+v; %d columns are kept", faults, cap(of.given))
+	}
 }

@@ -31,7 +31,13 @@ const maxRowFaults = 100
 type RowColumns struct {
 	columns []encoder.Column
 	places  map[string]int // by name; below 0 for columns that are known and not encoded
-	given   []int          // the place of each column of a message
+	given   []givenColumn  // of the last message without unknown ones
+}
+
+// givenColumn is a column of a message.
+type givenColumn struct {
+	name  string
+	place int
 }
 
 // unknownPlace is that of a column which nobody knows.
@@ -61,11 +67,11 @@ func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
 // of the wrong kind; the first hundred of them. A column that is not there is no fault with allowMissing.
 func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFault) {
 	t, columns := &d.table, of.columns
-	of.find(t.columns)
+	strange := of.find(t.columns)
 	for row := 0; row < t.rows && len(faults) < maxRowFaults; row++ {
 		seen := 0
-		for i, at := range of.given {
-			c := &t.columns[i]
+		for i := range of.given {
+			c, at := &t.columns[i], of.given[i].place
 			if !c.has(row) {
 				continue
 			}
@@ -86,19 +92,28 @@ func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFaul
 			}
 		}
 	}
+	if strange {
+		of.given = nil // names of a caller's choice
+	}
 	return faults[:min(len(faults), maxRowFaults)]
 }
 
-// find sets the places of the columns of a message, once for all of its rows.
-func (c *RowColumns) find(columns []column) {
-	c.given = c.given[:0]
+// find sets the places of the columns of a message, once for all of its rows, and reports whether nobody knows one. Most messages
+// have the columns of the one before.
+func (c *RowColumns) find(columns []column) (strange bool) {
+	c.given = c.given[:min(len(c.given), len(columns))]
 	for i := range columns {
-		at, known := c.places[columns[i].name]
-		if !known {
-			at = unknownPlace
+		name := columns[i].name
+		if i < len(c.given) && c.given[i].name == name {
+			continue
 		}
-		c.given = append(c.given, at)
+		place, known := c.places[name]
+		if !known {
+			place, strange = unknownPlace, true
+		}
+		c.given = append(c.given[:i], givenColumn{name, place})
 	}
+	return strange
 }
 
 // has reports whether a row names the column.

@@ -30,6 +30,10 @@ const badRows = "bad_rows"
 
 // readQuery finds out whether values that the explored rows always had may be missing.
 func (c *call) readQuery() error {
+	c.allowMissing = c.config.Missing == serve.MissingAllow
+	if c.r.URL.RawQuery == "" {
+		return nil
+	}
 	query := c.r.URL.Query()
 	for name := range query {
 		if name != "missing" {
@@ -123,13 +127,17 @@ func appendRemarks(dst []byte, all *encoder.Remarks) []byte {
 
 // nameRemarks sets the headers that name the columns of remarks.
 func nameRemarks(header http.Header, all *encoder.Remarks) {
-	for key, columns := range map[string][]string{headerImputed: all.Imputed.Columns, headerUnseen: all.Unseen.Columns} {
-		if len(columns) > 0 {
-			escaped := make([]string, len(columns))
-			for i, column := range columns {
-				escaped[i] = url.QueryEscape(column)
-			}
-			header[key] = []string{fmt.Sprintf("%.4096s", strings.Join(escaped, ", "))}
-		}
+	nameColumns(header, headerImputed, all.Imputed.Columns)
+	nameColumns(header, headerUnseen, all.Unseen.Columns)
+}
+
+func nameColumns(header http.Header, key string, columns []string) {
+	if len(columns) == 0 {
+		return
 	}
+	escaped := make([]string, len(columns))
+	for i, column := range columns {
+		escaped[i] = url.QueryEscape(column)
+	}
+	header[key] = []string{fmt.Sprintf("%.4096s", strings.Join(escaped, ", "))}
 }
