@@ -74,7 +74,7 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 		},
 		"trees are no better": {
 			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5), errorsOf(Trees, 5, 6, 5.5)}, "adaptive-refined", nil,
-			"adaptive-refined has the smallest error, by more than chance",
+			"adaptive-refined has the smallest error, by more than chance: trainer fit makes such a model",
 		},
 		"one repeat shows nothing": {
 			[]*cell{errorsOf(Plain, 10), errorsOf("energy", 1)}, "", []string{Plain, "energy"}, "energy has the smallest error, but one repeat says nothing about chance",

@@ -75,6 +75,8 @@ func (t *Table) advice(least *Line, cellOf func(method string) *cell) string {
 		return fmt.Sprintf("boosted trees win; %s errs %.2g times as much", ours.Method, ours.Error.Mean/max(trees.Error.Mean, 1e-9))
 	case trees == nil && linear.Error.Mean > farBehind*ours.Error.Mean:
 		return "a linear model is far behind, so boosted trees are worth trying as well (--trees)"
+	case least.Method == refinedMethod.Name:
+		return "trainer fit makes such a model"
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // identifierBefore is why a column stays left out that has been an identifier.
-const identifierBefore = "an earlier exploration took it for an identifier or text: events.include makes it a feature"
+const identifierBefore = "an earlier exploration took it for an identifier or text" + overrule
 
 // choose returns the feature columns that the options select in the first record, and those left
 // out.

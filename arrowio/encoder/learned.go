@@ -214,13 +214,16 @@ func (l *learned) identifies() bool {
 	return d != nil && (d.unique() && !l.float || d.recurs() && namesThings.MatchString(l.name))
 }
 
+// overrule says how an identifier becomes a feature all the same.
+const overrule = "; events.include (--include) overrules"
+
 // noValue is why a column without values is left out.
 const noValue = "it has no value in the calibration rows"
 
 // unusableNumbers is unusable for numbers and vectors.
 func (l *learned) unusableNumbers() string {
 	if l.identifies() {
-		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values", l.whole.judged, l.whole.n)
+		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values"+overrule, l.whole.judged, l.whole.n)
 	}
 	for j := range l.moments {
 		if l.moments[j].n > 0 {

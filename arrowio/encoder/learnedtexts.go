@@ -96,7 +96,7 @@ func (l *learnedTexts) unusable(name string, explicit bool) string {
 	if average := s.bytes / s.n; average > identifierBytes {
 		return fmt.Sprintf("it holds text: %d distinct strings in %d values, of %d bytes on average", distinct, n, average)
 	}
-	return fmt.Sprintf("it looks like an identifier: %d distinct strings in %d values%s", distinct, n, l.numberNote())
+	return fmt.Sprintf("it looks like an identifier: %d distinct strings in %d values%s"+overrule, distinct, n, l.numberNote())
 }
 
 // identifierBytes is the average length above which nearly unique strings are called text.

@@ -328,7 +328,7 @@ func (p *partition) reportColumns() {
 		return
 	}
 	if news := p.Meter.AddColumns(p.core.takeColumns()); len(news) > 0 {
-		p.logger.Warn("events have fields that the feature set does not know: they are no features before another exploration", zap.Strings("fields", news))
+		p.logger.Warn("events have fields that the feature set does not know: they are no features before an exploration begins with rows that have them", zap.Strings("fields", news))
 	}
 }
 

@@ -27,7 +27,7 @@ export function drawColumns({ exploration: e }) {
   keyed(body, table.listed, (c) => c.column, () => row(labels), (node, c) => update(node, c, table.watched && c.use === 'feature' ? now.get(c.column) ?? 0 : null));
   const fields = table.new_fields ?? [];
   byId('columns-new').hidden = fields.length === 0;
-  say(byId('columns-new'), fields.length === 0 ? '' : 'Fields of events that the feature set does not know; the next exploration decides on them: ' +
+  say(byId('columns-new'), fields.length === 0 ? '' : 'Fields of events that the feature set does not know, until an exploration begins with rows that have them, such as featurizer explorations start --from next: ' +
     fields.slice(0, named).map((f) => `${f.field} (${plural(f.rows, 'row')})`).join(', ') + (fields.length > named ? `, and ${plural(fields.length - named, 'other')}` : '') + '.');
   const note = byId('columns-note');
   note.hidden = !table.others;
@@ -65,11 +65,11 @@ export function columnConcerns(e, add) {
   const lacking = (table.imputed ?? []).filter((c) => c.now > c.expected + much);
   if (lacking.length > 0) {
     const [c] = lacking;
-    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.now)} of the newest rows, in calibration it was in ${share(c.expected)}. See “Columns”.`);
+    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.now)} of the newest rows, in calibration it was in ${share(c.expected)}.`);
   }
   const fields = (table.new_fields ?? []).filter((f) => f.now > often);
   if (fields.length > 0) {
-    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.field).join(', ')}: no features before another exploration. See “Columns”.`);
+    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.field).join(', ')}: not used before an exploration begins with rows that have ${fields.length === 1 ? 'it' : 'them'}.`);
   }
 }
 

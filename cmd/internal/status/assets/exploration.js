@@ -107,7 +107,7 @@ function build() {
   };
   n.missing = el('div', { class: 'progress' }, n.missingBar, el('p', { class: 'ends' }, n.missingText, el('span', { class: 'mono muted' }, 'exploration.min_rows')));
   n.progress = el('div', { class: 'progress' }, n.bar, el('p', { class: 'ends' }, n.rows, n.since), n.round);
-  byId('exploration').append(n.empty, n.missing, n.fault, n.classes, n.id, n.reason, n.what, n.ranges, n.without, n.progress);
+  byId('exploration').append(n.empty, n.missing, n.fault, n.id, n.reason, n.what, n.ranges, n.without, n.classes, n.progress);
   return n;
 }
 

@@ -89,8 +89,8 @@ function options() {
     series: [
       { label: '', value: (_, i) => (points[i] ? long(points[i]) : '') },
       line('loss', 'series-1', { value, points: { show: true, size: 6, fill: colour('series-1') } }),
-      line('− standard error', 'series-1', { width: 0, value }),
-      line('+ standard error', 'series-1', { width: 0, value }),
+      line('− standard error', 'series-1', { width: 0, value, class: 'edge' }),
+      line('+ standard error', 'series-1', { width: 0, value, class: 'edge' }),
     ],
     bands: [{ series: [3, 2], fill: colour('series-1', 0.16) }],
     hooks: { drawAxes: [(u) => drawn && drawPhases(u)], draw: [(u) => drawn?.winner !== undefined && markWinner(u)] },
@@ -153,6 +153,11 @@ function markWinner(u) {
   const text = percent(100 * best.held_out_loss);
   const left = x + 8 * scale + ctx.measureText(text).width > bbox.left + bbox.width;
   ctx.textAlign = left ? 'right' : 'left';
-  ctx.fillText(text, x + (left ? 4 : -4) * scale, y - 13 * scale < bbox.top + 12 * scale ? y + 22 * scale : y - 13 * scale);
+  const at = [text, x + (left ? 4 : -4) * scale, y - 13 * scale < bbox.top + 12 * scale ? y + 22 * scale : y - 13 * scale];
+  ctx.strokeStyle = colour('card'); // the line does not cross it
+  ctx.lineWidth = 5 * scale;
+  ctx.lineJoin = 'round';
+  ctx.strokeText(...at);
+  ctx.fillText(...at);
   ctx.restore();
 }

@@ -39,7 +39,7 @@ function banner() {
 }
 
 // The titles of the sections that say more of a concern.
-const places = { letters: 'letters-title', live: 'live-title', late: 'partitions-title', fault: 'exploration-title', abandoned: 'exploration-title', model: 'models-title' };
+const places = { letters: 'letters-title', live: 'live-title', late: 'partitions-title', fault: 'exploration-title', abandoned: 'exploration-title', model: 'models-title', imputed: 'columns-title', fields: 'columns-title' };
 
 const marks = { good: '✓', start: '…', warn: '!', bad: '✗' };
 const titles = { good: '', start: '', warn: '(!) ', bad: '(✗) ' };
