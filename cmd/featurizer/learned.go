@@ -33,7 +33,7 @@ func trackName(p adaptive.Point) string {
 	case adaptive.Cosines:
 		return ", of cosines"
 	case adaptive.Both:
-		return ", from both"
+		return ", of both together"
 	}
 	return "" // of an earlier version
 }

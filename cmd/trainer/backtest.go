@@ -109,7 +109,11 @@ func (f *backtestFlags) backtest(ctx context.Context, loaded *config.Config, bar
 	}
 	b := offline.Backtest{Set: found.Set, Train: loaded.Stages.Train, Skip: f.first, Every: f.every}
 	b.Train.MinRows = min(b.Train.MinRows, f.first/2)
-	return b.Run(ctx, file.Rows("backtesting "+f.data))
+	tested, err := b.Run(ctx, file.Rows("backtesting "+f.data))
+	if errors.Is(err, offline.ErrNothingCompared) {
+		return nil, fmt.Errorf("%w: --first says how many, now %d", err, f.first)
+	}
+	return tested, err
 }
 
 // shownIntervals is about how many lines the table has.

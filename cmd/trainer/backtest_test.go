@@ -53,5 +53,5 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 	tr(t, "backtest", "--data", data, "--label", "y", "--every", "0").Want(t, cli.ExitUsage, "both must be above 0")
 	tr(t, "backtest", "--data", data, "--label", "y", "--time", "day").Want(t, cli.ExitFailure, `no column "day"`)
 	tr(t, "backtest", "--data", data, "--label", "y", "--time", "x").Want(t, cli.ExitFailure, `not in the order of column "x"`)
-	tr(t, "backtest", "--data", data, "--label", "y", "--first", "3000").Want(t, cli.ExitFailure, "too few labelled rows")
+	tr(t, "backtest", "--data", data, "--label", "y", "--first", "3000").Want(t, cli.ExitFailure, "too few labelled rows", "--first says how many, now 3000")
 }

@@ -221,7 +221,10 @@ func seconds(title string, value func(compare.Line) float64) column {
 		if l.Repeats == 0 {
 			return none
 		}
-		return strconv.FormatFloat(value(l), 'g', 3, 64)
+		if s := value(l); s >= 0.001 || s <= 0 {
+			return strconv.FormatFloat(s, 'g', 3, 64)
+		}
+		return "< 0.001"
 	}}
 }
 

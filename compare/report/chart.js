@@ -1,12 +1,13 @@
 // Charts of a report: points with error bars, by uPlot, which is above: its names are kept apart by the block.
 {
-  const colours = ['#8a8a8a', '#2582e6', '#e03636', '#2ca02c', '#a06cd5', '#f08a00', '#12a5a0', '#b07050', '#e062b5', '#667788'];
+  const colours = ['#2582e6', '#e03636', '#2ca02c', '#a06cd5', '#f08a00', '#12a5a0', '#b07050', '#e062b5', '#8a8a8a', '#667788'];
+  const colour = (chart, i) => colours[chart.names ? 0 : i % colours.length]; // names stand on the axis
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
 
   /** bars draws the error bars of a chart's series. */
   const bars = (chart) => (u) => {
     for (const [i, s] of chart.series.entries()) {
-      u.ctx.strokeStyle = colours[i % colours.length];
+      u.ctx.strokeStyle = colour(chart, i);
       u.ctx.lineWidth = 2;
       for (const [k, x] of s.x.entries()) {
         const at = u.valToPos(x, 'x', true);
@@ -49,10 +50,10 @@
     const options = {
       width: Math.max(240, node.clientWidth), height: 340, legend: { show: !chart.names, live: false }, cursor: { show: false },
       scales: { x: { time: false, range: air(chart) }, y: { distr: chart.logY ? 3 : 1, range: range(chart) } },
-      axes: [axis({ label: chart.x, ...names }), axis({ label: chart.y, size: 60 })],
+      axes: [axis({ ...(chart.x && { label: chart.x }), ...names }), axis({ label: chart.y, size: 60 })],
       series: [{}, ...chart.series.map((s, i) => ({
-        label: s.name, stroke: colours[i % colours.length], width: 1.5, spanGaps: true,
-        points: { show: true, size: 8, fill: colours[i % colours.length] },
+        label: s.name, stroke: colour(chart, i), width: 1.5, spanGaps: true,
+        points: { show: true, size: 8, fill: colour(chart, i) },
       }))],
       hooks: { draw: [bars(chart)] },
     };

@@ -41,7 +41,7 @@ function summary(l) {
 }
 
 // Of which kinds the pools of a round are.
-const tracks = { mixed: ' of all kinds', cosine: ' of cosines', both: ' from both' };
+const tracks = { mixed: ' of all kinds', cosine: ' of cosines', both: ' of both together' };
 
 const long = (p) => (p.kind === 'residual' ? 'criterion residual' : `${p.kind === 'step' ? `step ${p.step ?? 0} from ` : ''}round ${p.round}${tracks[p.track] ?? ''}`);
 const short = (p) => (p.kind === 'residual' ? 'residual' : p.kind === 'step' ? `s ${p.step ?? 0}` : `r ${p.round}`);
