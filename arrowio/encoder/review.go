@@ -136,7 +136,7 @@ func (t *Review) Report(report *Report) {
 		if t.encoder.HasTail(c, 0) {
 			become = "go on as logarithms"
 		}
-		u.Reason += fmt.Sprintf("%.2g %% of its values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become)
+		u.Reason += fmt.Sprintf("%.2g %% of values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestClippedColumnsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	found.Report(&report)
-	if x := report.Columns[0]; x.Clipped != 0.01 || x.Reason != "1 % of its values are more than 5 standard deviations from the mean and go on as logarithms (clip)" {
+	if x := report.Columns[0]; x.Clipped != 0.01 || x.Reason != "1 % of values are more than 5 standard deviations from the mean and go on as logarithms (clip)" {
 		t.Errorf("%+v", x)
 	}
 	if word := report.Columns[1]; word.Clipped != 0 || word.Reason != "" {

@@ -20,7 +20,8 @@ type FileMapper struct {
 	pair   *Pair
 	copied []string      // columns
 	fields []arrow.Field // of the features or the predictions
-	// Notes are what people should know of the file that Map has read: columns that lack more values than in calibration.
+	// Notes are what people should know of the file that Map has read: columns that lack more values than in calibration, and
+	// categories that the set has no dimension for.
 	Notes []string
 }
 
@@ -63,18 +64,24 @@ func (m *FileMapper) Map(ctx context.Context, open func() (events.RowReader, err
 		}
 		return events.EachChunk(batch, m.pair.Encoder().Dim, func(_ int64, chunk arrow.Record) error { return f.write(ctx, chunk) })
 	})
-	m.Notes = f.lacking()
+	m.Notes = f.remarks()
 	return f.counts, err
 }
 
-// lacking says which columns lack more values than in calibration.
-func (f *fileMapping) lacking() (notes []string) {
+// remarks says what the rows had that the set was not made for.
+func (f *fileMapping) remarks() (notes []string) {
 	expected, _ := columnsOf(f.pair.Set)
 	_, found := imputedIn(&f.mapper.rows, expected)
 	for _, c := range found {
-		if c.Lacks() {
+		switch {
+		case c.Lacks():
 			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %.0f %% of the rows, in calibration it was missing in %.0f %%", c.Column, 100*c.Share(), 100*c.Expected))
+		case c.Imputed > 0 && c.Expected == 0:
+			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %d of %d rows, in calibration in none", c.Column, c.Imputed, c.Values))
 		}
+	}
+	if n := f.counts.UnseenCategory; n > 0 {
+		notes = append(notes, fmt.Sprintf("categories without a dimension of their own, which count as others: %d of the values", n))
 	}
 	return notes
 }

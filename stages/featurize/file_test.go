@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -84,6 +85,20 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 	empty, _ := mapFile(t, mapper, array.NewRecord(arrow.NewSchema(fields, nil), columns, 500))
 	defer events.Release(empty.batches)
 	if len(mapper.Notes) != 1 || !strings.HasPrefix(mapper.Notes[0], "a: missing and imputed in 100 % of the rows, in calibration") {
+		t.Errorf("notes %q", mapper.Notes)
+	}
+	// One null is little, but there was none before.
+	rows = stagestest.Events(t, stagestest.Regression, 500, 24, stagestest.Faults{})
+	if mapper, err = NewFileTransformer(setOf(t, stagestest.Regression, rows)); err != nil {
+		t.Fatal(err)
+	}
+	columns = slices.Clone(rows.Columns())
+	one := array.NewFloat64Builder(memory.DefaultAllocator)
+	one.AppendValues(rows.Column(0).(*array.Float64).Float64Values(), slices.Concat([]bool{false}, slices.Repeat([]bool{true}, 499)))
+	columns[0] = one.NewArray()
+	some, _ := mapFile(t, mapper, array.NewRecord(rows.Schema(), columns, 500))
+	defer events.Release(some.batches)
+	if len(mapper.Notes) != 1 || !strings.HasPrefix(mapper.Notes[0], "a: missing and imputed in 1 of ") {
 		t.Errorf("notes %q", mapper.Notes)
 	}
 }

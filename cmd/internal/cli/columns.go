@@ -71,16 +71,27 @@ func SumUpColumns(columns []encoder.ColumnUse) string {
 
 // columnNotes lists what users should know of columns: which were left out, then oddities of others.
 func columnNotes(columns []encoder.ColumnUse) []string {
-	var leftOut, odd []string
+	var leftOut, reasons []string
+	odd := make(map[string][]string) // columns by what is odd
 	for _, c := range columns {
 		switch {
 		case c.Use == encoder.UseLeftOut:
 			leftOut = append(leftOut, "left out: "+c.Column+": "+c.Reason)
 		case c.Use != encoder.UseExcluded && c.Reason != "":
-			odd = append(odd, c.Column+": "+c.Reason)
+			if odd[c.Reason] == nil {
+				reasons = append(reasons, c.Reason)
+			}
+			odd[c.Reason] = append(odd[c.Reason], c.Column)
 		}
 	}
-	return append(leftOut, odd...)
+	for _, reason := range reasons {
+		names, more := odd[reason], ""
+		if left := len(names) - mostColumnLines; left > 0 {
+			names, more = names[:mostColumnLines], fmt.Sprintf(" and %d more", left)
+		}
+		leftOut = append(leftOut, strings.Join(names, ", ")+more+": "+reason)
+	}
+	return leftOut
 }
 
 // share formats a share in percent; empty for 0.

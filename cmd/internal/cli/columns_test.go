@@ -16,6 +16,7 @@ func someColumns() []encoder.ColumnUse {
 		{Column: "age", Type: "int64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 2, Missing: 0.049},
 		{Column: "sum", Type: "float64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 1, Missing: 0.0004},
 		{Column: "city", Type: "utf8", Use: encoder.UseFeature, Kind: encoder.Category, Dims: 51, Missing: 0.25, Distinct: 300, Kept: 50, Other: 0.3, Reason: "the 50 commonest of 300 values"},
+		{Column: "town", Type: "utf8", Use: encoder.UsePassthrough, Reason: "the 50 commonest of 300 values"},
 		{Column: "day", Type: "date32", Use: encoder.UseFeature, Kind: encoder.Time, Dims: 5},
 		{Column: "key", Type: "utf8", Use: encoder.UsePassthrough},
 		{Column: "secret", Type: "utf8", Use: encoder.UseExcluded, Missing: 0.5},
@@ -28,7 +29,7 @@ func TestColumnsAboveAResult(t *testing.T) {
 	WriteColumns(&b, someColumns(), "look there")
 	want := `columns: 4 of 5 are features (2 numbers, 1 category, 1 date or time; 59 dimensions)
   left out: id: it looks like an identifier
-  city: the 50 commonest of 300 values
+  city, town: the 50 commonest of 300 values
 `
 	if b.String() != want {
 		t.Errorf("written\n%s\nwant\n%s", b.String(), want)
