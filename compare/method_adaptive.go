@@ -14,7 +14,7 @@ var adaptiveMethod = &Method{
 	Name: "adaptive", Title: "learned features, without refinement",
 	Source: learningSource,
 	Summary: "In rounds, residual's choice among cosines, ramps, hinges and boxes drawn where the previous round's model varies most. The round " +
-		"with the lowest loss on a held-out fifth of the sample wins, with as many of its features as are best.",
+		"with the lowest loss on a held-out fifth of the sample wins, with fewer of its features if these are clearly better.",
 	Refuses: refusesToLearn,
 	Select:  byLearning(adaptive.Options{}),
 }

@@ -3,6 +3,7 @@ package scoring
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/eerf-stream/eerf/internal/parallel"
 	"github.com/eerf-stream/eerf/training"
@@ -41,10 +42,10 @@ func (q *QuickBandwidth) Of(x []float32, rows, dim int) float64 {
 		squares[i] = products[i*rows+i]
 	}
 	parallel.On(q.Workers, rows, 16, func(first, next int) {
-		least := make([]float64, 0, k)
+		distances, low := make([]float64, rows-1), make([]float64, 0, rows)
 		for i := first; i < next; i++ {
-			least = nearest(least[:0], products[i*rows:(i+1)*rows], squares, i)
-			near[i] = math.Sqrt(least[k-1])
+			least, most := distancesTo(distances, products[i*rows:(i+1)*rows], squares, i)
+			near[i] = math.Sqrt(smallest(distances, k, least, most, low))
 		}
 	})
 	sum := 0.0
@@ -75,25 +76,50 @@ func (q *QuickBandwidth) centre(x []float32) {
 	}
 }
 
-// nearest appends to least, up to its capacity, the least squared distances of row i to the others, rising, given its
-// products with all rows and the squares of all rows.
-func nearest(least, products, squares []float64, i int) []float64 {
-	squares = squares[:len(products)]
+// distancesTo sets distances to the squared ones of row i to the others, given its products with all rows and the squares of all
+// rows, and returns the least and the greatest.
+func distancesTo(distances, products, squares []float64, i int) (least, most float64) {
 	square := squares[i]
-	for j, v := range products {
-		d := max(square+squares[j]-float64(2*v), 0)
-		full := len(least) == cap(least)
-		if j == i || full && !(d < least[len(least)-1]) {
-			continue
+	least, most = math.Inf(1), 0
+	for _, part := range [][2]int{{0, i}, {i + 1, len(products)}} {
+		own, others := products[part[0]:part[1]], squares[part[0]:part[1]]
+		to := distances[len(distances)-len(own):]
+		if part[0] == 0 {
+			to = distances[:len(own)]
 		}
-		if full {
-			least = least[:len(least)-1]
+		for j, v := range own {
+			d := max(square+others[j]-float64(2*v), 0)
+			to[j], least, most = d, min(least, d), max(most, d)
 		}
-		at := len(least)
-		for least = append(least, d); at > 0 && least[at-1] > d; at-- {
-			least[at] = least[at-1]
-		}
-		least[at] = d
 	}
-	return least
+	return least, most
+}
+
+// smallest returns the k-th smallest, from 1 on, of numbers between least and most: it counts them in equal steps and sorts those
+// of the step that has it. low is room for all of them.
+func smallest(numbers []float64, k int, least, most float64, low []float64) float64 {
+	const steps = 256
+	var counts [steps]int32
+	scale := (steps - 1) / (most - least)
+	if !(scale > 0) || math.IsInf(scale, 0) { // all equal, or not finite
+		sorted := append(low[:0], numbers...)
+		slices.Sort(sorted)
+		return sorted[k-1]
+	}
+	for _, v := range numbers {
+		counts[uint8((v-least)*scale)]++
+	}
+	step, before := 0, 0
+	for before+int(counts[step]) < k {
+		before += int(counts[step])
+		step++
+	}
+	low = low[:0]
+	for _, v := range numbers {
+		if int(uint8((v-least)*scale)) == step {
+			low = append(low, v)
+		}
+	}
+	slices.Sort(low)
+	return low[k-before-1]
 }

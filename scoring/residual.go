@@ -48,6 +48,7 @@ type residual struct {
 	rounds int
 
 	chosen Selection
+	seldom map[int32]bool // of what is known about candidates: those that are hardly ever another number
 	// The model of the raw outputs on the chosen features, by rising candidate number: f_k(x) = intercept[k] +
 	// Σ_j weight[k·len(model)+j]·φ_j(x).
 	model             []int32
@@ -160,33 +161,47 @@ func (r *residual) often(order []int32, most int) (pool []int32) {
 	return pool
 }
 
-// rare returns those of the candidates that are other than 0, or boxes other than 1, in too few rows. Cosines are not.
+// rare returns those of the candidates that are other than 0, or boxes other than 1, in too few rows. Cosines are not; for the others
+// it is found out once. The sum of a box is the number of rows in which it is 1.
 func (r *residual) rare(candidates []int32) map[int32]bool {
 	if r.bank.given == nil || !r.bank.given.Mixed() {
 		return nil
 	}
-	some := slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return r.bank.given.Kind(int(i)) == KindCosine })
-	if len(some) == 0 {
-		return nil
+	if r.seldom == nil {
+		r.seldom = map[int32]bool{}
 	}
-	slices.Sort(some)
-	others, ones := make([]int, len(some)), make([]int, len(some))
-	r.features(some, func(phi []float32, first, next int) {
-		for i, v := range phi {
-			if v != 0 {
-				others[i%len(some)]++
-			}
-			if v == 1 {
-				ones[i%len(some)]++
+	least, n := max(seldomRows, float64(r.sample.Rows)*seldom), float64(r.sample.Rows)
+	var unknown []int32
+	for _, i := range candidates {
+		if _, known := r.seldom[i]; known {
+			continue
+		}
+		switch r.bank.given.Kind(int(i)) {
+		case KindCosine:
+		case KindBox:
+			r.seldom[i] = r.first.Phi[i] < least || n-r.first.Phi[i] < least
+		case KindRamp, KindHinge:
+			unknown = append(unknown, i)
+		}
+	}
+	if len(unknown) == 0 {
+		return r.seldom
+	}
+	slices.Sort(unknown)
+	others := make([]int, len(unknown))
+	r.features(unknown, func(phi []float32, first, next int) {
+		for from := 0; from < len(phi); from += len(unknown) {
+			for i, v := range phi[from : from+len(unknown)] {
+				if v != 0 {
+					others[i]++
+				}
 			}
 		}
 	})
-	least, rare := max(seldomRows, float64(r.sample.Rows)*seldom), map[int32]bool{}
-	for at, i := range some {
-		box := r.bank.given.Kind(int(i)) == KindBox
-		rare[i] = float64(others[at]) < least || box && float64(r.sample.Rows-ones[at]) < least
+	for at, i := range unknown {
+		r.seldom[i] = float64(others[at]) < least
 	}
-	return rare
+	return r.seldom
 }
 
 // choose takes from the pool, one by one, the feature that lowers the ridge objective most, the first among equals by number, until

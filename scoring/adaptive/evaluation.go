@@ -18,6 +18,7 @@ type evaluation struct {
 	columns []int     // of s: that of each feature with an ω
 	z       []float32 // [N·M]
 	s       *training.Tall
+	sloped  bool // s has slopes, of what was evaluated last
 }
 
 // part is the cosines or the ramps. Their slopes begin at a panel of s, which leaves columns of zeros between them.
@@ -92,6 +93,7 @@ func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 		sums.Add(e.z[from*m:to*m], to-from, e.rows.y[from*k:to*k])
 	}
 	e.last.keep(f, sums)
+	e.sloped = true
 	return sums
 }
 

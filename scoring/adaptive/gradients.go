@@ -27,7 +27,10 @@ const floor = 1e-4
 // what the others contribute.
 func (l *learner) gradients(f *scoring.Features) (*gradients, error) {
 	e := l.evaluation(f)
-	sums := e.fill(f)
+	sums := l.last.of(f)
+	if sums == nil || !e.sloped {
+		sums = e.fill(f)
+	}
 	fitted, _, err := sums.Ridge(ridgeLevel, 0)
 	if err != nil {
 		return nil, err

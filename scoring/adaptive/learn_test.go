@@ -144,16 +144,16 @@ func TestTheWinnerIsAsItWasMeasured(t *testing.T) {
 	}
 }
 
-// Where labels are noise, the guard keeps few features; a choice alone says what it chose.
+// Where most features would only fit noise, the guard keeps few; a choice alone says what it chose.
 func TestChooseOnlyKeepsWhatHelps(t *testing.T) {
-	b := bent{scoring.Regression, 500, 6, 0, 1}
+	b := bent{scoring.Regression, 1000, 6, 0, 1}
 	s := b.sample()
 	for i := range s.Targets.Values {
-		s.Targets.Values[i] = float32(scoring.Uniforms(3, uint64(i), "adaptive/noise/1")())
+		s.Targets.Values[i] = s.X[i*b.dim] + float32(scoring.Uniforms(3, uint64(i), "adaptive/noise/1")())
 	}
 	c := Plain(b.candidates(300))
 	l := learn(t, c, s, b.task, Options{Features: 100, ChooseOnly: true})
-	if m := l.Features.Len(); m > 25 || len(l.Selection.Index) != m || l.Report.Best().Kind != ByResidual || len(l.Report.Points) != 1 {
+	if m := l.Features.Len(); m > 50 || len(l.Selection.Index) != m || l.Report.Best().Kind != ByResidual || len(l.Report.Points) != 1 {
 		t.Errorf("%d features: %+v", m, l.Report)
 	}
 	want, err := scoring.SelectFrom(scoring.NewBank(c), fitSums(c, s), fitted(s), b.task, scoring.SelectOptions{Criterion: scoring.Residual, Features: 100})
@@ -163,6 +163,27 @@ func TestChooseOnlyKeepsWhatHelps(t *testing.T) {
 	m := l.Features.Len()
 	if got := l.Selection; !slices.Equal(got.Index, want.Index[:m]) || !slices.Equal(got.Score, want.Score[:m]) || !l.Features.Equal(c.Draw(got.Index)) {
 		t.Errorf("features %v, by residual %v", got.Index, want.Index)
+	}
+}
+
+// More features are kept unless fewer are better by more than chance, on the same rows.
+func TestFewerFeaturesHaveToBeClearlyBetter(t *testing.T) {
+	const worst = math.MaxFloat64
+	for _, c := range []struct {
+		fewer, more []float64
+		beats       bool
+	}{
+		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}, false},
+		{[]float64{1, 2, 3, 4}, []float64{1.1, 2.1, 3.2, 4.1}, true},
+		{[]float64{1.1, 2.1, 3.2, 4.1}, []float64{1, 2, 3, 4}, false},
+		{[]float64{1, 2, 3, 4}, []float64{9, 1.5, 2, 4}, false}, // by one row
+		{[]float64{1, 2}, nil, true},
+		{nil, []float64{1, 2}, false},
+		{nil, nil, false},
+	} {
+		if got := (verdict{loss: worst, losses: c.fewer}).beats(verdict{loss: worst, losses: c.more}); got != c.beats {
+			t.Errorf("%v beat %v: %v", c.fewer, c.more, got)
+		}
 	}
 }
 

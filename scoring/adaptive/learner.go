@@ -70,8 +70,8 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 	return l, nil
 }
 
-// measure judges features and records them as a point. Order is that of their choice, and the point then has the first of them
-// that make the least loss; nil for features that are judged as they are. A loss that is not a number counts as the greatest.
+// measure judges features and records them as a point. Order is that of their choice, and the point then has as many of the first
+// as the guard keeps; nil for features that are judged as they are. A loss that is not a number counts as the greatest.
 func (l *learner) measure(p *point, order []int32) error {
 	v, err := l.judge(p.features, order)
 	if err != nil {

@@ -139,6 +139,7 @@ func (o *objective) weigh() {
 	if o.s == nil {
 		return
 	}
+	o.sloped = false
 	k, m := o.rows.outputs, o.features.Len()
 	for i, column := range o.columns {
 		for output := range k {

@@ -78,20 +78,24 @@ func (t totals) add(buffer []float32, rows, limit int) {
 	parallel.Tasks(workers, t.blocks(), func(_, n int) { t.addBlock(n, buffer, rows) })
 }
 
-// addBlock adds the products of one pair of panels. Blocks are ordered so that mostly the right panel stays
-// the same from one to the next, and stays in the cache.
+// addBlock adds the products of one pair of panels, kernel.BlockRows rows at a time: so much of the right panel stays in the
+// first-level cache from one tile to the next. Blocks are ordered so that mostly the right panel stays the same from one to the
+// next.
 func (t totals) addBlock(n int, buffer []float32, rows int) {
 	i, j := place(n)
 	left := buffer[i*bufferRows*panelColumns:][:bufferRows*panelColumns]
 	right := buffer[j*bufferRows*panelColumns:][:bufferRows*panelColumns]
 	to := min(panelColumns, kernel.RoundUp(t.columns-j*panelColumns, kernel.VectorColumns))
 	block := t.block(n)
-	for at := 0; at < min(panelColumns, t.columns-i*panelColumns); at += kernel.TileRows {
-		from := 0
-		if i == j {
-			from = at - at%kernel.VectorColumns
+	for first := 0; first < rows; first += kernel.BlockRows {
+		count := min(kernel.BlockRows, rows-first)
+		for at := 0; at < min(panelColumns, t.columns-i*panelColumns); at += kernel.TileRows {
+			from := 0
+			if i == j {
+				from = at - at%kernel.VectorColumns
+			}
+			kernel.Products(block[at*panelColumns:][:tileSize], left[first*panelColumns+at:], right[first*panelColumns:], count, from, to)
 		}
-		kernel.Products(block[at*panelColumns:][:tileSize], left[at:], right, rows, from, to)
 	}
 }
 
