@@ -78,11 +78,16 @@ func NewRegistry(runtime *stages.Process, process Process) *prometheus.Registry 
 	return registry
 }
 
+// maxScrapes is how many may read the metrics at a time.
+const maxScrapes = 4
+
 // Handler serves the metrics of a registry in the text format of Prometheus or in OpenMetrics, as requested.
 func Handler(registry *prometheus.Registry, logger *zap.Logger) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog:          zap.NewStdLog(logger.Named("metrics")),
 		EnableOpenMetrics: true,
+		// Each has the whole text in memory, which grows with the partitions.
+		MaxRequestsInFlight: maxScrapes,
 	})
 }
 

@@ -2,10 +2,11 @@ package selection
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -46,6 +47,9 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 		c := checkpoints[part.Partition]
 		if c == nil || c.Samples.Rows == 0 {
 			continue
+		}
+		if part.Quota > 0 && c.Samples.Rows > part.Quota { // the plan checked the memory of no more
+			return nil, &disagreement{c.Partition, c.Attempt, fmt.Sprintf("%d rows, more than the quota of %d", c.Samples.Rows, part.Quota)}
 		}
 		var rows *wire.Samples
 		var disagrees error
@@ -100,7 +104,7 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 	if err := r.awaitStable(ctx, int(c.Partition)); err != nil {
 		return nil, err
 	}
-	found := &ordinals{next: c.NextOrdinal, seen: map[int64]bool{}}
+	found := &ordinals{next: c.NextOrdinal, most: c.Samples.Rows, seen: map[int64]bool{}, rows: &wire.Samples{Partition: c.Partition, Dim: spec.Encoder.Dim}}
 	lost := ""
 	reader := pipeline.NewReader(r.log, r.logger, r.topic, int(c.Partition), pipeline.ReadOptions{
 		From: c.Samples.FirstOffset, Until: pipeline.PresentEnd, OnGap: func(g pipeline.Gap) error {
@@ -109,6 +113,7 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 		},
 	})
 	decoder, key := arrowio.NewDecoder(r.limits), wire.CheckpointKey(spec.Exploration)
+	classes := spec.Encoder.Label.Task == scoring.MultiClass
 	for record, err := range reader.Records(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("read the samples of partition %d: %w", c.Partition, err)
@@ -118,18 +123,18 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 			continue
 		}
 		rows, err := wire.DecodeSamples(decoder, record.Value, headers)
-		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs()) {
-			err = fmt.Errorf("%w: %d dimensions, %d outputs", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
+		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs() || (rows.Targets.Class != nil) != classes) {
+			err = fmt.Errorf("%w: %d dimensions, %d outputs, or the outputs of another task", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
 		}
 		if err != nil { // its rows may follow in a copy
 			lost = fmt.Sprintf("offset %d: %v", record.Offset, err)
 			continue
 		}
-		if found.add(rows) && int64(len(found.at)) >= c.Samples.Rows {
+		if found.add(rows) {
 			break // all there, or too many: later records cannot change that
 		}
 	}
-	rows, mark := found.rows(c.Partition, spec.Encoder.Dim), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
+	rows, mark := found.sorted(), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
 	mark.Add(rows, 0)
 	switch {
 	case mark == c.Samples:
@@ -157,38 +162,39 @@ func (r *sampleReader) awaitStable(ctx context.Context, partition int) error {
 	})
 }
 
-// ordinals collects rows by their ordinals.
+// ordinals collects rows by their ordinals. It copies them: a message may have one row that is new among many that are not.
 type ordinals struct {
 	next int64 // ordinals from here on are ignored
+	most int64 // rows that there should be
 	seen map[int64]bool
-	at   []rowAt
+	rows *wire.Samples // in the order in which they were found, at most one too many
 }
 
-type rowAt struct {
-	rows *wire.Samples
-	i    int
-}
-
-// add adds the rows that are not there yet, and reports whether there were any.
+// add adds the rows that are not there yet, and reports whether there are enough.
 func (o *ordinals) add(rows *wire.Samples) bool {
-	before := len(o.at)
 	for i, ordinal := range rows.Ordinal {
-		if ordinal < o.next && !o.seen[ordinal] {
+		if ordinal < o.next && !o.seen[ordinal] && int64(o.rows.Rows()) <= o.most {
 			o.seen[ordinal] = true
-			o.at = append(o.at, rowAt{rows, i})
+			o.rows.Append(rows, i)
 		}
 	}
-	return len(o.at) > before
+	return int64(o.rows.Rows()) >= o.most
 }
 
-// rows returns the collected rows in ordinal order.
-func (o *ordinals) rows(partition int32, dim int) *wire.Samples {
-	sort.Slice(o.at, func(i, j int) bool {
-		return o.at[i].rows.Ordinal[o.at[i].i] < o.at[j].rows.Ordinal[o.at[j].i]
-	})
-	all := &wire.Samples{Partition: partition, Dim: dim}
-	for _, at := range o.at {
-		all.Append(at.rows, at.i)
+// sorted returns the rows in ordinal order.
+func (o *ordinals) sorted() *wire.Samples {
+	at := o.rows.Ordinal
+	if slices.IsSorted(at) {
+		return o.rows
+	}
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(at[i], at[j]) })
+	all := &wire.Samples{Partition: o.rows.Partition, Dim: o.rows.Dim}
+	for _, i := range order {
+		all.Append(o.rows, i)
 	}
 	return all
 }

@@ -20,6 +20,8 @@ const (
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 64 << 10
+	// maxConnections bounds what clients hold, whether they ask for anything or not; it counts as the process itself.
+	maxConnections = 256
 )
 
 // Options say what a server serves.
@@ -61,9 +63,10 @@ func Start(o Options) (*Server, error) {
 		ErrorLog:       zap.NewStdLog(o.Logger.Named("http")),
 		BaseContext:    func(net.Listener) context.Context { return ctx },
 	}
+	bounded := Bound(listener, s.http, maxConnections)
 	go func() {
 		defer close(s.served)
-		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(bounded); !errors.Is(err, http.ErrServerClosed) {
 			o.Logger.Error("HTTP is not served any more", zap.Error(err))
 		}
 	}()

@@ -62,9 +62,7 @@ func Start(o Options) (*Server, error) {
 		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the requests in progress.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
-	open := newConnections(s.listener, s.config.Connections)
-	s.http.ConnState = open.state
-	listener := net.Listener(open)
+	listener := admin.Bound(s.listener, s.http, s.config.Connections)
 	if secured != nil {
 		listener = tls.NewListener(listener, secured)
 	}

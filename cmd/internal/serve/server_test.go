@@ -15,7 +15,6 @@ import (
 	"math/big"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,44 +133,6 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	}
 	if got := status(idle[0]); got != "" {
 		t.Errorf("the longest idle connection is open: %q", got)
-	}
-}
-
-// restless is a connection that is never used.
-type restless struct{ net.Conn }
-
-func (restless) Close() error { return nil }
-
-// Connections beyond the limit wait until one is done or idle. One address has half of them.
-func TestConnectionsAreBounded(t *testing.T) {
-	l := newConnections(nil, 4)
-	open := func(address byte) *connection {
-		return &connection{Conn: restless{}, of: l, address: netip.AddrFrom4([4]byte{10, 0, 0, address})}
-	}
-	var busy []*connection
-	for i := range byte(4) {
-		c := open(1 + i/2)
-		if got := l.admit(c); got != admitted {
-			t.Fatal(got)
-		}
-		l.state(c, http.StateActive)
-		busy = append(busy, c)
-	}
-	if got := l.admit(open(1)); got != refused {
-		t.Errorf("a third one of an address: %d", got)
-	}
-	waits := make(chan int)
-	go func() { waits <- l.admit(open(3)) }()
-	l.state(busy[2], http.StateIdle)
-	if got := stagestest.Await(t, "a place", waits); got != admitted || !busy[2].gone || busy[0].gone || l.open != 4 {
-		t.Errorf("%d, %d are open, idle one closed %v", got, l.open, busy[2].gone)
-	}
-	for _, c := range busy {
-		must(t, c.Close())
-		must(t, c.Close())
-	}
-	if l.open != 1 || len(l.by) != 1 || l.resting.Len() != 1 {
-		t.Errorf("%d open, of %d addresses, %d rest", l.open, len(l.by), l.resting.Len())
 	}
 }
 

@@ -1,4 +1,4 @@
-package serve
+package admin
 
 import (
 	"container/list"
@@ -23,6 +23,13 @@ type connections struct {
 	changed chan struct{} // holds a token after a connection came to rest or was closed
 	closed  chan struct{}
 	once    sync.Once
+}
+
+// Bound returns a listener whose connections to a server are bounded so.
+func Bound(l net.Listener, server *http.Server, most int) net.Listener {
+	bounded := newConnections(l, most)
+	server.ConnState = bounded.state
+	return bounded
 }
 
 func newConnections(l net.Listener, most int) *connections {

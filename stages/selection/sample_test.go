@@ -1,0 +1,52 @@
+package selection
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// TestMessagesWithFewNewRowsAreNotHeld adds messages of which one row each is new, the last ordinals first.
+func TestMessagesWithFewNewRowsAreNotHeld(t *testing.T) {
+	const messages, rowsEach, dim = 100, 1000, 50 // 200 kB each
+	found := &ordinals{next: messages, most: messages, seen: map[int64]bool{}, rows: &wire.Samples{Dim: dim}}
+	before := liveHeap()
+	for i := range messages {
+		m := &wire.Samples{Dim: dim, Ordinal: make([]int64, rowsEach), X: make([]float32, rowsEach*dim), Targets: scoring.Targets{Outputs: 1, Values: make([]float32, rowsEach)}}
+		for row := range m.Ordinal {
+			m.Ordinal[row] = int64(messages - 1 - i + messages*row) // of later rows nothing is wanted
+		}
+		if enough := found.add(m); enough != (i == messages-1) {
+			t.Fatalf("enough %v after %d messages", enough, i+1)
+		}
+	}
+	if held := liveHeap() - before; held > 1<<20 {
+		t.Errorf("%d bytes held for %d rows of %d numbers", held, messages, dim)
+	}
+	if rows := found.sorted(); rows.Rows() != messages || !slices.IsSorted(rows.Ordinal) {
+		t.Errorf("rows %v", rows.Ordinal)
+	}
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestACheckpointOfMoreThanItsQuotaIsRefused before anything is read for it.
+func TestACheckpointOfMoreThanItsQuotaIsRefused(t *testing.T) {
+	spec := &wire.Spec{Encoder: &encoder.Encoder{Label: &encoder.Label{Task: scoring.Regression}}, Partitions: []wire.Partition{{Partition: 3, Quota: 100}}}
+	c := &wire.Checkpoint{Partition: spec.Partitions[0].Partition, Samples: wire.SampleMark{Rows: 101}}
+	_, err := new(sampleReader).read(t.Context(), spec, map[int32]*wire.Checkpoint{c.Partition: c})
+	if d := new(disagreement); !errors.As(err, &d) || d.partition != c.Partition {
+		t.Error(err)
+	}
+}
