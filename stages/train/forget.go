@@ -113,7 +113,7 @@ func (c aged) weight(halfLife float64) float64 {
 }
 
 // leastWeight is what rows count at least to be added.
-const leastWeight = 0x1p-12
+const leastWeight = 0x1p-8
 
 // solve fits all rows and, if there are enough, looks for a half-life that is better than forgetting nothing, which is
 // then fitted with a λ of its own. It returns the half-life, 0 = none.
@@ -146,7 +146,7 @@ func (g *gathered) forget(ctx context.Context, o training.Options, none *trainin
 	without, least := losses(none), 0.0
 	penalty, found := none.Lambda*g.weights(0), none
 	for i, halfLife := range halfLives {
-		if g.cells[len(g.cells)-1].age < halfLife/2 {
+		if g.cells[len(g.cells)-1].age < halfLife {
 			break // too few rows to tell it from none
 		}
 		weighted, sum := g.data(halfLife), g.weights(halfLife)

@@ -86,7 +86,7 @@ func (g *Gram) widen(z, y []float32) {
 	}
 	g.flush()
 	totals := newTotals(g.totals.columns)
-	totals.addRecoded(g.totals, wider.from(g.coding))
+	totals.addRecoded(g.totals, wider.from(g.coding), 1)
 	g.coding, g.totals = wider, totals
 	g.store(z, y)
 }
@@ -184,25 +184,27 @@ func (g *Gram) Mean(i int) float64 {
 // same shape. The side with more rows decides the coding, because rows far from a shift would leave few digits for the
 // spread of all.
 func (g *Gram) Merge(other *Gram, weight float64) {
-	m := other.Settled().weighted(weight)
-	if m.Rows() > g.rows() {
-		g.take(m)
+	m := other.Settled()
+	rows := float64(weight * m.Rows())
+	if rows > g.rows() {
+		g.take(m, weight)
 		return
 	}
-	if m.Rows() == 0 {
+	if rows == 0 {
 		return
 	}
 	if !g.coding.fixed {
 		g.coding.fix(g.buffer, g.pending)
 	}
-	g.totals.addRecoded(m.totals, g.coding.from(m.coding))
+	g.totals.addRecoded(m.totals, g.coding.from(m.coding), weight)
 }
 
-// take replaces the sums by those of m and adds its own to them.
-func (g *Gram) take(m *Moments) {
+// take replaces the sums by those of m, weighted, and adds its own to them.
+func (g *Gram) take(m *Moments, weight float64) {
 	own := g.Settled()
 	g.coding, g.totals, g.pending = m.coding.clone(), m.totals.clone(), 0
+	g.totals.scale(weight)
 	if own.Rows() > 0 {
-		g.totals.addRecoded(own.totals, g.coding.from(own.coding))
+		g.totals.addRecoded(own.totals, g.coding.from(own.coding), 1)
 	}
 }

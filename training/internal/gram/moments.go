@@ -16,17 +16,6 @@ func (m *Moments) Outputs() int { return m.outputs }
 // Rows returns the number of rows, each with its weight.
 func (m *Moments) Rows() float64 { return m.At(m.ones(), m.ones()) }
 
-// weighted returns the moments with every row counting w times.
-func (m *Moments) weighted(w float64) *Moments {
-	if w == 1 {
-		return m
-	}
-	scaled := *m
-	scaled.totals = m.totals.clone()
-	scaled.totals.scale(w)
-	return &scaled
-}
-
 func (m *Moments) ones() int { return m.totals.columns - 1 }
 
 // At returns Σ c_i·c_j over the rows for columns i <= j, where c_i = (v_i − Shift(i))·Scale(i) is the coded value.
@@ -67,6 +56,6 @@ func (m *Moments) Plus(other *Moments) *Moments {
 	}
 	sum := *m
 	sum.totals = m.totals.clone()
-	sum.totals.addRecoded(other.totals, m.coding.from(other.coding))
+	sum.totals.addRecoded(other.totals, m.coding.from(other.coding), 1)
 	return &sum
 }

@@ -105,30 +105,30 @@ func place(n int) (i, j int) {
 	return n - j*(j+1)/2, j
 }
 
-// addRecoded adds other after its columns were recoded. With v = a·u + d for every column, the last of which is the
+// addRecoded adds other, times a weight, after its columns were recoded. With v = a·u + d for every column, the last of which is the
 // ones, Σ v_i v_j = a_i a_j Σ u_i u_j + a_i d_j Σ u_i + d_i a_j Σ u_j + d_i d_j N. Products are rounded before they
 // are added, so that no compiler fuses them.
-func (t totals) addRecoded(other totals, r recoding) {
+func (t totals) addRecoded(other totals, r recoding, weight float64) {
 	ones := t.columns - 1
 	sum := make([]float64, t.panels()*panelColumns)
 	for i := range t.columns {
-		sum[i] = other.at(i, ones)
+		sum[i] = float64(weight * other.at(i, ones))
 	}
 	for n := range t.blocks() {
 		bi, bj := place(n)
 		for i := range min(panelColumns, t.columns-bi*panelColumns) {
 			at := bi*panelColumns + i
 			a, d := r.scale[at], r.shift[at]
-			linear := float64(a*sum[at]) + float64(d*sum[ones])
+			linear, square := float64(a*sum[at])+float64(d*sum[ones]), float64(a*weight)
 			row, from := t.block(n)[i*panelColumns:][:panelColumns], other.block(n)[i*panelColumns:][:panelColumns]
 			for j := range row {
 				aj, dj := r.scale[bj*panelColumns+j], r.shift[bj*panelColumns+j]
-				row[j] += float64(a*aj*from[j]) + float64(linear*dj) + float64(d*aj*sum[bj*panelColumns+j])
+				row[j] += float64(square*aj*from[j]) + float64(linear*dj) + float64(d*aj*sum[bj*panelColumns+j])
 			}
 		}
 	}
 	for i := range t.columns {
 		a, d := r.scale[i], r.shift[i]
-		t.moved[i] += float64(a*a*other.moved[i]) + float64(2*a*d*sum[i]) + float64(d*d*sum[ones])
+		t.moved[i] += float64(a*a*weight*other.moved[i]) + float64(2*a*d*sum[i]) + float64(d*d*sum[ones])
 	}
 }
