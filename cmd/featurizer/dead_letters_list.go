@@ -72,7 +72,7 @@ func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Proc
 
 func printLetters(w io.Writer, list letterList) {
 	if list.Letters == 0 {
-		fmt.Fprintf(w, "no such dead letters on %s\n", list.Topic)
+		fmt.Fprintf(w, "%s has no such dead letters\n", list.Topic)
 		return
 	}
 	t := cli.NewTable(w, "", "stage", "reason", "letters", "rows", "first", "last")

@@ -63,7 +63,7 @@ func Create(ctx context.Context, broker Broker, config Config) (done []string, e
 func Check(ctx context.Context, broker Broker, config Config) error {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if err != nil {
-		return fmt.Errorf("topic %s: %w", config.Events, err)
+		return absent(config.Events, err)
 	}
 	events, err := broker.TopicConfig(ctx, config.Events)
 	if err != nil {
@@ -75,18 +75,26 @@ func Check(ctx context.Context, broker Broker, config Config) error {
 	}
 	for _, topic := range []string{config.Explorations, config.FeatureSets, config.Models} {
 		if _, err := broker.Partitions(ctx, topic); err != nil {
-			faults = append(faults, fmt.Errorf("topic %s: %w", topic, err))
+			faults = append(faults, absent(topic, err))
 		}
 	}
 	for _, topic := range config.coPartitioned() {
 		switch have, err := broker.Partitions(ctx, topic); {
 		case err != nil:
-			faults = append(faults, fmt.Errorf("topic %s: %w", topic, err))
+			faults = append(faults, absent(topic, err))
 		case have < partitions:
 			faults = append(faults, fmt.Errorf("topic %s: %d partitions, events has %d: %w", topic, have, partitions, ErrNotCoPartitioned))
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// absent is the fault of a topic that cannot be looked up.
+func absent(topic string, err error) error {
+	if errors.Is(err, pipeline.ErrUnknownTopic) {
+		return fmt.Errorf("topic %s: %w: featurizer topics create makes it", topic, err)
+	}
+	return fmt.Errorf("topic %s: %w", topic, err)
 }
 
 // WaitCoPartitioned returns when each topic has the partition. Until then it keeps warning that the topics have to be
