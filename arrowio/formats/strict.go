@@ -68,6 +68,9 @@ func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
 func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFault) {
 	t, columns := &d.table, of.columns
 	strange := of.find(t.columns)
+	if !strange && t.faultless(of, allowMissing) {
+		return nil
+	}
 	for row := 0; row < t.rows && len(faults) < maxRowFaults; row++ {
 		seen := 0
 		for i := range of.given {
@@ -96,6 +99,42 @@ func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFaul
 		of.given = nil // names of a caller's choice
 	}
 	return faults[:min(len(faults), maxRowFaults)]
+}
+
+// faultless reports, column by column, whether no row has a fault.
+func (t *table) faultless(of *RowColumns, allowMissing bool) bool {
+	encoded := 0
+	for i := range of.given {
+		c, at := &t.columns[i], of.given[i].place
+		if at < 0 {
+			continue
+		}
+		encoded++
+		named := 0 // rows
+		for _, n := range c.counts {
+			named += n
+		}
+		if named < t.rows && !allowMissing || !t.fits(c, &of.columns[at]) {
+			return false
+		}
+	}
+	return allowMissing || encoded == len(of.columns)
+}
+
+// fits reports whether all values of a column are of the kind that is wanted.
+func (t *table) fits(c *column, wanted *encoder.Column) bool {
+	switch wanted.Kind {
+	case encoder.Numeric:
+		return c.counts[cellBool]+c.counts[cellText]+c.counts[cellList]+c.counts[cellOther] == 0
+	case encoder.Category:
+		return c.counts[cellList]+c.counts[cellOther] == 0
+	}
+	for _, v := range c.cells {
+		if t.misfit(wanted, v) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // find sets the places of the columns of a message, once for all of its rows, and reports whether nobody knows one. Most messages
