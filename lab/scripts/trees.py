@@ -19,7 +19,6 @@ import os
 import pathlib
 import platform
 import sys
-import tempfile
 import time
 
 REGRESSION = ("airfoil", "concrete", "parkinsons", "sml", "skillcraft", "pumadyn32nm", "keggdirected")
@@ -35,7 +34,7 @@ def options():
     parser.add_argument("--trees", type=lambda s: [int(n) for n in s.split(",")], default=[500], help="numbers of trees, with commas")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", choices=("lightgbm", "hist-gradient-boosting"), help="one of the libraries")
-    parser.add_argument("--compile", action="store_true", help="also time LightGBM's trees as machine code, by lleaves")
+    parser.add_argument("--compile", action="store_true", help="time LightGBM's trees in ONNX Runtime too")
     parser.add_argument("--out", default="-", help="file of the output; - is standard output")
     parser.add_argument("sets", nargs="+", choices=REGRESSION + CLASSES + NEWS)
     return parser.parse_args()
@@ -181,14 +180,16 @@ def classes(name):
 
 
 def compiled(model, x):
-    """The microseconds that a row takes LightGBM's trees, compiled by lleaves."""
-    import lleaves
+    """The microseconds that a row takes LightGBM's trees in ONNX Runtime."""
+    import onnxruntime
+    from onnxmltools import convert_lightgbm
+    from onnxmltools.convert.common.data_types import FloatTensorType
 
-    with tempfile.NamedTemporaryFile(suffix=".txt") as file:
-        model.booster_.save_model(file.name)
-        machine_code = lleaves.Model(model_file=file.name)
-        machine_code.compile()
-    return 1e6 * timed(lambda x: machine_code.predict(x, n_jobs=OPTIONS.threads), np.ascontiguousarray(x, np.float64))[1] / len(x)
+    made = convert_lightgbm(model, initial_types=[("x", FloatTensorType([None, x.shape[1]]))], zipmap=False)
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = settings.inter_op_num_threads = OPTIONS.threads
+    session = onnxruntime.InferenceSession(made.SerializeToString(), settings, providers=["CPUExecutionProvider"])
+    return 1e6 * timed(lambda x: session.run(None, {"x": x}), np.ascontiguousarray(x, np.float32))[1] / len(x)
 
 
 def error(task, predicted, y):
