@@ -191,7 +191,7 @@ func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
 		{append([]string{"fit", "--criterion", "correlation", "--out", filepath.Join(t.TempDir(), "model.arrow")}, small...), "binary "},
 	} {
 		result := clitest.Run(t, newRoot, c.args...)
-		if said := words(result.Out + result.Err); result.Code != cli.ExitOK || !strings.Contains(said, c.says) || !strings.Contains(said, `"maybe" in 1 rows`) {
+		if said := words(result.Out + result.Err); result.Code != cli.ExitOK || !strings.Contains(said, c.says) || !strings.Contains(said, `"maybe" in 1 row`) {
 			t.Errorf("%s: exit code %d:\n%s\n%s", c.args[0], result.Code, result.Out, result.Err)
 		}
 	}
