@@ -11,8 +11,9 @@ const (
 	// cellRows is how many rows of a lane a cell has when it closes. Cells that are older have twice as many, and twice
 	// that, and so on: an exponential histogram (Datar, Gionis, Indyk, Motwani, SIAM Journal on Computing 31 (2002)).
 	cellRows = 512
-	// newestRows is how many of the newest held-out rows models are judged by, at least.
-	newestRows = 500
+	// newestRows is how many of the newest held-out rows models are judged by, at least, and recentRows by how many those
+	// that forget: soon after a change, older ones are of the world before.
+	newestRows, recentRows = 1000, 400
 	// maxLevel is how often cells become larger: beyond four times the longest half-life ages tell nothing.
 	maxLevel = 10
 	// MaxCells bounds the cells of a lane.

@@ -19,7 +19,7 @@ type heldOutRows struct {
 // heldOut returns the newest held-out rows, in hash order, on which neither the new
 // challenger nor the incumbent was fitted.
 func (t *Trainer) heldOut(challenger, incumbent *wire.Model) heldOutRows {
-	sample := t.newestHeldOut(t.agedCells(), challenger.Metrics.Seen != nil)
+	sample := t.newestHeldOut(t.agedCells(), challenger.Metrics.Seen != nil, challenger.Metrics.HalfLife)
 	z, y, _ := sample.Rows()
 	rows := heldOutRows{sample.IDs(), z, y}
 	return rows.only(func(i int) bool { return incumbent.HeldOut(rows.ids[i]) })
@@ -71,7 +71,7 @@ func (t *Trainer) compare(ctx context.Context, j *wire.Judgement, challenger, in
 		return errors.New("no rows are held out, or there are no others")
 	}
 	rows := t.heldOut(challenger, incumbent)
-	for i, c := range t.judging(t.agedCells(), challenger.Metrics.Seen != nil) {
+	for i, c := range t.judging(t.agedCells(), challenger.Metrics.Seen != nil, challenger.Metrics.HalfLife) {
 		if i == 0 || c.oldest.Before(j.From) {
 			j.From = c.oldest
 		}

@@ -18,26 +18,22 @@ var halfLives = []float64{1_000, 4_000, 16_000, 64_000, 256_000}
 // beyond is by how many standard errors a half-life has to be better than none: several are tried on the same rows.
 const beyond = 2
 
-// gathered are the rows of a trainer, ready to be fitted.
+// gathered are the rows of a trainer, and which of them judge.
 type gathered struct {
-	cells      []aged         // the newest first
-	judging    map[*cell]bool // those whose held-out rows judge
-	all        dataset
+	cells      []aged                     // the newest first
+	judging    map[*cell]bool             // those whose held-out rows judge
 	evaluation *training.EvaluationSample // of the newest held-out rows
-	seen       int64                      // held-out rows that the exploration may have seen
 	of         *Trainer
 }
 
-// gather looks through the cells.
-func (t *Trainer) gather() *gathered {
+// gather looks through the cells for models with a half-life or, if that is 0, that forget nothing.
+func (t *Trainer) gather(halfLife float64) *gathered {
 	g := &gathered{of: t, cells: t.agedCells(), judging: map[*cell]bool{}}
 	withSeen := t.needsSeen(g.cells)
-	for _, c := range t.judging(g.cells, withSeen) {
+	for _, c := range t.judging(g.cells, withSeen, halfLife) {
 		g.judging[c.cell] = true
 	}
-	g.all = g.data(0)
-	g.seen = g.all.settle()
-	g.evaluation = t.newestHeldOut(g.cells, withSeen)
+	g.evaluation = t.newestHeldOut(g.cells, withSeen, halfLife)
 	return g
 }
 
@@ -54,9 +50,9 @@ func (t *Trainer) needsSeen(cells []aged) bool {
 
 // newestHeldOut samples the held-out rows of the newest cells that have enough of them, or of all that can judge, with
 // or without those that the exploration may have seen.
-func (t *Trainer) newestHeldOut(cells []aged, withSeen bool) *training.EvaluationSample {
+func (t *Trainer) newestHeldOut(cells []aged, withSeen bool, halfLife float64) *training.EvaluationSample {
 	sample := t.newEvaluation()
-	for _, c := range t.judging(cells, withSeen) {
+	for _, c := range t.judging(cells, withSeen, halfLife) {
 		sample.Merge(c.evaluation)
 		if withSeen && c.seenEvaluation != nil {
 			sample.Merge(c.seenEvaluation)
@@ -65,11 +61,14 @@ func (t *Trainer) newestHeldOut(cells []aged, withSeen bool) *training.Evaluatio
 	return sample
 }
 
-// judging returns the cells whose held-out rows judge: the newest that have enough of them.
-func (t *Trainer) judging(cells []aged, withSeen bool) (newest []aged) {
-	rows := 0
+// judging returns the cells whose held-out rows judge a model: the newest that have enough of them.
+func (t *Trainer) judging(cells []aged, withSeen bool, halfLife float64) (newest []aged) {
+	rows, enough := 0, newestRows
+	if halfLife > 0 {
+		enough = recentRows
+	}
 	for _, c := range cells {
-		if c.folded() || t.ages && rows >= newestRows {
+		if c.folded() || t.ages && rows >= enough {
 			continue
 		}
 		newest = append(newest, c)
@@ -115,21 +114,36 @@ func (c aged) weight(halfLife float64) float64 {
 // leastWeight is what rows count at least to be added.
 const leastWeight = 0x1p-8
 
+// solved is a fit with what it is judged by.
+type solved struct {
+	*solution
+	data       dataset
+	evaluation *training.EvaluationSample
+	halfLife   float64 // 0 = none
+	seen       int64   // held-out rows that the exploration may have seen
+}
+
 // solve fits all rows and, if there are enough, looks for a half-life that is better than forgetting nothing, which is
-// then fitted with a λ of its own. It returns the half-life, 0 = none.
-func (g *gathered) solve(ctx context.Context, o training.Options) (*solution, dataset, float64, error) {
-	result, err := g.all.solve(ctx, o)
-	if err != nil || !g.of.ages || result.OnFit == result.Model {
-		return result, g.all, 0, err
+// then fitted with a λ of its own.
+func (t *Trainer) solve(ctx context.Context, o training.Options) (*solved, error) {
+	none, err := t.gather(0).fit(ctx, o, 0)
+	if err != nil || !t.ages || none.OnFit == none.Model {
+		return none, err
 	}
-	halfLife, err := g.forget(ctx, o, result.OnFit)
+	recent := t.gather(halfLives[0])
+	halfLife, err := recent.forget(ctx, o, none.OnFit)
 	if err != nil || halfLife == 0 {
-		return result, g.all, 0, err
+		return none, err
 	}
-	weighted := g.data(halfLife)
-	weighted.settle()
-	result, err = weighted.solve(ctx, o)
-	return result, weighted, halfLife, err
+	return recent.fit(ctx, o, halfLife)
+}
+
+func (g *gathered) fit(ctx context.Context, o training.Options, halfLife float64) (*solved, error) {
+	s := &solved{data: g.data(halfLife), evaluation: g.evaluation, halfLife: halfLife}
+	s.seen = s.data.settle()
+	var err error
+	s.solution, err = s.data.solve(ctx, o)
+	return s, err
 }
 
 // forget returns the half-life with the least loss on the newest held-out rows if that is below the loss of none by more

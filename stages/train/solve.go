@@ -16,14 +16,13 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	if t.Rows() < max(1, t.config.MinRows) {
 		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), max(1, t.config.MinRows))
 	}
-	g := t.gather()
-	result, all, halfLife, err := g.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
+	result, err := t.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
 	if err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
-	metrics := t.metrics(result, all, g.evaluation)
-	metrics.HalfLife = halfLife
-	metrics.Seen = t.seenRows(g.seen, result.HeldOutRows)
+	metrics := t.metrics(result)
+	metrics.HalfLife = result.halfLife
+	metrics.Seen = t.seenRows(result.seen, result.HeldOutRows)
 	if share := t.RowShare(); share < 1 {
 		metrics.RowShare = share
 	}
@@ -44,7 +43,7 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	if w := t.config.Window; w > 0 {
 		model.Window = strconv.FormatInt(w, 10)
 	}
-	if g.seen == 0 {
+	if result.seen == 0 {
 		model.NotHeldOut = t.learnedFrom
 	}
 	if err := model.Validate(); err != nil {
@@ -75,7 +74,8 @@ func (t *Trainer) seenRows(seen, heldOut int64) *wire.SeenRows {
 }
 
 // metrics measures the model that was fitted without the held-out rows, on those rows.
-func (t *Trainer) metrics(result *solution, all dataset, evaluation *training.EvaluationSample) wire.Metrics {
+func (t *Trainer) metrics(result *solved) wire.Metrics {
+	evaluation, all := result.evaluation, result.data
 	metrics := wire.Metrics{LambdaRule: string(result.Rule), LambdaPath: result.path(), Descent: result.last}
 	if evaluation.Len() == 0 || all.fit.len() == 0 {
 		return metrics
