@@ -52,6 +52,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p.until("a new field", func(m families) bool { _, found := sum(m, "eerf_unknown_field_rows_total"); return found })
 	b.compareClasses()
 	p.until("live errors", func(m families) bool { _, found := sum(m, "eerf_live_auc_ratio"); return found })
+	p.until("their noise", func(m families) bool { _, found := sum(m, "eerf_live_excess_standard_errors"); return found })
 	// As the selection would do it, but that is waiting for the checkpoints that are held back.
 	p.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
 	return p, drawn, classes

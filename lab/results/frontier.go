@@ -138,7 +138,7 @@ func (c curve) cell(size int) string {
 	if i < 0 {
 		return none
 	}
-	return fmt.Sprintf("%.3g · %s", c.points[i].error, short(c.points[i].micros))
+	return fmt.Sprintf("%.3g·%s", c.points[i].error, short(c.points[i].micros))
 }
 
 // Sizes of the figure, in the units of its view box.
