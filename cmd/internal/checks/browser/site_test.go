@@ -52,7 +52,7 @@ events: {label: [%s]}
 exploration: {criterion: residual, features: 24, candidates: 480, sample_rate: 1, sample_rows: 4000, calibration_rows: 400}
 subsample: {checkpoint_interval: 200ms}
 featurize: {commit_interval: 200ms}
-train: {interval: 1s}
+train: {interval: 5s}
 admin: {listen: "127.0.0.1:0"}
 `, s.broker.Addr(), demo.SyntheticLabel))
 	arguments := []string{"-c", configuration}
