@@ -25,14 +25,15 @@ page instead, --frontier the errors against the time of a row, of results of one
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown page")
 	flags.StringVar(&o.only, "only", "results", "the section of the page")
 	flags.StringVar(&o.overview, "overview", "", "draw the tables of a page into this SVG file instead")
-	flags.StringVar(&o.frontier, "frontier", "", "draw errors against times into this SVG file, and write them as the tables")
+	flags.BoolVar(&o.frontier, "frontier", false, "write errors and times of a row as the tables")
 	return c
 }
 
 // options are the flags.
 type options struct {
-	trees                          []string
-	into, only, overview, frontier string
+	trees                []string
+	into, only, overview string
+	frontier             bool
 }
 
 func (o options) run(args []string, w io.Writer) error {
@@ -42,7 +43,7 @@ func (o options) run(args []string, w io.Writer) error {
 		}
 		return drawOverview(o.overview, args[0])
 	}
-	if o.frontier != "" {
+	if o.frontier {
 		return o.writeFrontier(args, w)
 	}
 	results, err := readResults(args)
@@ -65,7 +66,7 @@ func (o options) write(w io.Writer, tables string) error {
 	return replace(o.into, o.only, tables)
 }
 
-// writeFrontier draws the frontier and writes its tables.
+// writeFrontier writes the tables of the frontier.
 func (o options) writeFrontier(args []string, w io.Writer) error {
 	all, err := readFrontier(args, o.trees)
 	if err != nil {
@@ -76,5 +77,5 @@ func (o options) writeFrontier(args []string, w io.Writer) error {
 	}
 	var b strings.Builder
 	writeFrontier(&b, all)
-	return errors.Join(drawFrontier(o.frontier, all), o.write(w, b.String()))
+	return o.write(w, b.String())
 }

@@ -66,14 +66,23 @@ func (v verdict) beats(other verdict) bool {
 	if v.losses == nil || other.losses == nil {
 		return v.losses != nil
 	}
-	sum, squares, n := 0.0, 0.0, float64(len(v.losses))
+	less := make([]float64, len(v.losses))
 	for i, loss := range v.losses {
-		d := other.losses[i] - loss
-		sum += d
-		squares += float64(d * d)
+		less[i] = other.losses[i] - loss
 	}
-	mean := sum / n
-	return mean > float64(clearly*math.Sqrt(max(squares/n-float64(mean*mean), 0)/n))
+	mean, standardError := spread(less)
+	return mean > float64(clearly*standardError)
+}
+
+// spread returns the mean of values, and its standard error from their variance.
+func spread(values []float64) (mean, standardError float64) {
+	sum, squares, n := 0.0, 0.0, float64(len(values))
+	for _, v := range values {
+		sum += v
+		squares += float64(v * v)
+	}
+	mean = sum / n
+	return mean, math.Sqrt(max(squares/n-float64(mean*mean), 0) / n)
 }
 
 // judge returns the verdict on features, or with their order of choice that on the longest of the prefixes that the one of least loss
@@ -115,7 +124,7 @@ func (l *learner) loss(t *scoring.Transformer, fit, heldOut *training.Sums) (ver
 	if err != nil {
 		return worst, err
 	}
-	sum, squares, outputs, losses := 0.0, 0.0, l.heldOut.outputs, make([]float64, 0, l.heldOut.n)
+	outputs, losses := l.heldOut.outputs, make([]float64, 0, l.heldOut.n)
 	predicted := make([]float32, min(l.heldOut.n, scoring.BlockRows)*outputs)
 	t.EachBlock(l.heldOut.x, l.heldOut.n, l.o.Workers, func(phi []float32, first, next int) {
 		found.OnFit.Predict(predicted[:(next-first)*outputs], phi, next-first)
@@ -126,13 +135,9 @@ func (l *learner) loss(t *scoring.Transformer, fit, heldOut *training.Sums) (ver
 				own += float64(weight * float64(e*e))
 			}
 			losses = append(losses, own)
-			sum += own
-			squares += float64(own * own)
 		}
 	})
-	n := float64(l.heldOut.n)
-	mean := sum / n
-	standardError := math.Sqrt(max(squares/n-float64(mean*mean), 0) / n)
+	mean, standardError := spread(losses)
 	if v := mean + standardError; math.IsInf(v, 0) || math.IsNaN(v) {
 		return worst, nil
 	}

@@ -16,10 +16,9 @@ type heldOutRows struct {
 	z, y []float32 // [rows·M], [rows·K]
 }
 
-// heldOut returns the newest held-out rows, in hash order, on which neither the new
-// challenger nor the incumbent was fitted.
-func (t *Trainer) heldOut(challenger, incumbent *wire.Model) heldOutRows {
-	sample := t.newestHeldOut(t.agedCells(), challenger.Metrics.Seen != nil, challenger.Metrics.HalfLife)
+// heldOut returns the held-out rows of cells, in hash order, on which the incumbent was not fitted either.
+func (t *Trainer) heldOut(cells []aged, withSeen bool, incumbent *wire.Model) heldOutRows {
+	sample := t.heldOutOf(cells, withSeen)
 	z, y, _ := sample.Rows()
 	rows := heldOutRows{sample.IDs(), z, y}
 	return rows.only(func(i int) bool { return incumbent.HeldOut(rows.ids[i]) })
@@ -70,8 +69,10 @@ func (t *Trainer) compare(ctx context.Context, j *wire.Judgement, challenger, in
 	if challenger.Judged == nil {
 		return errors.New("no rows are held out, or there are no others")
 	}
-	rows := t.heldOut(challenger, incumbent)
-	for i, c := range t.judging(t.agedCells(), challenger.Metrics.Seen != nil, challenger.Metrics.HalfLife) {
+	withSeen := challenger.Metrics.Seen != nil
+	judging := t.judging(t.agedCells(), withSeen, challenger.Metrics.HalfLife)
+	rows := t.heldOut(judging, withSeen, incumbent)
+	for i, c := range judging {
 		if i == 0 || c.oldest.Before(j.From) {
 			j.From = c.oldest
 		}

@@ -21,19 +21,17 @@ const beyond = 2
 // gathered are the rows of a trainer, and which of them judge.
 type gathered struct {
 	cells      []aged                     // the newest first
-	judging    map[*cell]bool             // those whose held-out rows judge
+	judging    []aged                     // those whose held-out rows judge
 	evaluation *training.EvaluationSample // of the newest held-out rows
 	of         *Trainer
 }
 
 // gather looks through the cells for models with a half-life or, if that is 0, that forget nothing.
 func (t *Trainer) gather(halfLife float64) *gathered {
-	g := &gathered{of: t, cells: t.agedCells(), judging: map[*cell]bool{}}
+	g := &gathered{of: t, cells: t.agedCells()}
 	withSeen := t.needsSeen(g.cells)
-	for _, c := range t.judging(g.cells, withSeen, halfLife) {
-		g.judging[c.cell] = true
-	}
-	g.evaluation = t.newestHeldOut(g.cells, withSeen, halfLife)
+	g.judging = t.judging(g.cells, withSeen, halfLife)
+	g.evaluation = t.heldOutOf(g.judging, withSeen)
 	return g
 }
 
@@ -48,11 +46,10 @@ func (t *Trainer) needsSeen(cells []aged) bool {
 	return len(t.learnedFrom) > 0 && rows < enoughUnseen
 }
 
-// newestHeldOut samples the held-out rows of the newest cells that have enough of them, or of all that can judge, with
-// or without those that the exploration may have seen.
-func (t *Trainer) newestHeldOut(cells []aged, withSeen bool, halfLife float64) *training.EvaluationSample {
+// heldOutOf samples the held-out rows of cells, with or without those that the exploration may have seen.
+func (t *Trainer) heldOutOf(cells []aged, withSeen bool) *training.EvaluationSample {
 	sample := t.newEvaluation()
-	for _, c := range t.judging(cells, withSeen, halfLife) {
+	for _, c := range cells {
 		sample.Merge(c.evaluation)
 		if withSeen && c.seenEvaluation != nil {
 			sample.Merge(c.seenEvaluation)
@@ -61,7 +58,8 @@ func (t *Trainer) newestHeldOut(cells []aged, withSeen bool, halfLife float64) *
 	return sample
 }
 
-// judging returns the cells whose held-out rows judge a model: the newest that have enough of them.
+// judging returns the cells whose held-out rows judge a model: the newest that have enough of them, or
+// all that can judge.
 func (t *Trainer) judging(cells []aged, withSeen bool, halfLife float64) (newest []aged) {
 	rows, enough := 0, newestRows
 	if halfLife > 0 {
@@ -80,15 +78,18 @@ func (t *Trainer) judging(cells []aged, withSeen bool, halfLife float64) (newest
 // data merges the cells, each lane's in order. Rows to fit on count 2^(−age/half-life) times; 0 = all count once.
 // Held-out rows that do not judge any more are left out until their cell is folded: they may be of another time.
 func (g *gathered) data(halfLife float64) dataset {
-	weights := map[*cell]float64{}
+	weights, judges := map[*cell]float64{}, map[*cell]bool{}
 	for _, c := range g.cells {
 		weights[c.cell] = c.weight(halfLife)
+	}
+	for _, c := range g.judging {
+		judges[c.cell] = true
 	}
 	all := g.of.newDataset()
 	for _, l := range g.of.lanes {
 		for _, c := range l.cells {
 			if w := weights[c]; w > leastWeight {
-				all.merge(c, w, g.judging[c])
+				all.merge(c, w, judges[c])
 			}
 		}
 	}
