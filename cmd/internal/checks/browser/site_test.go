@@ -52,7 +52,7 @@ events: {label: [%s]}
 exploration: {criterion: residual, features: 24, candidates: 480, sample_rate: 1, sample_rows: 4000, calibration_rows: 400}
 subsample: {checkpoint_interval: 200ms}
 featurize: {commit_interval: 200ms}
-train: {interval: 5s}
+train: {interval: 1s}
 admin: {listen: "127.0.0.1:0"}
 `, s.broker.Addr(), demo.SyntheticLabel))
 	arguments := []string{"-c", configuration}
@@ -116,7 +116,11 @@ func (s *site) keepProducing() {
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for ctx.Err() == nil {
-			if err := s.tryProduce(ctx, 640); err != nil && ctx.Err() == nil {
+			rows := int64(640)
+			if s.flipped.Load() { // so few that the relation is not learned before the page can say so
+				rows = 40
+			}
+			if err := s.tryProduce(ctx, rows); err != nil && ctx.Err() == nil {
 				s.t.Error(err)
 				return
 			}
