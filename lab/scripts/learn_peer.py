@@ -31,6 +31,7 @@ NAME = re.compile(r"BenchmarkLearn/(\S+?)(-\d+)?\s")
 SCALES = np.array([0.5, 1, 2, 4], np.float32)
 RIDGE = 1e-4
 LEVELS = 10.0 ** np.arange(-8, 3)
+PREFIXES = (1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 ROUNDS, LAST_ROUND, STEPS, GUARDED_STEPS, MEMORY = 3, 3, 40, 4, 10
 DIRECTIONS = 24
 
@@ -186,17 +187,18 @@ class Learner:
         phase = np.concatenate([winners[1], self.phases(self.candidates - self.features)])
         return np.concatenate(parts + [sparse], axis=1), phase
 
-    def judge(self, pool):
-        """The loss of the best λ on the held-out rows, as a share of the variance."""
+    def judge(self, pool, prefixes=PREFIXES):
+        """The least loss on the held-out rows, as a share of the variance, over λ and prefixes of the features."""
         z, held = self.map(pool, self.x), self.map(pool, self.held_x)
         gram, cross, mean = moments(z, self.y)
-        scale = gram.trace() / len(gram)
         losses = []
-        for level in LEVELS:
-            shifted = gram + level * scale * np.eye(len(gram))
-            theta = np.linalg.solve(shifted, cross)
-            fitted = held @ theta.astype(np.float32) + np.float32(self.y.mean() - mean @ theta)
-            losses.append(((fitted - self.held_y) ** 2).mean())
+        for share in prefixes:
+            m = int(share * len(gram))
+            some, scale = gram[:m, :m], gram[:m, :m].trace() / m
+            for level in LEVELS:
+                theta = np.linalg.solve(some + level * scale * np.eye(m), cross[:m])
+                fitted = held[:, :m] @ theta.astype(np.float32) + np.float32(self.y.mean() - mean[:m] @ theta)
+                losses.append(((fitted - self.held_y) ** 2).mean())
         return min(losses) / self.held_y.var()
 
     # The refinement.
@@ -237,7 +239,7 @@ class Learner:
             pairs = (pairs + [(moved - p, next_gradient - gradient)])[-MEMORY:]
             p, value, gradient = moved, next_value, next_gradient
             if step % GUARDED_STEPS == 0:
-                loss = min(loss, self.judge(self.pool_at(p)))
+                loss = min(loss, self.judge(self.pool_at(p), prefixes=(1,)))
         return loss, self.pool_at(p)
 
     @staticmethod
