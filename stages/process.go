@@ -243,7 +243,7 @@ func (p *Process) Trainer() *train.Runner {
 	return &train.Runner{
 		Broker: p.Broker, State: p.State, Meter: p.Meter, Logger: p.logger(meter.StageTrain), Clock: p.Clock, Tracer: p.Tracer,
 		Pipeline: p.Settings.Pipeline.Name, Group: p.Settings.Group(meter.StageTrain), Topics: p.Settings.Topics,
-		Config: p.Settings.Train, Source: p.Source(), Live: p.Live, Readers: p.Slots.Count(), Quarantine: p.quarantine(),
+		Config: p.Settings.Train, Live: p.Live, Readers: p.Slots.Count(), Quarantine: p.quarantine(),
 	}
 }
 

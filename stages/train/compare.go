@@ -1,9 +1,7 @@
 package train
 
 import (
-	"context"
 	"errors"
-	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
@@ -19,40 +17,19 @@ type heldOutRows struct {
 // heldOut returns the held-out rows of cells, in hash order, on which the incumbent was not fitted either.
 func (t *Trainer) heldOut(cells []aged, withSeen bool, incumbent *wire.Model) heldOutRows {
 	sample := t.heldOutOf(cells, withSeen)
+	ids := sample.IDs()
 	z, y, _ := sample.Rows()
-	rows := heldOutRows{sample.IDs(), z, y}
-	return rows.only(func(i int) bool { return incumbent.HeldOut(rows.ids[i]) })
-}
-
-// only keeps some of the rows, in order. It reuses their memory.
-func (h heldOutRows) only(keep func(i int) bool) heldOutRows {
-	n := max(1, len(h.ids))
-	m, k, kept := len(h.z)/n, len(h.y)/n, 0
-	for i, id := range h.ids {
-		if keep(i) {
-			h.ids[kept] = id
-			copy(h.z[kept*m:(kept+1)*m], h.z[i*m:])
-			copy(h.y[kept*k:(kept+1)*k], h.y[i*k:])
+	n := max(1, len(ids))
+	m, k, kept := len(z)/n, len(y)/n, 0
+	for i, id := range ids {
+		if incumbent.HeldOut(id) {
+			ids[kept] = id
+			copy(z[kept*m:(kept+1)*m], z[i*m:])
+			copy(y[kept*k:(kept+1)*k], y[i*k:])
 			kept++
 		}
 	}
-	return heldOutRows{h.ids[:kept], h.z[:kept*m], h.y[:kept*k]}
-}
-
-// opponent predicts with the model that a challenger is compared with.
-type opponent interface {
-	// predict returns the outputs for each row as the trainer codes them; nil for a row that it cannot predict.
-	predict(ctx context.Context, rows heldOutRows) ([][]float32, error)
-}
-
-// sameSet predicts with a model on the trainer's own features.
-type sameSet struct {
-	*Trainer
-	model *wire.Model
-}
-
-func (s sameSet) predict(_ context.Context, rows heldOutRows) ([][]float32, error) {
-	return slices.Collect(slices.Chunk(s.predictCoded(s.model.Judged, rows), s.outputs)), nil
+	return heldOutRows{ids[:kept], z[:kept*m], y[:kept*k]}
 }
 
 // predictCoded returns the outputs of a model on the trainer's features, as the trainer codes them.
@@ -62,10 +39,9 @@ func (t *Trainer) predictCoded(model *training.Model, rows heldOutRows) []float3
 	return coded
 }
 
-// compare measures a challenger and the incumbent on the same rows, up to most (0 = all), and records the result in j.
-// Regression labels are compared as they are learned: as logarithms, if that is the transform. An error says why they
-// are not compared.
-func (t *Trainer) compare(ctx context.Context, j *wire.Judgement, challenger, incumbent *wire.Model, against opponent, most int) error {
+// compare measures a challenger and the incumbent on the same rows and records the result in j. Regression labels are compared as they
+// are learned: as logarithms, if that is the transform. An error says why they are not compared.
+func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model) error {
 	if challenger.Judged == nil {
 		return errors.New("no rows are held out, or there are no others")
 	}
@@ -80,18 +56,10 @@ func (t *Trainer) compare(ctx context.Context, j *wire.Judgement, challenger, in
 			j.To = c.newest
 		}
 	}
-	if most > 0 {
-		rows = rows.only(func(i int) bool { return i < most })
-	}
-	predicted, err := against.predict(ctx, rows)
-	if err != nil {
-		return err
-	}
-	rows = rows.only(func(i int) bool { return predicted[i] != nil })
 	if len(rows.ids) == 0 {
-		return errors.New("there is no held-out row that neither was fitted on and both can predict")
+		return errors.New("there is no held-out row that neither was fitted on")
 	}
-	ours, theirs := t.predictCoded(challenger.Judged, rows), slices.Concat(predicted...)
+	ours, theirs := t.predictCoded(challenger.Judged, rows), t.predictCoded(incumbent.Judged, rows)
 	j.Rows, j.Measure = int64(len(rows.ids)), training.MeasureMisclassification
 	compared := training.PairedMisclassification
 	if t.set.Task == scoring.Regression {

@@ -30,17 +30,16 @@ type Config struct {
 
 // The rules by which a challenger replaces the incumbent.
 const (
-	PromoteBetter           = "better"
-	PromoteBetterAcrossSets = "better_across_sets"
-	PromoteAlways           = "always"
+	PromoteBetter = "better"
+	PromoteAlways = "always"
 )
 
 // PromoteRules lists them.
-func PromoteRules() []string { return []string{PromoteBetter, PromoteBetterAcrossSets, PromoteAlways} }
+func PromoteRules() []string { return []string{PromoteBetter, PromoteAlways} }
 
 // Promote says when a newly trained model, the challenger, replaces the one in use, the incumbent.
 type Promote struct {
-	Rule   string `key:"rule" doc:"when a newly trained model replaces the one in use: better = when it beats it on the same held-out rows, or when the one in use belongs to a feature set that is no longer in use; better_across_sets = in that case too only when it beats it, on the events of those rows; always"`
+	Rule   string `key:"rule" doc:"when a newly trained model replaces the one in use: better = when it beats it on the same held-out rows, or when the one in use belongs to a feature set that is no longer in use; always"`
 	Margin Margin `key:"margin" doc:"by how much the error of the new model must be lower: auto = the standard error of the difference, from both models' errors row by row; or a share of the error of the model in use; 0 = equal is enough; below 0, down to -1, it may be higher by that share"`
 }
 

@@ -69,7 +69,7 @@ func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	r.Meter.AddTrain(meter.Sub(r.trainer.Counts(), before))
 	for _, f := range r.features {
 		if f.restarted { // equal counts may mean other rows
-			f.restarted, r.solved, r.other = false, 0, nil
+			f.restarted, r.solved = false, 0
 		}
 	}
 	return err

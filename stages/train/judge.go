@@ -3,8 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -43,15 +41,17 @@ func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wir
 	if err := r.loadInUse(ctx, entry); err != nil {
 		return err
 	}
-	most := 0
 	if incumbent := r.inUse; incumbent.FeatureSetID != challenger.FeatureSetID {
-		j.IncumbentSet, most = incumbent.FeatureSetID, acrossRows
+		j.IncumbentSet = incumbent.FeatureSetID
+		return errors.New("it is of another feature set")
 	}
-	against, err := r.opponent(ctx, r.inUse)
-	if err != nil {
-		return err
+	switch set := r.trainer.set; {
+	case r.inUse.Model.Features != set.Set.Features.Len() || r.inUse.Model.Outputs != set.Encoder.Outputs():
+		return errors.New("the model in use does not fit its feature set")
+	case r.inUse.Judged == nil:
+		return errors.New("the model in use comes without the weights that it is to be judged by")
 	}
-	return r.trainer.compare(ctx, j, challenger, r.inUse, against, most)
+	return r.trainer.compare(j, challenger, r.inUse)
 }
 
 // loadInUse loads the model in use, unless that is done.
@@ -64,44 +64,6 @@ func (r *Runner) loadInUse(ctx context.Context, entry state.ModelEntry) error {
 		r.inUse = model
 	}
 	return err
-}
-
-// opponent returns what predicts with the model in use.
-func (r *Runner) opponent(ctx context.Context, incumbent *wire.Model) (opponent, error) {
-	if incumbent.FeatureSetID == r.trainer.FeatureSetID() {
-		r.other = nil
-		return r.newOpponent(incumbent, r.trainer.set)
-	}
-	if r.other != nil && r.other.trainer == r.trainer && r.other.model.ID == incumbent.ID {
-		return r.other, nil // it remembers predictions
-	}
-	entry, ok := r.State.Snapshot().Sets[incumbent.FeatureSetID]
-	if !ok {
-		return nil, fmt.Errorf("feature set %s is not on its topic any more", incumbent.FeatureSetID)
-	}
-	set, err := r.State.LoadSet(ctx, entry)
-	if err != nil {
-		return nil, err
-	}
-	return r.newOpponent(incumbent, set)
-}
-
-// newOpponent returns what predicts with a model of a feature set, unless the model cannot be compared.
-func (r *Runner) newOpponent(model *wire.Model, set *wire.FeatureSet) (opponent, error) {
-	t := r.trainer
-	ours, theirs := t.set.Encoder.Label, set.Encoder.Label
-	switch {
-	case theirs == nil || t.set.Task != set.Task || !slices.Equal(ours.Columns, theirs.Columns) || ours.Transform != theirs.Transform:
-		return nil, errors.New("the labels of their feature sets differ")
-	case model.Model.Features != set.Set.Features.Len() || model.Model.Outputs != set.Encoder.Outputs():
-		return nil, errors.New("the model in use does not fit its feature set")
-	case model.Judged == nil:
-		return nil, errors.New("the model in use comes without the weights that it is to be judged by")
-	case set == t.set:
-		return sameSet{t, model}, nil
-	}
-	r.other = newOtherSet(r, model, set)
-	return r.other, nil
 }
 
 // settleMargin records how much better the challenger has to be. Under auto that is one standard error of the
@@ -127,7 +89,6 @@ func shorten(text string) string {
 // verdictOf decides about a challenger after the comparison, or without one if there could be none. pin is that of the
 // incumbent.
 func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
-	otherSet := j.IncumbentSet != ""
 	switch {
 	case j.Incumbent == "":
 		return wire.VerdictFirst
@@ -139,7 +100,7 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 		return wire.VerdictBetter
 	case promote.Rule == PromoteAlways:
 		return wire.VerdictAlways
-	case otherSet && promote.Rule != PromoteBetterAcrossSets:
+	case j.IncumbentSet != "":
 		return wire.VerdictNewSet
 	case !j.Compared():
 		return wire.VerdictUnopposed

@@ -26,7 +26,7 @@ func TestVerdictOf(t *testing.T) {
 		j.StandardError = &standardError
 		return j
 	}
-	always, sets := Promote{Rule: PromoteAlways}, Promote{Rule: PromoteBetterAcrossSets}
+	always := Promote{Rule: PromoteAlways}
 	for name, c := range map[string]struct {
 		promote Promote
 		pin     wire.Pin
@@ -54,9 +54,6 @@ func TestVerdictOf(t *testing.T) {
 		"higher, always":                          {always, "", compared(99, 10), wire.VerdictAlways},
 		"higher, the other set is not in use":     {better, "", across(compared(99, 10)), wire.VerdictNewSet},
 		"unknown, the other set is not in use":    {better, "", across(unknown), wire.VerdictNewSet},
-		"higher across sets":                      {sets, "", across(compared(99, 10)), wire.VerdictWorse},
-		"lower across sets":                       {sets, "", across(compared(9, 10)), wire.VerdictBetter},
-		"unknown across sets":                     {sets, "", across(unknown), wire.VerdictUnopposed},
 		"lower than a pinned one":                 {better, wire.PinHold, compared(1, 10), wire.VerdictPinned},
 		"always, and pinned":                      {always, wire.PinHold, compared(1, 10), wire.VerdictPinned},
 		"of another set than a pinned one":        {better, wire.PinHold, across(compared(1, 10)), wire.VerdictPinned},
@@ -87,7 +84,7 @@ func TestCompareOnTheSameRows(t *testing.T) {
 		trainer := train(t, set, now, messages)
 		challenger := solve(t, trainer)
 		var j wire.Judgement
-		if err := trainer.compare(t.Context(), &j, challenger, incumbent, sameSet{trainer, incumbent}, 0); err != nil || !j.Compared() {
+		if err := trainer.compare(&j, challenger, incumbent); err != nil || !j.Compared() {
 			t.Fatalf("%s: %+v, %v", task, j, err)
 		}
 
@@ -127,7 +124,7 @@ func TestCompareWithoutRows(t *testing.T) {
 		"an incumbent that was fitted on all those rows": {model, &foreign},
 	} {
 		var j wire.Judgement
-		if err := trainer.compare(t.Context(), &j, c[0], c[1], sameSet{trainer, c[1]}, 0); err == nil || j.Compared() {
+		if err := trainer.compare(&j, c[0], c[1]); err == nil || j.Compared() {
 			t.Errorf("%s: %+v", name, j)
 		}
 	}

@@ -137,7 +137,7 @@ func TestCompareOnRowsThatNeitherWasFittedOn(t *testing.T) {
 	_, held := split(trainingRows(t, set, config, messages), func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })
 	for name, c := range map[string][2]*wire.Model{"against one of all": {challenger, incumbent}, "against one of the others": {incumbent, challenger}} {
 		var j wire.Judgement
-		if err := trainer.compare(t.Context(), &j, c[0], c[1], sameSet{trainer, c[1]}, 0); err != nil || !j.Compared() {
+		if err := trainer.compare(&j, c[0], c[1]); err != nil || !j.Compared() {
 			t.Fatalf("%s: %+v, %v", name, j, err)
 		}
 		have := j.ChallengerError

@@ -189,9 +189,7 @@ func TestAnIncumbentThatIsGone(t *testing.T) {
 		"its record": {PromoteBetter, false, func(k *flow, m *Fitted) {
 			k.produce(k.topics.Models, 0, pipeline.Record{Key: wire.SetKey("test", m.ID)})
 		}, wire.VerdictUnopposed},
-		"its set":              {PromoteBetter, true, (*flow).loseSet, wire.VerdictNewSet},
-		"its set, across sets": {PromoteBetterAcrossSets, true, (*flow).loseSet, wire.VerdictUnopposed},
-		"the events":           {PromoteBetterAcrossSets, true, func(k *flow, m *Fitted) { k.Expire(k.topics.Events, 0, 100) }, wire.VerdictUnopposed},
+		"its set": {PromoteBetter, true, (*flow).loseSet, wire.VerdictNewSet},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newFlow(t, 1)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -36,7 +35,6 @@ type Runner struct {
 	Group    string // consumer group
 	Topics   topics.Config
 	Config   Config
-	Source   events.Source  // how events are read, to compare models of two feature sets
 	Live     *live.Follower // how good the model in use is
 	Readers  int            // partitions of features read at a time; 0 = one
 	// Quarantine says when a partition of features that cannot be read is tried again. The zero value ends Run with the
@@ -50,7 +48,6 @@ type Runner struct {
 	solved   int64              // rows that the last judged model was fitted on
 	models   state.Models       // when the last model was started, or after it was published
 	inUse    *wire.Model        // the model in use as last loaded
-	other    *otherSet          // comparison with a model of another feature set; nil while none is needed
 
 	opening sync.Mutex        // guards writer, which the partitions share
 	writer  pipeline.Producer // of dead letters; nil before the first one
@@ -78,7 +75,7 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 func (r *Runner) own(ctx context.Context) error {
-	r.solved, r.inUse, r.other = 0, nil, nil // another process may have trained meanwhile
+	r.solved, r.inUse = 0, nil // another process may have trained meanwhile
 	if err := r.refresh(ctx); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -125,7 +124,7 @@ func (k *flow) runner(broker pipeline.Broker) *Runner {
 	k.meter = meter.New()
 	return &Runner{
 		Broker: broker, State: k.follower, Meter: k.meter, Logger: k.logger, Clock: func() time.Time { return stagestest.Noon },
-		Pipeline: "test", Group: "test-train", Topics: k.topics, Config: k.config, Source: events.Source{Limits: events.DefaultLimits().Decoder()},
+		Pipeline: "test", Group: "test-train", Topics: k.topics, Config: k.config,
 		Live: live.NewFollower(broker, k.logger, time.Now, k.topics.Live, "test"),
 	}
 }

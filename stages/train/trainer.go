@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -245,21 +244,6 @@ func (p *Partition) checkLogs(log string) error {
 		return nil
 	}
 	return fmt.Errorf("%w: rows of more than %d logs of events", wire.ErrMalformed, maxLogs)
-}
-
-// stands reports whether the event of a row may still be where it was, given the present log of events: it must belong
-// to that log, and not to an end that the log has lost.
-func (t *Trainer) stands(id training.RowID, events string) bool {
-	of, _, _ := strings.Cut(id.Log, ".")
-	if of != "" && events != "" && of != events {
-		return false
-	}
-	ranges := t.parts[id.Partition].ranges
-	at := slices.IndexFunc(ranges, func(r wire.Range) bool { return r.Log == id.Log })
-	return !slices.ContainsFunc(ranges[at+1:], func(later wire.Range) bool {
-		log, _, _ := strings.Cut(later.Log, ".")
-		return log == of && later.FirstOffset <= id.Offset
-	})
 }
 
 // fresh returns the first row of a message that was not there before; ok is false if there is none. Offsets of
