@@ -85,7 +85,6 @@ func (r *run) checkLetter(partition int, l letter) {
 
 func (r *run) checkFeaturizeLetters(partition int, have map[[2]int64]bool) {
 	missing, want := lacking(r.unusable(partition, r.events()), have), r.unusable(partition, r.logs...)
-	maps.DeleteFunc(missing, func(at [2]int64, _ bool) bool { return at[0] < r.first[partition] || r.plan.truncates("dead-letters") })
 	if extra := lacking(have, want); len(missing)+len(extra) > 0 {
 		r.fault("dead-letters/%d: of %d rows and messages of featurize %v are missing, %v are there for no reason", partition, len(want), missing, extra)
 	}
@@ -118,7 +117,7 @@ func (r *run) unusable(partition int, logs ...*eventLog) map[[2]int64]bool {
 func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 	want := map[[2]int64]bool{}
 	for _, e := range r.sets {
-		if !r.plan.truncates("dead-letters") && (!r.plan.has(ActLose) || e.log == r.events() && !e.gone && !r.keptWhole(e)) { // letters are lost too
+		if !r.plan.has(ActLose) || e.log == r.events() && !e.gone && !r.keptWhole(e) { // letters are lost too
 			maps.Copy(want, e.refused[partition])
 		}
 	}

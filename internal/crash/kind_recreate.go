@@ -34,8 +34,11 @@ func (p *Plan) recreates(topic string) bool {
 
 // abandons reports whether explorations are abandoned because their log is gone.
 func (p *Plan) abandons() bool {
-	return p.recreates("events") || p.truncates("events") || p.has(ActLose)
+	return p.recreates("events") || p.has(ActLose)
 }
+
+// losesFeatures reports whether features are lost that models were made from.
+func (p *Plan) losesFeatures() bool { return p.recreates("features") || p.has(ActLose) }
 
 // recreate deletes a topic and creates it again.
 func recreate(ctx context.Context, r *run, a Action) error {
@@ -69,7 +72,7 @@ func recreate(ctx context.Context, r *run, a Action) error {
 func (r *run) afterRecreation(ctx context.Context, which string) error {
 	switch which {
 	case "events":
-		r.resumed, r.first = [partitions]int{}, [partitions]int64{}
+		r.resumed = [partitions]int{}
 		return r.beginLog(ctx)
 	case "features":
 		r.resumed = r.events().sent

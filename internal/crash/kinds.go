@@ -28,9 +28,6 @@ func kinds() []kindRules {
 		{kind: KindCrashes},
 		{kind: KindClock, draw: drawClocks, topics: makeTolerantEvents},
 		{kind: KindRecreate, draw: drawRecreate, act: recreate},
-		{kind: KindTruncate, draw: drawTruncate, act: truncate},
-		{kind: KindPoison, draw: drawPoison, act: actPoison},
-		{kind: KindTransaction, draw: drawTransactions, act: actTransaction},
 		{kind: KindLost, draw: drawLost, act: actLost},
 	}
 }
@@ -48,8 +45,8 @@ func Kinds() []Kind {
 func (r *run) topic(slot string) string {
 	names := r.loaded.Stages.Topics
 	return map[string]string{
-		"events": names.Events, "explorations": names.Explorations, "scores": names.Scores, "samples": names.Samples,
-		"feature-sets": names.FeatureSets, "features": names.Features, "models": names.Models, "dead-letters": names.DeadLetters,
+		"events": names.Events, "scores": names.Scores, "samples": names.Samples,
+		"feature-sets": names.FeatureSets, "features": names.Features, "models": names.Models,
 	}[slot]
 }
 

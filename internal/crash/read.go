@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -202,19 +201,13 @@ func beyond(m feature, until []wire.Range) bool {
 	return true
 }
 
-// read reads a partition, without the schedule's poison.
+// read reads a partition.
 func (r *run) read(ctx context.Context, topic string, partition int, apply func(pipeline.Record) error) error {
 	return r.readFrom(ctx, r.client, topic, partition, apply)
 }
 
 func (r *run) readFrom(ctx context.Context, client *kafka.Client, topic string, partition int, apply func(pipeline.Record) error) error {
-	_, err := pipeline.ReadAll(ctx, client, zap.NewNop(), topic, partition, func(rec pipeline.Record) error {
-		if bytes.Equal(rec.Value, poison) {
-			return nil
-		}
-		return apply(rec)
-	})
-	if err != nil {
+	if _, err := pipeline.ReadAll(ctx, client, zap.NewNop(), topic, partition, apply); err != nil {
 		return fmt.Errorf("read %s/%d: %w", topic, partition, err)
 	}
 	return nil

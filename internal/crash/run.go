@@ -55,7 +55,7 @@ type run struct {
 	loaded   *config.Config
 	logs     []*eventLog                 // logs that events has been, the present one last; changes while gate is held
 	sets     []*explored                 // by sequence number: those on their topic, and those lost with it
-	lost     map[string]*wire.FeatureSet // by id: those on their topic before it was recreated, lost its end or was poisoned
+	lost     map[string]*wire.FeatureSet // by id: those on their topic before it was recreated or lost its end
 	last     string                      // id of the set in use at the end
 	saved    bool                        // a copy of the broker's data exists
 	dir      string
@@ -63,7 +63,6 @@ type run struct {
 	broker   Broker
 	client   *kafka.Client
 	slots    []*slot
-	first    [partitions]int64    // first offsets of events after truncation
 	resumed  [partitions]int      // how many events had been sent when features was recreated: it has to contain those after them
 	known    [partitions]struct { // of features, when it ended at next
 		next     int64
