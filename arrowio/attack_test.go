@@ -76,24 +76,6 @@ func TestFramingAttacks(t *testing.T) {
 	})
 }
 
-// TestTruncationAnywhere cuts every stream at every byte.
-func TestTruncationAnywhere(t *testing.T) {
-	for name, stream := range streams(t) {
-		if len(stream) > 4000 {
-			continue
-		}
-		d := NewDecoder(Limits{})
-		for n := range stream {
-			recs, err := d.Decode(stream[:n])
-			if err != nil && Reason(err) != "truncated" && Reason(err) != "not_arrow" {
-				t.Errorf("%s cut to %d bytes: %v", name, n, err)
-			}
-			touch(recs)
-			releaseAll(recs)
-		}
-	}
-}
-
 func TestSchemaAttacks(t *testing.T) {
 	int8Type := func(b *flatbuffers.Builder) func() flatbuffers.UOffsetT { return typeOf(b, int32(8), true) }
 	tests := []struct {
@@ -166,26 +148,6 @@ func repeat(f flatbuffers.UOffsetT, n int) []flatbuffers.UOffsetT {
 		all[i] = f
 	}
 	return all
-}
-
-// TestHugeFieldCount sets the length of the vector of fields to every large number that fits a
-// 32-bit word: the schema that claims billions of columns.
-func TestHugeFieldCount(t *testing.T) {
-	stream := simpleSchema(typeFloat)
-	f := frames{rest: stream, first: true}
-	fr, _, err := f.next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start, n := fr.header.span(1, 4)
-	if n != 1 {
-		t.Fatalf("%d fields", n)
-	}
-	for bit := 7; bit < 32; bit++ {
-		patched := bytes.Clone(stream)
-		binary.LittleEndian.PutUint32(patched[8+start-4:], 1<<bit)
-		refuse(t, patched, "corrupt")
-	}
 }
 
 func TestForeignByteOrder(t *testing.T) {

@@ -122,24 +122,6 @@ func TestMissingIndicator(t *testing.T) {
 	}
 }
 
-func TestNaNIsMissingOrRejects(t *testing.T) {
-	rec := record(t, col(t, "x", f64, 1, math.NaN(), 3, 5))
-	missing, report := calibrated(t, Options{}, rec)
-	if missing.NaN != NaNMissing || report.NonFinite != 0 || !missing.Columns[0].Missing || report.Columns[0].Missing != 0.25 {
-		t.Errorf("%+v, %+v", missing, report)
-	}
-	if rows := encoded(t, missing, rec); rows.N != 4 || rows.X[2] != 0 || rows.X[3] != 1 || rows.Counts.Imputed != 1 {
-		t.Errorf("x %v, counts %+v", rows.X, rows.Counts)
-	}
-	reject, report := calibrated(t, Options{NaN: NaNReject}, rec)
-	if reject.NaN != "" || report.NonFinite != 1 || reject.Dim != 1 || report.Columns[0].Missing != 0.25 {
-		t.Errorf("%+v, %+v", reject, report)
-	}
-	if rows := encoded(t, reject, rec); rows.N != 3 || len(rows.Rejected) != 1 {
-		t.Errorf("%d rows, rejected %v", rows.N, rows.Rejected)
-	}
-}
-
 func TestCommonestCategories(t *testing.T) {
 	// b 3 times, a and c twice each, d once.
 	rec := record(t, col(t, "c", text, "c", "b", "a", "d", "b", "c", nil, "a", "b"))

@@ -90,28 +90,6 @@ func TestTailsAreLogarithms(t *testing.T) {
 	}
 }
 
-func TestRejectedRowsAreLeftOutOfTheirRecord(t *testing.T) {
-	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
-	rec := record(t, col(t, "age", f64, 50, math.NaN(), 60, math.Inf(1), 70))
-	rows := encoded(t, e, rec)
-	if !slices.Equal(rows.X, []float32{1, 2, 3}) || !slices.Equal(rows.Row, []int32{0, 2, 4}) || rows.N != 3 {
-		t.Errorf("x %v of rows %v", rows.X, rows.Row)
-	}
-	want := []Rejection{{1, NaNFeature, false}, {3, InfFeature, false}}
-	if !slices.Equal(rows.Rejected, want) {
-		t.Errorf("rejected %v, want %v", rows.Rejected, want)
-	}
-}
-
-func TestWithoutClippingOnlyUnusableSizesAreRejected(t *testing.T) {
-	e := &Encoder{Columns: sampleEncoder().Columns[:1], Standardize: StandardizeNumeric, Dim: 1}
-	rec := record(t, col(t, "age", f64, 1e6, 1e15, 1e17, math.MaxFloat64))
-	rows := encoded(t, e, rec)
-	if rows.N != 2 || rows.Counts.Clipped != 0 || len(rows.Rejected) != 2 || rows.Rejected[0].Reason != InfFeature {
-		t.Errorf("n %d, counts %+v, rejected %v", rows.N, rows.Counts, rows.Rejected)
-	}
-}
-
 func TestStandardizeSettings(t *testing.T) {
 	calibration := record(t, col(t, "x", f64, 1, 3, 5, 7), col(t, "b", flags, true, true, true, false),
 		col(t, "c", text, "u", "u", "v", nil), col(t, "y", f64, 1, 2, 3, 4))

@@ -3,12 +3,10 @@ package encoder
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"pgregory.net/rapid"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -95,32 +93,6 @@ func TestValidateNamesTheFault(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestJSONRoundTripIsExactAndCanonical(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		d, o := drawTable(t, r), drawOptions(r)
-		o.Passthrough = rapid.SampledFrom([][]string{nil, {"near", "many"}}).Draw(r, "passthrough")
-		c := NewCalibrator(o)
-		if err := c.Add(d.rows(0, len(d.values[0]))); err != nil {
-			r.Fatal(err)
-		}
-		e, _, err := c.Encoder()
-		if err != nil {
-			return
-		}
-		first := canonical(t, e)
-		var back Encoder
-		if err := json.Unmarshal([]byte(first), &back); err != nil {
-			r.Fatal(err)
-		}
-		if !reflect.DeepEqual(*e, back) {
-			r.Fatalf("decoded %+v, want %+v", back, *e)
-		}
-		if second := canonical(t, &back); second != first {
-			r.Fatalf("encoded again\n%s, want\n%s", second, first)
-		}
-	})
 }
 
 // timesEncoder has columns of times, and one with dimensions for other and missing values.

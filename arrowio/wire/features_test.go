@@ -75,23 +75,6 @@ func exampleRejectedRows(t *testing.T) []byte {
 	return must(EncodeRejectedRows(rejected, rows, []string{"nan_feature", "inf_label"}))
 }
 
-func TestFeaturesRoundTrip(t *testing.T) {
-	recs := must(newDecoder().Decode(exampleFeatures(t)))
-	defer releaseAll(recs)
-	row, z, err := DecodeFeatures(recs[0], 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff(t, []int32{0, 2, 3}, row)
-	diff(t, []float32{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1, -1, 0}, z)
-	info := must(ParseFeaturesInfo(recs[0].Schema()))
-	diff(t, FeaturesInfo{FormatVersion: FormatVersion, FeatureSet: exampleFeatureSet().ID(), Features: 4, LabelColumns: []string{"income"}}, info)
-	income := recs[0].Column(recs[0].Schema().FieldIndices("income")[0]).(*array.LargeString)
-	if income.Value(0) != "low" || !income.IsNull(1) || income.Value(2) != "high" {
-		t.Errorf("labels are %v", income)
-	}
-}
-
 func TestFeaturesOfNoRows(t *testing.T) {
 	events := exampleEvents()
 	none := must(GatherRows([]arrow.Record{events}, nil))
@@ -145,17 +128,6 @@ func TestReservedColumnNames(t *testing.T) {
 	wantError(t, err, ErrReservedColumn)
 	_, err = EncodeRejectedRows(rec, []int32{0}, []string{"nan_feature"})
 	wantError(t, err, ErrReservedColumn)
-}
-
-func TestRejectedRowsKeepColumnsNumbersAndReasons(t *testing.T) {
-	recs := must(newDecoder().Decode(exampleRejectedRows(t)))
-	defer releaseAll(recs)
-	r := &reader{rec: recs[0]}
-	diff(t, []int32{1, 5}, values[int32](r, ColumnRejectedRow))
-	diff(t, []string{"nan_feature", "inf_label"}, r.texts(ColumnRejectedReason))
-	if age := r.rec.Column(r.rec.Schema().FieldIndices("age")[0]).(*array.Float64); age.Value(0) != 2 || age.Value(1) != 6 {
-		t.Errorf("ages %v", age)
-	}
 }
 
 func TestFeatureHeadersRoundTrip(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -67,21 +66,6 @@ func TestModelFileThatIsNotOneIsRefused(t *testing.T) {
 	if _, err := EncodeModelFile(nil, exampleFeatureSet()); !errors.Is(err, errMissing) {
 		t.Errorf("no model: %v", err)
 	}
-}
-
-// The bytes of a model file come from anywhere.
-func FuzzModelFile(f *testing.F) {
-	model, set := must(EncodeModel(exampleModel())), must(EncodeFeatureSet(exampleFeatureSet()))
-	f.Add(slices.Concat(model, set))
-	f.Add(model)
-	f.Add(slices.Concat(set, model))
-	f.Fuzz(func(t *testing.T, value []byte) {
-		limits := arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 4 << 20}
-		model, set, err := DecodeModelFile(arrowio.NewDecoder(limits), value)
-		if (err == nil) != (model != nil) || set != nil && model.CheckSet(set) != nil {
-			t.Errorf("model %v, set %v, %v", model, set, err)
-		}
-	})
 }
 
 // A span of a file has only the rows that were sampled, a span of a topic all rows.

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"testing"
 
@@ -59,29 +58,6 @@ func predicted(t *testing.T, value []byte) (info FeaturesInfo, prediction, proba
 		return nil
 	}
 	return must(ParseFeaturesInfo(rec.Schema())), at(ColumnPrediction), at(ColumnProbabilities)
-}
-
-func TestPredictionsOfClasses(t *testing.T) {
-	model := exampleModel()
-	info, prediction, probabilities := predicted(t, examplePredictions(t, model))
-	if info.Model != ModelID(model) || info.NoPrediction != "" {
-		t.Errorf("%+v", info)
-	}
-	named, ok := prediction.(*array.Dictionary)
-	if !ok || named.NullN() != 0 {
-		t.Fatalf("predictions are %v", prediction)
-	}
-	names, lists := named.Dictionary().(*array.String), probabilities.(*array.FixedSizeList)
-	p := lists.ListValues().(*array.Float32).Float32Values()
-	for i := range 3 {
-		largest := slices.Index(p[i*3:i*3+3], slices.Max(p[i*3:i*3+3]))
-		if got := names.Value(named.GetValueIndex(i)); got != model.Label.Classes[largest] {
-			t.Errorf("row %d is %s, most probable is %s", i, got, model.Label.Classes[largest])
-		}
-		if sum := p[i*3] + p[i*3+1] + p[i*3+2]; math.Abs(float64(sum)-1) > 1e-6 {
-			t.Errorf("probabilities add up to %v", sum)
-		}
-	}
 }
 
 func TestPredictionsOfARegression(t *testing.T) {

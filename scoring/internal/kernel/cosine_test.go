@@ -22,30 +22,17 @@ func TestCosIsWithinItsErrorOverOneTurn(t *testing.T) {
 	}
 }
 
-func TestCosIsWithinItsErrorForTheArgumentGiven(t *testing.T) {
+func TestErrorsForTheArgumentGiven(t *testing.T) {
 	// Every binade up to the limit, densely: the fraction of a turn is exact, however coarse.
 	for exponent := -30; exponent < 22; exponent++ {
 		for i := range 4096 {
 			for _, sign := range []float64{1, -1} {
 				z := float32(sign * math.Ldexp(1+float64(i)/4096+float64(i*i%4096)/(1<<24), exponent))
-				turn := float64(z) - math.Round(float64(z))
-				if e := math.Abs(float64(Cos(z)) - math.Cos(2*math.Pi*turn)); !(e <= cosineError) {
-					t.Fatalf("error %v at %v turns, want %v at most", e, z, cosineError)
+				sin, cos := math.Sincos(2 * math.Pi * (float64(z) - math.Round(float64(z))))
+				if e, s := math.Abs(float64(Cos(z))-cos), math.Abs(float64(Slope(z))+sin); !(e <= cosineError && s <= slopeError) {
+					t.Fatalf("errors %v and %v at %v turns, want %v and %v at most", e, s, z, cosineError, slopeError)
 				}
 			}
-		}
-	}
-}
-
-func TestCosErrorGrowsWithTheRoundingOfTheArgument(t *testing.T) {
-	for _, limit := range []float64{512, 1024, 65536} {
-		worst := 0.0
-		for i := range 100000 {
-			exact := limit * (1 - float64(i)*math.Phi*1e-6)
-			worst = max(worst, math.Abs(float64(Cos(float32(exact)))-math.Cos(2*math.Pi*(exact-math.Round(exact)))))
-		}
-		if bound := 3.8e-7*limit + cosineError; worst > bound {
-			t.Errorf("up to %v turns the error is %v, want %v at most", limit, worst, bound)
 		}
 	}
 }

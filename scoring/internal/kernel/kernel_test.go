@@ -162,80 +162,19 @@ func TestFeaturizeAgreesWithTheReference(t *testing.T) {
 	})
 }
 
-func TestScoreAgreesWithTheReference(t *testing.T) {
-	for _, outputs := range []int{1, 3} {
-		forProblems(t, func(t *testing.T, p *problem) {
-			t.Helper()
-			y := guardSlice(p.rows*outputs, func(i int) float32 { return float32(i%5) - 1.5 })
-			checkScore(t, p, Targets{Outputs: outputs, Values: y.inner()}, func(row, k int) float64 {
-				return float64(y.inner()[row*outputs+k])
-			})
-			class := guardSlice(p.rows, func(i int) int32 { return int32(i % outputs) })
-			checkScore(t, p, Targets{Outputs: outputs, Class: class.inner()}, func(row, k int) float64 {
-				if int(class.inner()[row]) == k {
-					return 1
-				}
-				return 0
-			})
-			if !y.intact() || !class.intact() {
-				t.Fatal("wrote outside the sums")
-			}
-		})
-	}
-}
-
-// checkScore runs Score from sums that are not zero and compares each with the reference.
-func checkScore(t *testing.T, p *problem, targets Targets, y func(row, k int) float64) {
-	t.Helper()
-	const before = 0.25
-	begin := func(int) float64 { return before }
-	phi, sq := guardSlice(p.count, begin), guardSlice(p.count, begin)
-	yphi := guardSlice(p.count*targets.Outputs, begin)
-	x := slices.Clone(p.x.all)
-	Score(Sums{phi.inner(), sq.inner(), yphi.inner(), p.count}, p.panels, 0, p.panels.Count(), p.x.inner(), targets)
-	for j := range p.count {
-		wantPhi, wantSq := before, before
-		want := slices.Repeat([]float64{before}, targets.Outputs)
-		for i := range p.rows {
-			v := p.phi[i*p.count+j]
-			wantPhi, wantSq = wantPhi+v, wantSq+v*v
-			for k := range want {
-				want[k] += y(i, k) * v
-			}
-		}
-		// Errors of features with opposite signs do not cancel in a sum, so allow for those of the squares.
-		slack := p.tolerance * (10 + 10*wantSq)
-		ok := math.Abs(phi.inner()[j]-wantPhi) <= slack && math.Abs(sq.inner()[j]-wantSq) <= 2*slack
-		for k, w := range want {
-			ok = ok && math.Abs(yphi.inner()[k*p.count+j]-w) <= 3*slack
-		}
-		if !ok {
-			t.Fatalf("%dx%dx%d: sums of feature %d are %v, %v, want %v, %v, %v",
-				p.rows, p.dim, p.count, j, phi.inner()[j], sq.inner()[j], wantPhi, wantSq, want)
-		}
-	}
-	if !phi.intact() || !sq.intact() || !yphi.intact() || !slices.Equal(x, p.x.all) {
-		t.Fatalf("%dx%dx%d: wrote outside the sums", p.rows, p.dim, p.count)
-	}
-}
-
 func TestScoreSumsWhatFeaturizeStoresInRowOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
 	for _, level := range levels() {
 		for _, m := range maps {
-			p := newProblem(level, m, 65, 3*Width-3, 2*scoreRows+5)
-			phi := make([]float32, p.rows*p.count)
-			Featurize(phi, Set{p.panels}, p.x.inner(), slices.Repeat([]float32{1}, p.count))
-			y := p.x.inner()[:p.rows]
-			got, want := zeroSums(p.count, 1), zeroSums(p.count, 1)
-			Score(got, p.panels, 0, p.panels.Count(), p.x.inner(), Targets{Outputs: 1, Values: y})
-			for i, v := range phi {
-				j := i % p.count
-				want.Phi[j] += float64(v)
-				want.PhiSq[j] += float64(v) * float64(v)
-				want.YPhi[j] += float64(y[i/p.count]) * float64(v)
-			}
-			if !slices.Equal(got.all(), want.all()) {
-				t.Errorf("%v, map %d: sums differ from those of the stored features", level, m)
+			for i, dim := range []int{1, 3, 7, 65, 784} {
+				for k, rows := range []int{1, 8, 2*scoreRows + 5} {
+					p := newProblem(level, m, dim, counts[(i+k)%len(counts)], rows)
+					for _, outputs := range []int{1, 3} {
+						for _, classes := range []bool{false, true} {
+							checkRowOrder(t, p.panels, p.x.inner(), drawTargets(rng, rows, outputs, classes))
+						}
+					}
+				}
 			}
 		}
 	}
@@ -292,7 +231,9 @@ func repackable(m Map) *Panels {
 	return Pack(m, 2, make([]float32, 4), phase)
 }
 
-func TestPackRefusesWrongShapes(t *testing.T) {
+func TestWrongShapesPanic(t *testing.T) {
+	sign, one, panel := [3]float32{1}, make([]float32, 1), make([]float32, Width)
+	hinge, cosines := PackFactors(2, []Factors{{Count: 1, Sign: sign}}), repackable(Cosine)
 	for name, pack := range map[string]func(){
 		"omega not a multiple of dim": func() { Pack(Ramp, 3, make([]float32, 4), nil) },
 		"cosine without phase":        func() { Pack(Cosine, 2, make([]float32, 4), nil) },
@@ -305,6 +246,21 @@ func TestPackRefusesWrongShapes(t *testing.T) {
 		"repacked without phase":      func() { repackable(Cosine).Repack(make([]float32, 4), nil) },
 		"repacked with phase":         func() { repackable(Step).Repack(make([]float32, 4), make([]float32, 2)) },
 		"repacked too many":           func() { repackable(Ramp).Repack(make([]float32, 2*(Width+1)), nil) },
+		"no factors":                  func() { PackFactors(2, []Factors{{Sign: sign}}) },
+		"too many factors":            func() { PackFactors(2, []Factors{{Count: 4, Sign: sign}}) },
+		"factor beyond the row":       func() { PackFactors(2, []Factors{{Count: 1, Coordinate: [3]uint16{2}, Sign: sign}}) },
+		"slopes of a box":             func() { PackSlopes(2, []Factors{{Box: true, Count: 1, Sign: sign}}) },
+		"too few features":            func() { Featurize(one, Set{hinge}, make([]float32, 4), one) },
+		"too few numbers to multiply": func() { Featurize(make([]float32, 2), Set{hinge}, make([]float32, 4), []float32{}) },
+		"slopes of steps":             func() { Slopes(make([]float32, 4), 2, panel, Width, repackable(Step), make([]float32, 2)) },
+		"slopes of too few features":  func() { Slopes(one, 2, panel, Width, cosines, make([]float32, 2)) },
+		"slopes of too few panels":    func() { Slopes(make([]float32, 2), 2, panel[1:], Width, cosines, make([]float32, 2)) },
+		"slopes by a short stride":    func() { Slopes(make([]float32, 4), 2, make([]float32, 2*Width), Width, cosines, make([]float32, 4)) },
+		"weights":                     func() { PackWeights(nil, make([]float64, 3), 2, 2) },
+		"weights of no features":      func() { PackWeights(nil, nil, 0, 2) },
+		"part of a row weighed":       func() { Weigh(panel, Width, make([]float32, 3), make([]float32, 2*Width), 2) },
+		"part of a panel's weights":   func() { Weigh(panel, Width, make([]float32, 2), make([]float32, 2*Width+1), 2) },
+		"too few panels weighed":      func() { Weigh(panel, Width, make([]float32, 4), make([]float32, 2*Width), 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

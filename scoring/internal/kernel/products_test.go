@@ -210,15 +210,15 @@ func TestProductsAreScoredAndStoredInRowOrder(t *testing.T) {
 				for _, classes := range []bool{false, true} {
 					const dim, count = 11, 2*Width + 9
 					x := random(rows * dim)
-					checkProductSums(t, forLevel(PackFactors(dim, drawFactors(rng, dim, count)), level), x, drawTargets(rng, rows, outputs, classes))
+					checkRowOrder(t, forLevel(PackFactors(dim, drawFactors(rng, dim, count)), level), x, drawTargets(rng, rows, outputs, classes))
 				}
 			}
 		}
 	}
 }
 
-// checkProductSums compares sums of rows scored at once, in two calls, on the way into a store and out of it.
-func checkProductSums(t *testing.T, p *Panels, x []float32, targets Targets) {
+// checkRowOrder compares sums of rows scored at once, in two calls, on the way into a store and out of it.
+func checkRowOrder(t *testing.T, p *Panels, x []float32, targets Targets) {
 	t.Helper()
 	count, rows := p.Len, len(x)/p.Dim
 	phi := make([]float32, rows*count)
@@ -365,31 +365,6 @@ func TestTransposeChangesRowsToColumns(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestPackFactorsRefusesWrongShapes(t *testing.T) {
-	one := Factors{Count: 1, Sign: [3]float32{1}}
-	for name, call := range map[string]func(f Factors){
-		"no factors":      func(f Factors) { f.Count = 0; PackFactors(2, []Factors{f}) },
-		"too many":        func(f Factors) { f.Count = 4; PackFactors(2, []Factors{f}) },
-		"coordinate":      func(f Factors) { f.Coordinate[0] = 2; PackFactors(2, []Factors{f}) },
-		"slopes of a box": func(f Factors) { f.Box = true; PackSlopes(2, []Factors{f}) },
-		"too few features": func(f Factors) {
-			Featurize(make([]float32, 1), Set{PackFactors(2, []Factors{f})}, make([]float32, 4), []float32{1})
-		},
-		"too few factors": func(f Factors) {
-			Featurize(make([]float32, 2), Set{PackFactors(2, []Factors{f})}, make([]float32, 4), []float32{})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "kernel: ") {
-					t.Errorf("panic %q", text)
-				}
-			}()
-			call(one)
-		})
 	}
 }
 
