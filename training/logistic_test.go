@@ -158,25 +158,8 @@ func TestLogisticGradient(t *testing.T) {
 			want, wantGradient, _ := p.reference(x, 0.01)
 			requireClose(t, "value", []float64{value}, []float64{want}, 1e-6)
 			requireClose(t, "gradient", gradient, wantGradient, 1e-5)
-			requireDifferences(t, p, x, gradient)
 		}
 	}
-}
-
-// requireDifferences compares a gradient with central differences of the value.
-func requireDifferences(t *testing.T, p *logistic, x, gradient []float64) {
-	t.Helper()
-	const h = 1e-2
-	room, got := make([]float64, len(x)), make([]float64, len(x))
-	for i, v := range x {
-		x[i] = v + h
-		above, _ := p.evaluate(x, room, 0.01)
-		x[i] = v - h
-		below, _ := p.evaluate(x, room, 0.01)
-		x[i] = v
-		got[i] = (above - below) / (2 * h)
-	}
-	requireClose(t, "differences", got, gradient, 1e-3)
 }
 
 func TestLogisticOptimumIsThatOfNewton(t *testing.T) {

@@ -62,14 +62,3 @@ func TestManySmallSumsFarFromTheFirst(t *testing.T) {
 	}
 	requireNaiveModel(t, "merged", merged, nil, all)
 }
-
-func TestMergeTakesRowsThatFollow(t *testing.T) {
-	d := randomTable(5, 900, 6, 2)
-	for _, cuts := range [][2]int{{10, 300}, {100, 700}, {200, 201}, {0, 1}, {130, 131}} {
-		s := d.part(0, cuts[0]).sums()
-		s.Merge(d.part(cuts[0], cuts[1]).sums())
-		last := d.part(cuts[1], d.rows)
-		s.Add(last.z, last.rows, last.y)
-		requireSameMoments(t, s, d.sums())
-	}
-}

@@ -50,33 +50,6 @@ func TestSampleIsAFunctionOfTheSetOfRows(t *testing.T) {
 	}
 }
 
-func TestSampleKeepsTheSmallestHashes(t *testing.T) {
-	d := randomTable(62, 300, 1, 1)
-	e := NewEvaluationSample(1, 1, 20)
-	type row struct {
-		hash uint64
-		z    float32
-	}
-	var all []row
-	for n := range d.rows {
-		id := RowID{Offset: int64(n)}
-		e.Add(id, id.Hash(1), d.z[n:n+1], d.y[n:n+1])
-		all = append(all, row{id.Hash(1), d.z[n]})
-	}
-	slices.SortFunc(all, func(a, b row) int {
-		if a.hash < b.hash {
-			return -1
-		}
-		return 1
-	})
-	z, _, _ := e.Rows()
-	for i := range z {
-		if z[i] != all[i].z {
-			t.Fatalf("row %d is %v, want %v", i, z[i], all[i].z)
-		}
-	}
-}
-
 func TestSampleMeasuresModels(t *testing.T) {
 	d := randomTable(63, 400, 5, 1)
 	m := trainAt(t, d, 1e-3, true).Model
