@@ -80,17 +80,6 @@ func dictionaryRecord(t *testing.T) arrow.Record {
 	return b.NewRecord()
 }
 
-func TestStreamWithoutEndMarkIsRead(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 10)
-	defer rec.Release()
-	content, err := os.ReadFile(written(t, "a.arrows", rec))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rows := mustDrain(t, writeFile(t, "a.arrows", content[:len(content)-8]), Options{})
-	equalLines(t, rows, rowTexts(rec))
-}
-
 func TestBinaryFilesThatAreNotWhatTheySayAreErrors(t *testing.T) {
 	rec := sampleRecord(t, memory.DefaultAllocator, 50)
 	defer rec.Release()

@@ -67,18 +67,6 @@ func TestOpenRefusesWrongOptions(t *testing.T) {
 	}
 }
 
-func TestOpenOfWhatIsNoFileSaysSo(t *testing.T) {
-	absent := filepath.Join(t.TempDir(), "absent.csv")
-	_, err := Open(absent, Options{})
-	wantError(t, err, absent, 0, "no such file")
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v is not os.ErrNotExist", err)
-	}
-	dir := t.TempDir()
-	_, err = Open(dir, Options{Format: FormatCSV})
-	wantError(t, err, dir, 0, "directory")
-}
-
 func TestGzipIsFoundByItsContent(t *testing.T) {
 	_, rows := mustDrain(t, writeFile(t, "a.csv", zipped(t, []byte(twoRows))), Options{})
 	equalLines(t, rows, []string{"1|x", "2|y"})
@@ -174,21 +162,6 @@ func TestScanReportsTheFirstPass(t *testing.T) {
 	}
 	if read, _ := r.Progress(); read > bufferBytes {
 		t.Errorf("the first pass counts as progress: %d bytes", read)
-	}
-}
-
-func TestCloseTwiceAndNextAfterClose(t *testing.T) {
-	r, err := Open(writeFile(t, "a.csv", []byte(twoRows)), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := r.Next(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("Next after Close: %v", err)
 	}
 }
 

@@ -153,33 +153,3 @@ func TestEncodeOnlyKeepsItsSchema(t *testing.T) {
 		release(recs)
 	}
 }
-
-// TestMutantsEncodeAlike is [TestMutants] with records that are only encoded.
-func TestMutantsEncodeAlike(t *testing.T) {
-	for f, messages := range bases(t) {
-		t.Run(string(f), func(t *testing.T) {
-			e := everyKind("a", "id", "who.name", "flag", "v", "at", "missing")
-			options := Options{Limits: hostileLimits, Registry: registered, Encoder: e}
-			plain := reading{Decoder: NewDecoder(options)}
-			options.EncodeOnly = true
-			recycled := reading{Decoder: NewDecoder(options)}
-			hostile.Run(t, hostile.Suite{
-				Make: func(r *rand.Rand, into []byte) []byte {
-					return messages[r.IntN(len(messages))].Mutate(r, into, messages)
-				},
-				Try: func(m *hostile.Meter, mutant []byte) (string, error) {
-					m.Within(hostileLimits.BudgetBytes+2*int64(len(mutant))+tables, func() {
-						recs, _ := recycled.Decode(mutant)
-						release(recs)
-					})
-					want, reason := plain.encode(e, mutant)
-					got, other := recycled.encode(e, mutant)
-					if other != reason || !reflect.DeepEqual(got, want) {
-						return "", fmt.Errorf("%+v %q, want %+v %q", got, other, want, reason)
-					}
-					return reason, nil
-				},
-			}, 1500)
-		})
-	}
-}

@@ -1,8 +1,6 @@
 package offline_test
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -52,42 +50,4 @@ func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestExploreSaysWhatIsWrong(t *testing.T) {
-	fault := errors.New("disk on fire")
-	rows := stagestest.Events(t, stagestest.Binary, 50, 22, stagestest.Faults{})
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, c := range []struct {
-		name string
-		ctx  context.Context //nolint:containedctx // a table
-		open func() (events.RowReader, error)
-		want error
-	}{
-		{"no rows", t.Context(), explored.File(), nil},
-		{"cannot be opened", t.Context(), func() (events.RowReader, error) { return nil, fault }, fault},
-		{"ends in an error", t.Context(), func() (events.RowReader, error) { return &brokenReader{rows, fault}, nil }, fault},
-		{"stopped", ended, explored.File(rows), context.Canceled},
-	} {
-		if found, err := offline.Explore(c.ctx, settings(stagestest.Binary), c.open, selection.Options{}); err == nil || found != nil || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
-		}
-	}
-}
-
-// brokenReader gives one batch, then an error.
-type brokenReader struct {
-	batch arrow.Record
-	err   error
-}
-
-func (r *brokenReader) Next() (arrow.Record, error) {
-	if r.batch == nil {
-		return nil, r.err
-	}
-	batch := r.batch
-	r.batch = nil
-	batch.Retain()
-	return batch, nil
 }

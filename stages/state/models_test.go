@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -127,12 +126,6 @@ func (k *modelsKit) rollback(ask Rollback) (*wire.Current, error) {
 	return f.Rollback(k.t.Context(), ask)
 }
 
-func (k *modelsKit) unpin(reason string) (*wire.Current, wire.Pin, error) {
-	k.t.Helper()
-	f, _ := k.following()
-	return f.Unpin(k.t.Context(), reason, k.clock())
-}
-
 // inUse is the model that a reader following the documented rule takes.
 func (k *modelsKit) inUse() wire.Current {
 	k.t.Helper()
@@ -209,52 +202,6 @@ func TestModelsReadTheTopic(t *testing.T) {
 	k.Remove(testConfig.Models, 0, entries[2].Offset)
 	if _, err := f.LoadModel(t.Context(), entries[2]); !errors.Is(err, ErrNoModel) {
 		t.Errorf("a model that compaction has removed: %v", err)
-	}
-}
-
-func TestFindModel(t *testing.T) {
-	k := newModelsKit(t)
-	ids := k.chain(3)
-	k.put(wire.SetKey("test", ids[0]), nil)
-	m := k.models()
-	for given, want := range map[string]string{ids[1]: ids[1], ids[2][:10]: ids[2]} {
-		if entry, err := m.Find(given); err != nil || entry.ID != want {
-			t.Errorf("%s: %s, %v", given, entry.ID, err)
-		}
-	}
-	for _, given := range []string{ids[0], "m-feed", ids[1][:3]} { // the last is too short to count as an id
-		if _, err := m.Find(given); !errors.Is(err, ErrNoModel) || !strings.Contains(err.Error(), "the newest 10 that were in use are kept") {
-			t.Errorf("%s: %v", given, err)
-		}
-	}
-}
-
-func TestRollback(t *testing.T) {
-	k := newModelsKit(t)
-	ids := k.chain(3)
-	for _, want := range []string{ids[1], ids[0]} { // one after another goes further back
-		current, err := k.rollback(Rollback{Pin: wire.PinHold, Reason: "bad"})
-		if err != nil || current.ID != want || k.inUse().ID != want || k.inUse().Pin != wire.PinHold || k.inUse().Reason != "bad" {
-			t.Fatalf("%+v, %v; in use %+v", current, err, k.inUse())
-		}
-	}
-	if _, err := k.rollback(Rollback{}); !errors.Is(err, ErrNothingToRollBackTo) {
-		t.Errorf("before the first: %v", err)
-	}
-	current, err := k.rollback(Rollback{To: ids[2][:12], Pin: wire.PinBeaten})
-	if err != nil || k.inUse().ID != ids[2] || k.inUse().Pin != wire.PinBeaten || current.Replaced != ids[0] {
-		t.Errorf("to the newest: %+v, %v", current, err)
-	}
-	if _, err := k.rollback(Rollback{To: "m-unknown"}); !errors.Is(err, ErrNoModel) || k.inUse().ID != ids[2] {
-		t.Errorf("to nothing: %v", err)
-	}
-	free, was, err := k.unpin("mended")
-	if err != nil || was != wire.PinBeaten || free.Pin != "" || k.inUse().Pin != "" || k.inUse().ID != ids[2] {
-		t.Errorf("unpinned %+v, was %q, %v", free, was, err)
-	}
-	records := len(k.Records(testConfig.Models, 0))
-	if _, was, err := k.unpin(""); err != nil || was != "" || len(k.Records(testConfig.Models, 0)) != records {
-		t.Errorf("unpinned twice: %q, %v", was, err)
 	}
 }
 
