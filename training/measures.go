@@ -83,6 +83,18 @@ func (m *Measures) NoBetterThanConstant() bool {
 	return value != nil && constant != nil && *value >= *constant
 }
 
+// FigureText writes a figure as people do, in four digits or whole: 0.1234, 12.3, 62,510.
+func FigureText(v float64) string {
+	if v < 1e4 || v >= 1e12 {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', 0, 64)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // Figure is a measure with its name in JSON.
 type Figure struct {
 	Name  string

@@ -17,6 +17,14 @@ func TestRegressionMeasuresAreInUnitsOfTheLabel(t *testing.T) {
 		[]float64{100 * squares / centred, 1 - squares/centred, math.Sqrt(squares / 3), 33, math.Sqrt(centred / 3), 100 * 2.0 / 5}, 1e-13)
 }
 
+func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
+	for v, want := range map[float64]string{0.12346: "0.1235", 12.34: "12.34", 9999: "9999", 62514.6: "62,515", 3e12: "3e+12"} {
+		if got := FigureText(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
+
 func TestMeasuresAreNumbersOrMissing(t *testing.T) {
 	r := NewRegression([]float64{0}).InUnits(func(_ int, v float64) float64 { return math.Exp(v) })
 	r.Add([]float32{1000, 1}, []float32{1, 1}, 2)

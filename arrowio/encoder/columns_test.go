@@ -197,6 +197,19 @@ func TestReportOnStrings(t *testing.T) {
 	}
 }
 
+// A misspelt key of JSON is a column that few rows have: the report says whose name it nearly is.
+func TestReportSaysWhichColumnWasPerhapsMeant(t *testing.T) {
+	rec := record(t, col(t, "tenure", f64, sequence(100, func(i int) any { return i })...),
+		col(t, "tenurre", f64, sequence(100, func(i int) any { return map[bool]any{true: i}[i%50 == 0] })...),
+		col(t, "referral", f64, sequence(100, func(i int) any { return map[bool]any{true: i}[i%3 == 0] })...))
+	_, report := calibrated(t, options(), rec)
+	for i, want := range []string{"", "98 % of the rows have no value in it: is tenure meant? events.exclude (--exclude) leaves it out", "most rows have no value in it"} {
+		if use := report.Columns[i]; use.Reason != want {
+			t.Errorf("%s: %q, want %q", use.Column, use.Reason, want)
+		}
+	}
+}
+
 func TestReportNamesEveryColumn(t *testing.T) {
 	rec := record(t, col(t, "x", f64, 1, 2, nil, 4), col(t, "y", text, "u", "v", nil, "u"), col(t, "key", text, "k", "l", "m", "n"),
 		col(t, "never", i64, 1, 2, 3, 4), col(t, "blob", arrow.BinaryTypes.Binary, nil, nil, nil, nil), col(t, "later", arrow.Null, nil, nil, nil, nil),
@@ -211,7 +224,7 @@ func TestReportNamesEveryColumn(t *testing.T) {
 		{Column: "key", Type: "utf8", Use: UsePassthrough},
 		{Column: "never", Type: "int64", Use: UseExcluded},
 		{Column: "blob", Type: "binary", Use: UseLeftOut, Reason: "its type binary cannot be read"},
-		{Column: "later", Type: "bool", Use: UseFeature, Kind: Bool, Dims: 1, Missing: 0.8},
+		{Column: "later", Type: "bool", Use: UseFeature, Kind: Bool, Dims: 1, Missing: 0.8, Reason: "most rows have no value in it"},
 		{Column: "coded", Type: "utf8", Use: UseFeature, Kind: Category, Dims: 2, Distinct: 2, Kept: 2},
 	}
 	for i, use := range report.Columns {

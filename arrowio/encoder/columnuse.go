@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/internal/nearest"
 )
 
 // Use says how a column of the events is used.
@@ -117,7 +119,38 @@ func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 			l.describeFeature(use, feature, c.rows)
 		}
 	}
+	noteSparse(uses)
 	return uses
+}
+
+// noteSparse says of which features most rows have no value, and which column was perhaps meant: a misspelt field of JSON
+// becomes a column of its own.
+func noteSparse(uses []ColumnUse) {
+	var common []string
+	for _, use := range uses {
+		if use.Missing <= 0.5 {
+			common = append(common, use.Column)
+		}
+	}
+	for i := range uses {
+		use := &uses[i]
+		if use.Use != UseFeature || use.Missing <= 0.5 {
+			continue
+		}
+		note := "most rows have no value in it"
+		if near := nearest.Name(use.Column, common); near != "" {
+			note = fmt.Sprintf("%.0f %% of the rows have no value in it: is %s meant? events.exclude (--exclude) leaves it out", 100*use.Missing, near)
+		}
+		use.note(note)
+	}
+}
+
+// note adds something to know.
+func (u *ColumnUse) note(text string) {
+	if u.Reason != "" {
+		u.Reason += "; "
+	}
+	u.Reason += text
 }
 
 // describe says what was found in a column, whether it is a feature or not.

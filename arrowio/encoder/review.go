@@ -129,14 +129,11 @@ func (t *Review) Report(report *Report) {
 		if u.Clipped <= clippedFrom {
 			continue
 		}
-		if u.Reason != "" {
-			u.Reason += "; "
-		}
 		become := "are cut there"
 		if t.encoder.HasTail(c, 0) {
 			become = "go on as logarithms"
 		}
-		u.Reason += fmt.Sprintf("%.2g %% of values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become)
+		u.note(fmt.Sprintf("%.2g %% of values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become))
 	}
 }
 

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,15 +70,12 @@ func (m *Model) HeldOut(id training.RowID) bool {
 		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id) })
 }
 
-// MeasuredRows is how many held-out rows its errors were measured on; models of earlier versions do not say, and have at most all
-// of them.
-func (m *Model) MeasuredRows() int64 { return cmp.Or(m.Metrics.MeasuredRows, m.HeldOutRows) }
-
 // Metrics say how good the model is on held-out rows, and how it was found. A figure that was not measured or is not a
 // number (no held-out rows, a constant label) is missing; [Measured] makes one.
 type Metrics struct {
 	training.Measures
-	// MeasuredRows is how many held-out rows the errors were measured on.
+	// MeasuredRows is how many held-out rows the errors were measured on; 0 = there are none that did not teach the
+	// features, and no errors.
 	MeasuredRows int64 `json:"measured_rows,omitempty"`
 	// RowShare is the share of the training rows, chosen by a hash, that the weights and the choice of λ are based on,
 	// if the rows did not all fit into memory for the logistic loss; 0 = all.

@@ -72,6 +72,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, says string }{
 		{"frobnicate", `unknown command "frobnicate"`},
+		{"topics list -c eerf.yaml", `unknown command "list" for "featurizer topics": it has create, check, export`},
 		{"config chek", "did you mean check?"},
 		{"demo extra", `unexpected argument "extra"`},
 		{"explore " + rows, "did you mean --data " + rows},

@@ -85,8 +85,14 @@ set. The flags of the exploration and of the form of the file work only with --d
 		}
 		return cli.Print(c, asJSON, summarize(model, runtime.Meter.Totals()), func(w io.Writer, s modelSummary) {
 			printModel(w, model.Model, paper)
+			if n := s.Rows.Unlabelled; n > 0 {
+				fmt.Fprintf(w, "not used: %d rows without a label\n", n)
+			}
+			if n := s.Rows.Rows - model.TrainRows; n > 0 {
+				fmt.Fprintf(w, "not used: %d labelled rows, held out but older than those that judge, or beyond train.window or train.row_memory\n", n)
+			}
 			if s.Unchanged {
-				fmt.Fprintln(w, "the model in use is the same: there are no new rows")
+				fmt.Fprintln(w, "the model in use is this one already: no labelled row has come since")
 			}
 		})
 	}
@@ -162,7 +168,9 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	}
 	t.Add("loss", "%s", m.Model.Loss)
 	switch seen := m.Metrics.Seen; {
+	case seen != nil && m.Split != nil: // notes say it
 	case seen != nil && m.Metrics.MeasuredRows == 0:
+		t.Add("errors", "not known: about %.3g %% of its held-out rows taught it features, it has none of its own yet", 100*seen.Share)
 	case seen != nil:
 		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it features: errors may be too low", 100*seen.Share)
 	case len(m.NotHeldOut) > 0:

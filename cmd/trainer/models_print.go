@@ -96,6 +96,8 @@ func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict s
 // measuredText is how many rows the error of a model in a list was measured on.
 func measuredText(metrics wire.Metrics) string {
 	switch {
+	case metrics.MeasuredRows == 0 && metrics.Seen != nil:
+		return "none of its own yet"
 	case metrics.MeasuredRows == 0:
 		return ""
 	case metrics.Seen != nil:

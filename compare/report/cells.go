@@ -209,7 +209,7 @@ func measuresOf(r *compare.Result, table compare.Table) []column {
 			if !has(l) {
 				return none
 			}
-			return strconv.FormatFloat(l.Measures[m.name].Mean, 'g', 4, 64)
+			return training.FigureText(l.Measures[m.name].Mean)
 		}})
 	}
 	return columns

@@ -27,7 +27,7 @@ func NewTally(model *wire.Model, column string, outputs, classes int) *Tally {
 		t.scores = [2][]int32{make([]int32, wire.ScoreBins), make([]int32, wire.ScoreBins)}
 	}
 	t.sums.Promised = promise(&model.Metrics, t.sums.Measure)
-	t.sums.PromisedRows = model.MeasuredRows()
+	t.sums.PromisedRows = model.Metrics.MeasuredRows
 	_, t.sums.PromisedError, _ = model.Metrics.Main()
 	return t
 }

@@ -26,7 +26,11 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 			j.NotCompared = shorten(err.Error())
 		}
 	}
-	settleMargin(promote.Margin, j)
+	margin := promote.Margin
+	if challenger.Metrics.MeasuredRows > 0 && r.inUse != nil && r.inUse.Metrics.MeasuredRows == 0 {
+		margin = 0 // live errors can be judged by the challenger's alone
+	}
+	settleMargin(margin, j)
 	j.Verdict = verdictOf(promote, pin, j)
 	return j, nil
 }

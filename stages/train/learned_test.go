@@ -94,6 +94,9 @@ func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
 				heldOut += inRanges
 			}
 			model := solve(t, train(t, set, config, some))
+			if none := want != nil && want.Share > 0.5; (model.Metrics.MeasuredRows == 0) != none || (model.Metrics.Misclassification == nil) != none {
+				t.Errorf("%s, events below %s: errors on %d rows, none are expected: %t", loss, c.until, model.Metrics.MeasuredRows, none)
+			}
 			if !reflect.DeepEqual(model.Metrics.Seen, want) || model.HeldOutRows != heldOut || (len(model.NotHeldOut) == 0) != c.seen {
 				t.Errorf("%s, events below %s: seen %+v of %d, not held out %+v; want %+v of %d",
 					loss, c.until, model.Metrics.Seen, model.HeldOutRows, model.NotHeldOut, want, heldOut)

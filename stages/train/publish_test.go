@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -65,6 +67,29 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 	}
 	if same := k.fit(k.runner(k.Broker)); !same.Unchanged || same.ID != lost.ID || same.Judgement.Verdict != wire.VerdictAlways {
 		t.Errorf("%+v", same)
+	}
+}
+
+// A model whose held-out rows taught the features promises nothing, and gives way to the first better one that does.
+func TestAModelWithoutAnErrorOfItsOwnGivesWay(t *testing.T) {
+	k := newFlow(t, 1)
+	k.config.Promote.Margin = 0.99
+	k.set.Lineage.SampleRate = 1
+	if _, err := k.follower.PublishSet(t.Context(), k.set, stagestest.Noon); err != nil {
+		t.Fatal(err)
+	}
+	rows := k.rows(0, 400)
+	defer rows.Release()
+	k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, 0, []arrow.Record{rows}, whole)...) // the event of the set's range
+	r := k.runner(k.Broker)
+	if first := k.fit(r); first.Metrics.Seen == nil || first.Metrics.MeasuredRows != 0 || first.Metrics.UnexplainedVariance != nil {
+		t.Fatalf("%+v", first.Metrics)
+	}
+	k.sendFeatures(0, 400, 2400, 100)
+	second := k.fit(r)
+	j := second.Judgement
+	if second.Metrics.MeasuredRows == 0 || j.Margin != 0 || !j.Compared() || second.Current != (*j.ChallengerError < *j.IncumbentError) {
+		t.Errorf("%+v, %+v", second.Metrics.Measures, j)
 	}
 }
 

@@ -22,7 +22,9 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	}
 	metrics := t.metrics(result)
 	metrics.HalfLife = result.halfLife
-	metrics.Seen = t.seenRows(result.seen, result.HeldOutRows)
+	if metrics.Seen = t.seenRows(result.seen, result.HeldOutRows); metrics.Seen != nil && metrics.Seen.Share > 0.5 {
+		metrics.Measures, metrics.MeasuredRows = training.Measures{}, 0 // they would be errors on rows that taught the features
+	}
 	if share := t.RowShare(); share < 1 {
 		metrics.RowShare = share
 	}

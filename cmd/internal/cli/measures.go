@@ -71,11 +71,9 @@ func beside(t Facts, name, format string, value, constant *float64) {
 func InUnits(values []float64) string {
 	texts := make([]string, len(values))
 	for k, v := range values {
-		if texts[k] = fmt.Sprintf("%.4g", v); strings.Contains(texts[k], "e+") && v < 1e12 {
-			texts[k] = fmt.Sprintf("%.0f", v)
-		}
+		texts[k] = training.FigureText(v)
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(texts, "; ")
 }
 
 func recallText(classes []training.ClassRecall) string {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,9 +57,19 @@ func ReadState(ctx context.Context, r *stages.Process, do func(context.Context, 
 	return r.State.During(ctx, func(ctx context.Context, now state.Snapshot) error { return do(ctx, r, now) }, topics...)
 }
 
-// Group makes a command that only holds others.
+// Group makes a command that only holds others. Flags of a command that it does not hold are not looked at: the name is wrong.
 func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	c.Args = cobra.NoArgs
+	c.FParseErrWhitelist.UnknownFlags = true
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		names := make([]string, len(commands))
+		for i, one := range commands {
+			names[i] = one.Name()
+		}
+		return fmt.Errorf("unknown command %q for %q: it has %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(commands...)
 	return c

@@ -166,7 +166,7 @@ func TestWhatIsSaidBeforeThereIsAPair(t *testing.T) {
 	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the topics are being read") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
-	for path, want := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 503, "/v2/models/shop": 503, "/v2/models/shop/ready": 503, "/v2": 200} {
+	for path, want := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 503, "/v2/models/shop": 503, "/v2/models/shop/ready": 503, "/v2": 200, "/": 200, "/v1": 404} {
 		if w := d.ask(http.MethodGet, path, nil); w.Code != want {
 			t.Errorf("%s: status %d, want %d", path, w.Code, want)
 		}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"io"
 	"net/http"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -42,8 +43,20 @@ type tensorMetadata struct {
 	Shape    []int64 `json:"shape"`
 }
 
+// paths is what / answers.
+const paths = `featurizer serve answers:
+
+POST /v1/predict               rows of JSON or Arrow: predictions of the model in use
+POST /v1/features              the same rows: their features
+GET  /v2                       Open Inference Protocol: the server
+GET  /v2/models/NAME           its model; /ready says whether it is served
+POST /v2/models/NAME/infer     predictions for tensors; also with /versions/VERSION
+GET  /v2/health/live, /ready   health
+`
+
 // describe adds the handlers for metadata and health.
 func (s *Server) describe(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, paths) })
 	mux.HandleFunc("GET /v2/health/live", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /v2/health/ready", func(w http.ResponseWriter, _ *http.Request) {
 		ok, detail := s.Ready()

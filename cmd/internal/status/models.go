@@ -68,7 +68,7 @@ func listModels(models state.Models, now inUse) []Model {
 func describeModel(m *wire.Model) Model {
 	shown := Model{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, TrainedAt: m.TrainedAt, Rows: m.TrainRows,
-		HeldOut: m.MeasuredRows(), Loss: m.Model.Loss, Promoted: m.Promoted(),
+		HeldOut: m.Metrics.MeasuredRows, Loss: m.Model.Loss, Promoted: m.Promoted(),
 	}
 	if m.Metrics.Seen != nil {
 		shown.SeenShare = m.Metrics.Seen.Share

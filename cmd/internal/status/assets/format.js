@@ -13,6 +13,9 @@ export function full(n) {
   return whole.format(n);
 }
 
+/** figure is a figure in three digits, or whole. */
+export const figure = (n) => (Math.abs(n) < 1000 ? n.toPrecision(3) : full(n));
+
 /** count is a number that may be large: 950, 12.3 k, 4.56 M. */
 export function count(n) {
   const size = Math.abs(n);

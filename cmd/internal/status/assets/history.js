@@ -1,7 +1,7 @@
 // Feature sets, newest first, with the error of the newest model on each; and the errors of models over time.
 
 import { byId, cells, el, keyed, row, say } from './dom.js';
-import { ago, full, moment, percent, plural, share, shortId } from './format.js';
+import { ago, figure, full, moment, percent, plural, share, shortId } from './format.js';
 import { Chart, axis, colour, line, timeSeries } from './charts.js';
 
 const labels = ['set', 'published', 'rows scored', 'kept', 'above noise', 'model error'];
@@ -48,7 +48,7 @@ function update(node, s, process) {
     { text: s.learned ? '–' : full(s.above_noise), class: 'number', title: judged(s) },
     m && m.error !== null
       ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; the best constant has ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
-      : { text: '–', class: 'number', title: 'no model on it is known' },
+      : { text: '–', class: 'number', title: m ? noError : 'no model on it is known' },
   ]);
 }
 
@@ -71,17 +71,20 @@ function drawModels(history) {
     : [times, models.map((m) => (m.promoted ? m.error : null)),
       models.map((m) => (m.promoted ? null : m.error)), models.map((m) => m.constant)];
   if (chart.key !== key) {
-    chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : 'There is no model yet.');
+    chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : history.models.length > 0 ? 'No model has an error of its own yet.' : 'There is no model yet.');
     chart.rebuild(); // how the lines look depends on their number
     chart.key = key;
   }
-  const used = models.find((m) => m.current) ?? models.at(-1);
+  const used = history.models.find((m) => m.current) ?? models.at(-1);
   say(byId('models-note'), used ? about(used) : '');
   keyed(byId('measures'), used ? measures(used) : [], (text) => text, () => el('li'), say);
 }
 
+export const noError = 'its held-out rows taught the features: it has no error of its own yet';
+
 /** about says what the curve shows, and how far the newest of it can be trusted. */
 function about(model) {
+  if (model.error === null) return `The model in use was trained on ${plural(model.rows, 'row')}; ${noError}.`;
   const measure = model.measure.charAt(0).toUpperCase() + model.measure.slice(1);
   return `${measure} on held-out rows. The model in use was trained on ${plural(model.rows, 'row')} and tested on ${full(model.held_out_rows)}.` +
     (model.seen_share ? ` The exploration has seen about ${percent(100 * model.seen_share)} of these, so the error may be too low.` : '') +
@@ -93,9 +96,8 @@ function about(model) {
 /** measures are the other figures of a model. */
 function measures(model) {
   const m = model.measures;
-  const few = (n) => n.toPrecision(3);
-  const beside = (name, v, constant) => (v === undefined ? [] : [`${name} ${few(v)}` + (constant === undefined ? '' : ` (a constant ${few(constant)})`)]);
-  const units = (name, list, constant) => (list ? [`${name} ${list.map(few).join(', ')}` + (constant ? ` (a constant ${constant.map(few).join(', ')})` : '')] : []);
+  const beside = (name, v, constant) => (v === undefined ? [] : [`${name} ${figure(v)}` + (constant === undefined ? '' : ` (a constant ${figure(constant)})`)]);
+  const units = (name, list, constant) => (list ? [`${name} ${list.map(figure).join(', ')}` + (constant ? ` (a constant ${constant.map(figure).join(', ')})` : '')] : []);
   const parts = [
     ...beside('log loss', m.log_loss, m.constant_log_loss), ...beside('AUC', m.auc), ...beside(`average precision of ${m.rare_class}`, m.average_precision),
     ...beside('R²', m.r2), ...units('RMSE', m.rmse, m.constant_rmse), ...units('MAE', m.mae),

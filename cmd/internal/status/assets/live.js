@@ -1,7 +1,7 @@
 // How good predictions of live rows are: the newest ones beside what was promised, recently and by hour.
 
 import { byId, keyed, el, mark, say } from './dom.js';
-import { ago, full, percent, plural } from './format.js';
+import { ago, figure, full, percent, plural } from './format.js';
 import { Chart, axis, line, timeAxis, timeSeries } from './charts.js';
 
 const words = { well: ['as promised', 'good'], wrong: ['worse than promised', 'bad'], unknown: ['not known', ''] };
@@ -33,19 +33,18 @@ export function sentence(live, process) {
 /** asked says when the predictions were made, where the rows bring them. */
 const asked = (s) => (s.prediction_column ? `, as predicted in the column ${s.prediction_column}` : '');
 const errorOf = (f) => (f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong');
-const few = (n) => n.toPrecision(3);
 
 /** figures are the other figures, those of the newest 10,000 rows among them. */
 function figures({ short: s, long: l }) {
   const loss = { log_loss: 'log loss', squared_error: 'squared error', misclassification: '' }[s.measure];
-  const beside = [s.promised === undefined ? '' : `promised ${few(s.promised)}`, s.constant === undefined ? '' : `a constant ${few(s.constant)}`].filter(Boolean).join(', ');
+  const beside = [s.promised === undefined ? '' : `promised ${figure(s.promised)}`, s.constant === undefined ? '' : `a constant ${figure(s.constant)}`].filter(Boolean).join(', ');
   return [
     s.prediction_column ? 'predicted when the rows were asked for' : 'predicted as of the label: when the row came with it',
     `a constant: ${percent(s.constant_error)}`,
     `newest ${full(l.rows)}: ${percent(l.error)}` + (l.promised_error === undefined ? '' : `, promised ${percent(l.promised_error)}`),
-    ...(loss ? [`${loss} ${few(s.loss)}${beside ? ` (${beside})` : ''}`] : []),
-    ...(s.auc === undefined ? [] : [`AUC ${few(s.auc)}`]),
-    ...(s.rmse ? [`RMSE ${s.rmse.map(few).join(', ')}`, `MAE ${s.mae.map(few).join(', ')}`] : []),
+    ...(loss ? [`${loss} ${figure(s.loss)}${beside ? ` (${beside})` : ''}`] : []),
+    ...(s.auc === undefined ? [] : [`AUC ${figure(s.auc)}`]),
+    ...(s.rmse ? [`RMSE ${s.rmse.map(figure).join(', ')}`, `MAE ${s.mae.map(figure).join(', ')}`] : []),
   ];
 }
 

@@ -3,6 +3,7 @@
 import { columnConcerns } from './columns.js';
 import { byId, el, hint, keyed, mark, say } from './dom.js';
 import { ago, clock, count, duration, full, percent, plural, rate, share } from './format.js';
+import { noError } from './history.js';
 import { sentence } from './live.js';
 import { news } from './seen.js';
 
@@ -206,7 +207,8 @@ const figures = {
       if (!model) return ['–', 'no model in use'];
       const of = modelsSet(history);
       const than = (of.id === history.sets.find((s) => s.current)?.id ? '' : ` on ${nameOf(of)}`) + (model.constant === null ? '' : `; a constant: ${percent(model.constant)}`);
-      return [model.error === null ? '–' : percent(model.error), `on ${plural(model.held_out_rows, 'row')}, ${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
+      if (model.error === null) return ['–', noError];
+      return [percent(model.error), `on ${plural(model.held_out_rows, 'row')}, ${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
     },
   },
   letters: {
