@@ -43,7 +43,9 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p = b.run(g.before, meter.Stages()...)
 	t.Cleanup(func() { close(g.open) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
-	b.fill(4) // mapped by the second set, so that a model of it is compared with that of the first
+	b.fill(4) // mapped by the second set
+	p.until("a model of the second set", func(m families) bool { n, _ := sum(m, "eerf_model_challengers_total"); return n > 0 })
+	b.fill(4) // for another one, which is compared with it
 	p.until("a comparison of models", func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found })
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"]) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })

@@ -50,7 +50,8 @@ func addLearning(t cli.Facts, l *adaptive.Report) {
 	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d", 100*best.Loss, 100*best.StdErr, len(l.Points))
 }
 
-// printLearning lists the losses along the way and the importance of the columns.
+// printLearning lists the losses of rounds and of the set, and the importance of the columns. Steps of a refinement are many
+// and much alike.
 func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImportance) {
 	if l == nil {
 		return
@@ -60,11 +61,13 @@ func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImporta
 		mark := ""
 		if i == l.Winner {
 			mark = "the set"
+		} else if p.Kind == adaptive.ByStep {
+			continue
 		}
 		t.AppendRow([]any{pointName(p), p.Features, fmt.Sprintf("%.4g", 100*p.Loss), fmt.Sprintf("%.2g", 100*p.StdErr), mark})
 	}
 	t.Render()
-	fmt.Fprintln(w, "The least of these losses is a minimum and not an estimate of the error on new rows.")
+	fmt.Fprintln(w, "The least loss, steps of the refinement included, is a minimum and not an estimate of the error on new rows.")
 	printImportance(w, columns)
 }
 
