@@ -67,7 +67,7 @@ func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
 			t.Errorf("inspect does not say %q:\n%s", want, out)
 		}
 	}
-	if steps := strings.Count(out, "│ step "); steps > 1 {
+	if steps := strings.Count(out, "\n│ step "); steps > 1 {
 		t.Errorf("inspect lists %d steps, of which the set's alone matters", steps)
 	}
 	if best := int(summary.Number(t, "lineage.learning.winner")); best > 0 && strings.Contains(out, "noise") {
