@@ -122,7 +122,7 @@ type TopicSpec struct {
 	Configs     map[string]string
 }
 
-// Control creates, lists and describes topics.
+// Control creates and describes topics.
 type Control interface {
 	// CreateTopics creates missing topics and returns their names. An existing topic is left alone.
 	CreateTopics(ctx context.Context, topics []TopicSpec) (created []string, err error)
@@ -130,8 +130,6 @@ type Control interface {
 	TopicConfig(ctx context.Context, topic string) (map[string]string, error)
 	// GrowPartitions raises the number of partitions of a topic.
 	GrowPartitions(ctx context.Context, topic string, partitions int) error
-	// Topics lists the topics, as far as the rights allow.
-	Topics(ctx context.Context) ([]string, error)
 }
 
 // SourceSink reads and writes topics.

@@ -70,7 +70,6 @@ second by second. The seconds are simulated and pass faster.`,
 	f.settings.AddExploration(c)
 	f.settings.AddTrain(c)
 	cli.JSONFlag(c, &f.json)
-	cli.CommonFlags(c, "data", "label", "task", "features", "test-file", "test-fraction", "flip")
 	return c
 }
 

@@ -38,7 +38,6 @@ exploration.sample_rows, about that many are scored; --sample 1 scores all.`,
 	f.files.Add(c)
 	f.settings.AddExploration(c)
 	cli.JSONFlag(c, &f.json)
-	cli.CommonFlags(c, "data", "label", "task", "features", "sample", "out")
 	return c
 }
 

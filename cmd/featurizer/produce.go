@@ -51,7 +51,6 @@ is sent, and the error names the columns.`,
 	f.config.Add(c)
 	f.files.AddNamed(c, "data-format")
 	cli.JSONFlag(c, &f.json)
-	cli.CommonFlags(c, "config", "data")
 	return c
 }
 

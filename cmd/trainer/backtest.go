@@ -56,7 +56,6 @@ live errors would have been, and what forgetting would have brought.
 	f.files.Add(c)
 	f.exploration.AddExploration(c)
 	cli.JSONFlag(c, &f.json)
-	cli.CommonFlags(c, "config", "data", "label", "task", "time", "first", "every", "out")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }
 	return c
 }

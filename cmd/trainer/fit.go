@@ -46,7 +46,6 @@ set. The flags of the exploration and of the form of the file work only with --d
 	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
 	file.add(c)
-	cli.CommonFlags(c, "config", "data", "label", "task", "features", "feature-set", "split", "time", "out", "paper")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := file.check(c); err != nil {
 			return err

@@ -83,24 +83,6 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]stri
 	return values, nil
 }
 
-// Topics implements [pipeline.Control]. The brokers' own topics are not among them.
-func (c *Client) Topics(ctx context.Context) (names []string, err error) {
-	var response *kafkago.MetadataResponse
-	err = c.call(ctx, place{doing: "list topics"}, c.config.RequestTimeout, func(ctx context.Context) (err error) {
-		response, err = c.requests.Metadata(ctx, &kafkago.MetadataRequest{})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, topic := range response.Topics {
-		if topic.Error == nil && !topic.Internal {
-			names = append(names, topic.Name)
-		}
-	}
-	return names, nil
-}
-
 // GrowPartitions implements [pipeline.Control]. A topic that already has the number is left alone; one that has more is
 // an error.
 func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions int) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/eerf-stream/eerf/pipeline"
@@ -105,13 +104,6 @@ func (b *Broker) TopicConfig(_ context.Context, name string) (map[string]string,
 	configs := map[string]string{"cleanup.policy": "delete", "retention.ms": "604800000"}
 	maps.Copy(configs, t.configs)
 	return configs, nil
-}
-
-// Topics is part of [pipeline.Control].
-func (b *Broker) Topics(context.Context) ([]string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Sorted(maps.Keys(b.topics)), nil
 }
 
 // GrowPartitions is part of [pipeline.Control].

@@ -19,7 +19,6 @@ type ConfigFlags struct {
 func (f *ConfigFlags) Add(c *cobra.Command) {
 	c.Flags().StringVarP(&f.Path, "config", "c", "", "configuration file (YAML); every key has a default")
 	c.Flags().StringArrayVar(&f.Set, "set", nil, "override one key, such as exploration.features=200; may be repeated")
-	group(c, groupGeneral, "config", "set")
 }
 
 // Load reads file, environment and --set. defaults are the command's own, overridden by all of these; flags come from

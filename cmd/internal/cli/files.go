@@ -30,7 +30,6 @@ func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
-	group(c, groupFile, format, "no-header", "delimiter", "null-values")
 }
 
 // options returns the reader's options.

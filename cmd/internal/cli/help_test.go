@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,42 +25,23 @@ func helpOf(t *testing.T, add func(c *cobra.Command)) string {
 	return out.String()
 }
 
-func TestManyFlagsAreInGroups(t *testing.T) {
+func TestFlagsAreInTheOrderOfTheirDefinitionAndWrapped(t *testing.T) {
 	help := helpOf(t, func(c *cobra.Command) {
-		var s SettingFlags
-		c.Flags().String("last", "", "")
-		c.Flags().String("data", "", "")
+		c.Flags().String("zone", "", "")
 		new(ConfigFlags).Add(c)
-		new(FileFlags).Add(c)
-		s.AddExploration(c)
+		new(SettingFlags).AddExploration(c)
 		JSONFlag(c, new(bool))
-		CommonFlags(c, "data", "label")
 	})
-	titles := regexp.MustCompile(`(?m)^[A-Z][a-z ]+:$`).FindAllString(help, -1)
-	if want := []string{"Usage:", "Flags:", "Form of the file:", "Exploration:", "Configuration and output:"}; !slices.Equal(titles, want) {
-		t.Errorf("%q, want %q in\n%s", titles, want, help)
-	}
 	var at []int
-	for _, flag := range []string{"--data", "--label ", "--last", "--format", "--map", "--config", "--json", "--help"} {
+	for _, flag := range []string{"--zone", "--config", "--label ", "--criterion", "--json"} {
 		at = append(at, strings.Index(help, flag))
 	}
 	if !slices.IsSorted(at) || at[0] < 0 {
 		t.Errorf("flags at %v in\n%s", at, help)
 	}
 	for line := range strings.Lines(help) {
-		if len(line) > widestHelp+1 {
+		if len(line) > 121 {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
-	}
-}
-
-func TestFewFlagsAreInOneList(t *testing.T) {
-	help := helpOf(t, func(c *cobra.Command) {
-		c.Flags().String("zone", "", "")
-		new(ConfigFlags).Add(c)
-		JSONFlag(c, new(bool))
-	})
-	if strings.Contains(help, groupGeneral) || strings.Index(help, "--config") > strings.Index(help, "--zone") {
-		t.Error(help)
 	}
 }

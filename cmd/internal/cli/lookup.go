@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/eerf-stream/eerf/internal/nearest"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 )
@@ -23,26 +21,11 @@ const (
 func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, r.Logger, "look up topic "+topic, func() error { return isThere(ctx, r.Broker, topic) })
-		if errors.Is(err, pipeline.ErrUnknownTopic) {
-			return explainMissing(ctx, r, topic, err)
-		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// explainMissing adds to the error about a missing topic which one was probably meant.
-func explainMissing(ctx context.Context, r *stages.Process, topic string, err error) error {
-	topics, listing := r.Broker.Topics(ctx)
-	if listing != nil {
-		return err // the first error counts
-	}
-	if near := nearest.Name(topic, topics); near != "" {
-		return fmt.Errorf("%w; did you mean topic %s?", err, near)
-	}
-	return err
 }
 
 func isThere(ctx context.Context, broker pipeline.Source, topic string) error {

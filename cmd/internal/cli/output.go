@@ -14,7 +14,6 @@ import (
 // JSONFlag defines --json on a command.
 func JSONFlag(c *cobra.Command, value *bool) {
 	c.Flags().BoolVar(value, "json", false, "print one JSON object, for machines")
-	group(c, groupGeneral, "json")
 }
 
 // WriteJSON writes a value as one indented JSON object.

@@ -48,13 +48,13 @@ var trainFlags = []settingFlag{
 }
 
 // AddExploration defines the most used settings of explorations.
-func (s *SettingFlags) AddExploration(c *cobra.Command) { s.add(c, groupExploration, explorationFlags) }
+func (s *SettingFlags) AddExploration(c *cobra.Command) { s.add(c, explorationFlags) }
 
 // AddTrain defines the most used settings of training.
-func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, groupTraining, trainFlags) }
+func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, trainFlags) }
 
 // add defines flags. Their help names the default of the key.
-func (s *SettingFlags) add(c *cobra.Command, title string, flags []settingFlag) {
+func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag) {
 	s.c, s.sets = c, append(s.sets, flags...)
 	keys := map[string]config.Key{}
 	for _, key := range config.Keys() {
@@ -74,7 +74,6 @@ func (s *SettingFlags) add(c *cobra.Command, title string, flags []settingFlag) 
 			}
 			c.Flags().Var(&settingValue{kind: valueWord(key.Type)}, f.name, help)
 		}
-		group(c, title, f.name)
 	}
 }
 

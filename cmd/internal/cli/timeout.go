@@ -14,7 +14,6 @@ import (
 // TimeoutFlag defines --timeout on a one-shot command.
 func TimeoutFlag(c *cobra.Command, value *time.Duration, standard time.Duration, help string) {
 	c.Flags().DurationVar(value, "timeout", standard, help+"; 0 = never")
-	group(c, groupGeneral, "timeout")
 }
 
 // WithTimeout runs an operation and gives up after limit; 0 means never. If a signal ended ctx, the error says so, whatever
