@@ -34,6 +34,12 @@ func (f Fault) String() string {
 	return strings.TrimSpace(b.String() + ": " + f.Bound)
 }
 
+// unknown is the fault for a name that is neither key nor section. It does not show the value: the name may be that of a secret,
+// mistyped.
+func unknown(name, source string) Fault {
+	return Fault{Key: name, Bound: "unknown key", Source: source}
+}
+
 // Faults is everything that is wrong with a configuration: first unknown keys and other faults of form, then
 // values of the wrong type, then bounds and relations, each in the order of the keys.
 type Faults []Fault //nolint:errname // a list of faults, printed as one; FaultsError would name the wrapping and not the thing

@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -95,3 +96,7 @@ func textNode(text string, bare bool) (*yaml.Node, error) {
 	node := new(yaml.Node)
 	return node, node.Encode(text)
 }
+
+func lastPart(name string) string { return name[strings.LastIndex(name, ".")+1:] }
+
+func sectionOf(name string) string { return name[:max(strings.LastIndex(name, "."), 0)] }

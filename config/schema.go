@@ -138,6 +138,6 @@ func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Ui
 
 // secretName matches keys that hold secrets although their field does not say so: it is better to hide
 // one value too many than to show one. The path of a file with a secret is not a secret.
-var secretName = regexp.MustCompile(`(password|passwd|passwrod|secret|token|credential)s?$`)
+var secretName = regexp.MustCompile(`(password|passwd|secret|token|credential)s?$`)
 
 func soundsSecret(key string) bool { return secretName.MatchString(strings.ToLower(key)) }

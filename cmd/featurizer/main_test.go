@@ -82,7 +82,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"demo --flip --rows 1000", "--flip has rows of its own"},
 		{"demo --label y", "--label goes with --data"},
 		{"demo --keep " + full, "not empty"},
-		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label; did you mean "churned"?); its columns are age, city, member, income, churned`},
+		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label); its columns are age, city, member, income, churned`},
 		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, parquet"},
 		{"explore", "--data is needed"},
 		{"transform --data " + rows, "--set, --data and --out are needed"},

@@ -25,7 +25,7 @@ func TestMistakesWithFilesSayWhatToDo(t *testing.T) {
 		"decimal commas":       {"a.csv", "x;z, scaled;y\n1,5;2,5;3,5\n", "", cli.ExitUsage, "3 fields each by ';': add --delimiter ';'"},
 		"bars":                 {"a.csv", "x|y\n1|2\n", "", cli.ExitUsage, "add --delimiter '|'"},
 		"no header":            {"a.csv", "1.5,2\n2.5,3\n", "", cli.ExitUsage, "if that is a row, add --no-header"},
-		"label in capitals":    {"a.csv", "x,Y\n1,2\n", "", cli.ExitUsage, `did you mean "Y"?`},
+		"label in capitals":    {"a.csv", "x,Y\n1,2\n", "", cli.ExitUsage, "its columns are x, Y"},
 		"a label of one value": {"a.csv", rowsOf("x,y", 9, "1,0"), "", cli.ExitFailure, `label "y" has one value (0) in all 9 labelled rows: set events.label (--label)`},
 		"one class":            {"a.csv", rowsOf("x,y", 9, "1,yes"), "", cli.ExitFailure, `has one value (yes) in all 9 labelled rows: set events.label (--label)`},
 		"text for a number":    {"a.csv", "x,y\n1,a\n2,b\n", "--task regression", cli.ExitFailure, "set events.task (--task) to classification"},

@@ -188,7 +188,7 @@ def test_wrong_settings_are_named():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(eerf.ExplorationError, match=r"exploration\.criterion"):
         EERFFeatures(criterion="best").fit(X, y)
-    with pytest.raises(eerf.ExplorationError, match=r"did you mean exploration\.rounds"):
+    with pytest.raises(eerf.ExplorationError, match=r"exploration\.round .*unknown key"):
         EERFFeatures(settings={"exploration.round": 2}).fit(X, y)
 
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
-	"github.com/eerf-stream/eerf/internal/nearest"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
@@ -187,7 +186,7 @@ func (r *RowFile) Check(events *events.Config) error {
 	} {
 		for _, name := range use.names {
 			if !r.schema.HasField(name) {
-				faults = append(faults, fmt.Sprintf("%q (events.%s%s)", name, use.key, r.nearColumn(name)))
+				faults = append(faults, fmt.Sprintf("%q (events.%s)", name, use.key))
 			}
 		}
 	}
@@ -212,21 +211,6 @@ func (r *RowFile) headerHint() string {
 
 // isCSV reports whether the file is read as CSV.
 func (r *RowFile) isCSV() bool { return r.options.FormatOf(r.path) == files.FormatCSV }
-
-// nearColumn returns an addition to an error about a column that the file lacks, usually "".
-func (r *RowFile) nearColumn(name string) string {
-	var known []string
-	for _, field := range r.schema.Fields() {
-		if strings.EqualFold(field.Name, name) {
-			return fmt.Sprintf("; did you mean %q?", field.Name)
-		}
-		known = append(known, field.Name)
-	}
-	if near := nearest.Name(name, known); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
-}
 
 // mostColumns is how many columns an error lists at most.
 const mostColumns = 40

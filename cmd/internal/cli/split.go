@@ -47,7 +47,7 @@ func (f *SplitFlags) Check() error {
 func (f *SplitFlags) rule(ctx context.Context, file *RowFile, fraction float64, seed uint64) (wire.Split, error) {
 	switch {
 	case f.column != "" && !file.schema.HasField(f.column):
-		return wire.Split{}, Usagef("%s has no column %q (--time%s); its columns are %s", file.path, f.column, file.nearColumn(f.column), file.columns())
+		return wire.Split{}, Usagef("%s has no column %q (--time); its columns are %s", file.path, f.column, file.columns())
 	case f.column != "" || f.by == wire.SplitTime:
 		return wire.Split{By: wire.SplitTime, Column: f.column, Fraction: fraction}, nil
 	case f.by == splitAuto:
