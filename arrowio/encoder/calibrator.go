@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/internal/nearest"
 )
 
 // Calibrator learns an [Encoder] from records added in order. What it learns depends on the rows and their order, to
@@ -23,6 +25,8 @@ import (
 //   - columns that were identifiers before (Options.Identifiers),
 //   - string columns that hold text: most values have more than MaxCategoryBytes bytes, or they look like identifiers of more
 //     than 40 bytes,
+//   - columns that are probably others with a misspelt name: at most a tenth of the rows has them, and as many lack one
+//     of the same kind and nearly the same name,
 //   - columns of types that cannot be read.
 //
 // A string column holds times if 95 % of its values are ISO 8601 dates and times, all of them dates or all of them
@@ -257,6 +261,9 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 		report.NonFinite += l.nonFinite
 		column, reason := l.column(c.rows, &c.options)
 		if reason == "" {
+			reason = c.misspelt(l)
+		}
+		if reason == "" {
 			e.Columns = append(e.Columns, column)
 			e.Dim += column.Width
 			report.Constant = append(report.Constant, l.constant(&column, c.rows)...)
@@ -272,6 +279,33 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 	}
 	return nil
 }
+
+// misspelt returns why a column is probably one with a wrong name, or "": few rows have it, and as many lack one of its
+// kind with nearly its name. In JSON a misspelt key is a column of its own, which serving would ask for.
+func (c *Calibrator) misspelt(l *learned) string {
+	present := c.rows - l.absent(c.rows)
+	if l.explicit || l.want.kind == Vector || len(c.columns) > misspeltColumns || mostMisspelt*float64(c.rows) < float64(present) {
+		return ""
+	}
+	var common []string
+	for _, other := range c.columns {
+		if absent := other.absent(c.rows); other.want.kind == l.want.kind && absent >= present && 2*absent <= c.rows {
+			common = append(common, other.name)
+		}
+	}
+	near := nearest.Name(l.name, common)
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("it looks like a misspelt %q: %.2g %% of the rows have it, and as many lack that"+overrule, near, 100*float64(present)/float64(c.rows))
+}
+
+const (
+	// mostMisspelt is the largest share of rows that have a wrong name.
+	mostMisspelt = 0.1
+	// misspeltColumns bounds the names that are compared with each other.
+	misspeltColumns = 1000
+)
 
 // noFeatures says why calibration found no feature columns.
 func noFeatures(leftOut []LeftOut) error {

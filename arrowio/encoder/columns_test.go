@@ -197,16 +197,24 @@ func TestReportOnStrings(t *testing.T) {
 	}
 }
 
-// A misspelt key of JSON is a column that few rows have: the report says whose name it nearly is.
-func TestReportSaysWhichColumnWasPerhapsMeant(t *testing.T) {
-	rec := record(t, col(t, "tenure", f64, sequence(100, func(i int) any { return i })...),
-		col(t, "tenurre", f64, sequence(100, func(i int) any { return map[bool]any{true: i}[i%50 == 0] })...),
-		col(t, "referral", f64, sequence(100, func(i int) any { return map[bool]any{true: i}[i%3 == 0] })...))
-	_, report := calibrated(t, options(), rec)
-	for i, want := range []string{"", "98 % of the rows have no value in it: is tenure meant? events.exclude (--exclude) leaves it out", "most rows have no value in it"} {
-		if use := report.Columns[i]; use.Reason != want {
-			t.Errorf("%s: %q, want %q", use.Column, use.Reason, want)
-		}
+// A misspelt key of JSON is a column that few rows have, which lack the one that was meant. Where they do not, it is a feature.
+func TestAMisspeltNameIsLeftOut(t *testing.T) {
+	some := func(every int, has bool) []any {
+		return sequence(100, func(i int) any { return map[bool]any{has: i}[i%every == 0] })
+	}
+	rec := record(t, col(t, "tenure", f64, some(50, false)...), col(t, "tenurre", f64, some(50, true)...), col(t, "tenures", text, some(50, true)...),
+		col(t, "income", f64, sequence(100, func(i int) any { return i })...), col(t, "income2", f64, some(50, true)...), col(t, "referral", f64, some(3, true)...))
+	o := options()
+	e, report := calibrated(t, o, rec)
+	if want := []LeftOut{{"tenurre", `it looks like a misspelt "tenure": 2 % of the rows have it, and as many lack that; events.include (--include) overrules`}}; !slices.Equal(report.LeftOut, want) {
+		t.Errorf("left out %v", report.LeftOut)
+	}
+	if use := report.Columns[5]; len(e.Columns) != 5 || use.Reason != "most rows have no value in it" {
+		t.Errorf("%d features, %+v", len(e.Columns), use)
+	}
+	o.Include = []string{"tenurre"}
+	if e, _ := calibrated(t, o, rec); len(e.Columns) != 6 {
+		t.Errorf("features %v", e.FeatureNames())
 	}
 }
 

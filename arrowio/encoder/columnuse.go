@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
-
-	"github.com/eerf-stream/eerf/internal/nearest"
 )
 
 // Use says how a column of the events is used.
@@ -119,30 +117,7 @@ func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 			l.describeFeature(use, feature, c.rows)
 		}
 	}
-	noteSparse(uses)
 	return uses
-}
-
-// noteSparse says of which features most rows have no value, and which column was perhaps meant: a misspelt field of JSON
-// becomes a column of its own.
-func noteSparse(uses []ColumnUse) {
-	var common []string
-	for _, use := range uses {
-		if use.Missing <= 0.5 {
-			common = append(common, use.Column)
-		}
-	}
-	for i := range uses {
-		use := &uses[i]
-		if use.Use != UseFeature || use.Missing <= 0.5 {
-			continue
-		}
-		note := "most rows have no value in it"
-		if near := nearest.Name(use.Column, common); near != "" {
-			note = fmt.Sprintf("%.0f %% of the rows have no value in it: is %s meant? events.exclude (--exclude) leaves it out", 100*use.Missing, near)
-		}
-		use.note(note)
-	}
 }
 
 // note adds something to know.
@@ -164,10 +139,15 @@ func (l *learned) describe(use *ColumnUse, rows int64) {
 // describeFeature says what the column became.
 func (l *learned) describeFeature(use *ColumnUse, c *Column, rows int64) {
 	use.Kind, use.Dims = c.Kind, c.Width
+	if use.Missing > 0.5 {
+		use.note("most rows have no value in it")
+	}
 	if l.texts == nil {
 		return
 	}
-	use.Reason = l.texts.note(c.Kind, len(c.Categories))
+	if note := l.texts.note(c.Kind, len(c.Categories)); note != "" {
+		use.note(note)
+	}
 	use.Kept = len(c.Categories)
 	if c.Other {
 		use.Other = float64(l.texts.rest(c.Categories)) / float64(rows)
