@@ -1,7 +1,7 @@
 // Package files reads rows from files as Arrow records, and writes Arrow records to files.
 //
-// Open returns a Reader for a CSV, Parquet or Arrow IPC (file or stream) file. Create returns a Writer for an Arrow
-// or CSV file. Both stream: however long the file, a Reader holds one record of at most Options.BatchRows rows,
+// Open returns a Reader for a CSV, Parquet or Arrow IPC (file or stream) file. Create returns a Writer for an Arrow,
+// Parquet or CSV file. Both stream: however long the file, a Reader holds one record of at most Options.BatchRows rows,
 // and the data it is cut from (for Arrow the record batch, for Parquet a page of each column). CSV files state no types,
 // so they are read twice: Open infers the column types from the whole file, Next reads the rows. Options.Schema avoids
 // the first pass, for example to read a second file with the types of the first; a pipe can then be read too.

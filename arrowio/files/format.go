@@ -27,8 +27,7 @@ type format struct {
 	extensions []string // of file names, without .gz
 	magics     [][]byte // what a file may begin with; none = its content does not tell
 	open       func(src *source, o Options) (rowReader, error)
-	// create checks that the format holds rows of the schema and returns what starts an encoder on a file of this name; nil = it is
-	// only read.
+	// create checks that the format holds rows of the schema and returns what starts an encoder on a file of this name.
 	create func(path string, schema *arrow.Schema) (func(io.Writer) (recordEncoder, error), error)
 }
 
@@ -36,7 +35,7 @@ type format struct {
 var known = []format{
 	{FormatArrow, []string{".arrow", ".arrows", ".feather", ".ipc"}, [][]byte{arrowMagic, streamMagic}, openArrow, createArrow},
 	{FormatCSV, []string{".csv", ".tsv"}, nil, openCSV, createCSV},
-	{FormatParquet, []string{".parquet", ".pq"}, [][]byte{parquetMagic}, openParquet, nil},
+	{FormatParquet, []string{".parquet", ".pq"}, [][]byte{parquetMagic}, openParquet, createParquet},
 }
 
 func lookup(name string) *format {
@@ -46,7 +45,7 @@ func lookup(name string) *format {
 	return nil
 }
 
-// Formats returns the names of the formats that Open reads, sorted.
+// Formats returns the names of the formats that Open reads and Create writes, sorted.
 func Formats() []string {
 	var names []string
 	for _, f := range known {

@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 )
 
 // writeFile writes content to a new file with this name and returns its path.
@@ -178,14 +177,10 @@ func sampleRecord(t testing.TB, mem memory.Allocator, rows int) arrow.Record {
 	return b.NewRecord()
 }
 
-// written makes a file with this name, by Create if it is not Parquet, and returns its path.
+// written makes a file with this name by Create, and returns its path.
 func written(t testing.TB, name string, recs ...arrow.Record) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if formatOf(path) == FormatParquet {
-		writeParquet(t, path, recs...)
-		return path
-	}
 	w, err := Create(path, recs[0].Schema(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -199,37 +194,4 @@ func written(t testing.TB, name string, recs ...arrow.Record) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// writeParquet writes records by the library, which writes neither lists that are not nullable correctly nor slices of lists.
-func writeParquet(t testing.TB, path string, recs ...arrow.Record) {
-	t.Helper()
-	fields, meta := slices.Clone(recs[0].Schema().Fields()), recs[0].Schema().Metadata()
-	for i := range fields {
-		fields[i].Nullable = fields[i].Nullable || fields[i].Type.ID() == arrow.FIXED_SIZE_LIST
-	}
-	schema := arrow.NewSchema(fields, &meta)
-	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := pqarrow.NewFileWriter(schema, out, nil, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, rec := range recs {
-		columns := make([]arrow.Array, rec.NumCols())
-		for i, c := range rec.Columns() {
-			if columns[i], err = array.Concatenate([]arrow.Array{c}, memory.DefaultAllocator); err != nil {
-				t.Fatal(err)
-			}
-			defer columns[i].Release()
-		}
-		if err := w.WriteBuffered(array.NewRecord(schema, columns, rec.NumRows())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
 }

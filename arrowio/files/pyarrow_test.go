@@ -2,9 +2,12 @@ package files
 
 import (
 	"errors"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
@@ -45,5 +48,29 @@ func TestParquetThatTheLibraryLacksIsNamed(t *testing.T) {
 		if !errors.Is(err, arrowio.ErrUnsupported) || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: error %v, want %q", name, err, say)
 		}
+	}
+}
+
+// What is written as Parquet, pyarrow reads, lists in several row groups and nulls among them.
+func TestParquetIsReadByAnotherProgram(t *testing.T) {
+	if err := exec.Command("python3", "-c", "import pyarrow.parquet").Run(); err != nil {
+		t.Skip("python3 with pyarrow is not here")
+	}
+	long := longRecord(t)
+	defer long.Release()
+	sample := sampleRecord(t, memory.DefaultAllocator, 1000)
+	defer sample.Release()
+	script := `
+import sys, pyarrow.parquet as pq
+long, sample = pq.ParquetFile(sys.argv[1]), pq.read_table(sys.argv[2])
+assert long.metadata.num_row_groups == 2, long.metadata
+z = long.read()["z"].combine_chunks()
+assert len(z) == 2**20 + 5 and z.type.list_size == 1 and z.null_count == z.values.null_count == 0, z.type
+assert z.values.slice(2**20).to_pylist() == [2**20 + i for i in range(5)]
+assert sample["x"].null_count == 200 and sample["z"][999].as_py() == [999, 999.125, 999.25], sample
+`
+	out, err := exec.Command("python3", "-c", script, written(t, "long.parquet", long), written(t, "sample.parquet", sample)).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

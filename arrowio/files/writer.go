@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -13,6 +14,8 @@ import (
 // Create returns a writer for the format, or if it is "" for that of path's extension:
 //
 //   - arrow: an Arrow IPC file; an IPC stream when the extension is .arrows.
+//   - parquet: snappy-compressed pages. Feature vectors take several times as
+//     long as in arrow.
 //   - csv: a header and one line per row; compressed when path ends in .gz; tabs
 //     when it ends in .tsv. A fixed-size list becomes one column per element, named
 //     name_0, name_1, ... or as ElementNames says; null is an empty field, and so
@@ -39,9 +42,6 @@ func Create(path string, schema *arrow.Schema, format string) (*Writer, error) {
 	return &Writer{path: path, schema: schema, out: out, enc: enc}, nil
 }
 
-// writable lists the formats that are written.
-const writable = FormatArrow + ", " + FormatCSV
-
 // recordEncoder turns records into the bytes of one format.
 type recordEncoder interface {
 	write(rec arrow.Record) error
@@ -51,11 +51,11 @@ type recordEncoder interface {
 // encoderOf returns a function that starts an encoder on the file, once the file is open.
 func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer) (recordEncoder, error), error) {
 	if format == "" {
-		return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, writable)
+		return nil, fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
 	}
 	f := lookup(format)
-	if f == nil || f.create == nil {
-		return nil, fmt.Errorf("cannot write format %q: want one of %s", format, writable)
+	if f == nil {
+		return nil, fmt.Errorf("cannot write format %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}
 	if namedGzip(path) && format != FormatCSV {
 		return nil, fmt.Errorf("%w: only csv is written with .gz", arrowio.ErrUnsupported)

@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,7 +116,7 @@ func TestFileAppearsOnlyWhenItIsWhole(t *testing.T) {
 	defer rec.Release()
 	other := dictionaryRecord(t)
 	defer other.Release()
-	for _, format := range []string{FormatArrow, FormatCSV} {
+	for _, format := range Formats() {
 		t.Run(format, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "out")
@@ -210,9 +211,8 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 		schema       *arrow.Schema
 		say          string
 	}{
-		"unknown name":     {"out", "", plain, "give one of arrow, csv"},
+		"unknown name":     {"out", "", plain, "give one of arrow, csv, parquet"},
 		"unknown format":   {"out", "json", plain, "cannot write format \"json\""},
-		"only read":        {"out.parquet", "", plain, "cannot write format \"parquet\": want one of arrow, csv"},
 		"gzip of arrow":    {"out.arrow.gz", "", plain, "only csv"},
 		"nested in csv":    {"out.csv", "", nested, "out.csv: column \"l\": not supported"},
 		"no columns":       {"out.csv", "", arrow.NewSchema(nil, nil), "without columns"},
@@ -227,5 +227,50 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 				t.Errorf("files left: %v", left)
 			}
 		})
+	}
+}
+
+// longRecord is a list of one number per row, the number of the row: more rows than a row group of Parquet.
+func longRecord(t testing.TB) arrow.Record {
+	t.Helper()
+	const rows = maxRowGroupRows + 5
+	values := arrow.FixedSizeListOf(1, arrow.PrimitiveTypes.Float32)
+	bytes := arrow.Float32Traits.CastToBytes(make([]float32, rows))
+	for i := range rows {
+		arrow.Float32Traits.CastFromBytes(bytes)[i] = float32(i)
+	}
+	elements := array.NewData(arrow.PrimitiveTypes.Float32, rows, []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0, 0)
+	lists := array.NewFixedSizeListData(array.NewData(values, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0))
+	return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "z", Type: values}}, nil), []arrow.Array{lists}, rows)
+}
+
+func TestParquetOfMoreThanOneRowGroup(t *testing.T) {
+	rec := longRecord(t)
+	defer rec.Release()
+	path := written(t, "a.parquet", rec)
+	r, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := 0
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range rec.Column(0).(*array.FixedSizeList).ListValues().(*array.Float32).Float32Values() {
+			if v != float32(next) {
+				t.Fatalf("row %d holds %g", next, v)
+			}
+			next++
+		}
+		rec.Release()
+	}
+	if rows := int(rec.NumRows()); next != rows {
+		t.Errorf("%d rows, want %d", next, rows)
 	}
 }

@@ -113,7 +113,7 @@ func TestExploreTellsOfWeakFeatures(t *testing.T) {
 
 func TestTransformRefusesOtherColumns(t *testing.T) {
 	data, set, _ := explored(t, 300)
-	out := filepath.Join(t.TempDir(), "features.arrow")
+	out := filepath.Join(t.TempDir(), "features.parquet")
 	other := clitest.File(t, "other.csv", "age,town\n1,Rome\n")
 	fz(t, "transform", "--set", set, "--data", other, "--out", out).Want(t, cli.ExitFailure, "other.csv", `column "city" is missing`)
 	if _, err := os.Stat(out); !os.IsNotExist(err) {
@@ -139,10 +139,10 @@ func TestTransformKnowsTextsFromNumbers(t *testing.T) {
 
 func TestTransformWritesEveryFormat(t *testing.T) {
 	data, set, _ := explored(t, 300)
-	for _, name := range []string{"features.arrow", "features.arrows", "features.csv.gz"} {
+	for _, name := range []string{"features.arrow", "features.arrows", "features.parquet", "features.csv.gz"} {
 		out := filepath.Join(t.TempDir(), name)
 		fz(t, "transform", "--set", set, "--data", data, "--out", out).Want(t, cli.ExitOK)
-		if name == "features.arrow" { // read the output back
+		if name == "features.arrow" || name == "features.parquet" { // read the output back
 			rows := fz(t, "explore", "--data", out, "--label", "churned", "--features", "5", "--exclude", "row", "--sample", "1", "--json").
 				Want(t, cli.ExitOK).Object(t)
 			if rows.Number(t, "rows.scored") != 300 || rows.Number(t, "feature_set.dim") != 12 {

@@ -30,7 +30,7 @@ probabilities of the classes. Rows with infinite values are left out and counted
 
 A model from a topic, as featurizer topics export writes it, works too; give its feature set with --feature-set.`,
 		Example: `  trainer predict --model model.arrow --data new.csv --out predictions.csv
-  trainer predict --model model.arrow --data new.parquet --passthrough customer --out predictions.arrow --json
+  trainer predict --model model.arrow --data new.parquet --passthrough customer --out predictions.parquet --json
   trainer predict --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --data new.csv --out predictions.arrow`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },

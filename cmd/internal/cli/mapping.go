@@ -24,7 +24,7 @@ type MappingFlags struct {
 func (f *MappingFlags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().StringVar(&f.Out, "out", "", "file to write (required)")
-	c.Flags().StringVar(&f.format, "out-format", "", "arrow or csv; empty = by the file's extension")
+	c.Flags().StringVar(&f.format, "out-format", "", "arrow, parquet or csv; empty = by the file's extension")
 	f.files.Add(c)
 	JSONFlag(c, &f.JSON)
 }
