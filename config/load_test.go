@@ -232,14 +232,6 @@ func TestTopicsAreNamedAfterThePipeline(t *testing.T) {
 	equal(t, loadText(t, ""), Default())
 }
 
-func TestANameThatNoPipelineHasIsOneFault(t *testing.T) {
-	_, err := load([]byte("pipeline: {name: 'my pipeline'}"), "eerf.yaml", nil, nil)
-	var faults Faults
-	if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Key != "pipeline.name" {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestTopicsOfAPipelineThatFollowsAreTheOthers(t *testing.T) {
 	const text = "pipeline: {name: live}\nfeaturize: {sets_from: shop}\ntopics: {events: payments}\n"
 	c, err := load([]byte(text), "live.yaml", nil, nil)

@@ -178,6 +178,7 @@ func TestEveryFaultOfARuleNamesAKnownKey(t *testing.T) {
 func TestOneMistakeIsOneFault(t *testing.T) {
 	for _, text := range []string{
 		"exploration: {features: many, candidates: 5}",
+		"pipeline: {name: 'my pipeline'}",
 		"exploration: {features: 0, candidates: 5}",
 		"exploration: {criterion: residual, map: linear, distribution: uniforme}",
 		"topics: {max_message_bytes: 0}",

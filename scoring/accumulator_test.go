@@ -1,8 +1,6 @@
 package scoring
 
 import (
-	"fmt"
-	"math"
 	"reflect"
 	"runtime"
 	"testing"
@@ -94,52 +92,6 @@ func TestLargeCallsGiveTheSameBitsOnAnyNumberOfGoroutines(t *testing.T) {
 			if !reflect.DeepEqual(transform(f, x, rows), wantFeatures) {
 				t.Errorf("features differ with GOMAXPROCS %d", procs)
 			}
-		}
-	}
-}
-
-func TestSumsAgreeWithAFloat64Pass(t *testing.T) {
-	for _, m := range allMaps {
-		for _, targets := range []Targets{
-			{Outputs: 1, Values: normalRows(1, 57, 1)}, {Outputs: 3, Values: normalRows(2, 57, 3)}, classTargets(57, 4),
-		} {
-			t.Run(fmt.Sprint(m, targets.Outputs), func(t *testing.T) { checkSums(t, drawFeatures(m, 21, 13), 57, targets) })
-		}
-	}
-}
-
-// checkSums compares every sum over some rows with one of float64 features.
-func checkSums(t *testing.T, f *Features, rows int, targets Targets) {
-	t.Helper()
-	x := normalRows(12, rows, f.Dim)
-	got := scoreRows(f, x, rows, targets)
-	outputs := targets.Outputs
-	want := NewSums(f.Len(), outputs)
-	for i := range rows {
-		y := rawOutputs(targets, i)
-		for k, v := range y {
-			want.Y[k] += v
-			want.YSq[k] += v * v
-			want.YMin[k] = min(want.YMin[k], v)
-			want.YMax[k] = max(want.YMax[k], v)
-		}
-		for j := range f.Len() {
-			phi := referencePhi(f, j, x[i*f.Dim:(i+1)*f.Dim])
-			want.Phi[j] += phi
-			want.PhiSq[j] += phi * phi
-			for k, v := range y {
-				want.YPhi[k*f.Len()+j] += v * phi
-			}
-		}
-	}
-	if got.Rows != int64(rows) || !reflect.DeepEqual(got.YMin, want.YMin) || !reflect.DeepEqual(got.YMax, want.YMax) {
-		t.Errorf("%d rows, range %v to %v, want %d, %v to %v", got.Rows, got.YMin, got.YMax, rows, want.YMin, want.YMax)
-	}
-	for _, pair := range [][2][]float64{
-		{got.Phi, want.Phi}, {got.PhiSq, want.PhiSq}, {got.YPhi, want.YPhi}, {got.Y, want.Y}, {got.YSq, want.YSq},
-	} {
-		for j := range pair[1] {
-			near(t, "sum", pair[0][j], pair[1][j], 3e-5*(math.Sqrt(float64(rows))+math.Abs(pair[1][j])))
 		}
 	}
 }

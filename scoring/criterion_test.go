@@ -137,24 +137,6 @@ func TestConstantOutputsGetNoGain(t *testing.T) {
 	}
 }
 
-func TestCorrelationIgnoresTheConstantAndTheScale(t *testing.T) {
-	// φ = x of one coordinate: shifting and stretching it changes the energy and leaves the correlation.
-	f := &Features{Map: MapLinear, Dim: 3, Omega: []float32{0, 1, 2}}
-	const rows = 500
-	x, noise := normalRows(1, rows, 3), normalRows(2, rows, 1)
-	y := make([]float32, rows)
-	for i := range rows {
-		x[3*i+1] = 3*x[3*i] + 10
-		y[i] = x[3*i] + noise[i]
-	}
-	s := scoreRows(f, x, rows, Targets{Outputs: 1, Values: y})
-	v := CriterionValues(s, Regression, Correlation)
-	near(t, "correlation of the stretched feature", v[1]/v[0], 1, 1e-4)
-	if e := CriterionValues(s, Regression, Energy); math.Abs(e[1]/e[0]-1) < 0.5 {
-		t.Errorf("energies %v do not change with the constant and the scale", e)
-	}
-}
-
 func TestNearlyConstantFeaturesScoreNoCorrelation(t *testing.T) {
 	f := &Features{Map: MapLinear, Dim: 3, Omega: []float32{0, 1, 2}}
 	x := []float32{1000, 1, 0, 1000.5, 1.5, 0, 1000, 1, 0, 1000.5, 1.5, 0}

@@ -47,29 +47,6 @@ func referenceProduct(p *Product, row []float32) float64 {
 	return v
 }
 
-func TestMixedFeaturesAgreeWithTheReference(t *testing.T) {
-	for _, dim := range []int{1, 2, 7, 77} {
-		for _, each := range []int{1, 3, 50} {
-			f := mixedFeatures(dim, each)
-			fs := plainSet(f)
-			if err := fs.Validate(); err != nil {
-				t.Fatal(err)
-			}
-			tr := NewTransformer(fs)
-			for _, rows := range []int{0, 1, 9, 130} {
-				x := normalRows(9, rows, dim)
-				dst := make([]float32, rows*tr.Len())
-				tr.Transform(dst, x, rows)
-				for i, got := range dst {
-					j := i % tr.Len()
-					want := float64(fs.Weight[j]) * 0.25 * referencePhi(f, j, x[i/tr.Len()*dim:][:dim])
-					near(t, f.Kind(j).String(), float64(got), want, 1e-5*(1+math.Abs(want)))
-				}
-			}
-		}
-	}
-}
-
 // Sums of a bank of mixed features are those of the features in row order, however rows come and whoever adds them.
 func TestMixedFeaturesAreScoredInRowOrder(t *testing.T) {
 	const rows, outputs = 301, 2

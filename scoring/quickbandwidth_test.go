@@ -11,7 +11,7 @@ func TestQuickBandwidthIsNearlyBandwidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	var quick QuickBandwidth // one for all shapes
 	for _, rows := range []int{2, 3, 51, 52, 200, 601} {
-		for _, dim := range []int{1, 2, 7, 48, 130, 300} {
+		for _, dim := range []int{1, 2, 7, 48, 130} {
 			for _, offset := range []float64{0, 1000} {
 				x := make([]float32, rows*dim)
 				for i := range x {

@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -20,22 +21,29 @@ func plainSet(f *Features) *FeatureSet {
 }
 
 func TestTransformAgreesWithTheReference(t *testing.T) {
-	for _, m := range allMaps {
-		for _, dim := range []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784} {
-			fs := plainSet(drawFeatures(m, dim, 11))
+	for _, dim := range []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784} {
+		var sets []*Features
+		if dim < 20 { // the arguments of more numbers are too large for the tolerance
+			sets = append(sets, mixedFeatures(dim, 1), mixedFeatures(dim, 3), mixedFeatures(dim, 50))
+		}
+		for _, m := range allMaps {
+			sets = append(sets, drawFeatures(m, dim, 11))
+		}
+		for _, f := range sets {
+			fs := plainSet(f)
 			tr := NewTransformer(fs)
-			for _, rows := range []int{0, 1, 2, 7, 8, 9} {
+			for _, rows := range []int{0, 1, 2, 7, 8, 9, 130} {
 				x := normalRows(9, rows, dim)
 				before := slices.Clone(x)
 				dst := make([]float32, rows*tr.Len())
 				tr.Transform(dst, x, rows)
 				for i, got := range dst {
 					j := i % tr.Len()
-					want := float64(fs.Weight[j]) * 0.25 * referencePhi(fs.Features, j, x[i/tr.Len()*dim:][:dim])
-					near(t, m.String(), float64(got), want, 1e-5*(1+math.Abs(want)))
+					want := float64(fs.Weight[j]) * 0.25 * referencePhi(f, j, x[i/tr.Len()*dim:][:dim])
+					near(t, fmt.Sprint(f.Map, " ", f.Kind(j)), float64(got), want, 2e-5*(1+math.Abs(want)))
 				}
 				if !slices.Equal(x, before) {
-					t.Fatalf("%v: the rows changed", m)
+					t.Fatalf("%v: the rows changed", f.Map)
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,15 +57,6 @@ func TestCompareChoosesMethods(t *testing.T) {
 	}
 	if out := run("--methods", "all", "--map", "arccos1").Out; !strings.Contains(out, "\nmethod left out: plain-tuned: the arccos1 map") {
 		t.Error(out)
-	}
-}
-
-func TestCompareWithTreesButWithoutPython(t *testing.T) {
-	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
-	t.Setenv("PATH", t.TempDir())
-	r := tr(t, "compare", "--data", data, "--label", "churned", "--trees").Want(t, cli.ExitFailure)
-	if !strings.Contains(r.Err, "no python3 in PATH") {
-		t.Error(r.Err)
 	}
 }
 
@@ -168,11 +158,4 @@ func TestCompareSaysWhatBecameOfColumns(t *testing.T) {
 	if len(uses) != 5 || !strings.Contains(fmt.Sprint(uses[0]), "in line 10") {
 		t.Errorf("columns %v", uses)
 	}
-}
-
-func TestCompareInterrupted(t *testing.T) {
-	data := clitest.File(t, "rows.csv", clitest.Mixed(600))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	clitest.RunContext(ctx, newRoot, "compare", "--data", data, "--label", "churned").Want(t, cli.ExitInterrupted, "interrupted")
 }

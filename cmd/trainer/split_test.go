@@ -59,29 +59,6 @@ func coins(rows int, seed uint64) string {
 	return b.String()
 }
 
-// However much a set fits the rows that it was chosen by, the error said is that on fresh rows: the best sixty of many features, by
-// few rows, would seem to be wrong about ten in a hundred times less often on these rows.
-func TestTheErrorSaidIsThatOfFreshRows(t *testing.T) {
-	const files, fresh = 3, 3000
-	said, right, measured := 0.0, 0.0, 0.0
-	for seed := range uint64(files) {
-		data := clitest.File(t, "rows.csv", coins(600, seed))
-		model, summary := fitted(t, data, "--label", "y", "--features", "60", "--candidates", "8000", "--criterion", "residual", "--held-out", "0.5")
-		columns := predicted(t, model, clitest.File(t, "fresh.csv", coins(fresh, 100+seed)))
-		for i, class := range columns["prediction"] {
-			if class == columns["y"][i] {
-				right++
-			}
-		}
-		said += summary.Number(t, "model.metrics.misclassification") / files
-		measured += summary.Number(t, "model.metrics.measured_rows")
-	}
-	wrong := 100 - 100*right/(files*fresh)
-	if noise := math.Sqrt(wrong * (100 - wrong) / measured); math.Abs(said-wrong) > 3*noise || noise > 2 {
-		t.Errorf("said %.1f %%, on fresh rows %.1f %%, noise %.1f", said, wrong, noise)
-	}
-}
-
 // Errors of the last rows are those of a world that has changed. A file in the order of a column of dates is split that way.
 func TestSplitByTime(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(3000, 3, 0.8))

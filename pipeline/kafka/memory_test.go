@@ -126,7 +126,7 @@ func TestStateIsReadWhileDataFillsTheMemory(t *testing.T) {
 
 // TestConnectionsDoNotGrowWithPartitions reads many idle partitions, one of which gets a message.
 func TestConnectionsDoNotGrowWithPartitions(t *testing.T) {
-	const partitions = 300
+	const partitions = 150
 	broker := startBroker(t, embedded.Options{})
 	writer := dial(t, config(broker.Addrs()))
 	topic := pipelinetest.NewTopic(t, writer, partitions, nil)

@@ -19,18 +19,6 @@ func rosenbrock(gradient, x []float64) (float64, error) {
 	return f, nil
 }
 
-func TestLBFGSFindsTheMinimum(t *testing.T) {
-	steps, x := 0, []float64{-1.2, 1, -1.2, 1, 0.5, -0.5}
-	l := search{value: rosenbrock, steps: 200, evaluations: 300, step: func(n int, at []float64) bool {
-		steps++
-		copy(x, at)
-		return n == steps
-	}}
-	if err := l.run(x); err != nil || l.f > 1e-12 || math.Abs(x[3]-1) > 1e-5 {
-		t.Errorf("%v after %d steps at %v, %v", l.f, steps, x, err)
-	}
-}
-
 func TestLBFGSKeepsToItsBounds(t *testing.T) {
 	calls := 0
 	count := func(gradient, x []float64) (float64, error) {

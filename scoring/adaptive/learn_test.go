@@ -422,16 +422,16 @@ func scaleAll(v []float32, by float32) {
 
 func TestBytesBoundTheMemory(t *testing.T) {
 	for _, test := range []struct {
-		b                 bent
-		m0, features, top int
+		b            bent
+		m0, features int
 	}{
-		{bent{scoring.Regression, 4000, 20, 0.1, 1}, 2000, 100, 12},
-		{bent{scoring.Regression, 1000, 300, 0.1, 1}, 500, 50, 12},
-		{bent{scoring.MultiClass, 2000, 10, 0.1, 6}, 1000, 200, 12},
+		{bent{scoring.Regression, 2000, 20, 0.1, 1}, 1000, 60},
+		{bent{scoring.Regression, 600, 150, 0.1, 1}, 300, 40},
+		{bent{scoring.MultiClass, 1000, 10, 0.1, 6}, 600, 100},
 	} {
 		s, c := test.b.sample(), test.b.candidates(test.m0)
 		sums := fitSums(c, s)
-		o := Options{Features: test.features, RefineSteps: 12, RefineRounds: 1}
+		o := Options{Features: test.features, RefineSteps: 8, RefineRounds: 1}
 		runtime.GC()
 		var before, now runtime.MemStats
 		runtime.ReadMemStats(&before)

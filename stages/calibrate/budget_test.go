@@ -24,13 +24,13 @@ import (
 func TestCalibrationStopsAtItsBudget(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.CalibrationRows = 1000
-	rows := stagestest.Events(t, stagestest.Regression, 300, 303, stagestest.SomeFaults)
+	rows := stagestest.Events(t, stagestest.Regression, 110, 303, stagestest.SomeFaults)
 	rng := rand.New(rand.NewPCG(1, 2))
 	plainText := array.NewStringBuilder(memory.DefaultAllocator)
 	dictionary := array.NewDictionaryBuilder(memory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
 	defer plainText.Release()
 	defer dictionary.Release()
-	for i := range 300 {
+	for i := range 110 {
 		text := strings.Repeat("x", 900_000) + fmt.Sprint(i%5)
 		plainText.Append(text[rng.IntN(200_000):])
 		if err := dictionary.AppendString(text[i%3*100_000:]); err != nil {
@@ -42,7 +42,7 @@ func TestCalibrationStopsAtItsBudget(t *testing.T) {
 		wide := withColumn(t, rows, "text", column)
 		var want *wire.Spec
 		var wantRows int64
-		for _, size := range []int{300, 7} {
+		for _, size := range []int{110, 7} {
 			batches := stagestest.Cut(t, wide, stagestest.Every(size))
 			c := newFirstRows(s.Events, 1000, calibrationShare(1))
 			for _, batch := range batches {
@@ -163,14 +163,14 @@ func TestASurveyOfManyColumnsIsBounded(t *testing.T) {
 	survey := formats.NewSurvey(limits, func(name string) bool { return name == "named" })
 	before := liveHeap()
 	for row := range rows {
-		text := `{"named":1,"common":2`
-		if row > 0 {
-			text = `{"common":2`
+		text := []byte(`{"common":2`)
+		if row == 0 {
+			text = append(text, `,"named":1`...)
 		}
 		for i := range each - 2 {
-			text += fmt.Sprintf(`,"%d_%d":0`, row, i)
+			text = fmt.Appendf(text, `,"%d_%d":0`, row, i)
 		}
-		if err := survey.Add([]byte(text + "}")); err != nil {
+		if err := survey.Add(append(text, '}')); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,8 +2,6 @@ package calibrate
 
 import (
 	"errors"
-	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -14,22 +12,6 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
-
-func TestCalibrationDoesNotDependOnCutting(t *testing.T) {
-	s := testSettings(stagestest.Classes)
-	s.Exploration.Sigma = 0
-	first, second := stagestest.Events(t, stagestest.Classes, 900, 80, stagestest.SomeFaults), stagestest.Events(t, stagestest.Classes, 800, 81, stagestest.SomeFaults)
-	want := calibratedOn(t, s, []arrow.Record{first}, []arrow.Record{second})
-	for name, size := range cuttings {
-		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(1, 1))
-			got := calibratedOn(t, s, stagestest.Cut(t, first, size(rng)), stagestest.Cut(t, second, size(rng)))
-			if !reflect.DeepEqual(got.encoder, want.encoder) || got.sigma != want.sigma {
-				t.Fatalf("sigma %v, want %v; encoders equal: %v", got.sigma, want.sigma, reflect.DeepEqual(got.encoder, want.encoder))
-			}
-		})
-	}
-}
 
 // The bandwidth comes from the thousand usable rows with the lowest hashes.
 func TestCalibrationBandwidth(t *testing.T) {

@@ -160,7 +160,7 @@ func TestPlannerSchedule(t *testing.T) {
 		{"selected, offsets not there yet", selected, offsets(71), 0, ""},
 		{"selected, offsets there", selected, offsets(70), 0, "advanced by 70 offsets"},
 		{"cancelled", with(state.Snapshot{}, status(wire.StatusCancelled)), settings, time.Hour, ""},
-		{"cancelled, time", with(state.Snapshot{SpecTime: stagestest.Noon}, status(wire.StatusCancelled)), every(time.Hour), time.Hour, "since the last plan"},
+		{"cancelled, time since the plan and not its record", with(state.Snapshot{SpecTime: stagestest.Noon.Add(time.Hour - 1)}, status(wire.StatusCancelled)), every(time.Hour), time.Hour, "since the last plan"},
 		{"cancelled, the configuration has changed", with(state.Snapshot{}, status(wire.StatusCancelled)), later(settings), 0, "configured spec has changed"},
 		{"abandoned a moment ago", with(running, status(wire.StatusAbandoned)), settings, planRetry - 1, ""},
 		{"abandoned", with(running, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
@@ -178,24 +178,6 @@ func TestPlannerSchedule(t *testing.T) {
 				t.Errorf("start because %q, want %q", start.reason, c.starts)
 			}
 		})
-	}
-}
-
-// Only the time of the plan counts: a cancelled or repeated spec has a later record.
-func TestPlannerScheduleCountsFromThePlan(t *testing.T) {
-	settings := testSettings(stagestest.Regression)
-	settings.Exploration.Every = time.Hour
-	for _, c := range []struct {
-		planned, record time.Duration // before now
-		starts          bool
-	}{{time.Hour, time.Minute, true}, {time.Hour - 1, time.Minute, false}, {time.Minute, 2 * time.Hour, false}} {
-		now := state.Snapshot{SpecTime: stagestest.Noon.Add(-c.record), Spec: &wire.Spec{
-			Exploration: "test.3.x", Sequence: 3, Status: wire.StatusCancelled, ConfigHash: settings.hash(),
-			Arithmetic: scoring.Arithmetic(), PlannedAt: stagestest.Noon.Add(-c.planned),
-		}}
-		if start := plannerAt(noon, settings).scheduled(t.Context(), now); (start != nil) != c.starts {
-			t.Errorf("planned %v ago, record of %v ago: start %+v, want one: %v", c.planned, c.record, start, c.starts)
-		}
 	}
 }
 

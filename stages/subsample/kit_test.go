@@ -78,15 +78,6 @@ func start(t testing.TB, spec *wire.Spec, from *wire.Checkpoint) *subsample.Subs
 	return s
 }
 
-// cuttings are ways to cut rows into messages. Messages of several batches are cut again inside.
-var cuttings = map[string]func(*rand.Rand) func() int{
-	"1":      func(*rand.Rand) func() int { return stagestest.Every(1) },
-	"7":      func(*rand.Rand) func() int { return stagestest.Every(7) },
-	"64":     func(*rand.Rand) func() int { return stagestest.Every(64) },
-	"4096":   func(*rand.Rand) func() int { return stagestest.Every(4096) },
-	"random": func(rng *rand.Rand) func() int { return stagestest.UpTo(rng, 150) },
-}
-
 // feed passes messages to a subsampler, encoded and decoded, from offset 0 on, and returns the numbers, among all rows,
 // of the rejected ones.
 func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *rand.Rand) (rejectedRows []int64) {

@@ -1,8 +1,6 @@
 package subsample_test
 
 import (
-	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,95 +8,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"pgregory.net/rapid"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
-
-func TestSubsamplerGivesEqualBitsForAnyCutting(t *testing.T) {
-	for _, task := range tasks {
-		for _, quota := range []int64{0, 217} {
-			t.Run(fmt.Sprintf("%s, quota %d", task, quota), func(t *testing.T) {
-				rows := eventsOf(t, task, 1500, 1, stagestest.SomeFaults)
-				spec := plan(t, task, rows, nil, fullSpan(quota))
-				whole := start(t, spec, nil)
-				feed(t, whole, []arrow.Record{rows}, rand.New(rand.NewPCG(1, 1)))
-				if whole.Closed() != (quota > 0) || whole.Counts().Scored == 0 {
-					t.Fatalf("closed %v after %+v", whole.Closed(), whole.Counts())
-				}
-				for name, size := range cuttings {
-					t.Run(name, func(t *testing.T) {
-						rng := rand.New(rand.NewPCG(2, 3))
-						s := start(t, spec, nil)
-						feed(t, s, stagestest.Cut(t, rows, size(rng)), rng)
-						sameState(t, s, whole)
-					})
-				}
-			})
-		}
-	}
-}
-
-// The collected rows are the events' rows, encoded one by one, with their ordinals.
-func TestSubsamplerCollectsTheRowsThatItScores(t *testing.T) {
-	for _, task := range tasks {
-		for _, quota := range []int64{0, 217} {
-			t.Run(fmt.Sprintf("%s, quota %d", task, quota), func(t *testing.T) {
-				rows := eventsOf(t, task, 1000, 2, stagestest.SomeFaults)
-				spec := plan(t, task, rows, nil, fullSpan(quota))
-				s := start(t, spec, nil)
-				feed(t, s, stagestest.Cut(t, rows, stagestest.Every(83)), rand.New(rand.NewPCG(1, 1)))
-				got, at := s.Samples(), 0
-				for i := range int(s.NextOrdinal()) {
-					reference := stagestest.EncodeRow(spec.Encoder, rows, i)
-					if stagestest.OutcomeOf(spec, 0, int64(i), reference) != stagestest.Scored {
-						continue
-					}
-					if at >= got.Rows() || got.Ordinal[at] != int64(i) {
-						t.Fatalf("row %d is not the sample's %d. of %d", i, at, got.Rows())
-					}
-					checkSampledRow(t, spec, rows, i, got.Slice(at, at+1), reference)
-					at++
-				}
-				if at != got.Rows() || int64(at) != s.Counts().Scored || at < 100 {
-					t.Fatalf("%d rows collected, %d expected, %d scored", got.Rows(), at, s.Counts().Scored)
-				}
-			})
-		}
-	}
-}
-
-// checkSampledRow compares a collected row with the encoding of that row alone, bit by bit, and with the reference.
-func checkSampledRow(t *testing.T, spec *wire.Spec, rows arrow.Record, i int, got *wire.Samples, reference stagestest.Row) {
-	t.Helper()
-	one := rows.NewSlice(int64(i), int64(i)+1)
-	defer one.Release()
-	var alone encoder.Rows
-	if err := spec.Encoder.Encode(&alone, one, nil); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(got.X, alone.X[:spec.Encoder.Dim]) || !slices.Equal(got.Targets.Class, alone.Targets.Class) ||
-		!slices.Equal(got.Targets.Values, alone.Targets.Values) {
-		t.Fatalf("row %d is collected as %v %+v, encoded alone it is %v %+v", i, got.X, got.Targets, alone.X, alone.Targets)
-	}
-	for j, want := range reference.X {
-		if off := math.Abs(float64(got.X[j]) - want); off > 1e-5*max(1, math.Abs(want)) {
-			t.Fatalf("row %d, dimension %d: %v, want %v", i, j, got.X[j], want)
-		}
-	}
-	for k, want := range reference.Y {
-		value := float64(stagestest.Bit(len(got.Targets.Class) > 0 && int(got.Targets.Class[0]) == k))
-		if got.Targets.Class == nil {
-			value = float64(got.Targets.Values[k])
-		}
-		if off := math.Abs(value - want); off > 1e-5*max(1, math.Abs(want)) {
-			t.Fatalf("row %d, output %d: %v, want %v", i, k, value, want)
-		}
-	}
-}
 
 // Compares outcomes, closing ordinal and rejected rows with a walk over the rows one by one.
 func TestSubsamplerOutcomes(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -143,26 +142,6 @@ func writeFile(t *testing.T, name, content string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestRowFilesNameTheirColumns(t *testing.T) {
-	path := writeFile(t, "rows.csv", "age,city,y\n1,Rome,2\n3,Oslo,4\n")
-	file, err := new(FileFlags).Open(path, 0, &Progress{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	err = file.Complete(&events.Config{})
-	if err == nil || !strings.Contains(err.Error(), "--label is needed") || !strings.Contains(err.Error(), "age, city, y") {
-		t.Error(err)
-	}
-	err = file.Complete(&events.Config{Label: []string{"why"}, Exclude: []string{"cty"}})
-	if err == nil || !strings.Contains(err.Error(), `no column "why" (events.label), "cty" (events.exclude); its columns are age, city, y`) {
-		t.Error(err)
-	}
-	if err := file.Complete(&events.Config{Label: []string{"y"}}); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestLoggerWritesWhereItIsTold(t *testing.T) {

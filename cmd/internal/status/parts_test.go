@@ -7,11 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -83,18 +81,6 @@ func TestTail(t *testing.T) {
 	}
 }
 
-func specOf(criterion scoring.Criterion, candidates, features int) *wire.Spec {
-	spec := &wire.Spec{
-		Exploration: "p.1.abc", Criterion: criterion, Features: features,
-		Candidates: scoring.Candidates{Map: scoring.MapCosine, Count: candidates},
-		Encoder:    &encoder.Encoder{Label: &encoder.Label{Task: scoring.Regression, Columns: []string{"y"}}},
-	}
-	if criterion == scoring.Residual {
-		spec.Rounds = 2
-	}
-	return spec
-}
-
 func TestRanksThatAreDrawn(t *testing.T) {
 	if have := someRanks(3); !slices.Equal(have, []int{0, 1, 2}) {
 		t.Errorf("of three: %v", have)
@@ -102,36 +88,6 @@ func TestRanksThatAreDrawn(t *testing.T) {
 	have := someRanks(5000)
 	if n := len(have); n < 100 || n > spectrumRanks || !slices.IsSorted(have) || have[0] != 0 || have[n-1] != 4999 {
 		t.Errorf("%d of 5000: %v", n, have)
-	}
-}
-
-// The newest checkpoints of the exploration count; those of others do not.
-func TestScoresOfAnExploration(t *testing.T) {
-	s := newScores(pipelinetest.NewBroker(), stages.Default().State())
-	s.begin(specOf(scoring.Residual, 40, 4), 2)
-	put := func(exploration string, partition int32, rows int) {
-		t.Helper()
-		sums := scoring.NewSums(40, 1)
-		sums.Rows, sums.YMin[0], sums.YMax[0] = int64(rows), -1, 1
-		c := &wire.Checkpoint{
-			Exploration: exploration, SpecHash: "h", Partition: partition, NextOffset: int64(rows), NextOrdinal: int64(rows),
-			Counts: wire.Counts{Messages: 1, Rows: int64(rows), Scored: int64(rows)}, Sums: sums, Arithmetic: "k",
-			WrittenAt: time.Unix(int64(rows), 0),
-		}
-		value, err := wire.EncodeCheckpoint(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.board.Apply(s.decoder, pipeline.Record{Partition: int(partition), Key: wire.CheckpointKey(exploration), Value: value}); err != nil {
-			t.Error(err)
-		}
-	}
-	put("p.1.abc", 0, 100)
-	put("p.1.abc", 1, 50)
-	put("p.1.abc", 0, 80)     // of an owner that lost the partition
-	put("p.1.abcdef", 0, 900) // of another exploration
-	if have := s.newest(); len(have) != 2 || have[0].Counts.Scored != 100 || have[1].Counts.Scored != 50 || have[0].Sums != nil {
-		t.Errorf("%+v", have)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	dims   = []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 784, 1000}
+	dims   = []int{1, 3, 7, 8, 15, 16, 17, 63, 64, 65, 128, 193, 400}
 	counts = []int{1, Width - 1, Width, 2*Width + 5}
 	rows   = []int{0, 1, 2, 7, 8, 9}
 	maps   = allMaps()
