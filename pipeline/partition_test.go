@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,34 +165,24 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// askedLog records the requested offsets.
-type askedLog struct {
-	*pipelinetest.Broker
-	mu     sync.Mutex
-	asked  []int64
-	second chan struct{} // closed by the second fetch
-}
-
-func (l *askedLog) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	l.mu.Lock()
-	if l.asked = append(l.asked, offset); len(l.asked) == 2 {
-		close(l.second)
-	}
-	l.mu.Unlock()
-	return l.Broker.Fetch(ctx, topic, partition, offset)
-}
-
 func TestRunPartitionFetchesAhead(t *testing.T) {
-	log := &askedLog{Broker: newLog(t, 250), second: make(chan struct{})}
+	var asked []int64
+	second := make(chan struct{})
+	log := &pipelinetest.Between{Broker: newLog(t, 250), OnFetch: func(_ context.Context, _ string, _ int, offset int64) error {
+		if asked = append(asked, offset); len(asked) == 2 {
+			close(second)
+		}
+		return nil
+	}}
 	p := &recorder{doneAt: 250}
 	p.process = func(context.Context) error {
-		<-log.second // the next fetch begins while these records are processed
+		<-second // the next fetch begins while these records are processed
 		return nil
 	}
 	if err := runPartition(t.Context(), log, p); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(p.offsets, upTo(0, 250)) || !slices.Equal(log.asked, []int64{0, 100, 200}) {
-		t.Errorf("asked for %v, got offsets %v", log.asked, p.offsets)
+	if !slices.Equal(p.offsets, upTo(0, 250)) || !slices.Equal(asked, []int64{0, 100, 200}) {
+		t.Errorf("asked for %v, got offsets %v", asked, p.offsets)
 	}
 }

@@ -93,7 +93,7 @@ func TestFlowABrokerThatIsAway(t *testing.T) {
 	w := f.start(allButTrain, func(w *worker) {
 		// The sums hold rows that no checkpoint has, and saving them takes longer than allowed.
 		w.DrainTimeout, w.Settings.Subsample.CheckpointRows, w.Settings.Subsample.CheckpointInterval = time.Second, 1e6, time.Hour
-		w.log.produce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
+		w.log.OnProduce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
 			if topic != w.Settings.Topics.Scores && topic != w.Settings.Topics.Samples {
 				return nil
 			}

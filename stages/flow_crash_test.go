@@ -27,7 +27,7 @@ func TestFlowASetThatTheBrokerDoesNotTake(t *testing.T) {
 	var fits atomic.Bool
 	w := f.start(exploring, func(w *worker) {
 		shifted(&shift)(w)
-		w.log.produce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
+		w.log.OnProduce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
 			if topic == w.Settings.Topics.FeatureSets && !fits.Load() {
 				return pipeline.ErrMessageTooLarge
 			}

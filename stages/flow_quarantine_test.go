@@ -71,7 +71,7 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	rowStages := []string{meter.StageSubsample, meter.StageFeaturize}
 	w := f.start(rowStages, func(w *worker) {
 		quickly(w)
-		w.log.fetch = func(_ context.Context, topic string, partition int, _ int64) error {
+		w.log.OnFetch = func(_ context.Context, topic string, partition int, _ int64) error {
 			if topic == w.Settings.Topics.Events && partition == 1 && poisoned.Load() {
 				return broken
 			}
@@ -108,7 +108,7 @@ func TestFlowAPlanGoesWithoutAPartitionThatCannotBeRead(t *testing.T) {
 		fault        func(w *worker)
 	}{
 		{"fails", "what is this", func(w *worker) {
-			w.log.fetch = func(_ context.Context, topic string, partition int, _ int64) error {
+			w.log.OnFetch = func(_ context.Context, topic string, partition int, _ int64) error {
 				if topic == w.Settings.Topics.Events && partition == 1 {
 					return pipeline.Permanent(errors.New("what is this"))
 				}
@@ -116,7 +116,7 @@ func TestFlowAPlanGoesWithoutAPartitionThatCannotBeRead(t *testing.T) {
 			}
 		}},
 		{"has no leader", "no leader since", func(w *worker) {
-			w.log.leaderless = func(topic string) []int {
+			w.log.Unled = func(topic string) []int {
 				if topic == w.Settings.Topics.Events {
 					return []int{1}
 				}
@@ -156,13 +156,13 @@ func TestFlowAPartitionLosesItsLeader(t *testing.T) {
 			var gone atomic.Bool
 			w := f.start(exploring, func(w *worker) {
 				quickly(w)
-				w.log.leaderless = func(topic string) []int {
+				w.log.Unled = func(topic string) []int {
 					if topic == lost && gone.Load() {
 						return []int{1}
 					}
 					return nil
 				}
-				w.log.produce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
+				w.log.OnProduce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
 					if topic == topics.Explorations { // the plan is made
 						gone.Store(true)
 					}
@@ -192,7 +192,7 @@ func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 	poisoned.Store(true)
 	w := f.start([]string{meter.StageTrain}, func(w *worker) {
 		quickly(w)
-		w.log.fetch = func(_ context.Context, topic string, partition int, _ int64) error {
+		w.log.OnFetch = func(_ context.Context, topic string, partition int, _ int64) error {
 			if topic == w.Settings.Topics.Features && partition == 1 && poisoned.Load() {
 				return pipeline.Permanent(errors.New("what is this"))
 			}

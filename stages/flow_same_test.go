@@ -111,13 +111,13 @@ func newMiddle(after int64) *middle {
 
 func (m *middle) prepare(w *worker) {
 	topics := w.Settings.Topics
-	w.log.produce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
+	w.log.OnProduce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
 		if topic == topics.Scores && m.seen.Add(1) == m.after {
 			close(m.reached)
 		}
 		return nil
 	}
-	w.log.fetch = func(ctx context.Context, topic string, _ int, _ int64) error {
+	w.log.OnFetch = func(ctx context.Context, topic string, _ int, _ int64) error {
 		if topic == topics.Events && m.seen.Load() >= m.after {
 			select {
 			case <-m.release:

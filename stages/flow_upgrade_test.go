@@ -37,7 +37,7 @@ func TestFlowAnUpgradeServesOn(t *testing.T) {
 
 	release := make(chan struct{})
 	f.start(names, func(w *worker) {
-		w.log.produce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
+		w.log.OnProduce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
 			if topic == f.settings.Topics.FeatureSets {
 				select {
 				case <-release:

@@ -25,6 +25,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/topics"
@@ -255,44 +256,24 @@ func is(want float64, name string, labels ...string) func(families) bool {
 	}
 }
 
-// gate is a broker that holds back messages to a topic until it is open, except for the first ones and tombstones.
-type gate struct {
-	pipeline.Broker
-	topic string
-	open  chan struct{}
-
-	mu   sync.Mutex
-	free map[int]int // how many it lets through, by partition
-}
-
-// before puts the gate in front of a broker.
-func (g *gate) before(broker pipeline.Broker) pipeline.Broker {
-	g.Broker = broker
-	return g
-}
-
-func (g *gate) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
-	if topic == g.topic && records[0].Value != nil && !g.passes(partition) {
-		select {
-		case <-g.open:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
+// gate returns a broker in front of another one that holds back messages to a topic until it is open, except for the first one of a
+// partition and tombstones.
+func gate(topic string, open <-chan struct{}) func(pipeline.Broker) pipeline.Broker {
+	var through sync.Map
+	return func(broker pipeline.Broker) pipeline.Broker {
+		return &pipelinetest.Between{Broker: broker, OnProduce: func(ctx context.Context, to string, partition int, records []pipeline.Record) error {
+			if to != topic || records[0].Value == nil {
+				return nil
+			}
+			if _, passed := through.LoadOrStore(partition, true); !passed {
+				return nil
+			}
+			select {
+			case <-open:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
 	}
-	return g.Broker.Produce(ctx, topic, partition, records)
 }
-
-func (g *gate) passes(partition int) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.free[partition]--
-	return g.free[partition] >= 0
-}
-
-// OpenWriter returns the broker itself.
-func (g *gate) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
-	return g, nil
-}
-
-// Groups implements [pipeline.GroupReporter].
-func (g *gate) Groups() []pipeline.GroupStatus { return g.Broker.(pipeline.GroupReporter).Groups() }

@@ -39,9 +39,9 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 		p.stop()
 	}
 	b.settings.Exploration.Seed, b.fetchBytes = 3, 1 // a message at a time
-	g := &gate{topic: b.settings.Topics.Scores, open: make(chan struct{}), free: map[int]int{0: 1, 1: 1}}
-	p = b.run(g.before, meter.Stages()...)
-	t.Cleanup(func() { close(g.open) }) // before the process ends
+	open := make(chan struct{})
+	p = b.run(gate(b.settings.Topics.Scores, open), meter.Stages()...)
+	t.Cleanup(func() { close(open) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set
 	p.until("a model of the second set", func(m families) bool { n, _ := sum(m, "eerf_model_challengers_total"); return n > 0 })

@@ -2,7 +2,6 @@ package featurize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -108,7 +107,7 @@ func (s *stream) checkOnce(partition int) (sets []string) {
 type worker struct {
 	t      *testing.T
 	runner *Runner
-	log    *cutOff
+	log    *pipelinetest.Between
 	cancel context.CancelFunc
 	done   chan error
 	once   sync.Once
@@ -118,7 +117,7 @@ type worker struct {
 // start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is called with it first.
 func (s *stream) start(prepare func(*worker)) *worker {
 	s.t.Helper()
-	log := &cutOff{Broker: s.broker.Dial(fetchLittle), topics: s.topics, reached: make(chan struct{})}
+	log := &pipelinetest.Between{Broker: s.broker.Dial(fetchLittle)}
 	logger := stagestest.Logger(s.t)
 	follower := state.New(log, logger, state.Config{
 		Pipeline: "test", Explorations: s.topics.Explorations, FeatureSets: s.topics.FeatureSets, Models: s.topics.Models,
@@ -147,7 +146,7 @@ func (w *worker) end() {
 	w.once.Do(func() {
 		w.cancel()
 		w.err = <-w.done
-		if w.err != nil && !w.log.dead.Load() {
+		if w.err != nil && !w.log.Killed() {
 			w.t.Errorf("worker: %v", w.err)
 		}
 	})
@@ -155,50 +154,27 @@ func (w *worker) end() {
 
 // kill cuts the worker off: nothing that it still does reaches the broker.
 func (w *worker) kill() {
-	w.log.dead.Store(true)
+	w.log.Kill()
 	w.end()
 }
 
-// cutOff is a broker from which a process can be cut off, as if by kill -9. It can also hold up the process: after a number
-// of messages of features it returns no more events.
-type cutOff struct {
-	pipeline.Broker
-	topics  topics.Config
-	dead    atomic.Bool
-	after   int64 // messages of features; 0 = never hold up
-	seen    atomic.Int64
-	once    sync.Once
-	reached chan struct{} // closed when the process is held up
-}
-
-var errKilled = pipeline.Permanent(errors.New("killed"))
-
-func (l *cutOff) isHeldUp() bool { return l.after > 0 && l.seen.Load() >= l.after }
-
-func (l *cutOff) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	if topic == l.topics.Events && l.isHeldUp() {
-		<-ctx.Done()
-	}
-	if l.dead.Load() {
-		return pipeline.Fetched{}, errKilled
-	}
-	return l.Broker.Fetch(ctx, topic, partition, offset)
-}
-
-func (l *cutOff) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
-	if l.dead.Load() {
-		return 0, errKilled
-	}
-	first, err := l.Broker.Produce(ctx, topic, partition, records)
-	if topic == l.topics.Features && err == nil {
-		if l.seen.Add(int64(len(records))); l.isHeldUp() {
-			l.once.Do(func() { close(l.reached) })
+// holdUp lets the process read no more events after so many writes to features. The channel is closed then.
+func (w *worker) holdUp(after int64) (reached chan struct{}) {
+	var written atomic.Int64
+	reached = make(chan struct{})
+	w.log.OnProduce = func(_ context.Context, topic string, _ int, records []pipeline.Record) error {
+		if n := int64(len(records)); topic == w.runner.Topics.Features {
+			if all := written.Add(n); all >= after && all-n < after {
+				close(reached)
+			}
 		}
+		return nil
 	}
-	return first, err
-}
-
-// OpenWriter returns the broker itself.
-func (l *cutOff) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
-	return l, nil
+	w.log.OnFetch = func(ctx context.Context, topic string, _ int, _ int64) error {
+		if topic == w.runner.Topics.Events && written.Load() >= after {
+			<-ctx.Done()
+		}
+		return nil
+	}
+	return reached
 }

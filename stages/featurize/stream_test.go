@@ -22,13 +22,14 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 			for p := range 2 {
 				s.send(p, rowsOf(t, 0, 1200))
 			}
+			var reached chan struct{}
 			w := s.start(func(w *worker) {
-				w.log.after = 20
+				reached = w.holdUp(20)
 				if how == "killed" {
 					w.runner.Config.CommitInterval = time.Hour // the next one has only its output to go by
 				}
 			})
-			stagestest.Await(t, "outputs", w.log.reached)
+			stagestest.Await(t, "outputs", reached)
 			if how == "killed" {
 				w.kill()
 			} else {

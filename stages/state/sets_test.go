@@ -169,24 +169,16 @@ func TestSetsAreReadOnce(t *testing.T) {
 	runtime.KeepAlive(got)
 }
 
-// hanging answers no first fetch.
-type hanging struct {
-	*pipelinetest.Broker
-	asked atomic.Bool
-}
-
-func (h *hanging) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	if !h.asked.Swap(true) {
-		<-ctx.Done()
-		return pipeline.Fetched{}, ctx.Err()
-	}
-	return h.Broker.Fetch(ctx, topic, partition, offset)
-}
-
 // A partition that gives up does not affect the others.
 func TestASetIsReadForThoseWhoStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broker := &hanging{Broker: newTopics()}
+		var asked atomic.Bool
+		broker := &pipelinetest.Between{Broker: newTopics(), OnFetch: func(ctx context.Context, _ string, _ int, _ int64) error {
+			if !asked.Swap(true) {
+				<-ctx.Done() // there is no answer to the first one
+			}
+			return ctx.Err()
+		}}
 		set := testSet(1)
 		put(t, broker, setRecord(set))
 		f := New(broker, zap.NewNop(), testConfig)

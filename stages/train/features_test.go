@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -94,9 +96,9 @@ func TestGapsInFeaturesArePassedOver(t *testing.T) {
 func TestAReadThatFailedGoesOn(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 4000) // several fetches
-	log := &faultyBroker{Broker: k.Broker}
+	log := &pipelinetest.Between{Broker: k.Broker}
 	fetches := 0
-	log.fetch = func(topic string) error {
+	log.OnFetch = func(_ context.Context, topic string, _ int, _ int64) error {
 		if fetches++; topic == k.topics.Features && fetches == 2 {
 			return errFault
 		}

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/state"
 )
@@ -142,10 +144,10 @@ func TestARollbackInTheLastMoment(t *testing.T) {
 	k.sendRows(0, 400, 500)
 	second := k.fit(r)
 	k.sendRows(0, 500, 600)
-	log := &faultyBroker{Broker: k.Broker}
+	log := &pipelinetest.Between{Broker: k.Broker}
 	byHand := k.follower
 	written := 0
-	log.produce = func(topic string) error {
+	log.OnProduce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
 		if written++; topic == k.topics.Models && written == 2 { // the pointer
 			_, err := byHand.Rollback(t.Context(), state.Rollback{To: first.ID, Pin: wire.PinHold, Time: stagestest.Noon})
 			return err

@@ -163,33 +163,3 @@ func rangeRows(m *wire.Model) (rows int64) {
 	}
 	return rows
 }
-
-// faultyBroker fails as the test wants.
-type faultyBroker struct {
-	pipeline.Broker
-	fetch   func(topic string) error
-	produce func(topic string) error // before writing
-}
-
-func (b *faultyBroker) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	if b.fetch != nil {
-		if err := b.fetch(topic); err != nil {
-			return pipeline.Fetched{}, err
-		}
-	}
-	return b.Broker.Fetch(ctx, topic, partition, offset)
-}
-
-func (b *faultyBroker) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
-	if b.produce != nil {
-		if err := b.produce(topic); err != nil {
-			return 0, err
-		}
-	}
-	return b.Broker.Produce(ctx, topic, partition, records)
-}
-
-// OpenWriter returns the broker itself.
-func (b *faultyBroker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
-	return b, nil
-}

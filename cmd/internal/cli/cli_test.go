@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,15 +131,6 @@ func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
 	if _, err := f.Load(nil, nil); !errors.As(err, &usage) {
 		t.Error(err)
 	}
-}
-
-func writeFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func TestLoggerWritesWhereItIsTold(t *testing.T) {

@@ -1,0 +1,98 @@
+package pipelinetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// Between stands between a process and its broker. It asks a test before it passes a request on: an error is the answer. Questions that are
+// nil are not asked.
+type Between struct {
+	pipeline.Broker
+	OnFetch   func(ctx context.Context, topic string, partition int, offset int64) error
+	OnProduce func(ctx context.Context, topic string, partition int, records []pipeline.Record) error
+	Unled     func(topic string) []int // the partitions without a leader
+
+	dead atomic.Bool
+}
+
+var (
+	errKilled   = pipeline.Permanent(errors.New("killed"))
+	errNoLeader = errors.New("the partition has no leader") // a client tries again
+)
+
+// Kill cuts the process off, as if by kill -9: nothing that it still does reaches the broker.
+func (b *Between) Kill() { b.dead.Store(true) }
+
+// Killed reports whether the process is cut off.
+func (b *Between) Killed() bool { return b.dead.Load() }
+
+// led fails if the partition has no leader.
+func (b *Between) led(topic string, partition int) error {
+	if b.Unled != nil && slices.Contains(b.Unled(topic), partition) {
+		return errNoLeader
+	}
+	return nil
+}
+
+// Fetch is part of [pipeline.Log].
+func (b *Between) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	err := b.led(topic, partition)
+	if err == nil && b.OnFetch != nil {
+		err = b.OnFetch(ctx, topic, partition, offset)
+	}
+	if b.Killed() {
+		err = errKilled
+	}
+	if err != nil {
+		return pipeline.Fetched{}, err
+	}
+	return b.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+// Offsets is part of [pipeline.Log].
+func (b *Between) Offsets(ctx context.Context, topic string, partition int) (first, next int64, err error) {
+	if err := b.led(topic, partition); err != nil {
+		return 0, 0, err
+	}
+	return b.Broker.Offsets(ctx, topic, partition)
+}
+
+// Leaderless is part of [pipeline.Log].
+func (b *Between) Leaderless(ctx context.Context, topic string) ([]int, error) {
+	if b.Unled == nil {
+		return b.Broker.Leaderless(ctx, topic)
+	}
+	return b.Unled(topic), nil
+}
+
+// Produce is part of [pipeline.Producer].
+func (b *Between) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (first int64, err error) {
+	if b.OnProduce != nil {
+		err = b.OnProduce(ctx, topic, partition, records)
+	}
+	if b.Killed() {
+		err = errKilled
+	}
+	if err != nil {
+		return 0, err
+	}
+	return b.Broker.Produce(ctx, topic, partition, records)
+}
+
+// OpenWriter returns the broker itself.
+func (b *Between) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
+	return b, nil
+}
+
+// Groups implements [pipeline.GroupReporter].
+func (b *Between) Groups() []pipeline.GroupStatus {
+	if reporter, ok := b.Broker.(pipeline.GroupReporter); ok {
+		return reporter.Groups()
+	}
+	return nil
+}
