@@ -42,8 +42,7 @@ func line(t *testing.T, r *Result, method string) Line {
 
 func TestEveryMethodOnEveryTask(t *testing.T) {
 	for _, source := range []made{
-		{task: scoring.Regression, rows: 450}, {task: scoring.Regression, rows: 450, fixed: true},
-		{task: scoring.Binary, rows: 450, fixed: true}, {task: scoring.MultiClass, rows: 450, classes: 4},
+		{task: scoring.Regression, rows: 350, fixed: true}, {task: scoring.Binary, rows: 350, fixed: true}, {task: scoring.MultiClass, rows: 350, classes: 4},
 	} {
 		t.Run(source.task.String(), func(t *testing.T) {
 			o := quick()
@@ -108,7 +107,7 @@ func same(t *testing.T, r *Result) string {
 func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
 	o := quick()
 	o.Methods, _ = Fitting(o)
-	o.Repeats = 2
+	o.Features, o.Repeats = []int{8}, 2
 	source := made{task: scoring.MultiClass, rows: 350, classes: 3}
 	first := same(t, run(t, source, o))
 	before := runtime.GOMAXPROCS(1)

@@ -163,7 +163,7 @@ func TestSortedTime(t *testing.T) {
 
 // What is held out teaches nothing: with other labels there, the set is the same, and so are the weights that are judged.
 func TestHeldOutRowsTeachNothing(t *testing.T) {
-	rows := stagestest.Events(t, stagestest.Regression, 1200, 41, stagestest.Faults{})
+	rows := stagestest.Events(t, stagestest.Regression, 800, 41, stagestest.Faults{})
 	for _, rule := range []wire.Split{random, last} {
 		split, err := offline.Split(t.Context(), rule, []string{"y"}, explored.File(rows))
 		if err != nil {
@@ -189,7 +189,7 @@ func TestHeldOutRowsTeachNothing(t *testing.T) {
 func learnedWithout(t *testing.T, split *train.FileSplit, rows arrow.Record) (*wire.Model, *wire.FeatureSet) {
 	t.Helper()
 	s := settings(stagestest.Regression)
-	s.Exploration.Criterion, s.Exploration.RefineSteps, s.Exploration.SampleRate = scoring.Adaptive, 4, 1
+	s.Exploration.Criterion, s.Exploration.RefineSteps, s.Exploration.SampleRate = scoring.Adaptive, 2, 1
 	found, err := offline.Explore(t.Context(), s, offline.Without(split, explored.File(rows)), selection.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
@@ -31,7 +27,8 @@ func TestTwelveSmallMessagesStayWithinTheStatedBound(t *testing.T) {
 	}
 	const partitions = 4
 	s := newSite(t, fmt.Sprintf("kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {min_rows: 100, criterion: correlation}\n", partitions))
-	good, bad := pipeline.Record{Value: event(t, 200, 2)}, infinite(t, 1_040_000)
+	good := pipeline.Record{Value: event(t, 200, 2)}
+	bad := pipeline.Record{Value: message(t, named(2)[1:], 1_040_000, func(int, int) float32 { return float32(math.Inf(1)) })}
 	client := s.compressing(kafka.CompressionZstd)
 	for p := range partitions {
 		s.write(client, p, good)
@@ -115,27 +112,6 @@ func (s *site) write(client *kafka.Client, partition int, records ...pipeline.Re
 			s.t.Fatal(err)
 		}
 	}
-}
-
-// infinite is a message of rows that are infinite, which makes letters of them.
-func infinite(t *testing.T, rows int) pipeline.Record {
-	t.Helper()
-	values := make([]float32, rows)
-	for i := range values {
-		values[i] = float32(math.Inf(1))
-	}
-	fields := []arrow.Field{{Name: "x000", Type: arrow.PrimitiveTypes.Float32}, {Name: "x001", Type: arrow.PrimitiveTypes.Float32}}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
-	defer b.Release()
-	b.Field(0).(*array.Float32Builder).AppendValues(values, nil)
-	b.Field(1).(*array.Float32Builder).AppendValues(make([]float32, rows), nil)
-	rec := b.NewRecord()
-	defer rec.Release()
-	value, err := arrowio.EncodeStream(rec.Schema(), rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pipeline.Record{Value: value}
 }
 
 const wideColumns = 3000

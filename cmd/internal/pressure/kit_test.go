@@ -153,27 +153,50 @@ func (s *site) poison() {
 
 // event is a message of rows whose label depends on the first number.
 func event(t *testing.T, rows, columns int) []byte {
-	t.Helper()
-	fields := []arrow.Field{{Name: "y", Type: arrow.PrimitiveTypes.Float32}}
+	return message(t, named(columns), rows, func(i, j int) float32 {
+		x := float32(i*7919%1000) / 500
+		if j == 0 {
+			return x*x - x
+		}
+		return x + float32(i*(j+2)%97)/50
+	})
+}
+
+// named are the names of the label and of so many numbers.
+func named(columns int) []string {
+	names := []string{"y"}
 	for j := range columns {
-		fields = append(fields, arrow.Field{Name: fmt.Sprintf("x%03d", j), Type: arrow.PrimitiveTypes.Float32})
+		names = append(names, fmt.Sprintf("x%03d", j))
+	}
+	return names
+}
+
+// message is a message of rows of numbers; NaN is null.
+func message(t *testing.T, names []string, rows int, value func(i, j int) float32) []byte {
+	t.Helper()
+	var fields []arrow.Field
+	for _, name := range names {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float32, Nullable: true})
 	}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	defer b.Release()
-	for i := range rows {
-		x := float32(i*7919%1000) / 500
-		b.Field(0).(*array.Float32Builder).Append(x*x - x)
-		for j := range columns {
-			b.Field(j + 1).(*array.Float32Builder).Append(x + float32(i*(j+3)%97)/50)
+	for j := range names {
+		column := b.Field(j).(*array.Float32Builder)
+		for i := range rows {
+			if v := value(i, j); v == v {
+				column.Append(v)
+			} else {
+				column.AppendNull()
+			}
 		}
 	}
 	rec := b.NewRecord()
 	defer rec.Release()
-	value, err := arrowio.EncodeStream(rec.Schema(), rec)
+	text, err := arrowio.EncodeStream(rec.Schema(), rec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return value
+	return text
 }
 
 // hold calls wait for every produce request to a topic before the broker handles it. wait may block.

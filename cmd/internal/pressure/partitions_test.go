@@ -3,16 +3,12 @@ package pressure
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
-
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -122,7 +118,7 @@ func (s *site) sendHostile(partitions int) {
 		{good},
 		{{Value: make([]byte, 3<<20)}},
 		{{Value: make([]byte, 16<<20)}}, // over the budget of a batch
-		{{Value: nulls(s.t, 4000, 10)}},
+		{{Value: message(s.t, named(10), 4000, func(int, int) float32 { return float32(math.NaN()) })}},
 		{{Value: []byte("headers"), Headers: make([]pipeline.Header, 60_000)}},
 		{good},
 	}
@@ -133,25 +129,4 @@ func (s *site) sendHostile(partitions int) {
 			}
 		}
 	}
-}
-
-// nulls is a message of rows without values.
-func nulls(t *testing.T, rows, columns int) []byte {
-	t.Helper()
-	fields := []arrow.Field{{Name: "y", Type: arrow.PrimitiveTypes.Float32, Nullable: true}}
-	for j := range columns {
-		fields = append(fields, arrow.Field{Name: fmt.Sprintf("x%03d", j), Type: arrow.PrimitiveTypes.Float32, Nullable: true})
-	}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
-	defer b.Release()
-	for i := range fields {
-		b.Field(i).(*array.Float32Builder).AppendNulls(rows)
-	}
-	rec := b.NewRecord()
-	defer rec.Release()
-	value, err := arrowio.EncodeStream(rec.Schema(), rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
 }
