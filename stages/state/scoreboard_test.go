@@ -3,8 +3,6 @@ package state
 import (
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -61,32 +59,11 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 	}
 }
 
-// For each partition the board holds the checkpoint with the most progress, in whatever order they are read.
+// The board takes only what belongs to a partition, an exploration and its spec.
 func TestScoreboard(t *testing.T) {
 	spec := testSpec()
-	var checkpoints []pipeline.Record
-	for i := range int64(5) {
-		checkpoints = append(checkpoints, checkpointRecord(testCheckpoint(spec, 60*(i+1))))
-	}
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
-	rapid.Check(t, func(rt *rapid.T) {
-		board := NewScoreboard(testConfig)
-		best := int64(0)
-		for _, i := range rapid.SliceOfN(rapid.IntRange(0, 4), 1, 8).Draw(rt, "order") {
-			changed := board.Changed()
-			if err := board.Apply(decoder, checkpoints[i]); err != nil {
-				rt.Fatal(err)
-			}
-			<-changed
-			best = max(best, int64(60*(i+1)))
-		}
-		got := board.Of(spec)
-		if len(got) != 1 || got[0].Partition != 1 || got[0].NextOrdinal != best {
-			rt.Fatalf("%d checkpoints, the first at %d; want %d", len(got), got[0].NextOrdinal, best)
-		}
-	})
-	board := NewScoreboard(testConfig)
-	last := checkpoints[4]
+	board, last := NewScoreboard(testConfig), checkpointRecord(testCheckpoint(spec, 300))
 	for name, r := range map[string]pipeline.Record{
 		"another partition": {Partition: 0, Key: last.Key, Value: last.Value},
 		"another key":       {Partition: 1, Key: []byte("test.9.x"), Value: last.Value},
