@@ -40,7 +40,7 @@ func (s *shelf) put(f formats.Format, text string) int {
 	return id
 }
 
-// sendAs sends rows in a format, to the partitions in turn; the first partition gets those of a format with schemas.
+// sendAs sends rows in a format, to the partitions in turn; the first partition gets those of other formats than Arrow.
 func (f *flow) sendAs(format formats.Format, rows arrow.Record, perMessage int, put func(formats.Format, string) int) {
 	f.t.Helper()
 	if format.NeedsSchema() {
@@ -58,9 +58,16 @@ func (f *flow) sendAs(format formats.Format, rows arrow.Record, perMessage int, 
 		f.produce(f.settings.Topics.Events, 0, records...)
 		return
 	}
+	if format == formats.JSON {
+		for first := int64(0); first < rows.NumRows(); first += int64(perMessage) {
+			part := rows.NewSlice(first, min(rows.NumRows(), first+int64(perMessage)))
+			f.produce(f.settings.Topics.Events, 0, pipeline.Record{Value: formatstest.JSON(f.t, part)})
+			part.Release()
+		}
+		return
+	}
 	producer, err := events.NewProducer(f.ctx, f.client, f.settings.Topics.Events, perMessage)
 	if err == nil {
-		producer.WriteAs(format)
 		err = producer.Add(f.ctx, rows)
 	}
 	if err == nil {

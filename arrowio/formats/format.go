@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow/go/v15/arrow"
 )
 
 // Format is the format of the events in a message.
@@ -36,11 +34,9 @@ type format struct {
 	reader func(o *Options, w *wanted) messageReader
 	// check returns why a schema cannot be used; nil = a message needs none.
 	check func(text string) error
-	// write returns the message of some rows; nil = rows are not written in the format.
-	write func(rec arrow.Record) ([]byte, error)
 }
 
-var known = []format{arrowFormat, jsonFormat, avroFormat, protobufFormat}
+var known = []format{{name: Arrow, begins: arrowBegins}, jsonFormat, avroFormat, protobufFormat}
 
 // messageReader reads messages into a table.
 type messageReader interface {
@@ -70,21 +66,16 @@ func All() []Format {
 	return all
 }
 
-// Written lists the formats that rows can be written in.
-func Written() []Format {
-	return slices.DeleteFunc(All(), func(f Format) bool { return f == Auto || lookup(f).write == nil })
-}
-
 // Check returns an error if f is not a format. Empty means [Auto].
 func Check(f Format) error {
 	if f == "" || slices.Contains(All(), f) {
 		return nil
 	}
-	return fmt.Errorf("format %q is not one of %s", f, Join(All()))
+	return fmt.Errorf("format %q is not one of %s", f, join(All()))
 }
 
-// Join lists formats in a text.
-func Join(all []Format) string {
+// join lists formats in a text.
+func join(all []Format) string {
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(all), "[]")), ", ")
 }
 

@@ -26,7 +26,7 @@ const (
 var ErrJSON = errors.New("not rows of JSON")
 
 var jsonFormat = format{
-	name: JSON, fault: ErrJSON, registered: "JSON", begins: looksLikeJSON, write: writeJSON,
+	name: JSON, fault: ErrJSON, registered: "JSON", begins: looksLikeJSON,
 	reader: func(o *Options, _ *wanted) messageReader { return &jsonReader{learning: o.Learning} },
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
@@ -23,7 +25,7 @@ func printDemo(w io.Writer, s demoSummary, set *wire.FeatureSet, generated bool)
 	t.Line()
 	for _, part := range append([]string{"produce"}, meter.Stages()...) {
 		if rate := s.RowsPerSecond[part]; rate > 0 {
-			t.Add(part, "%.2f s, %s rows/s", s.Seconds[part], cli.Thousands(rate))
+			t.Add(part, "%.2f s, %s rows/s", s.Seconds[part], humanize.Comma(int64(rate)))
 		} else {
 			t.Add(part, "%.2f s", s.Seconds[part])
 		}

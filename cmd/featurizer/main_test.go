@@ -87,7 +87,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"explore", "--data is needed"},
 		{"transform --data " + rows, "--set, --data and --out are needed"},
 		{"produce", "--data is needed"},
-		{"produce --format xml --data " + rows, "--format \"xml\""},
+		{"produce --format xml --data " + rows, "--format xml: expected one of arrow, csv, parquet"},
 		{"run --stages subsample,guess", `stage "guess" is not one of`},
 		{"inspect --file a --id b", "give one of them"},
 		{"explorations start --from tomorrow", "expected one of [recent earliest next]"},

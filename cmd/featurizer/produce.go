@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/arrowio/files"
-	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -26,8 +24,6 @@ type produceFlags struct {
 	timeout time.Duration
 	force   bool
 	json    bool
-
-	format string
 }
 
 func newProduce() *cobra.Command {
@@ -35,21 +31,19 @@ func newProduce() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
-		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow record batches
-or JSON. If the file lacks a label or feature column that the configuration names or the feature set in use reads, nothing
+		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow record
+batches. If the file lacks a label or feature column that the configuration names or the feature set in use reads, nothing
 is sent, and the error names the columns.`,
-		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024
-  featurizer produce -c eerf.yaml --data rows.csv --format json`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024`,
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of rows (required)")
 	c.Flags().IntVar(&f.message, "rows-per-message", 1024, "rows in one message")
-	c.Flags().StringVar(&f.format, "format", "arrow", "format of the messages: "+formats.Join(formats.Written())+"; that of the file is --data-format")
 	c.Flags().BoolVar(&f.force, "force", false, "send rows even if they lack columns that the pipeline reads")
 	cli.TimeoutFlag(c, &f.timeout, time.Minute, "give up if the broker does not answer for this long")
 	f.config.Add(c)
-	f.files.AddNamed(c, "data-format")
+	f.files.Add(c)
 	cli.JSONFlag(c, &f.json)
 	return c
 }
@@ -60,8 +54,6 @@ func (f *produceFlags) run(c *cobra.Command) error {
 		return cli.Usagef("--data is needed: the file to write")
 	case f.message < 1:
 		return cli.Usagef("--rows-per-message %d: expected 1 or more", f.message)
-	case !slices.Contains(formats.Written(), formats.Format(f.format)):
-		return cli.Usagef("--format %q: expected one of %s (the format of the file is --data-format)", f.format, formats.Join(formats.Written()))
 	}
 	loaded, err := f.config.Load(nil, nil)
 	if err != nil {
@@ -106,7 +98,6 @@ func (f *produceFlags) produce(ctx context.Context, r *stages.Process, file *cli
 		if producer, err = events.NewProducer(ctx, r.Broker, topic, f.message); err != nil {
 			return err
 		}
-		producer.WriteAs(formats.Format(f.format))
 		return nil
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	}
 
 	fz(t, "explorations", "start", "--dry-run", "-c", config).Want(t, cli.ExitFailure, "nothing new")
-	fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100", "--format", "json").Want(t, cli.ExitOK)
+	fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100").Want(t, cli.ExitOK)
 	request := fz(t, "explorations", "start", "-c", config, "--from", "next", "--reason", "a test", "--json").Want(t, cli.ExitOK).Object(t)
 	if request.Text(t, "reason") != "a test" || request.Text(t, "action") != "start" || request.Text(t, "from") != "next" {
 		t.Errorf("%v", request)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
@@ -21,7 +21,6 @@ type Producer struct {
 	topic          string
 	rowsPerMessage int64
 	partitions     int
-	format         formats.Format
 
 	pending  [][]pipeline.Record // by partition
 	size     []int
@@ -39,13 +38,10 @@ func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, 
 		return nil, fmt.Errorf("topic %s: %w", topic, err)
 	}
 	return &Producer{
-		to: broker, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions, format: formats.Arrow,
+		to: broker, topic: topic, rowsPerMessage: int64(rowsPerMessage), partitions: partitions,
 		pending: make([][]pipeline.Record, partitions), size: make([]int, partitions),
 	}, nil
 }
-
-// WriteAs makes the producer write another format than Arrow, one of [formats.Written].
-func (p *Producer) WriteAs(f formats.Format) { p.format = f }
 
 // Messages is the number of messages made.
 func (p *Producer) Messages() int64 { return p.messages }
@@ -58,7 +54,7 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 	for first := int64(0); first < batch.NumRows(); first += p.rowsPerMessage {
 		last := min(first+p.rowsPerMessage, batch.NumRows())
 		slice := batch.NewSlice(first, last)
-		value, err := formats.Write(p.format, slice)
+		value, err := arrowio.EncodeStream(slice.Schema(), slice)
 		slice.Release()
 		if err != nil {
 			return fmt.Errorf("encode rows from row %d on: %w", p.rows, err)

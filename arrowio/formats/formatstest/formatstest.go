@@ -1,4 +1,4 @@
-// Package formatstest writes rows as messages of Avro and Protobuf by the libraries that know these formats.
+// Package formatstest writes rows as messages of JSON, and of Avro and Protobuf by the libraries that know these formats.
 package formatstest
 
 import (

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -16,17 +15,11 @@ type FileFlags struct {
 	NoHeader   bool
 	Delimiter  string
 	NullValues []string
-
-	formatFlag string // name of the flag for Format
 }
 
 // Add defines the flags on a command.
-func (f *FileFlags) Add(c *cobra.Command) { f.AddNamed(c, "format") }
-
-// AddNamed is Add with another name for the flag of the file's format, for commands whose --format means something else.
-func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
-	f.formatFlag = format
-	c.Flags().StringVar(&f.Format, format, "", strings.Join(files.Formats(), ", ")+"; empty = by the file's extension (.gz is looked through)")
+func (f *FileFlags) Add(c *cobra.Command) {
+	c.Flags().StringVar(&f.Format, "format", "", strings.Join(files.Formats(), ", ")+"; empty = by the file's extension (.gz is looked through)")
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
@@ -36,7 +29,7 @@ func (f *FileFlags) AddNamed(c *cobra.Command, format string) {
 func (f *FileFlags) options() (files.Options, error) {
 	o := files.Options{Format: f.Format, NoHeader: f.NoHeader, NullValues: f.NullValues}
 	if f.Format != "" && !slices.Contains(files.Formats(), f.Format) {
-		return o, Usagef("--%s %s: expected one of %s", cmp.Or(f.formatFlag, "format"), f.Format, strings.Join(files.Formats(), ", "))
+		return o, Usagef("--format %s: expected one of %s", f.Format, strings.Join(files.Formats(), ", "))
 	}
 	switch runes := []rune(f.Delimiter); {
 	case f.Delimiter == `\t`:

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -77,15 +76,3 @@ func (f Facts) Line() { f.table.AppendSeparator() }
 
 // Render writes the table.
 func (f Facts) Render() { f.table.Render() }
-
-// Thousands formats a number, rounded, with a separator every three digits.
-func Thousands(v float64) string {
-	digits, sign := fmt.Sprintf("%.0f", math.Abs(math.Round(v))), ""
-	if v <= -0.5 {
-		sign = "-"
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}

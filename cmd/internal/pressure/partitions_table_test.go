@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -50,7 +52,7 @@ func rowOf(t *testing.T, partitions int) string {
 	resident, worst := peak(t, first.PID()), gauge(t, first, "eerf_memory_worst_case_bytes")
 	first.Stop(t).Want(t, cli.ExitOK)
 	return fmt.Sprintf("| %d | %.1f | %s | %d | %.0f |\n", partitions, selected.Seconds(),
-		cli.Thousands(messages*rows/featurized.Seconds()), resident/1_000_000, worst/1e6)
+		humanize.Comma(int64(messages*rows/featurized.Seconds())), resident/1_000_000, worst/1e6)
 }
 
 // written is how many records a topic has.

@@ -15,7 +15,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
-	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -158,16 +157,6 @@ func (d *testServer) free() {
 		}
 		defer slot.Close()
 	}
-}
-
-// jsonOf encodes rows like a topic of JSON.
-func jsonOf(t testing.TB, rows arrow.Record) []byte {
-	t.Helper()
-	message, err := formats.Write(formats.JSON, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return message
 }
 
 // document decodes an answer in JSON.

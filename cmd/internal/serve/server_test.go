@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/eerf-stream/eerf/arrowio/formats/formatstest"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/serve"
@@ -245,7 +246,7 @@ func TestNoAnswerIsOfTwoPairs(t *testing.T) {
 	d := newTestServer(t, one, nil)
 	part := rows.NewSlice(0, 70) // two blocks
 	defer part.Release()
-	body := jsonOf(t, part)
+	body := formatstest.JSON(t, part)
 	want := map[string][]byte{}
 	for _, pair := range pairs {
 		d.pairs.Serve(pair)

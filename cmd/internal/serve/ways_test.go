@@ -22,6 +22,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/arrowio/formats/formatstest"
 	"github.com/eerf-stream/eerf/arrowio/onnx"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -218,7 +219,7 @@ func must(t testing.TB, err error) {
 }
 
 func byJSON(q *question) *answers {
-	d, body := newTestServer(q.t, q.pair, nil), jsonOf(q.t, q.rows)
+	d, body := newTestServer(q.t, q.pair, nil), formatstest.JSON(q.t, q.rows)
 	var got answers
 	for _, path := range []string{"/v1/features", "/v1/predict"} {
 		got.addJSON(q, document[reply](q.t, d.post(path, body)))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -70,11 +69,7 @@ func messages(t testing.TB, f Format, rec arrow.Record, frame bool) (schema stri
 			}
 		}
 	default:
-		message, err := Write(f, rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		made = [][]byte{message}
+		made = [][]byte{formatstest.JSON(t, rec)}
 	}
 	for i := range made {
 		if frame {
@@ -119,26 +114,7 @@ func TestWhatOthersWriteIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenIsRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		format Format
-		of     arrow.DataType
-		says   string
-	}{
-		"map":     {JSON, arrow.MapOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String), "cannot hold map"},
-		"unknown": {Avro, arrow.PrimitiveTypes.Int64, "not one of arrow, json"},
-	} {
-		b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "m", Type: c.of}}, nil))
-		rec := b.NewRecord()
-		if _, err := Write(c.format, rec); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
-		}
-		rec.Release()
-		b.Release()
-	}
-}
-
-// TestTimesAndDecimals checks that Avro keeps their types and JSON writes them as text.
+// TestTimesAndDecimals checks that Avro keeps their types.
 func TestTimesAndDecimals(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "day", Type: arrow.FixedWidthTypes.Date32}, {Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us},
@@ -165,9 +141,5 @@ func TestTimesAndDecimals(t *testing.T) {
 	_, types, got, err := rows(t, NewDecoder(Options{Format: Avro, Schema: text}), made)
 	if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(types, wantTypes) {
 		t.Errorf("%q %q %v, want %q %q", types, got, err, wantTypes, want)
-	}
-	inJSON, err := Write(JSON, rec)
-	if wanted := `{"day":"2024-10-04","at":"2023-11-14T22:13:20.123456Z","local":"1969-12-31T23:59:59.995","price":-123.45}`; string(inJSON) != wanted || err != nil {
-		t.Errorf("%s, %v", inJSON, err)
 	}
 }
