@@ -180,6 +180,7 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	request := Next(now, p.Clock())
 	request.From, request.Reason, request.Classes, request.ClassesOnly = why.from, why.reason, classesOf(now), why.classesOnly
 	request.Excluded, request.Force = without, why.force
+	request.Unfinished = request.Unfinished || why.extends
 	planned, err := Plan(ctx, p.Log, p.Settings, request)
 	var few *TooFewRowsError
 	switch {

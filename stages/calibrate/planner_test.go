@@ -357,6 +357,28 @@ func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 	})
 }
 
+// Rows that a request left out do not come back when the others have grown fourfold: they lack what is new.
+func TestPlannerKeepsWhatARequestLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, 1, nil)
+		r.send(0, 3000, noFaults)
+		r.start()
+		r.selected(r.spec(1), 3000)
+		r.send(0, 200, noFaults)
+		r.ask(wire.ActionStart, wire.FromNext)
+		second := r.spec(2)
+		r.selected(second, 200)
+		r.send(0, 500, noFaults)
+		if now := r.still(); now.Sequence() != 2 {
+			t.Fatalf("700 rows: %+v", now.Spec)
+		}
+		r.send(0, 100, noFaults)
+		if spec := r.spec(3); spec.LabelledRows() != 800 || spec.Partitions[0].StartOffset != second.Partitions[0].StartOffset {
+			t.Errorf("%d rows of %+v", spec.LabelledRows(), spec.Partitions)
+		}
+	})
+}
+
 // An abandoned exploration is planned again after a while, even on the same rows; one for another kernel, once nobody works on it.
 func TestPlannerReplans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

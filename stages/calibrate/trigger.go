@@ -11,6 +11,7 @@ import (
 type trigger struct {
 	reason      string
 	from        wire.From // empty = as configured
+	extends     bool      // what the last one read, and what came after
 	asked       bool      // by a request
 	atLeast     int64     // labelled rows needed to be worthwhile; 0 = any number
 	classesOnly bool      // only by requests that name classes

@@ -80,14 +80,22 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 	if e.SampleRate != RateAuto || set == nil || set.Set.Lineage.Rows >= e.SampleRows || set.Set.Lineage.SampleRate < 1 {
 		return nil
 	}
+	start := trigger{}
+	if now.Spec.From == wire.FromNext { // what it left out on purpose stays out
+		start = trigger{from: wire.FromNext, extends: true}
+		for i, p := range partitions {
+			if before, ok := now.Spec.Partition(int32(i)); ok && same {
+				partitions[i].first = max(p.first, before.StartOffset)
+			}
+		}
+	}
 	labelled := now.Spec.LabelledRows()
 	if estimateLabelled(now.Spec, partitions) < growth*labelled {
 		return nil
 	}
-	return &trigger{
-		reason:  fmt.Sprintf("the feature set rests on %d rows, and the labelled rows have grown fourfold", set.Set.Lineage.Rows),
-		atLeast: growth * labelled,
-	}
+	start.reason = fmt.Sprintf("the feature set rests on %d rows, and the labelled rows have grown fourfold", set.Set.Lineage.Rows)
+	start.atLeast = growth * labelled
+	return &start
 }
 
 // estimateLabelled estimates the labelled rows of the log from those that the last plan counted.
