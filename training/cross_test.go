@@ -1,7 +1,6 @@
 package training
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -69,25 +68,5 @@ func TestASecondCrossAllocatesNothing(t *testing.T) {
 	c, dst := Crosser{Workers: 1}, make([]float64, 60*20)
 	if n := testing.AllocsPerRun(3, func() { c.Cross(dst, a, b) }); n != 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// BenchmarkCross has the products that a gradient needs: rows×M slopes with rows×d numbers.
-func BenchmarkCross(b *testing.B) {
-	rows := 8000
-	if testing.Short() {
-		rows = 500
-	}
-	for _, s := range []struct{ m, d int }{{200, 26}, {200, 77}, {450, 784}} {
-		rng := rand.New(rand.NewPCG(5, 6))
-		left, _ := randomTall(rng, rows, s.m)
-		right, _ := randomTall(rng, rows, s.d)
-		dst := make([]float64, s.m*s.d)
-		for _, procs := range []int{1, 2} {
-			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/procs=%d", rows, s.d, s.m, procs), func(b *testing.B) {
-				var c Crosser
-				withProcs(b, procs, 2*float64(rows)*float64(s.m)*float64(s.d), func() { c.Cross(dst, left, right) })
-			})
-		}
 	}
 }

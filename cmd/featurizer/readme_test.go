@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/internal/hostile"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
 // The README shows lines of the table that the demo prints.
 func TestReadmeShowsWhatTheDemoPrints(t *testing.T) {
-	if testing.Short() || underRace {
+	if testing.Short() || hostile.RaceDetector {
 		t.Skip("runs the demo on all of its rows")
 	}
 	if !strings.HasPrefix(scoring.Arithmetic(), "fma1-") || !strings.HasSuffix(scoring.Arithmetic(), "-amd64") {

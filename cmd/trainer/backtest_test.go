@@ -51,7 +51,7 @@ func TestBacktestSaysWhatIsWrong(t *testing.T) {
 	data := clitest.File(t, "rows.csv", turning(2000))
 	tr(t, "backtest").Want(t, cli.ExitUsage, "--data is needed")
 	tr(t, "backtest", "--data", data, "--label", "y", "--every", "0").Want(t, cli.ExitUsage, "both must be above 0")
-	tr(t, "backtest", "--data", data, "--label", "y", "--time", "day").Want(t, cli.ExitFailure, `no column "day"`)
-	tr(t, "backtest", "--data", data, "--label", "y", "--time", "x").Want(t, cli.ExitFailure, `not in the order of column "x"`)
-	tr(t, "backtest", "--data", data, "--label", "y", "--first", "3000").Want(t, cli.ExitFailure, "too few labelled rows", "--first says how many, now 3000")
+	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "day").Want(t, cli.ExitFailure, `no column "day"`)
+	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "x").Want(t, cli.ExitFailure, `not in the order of column "x"`)
+	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "3000").Want(t, cli.ExitFailure, "too few labelled rows", "--first says how many, now 3000")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/internal/hostile"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -35,7 +36,7 @@ const inARow = 12
 
 // TestBack measures how long partitions of features stand still after SIGKILL, with the default settings.
 func TestBack(t *testing.T) {
-	if testing.Short() || raceEnabled {
+	if testing.Short() || hostile.RaceDetector {
 		t.Skip("runs processes for a minute")
 	}
 	t.Parallel() // with the schedules, which mostly wait too

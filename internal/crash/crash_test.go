@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/eerf-stream/eerf/internal/failpoint"
+	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
 func TestMain(m *testing.M) {
@@ -75,7 +76,7 @@ func TestSchedules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs processes for minutes")
 	}
-	if raceEnabled {
+	if hostile.RaceDetector {
 		t.Skip("the processes are built without the race detector")
 	}
 	t.Parallel()

@@ -59,7 +59,7 @@ func TestEveryFaultIsFoundWithItsMutant(t *testing.T) {
 		}, "stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if raceDetector && name == "out of memory" {
+			if RaceDetector && name == "out of memory" {
 				t.Skip("no limit on memory under the race detector")
 			}
 			_, err := run(t, numbered(c.at7), Range{Seed: 3, First: 5, Count: 10})

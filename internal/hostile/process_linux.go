@@ -12,7 +12,7 @@ import (
 // limitAddressSpace limits how much more this process may map than it already has. Under the race detector, whose
 // shadow grows with the memory in use, there is no limit.
 func limitAddressSpace(more int64) error {
-	if raceDetector {
+	if RaceDetector {
 		return nil
 	}
 	pages, err := mappedPages()

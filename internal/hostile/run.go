@@ -35,7 +35,7 @@ const (
 // again in another process, which must get to the same call.
 func Run(t *testing.T, s Suite, count int) {
 	t.Helper()
-	if testing.Short() || raceDetector {
+	if testing.Short() || RaceDetector {
 		count /= 10
 	}
 	if *countFlag > 0 {

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/stagestest"
-	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -168,39 +166,4 @@ func TestCellsOfLanesAreInTime(t *testing.T) {
 			t.Errorf("cell %d of %v, age %v, is after one of %v, age %v", i+1, c.newest, c.age, newer.newest, newer.age)
 		}
 	}
-}
-
-// Ratio of the times with and without half-lives to try, for a stream that does not change.
-func BenchmarkSolve(b *testing.B) {
-	for _, loss := range []string{training.LossSquared, training.LossLogistic} {
-		for _, ages := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/forgets=%v", loss, ages), func(b *testing.B) {
-				trainer := wideTrainer(b, loss, ages)
-				for b.Loop() {
-					if _, err := trainer.Solve(b.Context(), "test", stagestest.Noon); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
-
-// wideTrainer has 40,000 rows of 500 features and two classes.
-func wideTrainer(b *testing.B, loss string, ages bool) *FileTrainer {
-	b.Helper()
-	rows := stagestest.Events(b, stagestest.Binary, 40_000, 95, stagestest.Faults{})
-	e := explored.Exploration()
-	e.Features, e.Candidates = 500, 1000
-	config := trainConfig()
-	config.Loss = loss
-	trainer, err := NewFile(explored.FeatureSet(b, explored.Events(stagestest.Binary), e, rows), config, "rows", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	trainer.ages = ages
-	if err := trainer.Add(rows); err != nil {
-		b.Fatal(err)
-	}
-	return trainer
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/internal/simd"
+	"github.com/eerf-stream/eerf/training/internal/guard"
 )
 
 // Numbers of terms, rows and outputs that fill lanes and tiles, and some that do not.
@@ -16,40 +17,20 @@ var (
 	someOutputs = []int{1, 2, 3, 10}
 )
 
-const guard = 12345
-
-// guarded returns n values with guards around them.
-func guarded[T float32 | float64](n int, next func() T) (values, whole []T) {
-	const margin = 16
-	whole = make([]T, n+2*margin)
-	for i := range whole {
-		whole[i] = guard
-	}
-	values = whole[margin : margin+n : margin+n]
-	for i := range values {
-		values[i] = next()
-	}
-	return values, whole
-}
-
 // Every level gives the same bits, close to sums in another order, and writes nothing else.
 func TestAffineAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, m := range someTerms {
 		for _, rows := range someRows {
 			for _, outputs := range someOutputs {
-				theta, _ := guarded(outputs*m, r.NormFloat64)
-				intercept, _ := guarded(outputs, r.NormFloat64)
-				z, _ := guarded(rows*m, func() float32 { return float32(r.NormFloat64()) })
+				theta, _ := guard.Slice(outputs*m, r.NormFloat64)
+				intercept, _ := guard.Slice(outputs, r.NormFloat64)
+				z, _ := guard.Slice(rows*m, func() float32 { return float32(r.NormFloat64()) })
 				var plain []float32
 				for level := simd.None; level <= simd.Best(); level++ {
-					dst, whole := guarded(rows*outputs, func() float32 { return 0 })
+					dst, whole := guard.Slice(rows*outputs, func() float32 { return 0 })
 					affine(level, dst, theta, intercept, z, rows, outputs, m)
-					for i, v := range whole {
-						if (i < 16 || i >= len(whole)-16) && v != guard {
-							t.Fatalf("value %d, outside the slice, was overwritten", i-16)
-						}
-					}
+					guard.Require(t, whole)
 					if level == simd.None {
 						plain = slices.Clone(dst)
 						requireAffine(t, dst, theta, intercept, z, rows, outputs, m)
@@ -83,9 +64,9 @@ func requireAffine(t *testing.T, dst []float32, theta, intercept []float64, z []
 func TestAffineOfOneRowIsThatAmongMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	const rows, outputs, m = 11, 5, 77
-	theta, _ := guarded(outputs*m, r.NormFloat64)
-	intercept, _ := guarded(outputs, r.NormFloat64)
-	z, _ := guarded(rows*m, func() float32 { return float32(r.NormFloat64()) })
+	theta, _ := guard.Slice(outputs*m, r.NormFloat64)
+	intercept, _ := guard.Slice(outputs, r.NormFloat64)
+	z, _ := guard.Slice(rows*m, func() float32 { return float32(r.NormFloat64()) })
 	all, one := make([]float32, rows*outputs), make([]float32, 1)
 	Affine(all, theta, intercept, z, rows, outputs, m)
 	for n := range rows {

@@ -7,9 +7,8 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/internal/simd"
+	"github.com/eerf-stream/eerf/training/internal/guard"
 )
-
-const guard = 12345
 
 // levels returns the levels that this machine can run, plain Go first.
 func levels() []simd.Level {
@@ -18,20 +17,6 @@ func levels() []simd.Level {
 		all = append(all, l)
 	}
 	return all
-}
-
-// guarded returns n values drawn by next with guards before and after.
-func guarded[T float32 | float64](n int, next func() T) (values, whole []T) {
-	const margin = 64
-	whole = make([]T, n+2*margin)
-	for i := range whole {
-		whole[i] = guard
-	}
-	values = whole[margin : margin+n : margin+n]
-	for i := range values {
-		values[i] = next()
-	}
-	return values, whole
 }
 
 // requireBits fails unless got and want have the same bits.
@@ -52,17 +37,17 @@ var columnRanges = [][2]int{{0, 16}, {0, 32}, {0, 48}, {16, 32}, {16, 48}, {32, 
 func TestProductsAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, rows := range blockLengths {
-		a, aWhole := guarded(rows*PanelColumns, func() float32 { return float32(r.NormFloat64()) })
-		b, bWhole := guarded(rows*PanelColumns, func() float32 { return float32(r.NormFloat64()) })
+		a, aWhole := guard.Slice(rows*PanelColumns, func() float32 { return float32(r.NormFloat64()) })
+		b, bWhole := guard.Slice(rows*PanelColumns, func() float32 { return float32(r.NormFloat64()) })
 		aBefore, bBefore := slices.Clone(aWhole), slices.Clone(bWhole)
 		for _, columns := range columnRanges {
 			offset := TileRows * r.IntN(PanelColumns/TileRows)
 			var fused []float64
 			for _, level := range levels() {
-				c, whole := guarded(TileRows*PanelColumns, func() float64 { return 0.5 })
+				c, whole := guard.Slice(TileRows*PanelColumns, func() float64 { return 0.5 })
 				products(level, c, a[offset:], b, rows, columns[0], columns[1])
 				requireProducts(t, c, a[offset:], b, rows, columns)
-				requireGuards(t, whole, len(c))
+				guard.Require(t, whole)
 				switch {
 				case level == simd.None:
 				case fused == nil:
@@ -97,36 +82,26 @@ func requireProducts(t *testing.T, c []float64, a, b []float32, rows int, column
 	}
 }
 
-func requireGuards[T float32 | float64](t *testing.T, whole []T, n int) {
-	t.Helper()
-	margin := (len(whole) - n) / 2
-	for i, v := range whole {
-		if (i < margin || i >= margin+n) && v != guard {
-			t.Fatalf("value %d of %d, outside the slice, was overwritten", i-margin, n)
-		}
-	}
-}
-
 func TestCodeHasTheSameBitsAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	normal := func() float32 { return float32(r.NormFloat64()) }
 	for panels := range 4 {
 		for _, stride := range []int{PanelColumns, 7 * PanelColumns} {
 			n := panels * PanelColumns
-			src, srcWhole := guarded(n, normal)
+			src, srcWhole := guard.Slice(n, normal)
 			before := slices.Clone(srcWhole)
-			shift, _ := guarded(n, normal)
-			scale, _ := guarded(n, func() float32 { return float32(math.Ldexp(1, r.IntN(9)-4)) })
+			shift, _ := guard.Slice(n, normal)
+			scale, _ := guard.Slice(n, func() float32 { return float32(math.Ldexp(1, r.IntN(9)-4)) })
 			for _, level := range levels() {
-				dst, whole := guarded(max(0, (panels-1)*stride+PanelColumns), func() float32 { return guard })
+				dst, whole := guard.Slice(max(0, (panels-1)*stride+PanelColumns), func() float32 { return guard.Value })
 				var largest, wantLargest float32
 				if panels > 0 {
 					largest = code(level, dst, stride, src, shift, scale, panels)
 				}
-				requireGuards(t, whole, len(dst))
+				guard.Require(t, whole)
 				for i, v := range dst {
 					p, j := i/stride, i%stride
-					want := float32(guard)
+					want := float32(guard.Value)
 					if j < PanelColumns {
 						m := p*PanelColumns + j
 						want = float32(src[m]-shift[m]) * scale[m]
@@ -167,15 +142,15 @@ func TestSubtractAtEveryLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{1, 2, 7, 8, 9, 23, 24, 25, 100, 1000} {
 		for _, steps := range [][2]int{{StripColumns, 1}, {1, StripColumns}, {TileRows, 1}, {1, 1}, {17, 1001}} {
-			a, aWhole := guarded((n-1)*steps[0]+(TileRows-1)*steps[1]+1, r.NormFloat64)
-			b, bWhole := guarded(n*StripColumns, r.NormFloat64)
+			a, aWhole := guard.Slice((n-1)*steps[0]+(TileRows-1)*steps[1]+1, r.NormFloat64)
+			b, bWhole := guard.Slice(n*StripColumns, r.NormFloat64)
 			aBefore, bBefore := slices.Clone(aWhole), slices.Clone(bWhole)
 			var fused []float64
 			for _, level := range levels() {
-				c, whole := guarded(TileRows*StripColumns, func() float64 { return 0.5 })
+				c, whole := guard.Slice(TileRows*StripColumns, func() float64 { return 0.5 })
 				subtract(level, c, a, steps[0], steps[1], b, n)
 				requireSubtracted(t, c, a, steps, b, n)
-				requireGuards(t, whole, len(c))
+				guard.Require(t, whole)
 				switch {
 				case level == simd.None:
 				case fused == nil:

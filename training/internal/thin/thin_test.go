@@ -6,34 +6,8 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/internal/simd"
+	"github.com/eerf-stream/eerf/training/internal/guard"
 )
-
-const (
-	guard  = 12345
-	margin = 64
-)
-
-// guarded returns n values drawn by next with guards before and after.
-func guarded[T float32 | float64](n int, next func() T) (values, whole []T) {
-	whole = make([]T, n+2*margin)
-	for i := range whole {
-		whole[i] = guard
-	}
-	values = whole[margin : margin+n : margin+n]
-	for i := range values {
-		values[i] = next()
-	}
-	return values, whole
-}
-
-func requireGuards(t *testing.T, whole []float64) {
-	t.Helper()
-	for i, v := range whole {
-		if (i < margin || i >= len(whole)-margin) && v != guard {
-			t.Fatalf("value %d, outside the slice, was overwritten", i-margin)
-		}
-	}
-}
 
 // Numbers of terms that end before, at and after the ends of blocks.
 var lengths = []int{1, 2, 15, 16, 17, 127, 128, 129, 255, 256, 300}
@@ -46,8 +20,8 @@ func TestProductsAtEveryLevel(t *testing.T) {
 			if !rowMajor {
 				aTerm, aRow = TileRows+5, 1
 			}
-			a, _ := guarded((terms-1)*aTerm+(TileRows-1)*aRow+1, func() float32 { return float32(r.NormFloat64()) })
-			b, _ := guarded(terms*Columns, func() float32 { return float32(r.NormFloat64()) })
+			a, _ := guard.Slice((terms-1)*aTerm+(TileRows-1)*aRow+1, func() float32 { return float32(r.NormFloat64()) })
+			b, _ := guard.Slice(terms*Columns, func() float32 { return float32(r.NormFloat64()) })
 			checkLevels(t, a, aTerm, aRow, b, terms)
 		}
 	}
@@ -58,9 +32,9 @@ func checkLevels(t *testing.T, a []float32, aTerm, aRow int, b []float32, terms 
 	t.Helper()
 	var fused []float64
 	for level := simd.None; level <= simd.Best(); level++ {
-		c, whole := guarded(TileRows*Columns, func() float64 { return 0.5 })
+		c, whole := guard.Slice(TileRows*Columns, func() float64 { return 0.5 })
 		products(level, c, a, aTerm, aRow, b, terms)
-		requireGuards(t, whole)
+		guard.Require(t, whole)
 		requireProducts(t, c, a, aTerm, aRow, b, terms)
 		if level == simd.None {
 			continue
@@ -110,21 +84,4 @@ func TestProductsRefusesWhatIsTooShort(t *testing.T) {
 			call()
 		}()
 	}
-}
-
-// BenchmarkProducts multiplies 128 rows of 450 features, in the second-level cache, with the weights of classes and
-// then with their residuals.
-func BenchmarkProducts(b *testing.B) {
-	const rows, features = 128, 448
-	z, theta, residual := make([]float32, rows*features), make([]float32, features*Columns), make([]float32, rows*Columns)
-	f, gradient := make([]float64, rows*Columns), make([]float64, features*Columns)
-	for b.Loop() {
-		for n := 0; n < rows; n += TileRows {
-			Products(f[n*Columns:], z[n*features:], 1, features, theta, features)
-		}
-		for m := 0; m < features; m += TileRows {
-			Products(gradient[m*Columns:], z[m:], features, 1, residual, rows)
-		}
-	}
-	b.ReportMetric(4*rows*features*Columns*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF/s")
 }
