@@ -6,7 +6,7 @@
 //	defaults  ◀  file  ◀  environment  ◀  overrides (flags)
 //
 // Each layer replaces keys of those to its left. A command may put its own defaults between defaults and file
-// ([LoadOver]). An environment variable is named after its key: EERF_, the section, two underscores, the key, all in
+// ([Load]). An environment variable is named after its key: EERF_, the section, two underscores, the key, all in
 // capitals; EERF_TRAIN__HELD_OUT_FRACTION is train.held_out_fraction. A list is written with commas or as YAML ([a, "b,
 // c"]). Variables that begin with EERF_ but have no double underscore belong to others (Kubernetes makes such names for
 // services). They are ignored, unless one more underscore would make them a key.

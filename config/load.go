@@ -14,17 +14,11 @@ const maxFileBytes = 1 << 20
 
 // Load reads the file at path (empty = none), the environment and the overrides over the defaults, each
 // replacing the ones before. Overrides are dotted keys; text values are read like those of environment
-// variables.
+// variables. defaults replaces some defaults, for a command that needs other values.
 //
 // A file that cannot be read is an error of its own. Everything wrong with the contents is one error of type
 // [Faults].
-func Load(path string, overrides map[string]any) (*Config, error) {
-	return LoadOver(nil, path, overrides)
-}
-
-// LoadOver is [Load] with some defaults replaced, for a command that needs other values. The file, the
-// environment and overrides still take precedence.
-func LoadOver(defaults map[string]any, path string, overrides map[string]any) (*Config, error) {
+func Load(defaults map[string]any, path string, overrides map[string]any) (*Config, error) {
 	var data []byte
 	if path != "" {
 		var err error
@@ -48,12 +42,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// load is [Load] for bytes and a given environment.
-func load(data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
-	return loadOver(nil, data, name, environ, overrides)
-}
-
-// loadOver is [LoadOver] for bytes and a given environment.
+// loadOver is [Load] for bytes and a given environment.
 func loadOver(defaults map[string]any, data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
 	s := readSchema()
 	commands, commandFaults := overrideLayer(s, defaults, "default of the command")

@@ -15,6 +15,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
+// load is [Load] for bytes and a given environment.
+func load(data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
+	return loadOver(nil, data, name, environ, overrides)
+}
+
 // equal compares configurations field by field.
 func equal(t *testing.T, got, want *Config) {
 	t.Helper()
@@ -70,7 +75,7 @@ func TestCriterionThatNobodyNames(t *testing.T) {
 
 func TestFullFileSetsEveryKey(t *testing.T) {
 	t.Setenv("EERF_LOG__LEVEL", "debug") // as in the file; other variables of the machine are unknown here
-	c, err := Load(filepath.Join("testdata", "full.yaml"), nil)
+	c, err := Load(nil, filepath.Join("testdata", "full.yaml"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,14 +209,14 @@ func TestOverrideThatNoKeyTakes(t *testing.T) {
 }
 
 func TestFileThatCannotBeRead(t *testing.T) {
-	if _, err := Load(filepath.Join(t.TempDir(), "none.yaml"), nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(nil, filepath.Join(t.TempDir(), "none.yaml"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want one that the file does not exist", err)
 	}
 	large := filepath.Join(t.TempDir(), "large.yaml")
 	if err := os.WriteFile(large, []byte(strings.Repeat("#\n", maxFileBytes)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(large, nil); err == nil || !strings.Contains(err.Error(), "larger than") {
+	if _, err := Load(nil, large, nil); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("error %v, want one that the file is too large", err)
 	}
 }

@@ -31,7 +31,7 @@ type kafkaTopic struct {
 }
 
 func TestTopicsAreAsTheProgramsCreateThem(t *testing.T) {
-	loaded, err := config.Load(configPath, map[string]any{"kafka.sasl.user": "anybody", "topics.partitions": 12})
+	loaded, err := config.Load(nil, configPath, map[string]any{"kafka.sasl.user": "anybody", "topics.partitions": 12})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func newBack(t *testing.T) *back {
 		return !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 	})
 	b := &back{dir: dir, program: built.path("featurizer"), settings: arguments(values), t: t, running: make([]*process, 2)}
-	if b.loaded, err = config.Load("", values); err != nil {
+	if b.loaded, err = config.Load(nil, "", values); err != nil {
 		t.Fatal(err)
 	}
 	if b.client, err = kafka.New(b.loaded.Kafka, zap.NewNop()); err != nil {

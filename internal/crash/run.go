@@ -111,7 +111,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	}
 	values := keys(r.Name, r.plan, r.Session, r.broker.Addrs())
 	r.settings = arguments(values)
-	if r.loaded, err = config.Load("", values); err != nil {
+	if r.loaded, err = config.Load(nil, "", values); err != nil {
 		return err
 	}
 	reading := r.loaded.Kafka

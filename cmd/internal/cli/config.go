@@ -33,5 +33,5 @@ func (f *ConfigFlags) Load(defaults, flags map[string]any) (*config.Config, erro
 		overrides[strings.TrimSpace(key)] = value
 	}
 	maps.Copy(overrides, flags)
-	return config.LoadOver(defaults, f.Path, overrides)
+	return config.Load(defaults, f.Path, overrides)
 }

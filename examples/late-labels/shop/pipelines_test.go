@@ -22,7 +22,7 @@ import (
 // process runs the pipeline of one of the example's files.
 func process(t *testing.T, file string, brokers *stagestest.Broker) *stages.Process {
 	t.Helper()
-	c, err := config.Load(file, map[string]any{"kafka.brokers": brokers.Addr()})
+	c, err := config.Load(nil, file, map[string]any{"kafka.brokers": brokers.Addr()})
 	if err != nil {
 		t.Fatal(err)
 	}
