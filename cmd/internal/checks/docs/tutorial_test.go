@@ -120,7 +120,7 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 		}
 		return
 	}
-	for _, text := range []string{"misclassification", "feature set", `"ready": true`} {
+	for _, text := range []string{"misclassification", "feature set", `"ready": true`, "it has none of its own yet", "labelled rows, held out but older than those that judge"} {
 		if !strings.Contains(string(out), text) {
 			t.Errorf("the tutorial's commands say nothing of %q:\n%s", text, out)
 		}
