@@ -14,7 +14,7 @@
 // Values are read as text, so 010 is the column or password 010 and not eight. Durations have a unit (30s, 168h); sizes
 // are bytes or have a unit (8MiB, 64kB).
 //
-// [Load] reports everything that is wrong in one list, [Faults]: unknown keys, keys of
+// [Load] reports everything that is wrong in one list, [Faults]: unknown keys with the nearest known one, keys of
 // earlier versions with their replacement, values of the wrong type, values out of bounds, and relations that do not
 // hold. A key that is already wrong is left out of the relations, so that one mistake is one fault.
 //

@@ -38,7 +38,7 @@ func environmentLayer(s *schema, environ []string) (map[string]value, Faults) {
 			faults = append(faults, Fault{Key: near.Name, Value: shown(text, near.Secret), Source: name,
 				Bound: "unknown variable; did you mean " + near.Env + "? (two underscores between section and key)"})
 		} else if strings.Contains(rest, envSeparator) {
-			faults = append(faults, unknown(dotted, name))
+			faults = append(faults, s.unknown(dotted, name))
 		}
 	}
 	return out, faults

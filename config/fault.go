@@ -2,9 +2,13 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/internal/nearest"
 )
 
 // Fault is one thing that is wrong with a configuration.
@@ -36,8 +40,15 @@ func (f Fault) String() string {
 
 // unknown is the fault for a name that is neither key nor section. It does not show the value: the name may be that of a secret,
 // mistyped.
-func unknown(name, source string) Fault {
-	return Fault{Key: name, Bound: "unknown key", Source: source}
+func (s *schema) unknown(name, source string) Fault {
+	bound, known := "unknown key", slices.Sorted(maps.Keys(s.sections))
+	for i := range s.keys {
+		known = append(known, s.keys[i].Name)
+	}
+	if near := nearest.Name(name, known); near != "" {
+		bound += "; did you mean " + near + "?"
+	}
+	return Fault{Key: name, Bound: bound, Source: source}
 }
 
 // Faults is everything that is wrong with a configuration: first unknown keys and other faults of form, then

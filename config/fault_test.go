@@ -16,7 +16,7 @@ train:
   min_rows: lots
 `)
 	want := Faults{
-		{Key: "exploration.sample_rat", Bound: "unknown key", Source: "config.yaml:5"},
+		{Key: "exploration.sample_rat", Bound: "unknown key; did you mean exploration.sample_rate?", Source: "config.yaml:5"},
 		{Key: "train.min_rows", Value: "lots", Bound: "want a whole number", Source: "config.yaml:7"},
 		{Key: "exploration.features", Value: "700", Bound: "want at most exploration.candidates (600): the kept are chosen from the candidates", Source: "config.yaml:4"},
 	}
@@ -29,7 +29,7 @@ train:
 		}
 	}
 	const text = `3 faults in the configuration:
-  exploration.sample_rat (config.yaml:5): unknown key
+  exploration.sample_rat (config.yaml:5): unknown key; did you mean exploration.sample_rate?
   train.min_rows = lots (config.yaml:7): want a whole number
   exploration.features = 700 (config.yaml:4): want at most exploration.candidates (600): the kept are chosen from the candidates`
 	if got := faults.Error(); got != text {
@@ -65,8 +65,9 @@ func TestFaultsOfForm(t *testing.T) {
 		{"key given twice", "log:\n  level: info\n  level: warn\n", "", []string{"log.level (config.yaml:3): given twice; the first is at line 2"}},
 		{"dotted key", "train.interval: 5s", "", []string{"train.interval", "want the key under its section"}},
 		{"key that is a list", "[a]: 1", "", []string{"a key is a list or a mapping"}},
+		{"unknown section", "exploratoin: {candidates: 5}", "", []string{"exploratoin (config.yaml:1): unknown key; did you mean exploration?"}},
 		{"unknown", "zzzzzzzzzz: 1", "", []string{"zzzzzzzzzz (config.yaml:1): unknown key"}},
-		{"unknown variable", "", "EERF_TRAIN__INTERVALL=5s", []string{"train.intervall (EERF_TRAIN__INTERVALL): unknown key"}},
+		{"unknown variable", "", "EERF_TRAIN__INTERVALL=5s", []string{"train.intervall (EERF_TRAIN__INTERVALL): unknown key; did you mean train.interval?"}},
 		{"variable with one underscore", "", "EERF_TRAIN_INTERVAL=5s", []string{"did you mean EERF_TRAIN__INTERVAL?"}},
 		{"variable with one of two", "", "EERF_KAFKA__TLS_ENABLED=true", []string{"did you mean EERF_KAFKA__TLS__ENABLED?"}},
 		{"empty variable", "", "EERF_TRAIN__MIN_ROWS=", []string{`train.min_rows = "" (EERF_TRAIN__MIN_ROWS): want a whole number`}},

@@ -110,7 +110,7 @@ func overrideLayer(s *schema, overrides map[string]any, source string) (map[stri
 		given := reflect.ValueOf(overrides[name])
 		switch {
 		case key == nil:
-			faults = append(faults, unknown(name, source))
+			faults = append(faults, s.unknown(name, source))
 		case !given.IsValid():
 			out[name] = value{Source: source}
 		case given.Kind() == reflect.String:

@@ -203,7 +203,7 @@ func TestOverrideThatNoKeyTakes(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults) != 2 {
 		t.Fatalf("error %v, want two faults", err)
 	}
-	if faults[0].Key != "train.interval" || faults[1].Bound != "unknown key" || faults[1].Source != "command line" {
+	if faults[0].Key != "train.interval" || faults[1].Bound != "unknown key; did you mean train.interval?" || faults[1].Source != "command line" {
 		t.Errorf("faults %+v", faults)
 	}
 }

@@ -97,7 +97,7 @@ func (p *parser) entry(prefix string, keyNode, node *yaml.Node, depth int) {
 	case section:
 		p.section(name+".", node, depth+1)
 	case key == nil:
-		p.faults = append(p.faults, unknown(name, p.at(keyNode.Line)))
+		p.faults = append(p.faults, p.schema.unknown(name, p.at(keyNode.Line)))
 	default:
 		p.value(key, node)
 	}
