@@ -229,7 +229,7 @@ func (e *fetchExchange) readAborted(r *responseReader) ([]abortedTransaction, er
 		return nil, nil
 	}
 	if n > e.maxAborted {
-		for range n {
+		for i := 0; i < n && r.err == nil; i++ {
 			r.discard(16)
 			r.tags()
 		}
