@@ -126,7 +126,7 @@ func printNext(w io.Writer, s demoSummary, generated bool) {
 		}
 		fmt.Fprintln(w, "  a file to keep      featurizer explore --data FILE --label COLUMN --out set.arrow")
 	}
-	fmt.Fprintln(w, "  on your Kafka       featurizer config print > eerf.yaml; set kafka.brokers and events.label in it; then")
+	fmt.Fprintln(w, "  on your Kafka       eerf.yaml with kafka.brokers and events.label, as in README.md; then")
 	fmt.Fprintln(w, "                      featurizer topics create -c eerf.yaml; featurizer run -c eerf.yaml")
 	if s.Kept != "" {
 		fmt.Fprintf(w, "The broker's data are in %s.\n", s.Kept)
