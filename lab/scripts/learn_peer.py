@@ -34,6 +34,7 @@ LEVELS = 10.0 ** np.arange(-8, 3)
 PREFIXES = (1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 ROUNDS, LAST_ROUND, STEPS, GUARDED_STEPS, MEMORY = 3, 3, 40, 4, 10
 DIRECTIONS = 24
+NO_BINS = np.zeros(0, int), np.zeros(0, np.float32), np.zeros(0, bool)
 
 
 def draw_rows(rng, rows, dim):
@@ -53,9 +54,10 @@ class Learner:
         self.sigma = np.float32(math.sqrt(dim))
         self.width = None
 
-    # Candidates: omega is [dim, count], phase [count].
+    # Candidates are cosines, omega [dim, count] and phase [count], and after them bins: columns, thresholds, and whether they are
+    # boxes, as those after the hinges are.
 
-    def first_pool(self, orders):
+    def first_pool(self, orders, bins=NO_BINS):
         omega = self.rng.standard_normal((self.dim, self.candidates), dtype=np.float32)
         count = self.candidates // len(orders)
         for i, order in enumerate(orders):
@@ -66,7 +68,14 @@ class Learner:
                 part[:] = 0
                 np.put_along_axis(part, keep, values, 0)
         scale = np.resize(SCALES, self.candidates) if orders != (0,) else np.float32(1)
-        return omega / (self.sigma * scale), self.phases(self.candidates)
+        return omega / (self.sigma * scale), self.phases(self.candidates), bins
+
+    def bins(self):
+        """Every column as it is, and a hinge and a box at 32 quantiles of it."""
+        at = np.quantile(self.x, (np.arange(32) + 0.5) / 32, axis=0).astype(np.float32)
+        hinges = np.concatenate([np.full((1, self.dim), -6, np.float32), at])
+        columns = [np.tile(np.arange(self.dim), len(part)) for part in (hinges, at)]
+        return np.concatenate(columns), np.concatenate([hinges.ravel(), at.ravel()]), np.arange(hinges.size + at.size) >= hinges.size
 
     def phases(self, count):
         return self.rng.uniform(0, 2 * math.pi, count).astype(np.float32)
@@ -77,36 +86,42 @@ class Learner:
         return np.stack([z.sum(0), (z**2).sum(0), y @ z]).astype(np.float64)
 
     def map(self, pool, x):
-        return np.cos(x @ pool[0] + pool[1])
+        return with_bins(np.cos(x @ pool[0] + pool[1]), pool[2], x)
 
     # The choice by residual.
 
     def choose(self, pool, sums):
-        chosen, n, left = [], len(self.x), self.y
+        chosen, n, left = np.zeros(0, int), len(self.x), self.y
+        steps, of_bins = [], self.features // 2 if len(pool[2][0]) else 0
+        if of_bins:  # at first these alone
+            steps.append((of_bins, 5 * of_bins, len(pool[1])))
+        share = (self.features - of_bins + ROUNDS - 1) // ROUNDS
         for number in range(1, ROUNDS + 1):
-            if number > 1:
+            steps.append((of_bins + (self.features - of_bins) * number // ROUNDS, 5 * share, 0))
+        for want, most, first in steps:
+            if len(chosen):
                 sums = self.score(pool, left)
             mean = sums[0] / n
             variance = sums[1] / n - mean**2
             value = (sums[2] / n - mean * left.mean()) ** 2 / np.maximum(variance, 1e-12)
             value[chosen] = 0
-            share = (self.features + ROUNDS - 1) // ROUNDS
-            best = np.argsort(-value, kind="stable")[: 5 * share]
-            columns = np.concatenate([np.array(chosen, int), best])
-            found, left = self.forward(pool, columns, len(chosen), self.features * number // ROUNDS)
-            chosen = [int(columns[i]) for i in found]
-        return np.array(chosen)
+            value[:first] = 0
+            best = np.argsort(-value, kind="stable")[:most]
+            columns = np.sort(np.concatenate([chosen, best]))
+            found, left = self.forward(pool, columns, np.searchsorted(columns, chosen), want)
+            chosen = columns[found]
+        return chosen
 
     def forward(self, pool, columns, before, want):
         """The features that lower the ridge objective most, one by one, after those chosen before; and what they leave of y."""
-        z = self.map((pool[0][:, columns], pool[1][columns]), self.x)
+        z = self.map(pick(pool, columns), self.x)
         gram, cross, mean = moments(z, self.y)
         scale = 1 / np.sqrt(np.diag(gram))
         gram = gram * scale * scale[:, None]
         diagonal, left = np.full(len(columns), 1 + RIDGE), cross * scale
         factor, taken = np.zeros((want, len(columns))), []
         for t in range(want):
-            i = t if t < before else int(np.argmax(np.where(diagonal > 0, left**2 / np.where(diagonal > 0, diagonal, 1), 0)))
+            i = int(before[t]) if t < len(before) else int(np.argmax(np.where(diagonal > 0, left**2 / np.where(diagonal > 0, diagonal, 1), 0)))
             root = math.sqrt(diagonal[i])
             row = (gram[i] - factor[:t, i] @ factor[:t]) / root
             row[taken] = 0
@@ -126,7 +141,7 @@ class Learner:
 
     def slopes(self, pool):
         turns = self.x @ pool[0] + pool[1]
-        return np.cos(turns), -np.sin(turns)
+        return with_bins(np.cos(turns), pool[2], self.x), -np.sin(turns)
 
     def ridge(self, z, scale=None):
         gram, cross, mean = moments(z, self.y)
@@ -138,6 +153,7 @@ class Learner:
     def gradients(self, pool):
         z, s = self.slopes(pool)
         theta, _, _ = self.ridge(z)
+        theta = theta[: len(pool[1])]
         w = (s.T @ s).astype(np.float64) / len(s) * np.outer(theta, theta)
         g = pool[0].astype(np.float64) @ w @ pool[0].T
         values, vectors = np.linalg.eigh(g)
@@ -185,7 +201,7 @@ class Learner:
         values[np.arange(most)[:, None] >= order] = 0
         np.put_along_axis(sparse, best, values, 0)
         phase = np.concatenate([winners[1], self.phases(self.candidates - self.features)])
-        return np.concatenate(parts + [sparse], axis=1), phase
+        return np.concatenate(parts + [sparse], axis=1), phase, winners[2]
 
     def judge(self, pool, prefixes=PREFIXES):
         """The least loss on the held-out rows, as a share of the variance, over λ and prefixes of the features."""
@@ -203,9 +219,9 @@ class Learner:
 
     # The refinement.
 
-    def evaluate(self, parameters, scale=None):
+    def evaluate(self, parameters, scale=None, bins=NO_BINS):
         """J, its gradient and the scale of λ."""
-        pool = self.pool_at(parameters)
+        pool = self.pool_at(parameters, bins)
         z, s = self.slopes(pool)
         theta, intercept, scale = self.ridge(z, scale)
         theta32 = theta.astype(np.float32)
@@ -213,34 +229,34 @@ class Learner:
         e += np.float32(intercept)
         e -= self.y
         value = float(e.astype(np.float64) @ e) / len(e) + RIDGE * scale * float(theta @ theta)
-        h = self.weighed(s, theta32, e)
+        h = self.weighed(s, theta32[: len(pool[1])], e)
         by_omega, by_phase = self.x.T @ h, h.sum(0)
         return value, np.concatenate([by_omega.ravel(), by_phase]).astype(np.float64) * (2 / len(e)), scale
 
     def weighed(self, s, theta, e):
         return np.outer(e, theta) * s
 
-    def pool_at(self, parameters):
-        split = self.dim * self.features
-        return parameters[:split].reshape(self.dim, self.features).astype(np.float32), parameters[split:].astype(np.float32)
+    def pool_at(self, parameters, bins):
+        split = len(parameters) // (self.dim + 1) * self.dim
+        return parameters[:split].reshape(self.dim, -1).astype(np.float32), parameters[split:].astype(np.float32), bins
 
     def refine(self, pool):
         p = np.concatenate([pool[0].ravel(), pool[1]]).astype(np.float64)
-        value, gradient, scale = self.evaluate(p)
+        value, gradient, scale = self.evaluate(p, bins=pool[2])
         pairs, loss = [], math.inf
         for step in range(1, STEPS + 1):
             direction, length = self.direction(gradient, pairs), 1.0
             while True:
                 moved = p + length * direction
-                next_value, next_gradient, _ = self.evaluate(moved, scale)
+                next_value, next_gradient, _ = self.evaluate(moved, scale, pool[2])
                 if next_value <= value + 1e-4 * length * (gradient @ direction) or length < 1e-6:
                     break
                 length /= 2
             pairs = (pairs + [(moved - p, next_gradient - gradient)])[-MEMORY:]
             p, value, gradient = moved, next_value, next_gradient
             if step % GUARDED_STEPS == 0:
-                loss = min(loss, self.judge(self.pool_at(p), prefixes=(1,)))
-        return loss, self.pool_at(p)
+                loss = min(loss, self.judge(self.pool_at(p, pool[2]), prefixes=(1,)))
+        return loss, self.pool_at(p, pool[2])
 
     @staticmethod
     def direction(gradient, pairs):
@@ -261,9 +277,10 @@ class Learner:
 
     def learn(self, sums, again=True):
         """All of it: two tracks, each refined, and with again a last round, refined too. sums are those of the first round of one
-        track, which the stream has made. Both are of cosines here: hinges and boxes take numpy no less time."""
+        track, which the stream has made. The other has bins in addition; what is drawn are cosines in both, because ramps, hinges
+        and boxes take numpy no less time."""
         self.width, losses = None, []
-        for pool in (self.first_pool((0, 1, 2, 3)), self.streamed):
+        for pool in (self.first_pool((0, 1, 2, 3), self.bins()), self.streamed):
             winners = self.winners(pool, sums if pool is self.streamed else self.score(pool, self.y), losses)
             for _ in range(LAST_ROUND):
                 winners = self.round(winners, losses)
@@ -280,7 +297,7 @@ class Learner:
 
     def winners(self, pool, sums, losses):
         kept = self.choose(pool, sums)
-        chosen = pool[0][:, kept], pool[1][kept]
+        chosen = pick(pool, kept)
         losses.append(self.judge(chosen))
         return chosen
 
@@ -289,7 +306,7 @@ class Learner:
         self.streamed = self.first_pool((0, 1, 2, 3))
         sums = self.score(self.streamed, self.y)
         kept = self.choose(self.streamed, sums)
-        winners = self.streamed[0][:, kept], self.streamed[1][kept]
+        winners = pick(self.streamed, kept)
         bends = self.gradients(winners)
         parameters = np.concatenate([winners[0].ravel(), winners[1]]).astype(np.float64)
         return {
@@ -310,19 +327,23 @@ class Chunks(Learner):
 
     def __init__(self, *shape):
         super().__init__(*shape)
-        self.features_of, self.kept = None, np.empty((len(self.x), self.candidates), np.float32)
+        self.features_of, self.kept = None, np.empty((0, 0), np.float32)
 
     def score(self, pool, y):
         if pool is self.features_of:
             return np.stack([self.sums[0], self.sums[1], y @ self.kept])
-        omega, phase = pool
-        sums = np.zeros((3, omega.shape[1]))
+        omega, phase, bins = pool
+        if self.kept.shape != (len(self.x), len(phase) + len(bins[0])):
+            self.kept = np.empty((len(self.x), len(phase) + len(bins[0])), np.float32)
+        sums = np.zeros((3, self.kept.shape[1]))
         for first in range(0, len(self.x), CHUNK):
             rows = self.x[first : first + CHUNK]
             z = self.kept[first : first + CHUNK]
-            np.matmul(rows, omega, out=z)
-            np.add(z, phase, out=z)
-            np.cos(z, out=z)
+            cosines = z[:, : len(phase)]
+            np.matmul(rows, omega, out=cosines)
+            np.add(cosines, phase, out=cosines)
+            np.cos(cosines, out=cosines)
+            z[:, len(phase) :] = binned(bins, rows)
             sums[0] += z.sum(0)
             sums[1] += np.einsum("ij,ij->j", z, z)
             sums[2] += y[first : first + CHUNK] @ z
@@ -332,19 +353,37 @@ class Chunks(Learner):
     def map(self, pool, x):
         z = x @ pool[0]
         z += pool[1]
-        return np.cos(z, out=z)
+        return with_bins(np.cos(z, out=z), pool[2], x)
 
     def slopes(self, pool):
         z = self.x @ pool[0]
         z += pool[1]
         s = np.sin(z)
         np.negative(s, out=s)
-        return np.cos(z, out=z), s
+        return with_bins(np.cos(z, out=z), pool[2], self.x), s
 
     def weighed(self, s, theta, e):
         s *= theta
         s *= e[:, None]
         return s
+
+
+def pick(pool, columns):
+    """Some of the candidates: of the cosines in the given order."""
+    omega, phase, bins = pool
+    own, others = columns[columns < len(phase)], np.sort(columns[columns >= len(phase)]) - len(phase)
+    return omega[:, own], phase[own], tuple(part[others] for part in bins)
+
+
+def binned(bins, x):
+    columns, thresholds, boxes = bins
+    v = x[:, columns] - thresholds
+    hinges = np.count_nonzero(~boxes)
+    return np.concatenate([np.maximum(v[:, :hinges], 0), v[:, hinges:] >= 0], axis=1)
+
+
+def with_bins(z, bins, x):
+    return np.concatenate([z, binned(bins, x)], axis=1) if len(bins[0]) else z
 
 
 def moments(z, y):
