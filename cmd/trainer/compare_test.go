@@ -66,7 +66,7 @@ func TestCompareForMachines(t *testing.T) {
 		t.Errorf("%v", o)
 	}
 	command := o.Text(t, "made.command")
-	if !strings.HasPrefix(command, "trainer compare --candidates=60 --data=") || !strings.Contains(command, "--features=5,10 --json=true") {
+	if !strings.HasPrefix(command, "trainer compare --data=") || !strings.Contains(command, "--features=5,10 --candidates=60") || !strings.HasSuffix(command, "--json=true") {
 		t.Errorf("command %q", command)
 	}
 	if tables, ok := o.At(t, "tables").([]any); !ok || len(tables) != 2 {
