@@ -180,7 +180,8 @@ func (f *flipping) step(ctx context.Context) error {
 	if err := f.settle(ctx); err != nil {
 		return err
 	}
-	if err := f.live.Look(ctx); err != nil {
+	look := func() (any, error) { return nil, f.live.Look(ctx) }
+	if _, err := pipeline.Retry(ctx, f.Logger, "read live errors", look); err != nil {
 		return err
 	}
 	report := f.live.Report()

@@ -116,11 +116,8 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	o := render(t, copyFiles(t), example)
 	pipeline := o.configuration(t, "eerf-selector").Pipeline.Name
 	topic, group := "topic "+pipeline+".", "group eerf-"+pipeline+"-"
-	// In addition to what the stages need: for the status page, and to compare models across feature sets.
-	more := map[string][]string{
-		"selector": {topic + "models Read", topic + "dead-letters Read", group + "featurize Describe"},
-		"trainer":  {topic + "events Read"}, "retrain": {topic + "events Read"},
-	}
+	// In addition to what the stages need: for the status page.
+	more := map[string][]string{"selector": {topic + "models Read", topic + "dead-letters Read", group + "featurize Describe"}}
 	want := map[string][]string{pipeline + ".keda": {group + "featurize Describe", topic + "events Describe"}}
 	for user, names := range rows {
 		rights := documented(t, pipeline, names...)
