@@ -104,7 +104,8 @@ func connect(o *Options) (client *kafka.Client, stop func(), err error) {
 		return nil, nil, fmt.Errorf("start the embedded broker: %w", err)
 	}
 	config := kafka.DefaultConfig()
-	config.Brokers = server.Addrs()
+	// Stages count what was acknowledged when their next fetch returns, and demos wait for these counts.
+	config.Brokers, config.FetchMaxWait = server.Addrs(), 20*time.Millisecond
 	if client, err = kafka.New(config, o.Logger); err != nil {
 		return nil, nil, errors.Join(err, server.Close())
 	}
