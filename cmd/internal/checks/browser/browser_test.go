@@ -81,10 +81,16 @@ func (b *browser) seesTheFlip(s *site) {
 			if (kind.includes('bad')) window.red = true;
 			if (window.red && kind.includes('good')) window.green ??= error();
 		}).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+		const look = async () => { // now, because it may soon be over
+			window.since = (await (await fetch('/api/status')).json()).live.wrong_since;
+			if (!window.since) setTimeout(look, 200);
+		};
+		look();
 		return true;
 	})()`)
 	b.await("predictions are wrong", "document.getElementById('verdict').textContent === 'Predictions are wrong' && document.getElementById('banners').innerText.includes('was promised')")
-	since := ask(b, chromedp.Evaluate[string]("fetch('/api/status').then(r => r.json()).then(s => s.live.wrong_since)", chromedp.EvalAwaitPromise))
+	b.await("it is known since when", "window.since")
+	since := eval[string](b, "window.since")
 	if at, err := time.Parse(time.RFC3339, since); err != nil || at.Sub(turned) > 10*time.Second { // by the time of the rows
 		b.t.Errorf("wrong since %q, the relation turned at %v: %v", since, turned, err)
 	}
