@@ -60,7 +60,10 @@ func TestTokensAreRenewedInTimeAndOnce(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			return minute(n)
 		})
-		defer s.Close()
+		defer func() {
+			s.Close()
+			time.Sleep(2 * time.Second) // a request may be under way
+		}()
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
