@@ -30,8 +30,8 @@ func newModelsRollback() *cobra.Command {
 		Short: "Put an earlier model in use again, and pin it",
 		Long: `rollback puts an earlier model in use again: the one before the model in use, or the one that --to names. The model is
 pinned: training and comparing go on, but no model replaces it until "trainer models unpin". With --until-beaten a model
-of the same feature set that beats it on the same held-out rows does, whatever train.promote.rule says. The model that you rolled back from is
-likely to beat it again.
+of the same feature set that beats it on the same held-out rows does, whatever train.promote.rule says. The model that
+you rolled back from is likely to beat it again.
 
 A model of a feature set that is not in use expects features that are no longer made. It is refused without --force.`,
 		Example: `  trainer models rollback -c eerf.yaml --reason "too many false alarms"

@@ -180,8 +180,7 @@ func (f *flipping) step(ctx context.Context) error {
 	if err := f.settle(ctx); err != nil {
 		return err
 	}
-	look := func() (any, error) { return nil, f.live.Look(ctx) }
-	if _, err := pipeline.Retry(ctx, f.Logger, "read live errors", look); err != nil {
+	if err := pipeline.Try(ctx, f.Logger, "read live errors", func() error { return f.live.Look(ctx) }); err != nil {
 		return err
 	}
 	report := f.live.Report()

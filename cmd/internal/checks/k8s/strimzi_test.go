@@ -37,6 +37,19 @@ var operations = map[string]string{
 	"read": "Read", "write": "Write", "describe": "Describe", "describe configs": "DescribeConfigs", "create": "Create", "alter": "Alter",
 }
 
+// kafkaUsers reads the users.
+func (o *overlay) kafkaUsers(t *testing.T) (users []*kafkaUser) {
+	t.Helper()
+	for _, m := range o.ofKind("KafkaUser") {
+		user := new(kafkaUser)
+		if err := yaml.Unmarshal(m.Text, user); err != nil {
+			t.Fatal(err)
+		}
+		users = append(users, user)
+	}
+	return users
+}
+
 // rights returns what a user may, as "topic name operation".
 func (u *kafkaUser) rights() []string {
 	var all []string
@@ -126,11 +139,7 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 		}
 		want[pipeline+"."+user] = unite(rights, more[user])
 	}
-	for _, m := range o.ofKind("KafkaUser") {
-		var user kafkaUser
-		if err := yaml.Unmarshal(m.Text, &user); err != nil {
-			t.Fatal(err)
-		}
+	for _, user := range o.kafkaUsers(t) {
 		if have := user.rights(); !slices.Equal(have, want[user.Name]) {
 			t.Errorf("%s has the rights\n%s\nand needs\n%s", user.Name, strings.Join(have, "\n"), strings.Join(want[user.Name], "\n"))
 		}
