@@ -84,3 +84,8 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/grpc v1.83.2 // indirect
 )
+
+tool (
+	github.com/eerf-stream/eerf/cmd/featurizer
+	github.com/eerf-stream/eerf/cmd/trainer
+)

@@ -15,7 +15,6 @@ import (
 // site is a pipeline on a broker whose processes have different kernels.
 type site struct {
 	t      *testing.T
-	built  clitest.Programs
 	config string
 }
 
@@ -30,7 +29,7 @@ func newSite(t *testing.T) *site {
 	if scoring.Arithmetic() == plainArithmetic() {
 		t.Skip("there is one kernel here")
 	}
-	s := &site{t: t, built: clitest.Built(t), config: servedFile(t, clitest.Broker(t))}
+	s := &site{t: t, config: servedFile(t, clitest.Broker(t))}
 	fz(t, "topics", "create", "-c", s.config).Want(t, cli.ExitOK)
 	return s
 }
@@ -38,7 +37,7 @@ func newSite(t *testing.T) *site {
 // start runs stages in a process; without vectors it has the kernel of a processor without AVX2.
 func (s *site) start(vectors bool, args ...string) *clitest.Process {
 	s.t.Helper()
-	cmd := s.built.Command(s.t, "featurizer", append([]string{"run", "-c", s.config}, args...)...)
+	cmd := clitest.Command(s.t, "featurizer", append([]string{"run", "-c", s.config}, args...)...)
 	if !vectors {
 		cmd.Env = append(os.Environ(), "GODEBUG=cpu.avx2=off")
 	}

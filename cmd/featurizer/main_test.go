@@ -15,12 +15,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) { clitest.Main(m) }
-
 // service starts the program as a process.
 func service(t *testing.T, args ...string) *clitest.Process {
 	t.Helper()
-	return clitest.Start(t, clitest.Built(t).Command(t, "featurizer", args...))
+	return clitest.Start(t, clitest.Command(t, "featurizer", args...))
 }
 
 // fz runs a command line of featurizer.

@@ -9,11 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-func TestMain(m *testing.M) { clitest.Main(m) }
-
 // A signal stops a service cleanly, and a command before its end; nothing is left behind.
 func TestSignalsEndAProcess(t *testing.T) {
-	program := func(args ...string) *exec.Cmd { return clitest.Built(t).Command(t, "featurizer", args...) }
+	program := func(args ...string) *exec.Cmd { return clitest.Command(t, "featurizer", args...) }
 	service := clitest.Start(t, program("run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1",
 		"--set", "admin.listen="))
 	service.AwaitLog(t, "trying again")

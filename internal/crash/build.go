@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -10,17 +9,13 @@ import (
 // root is the folder of this module, seen from the package's own, in which its tests run.
 var root = filepath.Join("..", "..")
 
-// programs is a folder with the two programs.
-type programs string
-
-// build builds them with failpoints.
-func build(ctx context.Context, dir string) (programs, error) {
-	c := exec.CommandContext(ctx, "go", "build", "-tags", "failpoints", "-o", dir+string(filepath.Separator), "./cmd/featurizer", "./cmd/trainer")
+// build builds featurizer, which has every stage, with failpoints into a folder and returns its path.
+func build(dir string) (program string, err error) {
+	program = filepath.Join(dir, "featurizer")
+	c := exec.Command("go", "build", "-tags", "failpoints", "-ldflags", "-s -w", "-o", program, "./cmd/featurizer")
 	c.Dir = root
 	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the programs: %w\n%s", err, out)
+		return "", fmt.Errorf("build the program: %w\n%s", err, out)
 	}
-	return programs(dir), nil
+	return program, nil
 }
-
-func (p programs) path(name string) string { return filepath.Join(string(p), name) }

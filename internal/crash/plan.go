@@ -21,14 +21,14 @@ const (
 	RolePlan    Role = "plan"    // calibrate, select
 	RoleRows    Role = "rows"    // subsample, featurize
 	RoleFeature Role = "feature" // featurize
-	RoleTrain   Role = "train"   // trainer run
+	RoleTrain   Role = "train"   // train
 )
 
 // stages lists what a role runs, for --stages.
 func (r Role) stages() string {
 	return map[Role]string{
 		RoleAll: "calibrate,subsample,select,featurize", RolePlan: "calibrate,select",
-		RoleRows: "subsample,featurize", RoleFeature: "featurize",
+		RoleRows: "subsample,featurize", RoleFeature: "featurize", RoleTrain: "train",
 	}[r]
 }
 
@@ -36,10 +36,7 @@ func (r Role) stages() string {
 func (r Role) passes(criterion string) []failpoint.Point {
 	var points []failpoint.Point
 	for _, p := range failpoint.All() {
-		stage := stageOf(p)
-		switch {
-		case criterion == "correlation" && needsSample(p):
-		case r == RoleTrain && stage == "train", r != RoleTrain && strings.Contains(r.stages(), stage):
+		if strings.Contains(r.stages(), stageOf(p)) && !(criterion == "correlation" && needsSample(p)) {
 			points = append(points, p)
 		}
 	}

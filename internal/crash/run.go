@@ -27,12 +27,12 @@ const (
 
 // Options say how a plan is run.
 type Options struct {
-	Programs programs
-	Broker   func(ctx context.Context, dir string) (Broker, error)
-	Session  time.Duration // timeout of the consumer groups
-	Dir      string        // for logs and data, must exist
-	Name     string        // of the pipeline and its topics: different for each schedule on a broker
-	// Nudge, if not 0, is how long coming to rest may take before one more of each program joins, and again after that.
+	Program string // featurizer, with failpoints
+	Broker  func(ctx context.Context, dir string) (Broker, error)
+	Session time.Duration // timeout of the consumer groups
+	Dir     string        // for logs and data, must exist
+	Name    string        // of the pipeline and its topics: different for each schedule on a broker
+	// Nudge, if not 0, is how long coming to rest may take before one more of every group joins, and again after that.
 	// Only the embedded broker needs it: there, a member whose connection is closed when a join is answered never times
 	// out, and its partitions wait until another member joins or leaves.
 	Nudge time.Duration
@@ -174,7 +174,7 @@ func (r *run) execute(outer context.Context) error {
 	return r.check(outer)
 }
 
-// comeToRest waits until everything is processed and, if requested, lets one more of each program join whenever it takes long.
+// comeToRest waits until everything is processed and, if requested, lets one more of every group join whenever it takes long.
 func (r *run) comeToRest(ctx context.Context, slots *sync.WaitGroup) {
 	waiting, done := context.WithCancel(ctx)
 	var nudges sync.WaitGroup

@@ -55,13 +55,8 @@ func (s *slot) start() (*process, bool) {
 		arm = s.Arms[s.arms]
 	}
 	s.arms++
-	args := append([]string{"run"}, s.settings...)
-	program := "trainer"
-	if s.Role != RoleTrain {
-		program = "featurizer"
-		args = append(args, "--stages", s.Role.stages())
-	}
-	p, err := startProcess(filepath.Join(s.dir, s.Name+".log"), arm, s.Clock, s.Programs.path(program), args...)
+	args := append([]string{"run", "--stages", s.Role.stages()}, s.settings...)
+	p, err := startProcess(filepath.Join(s.dir, s.Name+".log"), arm, s.Clock, s.Program, args...)
 	if err != nil {
 		s.fault("%v", err)
 		return nil, false

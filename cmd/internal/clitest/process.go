@@ -3,67 +3,12 @@ package clitest
 import (
 	"bytes"
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 )
-
-// Programs are the commands, built as a user would build them.
-type Programs struct{ dir string }
-
-// Build builds both commands into a directory.
-func Build(dir string) (Programs, error) {
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/eerf-stream/eerf").Output() // tests of another module too
-	if err != nil {
-		return Programs{}, err
-	}
-	build := exec.Command("go", "build", "-C", strings.TrimSpace(string(root)), "-o", dir, "./cmd/featurizer", "./cmd/trainer")
-	if out, err := build.CombinedOutput(); err != nil {
-		return Programs{}, errors.New(err.Error() + "\n" + string(out))
-	}
-	return Programs{dir}, nil
-}
-
-// folder is where the programs are built for the tests of a package; empty = not needed yet.
-var folder string
-
-var built = sync.OnceValues(func() (p Programs, err error) {
-	if folder, err = os.MkdirTemp("", "eerf-programs-"); err != nil {
-		return p, err
-	}
-	return Build(folder)
-})
-
-// Built returns the programs, built once for all tests of a package, whose TestMain calls [Main].
-func Built(t testing.TB) Programs {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds both commands")
-	}
-	p, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// Main runs the tests of a package and removes the programs that [Built] made.
-func Main(m *testing.M) {
-	code := m.Run()
-	if folder != "" {
-		_ = os.RemoveAll(folder) // it is a temporary folder anyway
-	}
-	os.Exit(code)
-}
-
-// Command is a program with its arguments, not yet started. It does not outlive the test.
-func (p Programs) Command(t testing.TB, name string, args ...string) *exec.Cmd {
-	return exec.CommandContext(t.Context(), filepath.Join(p.dir, name), args...)
-}
 
 // Finish runs a command to its end.
 func Finish(t testing.TB, cmd *exec.Cmd) Result {

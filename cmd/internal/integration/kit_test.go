@@ -15,8 +15,6 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-func TestMain(m *testing.M) { clitest.Main(m) }
-
 // topicKeys are the configuration keys of the topics, with hyphens.
 var topicKeys = []string{"events", "explorations", "scores", "samples", "feature-sets", "features", "models", "live", "dead-letters"}
 
@@ -26,7 +24,6 @@ type site struct {
 	config string
 	name   string            // of the pipeline
 	env    map[string]string // settings in addition to the file, by key
-	built  clitest.Programs
 	said   *transcript
 }
 
@@ -52,8 +49,7 @@ func (s *transcript) String() string {
 // newSite is a pipeline with a unique name and topics. exploration is a section of the configuration.
 func newSite(t *testing.T, addrs []string, exploration string) *site {
 	t.Helper()
-	built := clitest.Built(t)
-	s := &site{t: t, name: fmt.Sprintf("p%08x", rand.Uint32()), built: built, said: &transcript{}}
+	s := &site{t: t, name: fmt.Sprintf("p%08x", rand.Uint32()), said: &transcript{}}
 	var topics strings.Builder
 	for _, key := range topicKeys {
 		fmt.Fprintf(&topics, ", %s: %s", strings.ReplaceAll(key, "-", "_"), s.topic(key))
@@ -90,7 +86,7 @@ func (s *site) as(pairs ...string) *site {
 
 // command is a command line of a program on this site.
 func (s *site) command(program string, args ...string) *exec.Cmd {
-	cmd := s.built.Command(s.t, program, append(args, "-c", s.config)...)
+	cmd := clitest.Command(s.t, program, append(args, "-c", s.config)...)
 	cmd.Env = os.Environ()
 	for _, key := range slices.Sorted(maps.Keys(s.env)) {
 		name := key

@@ -21,12 +21,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-func TestMain(m *testing.M) { clitest.Main(m) }
-
 // site is a pipeline on a broker whose requests the test can delay.
 type site struct {
 	t       *testing.T
-	built   clitest.Programs
 	cluster *kfake.Cluster
 	client  *kafka.Client
 	config  string
@@ -37,7 +34,6 @@ type site struct {
 // newSite starts a broker and makes the topics. settings are sections of the configuration.
 func newSite(t *testing.T, settings string) *site {
 	t.Helper()
-	built := clitest.Built(t)
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(t.TempDir()), kfake.GroupMinSessionTimeout(100*time.Millisecond),
 		kfake.BrokerConfigs(map[string]string{"log.retention.bytes": fmt.Sprint(512 << 20), "log.segment.bytes": fmt.Sprint(64 << 20)}))
 	if err != nil {
@@ -49,7 +45,7 @@ func newSite(t *testing.T, settings string) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	s := &site{t: t, built: built, cluster: cluster, client: client, refused: [2]int64{-1, -1}}
+	s := &site{t: t, cluster: cluster, client: client, refused: [2]int64{-1, -1}}
 	s.config = clitest.File(t, "eerf.yaml", fmt.Sprintf(`
 pipeline: {name: pressure}
 events: {label: [y]}
@@ -62,7 +58,7 @@ admin: {listen: ""}
 // run runs a command of featurizer to its end.
 func (s *site) run(args ...string) clitest.Result {
 	s.t.Helper()
-	return clitest.Finish(s.t, s.built.Command(s.t, "featurizer", append(args, "-c", s.config)...))
+	return clitest.Finish(s.t, clitest.Command(s.t, "featurizer", append(args, "-c", s.config)...))
 }
 
 // stages starts `featurizer run` for some stages.
@@ -72,7 +68,7 @@ func (s *site) stages(names string, sets ...string) *clitest.Process {
 	for _, set := range sets {
 		args = append(args, "--set", set)
 	}
-	return clitest.Start(s.t, s.built.Command(s.t, "featurizer", args...))
+	return clitest.Start(s.t, clitest.Command(s.t, "featurizer", args...))
 }
 
 // explore runs an exploration to its end.

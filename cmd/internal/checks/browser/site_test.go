@@ -39,10 +39,6 @@ type site struct {
 // newSite starts a pipeline without events, until the end of the test. Overrides are further arguments of the program.
 func newSite(t *testing.T, overrides ...string) *site {
 	t.Helper()
-	programs, err := clitest.Build(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &site{t: t, broker: stagestest.NewBroker(t)}
 	s.client = s.broker.Dial(nil)
 	configuration := clitest.File(t, "eerf.yaml", fmt.Sprintf(`
@@ -61,10 +57,10 @@ admin: {listen: "127.0.0.1:0"}
 	}
 	s.command = func(args ...string) {
 		t.Helper()
-		clitest.Finish(t, programs.Command(t, "featurizer", append(args, arguments...)...)).Want(t, 0)
+		clitest.Finish(t, clitest.Command(t, "featurizer", append(args, arguments...)...)).Want(t, 0)
 	}
 	s.command("topics", "create")
-	process := clitest.Start(t, programs.Command(t, "featurizer", append([]string{"run", "--json"}, arguments...)...))
+	process := clitest.Start(t, clitest.Command(t, "featurizer", append([]string{"run", "--json"}, arguments...)...))
 	s.url = "http://" + process.LogLine(t, "serving health, metrics and configuration").Text(t, "address")
 	return s
 }

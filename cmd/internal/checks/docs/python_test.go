@@ -28,12 +28,8 @@ func TestPythonPackageReadsTheTopics(t *testing.T) {
 	if !hasPython("numpy", "pyarrow") {
 		t.Skip("python3 with numpy and pyarrow is not here, so the package in python/ is not run")
 	}
-	programs, err := clitest.Build(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := func(name string, args ...string) clitest.Result {
-		return clitest.Finish(t, programs.Command(t, name, args...))
+		return clitest.Finish(t, clitest.Command(t, name, args...))
 	}
 	const rows = 1500
 	address := clitest.Broker(t)
@@ -48,7 +44,7 @@ admin: {listen: ""}
 	data := clitest.File(t, "rows.csv", clitest.Mixed(rows))
 	run("featurizer", "topics", "create", "-c", configuration).Want(t, cli.ExitOK)
 	run("featurizer", "produce", "-c", configuration, "--data", data, "--rows-per-message", "100").Want(t, cli.ExitOK)
-	service := clitest.Start(t, programs.Command(t, "featurizer", "run", "-c", configuration, "--json"))
+	service := clitest.Start(t, clitest.Command(t, "featurizer", "run", "-c", configuration, "--json"))
 	clitest.Eventually(t, "every row is featurized", func() bool {
 		r := run("trainer", "fit", "-c", configuration, "--json")
 		return r.Code == cli.ExitOK && r.Object(t).Number(t, "model.train_rows") == rows
