@@ -15,12 +15,10 @@ import (
 // fetchExchange is a fetch of partitions of one leader, whose response is read here; see the package documentation. Each partition
 // is answered as soon as its part of the response has arrived. Reading never waits for memory.
 type fetchExchange struct {
-	leader      int32
-	request     *kmsg.FetchRequest
-	fetches     map[logPartition]*pendingFetch // no partition twice
-	formatter   *kmsg.RequestFormatter
-	correlation int32
-	maxAborted  int // transactions of one partition
+	kmsgExchange
+	leader     int32
+	fetches    map[logPartition]*pendingFetch // no partition twice
+	maxAborted int                            // transactions of one partition
 }
 
 // logPartition is a partition on the wire.
@@ -29,10 +27,7 @@ type logPartition struct {
 	partition int32
 }
 
-var (
-	_ protocol.BrokerMessage = (*fetchExchange)(nil)
-	_ protocol.RawExchanger  = (*fetchExchange)(nil)
-)
+var _ protocol.BrokerMessage = (*fetchExchange)(nil)
 
 // fetchVersion is the first version with topic ids (Kafka 3.1): its data comes from the log that was asked for.
 const fetchVersion = 13
@@ -43,8 +38,8 @@ func newFetchExchange(c *Client, leader int32, fetches []*pendingFetch, wait tim
 	request.Version, request.MaxWaitMillis, request.MinBytes, request.MaxBytes = fetchVersion, int32(wait/time.Millisecond), 1, responseMaxBytes
 	request.IsolationLevel, request.SessionEpoch = readCommitted, -1 // no fetch session
 	e := &fetchExchange{
-		leader: leader, request: request, fetches: make(map[logPartition]*pendingFetch, len(fetches)),
-		formatter: c.formatter, correlation: c.correlation.Add(1), maxAborted: maxAborted(c.config.FetchMaxBytes),
+		kmsgExchange: c.exchange(request), leader: leader, fetches: make(map[logPartition]*pendingFetch, len(fetches)),
+		maxAborted: maxAborted(c.config.FetchMaxBytes),
 	}
 	at := map[logUUID]int{}
 	for _, p := range fetches {
@@ -106,9 +101,6 @@ func (o *oversizedSetError) Error() string {
 func (o *oversizedSetError) Unwrap() error { return pipeline.ErrOverBudget }
 
 // ApiKey implements [protocol.Message].
-func (*fetchExchange) ApiKey() protocol.ApiKey { return protocol.Fetch }
-
-// ApiKey implements [protocol.Message].
 func (*fetchDone) ApiKey() protocol.ApiKey { return protocol.Fetch }
 
 // Broker implements [protocol.BrokerMessage].
@@ -119,9 +111,6 @@ func (e *fetchExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error
 	}
 	return broker, nil
 }
-
-// Required implements [protocol.RawExchanger].
-func (*fetchExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange implements [protocol.RawExchanger]. An error closes the connection, so a response need not be
 // read to its end then.

@@ -21,68 +21,65 @@ const (
 	leaveVersion     = 4
 )
 
-// roundTrip sends a request and reads its response.
-func roundTrip(rw io.ReadWriter, formatter *kmsg.RequestFormatter, correlation int32, request kmsg.Request) (kmsg.Response, error) {
-	if _, err := rw.Write(formatter.AppendRequest(nil, request, correlation)); err != nil {
-		return nil, err
-	}
-	body, err := readResponse(rw, correlation).rest()
-	if err != nil {
-		return nil, err
-	}
-	response := request.ResponseKind()
-	if err := response.ReadFrom(body); err != nil {
-		return nil, fmt.Errorf("%s response: %w", kmsg.NameForKey(request.Key()), err)
-	}
-	return response, nil
-}
-
-// groupExchange is a request to the coordinator of a group.
-type groupExchange struct {
-	group       string
+// kmsgExchange is a request that franz-go encodes and kafka-go sends, to the broker that the type around this one names.
+type kmsgExchange struct {
 	request     kmsg.Request
 	formatter   *kmsg.RequestFormatter
 	correlation int32
 }
 
-var (
-	_ protocol.GroupMessage = (*groupExchange)(nil)
-	_ protocol.RawExchanger = (*groupExchange)(nil)
-)
+var _ protocol.RawExchanger = (*kmsgExchange)(nil)
 
-// groupResponse is a response of a group's coordinator.
-type groupResponse struct{ kmsg.Response }
+func (c *Client) exchange(request kmsg.Request) kmsgExchange {
+	return kmsgExchange{request, c.formatter, c.correlation.Add(1)}
+}
 
-// ApiKey implements [protocol.Message].
-func (e *groupExchange) ApiKey() protocol.ApiKey { return protocol.ApiKey(e.request.Key()) }
+// exchanged is the response.
+type exchanged struct{ kmsg.Response }
 
 // ApiKey implements [protocol.Message].
-func (r *groupResponse) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
+func (e *kmsgExchange) ApiKey() protocol.ApiKey { return protocol.ApiKey(e.request.Key()) }
 
-// Group implements [protocol.GroupMessage].
-func (e *groupExchange) Group() string { return e.group }
+// ApiKey implements [protocol.Message].
+func (r *exchanged) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
 
 // Required implements [protocol.RawExchanger].
-func (*groupExchange) Required(map[protocol.ApiKey]int16) bool { return true }
+func (*kmsgExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
-// RawExchange implements [protocol.RawExchanger]. An error closes the connection.
-func (e *groupExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	response, err := roundTrip(rw, e.formatter, e.correlation, e.request)
+// RawExchange implements [protocol.RawExchanger]: it sends the request and reads its response. An error closes the connection.
+func (e *kmsgExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
+	if _, err := rw.Write(e.formatter.AppendRequest(nil, e.request, e.correlation)); err != nil {
+		return nil, err
+	}
+	body, err := readResponse(rw, e.correlation).rest()
 	if err != nil {
 		return nil, err
 	}
-	return &groupResponse{response}, nil
+	response := e.request.ResponseKind()
+	if err := response.ReadFrom(body); err != nil {
+		return nil, fmt.Errorf("%s response: %w", kmsg.NameForKey(e.request.Key()), err)
+	}
+	return &exchanged{response}, nil
 }
+
+// groupExchange is a request to the coordinator of a group.
+type groupExchange struct {
+	kmsgExchange
+	group string
+}
+
+var _ protocol.GroupMessage = (*groupExchange)(nil)
+
+// Group implements [protocol.GroupMessage].
+func (e *groupExchange) Group() string { return e.group }
 
 // askCoordinator sends a request of a group's member and waits for its response until the limit. The code of the response is the
 // caller's to look at.
 func askCoordinator[R kmsg.Response](ctx context.Context, c *Client, at place, group string, request kmsg.Request, limit time.Duration) (response R, err error) {
 	err = c.call(ctx, at, limit, func(ctx context.Context) error {
-		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &groupExchange{
-			group: group, request: request, formatter: c.formatter, correlation: c.correlation.Add(1),
-		})
+		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &groupExchange{c.exchange(request), group})
 		if err == nil {
-			response = message.(*groupResponse).Response.(R)
+			response = message.(*exchanged).Response.(R)
 		}
 		return err
 	})

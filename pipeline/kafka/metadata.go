@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
@@ -96,13 +95,18 @@ func (c *Client) topic(ctx context.Context, topic string, partition int) (found 
 	if err := c.checkBrokers(ctx); err != nil {
 		return found, err
 	}
-	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &topicExchange{
-		topic: topic, partition: partition, formatter: c.formatter, correlation: c.correlation.Add(1),
-	})
+	request, about := kmsg.NewPtrMetadataRequest(), kmsg.NewMetadataRequestTopic()
+	about.Topic = &topic
+	request.Version, request.Topics = metadataVersion, append(request.Topics, about)
+	message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &topicExchange{c.exchange(request), topic, partition})
 	if err != nil {
 		return found, err
 	}
-	if found = message.(*topicResponse).MetadataResponseTopic; found.ErrorCode != 0 {
+	topics := message.(*exchanged).Response.(*kmsg.MetadataResponse).Topics
+	if n := len(topics); n != 1 {
+		return found, fmt.Errorf("metadata response has %d topics instead of one", n)
+	}
+	if found = topics[0]; found.ErrorCode != 0 {
 		return found, kafkago.Error(found.ErrorCode)
 	}
 	return found, nil
@@ -111,27 +115,15 @@ func (c *Client) topic(ctx context.Context, topic string, partition int) (found 
 // topicExchange is a metadata request for one topic, which it does not create. kafka-go would answer one of its own from what it knows,
 // and it knows no version with topic ids.
 type topicExchange struct {
-	topic       string
-	partition   int // its leader is asked; or pipeline.AnyPartition
-	formatter   *kmsg.RequestFormatter
-	correlation int32
+	kmsgExchange
+	topic     string
+	partition int // its leader is asked; or pipeline.AnyPartition
 }
-
-var (
-	_ protocol.BrokerMessage = (*topicExchange)(nil)
-	_ protocol.RawExchanger  = (*topicExchange)(nil)
-)
-
-type topicResponse struct{ kmsg.MetadataResponseTopic }
 
 // metadataVersion is that of Kafka 3.1.
 const metadataVersion = 12
 
-// ApiKey implements [protocol.Message].
-func (*topicExchange) ApiKey() protocol.ApiKey { return protocol.Metadata }
-
-// ApiKey implements [protocol.Message].
-func (*topicResponse) ApiKey() protocol.ApiKey { return protocol.Metadata }
+var _ protocol.BrokerMessage = (*topicExchange)(nil)
 
 // Broker implements [protocol.BrokerMessage].
 func (e *topicExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error) {
@@ -140,24 +132,4 @@ func (e *topicExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error
 	}
 	of := fetch.Request{Topics: []fetch.RequestTopic{{Topic: e.topic, Partitions: []fetch.RequestPartition{{Partition: int32(e.partition)}}}}}
 	return of.Broker(cluster)
-}
-
-// Required implements [protocol.RawExchanger].
-func (*topicExchange) Required(map[protocol.ApiKey]int16) bool { return true }
-
-// RawExchange implements [protocol.RawExchanger]. An error closes the connection.
-func (e *topicExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	request := kmsg.NewPtrMetadataRequest()
-	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = &e.topic
-	request.Version, request.Topics = metadataVersion, append(request.Topics, topic)
-	answer, err := roundTrip(rw, e.formatter, e.correlation, request)
-	if err != nil {
-		return nil, err
-	}
-	response := answer.(*kmsg.MetadataResponse)
-	if n := len(response.Topics); n != 1 {
-		return nil, fmt.Errorf("metadata response has %d topics instead of one", n)
-	}
-	return &topicResponse{response.Topics[0]}, nil
 }
