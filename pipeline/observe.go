@@ -35,11 +35,6 @@ type RequestStats struct {
 	Seconds histogram.Snapshot
 }
 
-// RequestReporter reports how requests went.
-type RequestReporter interface {
-	Requests() []RequestStats
-}
-
 // Observed is a broker that counts its requests, except those about whole topics ([Control]).
 type Observed struct {
 	Broker
@@ -51,11 +46,9 @@ type Observed struct {
 type writerCounts [len(Protections)]atomic.Uint64
 
 var (
-	_ RequestReporter = (*Observed)(nil)
-	_ GroupReporter   = (*Observed)(nil)
-	_ MemoryReporter  = (*Observed)(nil)
-	_ WriterReporter  = (*Observed)(nil)
-	_ Broker          = (*Observed)(nil)
+	_ GroupReporter  = (*Observed)(nil)
+	_ MemoryReporter = (*Observed)(nil)
+	_ Broker         = (*Observed)(nil)
 )
 
 // operations are counted by name.
@@ -159,7 +152,7 @@ func (o *Observed) OpenWriter(ctx context.Context, id *WriterID, targets ...Targ
 	return &observedWriter{writer, o}, nil
 }
 
-// WritersOpened implements [WriterReporter].
+// WritersOpened returns how many writers were opened, by the index of their protection in [Protections].
 func (o *Observed) WritersOpened() []uint64 {
 	opened := make([]uint64, len(o.writers))
 	for i := range o.writers {

@@ -61,11 +61,6 @@ const (
 // Protections lists all of them.
 var Protections = [...]Protection{ProtectionFenced, ProtectionNumbered, ProtectionNone}
 
-// WriterReporter reports how many writers were opened, by the index of their protection in [Protections].
-type WriterReporter interface {
-	WritersOpened() []uint64
-}
-
 // Protected is a producer that reports its protection.
 type Protected interface {
 	Protection() Protection

@@ -108,14 +108,8 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	r := &reading{Snapshot: c.runtime.Snapshot(), process: c.process, topics: c.runtime.Settings.State()}
-	if reporter, ok := c.runtime.Broker.(pipeline.RequestReporter); ok {
-		r.requests = reporter.Requests()
-	}
-	if reporter, ok := c.runtime.Broker.(pipeline.MemoryReporter); ok {
-		r.fetches = reporter.FetchMemory()
-	}
-	if reporter, ok := c.runtime.Broker.(pipeline.WriterReporter); ok {
-		r.writers = reporter.WritersOpened()
+	if broker, ok := c.runtime.Broker.(*pipeline.Observed); ok {
+		r.requests, r.fetches, r.writers = broker.Requests(), broker.FetchMemory(), broker.WritersOpened()
 	}
 	if current := r.State.CurrentSet(); current != nil {
 		r.set = current.Set
