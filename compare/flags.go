@@ -19,9 +19,8 @@ type Flags struct {
 	// LeftOut are methods that were asked for in general and cannot work with the other flags, with the reason.
 	LeftOut []string
 
-	methods                        []string
-	trees                          bool
-	featureMap, distribution, grid string // still to be parsed
+	methods []string
+	trees   bool
 }
 
 // NewFlags returns the flags of a command with methods in addition to those of this package.
@@ -36,8 +35,8 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	o := &f.Options
 	flags.StringSliceVar(&f.methods, "methods", nil, "comma-separated methods, or all; plain is always included (default: the first five above)")
 	flags.BoolVar(&f.trees, "trees", false, "boosted trees on the same rows as well, by a python3 in PATH with LightGBM or scikit-learn")
-	flags.StringVar(&f.featureMap, "map", scoring.MapCosine.String(), "feature map: "+strings.Join(o.Map.Names(), ", "))
-	flags.StringVar(&f.distribution, "distribution", "", "sampling distribution: "+strings.Join(o.Distribution.Names(), ", ")+" (default: gaussian)")
+	flags.TextVar(&o.Map, "map", o.Map, "`name` of the feature map: "+strings.Join(o.Map.Names(), ", "))
+	flags.TextVar(&o.Distribution, "distribution", o.Distribution, "`name` of the sampling distribution: "+strings.Join(o.Distribution.Names(), ", "))
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, ascending and comma-separated")
 	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = twenty times the largest of --features")
@@ -47,7 +46,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
 	flags.StringVar(&o.Loss, "loss", o.Loss, "loss that models are trained with: "+strings.Join(training.Losses(), ", "))
 	flags.BoolVar(&o.Intercept, "intercept", o.Intercept, "fit an intercept; --intercept=false is the paper's setting")
-	flags.StringVar(&f.grid, "lambda-grid", "relative", "relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers")
+	flags.TextVar(&o.Grid, "lambda-grid", o.Grid, "`grid` of lambda: relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers")
 	flags.Float64Var(&o.HeldOut, "held-out", o.HeldOut, "share of the training rows on which lambda is chosen")
 	flags.Float64Var(&o.TestFraction, "test-fraction", o.TestFraction, "share of the rows held out for testing if there is no test file; of a split by time a fifth unless given")
 	flags.StringVar(&o.Standardize, "standardize", o.Standardize, "numeric, all (the paper) or none")
@@ -58,13 +57,10 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 // allMethods selects every method that works with the other flags.
 const allMethods = "all"
 
-// Complete parses texts, looks for boosted trees if they are wanted, derives the remaining options and validates all; faults of
+// Complete looks for boosted trees if they are wanted, derives the remaining options and validates all; faults of
 // flags are an [OptionsError].
 func (f *Flags) Complete(ctx context.Context) error {
 	o := &f.Options
-	if err := f.parse(); err != nil {
-		return err
-	}
 	if f.trees {
 		trees, err := findTrees(ctx)
 		if err != nil {
@@ -87,24 +83,6 @@ func (f *Flags) Complete(ctx context.Context) error {
 		o.Methods = append(o.Methods, Trees)
 	}
 	return o.Validate()
-}
-
-// parse reads the flags that are texts.
-func (f *Flags) parse() error {
-	o := &f.Options
-	if err := o.Map.UnmarshalText([]byte(f.featureMap)); err != nil {
-		return optionsFault("--map: %w", err)
-	}
-	o.Distribution = scoring.Gaussian
-	if f.distribution != "" {
-		if err := o.Distribution.UnmarshalText([]byte(f.distribution)); err != nil {
-			return optionsFault("--distribution: %w", err)
-		}
-	}
-	if err := o.Grid.UnmarshalText([]byte(f.grid)); err != nil {
-		return optionsFault("--lambda-grid: %w", err)
-	}
-	return nil
 }
 
 // OwnRows makes a share of the rows to score without a bound on their number mean the share alone. It is for files of a
