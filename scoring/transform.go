@@ -109,9 +109,6 @@ func NewFeatureTransformer(f *Features) *Transformer {
 // Len returns M.
 func (t *Transformer) Len() int { return len(t.factor) }
 
-// Dim returns the numbers that a row must have.
-func (t *Transformer) Dim() int { return t.dim }
-
 // Transform sets dst, row-major [rows·Len], to (weight·scale)·φ(x, ω) for the rows of x, row-major [rows·Dim] and
 // finite. A row's features do not depend on the other rows of the call. Small calls, such as one row, start no
 // goroutine and allocate nothing.

@@ -137,14 +137,6 @@ func (o *Options) FindClasses(c *LabelCounter, kind Kind) {
 	o.Classes, o.classesFound = c.Classes(kind), true
 }
 
-// ClassRows is the number of rows of a class among labels of this kind.
-func (c *LabelCounter) ClassRows(kind Kind, class string) int64 {
-	if label := c.kinds[kind]; label != nil {
-		return label.classes.count(class)
-	}
-	return 0
-}
-
 // Rows is the number of labelled rows with a label of the kind.
 func (c *LabelCounter) Rows(kind Kind) int64 {
 	if c.kinds[kind] == nil {

@@ -130,10 +130,10 @@ func TestClassRowsOverAllParts(t *testing.T) {
 	texts := countedParts(t, Options{Label: []string{"y"}}, col(t, "y", text, "a", "b", "a"), col(t, "y", text, "a"))
 	numbers := countedParts(t, Options{Label: []string{"y"}, Task: TaskClassification}, col(t, "y", f32, 0.1, 2), col(t, "y", f64, 0.1))
 	flag := countedParts(t, Options{Label: []string{"y"}}, col(t, "y", flags, true, false, true))
-	if texts.ClassRows(Category, "a") != 3 || texts.ClassRows(Category, "z") != 0 || texts.ClassRows(Numeric, "a") != 0 {
-		t.Errorf("%d rows of a, want 3", texts.ClassRows(Category, "a"))
+	if a, z := texts.kinds[Category].classes.count("a"), texts.kinds[Category].classes.count("z"); a != 3 || z != 0 || texts.Rows(Numeric) != 0 {
+		t.Errorf("%d rows of a and %d of z, want 3 and 0", a, z)
 	}
-	if numbers.ClassRows(Numeric, "0.1") != 2 || numbers.ClassRows(Numeric, "x") != 0 || flag.ClassRows(Bool, "true") != 2 {
-		t.Errorf("%d rows of 0.1 and %d of true, want 2", numbers.ClassRows(Numeric, "0.1"), flag.ClassRows(Bool, "true"))
+	if n, f := numbers.kinds[Numeric].classes.count("0.1"), flag.kinds[Bool].classes.count("true"); n != 2 || f != 2 {
+		t.Errorf("%d rows of 0.1 and %d of true, want 2", n, f)
 	}
 }

@@ -23,22 +23,6 @@ type Counts struct {
 	UnseenClass    int64 `json:"unseen_class"`    // rows whose class the encoder does not know; also in Unlabelled
 }
 
-// Add adds other to c, field by field.
-func (c *Counts) Add(other Counts) {
-	sum := c.fields()
-	for i, v := range other.fields() {
-		*sum[i] += *v
-	}
-}
-
-// Sub subtracts other from c, field by field.
-func (c *Counts) Sub(other Counts) {
-	rest := c.fields()
-	for i, v := range other.fields() {
-		*rest[i] -= *v
-	}
-}
-
 // Reconciles reports whether every row has exactly one outcome.
 func (c Counts) Reconciles() bool {
 	return c.Rows == c.Scored+c.NotSampled+c.Unlabelled+c.Rejected
@@ -46,10 +30,9 @@ func (c Counts) Reconciles() bool {
 
 // Validate returns an error for a negative count or for outcomes that do not add up to the rows.
 func (c Counts) Validate() error {
-	for _, v := range c.fields() {
-		if *v < 0 {
-			return fmt.Errorf("negative count in %+v", c)
-		}
+	if min(c.Messages, c.Undecodable, c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected, c.HeldOut,
+		c.Imputed, c.UnseenCategory, c.Clipped, c.UnseenClass) < 0 {
+		return fmt.Errorf("negative count in %+v", c)
 	}
 	if !c.Reconciles() {
 		return fmt.Errorf("%d rows, but %d scored, %d not sampled, %d unlabelled, %d rejected",
@@ -59,13 +42,4 @@ func (c Counts) Validate() error {
 		return fmt.Errorf("%d rows held out of %d scored", c.HeldOut, c.Scored)
 	}
 	return nil
-}
-
-// fields lists the counters in declaration order.
-func (c *Counts) fields() [12]*int64 {
-	return [...]*int64{
-		&c.Messages, &c.Undecodable, &c.Rows,
-		&c.Scored, &c.NotSampled, &c.Unlabelled, &c.Rejected, &c.HeldOut,
-		&c.Imputed, &c.UnseenCategory, &c.Clipped, &c.UnseenClass,
-	}
 }

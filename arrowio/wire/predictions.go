@@ -40,9 +40,6 @@ type Classes struct {
 // NewClasses returns the names in the order of the classes' numbers.
 func NewClasses(names []string) *Classes { return &Classes{textColumn("", names).arr, len(names)} }
 
-// Len is the number of classes.
-func (c *Classes) Len() int { return c.n }
-
 // RowBytes is roughly what the columns add to a features message per row.
 func (p *Predictions) RowBytes() int64 {
 	if p.Classes == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // Merge adds up the sums of an exploration's partitions in partition order. A partition with an empty range has no
@@ -31,7 +32,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		}
 		if c := checkpoints[part.Partition]; c != nil {
 			sums.Merge(c.Sums)
-			lineage.Counts.Add(c.Counts)
+			meter.Add(&lineage.Counts, c.Counts)
 			line.NextOffset, line.ClosingOrdinal, line.CloseReason = c.NextOffset, c.NextOrdinal, c.CloseReason
 		}
 		lineage.Partitions = append(lineage.Partitions, line)

@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -130,8 +131,8 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 		t.Errorf("lineage %+v, want %+v", lineage.Partitions, want)
 	}
 	var counts wire.Counts
-	counts.Add(checkpoints[0].Counts)
-	counts.Add(checkpoints[2].Counts)
+	meter.Add(&counts, checkpoints[0].Counts)
+	meter.Add(&counts, checkpoints[2].Counts)
 	if lineage.Counts != counts || lineage.Rows != counts.Scored || sums.Rows != counts.Scored || !lineage.Counts.Reconciles() {
 		t.Errorf("lineage counts %+v, want %+v", lineage.Counts, counts)
 	}

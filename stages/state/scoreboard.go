@@ -30,7 +30,6 @@ type Scoreboard struct {
 	mu      sync.Mutex
 	newest  map[string]map[int32]origins // by key and partition
 	changed chan struct{}
-	behind  int // partitions of scores not yet read to their end
 
 	spec     *wire.Spec // the one last asked for; this and the next field belong to the goroutine that asks
 	specHash string
@@ -53,13 +52,11 @@ func NewScoreboard(config Config) *Scoreboard {
 func (f *Follower) FollowScores(ctx context.Context, partitions int,
 	keep func(ctx context.Context, partition int, follow func(context.Context) error) error, use func(context.Context, *Scoreboard) error) error {
 	board := NewScoreboard(f.config)
-	board.behind = partitions
 	group, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	for partition := range partitions {
-		complete := false
 		group.Go(func() error {
-			return keep(following, partition, func(ctx context.Context) error { return board.follow(ctx, f, partition, &complete) })
+			return keep(following, partition, func(ctx context.Context) error { return board.follow(ctx, f, partition) })
 		})
 	}
 	group.Go(func() error {
@@ -69,23 +66,19 @@ func (f *Follower) FollowScores(ctx context.Context, partitions int,
 	return group.Wait()
 }
 
-// follow follows a partition; complete says that it was read to the end that it had at the start.
-func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int, complete *bool) error {
+// follow follows a partition.
+func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int) error {
 	decoder := arrowio.NewDecoder(b.limits)
 	changed := func(g pipeline.Gap) { // checkpoints stay valid, and their owners write them again
 		f.change(func() { f.snapshot.countChange(TopicScores, g) })
 	}
-	return followed(ctx, f.log, f.logger, f.config.Scores, partition, changed, func(records []pipeline.Record, _ int64, caughtUp bool) {
+	return followed(ctx, f.log, f.logger, f.config.Scores, partition, changed, func(records []pipeline.Record, _ int64, _ bool) {
 		for _, r := range records {
 			if err := b.Apply(decoder, r); err != nil {
 				f.logger.Error("checkpoint not understood, ignored", zap.Int("partition", partition),
 					zap.Int64("offset", r.Offset), zap.Error(err))
 				f.change(func() { f.snapshot.Undecodable[TopicScores]++ })
 			}
-		}
-		if caughtUp && !*complete {
-			*complete = true
-			b.caughtUp()
 		}
 	})
 }
@@ -95,21 +88,6 @@ func (b *Scoreboard) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.changed
-}
-
-// caughtUp records that one more partition has been read to the end that it had at the start.
-func (b *Scoreboard) caughtUp() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.behind--
-	b.announce()
-}
-
-// Complete reports whether everything has been read that scores held at the start.
-func (b *Scoreboard) Complete() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.behind == 0
 }
 
 // announce wakes the waiters. The caller holds the lock.

@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // Subsampler makes the pass of an exploration over the range of one partition.
@@ -272,7 +273,7 @@ func (s *Subsampler) count(rows int64) []deadletter.RejectedRow {
 		c.Rejected++
 		rejected = append(rejected, deadletter.RejectedRow{Row: r.Row, Reason: r.Reason})
 	}
-	s.counts.Add(c)
+	meter.Add(&s.counts, c)
 	return rejected
 }
 

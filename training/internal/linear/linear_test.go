@@ -44,7 +44,7 @@ func randomMatrix(r *rand.Rand, rows, columns int) *Matrix {
 func requireSolution(t *testing.T, a *mat.SymDense, shift float64, x, b *Matrix) {
 	t.Helper()
 	n := x.Rows()
-	for k := range x.Columns() {
+	for k := range x.columns {
 		for i := range n {
 			got, size := shift*x.At(i, k), math.Abs(b.At(i, k))
 			for j := range n {

@@ -28,9 +28,6 @@ func NewMatrix(rows, columns int) *Matrix {
 // Rows returns the number of rows.
 func (m *Matrix) Rows() int { return m.rows }
 
-// Columns returns the number of columns.
-func (m *Matrix) Columns() int { return m.columns }
-
 // At returns element (i, j).
 func (m *Matrix) At(i, j int) float64 { return m.data[m.index(i, j)] }
 
