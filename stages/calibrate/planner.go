@@ -94,6 +94,10 @@ func (p *Planner) Run(ctx context.Context) error {
 func (p *Planner) run(ctx context.Context) error {
 	p.attempts, p.broken = attempts{}, broken{}
 	defer p.Meter.SetPlanning(meter.Planning{}) // another process plans
+	// What the planner before this one wrote may not have arrived yet.
+	if _, err := p.State.CatchUp(ctx, state.TopicExplorations, state.TopicFeatureSets); err != nil {
+		return err
+	}
 	for {
 		changed := p.State.Changed()
 		now, err := p.State.Wait(ctx, func(state.Snapshot) bool { return true })

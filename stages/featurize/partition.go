@@ -202,13 +202,16 @@ func (p *partition) chooseSet(ctx context.Context) error {
 		return nil
 	}
 	set, err := p.findSet(ctx, now, id)
+	if errors.Is(err, state.ErrNoSet) && p.partlyOut != "" {
+		set, err = p.findSetOfRest(ctx)
+	}
 	if errors.Is(err, state.ErrNoSet) {
 		err = pipeline.Permanent(fmt.Errorf("feature set in use on partition %d at offset %d: %w", p.number, p.next, err))
 	}
 	if err != nil {
 		return err
 	}
-	p.logger.Info("feature set in use", zap.String("feature_set", id), zap.Int64("from_offset", p.next))
+	p.logger.Info("feature set in use", zap.String("feature_set", set.id), zap.Int64("from_offset", p.next))
 	source := p.Source
 	source.Known = append(slices.Clone(set.set.Encoder.Passthrough), p.PredictionColumn)
 	p.core, p.model = newFeaturizer(set, source, p.Config.MaxOutputBytes), nil
@@ -221,6 +224,23 @@ func (p *partition) chooseSet(ctx context.Context) error {
 		return nil
 	}
 	return p.core.AttachPredictions(set.set)
+}
+
+// findSetOfRest returns the feature set for the rest of a message that is partly out: the one that its parts name or, if that is gone,
+// the one in use. A broker may have lost it, or it was retired while the partition stood still.
+func (p *partition) findSetOfRest(ctx context.Context) (*packedSet, error) {
+	now, err := p.State.CatchUp(ctx, state.TopicFeatureSets)
+	if err != nil {
+		return nil, err
+	}
+	set, err := p.findSet(ctx, now, p.partlyOut)
+	if !errors.Is(err, state.ErrNoSet) {
+		return set, err
+	}
+	p.logger.Error("the feature set of a message that is partly out is gone, the rest of it gets the one in use",
+		zap.String("feature_set", p.partlyOut), zap.Int64("offset", p.next), zap.Int32("next_row", p.nextRow))
+	p.partlyOut = ""
+	return p.findSet(ctx, now, now.Current.ID)
 }
 
 // reportMissing says once that this build does not understand the set in use: it goes on with the last one. A set that

@@ -204,18 +204,27 @@ func (f *Follower) WaitModels(ctx context.Context, ok func(Snapshot) bool) (Snap
 	return f.wait(ctx, []Topic{TopicModels}, ok)
 }
 
-// CatchUpModels returns a snapshot with everything that the models topic holds at the time of the call, and follows the
-// topic from now on.
-func (f *Follower) CatchUpModels(ctx context.Context) (Snapshot, error) {
-	name := f.config.Name(TopicModels)
-	end, err := pipeline.Retry(ctx, f.logger, "look up offsets of "+name, func() (int64, error) {
-		_, end, err := f.log.Offsets(ctx, name, 0)
-		return end, err
-	})
-	if err != nil {
-		return Snapshot{}, err
+// CatchUp returns a snapshot with everything that the topics hold at the time of the call. If models are among them, they are
+// followed from now on.
+func (f *Follower) CatchUp(ctx context.Context, follow ...Topic) (Snapshot, error) {
+	var ends [topics]int64
+	for _, t := range follow {
+		name := f.config.Name(t)
+		end, err := pipeline.Retry(ctx, f.logger, "look up offsets of "+name, func() (int64, error) {
+			_, end, err := f.log.Offsets(ctx, name, 0)
+			return end, err
+		})
+		if err != nil {
+			return Snapshot{}, err
+		}
+		ends[t] = end
 	}
-	return f.WaitModels(ctx, func(s Snapshot) bool { return s.next[TopicModels] >= end })
+	if slices.Contains(follow, TopicModels) {
+		_ = f.Ask() // the wait returns the error
+	}
+	return f.wait(ctx, follow, func(s Snapshot) bool {
+		return !slices.ContainsFunc(follow, func(t Topic) bool { return s.next[t] < ends[t] })
+	})
 }
 
 func (f *Follower) wait(ctx context.Context, follow []Topic, ok func(Snapshot) bool) (Snapshot, error) {

@@ -106,7 +106,7 @@ func (k *modelsKit) following() (*Follower, Models) {
 
 func (k *modelsKit) read(f *Follower) Models {
 	k.t.Helper()
-	now, err := f.CatchUpModels(k.t.Context())
+	now, err := f.CatchUp(k.t.Context(), TopicModels)
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func (f *Follower) RetireSets(ctx context.Context, at time.Time) error {
 // RetireModels tombstones the models that are no longer kept: beyond the newest ones that were in use, and beyond the
 // newest ones that were not. The one in use is always kept.
 func (f *Follower) RetireModels(ctx context.Context, at time.Time) error {
-	now, err := f.CatchUpModels(ctx)
+	now, err := f.CatchUp(ctx, TopicModels)
 	if err != nil {
 		return err
 	}

@@ -245,7 +245,7 @@ func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
 // refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are
 // known from the start.
 func (r *Runner) refresh(ctx context.Context) error {
-	now, err := r.State.CatchUpModels(ctx)
+	now, err := r.State.CatchUp(ctx, state.TopicModels)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (k *flow) fit(r *Runner) *Fitted {
 // models is the current state of the models topic.
 func (k *flow) models() state.Models {
 	k.t.Helper()
-	now, err := k.follower.CatchUpModels(k.t.Context())
+	now, err := k.follower.CatchUp(k.t.Context(), state.TopicModels)
 	if err != nil {
 		k.t.Fatal(err)
 	}

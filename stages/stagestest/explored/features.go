@@ -66,12 +66,24 @@ func FeaturizedUpTo(t testing.TB, log pipeline.Log, topic string, partition int,
 	})
 }
 
-// CheckOnce checks that every row of a partition's events, which have so many rows each, is in the features once, in order,
-// with the key of its event, and that each event was mapped with one set. It returns the sets in order of use.
+// CheckOnce checks rows as [CheckRows] does, and that each event was mapped with one set.
 func CheckOnce(t testing.TB, sources []pipeline.Record, features []Featurized, rowsPerEvent int64) (sets []string) {
 	t.Helper()
-	var at int64 // rows seen so far
 	setOf := map[int64]string{}
+	for _, out := range features {
+		if was, ok := setOf[out.SourceOffset]; ok && was != out.FeatureSetID {
+			t.Errorf("offset %d: parts of sets %s and %s", out.SourceOffset, was, out.FeatureSetID)
+		}
+		setOf[out.SourceOffset] = out.FeatureSetID
+	}
+	return CheckRows(t, sources, features, rowsPerEvent)
+}
+
+// CheckRows checks that every row of a partition's events, which have so many rows each, is in the features once, in order,
+// with the key of its event. It returns the sets in order of use.
+func CheckRows(t testing.TB, sources []pipeline.Record, features []Featurized, rowsPerEvent int64) (sets []string) {
+	t.Helper()
+	var at int64 // rows seen so far
 	for _, out := range features {
 		source := sources[out.SourceOffset]
 		if out.SourceTopic != source.Topic || int(out.SourcePartition) != source.Partition || int64(out.SourceRows) != rowsPerEvent {
@@ -86,10 +98,6 @@ func CheckOnce(t testing.TB, sources []pipeline.Record, features []Featurized, r
 			}
 			at++
 		}
-		if was, ok := setOf[out.SourceOffset]; ok && was != out.FeatureSetID {
-			t.Errorf("offset %d: parts of sets %s and %s", out.SourceOffset, was, out.FeatureSetID)
-		}
-		setOf[out.SourceOffset] = out.FeatureSetID
 		if len(sets) == 0 || sets[len(sets)-1] != out.FeatureSetID {
 			sets = append(sets, out.FeatureSetID)
 		}
