@@ -81,10 +81,24 @@ func (p *Process) AwaitLog(t testing.TB, text string) {
 func (p *Process) LogLine(t testing.TB, message string) (found Object) {
 	t.Helper()
 	Eventually(t, "log line "+message, func() bool {
+		ended := p.hasEnded()
 		found = logLine(p.Log(), message)
+		if found == nil && ended {
+			t.Fatalf("ended without the log line %q\n%s", message, p.Log())
+		}
 		return found != nil
 	})
 	return found
+}
+
+// hasEnded reports whether the service has ended.
+func (p *Process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Stop ends the service as Kubernetes does and returns its result.

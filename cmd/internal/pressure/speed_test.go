@@ -30,7 +30,7 @@ func TestFullSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const limit, trainLimit = 1792 << 20, 256 << 20
+	const limit, trainLimit = 1792 << 20, 320 << 20
 	s := newSite(t, tight+`
 exploration: {features: 100, candidates: 1000, sample_rate: 0.1, sample_rows: 10000, every: 2m, candidate_memory: 16MiB}
 train: {loss: squared, interval: 20s}
