@@ -55,7 +55,7 @@ func TestMutants(t *testing.T) {
 			})
 			return tryMutant(d, mutant)
 		},
-	}, 40_000)
+	}, 12_000)
 }
 
 // tryMutant decodes a damaged stream, reads all of the result, and writes it again. It returns the reason for a

@@ -42,12 +42,12 @@ func line(t *testing.T, r *Result, method string) Line {
 
 func TestEveryMethodOnEveryTask(t *testing.T) {
 	for _, source := range []made{
-		{task: scoring.Regression, rows: 350, fixed: true}, {task: scoring.Binary, rows: 350, fixed: true}, {task: scoring.MultiClass, rows: 350, classes: 4},
+		{task: scoring.Regression, rows: 210, fixed: true}, {task: scoring.Binary, rows: 210, fixed: true}, {task: scoring.MultiClass, rows: 210, classes: 4},
 	} {
 		t.Run(source.task.String(), func(t *testing.T) {
 			o := quick()
 			o.Methods, _ = Fitting(o)
-			o.Repeats = 2
+			o.Features, o.Candidates, o.Repeats = []int{3, 5}, 60, 2
 			r := run(t, source, o)
 			if len(r.Tables) != 2 || len(r.Runs) != 2*2*len(o.Methods) || !r.Complete {
 				t.Fatalf("%d tables and %d runs", len(r.Tables), len(r.Runs))
@@ -75,7 +75,9 @@ func TestEveryMethodOnEveryTask(t *testing.T) {
 }
 
 func TestSelectionBeatsPlainWhereFrequenciesMatter(t *testing.T) {
-	r := run(t, made{task: scoring.Regression, rows: 1500}, quick())
+	o := quick()
+	o.Methods, o.Features = []string{"correlation", "linear"}, []int{24}
+	r := run(t, made{task: scoring.Regression, rows: 1500}, o)
 	l := line(t, r, "correlation")
 	if d := l.Difference; d.Mean >= 0 || !d.Clear() {
 		t.Errorf("correlation is not better than plain features: %+v", l)
@@ -107,8 +109,8 @@ func same(t *testing.T, r *Result) string {
 func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
 	o := quick()
 	o.Methods, _ = Fitting(o)
-	o.Features, o.Repeats = []int{8}, 2
-	source := made{task: scoring.MultiClass, rows: 350, classes: 3}
+	o.Features, o.Candidates, o.Repeats = []int{4}, 60, 2
+	source := made{task: scoring.MultiClass, rows: 250, classes: 3}
 	first := same(t, run(t, source, o))
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
@@ -179,10 +181,11 @@ func TestFaultyOptions(t *testing.T) {
 	}
 }
 
+// Of the cosine map TestEveryMethodOnEveryTask shows it.
 func TestEveryMapWorks(t *testing.T) {
-	for _, m := range []scoring.Map{scoring.MapCosine, scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2, scoring.MapLinear} {
+	for _, m := range []scoring.Map{scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2, scoring.MapLinear} {
 		o := quick()
-		o.Map, o.Repeats, o.Features = m, 1, []int{4}
+		o.Map, o.Repeats, o.Features, o.Candidates = m, 1, []int{4}, 60
 		o.Methods, _ = Fitting(o)
 		r := run(t, made{task: scoring.Regression, rows: 400}, o)
 		if m == scoring.MapLinear && (r.Data.Candidates != madeDim || !strings.Contains(strings.Join(r.Notes, ";"), "lowered to 5")) {

@@ -36,8 +36,8 @@ func (r *repeat) predict(f *fitted, predicted []float32) {
 	})
 }
 
-// timedSeconds is how long predictions of the test rows are repeated to time them.
-const timedSeconds = 0.05
+// timedSeconds is how long predictions of the test rows are repeated to time them. Tests set it to 0.
+var timedSeconds = 0.05
 
 // rowMicroseconds is the processor time per test row in the fastest of several passes: other programs disturb it little.
 func (r *repeat) rowMicroseconds(f *fitted) float64 {

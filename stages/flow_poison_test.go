@@ -28,46 +28,54 @@ func undecodable(w *worker, topic string) int64 {
 }
 
 // Five bytes under any key of the pipeline, alone after compaction, are counted and overwritten by the owner of the key, and stop
-// nothing.
+// nothing. At most one key of each topic is overwritten at a time.
 func TestFlowPoisonUnderEachKey(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name  string
-		topic func(topics.Config) string
-		key   func(now state.Snapshot, model string) []byte
-	}{
-		{"spec", explorationsTopic, func(state.Snapshot, string) []byte { return wire.SpecKey("flow") }},
-		{"progress", explorationsTopic, func(state.Snapshot, string) []byte { return wire.ProgressKey("flow") }},
-		{"request", explorationsTopic, func(state.Snapshot, string) []byte { return wire.RequestKey("flow", "again") }},
-		{"set in use", setsTopic, func(now state.Snapshot, _ string) []byte { return wire.SetKey("flow", now.Current.ID) }},
-		{"set", setsTopic, func(state.Snapshot, string) []byte { return wire.SetKey("flow", "0123456789abcdef") }},
-		{"pointer to the set", setsTopic, func(state.Snapshot, string) []byte { return wire.CurrentKey("flow") }},
-		{"model in use", modelsTopic, func(_ state.Snapshot, model string) []byte { return wire.SetKey("flow", model) }},
-		{"model", modelsTopic, func(state.Snapshot, string) []byte { return wire.SetKey("flow", "0123456789abcdef") }},
-		{"pointer to the model", modelsTopic, func(state.Snapshot, string) []byte { return wire.CurrentKey("flow") }},
-		{"checkpoint of an exploration that is over", scoresTopic, func(now state.Snapshot, _ string) []byte { return wire.CheckpointKey(now.Spec.Exploration) }},
+	type place struct{ topic, key string }
+	for name, places := range map[string]func(c topics.Config, now state.Snapshot, model string) []place{
+		"in use": func(c topics.Config, now state.Snapshot, model string) []place {
+			return []place{
+				{c.Explorations, string(wire.SpecKey("flow"))}, {c.FeatureSets, string(wire.SetKey("flow", now.Current.ID))},
+				{c.Models, string(wire.SetKey("flow", model))}, {c.Scores, string(wire.CheckpointKey(now.Spec.Exploration))}, // its exploration is over
+			}
+		},
+		"unknown": func(c topics.Config, _ state.Snapshot, _ string) []place {
+			const id = "0123456789abcdef"
+			return []place{
+				{c.Explorations, string(wire.RequestKey("flow", "again"))}, {c.FeatureSets, string(wire.SetKey("flow", id))}, {c.Models, string(wire.SetKey("flow", id))},
+			}
+		},
+		"pointers": func(c topics.Config, _ state.Snapshot, _ string) []place {
+			return []place{
+				{c.Explorations, string(wire.ProgressKey("flow"))}, {c.FeatureSets, string(wire.CurrentKey("flow"))}, {c.Models, string(wire.CurrentKey("flow"))},
+			}
+		},
 	} {
 		for _, when := range []string{"at work", "between two runs"} {
-			t.Run(c.name+" "+when, func(t *testing.T) {
+			t.Run(name+" "+when, func(t *testing.T) {
 				t.Parallel()
 				f := newFlow(t, 1, byRows)
 				f.sendRows(0, 0, 600)
 				w := f.start(everyStage, nil)
 				now := f.state("a set and its plan", func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })
 				f.until("a model", func() bool { return w.Meter.Activity().Model != nil })
-				topic, key := c.topic(f.settings.Topics), c.key(now, w.Meter.Activity().Model.ID)
+				poisoned := places(f.settings.Topics, now, w.Meter.Activity().Model.ID)
 				f.until("the checkpoint is retired", func() bool { return f.newestByKey(f.settings.Topics.Scores, 0)[now.Spec.Exploration].Value == nil })
 				if when == "between two runs" {
 					w.stop()
 				}
-				f.produce(topic, 0, pipeline.Record{Key: key, Value: poison})
+				for _, p := range poisoned {
+					f.produce(p.topic, 0, pipeline.Record{Key: []byte(p.key), Value: poison})
+				}
 				if when == "between two runs" {
 					f.server.Compact()
 					w = f.start(everyStage, nil)
 				}
 				f.sendRows(0, 600, 1200)
-				if topic != f.settings.Topics.Scores { // its owner only wants the keys
-					f.until("it is counted", func() bool { return undecodable(w, topic) > 0 })
+				for _, p := range poisoned {
+					if p.topic != f.settings.Topics.Scores { // its owner only wants the keys
+						f.until("it is counted in "+p.topic, func() bool { return undecodable(w, p.topic) > 0 })
+					}
 				}
 				f.request(wire.ActionStart, "after the poison")
 				f.state("another set", func(s state.Snapshot) bool {
@@ -83,14 +91,11 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 					m := w.Meter.Activity().Model
 					return m != nil && m.FeatureSetID == f.follower.Snapshot().Current.ID
 				})
-				f.until("it is written over", func() bool { return !bytes.Equal(f.newestByKey(topic, 0)[string(key)].Value, poison) })
+				for _, p := range poisoned {
+					f.until("it is written over in "+p.topic, func() bool { return !bytes.Equal(f.newestByKey(p.topic, 0)[p.key].Value, poison) })
+				}
 				w.stop()
 			})
 		}
 	}
 }
-
-func explorationsTopic(t topics.Config) string { return t.Explorations }
-func setsTopic(t topics.Config) string         { return t.FeatureSets }
-func modelsTopic(t topics.Config) string       { return t.Models }
-func scoresTopic(t topics.Config) string       { return t.Scores }

@@ -52,7 +52,7 @@ func TestMutants(t *testing.T) {
 			})
 			return victims[of].try(mutant)
 		},
-	}, 25_000)
+	}, 8_000)
 }
 
 // eventShapes are messages of events by task, in all shapes: with and without nulls, in one batch and in several,

@@ -155,7 +155,7 @@ func TestMutants(t *testing.T) {
 					m.Held(keptPlansBytes + restingHeap + tables)
 					return tryMutant(d, options, mutant)
 				},
-			}, 10_000)
+			}, 4_000)
 		})
 	}
 }

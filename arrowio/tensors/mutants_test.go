@@ -40,7 +40,7 @@ func TestMutants(t *testing.T) {
 			}
 			return word, nil
 		},
-	}, 10_000)
+	}, 4_000)
 }
 
 func wordOf(err error) string {

@@ -79,7 +79,7 @@ func TestMutants(t *testing.T) {
 			})
 			return documentReason(decoders[of.name].stable(dec, mutant))
 		},
-	}, 25_000)
+	}, 8_000)
 }
 
 // documentReason is the word for a decoder's error.

@@ -70,7 +70,7 @@ func reconciles(t *testing.T, o clitest.Object) {
 
 func TestDemo(t *testing.T) {
 	emptyTemp(t)
-	o := fz(t, "demo", "--json", "--rows", "20000").Want(t, cli.ExitOK).Object(t)
+	o := fz(t, "demo", "--json", "--rows", "8000").Want(t, cli.ExitOK).Object(t)
 	reconciles(t, o)
 	for _, part := range append(meter.Stages(), "produce") {
 		o.Number(t, "seconds."+part)
@@ -78,7 +78,7 @@ func TestDemo(t *testing.T) {
 	if c := o.Number(t, "model.constant_error"); c != 100 { // the variance left by the mean
 		t.Errorf("constant error %v", c)
 	}
-	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.rows"), o.Number(t, "model.test.rows"); rejected != 0 || in+test != 20000 {
+	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.rows"), o.Number(t, "model.test.rows"); rejected != 0 || in+test != 8000 {
 		t.Errorf("%v rejected, %v in, %v for testing", rejected, in, test)
 	}
 	selected, plain := o.Number(t, "model.error"), o.Number(t, "model.baseline_error")
@@ -91,7 +91,7 @@ func TestDemo(t *testing.T) {
 func TestDemoKeepsWhatItIsAskedFor(t *testing.T) {
 	emptyTemp(t)
 	dir := filepath.Join(t.TempDir(), "kept")
-	r := fz(t, "demo", "--keep", dir, "--rows", "2000", "--features", "20").Want(t, cli.ExitOK)
+	r := fz(t, "demo", "--keep", dir, "--rows", "2000", "--features", "20", "--criterion", "correlation").Want(t, cli.ExitOK)
 	if !strings.Contains(r.Out, dir) {
 		t.Errorf("does not say where the data are:\n%s", r.Out)
 	}
@@ -103,8 +103,8 @@ func TestDemoKeepsWhatItIsAskedFor(t *testing.T) {
 
 func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	emptyTemp(t)
-	data := clitest.File(t, "rows.csv", clitest.Mixed(3000))
-	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "40", "--sample", "1").Want(t, cli.ExitOK).Object(t)
+	data := clitest.File(t, "rows.csv", clitest.Mixed(1500))
+	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "20", "--sample", "1").Want(t, cli.ExitOK).Object(t)
 	reconciles(t, o)
 	if o.Text(t, "model.loss") != "logistic" || !(o.Number(t, "model.test.log_loss") < o.Number(t, "model.test.constant_log_loss")) {
 		t.Errorf("by default classes are trained with %s loss: %v", o.Text(t, "model.loss"), o.At(t, "model.test"))

@@ -16,6 +16,7 @@ import (
 func TestTopicsThatAreLost(t *testing.T) {
 	for topic, kept := range map[string]int{"scores": 24, "samples": 24, "explorations": 24, "feature-sets": 24, "features": 0, "models": 24, "dead-letters": 24} {
 		t.Run(topic, func(t *testing.T) {
+			t.Parallel()
 			address := clitest.Broker(t)
 			config := pipelineFile(t, address)
 			fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)

@@ -19,7 +19,7 @@ func servedFile(t *testing.T, broker string) string {
 kafka: {brokers: [%q], fetch_max_wait: 20ms, heartbeat_interval: 50ms}
 topics: {partitions: 2}
 events: {label: [churned]}
-exploration: {features: 16, candidates: 64, sample_rate: 1, min_rows: 2400, calibration_rows: 300}
+exploration: {criterion: correlation, features: 16, candidates: 64, sample_rate: 1, min_rows: 2400, calibration_rows: 300}
 admin: {listen: "127.0.0.1:0"}
 `, broker))
 }

@@ -136,7 +136,10 @@ func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
 	for _, args := range [][]string{
 		{"topics", "create"}, {"topics", "check"}, {"inspect"}, {"explorations", "list"}, {"explorations", "start"}, {"produce", "--data", data},
 	} {
-		fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 1s (--timeout)", "connection refused", "is Kafka running")
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 1s (--timeout)", "connection refused", "is Kafka running")
+		})
 	}
 }
 

@@ -27,20 +27,20 @@ func turning(rows int) string {
 }
 
 func TestBacktestOfAChange(t *testing.T) {
-	data, curve := clitest.File(t, "rows.csv", turning(24_000)), filepath.Join(t.TempDir(), "curve.csv")
-	o := tr(t, "backtest", "--data", data, "--label", "y", "--time", "hour", "--features", "20", "--first", "3000", "--every", "1000", "--out", curve, "--json").Want(t, cli.ExitOK).Object(t)
+	data, curve := clitest.File(t, "rows.csv", turning(8000)), filepath.Join(t.TempDir(), "curve.csv")
+	o := tr(t, "backtest", "--data", data, "--label", "y", "--time", "hour", "--features", "20", "--first", "1000", "--every", "500", "--out", curve, "--json").Want(t, cli.ExitOK).Object(t)
 	intervals := o.At(t, "intervals").([]any)
 	last := intervals[len(intervals)-1].(map[string]any)
 	of := func(arm string) float64 { return last[arm].(map[string]any)["error"].(float64) }
-	if len(intervals) != 21 || of("forgets") > 10 || of("never_forgets") < 40 {
+	if len(intervals) != 14 || of("forgets") > 10 || of("never_forgets") < 40 {
 		t.Errorf("%d intervals, at last %.1f and %.1f %%", len(intervals), of("forgets"), of("never_forgets"))
 	}
 	lines, err := os.ReadFile(curve)
-	if err != nil || strings.Count(string(lines), "\n") != 22 {
+	if err != nil || strings.Count(string(lines), "\n") != 15 {
 		t.Errorf("the curve: %v\n%s", err, lines)
 	}
-	out := tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "3000", "--every", "3000").Want(t, cli.ExitOK).Out
-	for _, text := range []string{"never forgets %", "21000 rows predicted before anything learned", "unexplained variance"} {
+	out := tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "1000", "--every", "2000").Want(t, cli.ExitOK).Out
+	for _, text := range []string{"never forgets %", "7000 rows predicted before anything learned", "unexplained variance"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}

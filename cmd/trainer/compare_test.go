@@ -43,7 +43,7 @@ func TestCompareTable(t *testing.T) {
 func TestCompareChoosesMethods(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
 	run := func(args ...string) clitest.Result {
-		args = append([]string{"compare", "--data", data, "--label", "churned", "--features", "5", "--repeats", "1"}, args...)
+		args = append([]string{"compare", "--data", data, "--label", "churned", "--features", "5", "--candidates", "25", "--repeats", "1"}, args...)
 		return tr(t, args...).Want(t, cli.ExitOK)
 	}
 	methods := func(args ...string) string {
@@ -61,7 +61,7 @@ func TestCompareChoosesMethods(t *testing.T) {
 }
 
 func TestCompareForMachines(t *testing.T) {
-	o := compared(t, "--json").Want(t, cli.ExitOK).Object(t)
+	o := compared(t, "--methods", "plain,energy", "--json").Want(t, cli.ExitOK).Object(t)
 	if o.At(t, "complete") != true || o.Text(t, "metric") != "misclassification" || o.Number(t, "data.train_rows") != 402 {
 		t.Errorf("%v", o)
 	}
@@ -89,12 +89,12 @@ func TestCompareReport(t *testing.T) {
 
 func TestCompareTestFileAndRegression(t *testing.T) {
 	train, test := clitest.File(t, "train.csv", clitest.Mixed(500)), clitest.File(t, "test.csv", clitest.Mixed(300))
-	o := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--intercept=false"}, small...)...).
+	o := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--methods", "plain,residual", "--intercept=false"}, small...)...).
 		Want(t, cli.ExitOK).Object(t)
 	if o.Text(t, "metric") != "unexplained variance" || o.At(t, "data.fixed_split") != true || o.Number(t, "data.test_rows") != 300 {
 		t.Errorf("%v", o)
 	}
-	paper := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--paper"}, small...)...).
+	paper := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--methods", "plain,residual", "--paper"}, small...)...).
 		Want(t, cli.ExitOK).Object(t)
 	if paper.Text(t, "metric") != "relative squared error" {
 		t.Errorf("--paper: by %s", paper.Text(t, "metric"))
@@ -105,7 +105,7 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 func TestCompareByTime(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(1000, 9, 0.8))
 	measured := func(args ...string) (float64, clitest.Object) {
-		args = append([]string{"compare", "--data", data, "--label", "y", "--exclude", "day", "--methods", "adaptive", "--features", "20", "--repeats", "2", "--json"}, args...)
+		args = append([]string{"compare", "--data", data, "--label", "y", "--exclude", "day", "--methods", "adaptive", "--features", "20", "--repeats", "1", "--json"}, args...)
 		o := tr(t, args...).Want(t, cli.ExitOK).Object(t)
 		lines := o.At(t, "tables").([]any)[0].(map[string]any)["lines"].([]any)
 		return clitest.Object(lines[1].(map[string]any)).Number(t, "error.mean"), o

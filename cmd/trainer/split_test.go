@@ -61,9 +61,9 @@ func coins(rows int, seed uint64) string {
 
 // Errors of the last rows are those of a world that has changed. A file in the order of a column of dates is split that way.
 func TestSplitByTime(t *testing.T) {
-	data := clitest.File(t, "rows.csv", noisy(3000, 3, 0.8))
+	data := clitest.File(t, "rows.csv", noisy(1000, 3, 0.8))
 	measured := func(args ...string) float64 {
-		_, summary := fitted(t, data, append([]string{"--label", "y", "--features", "40", "--refine-steps", "4", "--exclude", "day"}, args...)...)
+		_, summary := fitted(t, data, append([]string{"--label", "y", "--features", "20", "--refine-steps", "2", "--exclude", "day"}, args...)...)
 		return summary.Number(t, "model.metrics.unexplained_variance")
 	}
 	random, last, byDay := measured("--split", "random"), measured("--split", "time"), measured("--time", "day")
@@ -74,7 +74,7 @@ func TestSplitByTime(t *testing.T) {
 		t.Errorf("%.1f %% without flags, %.1f %% by day", auto, byDay)
 	}
 	done := tr(t, "fit", "--data", data, "--label", "y", "--features", "8").Want(t, cli.ExitOK)
-	for _, want := range []string{`600 rows that taught nothing: the last 20 % of the rows by column "day"`, `note: the file is sorted by "day"`} {
+	for _, want := range []string{`200 rows that taught nothing: the last 20 % of the rows by column "day"`, `note: the file is sorted by "day"`} {
 		if !strings.Contains(done.Out, want) {
 			t.Errorf("fit does not say %q:\n%s", want, done.Out)
 		}
@@ -154,11 +154,10 @@ func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
 	}
 }
 
-// words are those of a text, whatever its lines.
 // One misspelt label does not make a label of two classes one of three, in a comparison or a fit.
 func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
 	t.Parallel()
-	data := clitest.File(t, "coins.csv", strings.Replace(strings.NewReplacer("true", "yes", "false", "no").Replace(coins(1200, 3)), "yes\n", "maybe\n", 1))
+	data := clitest.File(t, "coins.csv", strings.Replace(strings.NewReplacer("true", "yes", "false", "no").Replace(coins(400, 3)), "yes\n", "maybe\n", 1))
 	small := []string{"--data", data, "--label", "y", "--features", "10"}
 	for _, c := range []struct {
 		args []string
@@ -174,4 +173,5 @@ func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
 	}
 }
 
+// words are those of a text, whatever its lines.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
