@@ -37,7 +37,7 @@ func TestTwelveSmallMessagesStayWithinTheStatedBound(t *testing.T) {
 	for p := range partitions {
 		s.write(client, p, bad, bad, bad, good)
 	}
-	limit := s.stated("featurize")*10/9 + 1<<20 // the soft limit is the bound
+	limit := s.stated("featurize")
 	featurizer := s.stages("featurize", served(limit)...)
 	s.await("every partition is at its end", s.atEnds(partitions), featurizer)
 	s.within("featurizing after twelve messages", featurizer, limit)
@@ -67,7 +67,7 @@ func TestManySchemasStayWithinTheStatedBound(t *testing.T) {
 		s.write(client, i%partitions, wideRow(i%schemas+1, float64(i)))
 	}
 	const planning, working = "calibrate,select", "subsample,featurize"
-	limits := map[string]int64{planning: s.stated(planning)*10/9 + 1<<20, working: s.stated(working)*10/9 + 1<<20}
+	limits := map[string]int64{planning: s.stated(planning), working: s.stated(working)}
 	began := time.Now()
 	planner := s.stages(planning, append(served(limits[planning]), "events.features=x")...)
 	worker := s.stages(working, append(served(limits[working]), "events.features=x")...)

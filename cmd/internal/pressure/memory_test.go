@@ -105,9 +105,10 @@ func served(limit int64) []string {
 // More events than the memory of a process: its source is faster than it, its sink slower, and sometimes refuses. It stays
 // within its limit, and delays but does not drop anything.
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
-	const limit, selectLimit, trainLimit, messages = 384 << 20, 1792 << 20, 272 << 20, 800 // 259 MB of events, 164 MB of features
+	const messages = 800 // 259 MB of events, 164 MB of features
 	s := newSite(t, tight+`
-exploration: {features: 64, candidates: 512, sample_rate: 0.2, sample_memory: 1GiB, calibration_rows: 500, candidate_memory: 16MiB}
+exploration: {features: 64, candidates: 512, sample_rate: 0.05, sample_memory: 320MiB, calibration_rows: 500, candidate_memory: 16MiB}
+train: {loss: squared}
 `)
 	s.send(messages/2, 800, 100)
 	s.poison()
@@ -116,25 +117,29 @@ exploration: {features: 64, candidates: 512, sample_rate: 0.2, sample_memory: 1G
 		s.refuse(topic)
 	}
 
-	planner := s.stages("calibrate,select", served(selectLimit)...)
-	subsampler := s.stages("subsample", served(limit)...)
+	limits := map[string]int64{}
+	start := func(names string) *clitest.Process {
+		limits[names] = s.stated(names)
+		return s.stages(names, served(limits[names])...)
+	}
+	planner, subsampler := start("calibrate,select"), start("subsample")
 	s.await("a feature set", s.hasSet, subsampler, planner)
-	s.within("a stage slower than its source", subsampler, limit)
+	s.within("a stage slower than its source", subsampler, limits["subsample"])
 	subsampler.Stop(t).Want(t, cli.ExitOK, "trying again")
-	s.within("a selection from 128,000 rows", planner, selectLimit)
+	s.within("a selection from 32,000 rows", planner, limits["calibrate,select"])
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
 
 	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) }) // the load: no outcome depends on how slow the sink is
-	featurizer := s.stages("featurize", served(limit)...)
+	featurizer := start("featurize")
 	s.awaitFeatures(featurizer)
-	s.within("a sink slower than the stage", featurizer, limit)
+	s.within("a sink slower than the stage", featurizer, limits["featurize"])
 	featurizer.Stop(t).Want(t, cli.ExitOK, "trying again")
 	s.wantDeadLetters("subsample", "featurize")
 
-	trainer := s.stages("train", append(served(trainLimit), "train.loss=squared")...)
+	trainer := start("train")
 	s.await("a model", func() bool { return s.next("pressure.models", 0) >= 2 }, trainer)
-	s.within("training", trainer, trainLimit)
+	s.within("training", trainer, limits["train"])
 	trainer.Stop(t).Want(t, cli.ExitOK)
 }
 
