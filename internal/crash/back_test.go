@@ -28,7 +28,7 @@ import (
 // The flags of TestBack; the Makefile sets them.
 var (
 	roundsFlag = flag.Int("rounds", 0, "how often each way of dying is tried; 0 = only the first, once")
-	worstFlag  = flag.Duration("worst", time.Minute, "how long a partition may stand still; a busy machine needs more than is promised")
+	worstFlag  = flag.Duration("worst", 15*time.Second, "how long a partition may stand still; a busy machine needs more than is promised")
 )
 
 // inARow is how many processes die one after another, most of them before they have joined their groups.
