@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Header is one header of a record; keys may repeat.
-type Header struct {
+// Header is one header of a record; keys may repeat. It is the same type as that of package wire, which does not know this one.
+type Header = struct {
 	Key   string
 	Value []byte
 }

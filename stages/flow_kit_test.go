@@ -18,7 +18,6 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -210,7 +209,7 @@ func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 	f.t.Helper()
 	var found []deadLetter
 	for _, rec := range f.all(f.settings.Topics.DeadLetters, partition) {
-		d, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
+		d, err := wire.ParseDeadLetterHeaders(rec.Headers)
 		if err != nil {
 			f.t.Fatalf("dead letter %d: %v", rec.Offset, err)
 		}

@@ -189,7 +189,7 @@ func (v *victim) try(value []byte) (reason string, err error) {
 
 // refused reads the reason in the dead letter; the featurizer's must have the same one.
 func (v *victim) refused(cause error) (reason string, err error) {
-	deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon).Headers))
+	deadLetter, err := wire.ParseDeadLetterHeaders(deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon).Headers)
 	if err != nil {
 		return "", err
 	}
@@ -264,7 +264,7 @@ func (v *victim) checkOutput(part featurize.Part) error {
 
 // checkDeadLetter reads a dead letter of that many rows.
 func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
-	head, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
+	head, err := wire.ParseDeadLetterHeaders(deadLetter.Headers)
 	if err != nil {
 		return fmt.Errorf("dead letter: %w", err)
 	}

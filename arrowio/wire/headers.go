@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// Header is one header of a Kafka message.
-type Header struct {
+// Header is one header of a Kafka message. It has no name of its own, so that those of pipeline, of which this package does not
+// know, are the same type.
+type Header = struct {
 	Key   string
 	Value []byte
 }

@@ -312,6 +312,11 @@ func (s *Spec) LabelledRows() (rows int64) {
 	return rows
 }
 
+// Sampled is roughly how many rows are sampled from that many labelled ones.
+func (s *Spec) Sampled(labelled int64) int64 {
+	return int64(math.Round(s.SampleRate * float64(labelled)))
+}
+
 // Partition returns the plan of one partition, and whether the exploration reads it at all.
 func (s *Spec) Partition(partition int32) (Partition, bool) {
 	for _, p := range s.Partitions {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"time"
@@ -101,7 +100,7 @@ func listExplorations(pipeline string, now state.Snapshot) explorationList {
 			Reason: spec.Reason, From: spec.From,
 		}
 		if running {
-			list.Newest.LabelledRows, list.Newest.SampleRows = spec.LabelledRows(), sampleRows(spec)
+			list.Newest.LabelledRows, list.Newest.SampleRows = spec.LabelledRows(), spec.Sampled(spec.LabelledRows())
 			if p := now.Progress; p != nil && p.Exploration == spec.Exploration {
 				list.Newest.Progress = p
 			}
@@ -119,11 +118,6 @@ func listExplorations(pipeline string, now state.Snapshot) explorationList {
 			Published: set.Time, Current: now.Current != nil && now.Current.ID == set.ID})
 	}
 	return list
-}
-
-// sampleRows is roughly how many rows an exploration samples.
-func sampleRows(spec *wire.Spec) int64 {
-	return int64(math.Round(spec.SampleRate * float64(spec.LabelledRows())))
 }
 
 func printExplorations(w io.Writer, list explorationList) {
@@ -266,7 +260,7 @@ func (f *requestFlags) plan(c *cobra.Command) error {
 		spec := planned.Spec
 		out := dryRun{
 			From: spec.From, Messages: planned.Counts.Messages, Rows: planned.Counts.Rows, LabelledRows: spec.LabelledRows(),
-			SampleRate: spec.SampleRate, SampleRows: sampleRows(spec), Dim: spec.Encoder.Dim,
+			SampleRate: spec.SampleRate, SampleRows: spec.Sampled(spec.LabelledRows()), Dim: spec.Encoder.Dim,
 			MemoryBytes: planned.Memory, Seconds: planned.Seconds,
 		}
 		for _, part := range spec.Partitions {

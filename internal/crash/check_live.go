@@ -7,7 +7,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -49,7 +48,7 @@ func (r *run) blocksOfFeatures(ctx context.Context, partition int) (blocks []*wi
 	}
 	builder := live.Builder{Pipeline: r.loaded.Stages.Pipeline.Name, Partition: int32(partition)}
 	for _, m := range messages {
-		sums, err := wire.ParseLive(events.Headers(m.record.Headers))
+		sums, err := wire.ParseLive(m.record.Headers)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
@@ -32,7 +31,7 @@ func (r *run) features(ctx context.Context, partition int) ([]feature, error) {
 	}
 	var found []feature
 	err = r.read(ctx, topic, partition, func(rec pipeline.Record) error {
-		at, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
+		at, err := wire.ParseFeatureHeaders(rec.Headers)
 		found = append(found, feature{at, rec})
 		return err
 	})
@@ -54,7 +53,7 @@ func (r *run) letters(ctx context.Context, partition int) ([]letter, error) {
 	var found []letter
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	err := r.read(ctx, r.loaded.Stages.Topics.DeadLetters, partition, func(rec pipeline.Record) error {
-		header, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
+		header, err := wire.ParseDeadLetterHeaders(rec.Headers)
 		if err != nil {
 			return err
 		}

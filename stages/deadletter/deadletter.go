@@ -80,7 +80,7 @@ func Refused(stage string, source pipeline.Record, cause error, now time.Time) p
 		Stage: stage, Reason: Reason(cause), Detail: cause.Error(), Topic: source.Topic,
 		Partition: int32(source.Partition), Offset: source.Offset, Time: now,
 	}
-	headers := events.WithHeaders(meter.WithEventTime(&source), deadLetter.Headers())
+	headers := slices.Concat(meter.WithEventTime(&source), deadLetter.Headers())
 	return pipeline.Record{Key: source.Key, Value: source.Value, Headers: headers, Time: now}
 }
 
@@ -90,7 +90,7 @@ func RefusedBatch(stage string, g pipeline.Gap, now time.Time) pipeline.Record {
 		Stage: stage, Reason: ReasonUnreadableBatch, Detail: g.Err.Error(), Topic: g.Topic,
 		Partition: int32(g.Partition), Offset: g.From, Time: now,
 	}
-	return pipeline.Record{Headers: events.WithHeaders(nil, deadLetter.Headers()), Time: now}
+	return pipeline.Record{Headers: slices.Concat(nil, deadLetter.Headers()), Time: now}
 }
 
 // RejectedRow is a row of a record batch that could not be used.
@@ -117,7 +117,7 @@ func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase 
 		Stage: stage, Reason: rejected[0].Reason, Detail: rejectedDetail(rejected),
 		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: int32(len(rejected)),
 	}
-	headers := events.WithHeaders(meter.WithEventTime(&source), deadLetter.Headers())
+	headers := slices.Concat(meter.WithEventTime(&source), deadLetter.Headers())
 	letter := pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}
 	if bare {
 		letter = bareDeadLetter(letter)
@@ -205,7 +205,7 @@ func (s Sender) Send(ctx context.Context, partition int, deadLetters []pipeline.
 		return fmt.Errorf("send dead letters of partition %d: %w", partition, err)
 	}
 	for _, rec := range deadLetters {
-		if deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers)); err == nil {
+		if deadLetter, err := wire.ParseDeadLetterHeaders(rec.Headers); err == nil {
 			s.Meter.AddDeadLetter(meter.Cause{Stage: deadLetter.Stage, Reason: deadLetter.Reason})
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -43,7 +42,7 @@ func TestRejectedRows(t *testing.T) {
 	if got := body.Column(body.Schema().FieldIndices("id")[0]).ValueStr(2); got != "row-11" {
 		t.Fatalf("the row's values are lost: %s", got)
 	}
-	parsed, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetter.Headers))
+	parsed, err := wire.ParseDeadLetterHeaders(deadLetter.Headers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +55,7 @@ func TestRejectedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := wire.ParseDeadLetterHeaders(events.Headers(bare.Headers)); err != nil || got != want || !isBare(bare) || budget.Left != 500 {
+	if got, err := wire.ParseDeadLetterHeaders(bare.Headers); err != nil || got != want || !isBare(bare) || budget.Left != 500 {
 		t.Errorf("without memory: %+v, %v, bare %v", got, err, isBare(bare))
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
@@ -52,7 +51,7 @@ func (f Filter) Matches(l Letter) bool {
 func Visit(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, do func(Letter, pipeline.Record) error,
 	progress func(done, total int64)) error {
 	return topics.Read(ctx, log, logger, topic, func(rec pipeline.Record) error {
-		deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(rec.Headers))
+		deadLetter, err := wire.ParseDeadLetterHeaders(rec.Headers)
 		if err != nil {
 			logger.Warn("record is not a dead letter, ignored", zap.String("topic", rec.Topic), zap.Int("partition", rec.Partition),
 				zap.Int64("offset", rec.Offset), zap.Error(err))

@@ -12,7 +12,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/topics"
@@ -152,12 +151,11 @@ func (b *blocks) addSince(ctx context.Context) error {
 
 // messageIn is the output in a record; false if it was not made of this partition of events.
 func (b *blocks) messageIn(rec *pipeline.Record) (live.Message, bool) {
-	headers := events.Headers(rec.Headers)
-	rows, err := wire.ParseFeatureHeaders(headers)
+	rows, err := wire.ParseFeatureHeaders(rec.Headers)
 	if err != nil || rows.SourceTopic != b.Topics.Events || int(rows.SourcePartition) != b.number {
 		return live.Message{}, false
 	}
-	sums, err := wire.ParseLive(headers)
+	sums, err := wire.ParseLive(rec.Headers)
 	if err != nil {
 		b.logger.Warn("live errors in a header not understood, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
 	}

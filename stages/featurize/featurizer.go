@@ -287,7 +287,7 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	m.transformRows(&body, from, to)
 	done := Part{Rows: rows, Live: m.predictor.take()}
 	done.Output = &pipeline.Record{
-		Key: m.source.Key, Value: value, Headers: events.WithHeaders(meter.WithEventTime(&m.source), m.headers(done)), Time: m.now,
+		Key: m.source.Key, Value: value, Headers: slices.Concat(meter.WithEventTime(&m.source), m.headers(done)), Time: m.now,
 	}
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
 	if m.predictor.attaches() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,7 +91,7 @@ func TestResumingLiveErrorsHoldsLittle(t *testing.T) {
 	records := make([]pipeline.Record, outputs)
 	for i := range records {
 		rows := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: int64(i), RowCount: 1, SourceRows: 1}
-		records[i] = pipeline.Record{Value: []byte("features"), Headers: events.WithHeaders(nil, rows.Headers())}
+		records[i] = pipeline.Record{Value: []byte("features"), Headers: slices.Concat(nil, rows.Headers())}
 	}
 	if _, err := k.Broker.Produce(t.Context(), k.runner.Topics.Features, 2, records); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,6 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
@@ -361,7 +360,7 @@ func describePart(span trace.Span, featureSet string, part Part) {
 	if part.Counts.Undecodable == 0 {
 		return
 	}
-	if deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(part.DeadLetter.Headers)); err == nil {
+	if deadLetter, err := wire.ParseDeadLetterHeaders(part.DeadLetter.Headers); err == nil {
 		span.SetStatus(codes.Error, deadLetter.Reason)
 	}
 }

@@ -28,7 +28,7 @@ type position struct {
 // positionAfter returns the position after an output; ok is false for a record that was not made of this partition of
 // events.
 func positionAfter(rec pipeline.Record, topic string, partition int) (at position, ok bool) {
-	rows, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
+	rows, err := wire.ParseFeatureHeaders(rec.Headers)
 	if err != nil || rows.SourceTopic != topic || int(rows.SourcePartition) != partition || rows.SourceOffset == math.MaxInt64 {
 		return position{}, false
 	}

@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"go.uber.org/zap"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -155,7 +155,7 @@ func TestOutputsWithoutAMarkAreNoPosition(t *testing.T) {
 	} {
 		forged := coordinates
 		edit(&forged)
-		out := pipeline.Record{Value: []byte("x"), Headers: events.WithHeaders(nil, forged.Headers())}
+		out := pipeline.Record{Value: []byte("x"), Headers: slices.Concat(nil, forged.Headers())}
 		if _, err := k.Broker.Produce(t.Context(), k.runner.Topics.Features, 2, []pipeline.Record{out}); err != nil {
 			t.Fatal(err)
 		}

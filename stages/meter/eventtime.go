@@ -24,8 +24,7 @@ func WithEventTime(r *pipeline.Record) []pipeline.Header {
 	if _, there := r.Header(wire.HeaderEventTime); there || !carriesTime(r.Time) {
 		return r.Headers
 	}
-	h := wire.EventTimeHeader(r.Time)
-	return append(slices.Clip(r.Headers), pipeline.Header{Key: h.Key, Value: h.Value})
+	return append(slices.Clip(r.Headers), wire.EventTimeHeader(r.Time))
 }
 
 // carriesTime reports whether a time is set: if it is not, brokers give the first millisecond of 1970 or the one

@@ -21,8 +21,6 @@ type Explored struct {
 	Set     *wire.FeatureSet
 	Report  encoder.Report
 	Warning string
-	// Values are the criterion's values of all candidates, by index: the spectrum of scores.
-	Values  []float64
 	Seconds map[string]float64 // by stage
 }
 
@@ -61,7 +59,6 @@ func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowR
 	}
 	return &Explored{
 		Set: set, Report: planned.Report, Warning: planned.Warning,
-		Values: scoring.CriterionValues(checkpoint.Sums, spec.Encoder.Label.Task, spec.Criterion),
 		Seconds: map[string]float64{
 			meter.StageCalibrate: calibrated.Sub(began).Seconds(), meter.StageSubsample: subsampled.Sub(calibrated).Seconds(),
 			meter.StageSelect: time.Since(subsampled).Seconds(),

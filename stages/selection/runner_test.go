@@ -11,7 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -128,7 +127,7 @@ func spoil(t *testing.T, w *explored.World, change func(number int, record pipel
 // damaged is a message of samples with another x in its last row.
 func damaged(t *testing.T, record pipeline.Record) pipeline.Record {
 	t.Helper()
-	headers := events.Headers(record.Headers)
+	headers := record.Headers
 	samples, err := wire.DecodeSamples(arrowio.NewDecoder(arrowio.DefaultLimits()), record.Value, headers)
 	if err != nil {
 		t.Error(err)

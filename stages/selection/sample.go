@@ -15,7 +15,6 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // disagreement says that the samples of a partition are not the ones that its checkpoint counts.
@@ -118,11 +117,10 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 		if err != nil {
 			return nil, fmt.Errorf("read the samples of partition %d: %w", c.Partition, err)
 		}
-		headers := events.Headers(record.Headers)
-		if !bytes.Equal(record.Key, key) || !wire.SamplesOf(headers, hash, c.Partition) {
+		if !bytes.Equal(record.Key, key) || !wire.SamplesOf(record.Headers, hash, c.Partition) {
 			continue
 		}
-		rows, err := wire.DecodeSamples(decoder, record.Value, headers)
+		rows, err := wire.DecodeSamples(decoder, record.Value, record.Headers)
 		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs() || (rows.Targets.Class != nil) != classes) {
 			err = fmt.Errorf("%w: %d dimensions, %d outputs, or the outputs of another task", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
 		}

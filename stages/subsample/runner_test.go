@@ -6,7 +6,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -49,7 +48,7 @@ func finish(t testing.TB, w *explored.World) outcome {
 	w.Start(nil, meter.StageSelect)
 	o.id = w.Set().ID
 	for _, r := range w.Records(w.Topics.DeadLetters, 0) {
-		d, err := wire.ParseDeadLetterHeaders(events.Headers(r.Headers))
+		d, err := wire.ParseDeadLetterHeaders(r.Headers)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package subsample
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -116,7 +116,7 @@ func (p *partition) sendRows(ctx context.Context, samples *wire.Samples, first, 
 		return pipeline.Permanent(err)
 	}
 	message := []pipeline.Record{{
-		Key: wire.CheckpointKey(p.spec.Exploration), Value: value, Headers: events.WithHeaders(nil, headers), Time: p.Clock(),
+		Key: wire.CheckpointKey(p.spec.Exploration), Value: value, Headers: slices.Concat(nil, headers), Time: p.Clock(),
 	}}
 	err = pipeline.Try(ctx, p.logger, "write samples", func() error {
 		_, err := p.writer.Produce(ctx, p.Topics.Samples, int(p.part.Partition), message)

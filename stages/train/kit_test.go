@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -61,7 +62,7 @@ func featuresOf(t testing.TB, set *wire.FeatureSet, partition int, offset int64,
 			}
 			out = append(out, pipeline.Record{
 				Topic: "features", Partition: partition, Offset: int64(len(out)), Time: stagestest.Noon,
-				Value: featuresBody(t, set, batch, part), Headers: events.WithHeaders(nil, part.Headers()),
+				Value: featuresBody(t, set, batch, part), Headers: slices.Concat(nil, part.Headers()),
 			})
 		}
 	}
@@ -105,7 +106,7 @@ type featurized struct {
 
 func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
 	t.Helper()
-	part, err := wire.ParseFeatureHeaders(events.Headers(r.Headers))
+	part, err := wire.ParseFeatureHeaders(r.Headers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -150,7 +149,7 @@ func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 		t.Fatalf("%d dead letters", len(deadLetters))
 	}
 	for i, reason := range []string{"truncated", "bad_headers"} {
-		deadLetter, err := wire.ParseDeadLetterHeaders(events.Headers(deadLetters[i].Headers))
+		deadLetter, err := wire.ParseDeadLetterHeaders(deadLetters[i].Headers)
 		if err != nil || deadLetter.Offset != at+int64(i) || deadLetter.Topic != topic || deadLetter.Reason != reason || deadLetter.Stage != meter.StageTrain {
 			t.Errorf("%+v, %v", deadLetter, err)
 		}

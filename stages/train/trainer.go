@@ -183,7 +183,7 @@ func (p *Partition) Add(rec pipeline.Record) error {
 }
 
 func (p *Partition) add(rec pipeline.Record) error {
-	part, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
+	part, err := wire.ParseFeatureHeaders(rec.Headers)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
@@ -71,7 +70,7 @@ func TestTrainerRefusesMessages(t *testing.T) {
 	withPart := func(change func(*wire.FeatureBatch)) pipeline.Record {
 		r, changed := good[0], part
 		change(&changed)
-		r.Headers = events.WithHeaders(nil, changed.Headers())
+		r.Headers = slices.Concat(nil, changed.Headers())
 		return r
 	}
 	unlabelled := wire.SelectColumns(stagestest.Decode(t, good[0].Value)[0], []string{"id", "row"})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // outgrown reports whether the sums hold twice the window. Then they are built again from where it begins, because rows
@@ -85,7 +84,7 @@ func (r *Runner) density(ctx context.Context, setID string, number int, from, ne
 			return 0, err
 		}
 		for _, rec := range fetched.Records {
-			part, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
+			part, err := wire.ParseFeatureHeaders(rec.Headers)
 			if err == nil && part.FeatureSetID == setID {
 				rows += int64(part.RowCount)
 			}

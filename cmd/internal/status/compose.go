@@ -1,7 +1,6 @@
 package status
 
 import (
-	"math"
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -163,7 +162,7 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	if !ok {
 		return nil
 	}
-	out := &Scoring{Start: part.StartOffset, Next: part.StartOffset, End: part.EndOffset, Expected: expected(spec, part.LabelledRows)}
+	out := &Scoring{Start: part.StartOffset, Next: part.StartOffset, End: part.EndOffset, Expected: spec.Sampled(part.LabelledRows)}
 	if part.Empty() {
 		out.Closed = string(wire.CloseEnd)
 		return out
@@ -184,11 +183,6 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 		return nil
 	}
 	return out
-}
-
-// expected is roughly how many rows are sampled from that many labelled ones.
-func expected(spec *wire.Spec, labelled int64) int64 {
-	return int64(math.Round(spec.SampleRate * float64(labelled)))
 }
 
 // closingOf returns how the partition was closed for the newest exploration; nil until its set is published.
@@ -226,7 +220,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 	out.Criterion, out.Features, out.Candidates = spec.Criterion.String(), spec.Features, spec.Candidates.Count
 	out.Map, out.Sigma, out.Dim = spec.Candidates.Map.String(), spec.Candidates.Sigma, spec.Candidates.Dim
 	out.From, out.LabelledRows, out.SampleRate = string(spec.From), spec.LabelledRows(), spec.SampleRate
-	out.SampleRows, out.Rounds = expected(spec, out.LabelledRows), spec.Rounds
+	out.SampleRows, out.Rounds = spec.Sampled(out.LabelledRows), spec.Rounds
 	for _, part := range spec.Partitions {
 		if !part.Empty() {
 			out.Partitions++

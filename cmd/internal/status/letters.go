@@ -47,11 +47,7 @@ func (l *letters) look(ctx context.Context, spans []span) error {
 
 // apply counts a record. It passes over one that is not a dead letter.
 func (l *letters) apply(r pipeline.Record) {
-	headers := make([]wire.Header, len(r.Headers))
-	for i, h := range r.Headers {
-		headers[i] = wire.Header{Key: h.Key, Value: h.Value}
-	}
-	letter, err := wire.ParseDeadLetterHeaders(headers)
+	letter, err := wire.ParseDeadLetterHeaders(r.Headers)
 	if err != nil {
 		return
 	}

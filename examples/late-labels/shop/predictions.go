@@ -53,7 +53,7 @@ func (s *shop) featurizedUpTo(ctx context.Context, features string, partition in
 		return 0, err
 	}
 	err = topics.ReadSpan(ctx, s.client, s.logger, features, partition, end-1, end, func(rec pipeline.Record) error {
-		part, err := wire.ParseFeatureHeaders(events.Headers(rec.Headers))
+		part, err := wire.ParseFeatureHeaders(rec.Headers)
 		next = part.SourceOffset + 1
 		return err
 	})

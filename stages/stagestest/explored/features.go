@@ -8,7 +8,6 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
@@ -24,7 +23,7 @@ type Featurized struct {
 // ReadFeatures reads a message of m features a row, which must be good.
 func ReadFeatures(t testing.TB, r pipeline.Record, m int) Featurized {
 	t.Helper()
-	part, err := wire.ParseFeatureHeaders(events.Headers(r.Headers))
+	part, err := wire.ParseFeatureHeaders(r.Headers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +60,7 @@ func FeaturizedUpTo(t testing.TB, log pipeline.Log, topic string, partition int,
 		if err != nil || len(fetched.Records) == 0 {
 			return false
 		}
-		part, err := wire.ParseFeatureHeaders(events.Headers(fetched.Records[len(fetched.Records)-1].Headers))
+		part, err := wire.ParseFeatureHeaders(fetched.Records[len(fetched.Records)-1].Headers)
 		return err == nil && part.Last() && part.SourceOffset+1 >= next
 	})
 }
