@@ -72,7 +72,7 @@ func learnedFile(t *testing.T, share float64) (*wire.FeatureSet, arrow.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, stagestest.Binary, 3000, 62, stagestest.Faults{NoLabel: 0.05})
 	c := explored.Exploration()
-	c.Criterion, c.RefineSteps = scoring.Adaptive, 8
+	c.Criterion, c.RefineSteps = scoring.Adaptive, 2
 	if err := c.SampleRate.UnmarshalText([]byte(fmt.Sprint(share))); err != nil {
 		t.Fatal(err)
 	}
