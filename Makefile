@@ -91,7 +91,7 @@ fuzz-short: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many tensors, events, Kafka batches, own messages, a twentieth as many of each kind of schema; SEED=N repeats a run
+mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many tensors, events, own messages, a twentieth as many of each kind of schema; SEED=N repeats a run
 	@set -e; seed=$${SEED:-$$(date +%s)}; \
 	mutants() { \
 		echo "$$1: $$2 mutants of seed $$seed"; \
