@@ -75,7 +75,7 @@ func actLost(ctx context.Context, r *run, a Action) error {
 		r.known[partition].next = -1
 	}
 	for { // a broker that has just come back may refuse for a moment
-		err := r.beginLog(ctx)
+		err := r.beginLog(ctx, "")
 		if err == nil || !sleep(ctx, 100*time.Millisecond) {
 			r.note("of events are left %v (%v)", r.events().sent, err)
 			return err

@@ -73,7 +73,7 @@ func (r *run) afterRecreation(ctx context.Context, which string) error {
 	switch which {
 	case "events":
 		r.resumed = [partitions]int{}
-		return r.beginLog(ctx)
+		return r.beginLog(ctx, r.events().id)
 	case "features":
 		r.resumed = r.events().sent
 		for partition := range r.known {

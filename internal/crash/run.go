@@ -127,7 +127,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if _, err := topics.Create(ctx, r.client, r.loaded.Stages.Topics); err != nil {
 		return err
 	}
-	return r.beginLog(ctx)
+	return r.beginLog(ctx, "")
 }
 
 // execute carries out the plan, lets the pipeline come to rest, ends it, and checks the result.
