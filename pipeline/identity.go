@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -47,8 +49,8 @@ const (
 	// WatchBatches also checks the batch that was read last. It is for topics that are not compacted, where a batch
 	// stays as it was written.
 	WatchBatches
-	// WatchCompacted does the same for compacted topics: a batch that is gone was compacted away. One of which compaction has left
-	// a part counts as another batch, so a topic may be read again for nothing.
+	// WatchCompacted does the same for compacted topics: if the batch is gone, the last one before it that is there counts. One of
+	// which compaction has left a part counts as another batch, so a topic may be read again for nothing.
 	WatchCompacted
 )
 
@@ -239,7 +241,8 @@ func (r *Reader) holds(ctx context.Context, m Mark) (same bool, next int64, err 
 		return end > m.Offset, fetched.NextOffset, err
 	}
 	if first := fetched.Records[0]; r.watcher.how == WatchCompacted && first.Batch.Offset > m.Offset {
-		return true, first.Offset, nil
+		same, err := r.agreesBefore(ctx, m.Offset)
+		return same, first.Offset, err
 	}
 	for _, record := range fetched.Records {
 		if record.Batch.Offset == m.Offset {
@@ -247,6 +250,44 @@ func (r *Reader) holds(ctx context.Context, m Mark) (same bool, next int64, err 
 		}
 	}
 	return fetched.Records[0].Batch.Is(m), next, nil
+}
+
+// agreesBefore reports whether the last batch that the log holds before an offset is one that was read, as far as those are remembered.
+func (r *Reader) agreesBefore(ctx context.Context, offset int64) (bool, error) {
+	n, _ := slices.BinarySearchFunc(r.watcher.batches, offset, func(m Mark, at int64) int { return cmp.Compare(m.Offset, at) })
+	read := r.watcher.batches[:n]
+	for back := 1; back < 2*len(read); back *= 2 {
+		last, err := r.lastBatch(ctx, read[max(0, len(read)-back)].Offset, offset)
+		if err != nil || last != (Mark{}) {
+			return slices.ContainsFunc(read, last.Is), err
+		}
+	}
+	return true, nil
+}
+
+// lastBatch returns the last batch that begins at or after one offset and before another; zero if there is none.
+func (r *Reader) lastBatch(ctx context.Context, from, before int64) (last Mark, err error) {
+	for from < before {
+		fetched, err := r.request(ForState(ctx), from)
+		if g, ok := r.gapAt(from, err); ok && g.To > from {
+			from = g.To
+			continue
+		}
+		if err != nil {
+			return Mark{}, err
+		}
+		for _, record := range fetched.Records {
+			if record.Batch.Offset < before {
+				last = record.Batch
+			}
+		}
+		fetched.Release()
+		if fetched.NextOffset <= from {
+			break
+		}
+		from = fetched.NextOffset
+	}
+	return last, nil
 }
 
 // Holds reports whether a partition still holds a batch that was read from it, or held it until retention removed it.

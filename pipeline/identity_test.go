@@ -40,6 +40,10 @@ func TestReaderNoticesAnotherLog(t *testing.T) {
 		{"end lost after the position", pipeline.WatchBatches, func(b broker) { again(b, 6, 0) }, upTo(4, 6), "truncated 6 to 6", 4},
 		{"end lost, by identity alone", pipeline.WatchLog, func(b broker) { again(b, 2, 0) }, upTo(0, 2), "truncated 4 to 0", 2},
 		{"end lost and grown again as it was", pipeline.WatchCompacted, func(b broker) { again(b, 2, 8) }, upTo(2, 10), "truncated 4 to 2", 8},
+		{"end lost, grown again and compacted", pipeline.WatchCompacted, func(b broker) {
+			again(b, 2, 8)
+			b.Remove("t", 0, 3)
+		}, []int64{2, 4, 5, 6, 7, 8, 9}, "truncated 4 to 2", 8},
 		{"compacted", pipeline.WatchCompacted, func(b broker) {
 			b.FailNext(pipeline.OpFetch, errors.New("away"))
 			b.Remove("t", 0, 3)
