@@ -26,11 +26,11 @@ type eventLog struct {
 func (r *run) events() *eventLog { return r.logs[len(r.logs)-1] }
 
 // beginLog notes that events is another log from now on: that of a new topic, or one that lost its end and has other messages
-// after what is left. gone is the id of a topic that was deleted, which a busy broker may still answer with; empty if none was.
+// after what is left. A busy broker may not know a new topic yet, or still answer with the id of the deleted one, gone; empty if none was.
 func (r *run) beginLog(ctx context.Context, gone string) error {
 	topic := r.loaded.Stages.Topics.Events
 	id, err := r.client.Identity(ctx, topic, 0, time.Now())
-	for err == nil && string(id) == gone && sleep(ctx, 100*time.Millisecond) {
+	for (err != nil || string(id) == gone) && sleep(ctx, 100*time.Millisecond) {
 		id, err = r.client.Identity(ctx, topic, 0, time.Now())
 	}
 	if err != nil {
