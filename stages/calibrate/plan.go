@@ -149,6 +149,9 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	if now, err := l.identity(ctx); err != nil || now != s.EventsLog {
 		return nil, cmp.Or(err, fmt.Errorf("%w: it is log %s now, not %s", errPlanAgain, now, s.EventsLog))
 	}
+	if err := l.forgetLost(ctx, scans, r); err != nil {
+		return nil, err
+	}
 	planned, err := plan(s, scans, from, r)
 	if err != nil {
 		return nil, err

@@ -379,6 +379,28 @@ func TestPlannerKeepsWhatARequestLeftOut(t *testing.T) {
 	})
 }
 
+// What was reported as dead letters counts in the same log only: after a loss other events may stand at those offsets.
+func TestPlannerForgetsWhatALostLogReported(t *testing.T) {
+	for lost, want := range map[bool]int64{false: 300, true: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRoom(t, 1, nil)
+			r.send(0, 3000, noFaults)
+			r.start()
+			first := r.spec(1)
+			r.publish(*first, func(s *wire.Spec) { s.Partitions[0].ReportedTo = 300 })
+			r.selected(first, 3000)
+			if lost {
+				r.LoseEnd("events", 0, 290)
+			}
+			r.send(0, 400, noFaults)
+			r.ask(wire.ActionStart, wire.FromEarliest)
+			if part := r.spec(2).Partitions[0]; part.ReportedTo != want || part.EndOffset < 330 {
+				t.Errorf("lost %t: %+v, want what was reported up to %d", lost, part, want)
+			}
+		})
+	}
+}
+
 // An abandoned exploration is planned again after a while, even on the same rows; one for another kernel, once nobody works on it.
 func TestPlannerReplans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,10 @@
 package calibrate
 
 import (
+	"context"
+
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -35,6 +38,26 @@ func (i interval) and(other interval) interval {
 		return other
 	}
 	return interval{min(i.from, other.from), max(i.to, other.to)}
+}
+
+// forgetLost forgets what was reported of partitions that have lost their end since: other events may stand at those offsets now.
+func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
+	for _, s := range scans {
+		p := s.part.Partition
+		if _, ok := r.Reported[p]; !ok || r.Last == nil || r.Last.LastBatches[p] == (wire.BatchMark{}) {
+			continue
+		}
+		last := r.Last.LastBatches[p]
+		mark := pipeline.Mark{Offset: last.Offset, Checksum: last.Checksum}
+		holds, err := pipeline.Holds(ctx, l.Broker, l.Logger, l.Topics.Events, int(p), mark)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			delete(r.Reported, p)
+		}
+	}
+	return nil
 }
 
 // carry notes in the ranges of a plan what was reported of the same log under the same configuration.
