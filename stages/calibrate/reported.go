@@ -44,8 +44,8 @@ func (i interval) and(other interval) interval {
 func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	for _, s := range scans {
 		p := s.part.Partition
-		if _, ok := r.Reported[p]; !ok || r.Last == nil || r.Last.LastBatches[p] == (wire.BatchMark{}) {
-			continue
+		if _, ok := r.Reported[p]; !ok || r.Last == nil || r.Last.LastBatches[p] == (wire.BatchMark{}) || s.last == (wire.BatchMark{}) {
+			continue // nothing to forget, or nothing was read that could be reported
 		}
 		last := r.Last.LastBatches[p]
 		mark := pipeline.Mark{Offset: last.Offset, Checksum: last.Checksum}
