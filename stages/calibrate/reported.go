@@ -23,7 +23,7 @@ func reported(now state.Snapshot) map[int32]interval {
 		found[p.Partition] = interval{p.ReportedFrom, p.ReportedTo}
 	}
 	set := now.CurrentSet()
-	if set == nil || now.Current.Sequence != last.Sequence || set.Set.Lineage.Exploration != last.Exploration {
+	if set == nil || set.Set.Lineage.Exploration != last.Exploration {
 		return found
 	}
 	for _, p := range set.Set.Lineage.Partitions {
@@ -44,7 +44,7 @@ func (i interval) and(other interval) interval {
 func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	for _, s := range scans {
 		p := s.part.Partition
-		if _, ok := r.Reported[p]; !ok || r.Last == nil || r.Last.LastBatches[p] == (wire.BatchMark{}) || s.last == (wire.BatchMark{}) {
+		if _, ok := r.Reported[p]; !ok || r.Last.LastBatches[p] == (wire.BatchMark{}) || s.last == (wire.BatchMark{}) {
 			continue // nothing to forget, or nothing was read that could be reported
 		}
 		last := r.Last.LastBatches[p]

@@ -167,6 +167,22 @@ func TestASetLostWithItsPointerIsExploredAgain(t *testing.T) {
 	}
 }
 
+// The broker has lost the set: who selects may not have known it, so nobody waits until it is written again.
+func TestASetThatTheBrokerLostIsExploredAgain(t *testing.T) {
+	broker, set := newTopics(), testSet(1)
+	put := func(topic string, records ...pipeline.Record) {
+		must(broker.Produce(t.Context(), topic, 0, records))
+	}
+	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 0))
+	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 1))
+	f := following(t, broker)
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.Running() == nil }))
+	broker.LoseEnd(testConfig.FeatureSets, 0, 0)
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.Running() != nil }))
+	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 1))
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Running() == nil }))
+}
+
 // A snapshot does not change while somebody holds it.
 func TestSnapshotsAreImmutable(t *testing.T) {
 	set := testSet(1)

@@ -125,14 +125,14 @@ func (s Snapshot) Running() *wire.Spec {
 	return s.Spec
 }
 
-// CurrentLost says that neither a pointer to the set in use nor that set is on the topic any more. Who begins to read
+// CurrentLost says that neither a pointer to the set in use nor that set is known to be on the topic any more. Who begins to read
 // now does not know that there was one, so nobody may rely on it.
 func (s Snapshot) CurrentLost() bool {
-	if s.Current == nil || !s.CurrentShadowed || s.Unwritten {
+	if s.Current == nil || !s.CurrentShadowed {
 		return false
 	}
 	_, there := s.Sets[s.Current.ID]
-	return !there
+	return s.Unwritten || !there
 }
 
 // Names for the state of an exploration, in addition to the statuses on the wire.
