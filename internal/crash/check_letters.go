@@ -117,10 +117,11 @@ func (r *run) unusable(partition int, logs ...*eventLog) map[[2]int64]bool {
 func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 	want := map[[2]int64]bool{}
 	for _, e := range r.sets {
-		if !r.plan.has(ActLose) || e.log == r.events() && !e.gone && !r.keptWhole(e) { // letters are lost too
+		if !r.plan.has(ActLose) || e.log == r.events() && !e.gone {
 			maps.Copy(want, e.refused[partition])
 		}
 	}
+	maps.DeleteFunc(want, func(at [2]int64, _ bool) bool { return r.mayHaveLost(partition, at[0]) })
 	known := want
 	if r.plan.overlaps() || r.plan.abandons() {
 		known = r.unusable(partition, r.logs...)
@@ -131,8 +132,12 @@ func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 	}
 }
 
-// keptWhole reports whether a set may have been explored before the log lost its end, with what is left of it: then its letters may
-// be lost, while its checkpoints are not.
-func (r *run) keptWhole(e *explored) bool {
-	return !slices.ContainsFunc(e.spec.Partitions, func(p wire.Partition) bool { return p.EndOffset > int64(r.events().kept[p.Partition]) })
+// mayHaveLost reports whether the broker may have lost the letters of a message that it kept: a set that reads the message may have been
+// explored before the loss. Processes that hold the set write it again, and later explorations take its letters for sent.
+func (r *run) mayHaveLost(partition int, offset int64) bool {
+	return slices.ContainsFunc(r.sets, func(e *explored) bool {
+		return slices.ContainsFunc(e.spec.Partitions, func(p wire.Partition) bool {
+			return int(p.Partition) == partition && p.StartOffset <= offset && offset < p.EndOffset && p.EndOffset <= int64(r.events().kept[partition])
+		})
+	})
 }
