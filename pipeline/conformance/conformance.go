@@ -43,6 +43,8 @@ type Options struct {
 	FetchMaxWait time.Duration
 	// FetchMaxBytes is how much of a partition is fetched at once; a source without such a limit may ignore it.
 	FetchMaxBytes int
+	// SessionTimeout is how long a member of a group may be silent; a source without groups may ignore it.
+	SessionTimeout time.Duration
 }
 
 // Writer is a producer of another client library. It writes to partition 0, one batch per call.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -94,7 +95,7 @@ func leaderMoves(t *testing.T, s Source) {
 
 // clusterRestarts ends every node without warning and starts it again on its data.
 func clusterRestarts(t *testing.T, s Source) {
-	client := s.Open(t, Options{})
+	client := s.Open(t, Options{SessionTimeout: 8 * time.Second}) // half of it is waited for
 	topic := pipelinetest.NewTopic(t, client, 2, map[string]string{"cleanup.policy": "compact"})
 	ctx := pipelinetest.Context(t)
 	for i := range 10 {

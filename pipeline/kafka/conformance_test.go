@@ -35,6 +35,9 @@ func (on *cluster) source() conformance.Source {
 			if o.FetchMaxBytes > 0 {
 				c.FetchMaxBytes = o.FetchMaxBytes
 			}
+			if o.SessionTimeout > 0 {
+				c.SessionTimeout = o.SessionTimeout
+			}
 			return dial(t, c)
 		},
 		DeleteRecords: func(t testing.TB, topic string, partition int, before int64) {

@@ -41,6 +41,7 @@ func TestABrokerThatIsAwayEndsNothing(t *testing.T) {
 	on.kill(t)
 	c := on.config()
 	c.LeaveTimeout = 2 * pipelinetest.Patience // must not be waited for
+	c.SessionTimeout = 2 * time.Second         // half of it is waited for
 	client := dial(t, c)
 	o := pipelinetest.Own(t, client, "group", "topic")
 	for what, call := range map[string]func(ctx context.Context) error{

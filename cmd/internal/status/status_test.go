@@ -44,6 +44,7 @@ func (s *site) snapshot(what string, ok func(Snapshot) bool) Snapshot {
 }
 
 func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, siteOptions{configure: func(c *config.Config) {
 		e := &c.Stages.Exploration
 		e.MinRows, e.SampleRate, e.SampleRows = 4000, calibrate.RateAuto, 2000
@@ -139,6 +140,7 @@ func (s *site) streams() {
 
 // The progress of a running exploration comes from its checkpoints.
 func TestARunningExplorationShowsItsRows(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
 	s.produce(2000)
 	running := s.snapshot("an exploration with scored rows", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
@@ -158,6 +160,7 @@ func TestWithoutABroker(t *testing.T) {
 
 // A process that only scores shows the others' work from their topics, and missing topics as errors.
 func TestWhatIsNotHereOrNotThere(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, siteOptions{noTopics: true, stages: []string{meter.StageSubsample}})
 	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
 	if missing.Process.Ready || missing.Process.BrokerError != "" || !strings.Contains(missing.Flow.Topics[0].Error, "unknown topic") {
