@@ -59,8 +59,6 @@ type Fetched struct {
 	// NextOffset is what to ask for next. It may be beyond the last record if records that are not returned were
 	// skipped.
 	NextOffset int64
-	// LogStart is the first offset that the partition still holds.
-	LogStart int64
 	// End is the next offset up to which the partition can be read now: that of the next record to be written or, while
 	// transactions are open, the offset where the oldest of them begins (the last stable offset).
 	End int64

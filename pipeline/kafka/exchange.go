@@ -67,12 +67,11 @@ func maxAborted(fetchMaxBytes int) int { return fetchMaxBytes/64 + 64 }
 
 // fetchResponse is the part of a fetch response that is about one partition.
 type fetchResponse struct {
-	code     int16
-	end      int64 // last stable offset
-	logStart int64
-	aborted  []abortedTransaction
-	set      []byte
-	log      pipeline.LogID // the id by which the partition was requested
+	code    int16
+	end     int64 // last stable offset
+	aborted []abortedTransaction
+	set     []byte
+	log     pipeline.LogID // the id by which the partition was requested
 }
 
 // fetchDone is what is left of a response when all partitions have been answered.
@@ -179,7 +178,7 @@ func (e *fetchExchange) readResponse(r *responseReader, p *pendingFetch, wanted 
 	response := &fetchResponse{code: r.int16()}
 	r.int64()                // high watermark
 	response.end = r.int64() // last stable offset
-	response.logStart = r.int64()
+	r.int64()                // first offset of the log
 	aborted, err := e.readAborted(r)
 	response.aborted = aborted
 	r.int32()          // preferred read replica

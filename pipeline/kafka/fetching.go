@@ -125,7 +125,7 @@ func (f *fetching) request(ctx context.Context) (*fetchResponse, error) {
 // decode decodes a response within its memory, or within what is free, up to the budget.
 func (f *fetching) decode(response *fetchResponse) (pipeline.Fetched, error) {
 	set, budget := response.set, f.reader.budget
-	fetched := pipeline.Fetched{NextOffset: f.offset, LogStart: response.logStart, End: response.end, Log: response.log}
+	fetched := pipeline.Fetched{NextOffset: f.offset, End: response.end, Log: response.log}
 	if len(set) == 0 {
 		f.funds.release()
 		f.learn(response, nil)

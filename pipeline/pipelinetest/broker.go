@@ -266,7 +266,7 @@ func (b *Broker) fetchNow(topic string, number int, offset int64) (pipeline.Fetc
 
 // from returns the records at and after an offset, up to the first unreadable batch.
 func (p *shard) from(offset int64) pipeline.Fetched {
-	fetched := pipeline.Fetched{NextOffset: p.next, LogStart: p.first, End: p.next}
+	fetched := pipeline.Fetched{NextOffset: p.next, End: p.next}
 	for _, r := range p.records {
 		if r.Offset < offset {
 			continue

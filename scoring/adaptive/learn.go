@@ -2,7 +2,6 @@ package adaptive
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -15,7 +14,6 @@ import (
 // It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the candidates do not pass
 // [scoring.Criterion.Check].
 func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*Learned, error) {
-	began := time.Now()
 	l, err := newLearner(candidates, sums, sample, task, o)
 	if err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)
@@ -27,8 +25,6 @@ func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sa
 	if err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)
 	}
-	learned.RefineTime = l.refining
-	learned.RoundTime = time.Since(began) - l.refining
 	return learned, nil
 }
 

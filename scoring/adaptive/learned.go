@@ -1,8 +1,6 @@
 package adaptive
 
 import (
-	"time"
-
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -141,8 +139,6 @@ type Learned struct {
 	// Features are those for publication, in the order of Selection.
 	Features *scoring.Features
 	Report   Report
-	// RoundTime and RefineTime are what the rounds and the refinement took, guard included.
-	RoundTime, RefineTime time.Duration
 }
 
 // FeatureSet returns the set of the learned features: weights 1, scale 1/√M.

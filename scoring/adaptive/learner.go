@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -29,7 +28,6 @@ type learner struct {
 	width     float64               // bandwidth of the rows as they are, 0 until it is known
 	pools     int32                 // drawn so far
 	points    []*point              // as they were measured
-	refining  time.Duration
 }
 
 // point is features that the guard has measured, and where they come from.

@@ -3,7 +3,6 @@ package adaptive
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -21,8 +20,6 @@ const (
 // refine moves the features of a point. Features that ended up where others are give way to candidates along the directions that
 // the moved ones have found, in the last round.
 func (l *learner) refine(start *point) error {
-	began := time.Now()
-	defer func() { l.refining += time.Since(began) }()
 	o, p := newObjective(l, start.features), parameters(start.features)
 	if l.o.RefineSteps == 0 || len(p) == 0 { // boxes stay
 		return nil
