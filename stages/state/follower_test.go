@@ -181,6 +181,11 @@ func TestASetThatTheBrokerLostIsExploredAgain(t *testing.T) {
 	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.Running() != nil }))
 	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 1))
 	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Running() == nil }))
+	broker.LoseEnd(testConfig.FeatureSets, 0, 0)
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Unwritten }))
+	next := testSet(2)
+	put(testConfig.FeatureSets, setRecord(next), currentRecord("test", next.ID(), 2))
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Current.ID == next.ID() && !s.Unwritten }))
 }
 
 // A snapshot does not change while somebody holds it.

@@ -135,6 +135,7 @@ func (s *Snapshot) dropSet(id string) {
 
 // pointSet applies a pointer.
 func (s *Snapshot) pointSet(current *wire.Current) {
+	s.Unwritten = s.Unwritten && s.Current != nil && s.Current.ID == current.ID // a set is written before its pointer
 	s.Current, s.CurrentShadowed = current, false
 	if s.held.newest != nil && s.held.newest.ID == current.ID {
 		s.held.current = s.held.newest
