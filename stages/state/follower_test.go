@@ -167,25 +167,31 @@ func TestASetLostWithItsPointerIsExploredAgain(t *testing.T) {
 	}
 }
 
-// The broker has lost the set: who selects may not have known it, so nobody waits until it is written again.
-func TestASetThatTheBrokerLostIsExploredAgain(t *testing.T) {
-	broker, set := newTopics(), testSet(1)
+// The broker has lost the set and the plan: who selects and who plans may not have known them. Nobody waits until they are written
+// again, and what is written instead counts, under whatever number.
+func TestWhatTheBrokerLostIsExploredAgain(t *testing.T) {
+	broker, set := newTopics(), testSet(3)
 	put := func(topic string, records ...pipeline.Record) {
 		must(broker.Produce(t.Context(), topic, 0, records))
 	}
-	put(testConfig.Explorations, specRecord(testSpec(), 1, wire.StatusRunning, 0))
-	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 1))
+	put(testConfig.Explorations, specRecord(testSpec(), 3, wire.StatusRunning, 0))
+	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 3))
 	f := following(t, broker)
 	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.Running() == nil }))
 	broker.LoseEnd(testConfig.FeatureSets, 0, 0)
 	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.Running() != nil }))
-	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 1))
+	put(testConfig.FeatureSets, setRecord(set), currentRecord("test", set.ID(), 3))
 	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Running() == nil }))
+
 	broker.LoseEnd(testConfig.FeatureSets, 0, 0)
-	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Unwritten }))
+	broker.LoseEnd(testConfig.Explorations, 0, 0)
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Unwritten && s.Shadowed }))
 	next := testSet(2)
+	put(testConfig.Explorations, specRecord(testSpec(), 2, wire.StatusRunning, 0))
 	put(testConfig.FeatureSets, setRecord(next), currentRecord("test", next.ID(), 2))
-	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Current.ID == next.ID() && !s.Unwritten }))
+	must(f.Wait(t.Context(), func(s Snapshot) bool {
+		return s.Spec.Sequence == 2 && s.Current.ID == next.ID() && !s.Unwritten && !s.Shadowed && !s.CurrentShadowed
+	}))
 }
 
 // A snapshot does not change while somebody holds it.

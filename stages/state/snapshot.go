@@ -63,12 +63,15 @@ type Snapshot struct {
 
 	held heldSets
 	next [topics]int64 // offsets after what was read
+	// specUnwritten is to Spec what Unwritten is to the set in use.
+	specUnwritten bool
 }
 
 // clear forgets what a topic says.
 func (s *Snapshot) clear(t Topic, c Config) {
 	switch t {
 	case TopicExplorations:
+		s.specUnwritten = false
 		s.Spec, s.SpecTime, s.Shadowed, s.SpecLost, s.Progress, s.ProgressShadowed, s.Requests = nil, time.Time{}, false, false, nil, false, nil
 	case TopicFeatureSets:
 		s.Current, s.CurrentShadowed, s.Unwritten, s.Sets, s.DamagedSets, s.held = nil, false, false, map[string]SetEntry{}, nil, heldSets{}
@@ -78,8 +81,9 @@ func (s *Snapshot) clear(t Topic, c Config) {
 	s.next[t] = 0
 }
 
-// startOver prepares for reading a topic again from its first offset, because it is a different one or was truncated.
-// What is in use stays in use, and its owner writes it again. Models are made again from features.
+// startOver prepares for reading what is in the place of what was read: a topic is a different one or was truncated. What is in use
+// stays in use until its owner writes it again, or others in its place, which need no higher number: who wrote them may not have known
+// it. Models are made again from features.
 func (s *Snapshot) startOver(t Topic, g pipeline.Gap) {
 	s.countChange(t, g)
 	switch end := g.End; t {
@@ -87,6 +91,7 @@ func (s *Snapshot) startOver(t Topic, g pipeline.Gap) {
 		if g.Kind == pipeline.GapRecreated {
 			end = 0
 		}
+		s.specUnwritten = s.Spec != nil
 		if s.Shadowed = s.Spec != nil; s.Shadowed {
 			spec := *s.Spec
 			spec.HandledOffset = min(spec.HandledOffset, end)
@@ -206,10 +211,11 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 }
 
 func (s *Snapshot) applySpec(spec *wire.Spec, at time.Time) {
-	if s.Spec != nil && older(spec, s.Spec) {
+	if s.Spec != nil && !s.specUnwritten && older(spec, s.Spec) {
 		s.Shadowed = true
 		return
 	}
+	s.specUnwritten = false
 	s.Spec, s.SpecTime, s.Shadowed, s.SpecLost = spec, at, false, false
 	s.keepRequests(func(r Request) bool { return r.Offset >= spec.HandledOffset })
 }
@@ -287,7 +293,7 @@ func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record)
 			return (*Snapshot).recoverCurrent, err
 		}
 		return func(s *Snapshot) {
-			if s.Current != nil && current.Sequence < s.Current.Sequence {
+			if s.Current != nil && !s.Unwritten && current.Sequence < s.Current.Sequence {
 				s.CurrentShadowed = true
 				return
 			}
