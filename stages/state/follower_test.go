@@ -352,7 +352,7 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 	}
 }
 
-// A topic that lost its end is applied again from its first record, and nothing is there twice.
+// A topic that lost its end is read again after what is left of it, and nothing is there twice.
 func TestFollowATruncatedTopic(t *testing.T) {
 	broker := newTopics()
 	put := func(r pipeline.Record) {

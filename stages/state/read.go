@@ -13,7 +13,7 @@ import (
 // followed reads a partition from its first offset until ctx ends, then returns nil. apply gets the records of a fetch
 // and the offset after them; caughtUp says that everything has been read that the partition held at the start. It is
 // called once before the first fetch. changed is called if the log turns out to be a different one or to have lost its
-// end; the log is then read again from its first offset. Following does not wait for other fetches, see
+// end; reading goes on after what is left unchanged. Following does not wait for other fetches, see
 // [pipeline.ForState].
 func followed(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, partition int,
 	changed func(pipeline.Gap), apply func(records []pipeline.Record, next int64, caughtUp bool)) error {
