@@ -4,15 +4,25 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 )
 
 // root is the folder of this module, seen from the package's own, in which its tests run.
 var root = filepath.Join("..", "..")
 
-// build builds featurizer, which has every stage, with failpoints into a folder and returns its path.
+// build builds featurizer, which has every stage, with failpoints and the tags of this program into a folder and returns its path: what
+// is computed again has to have the bits of the same kernels.
 func build(dir string) (program string, err error) {
 	program = filepath.Join(dir, "featurizer")
-	c := exec.Command("go", "build", "-tags", "failpoints", "-ldflags", "-s -w", "-o", program, "./cmd/featurizer")
+	tags := "failpoints"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-tags" {
+				tags += "," + s.Value
+			}
+		}
+	}
+	c := exec.Command("go", "build", "-tags", tags, "-ldflags", "-s -w", "-o", program, "./cmd/featurizer")
 	c.Dir = root
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program: %w\n%s", err, out)

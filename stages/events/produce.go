@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -15,7 +16,7 @@ import (
 const RequestBytes = 1 << 20
 
 // Producer writes rows to the partitions of events in turn, a fixed number in each message. It belongs to one
-// goroutine.
+// goroutine; [Producer.Rows] may be called by any.
 type Producer struct {
 	to             pipeline.Producer
 	topic          string
@@ -25,7 +26,7 @@ type Producer struct {
 	pending  [][]pipeline.Record // by partition
 	size     []int
 	messages int64
-	rows     int64
+	rows     atomic.Int64
 }
 
 // NewProducer looks up the partitions of the topic.
@@ -47,7 +48,7 @@ func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, 
 func (p *Producer) Messages() int64 { return p.messages }
 
 // Rows is the number of rows written or waiting to be flushed.
-func (p *Producer) Rows() int64 { return p.rows }
+func (p *Producer) Rows() int64 { return p.rows.Load() }
 
 // Add cuts a batch into messages and sends full requests.
 func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
@@ -57,12 +58,12 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 		value, err := arrowio.EncodeStream(slice.Schema(), slice)
 		slice.Release()
 		if err != nil {
-			return fmt.Errorf("encode rows from row %d on: %w", p.rows, err)
+			return fmt.Errorf("encode rows from row %d on: %w", p.rows.Load(), err)
 		}
 		if err := p.add(ctx, value); err != nil {
 			return err
 		}
-		p.rows += last - first
+		p.rows.Add(last - first)
 	}
 	return nil
 }
