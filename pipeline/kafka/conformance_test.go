@@ -2,6 +2,7 @@ package kafka_test
 
 import (
 	"bytes"
+	"cmp"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -29,15 +30,9 @@ func (on *cluster) source() conformance.Source {
 	return conformance.Source{
 		Open: func(t testing.TB, o conformance.Options) conformance.Client {
 			c := on.config()
-			if o.FetchMaxWait > 0 {
-				c.FetchMaxWait = o.FetchMaxWait
-			}
-			if o.FetchMaxBytes > 0 {
-				c.FetchMaxBytes = o.FetchMaxBytes
-			}
-			if o.SessionTimeout > 0 {
-				c.SessionTimeout = o.SessionTimeout
-			}
+			c.FetchMaxWait = cmp.Or(o.FetchMaxWait, c.FetchMaxWait)
+			c.FetchMaxBytes = cmp.Or(o.FetchMaxBytes, c.FetchMaxBytes)
+			c.SessionTimeout = cmp.Or(o.SessionTimeout, c.SessionTimeout)
 			return dial(t, c)
 		},
 		DeleteRecords: func(t testing.TB, topic string, partition int, before int64) {

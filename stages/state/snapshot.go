@@ -71,8 +71,8 @@ type Snapshot struct {
 func (s *Snapshot) clear(t Topic, c Config) {
 	switch t {
 	case TopicExplorations:
-		s.specUnwritten = false
-		s.Spec, s.SpecTime, s.Shadowed, s.SpecLost, s.Progress, s.ProgressShadowed, s.Requests = nil, time.Time{}, false, false, nil, false, nil
+		s.Spec, s.SpecTime, s.Shadowed, s.specUnwritten, s.SpecLost = nil, time.Time{}, false, false, false
+		s.Progress, s.ProgressShadowed, s.Requests = nil, false, nil
 	case TopicFeatureSets:
 		s.Current, s.CurrentShadowed, s.Unwritten, s.Sets, s.DamagedSets, s.held = nil, false, false, map[string]SetEntry{}, nil, heldSets{}
 	case TopicModels:
@@ -215,8 +215,7 @@ func (s *Snapshot) applySpec(spec *wire.Spec, at time.Time) {
 		s.Shadowed = true
 		return
 	}
-	s.specUnwritten = false
-	s.Spec, s.SpecTime, s.Shadowed, s.SpecLost = spec, at, false, false
+	s.Spec, s.SpecTime, s.Shadowed, s.specUnwritten, s.SpecLost = spec, at, false, false, false
 	s.keepRequests(func(r Request) bool { return r.Offset >= spec.HandledOffset })
 }
 
