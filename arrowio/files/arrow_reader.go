@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
@@ -36,13 +37,11 @@ func openArrow(src *source, o Options) (rows rowReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	stream, err := arrowStream(src, content)
-	if err != nil {
+	from := &messages{mem: src.bounded(o.Allocator, 1)}
+	if from.from, from.footer, err = arrowStream(src, content); err != nil {
 		return nil, err
 	}
-	allocator := ipc.WithAllocator(src.bounded(o.Allocator, 1))
-	counted := &countedReader{r: stream}
-	reader, err := ipc.NewReaderFromMessageReader(&messages{ipc.NewMessageReader(counted, allocator), counted}, allocator)
+	reader, err := ipc.NewReaderFromMessageReader(from, ipc.WithAllocator(from.mem))
 	if err != nil {
 		return nil, corrupt(err)
 	}
@@ -53,20 +52,20 @@ func openArrow(src *source, o Options) (rows rowReader, err error) {
 	return &arrowReader{ipc: reader, cut: cutter{rows: int64(o.BatchRows)}}, nil
 }
 
-// arrowStream returns the messages of a file or stream. In a file they end at its footer at the latest: not every
-// writer marks their end.
-func arrowStream(src *source, content *bufio.Reader) (io.Reader, error) {
+// arrowStream returns the messages of a file or stream. In a file they end at its footer at the latest, because not
+// every writer marks their end; footer means that it may follow.
+func arrowStream(src *source, content *bufio.Reader) (stream io.Reader, footer bool, err error) {
 	head, _ := content.Peek(arrowHeadBytes)
 	switch {
 	case len(head) == 0:
-		return nil, ErrEmpty
+		return nil, false, ErrEmpty
 	case bytes.HasPrefix(head, []byte("FEA1")):
-		return nil, fmt.Errorf("%w: Feather version 1; write it again as an Arrow file", arrowio.ErrUnsupported)
+		return nil, false, fmt.Errorf("%w: Feather version 1; write it again as an Arrow file", arrowio.ErrUnsupported)
 	case !bytes.HasPrefix(head, arrowMagic):
-		return content, nil
+		return content, false, nil
 	}
 	if _, err := content.Discard(arrowHeadBytes); err != nil || src.gzipped || !src.regular {
-		return content, err
+		return content, true, err
 	}
 	tail := make([]byte, 4+len(arrowMagic)) // the footer's length, and the magic again
 	messages := src.size - arrowHeadBytes - int64(len(tail))
@@ -76,37 +75,101 @@ func arrowStream(src *source, content *bufio.Reader) (io.Reader, error) {
 		messages = -1
 	}
 	if messages < 0 {
-		return nil, fmt.Errorf("%w: an Arrow file without its end: cut off, or its writer did not finish", arrowio.ErrCorrupt)
+		return nil, false, fmt.Errorf("%w: an Arrow file without its end: cut off, or its writer did not finish", arrowio.ErrCorrupt)
 	}
-	return io.LimitReader(content, messages), nil
+	return io.LimitReader(content, messages), false, nil
 }
 
-// messages are those of a stream. The library takes a stream that is cut off before a body for one that has ended.
+// messages reads the messages of a stream. The library's own reader takes a stream that is cut off before a body for one
+// that has ended, and allocates what a damaged length claims.
 type messages struct {
-	ipc.MessageReader
-	from *countedReader
+	from   io.Reader
+	mem    memory.Allocator
+	footer bool         // that of a file may follow the messages
+	last   *ipc.Message // returned by the last call, nil before
 }
 
-// Message implements [ipc.MessageReader].
+// Message implements [ipc.MessageReader]. The end of the stream is io.EOF.
 func (m *messages) Message() (*ipc.Message, error) {
-	before := m.from.read
-	msg, err := m.MessageReader.Message()
-	if err != io.EOF && errors.Is(err, io.EOF) && m.from.read > before { //nolint:errorlint // the end mark is io.EOF itself
-		return nil, io.ErrUnexpectedEOF
+	length, err := m.length()
+	if err != nil {
+		return nil, err
 	}
-	return msg, err
+	var metadata bytes.Buffer // grows with the bytes that exist, whatever the length
+	if _, err := io.CopyN(&metadata, m.from, length); err != nil {
+		return nil, unexpectedEOF(err)
+	}
+	size, err := arrowio.CheckMessage(metadata.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	body := memory.NewResizableBuffer(m.mem)
+	defer body.Release()
+	body.Resize(int(size))
+	if _, err := io.ReadFull(m.from, body.Bytes()); err != nil {
+		return nil, unexpectedEOF(err)
+	}
+	m.Release()
+	m.last = ipc.NewMessage(memory.NewBufferBytes(metadata.Bytes()), body)
+	return m.last, nil
 }
 
-// countedReader counts the bytes read.
-type countedReader struct {
-	r    io.Reader
-	read int64
+// length reads what precedes the metadata of a message: its length, and before that a mark since Arrow 0.15.
+func (m *messages) length() (int64, error) {
+	var word [4]byte
+	if _, err := io.ReadFull(m.from, word[:]); err != nil {
+		return 0, err // io.EOF at the end of a stream without an end mark
+	}
+	switch {
+	case bytes.Equal(word[:], streamMagic):
+		if _, err := io.ReadFull(m.from, word[:]); err != nil {
+			return 0, unexpectedEOF(err)
+		}
+	case m.footer:
+		return 0, m.end()
+	}
+	length := int64(int32(binary.LittleEndian.Uint32(word[:])))
+	if length == 0 { // the end mark
+		return 0, io.EOF
+	}
+	if length < 0 {
+		return 0, fmt.Errorf("%w: a message of %d bytes", arrowio.ErrCorrupt, length)
+	}
+	return length, nil
 }
 
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.read += int64(n)
-	return n, err
+// end returns io.EOF if a footer follows, of which the first bytes have been read.
+func (m *messages) end() error {
+	footer, err := io.ReadAll(io.LimitReader(m.from, maxFooterBytes))
+	if err != nil {
+		return err
+	}
+	if !bytes.HasSuffix(footer, arrowMagic) {
+		return io.ErrUnexpectedEOF
+	}
+	return io.EOF
+}
+
+// maxFooterBytes bounds the footer of an Arrow file, which lists its record batches in 24 bytes each.
+const maxFooterBytes = 64 << 20
+
+// unexpectedEOF is the error for a message that ends early.
+func unexpectedEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Retain implements [ipc.MessageReader]. One reader holds the messages.
+func (m *messages) Retain() {}
+
+// Release implements [ipc.MessageReader].
+func (m *messages) Release() {
+	if m.last != nil {
+		m.last.Release()
+		m.last = nil
+	}
 }
 
 func (r *arrowReader) schema() *arrow.Schema { return r.ipc.Schema() }

@@ -4,45 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
-
-// TestFilesCutOffAreErrors cuts files at many places: none panics, and none gives its rows as if it were whole.
-func TestFilesCutOffAreErrors(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 200)
-	defer rec.Release()
-	dict := dictionaryRecord(t)
-	defer dict.Release()
-	for name, path := range map[string]string{
-		"arrow file": written(t, "a.arrow", rec, rec), "arrow stream": written(t, "a.arrows", rec, rec), "arrow dict": written(t, "d.arrows", dict, dict),
-		"parquet": written(t, "a.parquet", rec, rec), "parquet dict": written(t, "d.parquet", dict, dict), "csv gzip": written(t, "a.csv.gz", rec),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, whole := mustDrain(t, path, Options{})
-			target := filepath.Join(t.TempDir(), filepath.Base(path))
-			for at := 1; at < len(content)-8; at += 1 + len(content)/200 {
-				if err := os.WriteFile(target, content[:at], 0o600); err != nil {
-					t.Fatal(err)
-				}
-				_, rows, _, err := drain(target, Options{})
-				var e *Error
-				if err == nil && len(rows) >= len(whole) || err != nil && (!errors.As(err, &e) || e.Path != target) {
-					t.Errorf("cut at %d of %d: %d rows, error %v", at, len(content), len(rows), err)
-				}
-			}
-		})
-	}
-}
 
 // TestDamagedValuesNeverPanic damages the body of an Arrow stream, whose buffers the library does not check, and
 // touches every value that is read.

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/eerf-stream/eerf/arrowio"
 )
@@ -36,21 +35,6 @@ func TestOpenOfAnUnknownNameListsTheFormats(t *testing.T) {
 	wantError(t, err, path, 0, "arrow, csv, parquet")
 	if _, rows := mustDrain(t, path, Options{Format: FormatCSV}); len(rows) != 2 {
 		t.Errorf("%d rows with the format given", len(rows))
-	}
-}
-
-func TestOpenTellsBinaryFilesByTheirContent(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 3)
-	defer rec.Release()
-	for _, name := range []string{"a.parquet", "a.arrow", "a.arrows"} {
-		from := written(t, name, rec)
-		to := filepath.Join(t.TempDir(), "nameless")
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
-		if _, rows := mustDrain(t, to, Options{}); len(rows) != 3 {
-			t.Errorf("%s: %d rows", name, len(rows))
-		}
 	}
 }
 
@@ -98,50 +82,6 @@ func TestDamagedGzipIsAnError(t *testing.T) {
 	}
 	if _, _, _, err := drain(writeFile(t, "a.csv.gz", nil), Options{}); !errors.Is(err, ErrEmpty) {
 		t.Errorf("empty .gz: %v", err)
-	}
-}
-
-func TestProgressEndsAtTheFileSize(t *testing.T) {
-	text := []byte("a,b\n" + strings.Repeat("1,some text\n", 50_000))
-	rec := sampleRecord(t, memory.DefaultAllocator, 5000)
-	defer rec.Release()
-	for name, path := range map[string]string{
-		"csv":     writeFile(t, "a.csv", text),
-		"gzip":    writeFile(t, "a.csv.gz", zipped(t, text)),
-		"arrow":   written(t, "a.arrows", rec, rec),
-		"parquet": written(t, "a.parquet", rec, rec),
-	} {
-		t.Run(name, func(t *testing.T) {
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := Open(path, Options{BatchRows: 1000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			var watcher sync.WaitGroup
-			watcher.Go(func() { r.Progress() }) // allowed from any goroutine; the race detector checks
-			last, steps := int64(-1), 0
-			for {
-				rec, err := r.Next()
-				if err != nil {
-					break
-				}
-				rec.Release()
-				read, total := r.Progress()
-				if total != info.Size() || read < last || read > total {
-					t.Fatalf("progress %d of %d after %d; the file has %d", read, total, last, info.Size())
-				}
-				last = read
-				steps++
-			}
-			watcher.Wait()
-			if read, total := r.Progress(); read != total || steps < 5 {
-				t.Errorf("progress %d of %d at the end, after %d records", read, total, steps)
-			}
-		})
 	}
 }
 

@@ -1,7 +1,9 @@
 package files
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -48,9 +50,11 @@ const bufferShare = 4
 
 func openParquet(src *source, o Options) (rows rowReader, err error) {
 	defer guard(&err)
-	if _, err := src.content(); err != nil {
+	content, err := src.content()
+	if err != nil {
 		return nil, err
 	}
+	head, _ := content.Peek(len(parquetMagic))
 	switch {
 	case src.gzipped:
 		return nil, fmt.Errorf("%w: a Parquet file inside gzip: decompress it first", arrowio.ErrUnsupported)
@@ -58,6 +62,10 @@ func openParquet(src *source, o Options) (rows rowReader, err error) {
 		return nil, fmt.Errorf("%w: Parquet is read from plain files only", arrowio.ErrUnsupported)
 	case src.size == 0:
 		return nil, ErrEmpty
+	case bytes.Equal(head, []byte("PARE")):
+		return nil, fmt.Errorf("%w: an encrypted Parquet file", arrowio.ErrUnsupported)
+	case !bytes.Equal(head, parquetMagic):
+		return nil, fmt.Errorf("%w: it does not begin like a Parquet file", arrowio.ErrCorrupt)
 	}
 	r := &parquetReader{src: src, mem: src.bounded(o.Allocator, bufferShare), batch: int64(o.BatchRows)}
 	if err := r.open(); err != nil {
@@ -79,9 +87,30 @@ func (r *parquetReader) open() error {
 			return err
 		}
 	}
+	if err := checkArrowSchema(pf.MetaData().KeyValueMetadata(), r.mem); err != nil {
+		return err
+	}
 	r.rows = pf.NumRows()
 	if r.file, err = pqarrow.NewFileReader(pf, pqarrow.ArrowReadProperties{BatchSize: r.batch}, r.mem); err != nil {
 		return corrupt(err)
+	}
+	return nil
+}
+
+// checkArrowSchema checks the Arrow schema in a file's metadata, which the library would trust.
+func checkArrowSchema(meta metadata.KeyValueMetadata, mem memory.Allocator) error {
+	text := meta.FindValue("ARROW:schema")
+	if text == nil {
+		return nil
+	}
+	stream, err := base64.StdEncoding.DecodeString(*text)
+	if err != nil {
+		return corrupt(fmt.Errorf("the Arrow schema: %w", err))
+	}
+	one := messages{from: bytes.NewReader(stream), mem: mem}
+	defer one.Release()
+	if _, err := one.Message(); err != nil {
+		return corrupt(fmt.Errorf("the Arrow schema: %w", err))
 	}
 	return nil
 }

@@ -52,7 +52,9 @@ func (r *Reader) Next() (arrow.Record, error) {
 	if err == nil {
 		return rec, nil
 	}
-	if !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
+		r.source.finish()
+	} else {
 		err = located(r.path, err)
 	}
 	r.err = err

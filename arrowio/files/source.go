@@ -120,6 +120,13 @@ func (s *source) rewind() error {
 	return nil
 }
 
+// finish counts the whole file as read: a format may need nothing of its end.
+func (s *source) finish() {
+	if s.regular {
+		s.read.Store(s.size)
+	}
+}
+
 // progress returns the bytes read since the last rewind, and the size.
 func (s *source) progress() (readBytes, totalBytes int64) { return s.read.Load(), s.size }
 

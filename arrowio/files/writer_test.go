@@ -111,62 +111,6 @@ func TestCSVNamesElementsAsTheMetadataSay(t *testing.T) {
 	}
 }
 
-func TestFileAppearsOnlyWhenItIsWhole(t *testing.T) {
-	rec := sampleRecord(t, memory.DefaultAllocator, 10)
-	defer rec.Release()
-	other := dictionaryRecord(t)
-	defer other.Release()
-	for _, format := range Formats() {
-		t.Run(format, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "out")
-			if err := os.WriteFile(path, []byte("old"), 0o640); err != nil {
-				t.Fatal(err)
-			}
-			w, err := Create(path, rec.Schema(), format)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Write(rec); err != nil {
-				t.Fatal(err)
-			}
-			wantContent(t, path, "old")
-			if err := w.Discard(); err != nil {
-				t.Fatal(err)
-			}
-			wantContent(t, path, "old")
-			wantError(t, w.Write(rec), path, 0, "closed")
-
-			if w, err = Create(path, rec.Schema(), format); err != nil {
-				t.Fatal(err)
-			}
-			wantError(t, w.Write(other), path, 0, "1 columns, the file 5")
-			wantError(t, w.Write(rec), path, 0, "earlier write failed")
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			wantContent(t, path, "old")
-
-			if w, err = Create(path, rec.Schema(), format); err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(w.Write(rec), w.Close(), w.Close(), w.Discard()); err != nil {
-				t.Fatal(err)
-			}
-			if _, rows := mustDrain(t, path, Options{Format: format}); len(rows) != 10 {
-				t.Errorf("%d rows", len(rows))
-			}
-			info, err := os.Stat(path)
-			if err != nil || info.Mode().Perm() != 0o640 {
-				t.Errorf("mode %v, want that of the file replaced: %v", info.Mode(), err)
-			}
-			if left, _ := os.ReadDir(dir); len(left) != 1 {
-				t.Errorf("files left: %v", left)
-			}
-		})
-	}
-}
-
 func wantContent(t *testing.T, path, want string) {
 	t.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
