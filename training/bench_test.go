@@ -9,8 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// withProcs runs a benchmark on that many processors and reports operations per second (one call of run does
-// flops), next to those of as many cores that only multiply and add float32, measured before and after.
+// withProcs runs a benchmark on that many processors and reports operations per second (one call of
+// run does flops), next to those of as many cores that only multiply and add float32, measured
+// before and after.
 func withProcs(b *testing.B, procs int, flops float64, run func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	peak := fmapeak.Float32(simd.Best())
@@ -23,7 +24,8 @@ func withProcs(b *testing.B, procs int, flops float64, run func()) {
 	b.ReportMetric(rate/peak, "of-peak")
 }
 
-// BenchmarkGram adds N = 20000 rows in messages of 500. The sums are symmetric, so N·M·(M+1) operations count.
+// BenchmarkGram adds N = 20000 rows in messages of 500. The sums are symmetric, so N·M·(M+1)
+// operations count.
 func BenchmarkGram(b *testing.B) {
 	const message = 500
 	rows := 20000

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// minFreedom is the least share of degrees of freedom (N − df)/N for which generalised cross-validation is
-// trusted: its numerator falls with the square of it and reaches the rounding of the sums, about 1e-7 of E[y²].
+// minFreedom is the least share of degrees of freedom (N − df)/N at which generalised
+// cross-validation is trusted. The numerator of its score falls with the square of that share and
+// reaches the rounding of the sums, about 1e-7 of E[y²].
 const minFreedom = 1e-2
 
 // search is a search over the levels of a grid: ascending levels with the loss of each.
@@ -16,12 +17,14 @@ type search struct {
 	best   int
 }
 
-// walk computes the loss of every level of g, continues below the lowest while that is the best, and drops levels whose
-// loss is not finite. Among losses within [tolerance] of the least the largest level wins: it is the simplest model.
-// found is false if no level has a finite loss; the best is then the largest level.
+// walk computes the loss of every level of g, continues below the lowest level while it is the
+// best, and drops levels with a loss that is not finite. Among losses within [tolerance] of the
+// least, the largest level wins, because it gives the simplest model. found is false if no level
+// has a finite loss; the best is then the largest level.
 func walk(g Grid, losses func(levels []float64) ([]float64, error)) (w search, found bool, err error) {
 	w.levels = slices.Clone(g.levels())
-	if w.losses, err = losses(w.levels); err != nil {
+	w.losses, err = losses(w.levels)
+	if err != nil {
 		return search{}, false, err
 	}
 	for _, level := range g.below() {
@@ -44,12 +47,13 @@ func walk(g Grid, losses func(levels []float64) ([]float64, error)) (w search, f
 	return w, true, nil
 }
 
-// tolerance is how far the loss of a larger λ may exceed the least one, as a share of that loss or, if this is less, of
-// its gain over the largest λ. Held-out rows cannot distinguish levels of a flat path, and the weights of a smaller λ
-// do more harm on a row unlike any other: on keggdirected a single test row doubled the error.
+// tolerance is the excess allowed to the loss of a larger λ over the least loss, as a share of the
+// least loss or of its gain over the largest λ, whichever is smaller. Held-out rows cannot
+// distinguish levels of a flat path, and the weights of a smaller λ do more harm on an unusual row:
+// on keggdirected a single test row doubled the error.
 const tolerance = 0.01
 
-// pick finds the best level; NaN compares false and is never preferred to a number.
+// pick finds the best level. NaN compares false and is never preferred to a number.
 func (w *search) pick() {
 	w.best = len(w.levels) - 1
 	for i := w.best - 1; i >= 0; i-- {
@@ -75,8 +79,8 @@ func (w *search) dropUnusable() {
 	w.levels, w.losses = w.levels[:kept], w.losses[:kept]
 }
 
-// atEdge reports whether the best level is the lowest or highest tried, for losses that are not all equal. Levels whose
-// λ was raised to the same minimum have the same loss and count as one.
+// atEdge reports whether the best level is the lowest or highest tried, for losses that are not all
+// equal. Levels whose λ was raised to the same minimum have the same loss and count as one.
 func (w *search) atEdge() bool {
 	if w.losses == nil || slices.Min(w.losses) == slices.Max(w.losses) {
 		return false
@@ -84,7 +88,8 @@ func (w *search) atEdge() bool {
 	return w.losses[w.best] == w.losses[0] || w.best == len(w.levels)-1
 }
 
-// meanLosses returns the weighted squared loss of each answer on the rows of c: (1/N) Σ_n Σ_k weight_k (f_k − y_k)².
+// meanLosses returns the weighted squared loss of each answer on the rows of c: (1/N) Σ_n Σ_k
+// weight_k (f_k − y_k)².
 func (c *moments) meanLosses(answers []solution, weight []float64) []float64 {
 	models := make([]*Model, len(answers))
 	for i, a := range answers {
@@ -97,8 +102,8 @@ func (c *moments) meanLosses(answers []solution, weight []float64) []float64 {
 	return sums
 }
 
-// gcv returns the generalised cross-validation score of each λ (Golub, Heath, Wahba, Technometrics 21
-// (1979)), summed over outputs with their weights:
+// gcv returns the generalised cross-validation score of each λ (Golub, Heath, Wahba, Technometrics
+// 21 (1979)), summed over outputs with their weights:
 //
 //	(RSS_k/N) / (1 − df/N)²,  df = M − λ tr (A+λI)⁻¹ (+1 for an intercept),
 //	RSS_k/N = E[y_k²] − θ_k·b_k − λ‖θ_k‖²

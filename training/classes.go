@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// CodeClasses writes the outputs for rows of class 0..k-1 into dst: one-vs-rest, +1 for the row's class
-// and −1 for the others, len(class)×k row-major. Two classes need one output, +1 for class 1 and −1 for
-// class 0, so k = 2 and k = 1 both write len(class) values. It panics on a class outside 0..k-1 and on a
-// dst of another length.
+// CodeClasses writes the outputs for rows of class 0..k-1 into dst, len(class)×k row-major: +1 for
+// the class of the row and −1 for the others. Two classes need one output, +1 for class 1 and −1
+// for class 0, so k = 2 and k = 1 both write len(class) values. It panics on a class outside 0..k-1
+// and on a dst of another length.
 func CodeClasses(dst []float32, class []int32, k int) {
 	outputs := k
 	if k <= 2 {
@@ -33,8 +33,9 @@ func CodeClasses(dst []float32, class []int32, k int) {
 	}
 }
 
-// DecideClass returns the class for one row's outputs: with one output, 1 if it is positive and
-// otherwise 0; with several, the index of the greatest, the lower one on a tie. It undoes CodeClasses.
+// DecideClass returns the class for the outputs of a row: with one output, 1 if it is positive and
+// otherwise 0; with several, the index of the largest, the lower index on a tie. It reverses
+// [CodeClasses].
 func DecideClass(pred []float32, outputs int) int32 {
 	if len(pred) != outputs || outputs == 0 {
 		panic(fmt.Sprintf("training: %d outputs, given %d values", outputs, len(pred)))
@@ -54,9 +55,9 @@ func DecideClass(pred []float32, outputs int) int32 {
 	return int32(best)
 }
 
-// Probabilities writes the probabilities of the classes under the logistic loss into dst, from one row's outputs. Two
-// classes have one output f, and 1/(1 + e^f) and 1/(1 + e^−f); for more it is the softmax. It panics unless dst has one
-// value for each class.
+// Probabilities writes the probabilities of the classes under the logistic loss into dst, from the
+// outputs of a row. Two classes have one output f and the probabilities 1/(1 + e^f) and 1/(1 +
+// e^−f). More classes have the softmax. It panics unless dst has one value for each class.
 func Probabilities(dst, pred []float32) {
 	if len(pred) == 1 && len(dst) == 2 {
 		f := float64(pred[0])

@@ -6,19 +6,19 @@ import (
 	"strconv"
 )
 
-// Classification measures how good decisions between classes are. Use NewClassification. Its figures depend on the
-// order of the rows only in the last bits of the log loss.
+// Classification measures decisions between classes. Use [NewClassification]. The order of the rows
+// only affects the last bits of the log loss.
 type Classification struct {
 	Rows  int64 // rows added
 	Wrong int64 // rows for which another class was decided
-	// Logits says that predictions are outputs of the logistic loss, so that log loss and calibration are measured. Set
-	// it before adding rows.
+	// Logits marks predictions as outputs of the logistic loss, so that log loss and calibration
+	// are measured. It must be set before rows are added.
 	Logits bool
 
 	outputs  int
 	majority int32
 	classes  []ClassRecall
-	ranking  ranking // of two classes
+	ranking  ranking // only for two classes
 	logLoss  float64
 	bins     [calibrationBins]bin
 }
@@ -26,7 +26,7 @@ type Classification struct {
 // calibrationBins is the number of bins of the probabilities.
 const calibrationBins = 10
 
-// rareShare is the share of rows below which one of two classes is rare.
+// rareShare is the share of rows below which one of two classes counts as rare.
 const rareShare = 0.1
 
 // bin sums the probabilities of a bin.
@@ -38,9 +38,9 @@ type bin struct {
 // CommonestOfRows is the class of a constant predictor that knows the rows measured.
 const CommonestOfRows = -1
 
-// NewClassification returns the metric before any row, for that many outputs (1 for two classes, otherwise the
-// number of classes). majority is the class of the constant predictor: the commonest class of the training rows
-// (Sums.MajorityClass), or [CommonestOfRows].
+// NewClassification returns the metric of no rows, for 1 output (two classes) or as many outputs as
+// classes. majority is the class of the constant predictor: the commonest class of the training
+// rows ([Sums.MajorityClass]), or [CommonestOfRows].
 func NewClassification(outputs int, majority int32) *Classification {
 	if outputs <= 0 {
 		panic(fmt.Sprintf("training: classification metric of %d outputs", outputs))
@@ -48,7 +48,7 @@ func NewClassification(outputs int, majority int32) *Classification {
 	return &Classification{outputs: outputs, majority: majority, classes: make([]ClassRecall, max(2, outputs))}
 }
 
-// Add adds rows of predictions (len(class)×K, row-major) with their true classes.
+// Add adds rows of predictions (len(class)×K, row-major) with the true classes.
 func (c *Classification) Add(pred []float32, class []int32) {
 	if len(pred) != len(class)*c.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d outputs, given %d predictions", len(class), c.outputs, len(pred)))
@@ -58,7 +58,7 @@ func (c *Classification) Add(pred []float32, class []int32) {
 	}
 }
 
-// AddCoded adds rows of predictions with true outputs as written by CodeClasses, both rows×K.
+// AddCoded adds rows of predictions with true outputs as written by [CodeClasses], both rows×K.
 func (c *Classification) AddCoded(pred, y []float32, rows int) {
 	if rows < 0 || len(pred) != rows*c.outputs || len(y) != rows*c.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d outputs, given %d predictions and %d outputs",
@@ -95,7 +95,7 @@ func (c *Classification) addProbability(pred []float32, decided, want int32) {
 		watched = 1
 	}
 	p := math.Exp(-NegativeLog(pred, watched))
-	if math.IsNaN(p) { // outputs beyond float32: the log loss is not a number either
+	if math.IsNaN(p) { // outputs beyond float32, which also make the log loss NaN
 		return
 	}
 	b := &c.bins[min(int(p*calibrationBins), calibrationBins-1)]
@@ -106,7 +106,8 @@ func (c *Classification) addProbability(pred []float32, decided, want int32) {
 	}
 }
 
-// NegativeLog returns −log p of a class under the logistic loss, in nats, from one row's outputs.
+// NegativeLog returns −log p of a class under the logistic loss, in nats, from the outputs of a
+// row.
 func NegativeLog(pred []float32, class int32) float64 {
 	if len(pred) == 1 {
 		f := float64(pred[0])
@@ -126,7 +127,7 @@ func NegativeLog(pred []float32, class int32) float64 {
 	return math.Log(sum) - (float64(pred[class]) - float64(largest))
 }
 
-// Misclassification returns the share of wrong decisions in percent, 0 if there are no rows.
+// Misclassification returns the share of wrong decisions in percent, 0 without rows.
 func (c *Classification) Misclassification() float64 {
 	return percent(float64(c.Wrong), float64(c.Rows))
 }
@@ -144,7 +145,7 @@ func (c *Classification) ConstantError() float64 {
 	return percent(float64(c.Rows-right), float64(c.Rows))
 }
 
-// Measures returns every figure. Classes are named by their numbers, see [Measures.NameClasses].
+// Measures returns every figure. Classes are named by number until [Measures.NameClasses].
 func (c *Classification) Measures() Measures {
 	if c.Rows == 0 {
 		return Measures{}
@@ -165,7 +166,7 @@ func (c *Classification) Measures() Measures {
 	return m
 }
 
-// rank fills in how well two classes are separated.
+// rank fills in the measures of how well the outputs separate two classes.
 func (c *Classification) rank(m *Measures) {
 	m.AUC = measured(c.ranking.auc())
 	rare := 1
@@ -177,7 +178,7 @@ func (c *Classification) rank(m *Measures) {
 	}
 }
 
-// entropy is the entropy of the shares of the classes.
+// entropy returns the entropy of the shares of the classes.
 func (c *Classification) entropy() float64 {
 	var sum float64
 	for _, class := range c.classes {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestCovariancesAreThoseOfTheRows(t *testing.T) {
+func TestCovariancesEqualTwoPasses(t *testing.T) {
 	d := randomTable(3, 400, 50, 3)
 	c, err := d.sums().Covariances()
 	if err != nil {

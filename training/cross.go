@@ -7,21 +7,21 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// Crosser sums products of the columns of tall matrices. Calls share its memory: a second call of the same shape
-// allocates nothing if one goroutine is enough.
+// Crosser sums products of the columns of tall matrices. Calls share its memory: a second call of
+// the same shape does not allocate if one goroutine is enough.
 //
-// Blocks of 128 rows are summed in float32, each element in row order. One owner then adds the blocks in float64. So
-// a total depends only on the order of the rows and on the arithmetic of the process, not on the number of
-// goroutines.
+// Blocks of 128 rows are summed in float32, each element in row order. One owner then adds the
+// blocks in float64. A total therefore depends only on the order of the rows and on the arithmetic
+// of the process, not on the number of goroutines.
 type Crosser struct {
-	// Workers bounds the goroutines of a call; 0 means GOMAXPROCS.
+	// Workers bounds the goroutines of a call, where 0 stands for GOMAXPROCS.
 	Workers int
 
 	totals []float64 // [pair of panels][PanelColumns][PanelColumns]
 }
 
-// Cross sets dst[i·d + j] to Σ_r a_ri·b_rj, m×d numbers for the m columns of a and the d columns of b. It panics if
-// rows or lengths do not match.
+// Cross sets dst[i·d + j] to Σ_r a_ri·b_rj, m×d numbers for the m columns of a and the d columns of
+// b. It panics if rows or lengths do not match.
 func (c *Crosser) Cross(dst []float64, a, b *Tall) {
 	if a.Rows != b.Rows || len(dst) != a.Columns*b.Columns {
 		panic(fmt.Sprintf("training: products of %d by %d and %d by %d numbers in %d",
@@ -50,7 +50,8 @@ func (c *Crosser) Square(dst []float64, a *Tall) {
 	}
 }
 
-// copyPair copies the totals of a pair of panels, whose columns begin at i <= j, to both of their places in dst.
+// copyPair copies the totals of a pair of panels, whose columns begin at i <= j, to both of their
+// places in dst.
 func (c *Crosser) copyPair(dst []float64, m, pair, i, j int) {
 	high, wide := min(PanelColumns, m-i), min(PanelColumns, m-j)
 	for r := range high {
@@ -105,15 +106,16 @@ func (c *Crosser) sum(p products) {
 	})
 }
 
-// products are the products of two matrices, in tiles of kernel.TileRows columns of a panel of a with a panel of b.
-// Pairs of panels are ordered by the panel of a; for equal matrices, pairs below the diagonal are omitted.
+// products are the products of two matrices, in tiles: kernel.TileRows columns of a panel of a
+// times a panel of b. Pairs of panels are ordered by the panel of a. For equal matrices, pairs
+// below the diagonal are omitted.
 type products struct {
 	a, b      *Tall
 	symmetric bool
 }
 
-// chunkRows is how many rows go through all tiles at a time, a multiple of kernel.BlockRows: the panel of b stays in
-// the first-level cache from one tile to the next.
+// chunkRows is the number of rows that pass through all tiles at a time, a multiple of
+// kernel.BlockRows. The panel of b then stays in the first-level cache from one tile to the next.
 const chunkRows = kernel.BlockRows
 
 // add adds the products of tiles first..next-1 to their totals.

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// randomTall draws a matrix, with numbers beyond the last column that must not matter.
+// randomTall draws a matrix, and numbers beyond the last column, which must not matter.
 func randomTall(rng *rand.Rand, rows, columns int) (t *Tall, rowMajor []float32) {
 	t, rowMajor = NewTall(rows, columns), make([]float32, rows*columns)
 	for i := range t.Data {
@@ -63,7 +63,7 @@ func TestCrossEqualsSumsInFloat64(t *testing.T) {
 	}
 }
 
-func TestASecondCrossAllocatesNothing(t *testing.T) {
+func TestSecondCrossDoesNotAllocate(t *testing.T) {
 	a, b := NewTall(200, 60), NewTall(200, 20)
 	c, dst := Crosser{Workers: 1}, make([]float64, 60*20)
 	if n := testing.AllocsPerRun(3, func() { c.Cross(dst, a, b) }); n != 0 {

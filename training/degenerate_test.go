@@ -111,7 +111,7 @@ func TestNothingVaries(t *testing.T) {
 				t.Fatal("equal losses reported as the edge of the grid")
 			}
 		} else if f.Level < 1e-5 {
-			// The only feature there is holds the mean: any small λ will do, but θ is not zero.
+			// The only feature holds the mean. Any small λ will do, but θ is not zero.
 			requireClose(t, "prediction", []float64{f.Model.Theta[0] * float64(float32(0.3))}, []float64{7.7}, 1e-3)
 		}
 	})

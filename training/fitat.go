@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// FitAt fits the squared loss on rows with one λ, as [Train] does for each that it tries. The error wraps ErrNotFinite if
-// a sum is not finite.
+// FitAt fits the squared loss with one λ, as [Train] does for each λ that it tries. The error wraps
+// [ErrNotFinite] if a sum is not finite.
 func FitAt(fit *Sums, intercept bool, lambda float64) (*Model, error) {
 	sys, err := newSystem(fit.gram.Settled(), intercept)
 	if err != nil {
@@ -18,8 +18,8 @@ func FitAt(fit *Sums, intercept bool, lambda float64) (*Model, error) {
 	return answer.model, err
 }
 
-// FitLogisticAt fits the logistic loss on rows with one λ. It begins with the weights of another model of the same
-// features and classes.
+// FitLogisticAt fits the logistic loss with one λ, starting from the weights of another model of
+// the same features and classes.
 func FitLogisticAt(ctx context.Context, fit *Rows, intercept bool, lambda float64, begin *Model) (*Model, error) {
 	p, err := newLogistic(fit, intercept)
 	if err != nil {
@@ -33,8 +33,8 @@ func FitLogisticAt(ctx context.Context, fit *Rows, intercept bool, lambda float6
 	return p.model(a.x, a.lambda), nil
 }
 
-// pointOf returns the weights of a model as a point of the problem, that of the constant model if the classes that have
-// rows differ.
+// pointOf returns the weights of a model as a point of the problem. If the classes with rows
+// differ, it returns the constant model.
 func (p *logistic) pointOf(m *Model) []float64 {
 	if m.Features != p.features || m.Outputs != p.columns || len(p.unseen) > 0 {
 		return p.start
@@ -54,9 +54,9 @@ func (p *logistic) pointOf(m *Model) []float64 {
 	return x
 }
 
-// RowLosses returns the loss of a model on each of some rows: the mean over outputs of (f − y)² for the squared loss, in
-// units of y, and −log p for the logistic one. z is rows×M; y is rows×K, for classes as written by CodeClasses. It panics
-// if the lengths do not match.
+// RowLosses returns the loss of a model on each row: for the squared loss the mean of (f − y)² over
+// outputs, in units of y, and −log p for the logistic loss. z is rows×M. y is rows×K, for classes
+// as written by [CodeClasses]. It panics if the lengths do not match.
 func RowLosses(m *Model, z, y []float32, rows int) []float64 {
 	pred := make([]float32, rows*m.Outputs)
 	m.Predict(pred, z, rows)
@@ -75,7 +75,8 @@ func RowLosses(m *Model, z, y []float32, rows int) []float64 {
 	return losses
 }
 
-// MeanAndError returns the mean of values and its standard error, which is infinite for a single one.
+// MeanAndError returns the mean of values and its standard error, which is infinite for a single
+// value.
 func MeanAndError(values []float64) (mean, standardError float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))

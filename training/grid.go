@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Grid is the set of λ that Train chooses from. As text (JSON, YAML, flags) it is "relative", "paper" or
-// a comma-separated list of numbers. The zero value is the relative grid.
+// Grid is the set of λ from which Train chooses. Its text form (JSON, YAML, flags) is "relative",
+// "paper" or a comma-separated list of numbers. The zero value is the relative grid.
 type Grid struct {
 	kind    gridKind
 	lambdas []float64 // explicit grids: ascending, distinct
@@ -24,8 +24,9 @@ const (
 	gridExplicit
 )
 
-// Levels of the relative grid are powers of ten. Below the lowest regular level the grid continues while the
-// best λ is at its edge. A λ that would be lost in the rounding of the sums is raised.
+// Levels of the relative grid are powers of ten. The grid continues below the lowest regular level
+// while the best λ is at its lower edge. A λ that would be lost in the rounding of the sums is
+// raised.
 const (
 	relativeLowest   = -8
 	relativeHighest  = 2
@@ -35,16 +36,17 @@ const (
 )
 
 // RelativeGrid is λ = ℓ·(mean diagonal of the centred second moment of z), ℓ in {1e-8, …, 1e2} by
-// decades, extended to 1e-10 while the best is at the lower edge. It follows the scale of the features.
+// decades, extended to 1e-10 while the best is at the lower edge. It follows the scale of the
+// features.
 func RelativeGrid() Grid { return Grid{} }
 
-// PaperGrid is λ in {1e-5, …, 1e5} by decades, absolute: the grid of Shahrampour, Beirami and Tarokh
-// (AAAI 2018). On features scaled by 1/√M it is coarse at its lower end.
+// PaperGrid is λ in {1e-5, …, 1e5} by decades, absolute: the grid of Shahrampour, Beirami and
+// Tarokh (AAAI 2018). On features scaled by 1/√M it is coarse at its lower end.
 func PaperGrid() Grid { return Grid{kind: gridPaper} }
 
-// ExplicitGrid is a list of absolute λ in any order; Validate reports an empty list and values that are negative or not
-// finite. λ = 0 means the smallest λ that is not lost in the rounding of the sums, which gives nearly the least-squares
-// solution of the smallest norm.
+// ExplicitGrid is a list of absolute λ in any order. Validate reports an empty list and values that
+// are negative or not finite. λ = 0 stands for the smallest λ that is not lost in the rounding of
+// the sums. Its solution is nearly the least-squares solution of the smallest norm.
 func ExplicitGrid(lambdas ...float64) Grid {
 	sorted := slices.Clone(lambdas)
 	slices.Sort(sorted)
@@ -63,7 +65,7 @@ func ParseGrid(text string) (Grid, error) {
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil {
-			return Grid{}, fmt.Errorf("lambda grid %q: want \"relative\", \"paper\" or numbers separated by commas", text)
+			return Grid{}, fmt.Errorf("parse lambda grid %q: want \"relative\", \"paper\" or numbers separated by commas", text)
 		}
 		lambdas = append(lambdas, v)
 	}
@@ -71,7 +73,7 @@ func ParseGrid(text string) (Grid, error) {
 	return g, g.Validate()
 }
 
-// Validate reports every λ that cannot be used.
+// Validate reports every unusable λ.
 func (g Grid) Validate() error {
 	if g.kind != gridExplicit {
 		return nil
@@ -132,7 +134,8 @@ func (g Grid) levels() []float64 {
 	return decades(relativeLowest, relativeHighest)
 }
 
-// below returns the levels tried one by one, descending, while the best level is the lowest so far.
+// below returns the additional levels, descending. They are tried one by one while the best level
+// is the lowest so far.
 func (g Grid) below() []float64 {
 	if !g.relative() {
 		return nil

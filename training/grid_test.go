@@ -34,7 +34,7 @@ func TestGridText(t *testing.T) {
 	}
 }
 
-func TestWalkGoesOnWhileTheBestIsTheLowest(t *testing.T) {
+func TestWalkExtendsTheGridWhileTheLowestLevelIsBest(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		what   string
@@ -46,7 +46,11 @@ func TestWalkGoesOnWhileTheBestIsTheLowest(t *testing.T) {
 	}{
 		{"rising", func(l float64) float64 { return l }, 13, 1e-10, true, true},
 		{"falling", func(l float64) float64 { return -l }, 11, 1e2, true, true},
-		{"lowest inside the extension", func(l float64) float64 { return math.Abs(math.Log10(l) + 9) }, 13, 1e-9, false, true},
+		{
+			"lowest inside the extension",
+			func(l float64) float64 { return math.Abs(math.Log10(l) + 9) },
+			13, 1e-9, false, true,
+		},
 		{"lowest at the regular edge", func(l float64) float64 { return math.Abs(math.Log10(l) + 8) }, 12, 1e-8, false, true},
 		{"inside", func(l float64) float64 { return math.Abs(math.Log10(l)) }, 11, 1, false, true},
 		{"equal", func(float64) float64 { return 1 }, 11, 1e2, false, true},

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// usual are the options for tests about something else: an intercept and the relative grid.
+// usual are the options of tests that are not about options: an intercept and the relative grid.
 var usual = Options{Intercept: true}
 
 // table is rows of features and outputs in memory.
@@ -17,7 +17,8 @@ type table struct {
 	rows, features, outputs int
 }
 
-// randomTable draws features like cosines scaled by 1/√M and outputs that depend on them nonlinearly.
+// randomTable draws features like cosines scaled by 1/√M and outputs that depend on them
+// nonlinearly.
 func randomTable(seed uint64, rows, features, outputs int) table {
 	r := rand.New(rand.NewPCG(seed, 1))
 	t := table{rows: rows, features: features, outputs: outputs}
@@ -47,8 +48,8 @@ func (t table) sums() *Sums {
 	return s
 }
 
-// naiveRidge solves for one λ from the rows themselves: two-pass centring in float64, then the singular
-// value decomposition of the row matrix. It returns K×M weights and K intercepts.
+// naiveRidge solves for one λ from the rows themselves: two-pass centring in float64, then the
+// singular value decomposition of the row matrix. It returns K×M weights and K intercepts.
 func naiveRidge(t *testing.T, d table, lambda float64, intercept bool) (theta, theta0 []float64) {
 	t.Helper()
 	z := mat.NewDense(d.rows, d.features, widen(d.z))

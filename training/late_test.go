@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Values far beyond those that decided their column's scale make the scale wider: they are outliers, not
-// faults.
+// Values far beyond the rows that decided the scale of their column widen the scale. They are
+// outliers, not errors.
 func TestLateHugeValues(t *testing.T) {
 	for _, row := range []int{0, 127, 128, 129, 511, 512, 700, 999} {
 		d := randomTable(6, 1000, 5, 2)
@@ -28,11 +28,13 @@ func TestLateHugeValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		requireClose(t, "variances without", []float64{c.cov.At(1, 1), c.yVar[0]}, []float64{plain.cov.At(1, 1), plain.yVar[0]}, 1e-6)
+		requireClose(t, "variances without", []float64{c.cov.At(1, 1), c.yVar[0]},
+			[]float64{plain.cov.At(1, 1), plain.yVar[0]}, 1e-6)
 	}
 }
 
-// lateTable grows by 1e10 every 150 rows, from 1e-30 to 1e30, in a column that differs from output to feature.
+// lateTable grows by 1e10 every 150 rows, from 1e-30 to 1e30, in a column that differs from output
+// to feature.
 func lateTable() table {
 	d := randomTable(7, 1050, 50, 1)
 	for n := range d.rows {
@@ -69,7 +71,7 @@ func TestLateHugeValuesDependOnRowOrderAlone(t *testing.T) {
 	requireClose(t, "merged variance of y", got.yVar, whole.yVar, 1e-5)
 }
 
-func TestValuesThatNoDifferenceReachesAreRefused(t *testing.T) {
+func TestDifferencesBeyondFloat32AreRefused(t *testing.T) {
 	d := randomTable(9, 300, 3, 1)
 	for n := range 128 {
 		d.z[n*3] = -math.MaxFloat32

@@ -7,24 +7,24 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// LossLogistic names the logistic loss: −log p of the class of a row, where p is the softmax of its outputs; with one
-// output f, for two classes, p = 1/(1 + e^−f) for class 1.
+// LossLogistic is the name of the logistic loss: −log p of the class of a row, where p is the
+// softmax of its outputs. Two classes have one output f, and p = 1/(1 + e^−f) for class 1.
 const LossLogistic = "logistic"
 
 const (
-	// RuleFolds is the least mean loss on left-out rows: every fifth row.
+	// RuleFolds chooses the smallest mean loss on every fifth row, which is left out of the fit.
 	RuleFolds Rule = "folds"
 
 	folds = 5
 )
 
-// LogisticFit is a model for the logistic loss and how it was found. In Fit, HeldOutLoss holds the mean log losses, in
-// nats per row, by which λ was chosen; GCV is empty.
+// LogisticFit is a model for the logistic loss and how it was found. Fit.HeldOutLoss holds the mean
+// log losses, in nats per row, by which λ was chosen. Fit.GCV is empty.
 type LogisticFit struct {
 	Fit
-	// Path says how the model for each λ was found.
+	// Path describes the descent for each λ.
 	Path []Convergence `json:"path"`
-	// Last says how Model was found, starting from OnFit.
+	// Last describes the descent to Model, which starts from OnFit.
 	Last Convergence `json:"last"`
 }
 
@@ -39,19 +39,21 @@ func (f *LogisticFit) Unconverged() int {
 	return n
 }
 
-// TrainLogistic fits the models on fit and chooses λ on heldOut, which may be nil or empty; it changes neither. It
-// minimises
+// TrainLogistic fits the models on fit and chooses λ on heldOut, which may be nil or empty. It
+// changes neither. It minimises
 //
 //	(1/N) Σ_n −log p(class of n) + λ Σ_k ‖θ_k‖²
 //
-// with the intercepts not penalised. The levels of the grid are tried from the largest down, each started from the
-// previous model, until the held-out log loss has clearly risen (by 5 %). The best is fitted again on all rows.
+// where the intercepts are not penalised. The levels of the grid are tried from the largest down,
+// each starting from the previous model, until the held-out log loss has clearly risen (by 5 %).
+// The best level is refitted on all rows.
 //
-// With fewer than MinHeldOutRows held-out rows, every fifth row replaces them; a single row gets the largest λ. With an intercept, a class without rows has weights 0 and the intercept −log 2N.
+// With fewer than MinHeldOutRows held-out rows, every fifth row replaces them. A single row gets
+// the largest λ. With an intercept, a class without rows has weights 0 and the intercept −log 2N.
 //
-// The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows if there are no rows at all,
-// ErrNotFinite if a feature is not finite, and the error of ctx when that ends. It panics if the shapes of fit and
-// heldOut differ.
+// The bits of the result do not depend on GOMAXPROCS. The error wraps ErrNoRows if there are no
+// rows at all, ErrNotFinite if a feature is not finite, and the error of ctx when ctx ends.
+// TrainLogistic panics if the shapes of fit and heldOut differ.
 func TrainLogistic(ctx context.Context, fit, heldOut *Rows, o Options) (*LogisticFit, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -63,7 +65,7 @@ func TrainLogistic(ctx context.Context, fit, heldOut *Rows, o Options) (*Logisti
 	if all.Len() == 0 {
 		return nil, fmt.Errorf("train: %w", ErrNoRows)
 	}
-	t := &logisticRun{Options: o, fit: fit, heldOut: heldOut, factor: linear.NewCholesky(fit.features)}
+	t := &logisticRun{options: o, fit: fit, heldOut: heldOut, factor: linear.NewCholesky(fit.features)}
 	f, err := t.run(ctx, all)
 	if err != nil {
 		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Len(), heldOut.Len(), err)
@@ -74,13 +76,13 @@ func TrainLogistic(ctx context.Context, fit, heldOut *Rows, o Options) (*Logisti
 
 // logisticRun is one call of TrainLogistic.
 type logisticRun struct {
-	Options
+	options      Options
 	fit, heldOut *Rows
 	factor       *linear.Cholesky
 }
 
 func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) {
-	whole, err := newLogistic(all, t.Intercept)
+	whole, err := newLogistic(all, t.options.Intercept)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) 
 	f := &LogisticFit{Fit: Fit{Rule: rule, ConstantFeatures: whole.moments.constant}}
 	start := answer{x: whole.start}
 	if rule == RuleLargest {
-		levels := t.Grid.levels()
+		levels := t.options.Grid.levels()
 		f.Level = levels[len(levels)-1]
 		f.Levels = []float64{f.Level}
 	} else {
@@ -101,7 +103,7 @@ func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) 
 		p.report(f)
 		start = whole.from(p.problem, p.best.answer)
 	}
-	lambda := whole.lambdaOf(t.Grid, f.Level)
+	lambda := whole.lambdaOf(t.options.Grid, f.Level)
 	last, err := whole.solve(ctx, start, lambda, solver{t.factor, lastTolerance})
 	if err != nil {
 		return nil, err
@@ -119,18 +121,19 @@ func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath
 	if f.Rule == RuleHeldOut {
 		return p.problem.model(p.best.answer.x, p.best.answer.lambda), nil
 	}
-	part, err := newLogistic(t.fit, t.Intercept)
+	part, err := newLogistic(t.fit, t.options.Intercept)
 	if err != nil {
 		return nil, err
 	}
-	a, err := part.solve(ctx, answer{x: part.start}, part.lambdaOf(t.Grid, f.Level), solver{t.factor, lastTolerance})
+	lambda := part.lambdaOf(t.options.Grid, f.Level)
+	a, err := part.solve(ctx, answer{x: part.start}, lambda, solver{t.factor, lastTolerance})
 	if err != nil {
 		return nil, err
 	}
 	return part.model(a.x, a.lambda), nil
 }
 
-// path returns the path that λ is chosen on, and the rule.
+// path returns the path on which λ is chosen, and the rule.
 func (t *logisticRun) path(all *Rows) (*logisticPath, Rule, error) {
 	fit, heldOut, rule := t.fit, t.heldOut, RuleHeldOut
 	if fit.Len() == 0 || heldOut.Len() < MinHeldOutRows {
@@ -140,9 +143,9 @@ func (t *logisticRun) path(all *Rows) (*logisticPath, Rule, error) {
 		fit, heldOut = all.fold(min(folds, all.Len()))
 		rule = RuleFolds
 	}
-	problem, err := newLogistic(fit, t.Intercept)
+	problem, err := newLogistic(fit, t.options.Intercept)
 	if err != nil {
 		return nil, "", err
 	}
-	return &logisticPath{grid: t.Grid, factor: t.factor, problem: problem, heldOut: heldOut}, rule, nil
+	return &logisticPath{grid: t.options.Grid, factor: t.factor, problem: problem, heldOut: heldOut}, rule, nil
 }

@@ -7,37 +7,42 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/thin"
 )
 
-// batch is what one goroutine needs to add batchRows rows to a total.
+// batch holds the memory with which one goroutine adds batchRows rows at a time to a total.
 type batch struct {
-	*softmax
+	model    *softmax
 	logits   []float64 // [panel][batchRows][thin.Columns]
-	residual []float32 // the same, p − y
-	f        []float64 // the logits of a row
-	rows     []float32 // a tile of rows, the last of them padded
-	last     []float32 // [batchRows][thin.TileRows] the last features of the rows, padded
+	residual []float32 // [panel][batchRows][thin.Columns] p − y
+	f        []float64 // logits of a row
+	rows     []float32 // a tile of rows, padded
+	last     []float32 // [batchRows][thin.TileRows] last features of the rows, padded
 }
 
 func newBatch(s *softmax) *batch {
 	values := s.panels() * batchRows * thin.Columns
 	return &batch{
-		softmax: s, logits: make([]float64, values), residual: make([]float32, values), f: make([]float64, s.columns),
-		rows: make([]float32, thin.TileRows*s.features), last: make([]float32, batchRows*thin.TileRows),
+		model:    s,
+		logits:   make([]float64, values),
+		residual: make([]float32, values),
+		f:        make([]float64, s.columns),
+		rows:     make([]float32, thin.TileRows*s.features),
+		last:     make([]float32, batchRows*thin.TileRows),
 	}
 }
 
 // add adds rows to t.
 func (b *batch) add(t *total, rows classRows, w weights) {
+	m, panels := b.model.features, b.model.panels()
 	for first := 0; first < len(rows.class); first += batchRows {
 		next := min(first+batchRows, len(rows.class))
-		z, class := rows.z[first*b.features:next*b.features], rows.class[first:next]
-		for p := range b.panels() {
+		z, class := rows.z[first*m:next*m], rows.class[first:next]
+		for p := range panels {
 			b.multiply(p, z, len(class), w)
 		}
 		b.judge(t, class, rows.weight)
 		if t.gradient == nil {
 			continue
 		}
-		for p := range b.panels() {
+		for p := range panels {
 			b.addGradient(t, p, z, len(class))
 		}
 	}
@@ -45,7 +50,7 @@ func (b *batch) add(t *total, rows classRows, w weights) {
 
 // multiply computes the logits of one panel of columns.
 func (b *batch) multiply(panel int, z []float32, rows int, w weights) {
-	m := b.features
+	m := b.model.features
 	logits := b.logits[panel*batchRows*thin.Columns:][:batchRows*thin.Columns]
 	for n := range rows {
 		copy(logits[n*thin.Columns:][:thin.Columns], w.bias[panel*thin.Columns:])
@@ -61,7 +66,7 @@ func (b *batch) multiply(panel int, z []float32, rows int, w weights) {
 	}
 }
 
-// judge turns logits into losses and residuals of rows with a weight.
+// judge turns logits into losses and residuals of rows, each counting weight times.
 func (b *batch) judge(t *total, class []int32, weight float64) {
 	stride := batchRows * thin.Columns
 	for n, c := range class {
@@ -69,10 +74,10 @@ func (b *batch) judge(t *total, class []int32, weight float64) {
 			b.f[k] = b.logits[k/thin.Columns*stride+n*thin.Columns+k%thin.Columns]
 		}
 		loss, curvature := t.loss, t.curvature
-		if b.binary {
+		if b.model.binary {
 			t.addBinary(b.f, c)
 		} else {
-			t.addRow(b.f, b.column[c], b.unseenLogits(t))
+			t.addRow(b.f, b.model.column[c], b.unseenLogits(t))
 		}
 		if weight != 1 {
 			t.loss = loss + float64(weight*(t.loss-loss))
@@ -89,16 +94,18 @@ func (b *batch) judge(t *total, class []int32, weight float64) {
 	}
 }
 
+// unseenLogits returns the logits of classes without a column, which only count when rows are
+// judged.
 func (b *batch) unseenLogits(t *total) []float64 {
 	if t.gradient != nil {
 		return nil
 	}
-	return b.unseen
+	return b.model.unseen
 }
 
 // addBinary replaces the logit of class 1 by p − y.
 func (t *total) addBinary(f []float64, class int32) {
-	against := f[0] // the logit of the other class
+	against := f[0] // logit of the other class
 	if class == 1 {
 		against = -against
 	}
@@ -115,8 +122,8 @@ func (t *total) addBinary(f []float64, class int32) {
 	}
 }
 
-// addRow replaces the logits of a row by p − y. column is that of its class, −1 for none; unseen are additional
-// logits.
+// addRow replaces the logits of a row by p − y. column belongs to the class of the row, −1 for
+// none. unseen are additional logits.
 func (t *total) addRow(f []float64, column int, unseen []float64) {
 	top := slices.Max(f)
 	own := 0.0
@@ -146,9 +153,9 @@ func (t *total) addRow(f []float64, column int, unseen []float64) {
 
 // addGradient adds the products of the features with the residuals of one panel of columns.
 func (b *batch) addGradient(t *total, panel int, z []float32, rows int) {
-	m := b.features
+	m := b.model.features
 	residual := b.residual[panel*batchRows*thin.Columns:][:rows*thin.Columns]
-	gradient := t.gradient[panel*b.paddedFeatures()*thin.Columns:]
+	gradient := t.gradient[panel*b.model.paddedFeatures()*thin.Columns:]
 	whole := m / thin.TileRows * thin.TileRows
 	for j := 0; j < whole; j += thin.TileRows {
 		thin.Products(gradient[j*thin.Columns:], z[j:], m, 1, residual, rows)

@@ -105,8 +105,8 @@ func TestLogisticOfConstantFeatures(t *testing.T) {
 	}
 }
 
-// The search says so if it cannot reach the required precision.
-func TestDescentReportsWhatDoesNotConverge(t *testing.T) {
+// A descent that cannot reach the required precision reports it.
+func TestDescentReportsMissingConvergence(t *testing.T) {
 	d := &descent{
 		value: func(x, gradient []float64) float64 {
 			gradient[0] = math.Copysign(1, x[0]) // never smaller

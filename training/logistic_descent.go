@@ -6,43 +6,43 @@ import (
 )
 
 const (
-	// pathTolerance and lastTolerance are the relative gradients at which a model counts as found: the first for
-	// comparing levels of λ, whose losses are then off by a thousandth at most in practice, the second for the last
-	// model.
+	// pathTolerance and lastTolerance are the relative gradients at which a descent has converged.
+	// pathTolerance is enough for comparing levels of λ, because in practice losses are then off by
+	// at most a thousandth. lastTolerance is for the final model.
 	pathTolerance, lastTolerance = 1e-3, 3e-4
-	// maxIterations is the number of iterations after which the search is given up.
+	// maxIterations bounds the iterations of a descent.
 	maxIterations = 1000
 	// memory is the number of steps from which the curvature is estimated.
 	memory = 20
-	// sufficient and curved are the constants of the Wolfe conditions, noise is the share by which
+	// sufficient and curved are the constants of the Wolfe conditions. noise is the share by which
 	// rounding may raise the value.
 	sufficient, curved, noise = 1e-4, 0.9, 1e-7
 	// maxTrials is the most points that a line search may try.
 	maxTrials = 30
 )
 
-// Convergence says how a model was found by iterations.
+// Convergence describes a descent.
 type Convergence struct {
-	Lambda float64 `json:"lambda"`
-	// Iterations are steps.
-	Iterations int `json:"iterations"`
-	// RelativeGradient is the norm of the gradient as a share of that at the constant model, both in the metric of the
-	// preconditioner: its square is roughly the share of the possible gain that is left.
+	Lambda     float64 `json:"lambda"`
+	Iterations int     `json:"iterations"`
+	// RelativeGradient is the norm of the gradient as a share of that at the constant model, both
+	// in the metric of the preconditioner. Its square is roughly the share of the possible gain
+	// that is left.
 	RelativeGradient float64 `json:"relative_gradient"`
-	// Converged means that RelativeGradient is small enough. Otherwise the iterations reached their limit or the
-	// rounding of the objective.
+	// Converged reports whether RelativeGradient is small enough. If not, the iterations reached
+	// their limit or the rounding of the objective.
 	Converged bool `json:"converged"`
 }
 
-// descent minimises a convex function by L-BFGS (Nocedal, Wright, Numerical Optimization, §7.2) with a preconditioner
-// in place of the initial inverse Hessian, scaled as usual by the last step.
+// descent minimises a convex function by L-BFGS (Nocedal, Wright, Numerical Optimization, §7.2)
+// with a preconditioner in place of the initial inverse Hessian, scaled as usual by the last step.
 type descent struct {
 	value        func(x, gradient []float64) float64
 	precondition func(dst, gradient []float64)
-	reference    float64 // norm of the gradient of the constant model
+	reference    float64 // norm of the gradient at the constant model
 	tolerance    float64
 
-	steps []step // the last ones, oldest first
+	steps []step // last steps, oldest first
 	found Convergence
 }
 
@@ -64,7 +64,7 @@ func (d *descent) at(x []float64) *point {
 	return p
 }
 
-// run returns the minimum, starting from now.
+// run descends from now to the minimum.
 func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, error) {
 	d.scale(now)
 	for !d.done(now) && d.found.Iterations < maxIterations {
@@ -73,7 +73,7 @@ func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, 
 		}
 		next := d.search(now, d.direction(now))
 		if next == nil && len(d.steps) > 0 {
-			d.steps = nil // the steps may be misleading
+			d.steps = nil // their curvature may be wrong here
 			next = d.search(now, d.direction(now))
 		}
 		if next == nil {
@@ -104,7 +104,11 @@ func (d *descent) done(p *point) bool {
 
 // remember keeps the step from one point to another.
 func (d *descent) remember(from, to *point) {
-	s := step{s: difference(to.x, from.x), y: difference(to.gradient, from.gradient), py: difference(to.scaled, from.scaled)}
+	s := step{
+		s:  difference(to.x, from.x),
+		y:  difference(to.gradient, from.gradient),
+		py: difference(to.scaled, from.scaled),
+	}
 	product := inner(s.s, s.y)
 	if !(product > 0) {
 		return
@@ -116,8 +120,8 @@ func (d *descent) remember(from, to *point) {
 	d.steps = append(d.steps, s)
 }
 
-// direction returns −H∇, H the estimate of the inverse Hessian. The preconditioner is linear, so it need not be
-// applied again: its product with every y is known.
+// direction returns −H∇, where H estimates the inverse Hessian. The preconditioner is linear and
+// its product with every y is known, so it need not be applied again.
 func (d *descent) direction(p *point) []float64 {
 	q, pq := append([]float64(nil), p.gradient...), append([]float64(nil), p.scaled...)
 	alpha := make([]float64, len(d.steps))
@@ -145,15 +149,17 @@ func (d *descent) direction(p *point) []float64 {
 	return pq
 }
 
-// search looks for a point on the ray that meets the weak Wolfe conditions, by bisection (Lewis, Overton, Mathematical
-// Programming 141 (2013)). If the value only changes by rounding, the slope alone decides (Hager, Zhang, SIAM Journal
-// on Optimization 16 (2005)). It returns nil if there is none.
+// search looks for a point on the ray that meets the weak Wolfe conditions, by bisection (Lewis,
+// Overton, Mathematical Programming 141 (2013)). If the value only changes by rounding, the slope
+// alone decides (Hager, Zhang, SIAM Journal on Optimization 16 (2005)). It returns nil if it finds
+// no such point.
 func (d *descent) search(from *point, direction []float64) *point {
 	slope := inner(from.gradient, direction)
 	if !(slope < 0) {
 		return nil
 	}
-	low, high, length := 0.0, math.Inf(1), 1.0
+	low, high := 0.0, math.Inf(1)
+	length := 1.0
 	for range maxTrials {
 		x := append([]float64(nil), from.x...)
 		addMultiple(x, length, direction)

@@ -7,28 +7,28 @@ import (
 )
 
 const (
-	// batchRows is the number of rows whose logits are computed before their part of the gradient, so that their
-	// features are read from memory once.
+	// batchRows is the number of rows of which logits, then gradient are computed, so that features
+	// are read from memory once.
 	batchRows = thin.BlockTerms
-	// lossParts is the number of parts that the rows are cut into; parts are summed in order. There are fewer parts if
-	// their gradients would take more than partBytes.
+	// lossParts is the number of parts of the rows. Parts are summed in order. It is lower if the
+	// gradients of the parts would take more than partBytes.
 	lossParts, partBytes = 32, 128 << 20
 )
 
-// softmax is the loss of linear models of rows as a function of their weights x: θ of one column after another, each of
-// M weights, then the intercepts if there are any. There is a column for each class that has rows, but only one for two
-// classes: the logit of the second.
+// softmax is the loss of linear models as a function of their weights x: θ of one column after
+// another, each of M weights, then any intercepts. Each class with rows has a column. Two classes
+// share one column, the logit of the second class.
 //
-// With an intercept the model of column k is x_k0 + θ_k·(z − z̄), where z̄ is the mean of the rows it is fitted to: the
-// intercepts then hardly depend on the other weights.
+// With an intercept the model of column k is x_k0 + θ_k·(z − z̄), where z̄ is the mean of the rows
+// of the fit, so that intercepts hardly depend on the other weights.
 type softmax struct {
 	features int
 	columns  int
 	binary   bool      // the one column is the logit of class 1 against class 0
 	column   []int     // of each class, −1 for none
-	unseen   []float64 // the logits of classes without a column: they count when rows are judged
+	unseen   []float64 // logits of classes without a column, which only count when rows are judged
 	mean     []float64 // z̄, nil without an intercept
-	room     []*batch  // one for each goroutine
+	room     []*batch  // memory of each goroutine
 }
 
 // total is the result of one pass over rows.
@@ -39,7 +39,7 @@ type total struct {
 	gradient  []float64 // [panel][padded M][thin.Columns] Σ (p − y)·z, nil when rows are judged
 }
 
-// panels returns the number of thin matrices needed to hold a value for each column.
+// panels returns the number of thin matrices that hold a value for each column.
 func (s *softmax) panels() int { return kernel.RoundUp(s.columns, thin.Columns) / thin.Columns }
 
 func (s *softmax) paddedFeatures() int { return kernel.RoundUp(s.features, thin.TileRows) }
@@ -70,8 +70,9 @@ func (s *softmax) pack(x []float64) weights {
 	return w
 }
 
-// pass sums the loss over the rows, and for fitting also its gradient; otherwise it judges them. The parts of the rows
-// do not depend on the number of goroutines and are summed in order, so the bits of the sum do not depend on it either.
+// pass sums the loss over the rows. With fit it also sums the gradient, otherwise it judges the
+// rows. The parts of the rows do not depend on the number of goroutines and are summed in order,
+// and so neither do the bits of the sum.
 func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	w := s.pack(x)
 	parts := make([]total, s.parts(len(rows.blocks)))
@@ -80,7 +81,7 @@ func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 		s.room = append(s.room, newBatch(s))
 	}
 	parallel.Tasks(workers, len(parts), func(worker, i int) {
-		part := s.newTotal(fit) // separate from the parts of others, which change as often
+		part := s.newTotal(fit) // in memory of its own, away from parts that other goroutines change as often
 		for _, block := range rows.blocks[len(rows.blocks)*i/len(parts) : len(rows.blocks)*(i+1)/len(parts)] {
 			s.room[worker].add(&part, block, w)
 		}
@@ -93,7 +94,7 @@ func (s *softmax) pass(rows *Rows, x []float64, fit bool) total {
 	return sum
 }
 
-// parts returns the number of parts for this many blocks of rows.
+// parts returns the number of parts of a number of blocks of rows.
 func (s *softmax) parts(blocks int) int {
 	affordable := partBytes / (8 * s.panels() * s.paddedFeatures() * thin.Columns)
 	return min(blocks, lossParts, max(affordable, 2))

@@ -7,28 +7,30 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// logisticPath fits the levels of a grid in turn, from the largest down, and judges each on left-out rows.
+// logisticPath fits the levels of a grid in turn, from the largest down, and judges each on rows
+// left out of the fit.
 type logisticPath struct {
 	grid    Grid
 	factor  *linear.Cholesky
 	problem *logistic
-	heldOut *Rows  // what is judged by
-	rungs   []rung // the levels tried, falling
+	heldOut *Rows  // judge the levels
+	rungs   []rung // levels tried, descending
 	best    rung
 }
 
-// rung is one level that was tried.
+// rung is a level that was tried.
 type rung struct {
 	answer
 	level float64
-	loss  float64 // mean log loss on left-out rows
+	loss  float64 // mean log loss on the held-out rows
 }
 
-// clearRise is the share by which a loss must exceed the best to end the search. Held-out losses fall and then rise as
-// λ falls, and the smallest λ take the longest.
+// clearRise is the share by which a loss must exceed the best to end the search. As λ falls,
+// held-out losses fall and then rise, and the smallest λ take the longest.
 const clearRise = 0.05
 
-// walk tries the levels of the grid, continues below while the lowest is the best, and ends early if the loss rises.
+// walk tries the levels of the grid, continues below the lowest while it is the best, and ends
+// early if the loss rises.
 func (p *logisticPath) walk(ctx context.Context) error {
 	levels := slices.Clone(p.grid.levels())
 	slices.Reverse(levels)
@@ -48,8 +50,9 @@ func (p *logisticPath) walk(ctx context.Context) error {
 	return nil
 }
 
-// rising reports whether the last level was clearly worse than the best. As long as the largest λ is the best, losses may
-// still fall: where most rows are older than a change, a little of what they teach is worse than nothing.
+// rising reports whether the last level was clearly worse than the best. While the largest λ is the
+// best, the loss may still fall later: where most rows are older than a change, a model that
+// follows them a little is worse than a constant.
 func (p *logisticPath) rising() bool {
 	return p.best.level < p.rungs[0].level && p.rungs[len(p.rungs)-1].loss > p.best.loss*(1+clearRise)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/thin"
 )
 
-// logistic is the problem of one set of rows: J(x) = (1/N) Σ loss + λ‖θ‖² for any λ.
+// logistic is the problem for one set of rows: J(x) = (1/N) Σ loss + λ‖θ‖² for any λ.
 type logistic struct {
 	*softmax
-	*system // second moments of the features, for the preconditioner and the scale of λ
+	moments *system // of the features, for the preconditioner and the scale of λ
 	rows    *Rows
 	prior   []float64 // rows of each class
 
 	start      []float64 // x of the constant model
-	startSlope []float64 // its gradient, which does not depend on λ
+	startSlope []float64 // gradient at start, which does not depend on λ
 }
 
 func newLogistic(rows *Rows, intercept bool) (*logistic, error) {
@@ -23,7 +23,7 @@ func newLogistic(rows *Rows, intercept bool) (*logistic, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &logistic{system: sys, rows: rows, prior: rows.counts(), softmax: &softmax{features: rows.features}}
+	p := &logistic{moments: sys, rows: rows, prior: rows.counts(), softmax: &softmax{features: rows.features}}
 	p.chooseColumns()
 	if intercept {
 		p.mean = sys.zMean
@@ -34,13 +34,14 @@ func newLogistic(rows *Rows, intercept bool) (*logistic, error) {
 	return p, nil
 }
 
-// chooseColumns gives a column to each class. With an intercept, a class without rows would be driven to −∞: it gets no
-// column but the logit −log 2N, N rows against half a row of its own, and so does the other of two classes.
+// chooseColumns gives a column to each class. With an intercept, the fit would drive a class
+// without rows to −∞. Such a class gets no column but the logit −log 2N: N rows against half a row
+// of its own. With two classes the other one gets none either.
 func (p *logistic) chooseColumns() {
 	p.column = make([]int, len(p.prior))
 	for class, n := range p.prior {
 		p.column[class] = p.columns
-		if n == 0 && p.intercept {
+		if n == 0 && p.moments.intercept {
 			p.column[class] = -1
 			p.unseen = append(p.unseen, -math.Log(2*p.rows.weight()))
 			continue
@@ -55,7 +56,7 @@ func (p *logistic) chooseColumns() {
 // constant returns the best model that ignores all features.
 func (p *logistic) constant() []float64 {
 	weights := p.columns * p.features
-	if !p.intercept {
+	if !p.moments.intercept {
 		return make([]float64, weights)
 	}
 	x := make([]float64, weights+p.columns)
@@ -76,7 +77,7 @@ func (p *logistic) constant() []float64 {
 	return x
 }
 
-// from returns an answer of another problem, on some of the rows of p, as an answer of p.
+// from turns an answer of another problem, with some of the rows of p, into an answer of p.
 func (p *logistic) from(other *logistic, a answer) answer {
 	if p.columns != other.columns || p.binary != other.binary {
 		return answer{x: p.start}
@@ -93,8 +94,9 @@ func (p *logistic) from(other *logistic, a answer) answer {
 	return a
 }
 
-// evaluate returns J(x), sets gradient to that of J, and returns the mean curvature of the loss: the mean eigenvalue of
-// diag(p) − ppᵀ over rows and over the directions in which probabilities can change.
+// evaluate returns J(x), sets gradient to that of J, and returns the mean curvature of the loss:
+// the mean eigenvalue of diag(p) − ppᵀ over rows and over the directions in which probabilities can
+// change.
 func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curvature float64) {
 	t := p.pass(p.rows, x, true)
 	m, n := p.features, p.rows.weight()
@@ -107,8 +109,9 @@ func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curva
 			if p.mean != nil {
 				g -= float64(p.mean[j] * t.residual[k])
 			}
-			// A feature without a second moment is constant (with an intercept) or zero: its slope is rounding.
-			if p.a.At(j, j) == 0 {
+			// A feature without a second moment is constant (with an intercept) or zero: its slope
+			// is rounding.
+			if p.moments.a.At(j, j) == 0 {
 				g = 0
 			}
 			gradient[k*m+j] = g/n + float64(2*lambda*v)
@@ -120,7 +123,7 @@ func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curva
 	return t.loss/n + float64(lambda*square), t.curvature / (n * float64(p.freedom()))
 }
 
-// freedom is the number of directions in which the probabilities of a row can change.
+// freedom returns the number of directions in which the probabilities of a row can change.
 func (p *logistic) freedom() int {
 	if p.binary {
 		return 1
@@ -131,10 +134,10 @@ func (p *logistic) freedom() int {
 // lambdaOf returns the λ of a level.
 func (p *logistic) lambdaOf(g Grid, level float64) float64 {
 	if g.relative() {
-		level *= p.scale
+		level *= p.moments.scale
 	}
 	if level == 0 {
-		level = p.rounding / 4
+		level = p.moments.rounding / 4
 	}
 	if level == 0 {
 		return 1 // nothing varies

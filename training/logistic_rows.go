@@ -2,17 +2,18 @@ package training
 
 import "fmt"
 
-// rowBlock is the number of rows that Rows keeps in one block.
+// rowBlock is the number of rows in a block of Rows.
 const rowBlock = 1024
 
-// Rows are rows of M features with their classes, kept in memory for the logistic loss, whose gradient cannot be
-// computed from sums of one pass. They take 4·(M+1) bytes per row. Rows belong to one goroutine.
+// Rows are rows of M features with their classes. They are kept in memory for the logistic loss,
+// whose gradient cannot be computed from the sums of one pass, and take 4·(M+1) bytes each. Rows
+// belong to one goroutine.
 type Rows struct {
 	features int
 	classes  int
 	rows     int
 	blocks   []classRows
-	shared   bool // the last block belongs to other Rows as well
+	shared   bool // the last block also belongs to other Rows
 }
 
 // classRows are some rows: z is row-major, len(class)×M.
@@ -22,8 +23,8 @@ type classRows struct {
 	weight float64 // of each row
 }
 
-// NewRows returns an empty Rows for that many features and classes 0..classes-1. It panics unless features is
-// positive and classes is 2 or more.
+// NewRows returns an empty Rows for the given number of features and classes 0..classes-1. It
+// panics unless features is positive and classes is 2 or more.
 func NewRows(features, classes int) *Rows {
 	if features <= 0 || classes < 2 {
 		panic(fmt.Sprintf("training: rows of %d features in %d classes", features, classes))
@@ -34,11 +35,12 @@ func NewRows(features, classes int) *Rows {
 // Len returns the number of rows.
 func (r *Rows) Len() int { return r.rows }
 
-// Bytes returns the memory that the values of the rows take.
+// Bytes returns the memory of the values of the rows.
 func (r *Rows) Bytes() int64 { return int64(r.rows) * int64(r.features+1) * 4 }
 
-// Add copies rows: z is len(class)×M, row-major and finite. The result is the same however a sequence of rows is cut
-// into calls. It panics if the lengths do not match or a class does not exist.
+// Add copies rows: z is len(class)×M, row-major and finite. The result is the same however a
+// sequence of rows is cut into calls. It panics if the lengths do not match or a class does not
+// exist.
 func (r *Rows) Add(z []float32, class []int32) {
 	if len(z) != len(class)*r.features {
 		panic(fmt.Sprintf("training: %d rows of %d features, given %d values", len(class), r.features, len(z)))
@@ -58,7 +60,7 @@ func (r *Rows) Add(z []float32, class []int32) {
 	}
 }
 
-// open returns the block for the next row. All blocks but the first are allocated at full size.
+// open returns the block for the next row. Every block but the first is allocated at full size.
 func (r *Rows) open() *classRows {
 	last := len(r.blocks) - 1
 	switch {
@@ -75,8 +77,8 @@ func (r *Rows) open() *classRows {
 	return &r.blocks[last+1]
 }
 
-// Append adds the rows of other, each of which counts weight times, above 0, without copying their values. Neither may
-// be given more rows while both are in use. It panics if the shapes differ.
+// Append adds the rows of other without copying their values; each counts weight > 0 times. No rows
+// may be added to either while both are used. It panics if the shapes differ.
 func (r *Rows) Append(other *Rows, weight float64) {
 	r.checkShape(other)
 	for _, b := range other.blocks {
@@ -111,8 +113,8 @@ func (r *Rows) weight() float64 {
 	return sum
 }
 
-// Keep drops the rows for which keep is false, and frees the memory of most of them. Rows appended to others must not
-// be used there any more.
+// Keep drops the rows for which keep is false and frees the memory of most of them. Other Rows to
+// which r was appended become invalid.
 func (r *Rows) Keep(keep func(row int) bool) {
 	number, kept := 0, 0
 	for _, b := range r.blocks {
@@ -183,7 +185,7 @@ func (r *Rows) MajorityClass() int32 {
 	return int32(best)
 }
 
-// sums returns the second moments of the features.
+// sums returns the second moments of the features. Blocks of equal weight are summed together.
 func (r *Rows) sums() *Sums {
 	none := make([]float32, rowBlock)
 	all := NewSums(r.features, 1)

@@ -2,19 +2,19 @@ package training
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// preconditioner solves with c·A + 2λI, A the second moments of the features, for the weights of every column, and
-// divides the slopes of intercepts by c. The Hessian of the mean loss is at most ½(I − 11ᵀ/K) ⊗ A (Böhning, Annals of
-// the Institute of Statistical Mathematics 44 (1992)), ¼A for two classes, and has this form if all rows are equally
-// uncertain; c is the mean curvature in place of the bound, which is several times too large for many classes.
+// preconditioner solves with c·A + 2λI for the weights of every column, where A is the second
+// moments of the features, and divides the slopes of intercepts by c. The Hessian of the mean loss
+// is at most ½(I − 11ᵀ/K) ⊗ A, or ¼A for two classes (Böhning, Annals of the Institute of
+// Statistical Mathematics 44 (1992)), and has this form if all rows are equally uncertain. For many
+// classes the bound is several times too large, so c is the mean curvature instead.
 type preconditioner struct {
-	*logistic
+	problem   *logistic
 	factor    *linear.Cholesky
 	curvature float64
 	slopes    *linear.Matrix
@@ -25,43 +25,44 @@ const leastCurvature = 1e-6
 
 func (p *logistic) precondition(curvature, lambda float64, factor *linear.Cholesky) (*preconditioner, error) {
 	c := &preconditioner{
-		logistic: p, factor: factor, curvature: max(curvature, leastCurvature),
-		slopes: linear.NewMatrix(p.features, p.columns),
+		problem:   p,
+		factor:    factor,
+		curvature: max(curvature, leastCurvature),
+		slopes:    linear.NewMatrix(p.features, p.columns),
 	}
-	// Rounding can make A indefinite. More is then added to its diagonal, which at worst costs
-	// iterations.
-	shift := max(2*lambda/c.curvature, p.rounding/4)
+	// Rounding can make A indefinite. A larger shift then costs iterations at worst.
+	shift := max(2*lambda/c.curvature, p.moments.rounding/4)
 	for range maxDoublings {
-		if factor.Factor(p.a, shift) {
+		if factor.Factor(p.moments.a, shift) {
 			return c, nil
 		}
 		shift *= 2
 	}
-	return nil, fmt.Errorf("second moments of %d features and %d rows are not positive definite", p.features, p.rows.Len())
+	return nil, errIndefinite(p.features, float64(p.rows.Len()))
 }
 
 // apply sets dst to the preconditioned gradient.
 func (c *preconditioner) apply(dst, gradient []float64) {
-	m := c.features
-	for k := range c.columns {
+	m, columns := c.problem.features, c.problem.columns
+	for k := range columns {
 		for j, v := range gradient[k*m : (k+1)*m] {
 			c.slopes.Set(j, k, v/c.curvature)
 		}
 	}
 	c.factor.Solve(c.slopes)
-	for k := range c.columns {
+	for k := range columns {
 		for j := range m {
 			dst[k*m+j] = c.slopes.At(j, k)
 		}
 	}
-	for i := c.columns * m; i < len(gradient); i++ {
+	for i := columns * m; i < len(gradient); i++ {
 		dst[i] = gradient[i] / c.curvature
 	}
 }
 
-// solver is what solve needs besides the problem.
+// solver holds the other inputs of solve.
 type solver struct {
-	factor    *linear.Cholesky // room for one
+	factor    *linear.Cholesky // memory for one factorisation
 	tolerance float64
 }
 
@@ -69,11 +70,11 @@ type solver struct {
 type answer struct {
 	x      []float64
 	lambda float64
-	steps  []step // the last ones that led there
+	steps  []step // last steps of the descent
 	how    Convergence
 }
 
-// solve minimises J for one λ, starting from the answer for another one or from weights alone.
+// solve minimises J for one λ, starting from the answer for another λ or from weights alone.
 func (p *logistic) solve(ctx context.Context, from answer, lambda float64, with solver) (answer, error) {
 	start := &point{x: from.x, gradient: make([]float64, len(from.x))}
 	value, curvature := p.evaluate(start.x, start.gradient, lambda)
@@ -86,22 +87,23 @@ func (p *logistic) solve(ctx context.Context, from answer, lambda float64, with 
 	c.apply(scaled, p.startSlope)
 	d := &descent{
 		value:        func(x, gradient []float64) float64 { v, _ := p.evaluate(x, gradient, lambda); return v },
-		precondition: c.apply, tolerance: with.tolerance,
-		reference: math.Sqrt(max(0, inner(scaled, p.startSlope))),
-		steps:     c.recast(from.steps, 2*(lambda-from.lambda)),
+		precondition: c.apply,
+		tolerance:    with.tolerance,
+		reference:    math.Sqrt(max(0, inner(scaled, p.startSlope))),
+		steps:        c.recast(from.steps, 2*(lambda-from.lambda)),
 	}
 	x, found, err := d.run(ctx, start)
 	found.Lambda = lambda
 	return answer{x: x, lambda: lambda, steps: d.steps, how: found}, err
 }
 
-// recast returns steps of J for one λ as steps for another, for which the Hessian of the weights has more on its
-// diagonal: what they say about the Hessian of the loss stays valid.
+// recast turns steps of J for one λ into steps for another, for which the Hessian of the weights
+// has more on its diagonal. Their information about the Hessian of the loss stays valid.
 func (c *preconditioner) recast(steps []step, more float64) []step {
 	var kept []step
 	for _, old := range steps {
 		s := step{s: old.s, y: slices.Clone(old.y), py: make([]float64, len(old.y))}
-		weights := c.columns * c.features
+		weights := c.problem.columns * c.problem.features
 		addMultiple(s.y[:weights], more, s.s[:weights])
 		if product := inner(s.s, s.y); product > 0 {
 			s.inverse = 1 / product

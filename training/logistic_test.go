@@ -23,7 +23,8 @@ func problemOf(t *testing.T, rows, features, classes int, intercept bool) *logis
 	return p
 }
 
-// reference computes J, its gradient and its Hessian from the rows in float64, in the variables of x.
+// reference computes J, its gradient and its Hessian from the rows in float64, in the variables of
+// x.
 func (p *logistic) reference(x []float64, lambda float64) (value float64, gradient []float64, hessian *mat.SymDense) {
 	size, m := len(x), p.features
 	gradient, hessian = make([]float64, size), mat.NewSymDense(size, nil)
@@ -47,7 +48,14 @@ func (p *logistic) reference(x []float64, lambda float64) (value float64, gradie
 }
 
 // addReference adds one row.
-func (p *logistic) addReference(x []float64, z []float32, class int32, value *float64, gradient []float64, h *mat.SymDense) {
+func (p *logistic) addReference(
+	x []float64,
+	z []float32,
+	class int32,
+	value *float64,
+	gradient []float64,
+	h *mat.SymDense,
+) {
 	own, sum := p.column[class], 0.0
 	if p.binary { // as softmax against a logit of 0
 		own, sum = 1-int(class), 1
@@ -162,7 +170,7 @@ func TestLogisticGradient(t *testing.T) {
 	}
 }
 
-func TestLogisticOptimumIsThatOfNewton(t *testing.T) {
+func TestLogisticOptimumEqualsNewton(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		for _, intercept := range []bool{true, false} {
 			p := problemOf(t, 150, 7, classes, intercept)
@@ -219,7 +227,8 @@ func TestTrainLogisticChoosesOnHeldOutRows(t *testing.T) {
 	}
 }
 
-// judge returns the mean log loss and the misclassification of a model in percent, from its predictions.
+// judge returns the mean log loss and the misclassification of a model in percent, from its
+// predictions.
 func judge(m *Model, rows *Rows) (loss, wrong float64) {
 	f := make([]float32, m.Outputs)
 	for _, b := range rows.blocks {

@@ -8,11 +8,11 @@ const LossAuto = "auto"
 // Losses lists the names of losses.
 func Losses() []string { return []string{LossAuto, LossSquared, LossLogistic} }
 
-// LossFor returns the loss meant by one of [Losses], for classes or a regression.
+// LossFor resolves one of [Losses] for classes or a regression.
 func LossFor(loss string, classes bool) (string, error) {
 	switch {
 	case loss == LossLogistic && !classes:
-		return "", fmt.Errorf("loss %s is for classes, and the label is a regression's", LossLogistic)
+		return "", fmt.Errorf("loss %s needs classes, but the label is a number", LossLogistic)
 	case loss != LossAuto:
 		return loss, nil
 	case classes:

@@ -5,40 +5,41 @@ import (
 	"strconv"
 )
 
-// Measures say how good predictions are on rows that a model was not fitted on. A figure is nil or missing if it was
-// not measured or is not a number: no rows, a constant label. Misclassification, the relative squared error and the
-// unexplained variance are in percent.
+// Measures are the errors of predictions on rows on which the model was not fitted. A figure is nil
+// or missing if it was not measured or is not a number (no rows, a constant label).
+// Misclassification, the relative squared error and the unexplained variance are in percent.
 type Measures struct {
 	Misclassification    *float64 `json:"misclassification,omitempty"`
-	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"` // 100·Σ(f−y)²/Σy² of coded labels, the paper's figure
-	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`   // 100·Σ(f−y)²/Σ(y−ȳ)², that of a constant is 100
-	// ConstantError is the misclassification of the commonest class in training, or the relative squared error of the
-	// training mean.
+	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"` // the paper's: 100·Σ(f−y)²/Σy², coded labels
+	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`   // 100·Σ(f−y)²/Σ(y−ȳ)², 100 for a constant
+	// ConstantError is the error of the constant predictor: the misclassification of the commonest
+	// class in training, or the relative squared error of the training mean.
 	ConstantError *float64 `json:"constant_error,omitempty"`
-	LogLoss       *float64 `json:"log_loss,omitempty"` // of the logistic loss: mean −log p of the class, in nats
-	// ConstantLogLoss is the least log loss for probabilities that are the same in every row.
+	LogLoss       *float64 `json:"log_loss,omitempty"` // logistic loss: mean −log p of the class, in nats
+	// ConstantLogLoss is the smallest possible log loss for probabilities that are the same in
+	// every row.
 	ConstantLogLoss *float64 `json:"constant_log_loss,omitempty"`
 
 	R2           *float64  `json:"r2,omitempty"`            // 1 − unexplained variance/100
 	RMSE         []float64 `json:"rmse,omitempty"`          // by output, in units of the label
-	MAE          []float64 `json:"mae,omitempty"`           // by output, in units of the label: mean |f−y|
-	ConstantRMSE []float64 `json:"constant_rmse,omitempty"` // the least for a constant: the standard deviation
+	MAE          []float64 `json:"mae,omitempty"`           // mean |f−y| by output, in units of the label
+	ConstantRMSE []float64 `json:"constant_rmse,omitempty"` // standard deviation of the label, the best for a constant
 
-	AUC              *float64         `json:"auc,omitempty"`               // of two classes; a tie counts half
+	AUC              *float64         `json:"auc,omitempty"`               // two classes; a tie counts half
 	AveragePrecision *float64         `json:"average_precision,omitempty"` // of RareClass
-	RareClass        string           `json:"rare_class,omitempty"`        // of two classes the one with less than a tenth of the rows
+	RareClass        string           `json:"rare_class,omitempty"`        // one of two classes, with < 10 % of the rows
 	Recall           []ClassRecall    `json:"recall,omitempty"`            // by number of the class
-	Calibration      []CalibrationBin `json:"calibration,omitempty"`       // of the logistic loss: ten bins of equal width from 0 to 1
+	Calibration      []CalibrationBin `json:"calibration,omitempty"`       // logistic loss: ten equal bins from 0 to 1
 }
 
-// ClassRecall says how many rows of a class were recognised.
+// ClassRecall counts the rows of a class that were recognised.
 type ClassRecall struct {
 	Class string `json:"class"` // its name, or its number
 	Rows  int64  `json:"rows"`
-	Right int64  `json:"right"` // rows for which the class was decided correctly
+	Right int64  `json:"right"` // rows with a correct decision
 }
 
-// Share is the recall, 0 for a class without rows.
+// Share returns the recall, 0 for a class without rows.
 func (r ClassRecall) Share() float64 {
 	if r.Rows == 0 {
 		return 0
@@ -46,12 +47,12 @@ func (r ClassRecall) Share() float64 {
 	return float64(r.Right) / float64(r.Rows)
 }
 
-// CalibrationBin compares the probabilities in a bin with what happened: the probability of the second of two classes;
-// with more, that of the decided class.
+// CalibrationBin compares the probabilities in a bin with the outcomes. The probability is the one
+// of the second of two classes; with more classes, the one of the decided class.
 type CalibrationBin struct {
 	Rows      int64   `json:"rows"`
 	Predicted float64 `json:"predicted"` // mean probability
-	Observed  float64 `json:"observed"`  // share of the rows that are of the class
+	Observed  float64 `json:"observed"`  // share of rows of the class
 }
 
 // Names of the measures by which models are compared.
@@ -61,8 +62,8 @@ const (
 	MeasureRelativeSquaredError = "relative_squared_error"
 )
 
-// Main is the measure by which models are compared, with the value of the constant predictor: misclassification, or the
-// unexplained variance. Either is nil if it was not measured.
+// Main returns the measure by which models are compared, misclassification or unexplained variance,
+// with its value and the value of the constant predictor. A value is nil if it was not measured.
 func (m *Measures) Main() (measure string, value, constant *float64) {
 	if m.Misclassification != nil {
 		return MeasureMisclassification, m.Misclassification, m.ConstantError
@@ -73,8 +74,9 @@ func (m *Measures) Main() (measure string, value, constant *float64) {
 	return MeasureUnexplainedVariance, m.UnexplainedVariance, constant
 }
 
-// NoBetterThanConstant reports that the predictions were measured, and that they beat a constant in no measure that a
-// constant has. If a class is rare, decisions may be those of the constant while probabilities are better.
+// NoBetterThanConstant reports whether the predictions were measured and beat a constant in no
+// measure that a constant has. If a class is rare, decisions may equal those of the constant while
+// probabilities are better.
 func (m *Measures) NoBetterThanConstant() bool {
 	if m.LogLoss != nil && m.ConstantLogLoss != nil && *m.LogLoss < *m.ConstantLogLoss {
 		return false
@@ -83,7 +85,8 @@ func (m *Measures) NoBetterThanConstant() bool {
 	return value != nil && constant != nil && *value >= *constant
 }
 
-// FigureText writes a figure as people do, in four digits or whole: 0.1234, 12.3, 62,510.
+// FigureText writes a figure for people, with four digits or as a whole number: 0.1234, 12.3,
+// 62,510.
 func FigureText(v float64) string {
 	if v < 1e4 || v >= 1e12 {
 		return strconv.FormatFloat(v, 'g', 4, 64)
@@ -101,7 +104,7 @@ type Figure struct {
 	Value float64
 }
 
-// Figures are the measures that are one number, or one for each output ("rmse[1]" for the second of
+// Figures returns the measures with one number, or one for each output ("rmse[1]" for the second of
 // several).
 func (m *Measures) Figures() []Figure {
 	var all []Figure
@@ -109,9 +112,15 @@ func (m *Measures) Figures() []Figure {
 		name  string
 		value *float64
 	}{
-		{MeasureMisclassification, m.Misclassification}, {MeasureRelativeSquaredError, m.RelativeSquaredError},
-		{MeasureUnexplainedVariance, m.UnexplainedVariance}, {"constant_error", m.ConstantError}, {"log_loss", m.LogLoss},
-		{"constant_log_loss", m.ConstantLogLoss}, {"r2", m.R2}, {"auc", m.AUC}, {"average_precision", m.AveragePrecision},
+		{MeasureMisclassification, m.Misclassification},
+		{MeasureRelativeSquaredError, m.RelativeSquaredError},
+		{MeasureUnexplainedVariance, m.UnexplainedVariance},
+		{"constant_error", m.ConstantError},
+		{"log_loss", m.LogLoss},
+		{"constant_log_loss", m.ConstantLogLoss},
+		{"r2", m.R2},
+		{"auc", m.AUC},
+		{"average_precision", m.AveragePrecision},
 		{"calibration_error", m.CalibrationError()},
 	} {
 		if one.value != nil {
@@ -133,8 +142,8 @@ func (m *Measures) Figures() []Figure {
 	return all
 }
 
-// CalibrationError is how far off probabilities are: the mean of |predicted − observed| over the bins, weighted by
-// rows. nil if there are none.
+// CalibrationError returns the mean of |predicted − observed| over the bins, weighted by rows, or
+// nil without rows.
 func (m *Measures) CalibrationError() *float64 {
 	var rows, sum float64
 	for _, b := range m.Calibration {
@@ -144,7 +153,7 @@ func (m *Measures) CalibrationError() *float64 {
 	return measured(sum / rows)
 }
 
-// NothingBeatsConstant is the message for that case.
+// NothingBeatsConstant is the message for models that are no better than a constant.
 const NothingBeatsConstant = "nothing here beats the constant"
 
 // NameClasses replaces the numbers of the classes by their names.

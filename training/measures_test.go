@@ -8,17 +8,38 @@ import (
 )
 
 func TestRegressionMeasuresAreInUnitsOfTheLabel(t *testing.T) {
-	// Labels 1, 10, 100 and predictions 10, 10, 10, given as logarithms: errors 9, 0, −90, mean 37, Σ(y−ȳ)² = 36²+27²+63².
+	// Labels 1, 10, 100 and predictions 10, 10, 10, given as logarithms: errors 9, 0, −90, mean 37,
+	// Σ(y−ȳ)² = 36²+27²+63².
 	r := NewRegression([]float64{0}).InUnits(func(_ int, v float64) float64 { return math.Pow(10, v) })
 	r.Add([]float32{1, 1, 1}, []float32{0, 1, 2}, 3)
 	m := r.Measures()
 	squares, centred := 81.0+8100, 36.0*36+27*27+63*63
-	requireClose(t, "measures", []float64{*m.UnexplainedVariance, *m.R2, m.RMSE[0], m.MAE[0], m.ConstantRMSE[0], *m.RelativeSquaredError},
-		[]float64{100 * squares / centred, 1 - squares/centred, math.Sqrt(squares / 3), 33, math.Sqrt(centred / 3), 100 * 2.0 / 5}, 1e-13)
+	got := []float64{
+		*m.UnexplainedVariance,
+		*m.R2,
+		m.RMSE[0],
+		m.MAE[0],
+		m.ConstantRMSE[0],
+		*m.RelativeSquaredError,
+	}
+	requireClose(t, "measures", got, []float64{
+		100 * squares / centred,
+		1 - squares/centred,
+		math.Sqrt(squares / 3),
+		33,
+		math.Sqrt(centred / 3),
+		100 * 2.0 / 5,
+	}, 1e-13)
 }
 
-func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
-	for v, want := range map[float64]string{0.12346: "0.1235", 12.34: "12.34", 9999: "9999", 62514.6: "62,515", 3e12: "3e+12"} {
+func TestFigureText(t *testing.T) {
+	for v, want := range map[float64]string{
+		0.12346: "0.1235",
+		12.34:   "12.34",
+		9999:    "9999",
+		62514.6: "62,515",
+		3e12:    "3e+12",
+	} {
 		if got := FigureText(v); got != want {
 			t.Errorf("%v: %q, want %q", v, got, want)
 		}
@@ -32,7 +53,9 @@ func TestMeasuresAreNumbersOrMissing(t *testing.T) {
 		t.Errorf("infinite figures are shown: %+v", m)
 	}
 	for name, m := range map[string]Measures{
-		"regression": NewRegression([]float64{0}).Measures(), "classes": NewClassification(3, 0).Measures(), "one infinite": r.Measures(),
+		"regression":   NewRegression([]float64{0}).Measures(),
+		"classes":      NewClassification(3, 0).Measures(),
+		"one infinite": r.Measures(),
 	} {
 		if _, err := json.Marshal(m); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -77,7 +100,7 @@ func naiveRanking(scores []float32, class []int32) (auc, precision float64) {
 	return better / pairs, precision / positive
 }
 
-func TestRankingAgreesWithTheNaiveOne(t *testing.T) {
+func TestRankingEqualsNaiveComputation(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, ties := range []float64{1e6, 8, 1} {
 		var scores []float32
@@ -101,13 +124,14 @@ func TestRankingAgreesWithTheNaiveOne(t *testing.T) {
 	}
 }
 
-func TestProbabilitiesAreJudged(t *testing.T) {
+func TestLogLossAndCalibration(t *testing.T) {
 	logit := func(p float64) float32 { return float32(math.Log(p / (1 - p))) }
 	c := NewClassification(1, 0)
 	c.Logits = true
 	// Four rows at .25, one of them of class 1; two at .95, both of class 1; one at 1 to the last
 	// bit.
-	c.Add([]float32{logit(.25), logit(.25), logit(.25), logit(.25), logit(.95), logit(.95), 100}, []int32{0, 0, 1, 0, 1, 1, 1})
+	low4, high2 := logit(.25), logit(.95)
+	c.Add([]float32{low4, low4, low4, low4, high2, high2, 100}, []int32{0, 0, 1, 0, 1, 1, 1})
 	m := c.Measures()
 	loss := -(3*math.Log(.75) + math.Log(.25) + 2*math.Log(.95)) / 7
 	entropy := -(3*math.Log(3.0/7) + 4*math.Log(4.0/7)) / 7
@@ -116,14 +140,23 @@ func TestProbabilitiesAreJudged(t *testing.T) {
 		t.Fatalf("%d bins", len(m.Calibration))
 	}
 	low, high := m.Calibration[2], m.Calibration[9]
-	requireClose(t, "bins", []float64{float64(low.Rows), low.Predicted, low.Observed, float64(high.Rows), high.Predicted, high.Observed},
+	bins := []float64{
+		float64(low.Rows),
+		low.Predicted,
+		low.Observed,
+		float64(high.Rows),
+		high.Predicted,
+		high.Observed,
+	}
+	requireClose(t, "bins", bins,
 		[]float64{4, .25, .25, 3, (1.9 + 1) / 3, 1}, 1e-7)
-	if r := m.Recall; len(r) != 2 || r[0].Right != 3 || r[0].Rows != 3 || r[1].Right != 3 || r[1].Rows != 4 || r[1].Share() != .75 {
+	if r := m.Recall; len(r) != 2 || r[0].Right != 3 || r[0].Rows != 3 ||
+		r[1].Right != 3 || r[1].Rows != 4 || r[1].Share() != .75 {
 		t.Errorf("recall %+v", m.Recall)
 	}
 }
 
-func TestProbabilitiesOfManyClassesAreThoseDecidedFor(t *testing.T) {
+func TestCalibrationOfManyClassesUsesTheDecidedClass(t *testing.T) {
 	c := NewClassification(3, 0)
 	c.Logits = true
 	row := []float32{float32(math.Log(.7)), float32(math.Log(.2)), float32(math.Log(.1))}
@@ -131,7 +164,8 @@ func TestProbabilitiesOfManyClassesAreThoseDecidedFor(t *testing.T) {
 		c.Add(row, []int32{class})
 	}
 	m := c.Measures()
-	requireClose(t, "log loss, bin", []float64{*m.LogLoss, float64(m.Calibration[7].Rows + m.Calibration[6].Rows), *m.ConstantLogLoss},
+	inBins := float64(m.Calibration[7].Rows + m.Calibration[6].Rows)
+	requireClose(t, "log loss, bin", []float64{*m.LogLoss, inBins, *m.ConstantLogLoss},
 		[]float64{-math.Log(.7*.2*.1) / 3, 3, math.Log(3)}, 1e-6)
 	if m.AUC != nil {
 		t.Error("three classes have an AUC")
@@ -142,19 +176,25 @@ func TestProbabilitiesOfManyClassesAreThoseDecidedFor(t *testing.T) {
 	}
 }
 
-func TestWhatTheConstantIsBeatenBy(t *testing.T) {
+func TestNoBetterThanConstant(t *testing.T) {
 	f := func(v float64) *float64 { return &v }
 	for name, c := range map[string]struct {
 		measures Measures
 		want     bool
 	}{
-		"not measured":        {Measures{}, false},
-		"fewer errors":        {Measures{Misclassification: f(9), ConstantError: f(10)}, false},
-		"as many errors":      {Measures{Misclassification: f(10), ConstantError: f(10)}, true},
-		"a rare class ranked": {Measures{Misclassification: f(10), ConstantError: f(10), LogLoss: f(.2), ConstantLogLoss: f(.3)}, false},
-		"probabilities worse": {Measures{Misclassification: f(10), ConstantError: f(10), LogLoss: f(.4), ConstantLogLoss: f(.3)}, true},
-		"explains nothing":    {Measures{UnexplainedVariance: f(100.5)}, true},
-		"explains something":  {Measures{UnexplainedVariance: f(99)}, false},
+		"not measured":   {Measures{}, false},
+		"fewer errors":   {Measures{Misclassification: f(9), ConstantError: f(10)}, false},
+		"as many errors": {Measures{Misclassification: f(10), ConstantError: f(10)}, true},
+		"a rare class ranked": {
+			Measures{Misclassification: f(10), ConstantError: f(10), LogLoss: f(.2), ConstantLogLoss: f(.3)},
+			false,
+		},
+		"probabilities worse": {
+			Measures{Misclassification: f(10), ConstantError: f(10), LogLoss: f(.4), ConstantLogLoss: f(.3)},
+			true,
+		},
+		"explains nothing":   {Measures{UnexplainedVariance: f(100.5)}, true},
+		"explains something": {Measures{UnexplainedVariance: f(99)}, false},
 	} {
 		if got := c.measures.NoBetterThanConstant(); got != c.want {
 			t.Errorf("%s: %v", name, got)
@@ -162,7 +202,7 @@ func TestWhatTheConstantIsBeatenBy(t *testing.T) {
 	}
 }
 
-func TestPairedStandardErrorIsThatOfOtherSamples(t *testing.T) {
+func TestPairedStandardErrorEqualsSpreadOverSamples(t *testing.T) {
 	const samples, rows = 400, 200
 	random := rand.New(rand.NewPCG(3, 4))
 	for name, outputs := range map[string]int{"one output": 1, "two outputs": 2} {

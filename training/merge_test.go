@@ -23,8 +23,8 @@ func (t table) join(other table) table {
 	return t
 }
 
-// requireNaiveModel trains on sums of the rows of d and compares the model with one computed from the rows
-// themselves.
+// requireNaiveModel trains on sums of the rows of d and compares the model with one computed from
+// the rows themselves.
 func requireNaiveModel(t *testing.T, what string, fit, heldOut *Sums, d table) {
 	t.Helper()
 	const lambda = 1e-3
@@ -37,7 +37,8 @@ func requireNaiveModel(t *testing.T, what string, fit, heldOut *Sums, d table) {
 	requireClose(t, what+": intercept", f.Model.Intercept, theta0, 1e-4)
 }
 
-// One row is so far off that, about its value, the spread of all rows would be lost in the rounding of float32.
+// One row is so far off that, about its value, the spread of all rows would be lost in the rounding
+// of float32.
 func TestSmallSumWithFarShiftDoesNotDrownALargeOne(t *testing.T) {
 	far, near := lineTable(1, 1, 1e4, 1), lineTable(2, 1e5, 0, 2)
 	all := far.join(near)
@@ -50,8 +51,8 @@ func TestSmallSumWithFarShiftDoesNotDrownALargeOne(t *testing.T) {
 	requireNaiveModel(t, "small beside large", far.sums(), near.sums(), all)
 }
 
-// No single part outweighs the rows so far: their shift stays where hardly any row is. What merging added was summed
-// about other shifts, and has their rounding.
+// No single part outweighs the rows so far, so the shift stays far from most rows. Merged rows were
+// summed about other shifts and have the rounding of those.
 func TestManySmallSumsFarFromTheFirst(t *testing.T) {
 	const times, rows = 45000, 2
 	first, part := lineTable(3, rows, 0, 2), lineTable(4, rows, 1e5, 2)

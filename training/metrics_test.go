@@ -3,8 +3,8 @@ package training
 import "testing"
 
 func TestRegressionByHand(t *testing.T) {
-	// y = 1, 2, 3, 6: Σy² = 50, ȳ = 3, Σ(y−ȳ)² = 14; errors 1, 0, −1, 2: Σ(f−y)² = 6; the training mean 2
-	// errs by 1, 0, −1, −4: 18.
+	// y = 1, 2, 3, 6: Σy² = 50, ȳ = 3, Σ(y−ȳ)² = 14; errors 1, 0, −1, 2: Σ(f−y)² = 6; the training
+	// mean 2 errs by 1, 0, −1, −4: 18.
 	r := NewRegression([]float64{2})
 	r.Add([]float32{2, 2, 2, 8}, []float32{1, 2, 3, 6}, 4)
 	requireClose(t, "metrics",
@@ -16,7 +16,8 @@ func TestRegressionAveragesPercentagesOverOutputs(t *testing.T) {
 	// Output 0: y = ±1 predicted as 0: 100 %. Output 1: y = ±1000 predicted exactly: 0 %.
 	r := NewRegression([]float64{0, 0})
 	r.Add([]float32{0, 1000, 0, -1000}, []float32{1, 1000, -1, -1000}, 2)
-	requireClose(t, "metrics", []float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantError()}, []float64{50, 50, 100}, 1e-14)
+	got := []float64{r.RelativeSquaredError(), r.UnexplainedVariance(), r.ConstantError()}
+	requireClose(t, "metrics", got, []float64{50, 50, 100}, 1e-14)
 }
 
 func TestRegressionWithoutVarianceIsFinite(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/dots"
 )
 
-// LossSquared names the squared loss (f − y)².
+// LossSquared is the name of the squared loss (f − y)².
 const LossSquared = "squared"
 
 // Model is a linear model on a feature set: f_k(z) = Intercept[k] + Σ_m Theta[k·M+m]·z_m.
@@ -16,7 +16,7 @@ type Model struct {
 	Outputs   int       `json:"outputs"`   // K
 	Theta     []float64 `json:"theta"`     // [K*M], output-major
 	Intercept []float64 `json:"intercept"` // [K], zeros if trained without
-	Lambda    float64   `json:"lambda"`    // the λ of the objective it minimises
+	Lambda    float64   `json:"lambda"`    // of the objective that the model minimises
 	Loss      string    `json:"loss"`      // LossSquared or LossLogistic
 }
 
@@ -35,9 +35,9 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict writes f_k of each row into dst (rows×K, row-major); z is rows×M, row-major. Products and sums are in
-// float64, in an order that is the same on every processor. Nothing is allocated. It panics if the lengths do not
-// match.
+// Predict writes f_k of each row into dst (rows×K, row-major); z is rows×M, row-major. Products and
+// sums are in float64, in an order that is the same on every processor. Nothing is allocated. It
+// panics if the lengths do not match.
 func (m *Model) Predict(dst []float32, z []float32, rows int) {
 	if rows < 0 || len(z) != rows*m.Features || len(dst) != rows*m.Outputs {
 		panic(fmt.Sprintf("training: prediction of %d rows by %d features and %d outputs, given %d and %d values",

@@ -24,10 +24,11 @@ type moments struct {
 	constant int            // number of features that do not vary
 }
 
-// centre computes the moments of sums: with coded values c = (v − shift)·scale, cov(a, b) = (Σ c_a c_b/N − c̄_a
-// c̄_b)/(scale_a scale_b). A variance that may be nothing but rounding of the sums counts as zero, with all its
-// covariances: such a feature or output is constant. Products are rounded before they are added, here as everywhere in
-// this package, so that no compiler fuses them and every processor has the same bits.
+// centre computes the moments of sums. With coded values c = (v − shift)·scale, cov(a, b) = (Σ c_a
+// c_b/N − c̄_a c̄_b)/(scale_a scale_b). A variance that may consist of rounding errors alone counts
+// as zero, with all its covariances: such a feature or output is constant. Products are rounded
+// before they are added, here as everywhere in this package, so that no compiler fuses them and
+// every processor has the same bits.
 func centre(g *gram.Moments) (*moments, error) {
 	c := &moments{
 		rows: g.Rows(), features: g.Features(), outputs: g.Outputs(),
@@ -61,21 +62,24 @@ func columnMean(g *gram.Moments, i int) float64 {
 
 // centred reads covariances from sums.
 type centred struct {
-	*gram.Moments
+	sums *gram.Moments
 	rows float64
 	mean []float64 // of the coded values of each column
 	unit []float64 // 1/scale of a column that varies, else 0
 }
 
-// newCentred finds out which columns vary. Sums of blocks have a relative error of at most kernel.BlockRows·2⁻²⁴ if all
-// their terms have one sign (Higham, Accuracy and Stability of Numerical Algorithms, §4.2), and the squared mean twice
-// as much. What merging moved about another shift only has the rounding of float64, for which wide leaves room.
+// newCentred determines which columns vary. Sums of blocks have a relative error of at most
+// kernel.BlockRows·2⁻²⁴ if all their terms have one sign (Higham, Accuracy and Stability of
+// Numerical Algorithms, §4.2), and the squared mean twice that. Sums that merging moved to another
+// shift only have the rounding of float64, for which wide leaves room.
 func newCentred(g *gram.Moments) *centred {
 	const tolerance, wide = 3 * kernel.BlockRows * unit, 0x1p-40
 	columns := g.Features() + g.Outputs()
 	c := &centred{
-		Moments: g, rows: g.Rows(),
-		mean: make([]float64, columns), unit: make([]float64, columns),
+		sums: g,
+		rows: g.Rows(),
+		mean: make([]float64, columns),
+		unit: make([]float64, columns),
 	}
 	for i := range c.mean {
 		c.mean[i] = g.Sum(i) / c.rows
@@ -90,14 +94,14 @@ func newCentred(g *gram.Moments) *centred {
 
 // cov returns the covariance of columns i <= j, zero if one of them is constant.
 func (c *centred) cov(i, j int) float64 {
-	return (c.At(i, j)/c.rows - float64(c.mean[i]*c.mean[j])) * c.unit[i] * c.unit[j]
+	return (c.sums.At(i, j)/c.rows - float64(c.mean[i]*c.mean[j])) * c.unit[i] * c.unit[j]
 }
 
 // copyCov sets dst to the covariances of column i with columns from on, which are in one panel.
 func (c *centred) copyCov(dst []float64, i, from int) {
-	sums := c.Row(i, from/kernel.PanelColumns)[from%kernel.PanelColumns:][:len(dst)]
+	row := c.sums.Row(i, from/kernel.PanelColumns)[from%kernel.PanelColumns:][:len(dst)]
 	mean, units := c.mean[from:][:len(dst)], c.unit[from:][:len(dst)]
-	for j, v := range sums {
+	for j, v := range row {
 		dst[j] = (v/c.rows - float64(c.mean[i]*mean[j])) * c.unit[i] * units[j]
 	}
 }
@@ -124,8 +128,8 @@ func (c *moments) fill(from *centred) {
 	}
 }
 
-// squaredLosses returns the mean squared loss of every output of models on the rows of c, model by model. It fills the
-// lower triangle of cov.
+// squaredLosses returns the mean squared loss of every output of models on the rows of c, model by
+// model. It fills the lower triangle of cov.
 func (c *moments) squaredLosses(models ...*Model) []float64 {
 	theta := linear.NewMatrix(c.features, len(models)*c.outputs)
 	for i, m := range models {
@@ -142,8 +146,9 @@ func (c *moments) squaredLosses(models ...*Model) []float64 {
 	return losses
 }
 
-// squaredLoss returns (1/N) Σ (f(z) − y)² of output k of m, where a column of product is cov(z)·θ. With f̄ = intercept + θ·z̄ it is
-// θᵀcov(z)θ − 2θ·cov(z, y) + var(y) + (ȳ − f̄)², which loses fewer digits than the same expression in raw moments.
+// squaredLoss returns (1/N) Σ (f(z) − y)² of output k of m, where a column of product is cov(z)·θ.
+// With f̄ = intercept + θ·z̄ it is θᵀcov(z)θ − 2θ·cov(z, y) + var(y) + (ȳ − f̄)², which loses fewer
+// digits than the same expression in raw moments.
 func (c *moments) squaredLoss(m *Model, k int, product *linear.Matrix, column int) float64 {
 	spread := c.yVar[k]
 	bias := c.yMean[k] - m.Intercept[k]

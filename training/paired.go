@@ -8,12 +8,13 @@ import (
 // Paired are the errors, in percent, of two predictors on the same rows.
 type Paired struct {
 	First, Second float64
-	// StandardError is that of First − Second, from the differences row by row: how much another sample of rows of this
-	// size would change it. It is infinite for a single row.
+	// StandardError belongs to First − Second and comes from the differences row by row: how much
+	// another sample of rows of this size would change it. It is infinite for a single row.
 	StandardError float64
 }
 
-// PairedMisclassification compares decisions on rows whose outputs y are coded by CodeClasses; all are rows×outputs.
+// PairedMisclassification compares decisions on rows with outputs y coded by [CodeClasses]. All are
+// rows×outputs.
 func PairedMisclassification(first, second, y []float32, outputs int) Paired {
 	rows := pairedRows(first, second, y, outputs)
 	var p Paired
@@ -35,15 +36,16 @@ func PairedMisclassification(first, second, y []float32, outputs int) Paired {
 	return p
 }
 
-// PairedUnexplainedVariance compares predictions by the unexplained variance, averaged over the outputs. The standard
-// error is that of a ratio (linearised: Cochran, Sampling Techniques, 1977, chapter 6).
+// PairedUnexplainedVariance compares predictions by the unexplained variance, averaged over the
+// outputs. The standard error is the linearised one of a ratio (Cochran, Sampling Techniques, 1977,
+// chapter 6).
 func PairedUnexplainedVariance(first, second, y []float32, outputs int) Paired {
 	rows := pairedRows(first, second, y, outputs)
 	a, b := NewRegression(make([]float64, outputs)), NewRegression(make([]float64, outputs))
 	a.Add(first, y, rows)
 	b.Add(second, y, rows)
 	p := Paired{First: a.UnexplainedVariance(), Second: b.UnexplainedVariance()}
-	differences := make([]float64, rows) // each row's contribution to the difference of the ratios, to first order
+	differences := make([]float64, rows) // contribution of each row to the difference of the ratios, to first order
 	for k := range outputs {
 		o := a.outputs[k].coded
 		if o.centred <= 0 {
@@ -51,7 +53,9 @@ func PairedUnexplainedVariance(first, second, y []float32, outputs int) Paired {
 		}
 		for n := range rows {
 			want := float64(y[n*outputs+k])
-			f, g, w := float64(first[n*outputs+k])-want, float64(second[n*outputs+k])-want, want-o.mean
+			f := float64(first[n*outputs+k]) - want
+			g := float64(second[n*outputs+k]) - want
+			w := want - o.mean
 			scale := float64(rows) / float64(o.centred*float64(outputs))
 			ratio := (o.squared - b.outputs[k].coded.squared) / o.centred
 			differences[n] += float64(scale * (float64(f*f) - float64(g*g) - float64(ratio*float64(w*w))))
@@ -63,7 +67,8 @@ func PairedUnexplainedVariance(first, second, y []float32, outputs int) Paired {
 
 func pairedRows(first, second, y []float32, outputs int) int {
 	if outputs <= 0 || len(y)%outputs != 0 || len(first) != len(y) || len(second) != len(y) {
-		panic(fmt.Sprintf("training: %d and %d predictions for %d labels of %d outputs", len(first), len(second), len(y), outputs))
+		panic(fmt.Sprintf("training: %d and %d predictions for %d labels of %d outputs",
+			len(first), len(second), len(y), outputs))
 	}
 	return len(y) / outputs
 }

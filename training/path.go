@@ -8,14 +8,14 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation for each λ takes M³/3
-// operations in tiles of matrix products; a dozen of them take less time than one eigendecomposition, most of which is
-// products of a matrix with a vector.
+// path solves a system for the levels of a grid and judges the answers. A Cholesky factorisation
+// for each λ takes M³/3 operations in tiles of matrix products. A dozen of them take less time than
+// one eigendecomposition, most of which is products of a matrix with a vector.
 type path struct {
-	*system
-	grid  Grid
-	trace bool                               // answers need the trace of the inverse
-	judge func(answers []solution) []float64 // the loss of each
+	system *system
+	grid   Grid
+	trace  bool                               // answers need the trace of the inverse
+	judge  func(answers []solution) []float64 // returns the loss of each
 
 	tried map[float64]judged // by λ
 	room  []*linear.Cholesky // one for each goroutine
@@ -52,7 +52,7 @@ func (p *path) losses(levels []float64) ([]float64, error) {
 func (p *path) untried(levels []float64) []float64 {
 	var todo []float64
 	for _, level := range levels {
-		lambda := p.lambda(p.grid, level)
+		lambda := p.system.lambda(p.grid, level)
 		if _, ok := p.tried[lambda]; !ok && !slices.Contains(todo, lambda) {
 			todo = append(todo, lambda)
 		}
@@ -61,17 +61,18 @@ func (p *path) untried(levels []float64) []float64 {
 }
 
 // at returns the answer for a level that was passed to losses.
-func (p *path) at(level float64) judged { return p.tried[p.lambda(p.grid, level)] }
+func (p *path) at(level float64) judged { return p.tried[p.system.lambda(p.grid, level)] }
 
-// solveAll solves for every λ, in parallel: a goroutine takes one λ at a time and 8·M² bytes.
+// solveAll solves for every λ in parallel. A goroutine takes one λ at a time and 8·M² bytes.
 func (p *path) solveAll(lambdas []float64) ([]solution, error) {
 	answers, errs := make([]solution, len(lambdas)), make([]error, len(lambdas))
-	workers := parallel.Workers(len(lambdas), len(lambdas)*p.features*p.features*p.features/3)
+	m := p.system.features
+	workers := parallel.Workers(len(lambdas), len(lambdas)*m*m*m/3)
 	for len(p.room) < workers {
-		p.room = append(p.room, linear.NewCholesky(p.features))
+		p.room = append(p.room, linear.NewCholesky(m))
 	}
 	parallel.Tasks(workers, len(lambdas), func(worker, i int) {
-		answers[i], errs[i] = p.solve(lambdas[i], p.room[worker], p.trace)
+		answers[i], errs[i] = p.system.solve(lambdas[i], p.room[worker], p.trace)
 	})
 	return answers, errors.Join(errs...)
 }

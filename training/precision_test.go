@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// smoothTable draws cosine features of a wide Gaussian kernel, whose second moments have eigenvalues down to rounding,
-// and one label that is a smooth function plus noise.
+// smoothTable draws cosine features of a wide Gaussian kernel, whose second moments have
+// eigenvalues down to rounding, and one label that is a smooth function plus noise.
 func smoothTable(rows, features int, noise float64) table {
 	const dimension, inverseWidth = 3, 0.3
 	r := rand.New(rand.NewPCG(1, 2))
@@ -32,8 +32,8 @@ func smoothTable(rows, features int, noise float64) table {
 	return d
 }
 
-// The cost of rounding the sums, on features where it matters most: the loss on rows not trained on, compared with
-// the best that any λ of the grid reaches if solved from the rows in float64.
+// The cost of rounding the sums, on features where it matters most: the loss on rows not trained
+// on, compared with the best that any λ of the grid reaches if solved from the rows in float64.
 func TestRoundingOfTheSumsCostsLittle(t *testing.T) {
 	for _, c := range []struct{ noise, factor float64 }{
 		{0.1, 1.002}, // 13 % of the spread of the label
@@ -57,7 +57,8 @@ func TestRoundingOfTheSumsCostsLittle(t *testing.T) {
 			best = min(best, rowLoss(m, test)[0])
 		}
 		got, variance := rowLoss(f.OnFit, test)[0], variances(t, test)[0]
-		t.Logf("noise %g: loss %.4g, at best %.4g, of variance %.3g; level %g, lambda %.3g", c.noise, got, best, variance, f.Level, f.OnFit.Lambda)
+		t.Logf("noise %g: loss %.4g, at best %.4g, of variance %.3g; level %g, lambda %.3g",
+			c.noise, got, best, variance, f.Level, f.OnFit.Lambda)
 		if !(got <= c.factor*best) {
 			t.Errorf("noise %g: loss %g, at best %g", c.noise, got, best)
 		}

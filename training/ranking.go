@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// ranking measures how well a score separates the rows of two classes. Its figures depend only on the rows, not on
-// their order. It takes 4 bytes per row.
+// ranking measures how well a score separates the rows of two classes. Its figures depend only on
+// the rows, not on their order. It takes 4 bytes per row.
 type ranking struct {
-	keys [2][]uint32 // by class: the scores, as numbers of the same order
+	keys [2][]uint32 // scores by class, as numbers of the same order
 }
 
-// tie is the number of rows of each class with one score.
+// tie counts the rows of each class with the same score.
 type tie [2]int64
 
 // add adds a row with its score for class 1.
@@ -28,7 +28,7 @@ func ordered(v float32) uint32 {
 	return bits | 1<<31
 }
 
-// ties returns the rows by score, rising.
+// ties counts the rows by score, ascending.
 func (r *ranking) ties() []tie {
 	slices.Sort(r.keys[0])
 	slices.Sort(r.keys[1])
@@ -52,8 +52,8 @@ func (r *ranking) ties() []tie {
 	return ties
 }
 
-// auc is the share of pairs with a row of each class in which the row of class 1 has the larger score, a tie counting
-// half; NaN unless both classes have rows.
+// auc returns the share of pairs with a row of each class in which the row of class 1 has the
+// larger score. A tie counts half. It is NaN unless both classes have rows.
 func (r *ranking) auc() float64 {
 	var below, pairs float64
 	for _, t := range r.ties() {
@@ -63,8 +63,8 @@ func (r *ranking) auc() float64 {
 	return pairs / float64(len(r.keys[0])) / float64(len(r.keys[1]))
 }
 
-// averagePrecision is that of a class: over the thresholds from the most certain row on, Σ (recall − previous
-// recall)·precision; NaN unless the class has rows.
+// averagePrecision returns the average precision of a class: Σ (recall − previous recall)·precision
+// over the thresholds from the most certain row on. It is NaN unless the class has rows.
 func (r *ranking) averagePrecision(class int) float64 {
 	ties := r.ties()
 	if class == 1 {

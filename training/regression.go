@@ -5,26 +5,27 @@ import (
 	"math"
 )
 
-// Regression accumulates the errors of predictions of K outputs. The zero value is not usable: see
-// NewRegression. Percentages are averaged over the outputs, so the unit of an output does not matter;
-// with one output they are the plain formulas.
+// Regression accumulates the errors of predictions of K outputs. Use [NewRegression]: the zero
+// value is not usable. Percentages are averaged over the outputs, so the unit of an output does not
+// matter. With one output they are the plain formulas.
 type Regression struct {
 	Rows    int64
 	outputs []outputError
 	units   Units // nil = labels are already in their units
 }
 
-// Units converts a prediction or label of output k, as given to a metric, to the units of the label.
+// Units converts a prediction or label of output k, as given to a metric, to the units of the
+// label.
 type Units func(k int, coded float64) float64
 
-// outputError holds the sums for one output, of labels as given and in their units.
+// outputError holds the sums for one output, of labels as given and in the units of the label.
 type outputError struct {
-	trainMean    float64 // the constant predictor's prediction
+	trainMean    float64 // prediction of the constant predictor
 	coded, units errorSums
 }
 
-// errorSums are sums over rows. The second moment is kept about the running mean, so that labels far from zero lose no
-// digits.
+// errorSums are sums over rows. The second moment is kept about the running mean, so that labels
+// far from zero lose no digits.
 type errorSums struct {
 	squared  float64 // Σ(f−y)²
 	absolute float64 // Σ|f−y|
@@ -32,8 +33,8 @@ type errorSums struct {
 	centred  float64 // Σ(y−ȳ)²
 }
 
-// NewRegression returns the metric before any row. trainMean holds the mean of each output over the
-// training rows (Sums.OutputMean), which the constant predictor predicts.
+// NewRegression returns the metric of no rows. trainMean holds the mean of each output over the
+// training rows ([Sums.OutputMean]), which is the prediction of the constant predictor.
 func NewRegression(trainMean []float64) *Regression {
 	if len(trainMean) == 0 {
 		panic("training: regression metric of 0 outputs")
@@ -45,15 +46,15 @@ func NewRegression(trainMean []float64) *Regression {
 	return r
 }
 
-// InUnits makes the unexplained variance, the RMSE and the MAE be measured in the units of the label. The others are in
-// the units of what is added.
+// InUnits makes r measure the unexplained variance, the RMSE and the MAE in the units of the label.
+// The other figures keep the units of the added rows.
 func (r *Regression) InUnits(units Units) *Regression {
 	r.units = units
 	return r
 }
 
-// Add adds rows of predictions and true outputs, both rows×K and row-major. It panics if the lengths
-// do not match.
+// Add adds rows of predictions and true outputs, both rows×K and row-major. It panics if the
+// lengths do not match.
 func (r *Regression) Add(pred, y []float32, rows int) {
 	outputs := len(r.outputs)
 	if rows < 0 || len(pred) != rows*outputs || len(y) != rows*outputs {
@@ -63,7 +64,8 @@ func (r *Regression) Add(pred, y []float32, rows int) {
 	for n := range rows {
 		r.Rows++
 		for k := range r.outputs {
-			o, f, y := &r.outputs[k], float64(pred[n*outputs+k]), float64(y[n*outputs+k])
+			o := &r.outputs[k]
+			f, y := float64(pred[n*outputs+k]), float64(y[n*outputs+k])
 			o.coded.add(f, y, r.Rows)
 			if r.units != nil {
 				o.units.add(r.units(k, f), r.units(k, y), r.Rows)
@@ -83,20 +85,21 @@ func (s *errorSums) add(f, y float64, n int64) {
 	s.centred += float64(delta * (y - s.mean))
 }
 
-// RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. Labels that are
-// all zero give 0 if they are predicted exactly and otherwise 100; no rows give 0.
+// RelativeSquaredError returns 100·Σ(f−y)²/Σy², the paper's regression error, in percent. If all
+// labels are zero it returns 0 for exact predictions and otherwise 100. Without rows it returns 0.
 func (r *Regression) RelativeSquaredError() float64 {
 	return r.average(func(o outputError) float64 { return percent(o.coded.squared, o.coded.about(0, r.Rows)) })
 }
 
-// UnexplainedVariance returns 100·Σ(f−y)²/Σ(y−ȳ)², ȳ the mean over the rows added, in percent. Labels that
-// are all equal give 0 if they are predicted exactly and otherwise 100; no rows give 0.
+// UnexplainedVariance returns 100·Σ(f−y)²/Σ(y−ȳ)² in percent, where ȳ is the mean over the added
+// rows. If all labels are equal it returns 0 for exact predictions and otherwise 100. Without rows
+// it returns 0.
 func (r *Regression) UnexplainedVariance() float64 {
 	return r.average(func(o outputError) float64 { return percent(o.units.squared, o.units.centred) })
 }
 
 // ConstantError returns the RelativeSquaredError of the constant predictor, which predicts the
-// training mean: a useful model is below it.
+// training mean. The error of a useful model is lower.
 func (r *Regression) ConstantError() float64 {
 	return r.average(func(o outputError) float64 {
 		return percent(o.coded.about(o.trainMean, r.Rows), o.coded.about(0, r.Rows))
@@ -143,8 +146,8 @@ func (r *Regression) average(metric func(outputError) float64) float64 {
 	return sum / float64(len(r.outputs))
 }
 
-// percent returns 100·part/whole. A whole of zero has no percentage: the result is 0 if the part is zero
-// as well, otherwise 100, so that reports stay finite.
+// percent returns 100·part/whole. A whole of zero has no percentage: the result is 0 if the part is
+// zero as well and otherwise 100, so that reports stay finite.
 func percent(part, whole float64) float64 {
 	switch {
 	case whole > 0:

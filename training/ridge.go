@@ -11,8 +11,8 @@ import (
 
 // system is the ridge problem for one set of rows: (A + λI) θ_k = b_k, where A and b are the second
 // moments of z and (z, y_k) over the rows, centred with an intercept and raw without one. It is the
-// gradient of the objective set to zero; the intercept is then ȳ − θ·z̄ (Hastie, Tibshirani, Friedman, The
-// Elements of Statistical Learning, §3.4.1).
+// gradient of the objective set to zero. The intercept is then ȳ − θ·z̄ (Hastie, Tibshirani,
+// Friedman, The Elements of Statistical Learning, §3.4.1).
 type system struct {
 	*moments
 	intercept bool
@@ -44,8 +44,9 @@ func newSystem(g *gram.Moments, intercept bool) (*system, error) {
 	return sys, nil
 }
 
-// roundingOf estimates the norm of the rounding errors of cov(z). Each element is off by about one unit in the last
-// place of float32 in every block of rows, which averages out over blocks: 2⁻²⁴‖A‖_F/√blocks.
+// roundingOf estimates the norm of the rounding errors of cov(z). In every block of rows each
+// element is off by about one unit in the last place of float32. Over blocks these errors average
+// out: 2⁻²⁴‖A‖_F/√blocks.
 func roundingOf(c *moments) float64 {
 	return unit * c.cov.SymmetricNorm() / math.Sqrt(max(1, float64(c.rows)/kernel.BlockRows))
 }
@@ -75,8 +76,8 @@ func meanDiagonal(a *linear.Matrix) float64 {
 	return sum / float64(a.Rows())
 }
 
-// outputWeights returns 1/var(y_k). A constant output has no variance: with an intercept it is fitted exactly and gets
-// no weight; without one its mean square replaces the variance.
+// outputWeights returns 1/var(y_k). A constant output has no variance: with an intercept it is
+// fitted exactly and gets weight 0; without one its mean square replaces the variance.
 func (s *system) outputWeights() []float64 {
 	w := make([]float64, s.outputs)
 	for k := range w {
@@ -91,13 +92,18 @@ func (s *system) outputWeights() []float64 {
 	return w
 }
 
-// lambda returns the λ for a level. Below a quarter of the rounding of A it would only fit that rounding, so it
-// is raised to that.
+// lambda returns the λ for a level. Below a quarter of the rounding of A, λ would fit rounding
+// errors, so it is raised to that quarter.
 func (s *system) lambda(g Grid, level float64) float64 {
 	if g.relative() {
 		level *= s.scale
 	}
 	return max(level, s.rounding/4)
+}
+
+// errIndefinite reports that no λ made the second moments positive definite.
+func errIndefinite(features int, rows float64) error {
+	return fmt.Errorf("second moments of %d features and %v rows are not positive definite", features, rows)
 }
 
 // solution is the answer for one λ.
@@ -109,8 +115,8 @@ type solution struct {
 // maxDoublings is how often λ is doubled if A + λI is not positive definite.
 const maxDoublings = 64
 
-// solve returns the answer for one λ; factor provides memory for it. If rounding makes A + λI indefinite, or nearly
-// so, λ is doubled until it is not.
+// solve returns the answer for one λ. factor provides memory. If rounding makes A + λI indefinite,
+// or nearly so, λ is doubled until it is definite.
 func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (solution, error) {
 	if lambda == 0 {
 		lambda = 1 // nothing varies: A and b are zero
@@ -126,11 +132,12 @@ func (s *system) solve(lambda float64, factor *linear.Cholesky, trace bool) (sol
 		}
 		return answer, nil
 	}
-	return solution{}, fmt.Errorf("second moments of %v features and %v rows are not positive definite", s.features, s.rows)
+	return solution{}, errIndefinite(s.features, s.rows)
 }
 
-// Ridge fits one λ with an intercept: level times scale, where 0 stands for the mean variance of the features, which is
-// returned. A λ that would be lost in the rounding of the sums is raised. It panics if there are no rows.
+// Ridge fits one λ = level·scale with an intercept. A scale of 0 stands for the mean variance of
+// the features. Ridge returns the scale that it used. A λ that would be lost in the rounding of the
+// sums is raised. It panics if there are no rows.
 func (s *Sums) Ridge(level, scale float64) (model *Model, used float64, err error) {
 	if s.Rows == 0 {
 		panic("training: ridge on no rows")
@@ -149,8 +156,8 @@ func (s *Sums) Ridge(level, scale float64) (model *Model, used float64, err erro
 	return answer.model, scale, nil
 }
 
-// factor factors A + λI. If rounding could outweigh λ, A + ¾λI must be definite as well, so that a quarter of λ is
-// left.
+// factor factors A + λI. If rounding could outweigh λ, A + ¾λI must be definite as well, so that a
+// margin of a quarter of λ remains.
 func (s *system) factor(lambda float64, factor *linear.Cholesky) bool {
 	if lambda < s.rounding && !factor.Factor(s.a, 0.75*lambda) {
 		return false
@@ -173,7 +180,8 @@ func (s *system) model(factor *linear.Cholesky, lambda float64) *Model {
 	}
 	for k := range s.outputs {
 		for j := range s.features {
-			// A feature without a second moment is constant (with an intercept) or zero: its weight is rounding.
+			// A feature without a second moment is constant (with an intercept) or zero: its weight
+			// is rounding.
 			if s.a.At(j, j) > 0 {
 				m.Theta[k*s.features+j] = theta.At(j, k)
 			}

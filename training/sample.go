@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// EvaluationSample keeps a bounded number of held-out rows, those with the smallest hashes, to measure
-// errors that moments cannot give (misclassification) after one pass. Which rows it keeps depends only
-// on the set of rows offered: not on their order, their partition or repetitions. Because the hash is
+// EvaluationSample keeps a bounded number of held-out rows, the rows with the smallest hashes, to
+// measure errors that moments cannot give (misclassification) after one pass. The rows kept depend
+// only on the set of rows offered, not on order, partition or repetition. Because the hash is
 // uniform, they are a uniform sample of the rows.
 type EvaluationSample struct {
 	features, outputs, maxRows int
@@ -54,9 +54,9 @@ func (h *keyHeap) Pop() any {
 	return last
 }
 
-// NewEvaluationSample returns an empty sample of rows of that many features and outputs. It grows to
-// maxRows·(features+outputs)·4 bytes. It panics unless features and outputs are positive; maxRows = 0
-// keeps nothing.
+// NewEvaluationSample returns an empty sample of rows with the given numbers of features and
+// outputs. It grows to maxRows·(features+outputs)·4 bytes; with maxRows = 0 it keeps no rows. It
+// panics unless features and outputs are positive.
 func NewEvaluationSample(features, outputs, maxRows int) *EvaluationSample {
 	if features <= 0 || outputs <= 0 || maxRows < 0 {
 		panic(fmt.Sprintf("training: sample of %d rows of %d features and %d outputs", maxRows, features, outputs))
@@ -67,8 +67,9 @@ func NewEvaluationSample(features, outputs, maxRows int) *EvaluationSample {
 // Len returns the number of rows kept.
 func (e *EvaluationSample) Len() int { return len(e.heap) }
 
-// Add offers one row: hash is id.Hash(seed) with the seed of HeldOut, z its M features and y its K outputs,
-// copied if the row is kept. A row already kept is ignored. It panics if the lengths do not match.
+// Add offers one row. hash is id.Hash(seed) with the seed of HeldOut, z its M features and y its K
+// outputs, which are copied if the row is kept. A row already kept is ignored. It panics if the
+// lengths do not match.
 func (e *EvaluationSample) Add(id RowID, hash uint64, z, y []float32) {
 	if len(z) != e.features || len(y) != e.outputs {
 		panic(fmt.Sprintf("training: row of %d features and %d outputs offered to a sample of %d and %d",
@@ -100,8 +101,8 @@ func (e *EvaluationSample) add(key sampleKey, z, y []float32) {
 	copy(e.y[slot*e.outputs:], y)
 }
 
-// Merge offers every row of other, which stays unchanged. It panics if the shapes or bounds differ, because only
-// samples with the same bound have a defined union.
+// Merge offers every row of other, which stays unchanged. It panics if the shapes or bounds differ,
+// because only samples with the same bound have a defined union.
 func (e *EvaluationSample) Merge(other *EvaluationSample) {
 	if e.features != other.features || e.outputs != other.outputs || e.maxRows != other.maxRows {
 		panic(fmt.Sprintf("training: merge of a sample of %d rows of %d features and %d outputs into %d of %d and %d",
@@ -112,7 +113,8 @@ func (e *EvaluationSample) Merge(other *EvaluationSample) {
 	}
 }
 
-// Rows returns the rows kept, in ascending order of hash: z is rows×M, y rows×K, both row-major copies.
+// Rows returns the rows kept, in ascending order of hash: z is rows×M, y rows×K, both row-major
+// copies.
 func (e *EvaluationSample) Rows() (z, y []float32, rows int) {
 	sorted := slices.Clone(e.heap)
 	slices.SortFunc(sorted, func(a, b sampleRow) int { return a.key.compare(b.key) })
@@ -144,7 +146,8 @@ func (e *EvaluationSample) slotY(slot int) []float32 {
 	return e.y[slot*e.outputs : (slot+1)*e.outputs]
 }
 
-// Regression returns the errors of m on the rows kept; trainMean is that of NewRegression, units of [Regression.InUnits].
+// Regression returns the errors of m on the rows kept. trainMean and units are the arguments of
+// [NewRegression] and [Regression.InUnits].
 func (e *EvaluationSample) Regression(m *Model, trainMean []float64, units Units) *Regression {
 	r := NewRegression(trainMean).InUnits(units)
 	pred, y, rows := e.predict(m)
@@ -152,8 +155,8 @@ func (e *EvaluationSample) Regression(m *Model, trainMean []float64, units Units
 	return r
 }
 
-// Classification returns the errors of m on the rows kept, whose outputs are coded by CodeClasses;
-// majority is that of NewClassification.
+// Classification returns the errors of m on the rows kept, whose outputs are coded by
+// [CodeClasses]. majority is the argument of [NewClassification].
 func (e *EvaluationSample) Classification(m *Model, majority int32) *Classification {
 	c := NewClassification(e.outputs, majority)
 	c.Logits = m.Loss == LossLogistic

@@ -39,7 +39,8 @@ func TestSampleIsAFunctionOfTheSetOfRows(t *testing.T) {
 		for range 5 {
 			order := append(r.Perm(500), r.Perm(500)[:200]...) // some rows twice
 			cut := r.IntN(len(order))
-			whole, left, right := NewEvaluationSample(3, 2, bound), NewEvaluationSample(3, 2, bound), NewEvaluationSample(3, 2, bound)
+			whole := NewEvaluationSample(3, 2, bound)
+			left, right := NewEvaluationSample(3, 2, bound), NewEvaluationSample(3, 2, bound)
 			offer(whole, d, order)
 			requireSameRows(t, "another order", whole, want)
 			offer(left, d, order[:cut])
@@ -64,7 +65,8 @@ func TestSampleMeasuresModels(t *testing.T) {
 	m.Predict(all, d.z, 400)
 	want.Add(all, d.y, 400)
 	got := e.Regression(m, []float64{3}, nil)
-	requireClose(t, "unexplained variance", []float64{got.UnexplainedVariance()}, []float64{want.UnexplainedVariance()}, 1e-12)
+	requireClose(t, "unexplained variance", []float64{got.UnexplainedVariance()},
+		[]float64{want.UnexplainedVariance()}, 1e-12)
 
 	binary := d
 	binary.y = make([]float32, 400)

@@ -7,12 +7,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// splitTag separates the hash from every other hash of the same coordinates: without it the rows held
-// out here could be the very rows sampled for the scores.
+// splitTag separates the hash from every other hash of the same coordinates. Without it the rows
+// held out here could be the very rows that were sampled for the scores.
 const splitTag = "held-out"
 
-// RowID names a row by its message: source partition, source offset, number in the message. Log, if known, says to
-// which log the partition belonged; it is not part of the hash.
+// RowID identifies a row by source partition, source offset and number in the message. Log, if
+// known, is the log to which the partition belonged. It is not part of the hash.
 type RowID struct {
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
@@ -37,15 +37,15 @@ func (r RowID) Hash(seed uint64) uint64 {
 	return xxhash.Sum64(b[:])
 }
 
-// HeldOut reports whether the row at (partition, offset, row) is held out from fitting. It is if the hash
-// of its RowID is below fraction·2⁶⁴, so the split does not depend on when or where a row is read. Nothing
-// is held out at fraction <= 0 (or NaN), everything at fraction >= 1.
+// HeldOut reports whether the row at (partition, offset, row) is held out from fitting. It is if
+// the hash of its RowID is below fraction·2⁶⁴, so the split does not depend on when or where a row
+// is read. No rows are held out at fraction <= 0 (or NaN), all rows at fraction >= 1.
 func HeldOut(seed uint64, partition int32, offset int64, row int32, fraction float64) bool {
 	return RowID{Partition: partition, Offset: offset, Row: row}.Below(seed, fraction)
 }
 
-// Below reports whether the row's hash puts it into this fraction of all rows: none at fraction <= 0 (or NaN), all at
-// fraction >= 1.
+// Below reports whether the row's hash puts it into this fraction of all rows: none at fraction <=
+// 0 (or NaN), all at fraction >= 1.
 func (r RowID) Below(seed uint64, fraction float64) bool {
 	if !(fraction > 0) {
 		return false

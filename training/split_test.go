@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The hashes are part of the meaning of a model's lineage: another value here means another split of
-// every row.
+// The lineage of a model depends on these hashes. Another value here changes the split of every
+// row.
 func TestRowHashGolden(t *testing.T) {
 	for _, c := range []struct {
 		id   RowID

@@ -6,12 +6,13 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/gram"
 )
 
-// Sums are the additive moments of rows of M features z and K outputs y. Rows is always current; the moments
-// themselves are read by Train, OutputMean and MajorityClass. Sums take 4·(M+K+1)² bytes and, once rows were added, 2
-// KB more for each of the M+K+1 columns; both grow by up to 48 columns because whole panels are kept.
+// Sums are the additive moments of rows of M features z and K outputs y. They take 4·(M+K+1)² bytes
+// and, once rows were added, 2 KB more for each of the M+K+1 columns. Both grow by up to 48 columns
+// because whole panels are kept.
 type Sums struct {
-	Rows int64 // rows added or merged so far
-	// Workers bounds the goroutines of a call of Add; 0 means GOMAXPROCS. It does not change the result.
+	Rows int64 // added or merged so far, always current
+	// Workers bounds the goroutines of a call of Add, where 0 stands for GOMAXPROCS. It does not
+	// change the result.
 	Workers int
 
 	features int
@@ -19,17 +20,18 @@ type Sums struct {
 	gram     *gram.Gram
 }
 
-// Settle gives back memory that is needed only while rows are added.
+// Settle releases memory that is needed only while rows are added.
 func (s *Sums) Settle() { s.gram.Settle() }
 
 // SettledBytes returns the memory of sums after [Sums.Settle].
 func SettledBytes(features, outputs int) int64 { return gram.SettledBytes(features, outputs) }
 
-// SumsBytes returns the memory of sums with that many features and outputs once rows were added.
+// SumsBytes returns the memory of sums with the given numbers of features and outputs once rows
+// were added.
 func SumsBytes(features, outputs int) int64 { return gram.Bytes(features, outputs) }
 
-// NewSums returns the sums of no rows, for that many features and outputs. It panics unless both
-// are positive.
+// NewSums returns the sums of no rows, with the given numbers of features and outputs. It panics
+// unless both are positive.
 func NewSums(features, outputs int) *Sums {
 	if features <= 0 || outputs <= 0 {
 		panic(fmt.Sprintf("training: sums of %d features and %d outputs", features, outputs))
@@ -37,10 +39,10 @@ func NewSums(features, outputs int) *Sums {
 	return &Sums{features: features, outputs: outputs, gram: gram.New(features, outputs)}
 }
 
-// Add adds rows: z is rows×M and y rows×K, both row-major and finite. The same sequence of rows gives the same bits
-// however it is cut into calls. A value may be of any magnitude compared with earlier ones, such as 1e30 after many
-// of size 1; if it differs from them by more than the largest float32, Train returns ErrNotFinite. It panics if the
-// lengths do not match.
+// Add adds rows: z is rows×M and y rows×K, both row-major and finite. The same sequence of rows
+// gives the same bits however it is cut into calls. A value may have any magnitude compared with
+// earlier values, such as 1e30 after many of size 1. If it differs from them by more than the
+// largest float32, Train returns ErrNotFinite. Add panics if the lengths do not match.
 func (s *Sums) Add(z []float32, rows int, y []float32) {
 	if rows < 0 || len(z) != rows*s.features || len(y) != rows*s.outputs {
 		panic(fmt.Sprintf("training: %d rows of %d features and %d outputs, given %d and %d values",
@@ -53,13 +55,13 @@ func (s *Sums) Add(z []float32, rows int, y []float32) {
 	s.Rows += int64(rows)
 }
 
-// Merge adds the rows of other, which stays unchanged, about the shifts of the one with more rows. Merging in a fixed
-// order gives fixed bits; sums of the same rows merged in another order differ only by rounding. It panics if the
-// shapes differ.
+// Merge adds the rows of other, which stays unchanged. The result has the shifts of the sums with
+// more rows. Merging in a fixed order gives fixed bits; another order changes the result only by
+// rounding. It panics if the shapes differ.
 func (s *Sums) Merge(other *Sums) { s.MergeWeighted(other, 1) }
 
-// MergeWeighted is [Sums.Merge] with every row of other counting weight times, above 0, in all means and moments. Rows
-// counts it once.
+// MergeWeighted is [Sums.Merge] with every row of other counting weight > 0 times in all means and
+// moments. Rows counts it once.
 func (s *Sums) MergeWeighted(other *Sums, weight float64) {
 	if s.features != other.features || s.outputs != other.outputs {
 		panic(fmt.Sprintf("training: merge of sums of %d features and %d outputs into %d and %d",
@@ -76,13 +78,20 @@ func (s *Sums) Clone() *Sums {
 	return &c
 }
 
-// Pick returns the sums of the same rows with only some of the features, given by their numbers, which rise.
+// Pick returns the sums of the same rows with some of the features, given by their numbers in
+// ascending order.
 func (s *Sums) Pick(features []int32) *Sums {
-	return &Sums{Rows: s.Rows, Workers: s.Workers, features: len(features), outputs: s.outputs, gram: s.gram.Pick(features)}
+	return &Sums{
+		Rows:     s.Rows,
+		Workers:  s.Workers,
+		features: len(features),
+		outputs:  s.outputs,
+		gram:     s.gram.Pick(features),
+	}
 }
 
-// OutputMean returns the mean of each of the K outputs, zeros if there are no rows. It is what the
-// constant predictor predicts.
+// OutputMean returns the mean of each of the K outputs, zeros if there are no rows. It is the
+// prediction of the constant predictor.
 func (s *Sums) OutputMean() []float64 {
 	mean := make([]float64, s.outputs)
 	if s.Rows == 0 {
@@ -95,7 +104,7 @@ func (s *Sums) OutputMean() []float64 {
 }
 
 // MajorityClass returns the commonest class in outputs coded by CodeClasses, the lower number on a
-// tie; with one output, class 1 if more rows were +1 than −1.
+// tie. With one output it returns class 1 if more rows were +1 than −1.
 func (s *Sums) MajorityClass() int32 {
 	mean := s.OutputMean()
 	coded := make([]float32, len(mean))

@@ -10,15 +10,17 @@ import (
 // PanelColumns is the number of columns of a panel of a [Tall].
 const PanelColumns = kernel.PanelColumns
 
-// Tall is a matrix with many rows and few columns in the layout that [Crosser] reads: panels of PanelColumns columns,
-// one after another, each row by row. The numbers beyond the last column do not matter.
+// Tall is a matrix with many rows and few columns in the layout that [Crosser] reads: consecutive
+// panels of PanelColumns columns, each row by row. The numbers beyond the last column do not
+// matter.
 type Tall struct {
 	Rows, Columns int
 	// Data is [Panels][Rows][PanelColumns].
 	Data []float32
 }
 
-// NewTall returns a matrix of zeros, aligned to a cache line. It panics unless both numbers are positive.
+// NewTall returns a matrix of zeros, aligned to a cache line. It panics unless both numbers are
+// positive.
 func NewTall(rows, columns int) *Tall {
 	t := &Tall{Rows: rows, Columns: columns}
 	if rows < 1 || columns < 1 {
@@ -46,7 +48,7 @@ func (t *Tall) Panel(panel, first, next int) []float32 {
 	return t.Data[(at+first)*PanelColumns : (at+next)*PanelColumns]
 }
 
-// SetRows copies row-major rows to row first and those after it. It panics if they do not fit.
+// SetRows copies row-major rows to rows first, first+1, …. It panics if they do not fit.
 func (t *Tall) SetRows(first int, x []float32) {
 	rows := len(x) / t.Columns
 	if rows*t.Columns != len(x) || first < 0 || first+rows > t.Rows {

@@ -8,51 +8,57 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
-// MinHeldOutRows is the smallest number of held-out rows that λ is chosen on. With fewer, one unusual
-// row would decide, so λ is chosen by generalised cross-validation on all rows.
+// MinHeldOutRows is the smallest number of held-out rows on which λ is chosen. With fewer, a single
+// unusual row would decide, so generalised cross-validation on all rows chooses λ.
 const MinHeldOutRows = 30
 
-// Rule names how λ was chosen.
+// Rule is the way in which λ was chosen.
 type Rule string
 
 const (
-	// RuleHeldOut is the smallest squared loss on the held-out rows, within the tolerance of [Train].
+	// RuleHeldOut chooses the smallest loss on the held-out rows, within the tolerance of [Train].
 	RuleHeldOut Rule = "held_out"
-	// RuleGCV is generalised cross-validation on all rows, for too few held-out rows.
+	// RuleGCV is generalised cross-validation on all rows. It applies with too few held-out rows.
 	RuleGCV Rule = "gcv"
-	// RuleLargest is the largest λ, for too few rows for either.
+	// RuleLargest takes the largest λ. It applies with too few rows for either of the others.
 	RuleLargest Rule = "largest"
 )
 
 // Fit is a trained model and how it was found.
 type Fit struct {
-	Model *Model `json:"model"`  // fitted on all rows at the chosen level
-	OnFit *Model `json:"on_fit"` // fitted on the fit rows alone at the chosen level: what held-out errors are measured with; Model itself when either part has no rows
+	Model *Model `json:"model"` // fitted on all rows at the chosen level
+	// OnFit is fitted on the fit rows alone at the chosen level. Held-out errors are measured with
+	// it. It is Model itself if either part has no rows.
+	OnFit *Model `json:"on_fit"`
 
-	Rule        Rule      `json:"rule"`
-	Level       float64   `json:"level"`         // chosen level: λ/scale on the relative grid, else λ
-	Levels      []float64 `json:"levels"`        // every level tried, ascending
-	Lambdas     []float64 `json:"lambdas"`       // the λ of each level while choosing, raised if rounding would hide it
-	HeldOutLoss []float64 `json:"held_out_loss"` // RuleHeldOut: mean squared loss of each λ, each output divided by its variance, summed over outputs
-	GCV         []float64 `json:"gcv"`           // RuleGCV: the score of each λ, same units
-	AtEdge      bool      `json:"at_edge"`       // the chosen level is the lowest or highest tried: a wider grid may be better
+	Rule    Rule      `json:"rule"`
+	Level   float64   `json:"level"`   // chosen level: λ/scale on the relative grid, otherwise λ
+	Levels  []float64 `json:"levels"`  // every level tried, ascending
+	Lambdas []float64 `json:"lambdas"` // the λ of each level while choosing, raised if rounding would hide it
+	// HeldOutLoss is the mean squared loss of each λ under RuleHeldOut. Each output is divided by
+	// its variance, and outputs are added up.
+	HeldOutLoss []float64 `json:"held_out_loss"`
+	GCV         []float64 `json:"gcv"`     // score of each λ under RuleGCV, in the same units
+	AtEdge      bool      `json:"at_edge"` // the chosen level is the lowest or highest tried; a wider grid may be better
 
 	FitRows          int64 `json:"fit_rows"`
 	HeldOutRows      int64 `json:"held_out_rows"`
-	TrainRows        int64 `json:"train_rows"`        // fit + held-out: what Model is fitted on
+	TrainRows        int64 `json:"train_rows"`        // rows of Model: fit and held-out
 	ConstantFeatures int   `json:"constant_features"` // features that never varied; their weight is 0 with an intercept
 }
 
-// Train fits the models on fit and chooses λ on heldOut, which may be nil or empty; it changes neither.
+// Train fits the models on fit and chooses λ on heldOut, which may be nil or empty. It changes
+// neither.
 //
-// With MinHeldOutRows held-out rows or more, every λ is fitted on fit, the one with the smallest squared loss on
-// heldOut is chosen (each output divided by its variance over fit), and its level is fitted again on all rows.
-// With fewer, all rows are fitted and λ is chosen by generalised cross-validation. Among losses as good as the
-// least, see tolerance, the largest λ is chosen.
+// With at least MinHeldOutRows held-out rows, every λ is fitted on fit. The λ with the smallest
+// squared loss on heldOut is chosen (each output divided by its variance over fit), and its level
+// is refitted on all rows. With fewer, all rows are fitted and generalised cross-validation chooses
+// λ. Among losses within the tolerance of the least, the largest λ is chosen.
 //
-// Few rows (N < M), constant or repeated features and constant labels all give a model: with an intercept, a
-// feature that never varies gets weight 0, and repeated ones share theirs. The error wraps ErrNoRows if there are
-// no rows at all and ErrNotFinite if a sum is not finite. Train panics if the shapes of fit and heldOut differ.
+// Few rows (N < M), constant or repeated features and constant labels all give a model: with an
+// intercept, a feature that never varies gets weight 0, and repeated features share their weight.
+// The error wraps ErrNoRows if there are no rows at all and ErrNotFinite if a sum is not finite.
+// Train panics if the shapes of fit and heldOut differ.
 func Train(fit, heldOut *Sums, o Options) (*Fit, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
@@ -82,14 +88,14 @@ func Train(fit, heldOut *Sums, o Options) (*Fit, error) {
 
 // trainingRun is one call of Train.
 type trainingRun struct {
-	Options
+	options      Options
 	fit, heldOut *gram.Moments
 	whole        *system // of all rows
 }
 
 func newTraining(fit, heldOut *gram.Moments, o Options) (*trainingRun, error) {
 	whole, err := newSystem(fit.Plus(heldOut), o.Intercept)
-	return &trainingRun{Options: o, fit: fit, heldOut: heldOut, whole: whole}, err
+	return &trainingRun{options: o, fit: fit, heldOut: heldOut, whole: whole}, err
 }
 
 func (t *trainingRun) run() (*Fit, error) {
@@ -99,9 +105,9 @@ func (t *trainingRun) run() (*Fit, error) {
 	return t.fitGCV()
 }
 
-// fitHeldOut chooses λ on held-out rows and fits all rows again at the chosen level.
+// fitHeldOut chooses λ on held-out rows and refits all rows at the chosen level.
 func (t *trainingRun) fitHeldOut() (*Fit, error) {
-	part, err := newSystem(t.fit, t.Intercept)
+	part, err := newSystem(t.fit, t.options.Intercept)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +115,8 @@ func (t *trainingRun) fitHeldOut() (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPath(part, t.Grid, false, func(a []solution) []float64 { return heldOut.meanLosses(a, part.weight) })
-	w, found, err := walk(t.Grid, p.losses)
+	p := newPath(part, t.options.Grid, false, func(a []solution) []float64 { return heldOut.meanLosses(a, part.weight) })
+	w, found, err := walk(t.options.Grid, p.losses)
 	if err != nil {
 		return nil, err
 	}
@@ -119,14 +125,14 @@ func (t *trainingRun) fitHeldOut() (*Fit, error) {
 	if found {
 		f.Rule, f.HeldOutLoss = RuleHeldOut, w.losses
 	}
-	f.Model, err = t.whole.modelAt(t.Grid, f.Level, p.room[0])
+	f.Model, err = t.whole.modelAt(t.options.Grid, f.Level, p.room[0])
 	return f, err
 }
 
 // fitGCV chooses λ by generalised cross-validation on all rows.
 func (t *trainingRun) fitGCV() (*Fit, error) {
-	p := newPath(t.whole, t.Grid, true, t.whole.gcv)
-	w, found, err := walk(t.Grid, p.losses)
+	p := newPath(t.whole, t.options.Grid, true, t.whole.gcv)
+	w, found, err := walk(t.options.Grid, p.losses)
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +145,11 @@ func (t *trainingRun) fitGCV() (*Fit, error) {
 	if t.fit.Rows() == 0 || t.heldOut.Rows() == 0 {
 		return f, nil
 	}
-	part, err := newSystem(t.fit, t.Intercept)
+	part, err := newSystem(t.fit, t.options.Intercept)
 	if err != nil {
 		return nil, err
 	}
-	f.OnFit, err = part.modelAt(t.Grid, f.Level, p.room[0])
+	f.OnFit, err = part.modelAt(t.options.Grid, f.Level, p.room[0])
 	return f, err
 }
 
@@ -163,13 +169,13 @@ func newFit(w search, found bool, p *path) *Fit {
 }
 
 var (
-	// ErrNoRows says that there was nothing to train on.
+	// ErrNoRows reports that no rows were given.
 	ErrNoRows = errors.New("no rows to train on")
-	// ErrNotFinite says that a sum or weight is NaN or infinite.
+	// ErrNotFinite reports that a sum or weight is NaN or infinite.
 	ErrNotFinite = errors.New("value is not finite")
 )
 
-// Options says what Train minimises and which λ it tries.
+// Options are the objective that Train minimises and the λ that it tries.
 type Options struct {
 	// Intercept adds the unpenalised θ0 (by centring z and y). The paper has none.
 	Intercept bool `json:"intercept"`

@@ -25,7 +25,8 @@ func TestTrainEqualsNaiveSolutionForEveryLambda(t *testing.T) {
 		d := randomTable(uint64(shape.features), shape.rows, shape.features, shape.outputs)
 		for _, intercept := range []bool{true, false} {
 			for _, lambda := range []float64{1e-9, 1e-6, 1e-3, 1, 1e3} {
-				t.Run(fmt.Sprintf("%d by %d, intercept %v, lambda %g", shape.rows, shape.features, intercept, lambda), func(t *testing.T) {
+				name := fmt.Sprintf("%d by %d, intercept %v, lambda %g", shape.rows, shape.features, intercept, lambda)
+				t.Run(name, func(t *testing.T) {
 					requireNaiveSolution(t, d, lambda, intercept)
 				})
 			}
@@ -33,8 +34,9 @@ func TestTrainEqualsNaiveSolutionForEveryLambda(t *testing.T) {
 	}
 }
 
-// requireNaiveSolution compares the model for one λ with the solution from the rows. The rounding of the sums
-// is amplified by 1/λ; if λ was raised because of it, the solution is that of the raised λ.
+// requireNaiveSolution compares the model for one λ with the solution from the rows. The rounding
+// of the sums is amplified by 1/λ; if λ was raised because of it, the solution is that of the
+// raised λ.
 func requireNaiveSolution(t *testing.T, d table, lambda float64, intercept bool) {
 	t.Helper()
 	sys, err := newSystem(d.sums().gram.Settled(), intercept)
@@ -119,7 +121,7 @@ func TestTrainingIsTheSameOnAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-func TestTrainRefusesWhatItCannotUse(t *testing.T) {
+func TestTrainRefusesUnusableInput(t *testing.T) {
 	if _, err := Train(NewSums(3, 1), NewSums(3, 1), usual); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows: %v", err)
 	}

@@ -1,7 +1,7 @@
-// Package dots multiplies rows of float32 features with float64 weights, which gives the predictions of a linear model.
-// Sums are in float64, each product is added in one rounding, and a dot product is the sum of eight: of the terms 0, 8,
-// 16, …, of the terms 1, 9, 17, …, and so on. That order is the same in AVX-512, in AVX2 with FMA and in plain Go, and
-// so are the bits.
+// Package dots multiplies rows of float32 features with float64 weights, which gives the
+// predictions of a linear model. Sums are in float64, and each product is added in one rounding. A
+// dot product is the sum of eight partial sums: terms 0, 8, 16, …, terms 1, 9, 17, …, and so on.
+// AVX-512, AVX2 with FMA and plain Go have the same order and the same bits.
 package dots
 
 import (
@@ -19,8 +19,8 @@ const (
 	tileOutputs = 2 // outputs processed at a time
 )
 
-// Affine writes float32(intercept[k] + Σ_t theta[k·m+t]·z[n·m+t]) into dst[n·outputs+k]. Nothing is allocated. It
-// panics if the lengths do not match.
+// Affine writes float32(intercept[k] + Σ_t theta[k·m+t]·z[n·m+t]) into dst[n·outputs+k]. It does
+// not allocate, and panics if the lengths do not match.
 func Affine(dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
 	if rows < 0 || len(z) != rows*m || len(dst) != rows*outputs || len(theta) != outputs*m || len(intercept) != outputs {
 		panic(fmt.Sprintf("dots: %d rows, %d outputs, %d terms; given %d values, %d results, %d weights, %d intercepts",
@@ -54,7 +54,7 @@ func affine(level simd.Level, dst []float32, theta, intercept []float64, z []flo
 	}
 }
 
-// total adds the last terms, fewer than there are lanes, and the lanes.
+// total adds the last terms, fewer than lanes, and adds up the lanes.
 func total(lane *[lanes]float64, theta []float64, z []float32) float64 {
 	for t, v := range z {
 		lane[t&(lanes-1)] = math.FMA(theta[t], float64(v), lane[t&(lanes-1)])

@@ -61,7 +61,7 @@ func requireAffine(t *testing.T, dst []float32, theta, intercept []float64, z []
 }
 
 // A row's result does not depend on the other rows and outputs.
-func TestAffineOfOneRowIsThatAmongMany(t *testing.T) {
+func TestAffineOfARowDoesNotDependOnOtherRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	const rows, outputs, m = 11, 5, 77
 	theta, _ := guard.Slice(outputs*m, r.NormFloat64)
@@ -79,7 +79,7 @@ func TestAffineOfOneRowIsThatAmongMany(t *testing.T) {
 	}
 }
 
-func TestAffineAllocatesNothing(t *testing.T) {
+func TestAffineDoesNotAllocate(t *testing.T) {
 	theta, intercept, z, dst := make([]float64, 3*50), make([]float64, 3), make([]float32, 9*50), make([]float32, 27)
 	if n := testing.AllocsPerRun(20, func() { Affine(dst, theta, intercept, z, 9, 3, 50) }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -7,11 +7,11 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/kernel"
 )
 
-// coding is how each column is centred and scaled before it is multiplied: (value − shift)·scale. Until it is
+// coding centres and scales each column before it is multiplied: (value − shift)·scale. Until it is
 // fixed, it leaves values unchanged.
 type coding struct {
 	fixed        bool
-	ones         int       // the column of ones, which stays unchanged
+	ones         int       // index of the column of ones, which stays unchanged
 	shift, scale []float32 // by column, whole panels
 }
 
@@ -29,7 +29,8 @@ func (c coding) clone() coding {
 	return c
 }
 
-// fix decides the coding by the first rows (at least one), which are in buffer uncoded, and codes them.
+// fix derives the coding from the first rows, at least one, which are uncoded in buffer, and codes
+// them.
 func (c *coding) fix(buffer []float32, rows int) {
 	c.fixed = true
 	for at := 0; at < len(c.shift); at += panelColumns {
@@ -49,7 +50,8 @@ func (c *coding) fix(buffer []float32, rows int) {
 	}
 }
 
-// copyMeans sets shift to the means of the columns of panel. The mean of a constant is that constant.
+// copyMeans sets shift to the means of the columns of panel. The mean of a constant is that
+// constant.
 func copyMeans(shift, panel []float32) {
 	var sum [panelColumns]float64
 	for i, v := range panel {
@@ -60,11 +62,12 @@ func copyMeans(shift, panel []float32) {
 	}
 }
 
-// largestScale keeps a scale and its inverse away from the limits of float32.
+// largestScale bounds the exponent of a scale, so that a scale and its inverse stay away from the
+// limits of float32.
 const largestScale = 100
 
-// copyScales sets scale to the powers of two that bring the largest distance from shift to [0.5, 1), so that no
-// product of usual values is too large or too small for float32.
+// copyScales sets scale to the powers of two that bring the largest distance from shift to [0.5,
+// 1), so that no product of usual values is too large or too small for float32.
 func copyScales(scale, panel, shift []float32) {
 	var largest [panelColumns]float64
 	for i, v := range panel {
@@ -79,17 +82,18 @@ func copyScales(scale, panel, shift []float32) {
 	}
 }
 
-// scaleOf returns the power of two that brings a distance to [0.5, 1), or as near as largestScale allows.
+// scaleOf returns the power of two that brings a distance to [0.5, 1), or as near as largestScale
+// allows.
 func scaleOf(distance float64) float32 {
 	_, exponent := math.Frexp(distance)
 	return float32(math.Ldexp(1, min(max(-exponent, -largestScale), largestScale)))
 }
 
-// largestCoded bounds coded values: a block of their squares fits into a float32.
+// largestCoded bounds coded values, so that the squares of a block fit into a float32.
 const largestCoded = 1 << 60
 
-// widened returns a coding that keeps the columns from first on within largestCoded for these values, and whether it
-// differs. Infinite values have no scale.
+// widened returns a coding that keeps these values of the columns from first on within
+// largestCoded, and whether it differs from c. Infinite values have no scale.
 func (c coding) widened(first int, values []float32) (coding, bool) {
 	changed := false
 	for i, v := range values {

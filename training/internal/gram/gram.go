@@ -9,24 +9,25 @@ import (
 
 const (
 	panelColumns = kernel.PanelColumns
-	// bufferRows is the number of rows that are coded and kept until they are multiplied together. It is a
-	// multiple of kernel.BlockRows, so that totals are loaded and stored once for many blocks, and small enough
-	// that a panel stays in a second-level cache.
+	// bufferRows is the number of rows that are coded and kept until they are multiplied. It is a
+	// multiple of kernel.BlockRows, so that totals are loaded and stored once for many blocks, and
+	// small enough for a panel to stay in a second-level cache.
 	bufferRows = 4 * kernel.BlockRows
 )
 
-// Gram is the sum of (z, y, 1)ᵀ(z, y, 1) over rows of M features z and K outputs y. It belongs to one goroutine.
+// Gram is the sum of (z, y, 1)ᵀ(z, y, 1) over rows of M features z and K outputs y. It belongs to
+// one goroutine.
 //
-// Its totals take 8 bytes for each element of the upper triangle, in blocks of 48 by 48; once rows were added, the
-// buffer takes 4·bufferRows = 2048 bytes for each column, rounded up to 48 columns.
+// Its totals take 8 bytes for each element of the upper triangle, in blocks of 48 by 48. Once rows
+// were added, the buffer takes 4·bufferRows = 2048 bytes for each column, rounded up to 48 columns.
 type Gram struct {
-	Workers           int // goroutines at most, 0 means GOMAXPROCS
+	Workers           int // most goroutines, 0 stands for GOMAXPROCS
 	features, outputs int
 	coding            coding
 	totals            totals
-	buffer            []float32 // [panel][bufferRows][panelColumns], the rows not yet in totals
-	pending           int       // rows in the buffer
-	tail              []float32 // the last columns of a row, reused
+	buffer            []float32 // [panel][bufferRows][panelColumns] rows that totals lack
+	pending           int       // number of rows in the buffer
+	tail              []float32 // last columns of a row, reused
 }
 
 // Bytes returns the memory of a Gram once rows were added.
@@ -76,8 +77,8 @@ func (g *Gram) flush() {
 	}
 }
 
-// widen makes the coding wide enough for a row and stores it. The rows so far are recoded, which is exact: scales are
-// powers of two.
+// widen makes the coding wide enough for a row and stores the row. Recoding the rows so far is
+// exact, because scales are powers of two.
 func (g *Gram) widen(z, y []float32) {
 	wider, ofFeatures := g.coding.widened(0, z)
 	wider, ofOutputs := wider.widened(g.features, y)
@@ -91,8 +92,8 @@ func (g *Gram) widen(z, y []float32) {
 	g.store(z, y)
 }
 
-// store codes the row (z, y, 1) into the buffer and returns the largest magnitude there. Whole panels of z are read in
-// place, the rest through tail.
+// store codes the row (z, y, 1) into the buffer and returns the largest magnitude there. Whole
+// panels of z are read in place, the rest through tail.
 func (g *Gram) store(z, y []float32) (largest float32) {
 	const stride = bufferRows * panelColumns
 	n := whole(g.features)
@@ -110,7 +111,7 @@ func (g *Gram) store(z, y []float32) (largest float32) {
 // whole returns the number of columns in whole panels.
 func whole(columns int) int { return columns - columns%panelColumns }
 
-// Settle gives back the buffer until more rows are added.
+// Settle releases the buffer until more rows are added.
 func (g *Gram) Settle() {
 	if !g.coding.fixed && g.pending > 0 {
 		g.coding.fix(g.buffer, g.pending)
@@ -128,8 +129,8 @@ func (g *Gram) Clone() *Gram {
 	return &c
 }
 
-// Settled returns the moments of all rows added so far and does not change g. They are valid until g is given more
-// rows.
+// Settled returns the moments of all rows so far and does not change g. They are valid until rows
+// are added to g.
 func (g *Gram) Settled() *Moments {
 	m := &Moments{features: g.features, outputs: g.outputs, coding: g.coding, totals: g.totals}
 	if g.pending == 0 {
@@ -145,8 +146,8 @@ func (g *Gram) Settled() *Moments {
 	return m
 }
 
-// Pick returns the sums of some of the features, which rise, with all outputs: those that the rows of g would give, but for the coding of
-// the features, which stays as it is.
+// Pick returns the sums of some of the features, in ascending order, with all outputs. They differ
+// from the sums of the same rows only in the coding of the features, which Pick keeps.
 func (g *Gram) Pick(features []int32) *Gram {
 	m := g.Settled()
 	p := New(len(features), g.outputs)
@@ -156,7 +157,9 @@ func (g *Gram) Pick(features []int32) *Gram {
 	}
 	p.coding.fixed = m.coding.fixed
 	for j, c := range from {
-		p.coding.shift[j], p.coding.scale[j], p.totals.moved[j] = m.coding.shift[c], m.coding.scale[c], m.totals.moved[c]
+		p.coding.shift[j] = m.coding.shift[c]
+		p.coding.scale[j] = m.coding.scale[c]
+		p.totals.moved[j] = m.totals.moved[c]
 		for i, r := range from[:j+1] {
 			p.totals.set(i, j, m.totals.at(int(r), int(c)))
 		}
@@ -170,8 +173,8 @@ func (g *Gram) rows() float64 {
 	return g.totals.at(ones, ones) + float64(g.pending)
 }
 
-// Mean returns the mean of column i, a feature or an output; there must be rows. It only takes time for the rows in the
-// buffer.
+// Mean returns the mean of column i, a feature or an output, of at least one row. Its time only
+// grows with the rows in the buffer.
 func (g *Gram) Mean(i int) float64 {
 	sum := g.totals.at(i, g.totals.columns-1)
 	for r := range g.pending {
@@ -180,9 +183,9 @@ func (g *Gram) Mean(i int) float64 {
 	return float64(g.coding.shift[i]) + sum/g.rows()/float64(g.coding.scale[i])
 }
 
-// Merge adds the rows of other in float64, each with a weight above 0, and leaves other unchanged. Both must have the
-// same shape. The side with more rows decides the coding, because rows far from a shift would leave few digits for the
-// spread of all.
+// Merge adds the rows of other in float64, each with a weight above 0, and leaves other unchanged.
+// Both must have the same shape. The side with more rows decides the coding: rows far from a shift
+// would leave few digits for the spread of all.
 func (g *Gram) Merge(other *Gram, weight float64) {
 	m := other.Settled()
 	rows := float64(weight * m.Rows())
@@ -202,7 +205,8 @@ func (g *Gram) Merge(other *Gram, weight float64) {
 // take replaces the sums by those of m, weighted, and adds its own to them.
 func (g *Gram) take(m *Moments, weight float64) {
 	own := g.Settled()
-	g.coding, g.totals, g.pending = m.coding.clone(), m.totals.clone(), 0
+	g.coding, g.totals = m.coding.clone(), m.totals.clone()
+	g.pending = 0
 	g.totals.scale(weight)
 	if own.Rows() > 0 {
 		g.totals.addRecoded(own.totals, g.coding.from(own.coding), 1)

@@ -67,8 +67,9 @@ func (d rows) column(n, i int) float64 {
 	return 1
 }
 
-// requireMoments compares every element with sums in float64 about the same shift. Its error is at most that of a
-// chain of kernel.BlockRows roundings, plus the rounding of the two values; slack is added for recoding.
+// requireMoments compares every element with sums in float64 about the same shift. Its error is at
+// most that of a chain of kernel.BlockRows roundings, plus the rounding of the two values; slack is
+// added for recoding.
 func requireMoments(t *testing.T, m *Moments, d rows, slack float64) {
 	t.Helper()
 	columns := d.features + d.outputs + 1
@@ -108,18 +109,26 @@ func TestMomentsEqualThoseInFloat64(t *testing.T) {
 	}
 }
 
-// Parts whose first rows differ from the others' are centred and scaled differently. The rows of the last one are added
-// to what was merged.
+// Parts whose first rows differ from the others' are centred and scaled differently. The rows of
+// the last part are added to the merged sums.
 func TestSumsOfPartsEqualOneSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	for _, cuts := range [][]int{{0, 300}, {0, 1, 300}, {0, 1, 300, 300}, {0, 0, 130, 300, 300}, {0, 100, 200, 300}, {0, 299, 300}} {
+	for _, cuts := range [][]int{
+		{0, 300},
+		{0, 1, 300},
+		{0, 1, 300, 300},
+		{0, 0, 130, 300, 300},
+		{0, 100, 200, 300},
+		{0, 299, 300},
+	} {
 		for _, features := range []int{1, 46, 47, 60} {
 			d := randomRows(r, cuts[len(cuts)-1], features, 1)
 			merged := New(d.features, d.outputs)
 			sum := merged.Settled()
 			for i := 1; i < len(cuts); i++ {
 				part := d.part(cuts[i-1], cuts[i])
-				if sum = sum.Plus(part.gram().Settled()); i == len(cuts)-1 {
+				sum = sum.Plus(part.gram().Settled())
+				if i == len(cuts)-1 {
 					part.addTo(merged)
 				} else {
 					merged.Merge(part.gram(), 1)
@@ -131,8 +140,8 @@ func TestSumsOfPartsEqualOneSum(t *testing.T) {
 	}
 }
 
-// Merged sums keep the measure of their own rounding.
-func TestMultipliedIsThatOfTheParts(t *testing.T) {
+// Merged sums keep track of their rounding errors.
+func TestMultipliedOfMergedSums(t *testing.T) {
 	d := randomRows(rand.New(rand.NewPCG(9, 9)), 1500, 3, 1)
 	for n := 1000; n < d.n; n++ {
 		d.z[n*3] += 1e6

@@ -1,6 +1,6 @@
 package gram
 
-// Moments are settled sums: the content of a Gram at some point. They are read only.
+// Moments are settled sums, the content of a Gram at some point. They are immutable.
 type Moments struct {
 	features, outputs int
 	coding            coding
@@ -18,19 +18,20 @@ func (m *Moments) Rows() float64 { return m.At(m.ones(), m.ones()) }
 
 func (m *Moments) ones() int { return m.totals.columns - 1 }
 
-// At returns Σ c_i·c_j over the rows for columns i <= j, where c_i = (v_i − Shift(i))·Scale(i) is the coded value.
-// Columns are the features, the outputs, and the ones.
+// At returns Σ c_i·c_j over the rows for columns i <= j, where c_i = (v_i − Shift(i))·Scale(i) is
+// the coded value. Columns are the features, the outputs, and the ones.
 func (m *Moments) At(i, j int) float64 { return m.totals.at(i, j) }
 
-// Multiplied returns the Σ c_i² that was summed in float32, to which the rounding error of At(i, i) is proportional:
-// each row counts with its value about the shift that it was summed with. Without merging it is At(i, i).
+// Multiplied returns the part of Σ c_i² that was summed in float32. The rounding error of At(i, i)
+// is proportional to it. Each row counts with its value about the shift with which it was summed.
+// Without merging it is At(i, i).
 func (m *Moments) Multiplied(i int) float64 { return max(0, m.At(i, i)-m.totals.moved[i]) }
 
 // Sum returns Σ c_i.
 func (m *Moments) Sum(i int) float64 { return m.At(i, m.ones()) }
 
-// Row returns At(i, j) for the columns j of one panel, from PanelColumns·panel on: those from i on are
-// valid.
+// Row returns At(i, j) for the columns j of one panel, from PanelColumns·panel on. They are valid
+// for j >= i.
 func (m *Moments) Row(i, panel int) []float64 {
 	block := panel*(panel+1)/2 + i/panelColumns
 	return m.totals.block(block)[i%panelColumns*panelColumns:][:panelColumns]
@@ -45,8 +46,8 @@ func (m *Moments) Scale(i int) float64 { return float64(m.coding.scale[i]) }
 // Values returns the sums in internal order, to look for values that are not finite.
 func (m *Moments) Values() []float64 { return m.totals.data }
 
-// Plus returns the moments of the rows of m and other together, which must have the same shape. They are coded as the
-// one with more rows: its shifts are near the means of all rows.
+// Plus returns the moments of the rows of m and other together, which must have the same shape. The
+// one with more rows decides the coding, because its shifts are near the means of all rows.
 func (m *Moments) Plus(other *Moments) *Moments {
 	if other.Rows() > m.Rows() {
 		m, other = other, m

@@ -13,12 +13,13 @@ const (
 	tileSize  = kernel.TileRows * panelColumns
 )
 
-// totals is the upper triangle of a symmetric matrix in blocks of panelColumns by panelColumns, row-major: block
-// (i, j), i <= j, is number j(j+1)/2+i. In blocks on the diagonal, only whole vectors left of it are missing.
+// totals is the upper triangle of a symmetric matrix in blocks of panelColumns by panelColumns,
+// row-major: block (i, j), i <= j, is number j(j+1)/2+i. In blocks on the diagonal, only whole
+// vectors left of it are missing.
 type totals struct {
 	columns int
 	data    []float64
-	moved   []float64 // by column: what recoding added to element (i, i), in float64
+	moved   []float64 // by column: amount that recoding added to element (i, i) in float64
 }
 
 func newTotals(columns int) totals {
@@ -56,14 +57,15 @@ func (t totals) at(i, j int) float64 { return t.data[placeOf(i, j)] }
 // set sets element (i, j) for i <= j.
 func (t totals) set(i, j int, v float64) { t.data[placeOf(i, j)] = v }
 
-// placeOf returns where element (i, j) is.
+// placeOf returns the index of element (i, j).
 func placeOf(i, j int) int {
 	panel := j / panelColumns
 	block := panel*(panel+1)/2 + i/panelColumns
 	return block*blockSize + i%panelColumns*panelColumns + j%panelColumns
 }
 
-// add adds the products of the first rows of a buffer, at least one, on up to limit goroutines if it is not 0.
+// add adds the products of the first rows of a buffer, at least one, on up to limit goroutines if
+// it is not 0.
 func (t totals) add(buffer []float32, rows, limit int) {
 	workers := parallel.Workers(t.blocks(), rows*t.columns*t.columns/2)
 	if limit > 0 {
@@ -78,9 +80,9 @@ func (t totals) add(buffer []float32, rows, limit int) {
 	parallel.Tasks(workers, t.blocks(), func(_, n int) { t.addBlock(n, buffer, rows) })
 }
 
-// addBlock adds the products of one pair of panels, kernel.BlockRows rows at a time: so much of the right panel stays in the
-// first-level cache from one tile to the next. Blocks are ordered so that mostly the right panel stays the same from one to the
-// next.
+// addBlock adds the products of one pair of panels, kernel.BlockRows rows at a time, because that
+// part of the right panel stays in the first-level cache from one tile to the next. Most
+// neighbouring blocks have the same right panel.
 func (t totals) addBlock(n int, buffer []float32, rows int) {
 	i, j := place(n)
 	left := buffer[i*bufferRows*panelColumns:][:bufferRows*panelColumns]
@@ -94,7 +96,8 @@ func (t totals) addBlock(n int, buffer []float32, rows int) {
 			if i == j {
 				from = at - at%kernel.VectorColumns
 			}
-			kernel.Products(block[at*panelColumns:][:tileSize], left[first*panelColumns+at:], right[first*panelColumns:], count, from, to)
+			tile := block[at*panelColumns:][:tileSize]
+			kernel.Products(tile, left[first*panelColumns+at:], right[first*panelColumns:], count, from, to)
 		}
 	}
 }
@@ -105,9 +108,9 @@ func place(n int) (i, j int) {
 	return n - j*(j+1)/2, j
 }
 
-// addRecoded adds other, times a weight, after its columns were recoded. With v = a·u + d for every column, the last of which is the
-// ones, Σ v_i v_j = a_i a_j Σ u_i u_j + a_i d_j Σ u_i + d_i a_j Σ u_j + d_i d_j N. Products are rounded before they
-// are added, so that no compiler fuses them.
+// addRecoded adds other, times a weight, after recoding its columns. With v = a·u + d for every
+// column, of which the last is the ones, Σ v_i v_j = a_i a_j Σ u_i u_j + a_i d_j Σ u_i + d_i a_j Σ
+// u_j + d_i d_j N. Products are rounded before they are added, so that no compiler fuses them.
 func (t totals) addRecoded(other totals, r recoding, weight float64) {
 	ones := t.columns - 1
 	sum := make([]float64, t.panels()*panelColumns)

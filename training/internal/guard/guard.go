@@ -1,14 +1,15 @@
-// Package guard surrounds numbers that assembly reads and writes with others, so that a stray write shows. Only tests use it.
+// Package guard surrounds the memory of assembly with known numbers, so that tests detect stray
+// writes. Only tests use it.
 package guard
 
 import "testing"
 
-// Value is what surrounds numbers.
+// Value is the surrounding number.
 const Value = 12345
 
 const margin = 64
 
-// Slice returns n numbers drawn by next, and these with what surrounds them.
+// Slice returns n numbers drawn by next, alone and with their surroundings.
 func Slice[T float32 | float64](n int, next func() T) (values, whole []T) {
 	whole = make([]T, n+2*margin)
 	for i := range whole {
@@ -21,7 +22,7 @@ func Slice[T float32 | float64](n int, next func() T) (values, whole []T) {
 	return values, whole
 }
 
-// Require fails if what surrounds numbers has changed.
+// Require fails if the surroundings of a slice have changed.
 func Require[T float32 | float64](t testing.TB, whole []T) {
 	t.Helper()
 	for i, v := range whole {

@@ -2,10 +2,10 @@ package kernel
 
 import "github.com/eerf-stream/eerf/internal/simd"
 
-// Code writes one row of values into panels, centred and scaled: value m goes to column m mod PanelColumns of the panel
-// m / PanelColumns as (src[m] − shift[m])·scale[m]. dst starts at the row of the first panel, and panels are stride
-// values apart. len(src) is a multiple of PanelColumns. It returns the largest magnitude that it wrote, ignoring NaN,
-// or 0 if there is none.
+// Code writes one row of values into panels, centred and scaled: value m goes to column m mod
+// PanelColumns of the panel m / PanelColumns as (src[m] − shift[m])·scale[m]. dst starts at the row
+// of the first panel, and panels are stride values apart. len(src) is a multiple of PanelColumns.
+// It returns the largest magnitude that it wrote, ignoring NaN, and 0 if all are NaN.
 func Code(dst []float32, stride int, src, shift, scale []float32) float32 {
 	panels := len(src) / PanelColumns
 	if len(src)%PanelColumns != 0 || len(shift) < len(src) || len(scale) < len(src) {

@@ -62,8 +62,8 @@ func TestProductsAtEveryLevel(t *testing.T) {
 	}
 }
 
-// requireProducts compares a tile that started with 0.5 everywhere with sums in float64, within the bound of
-// BlockRows roundings for every block.
+// requireProducts compares a tile that started with 0.5 everywhere with sums in float64, within the
+// bound of BlockRows roundings for every block.
 func requireProducts(t *testing.T, c []float64, a, b []float32, rows int, columns [2]int) {
 	t.Helper()
 	for i := range TileRows {

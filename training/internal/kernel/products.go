@@ -3,24 +3,26 @@ package kernel
 import "github.com/eerf-stream/eerf/internal/simd"
 
 const (
-	// PanelColumns is the number of columns of a panel: rows of a tall float32 matrix, PanelColumns values each.
+	// PanelColumns is the number of columns of a panel: rows of a tall float32 matrix, PanelColumns
+	// values each.
 	PanelColumns = 48
-	// BlockRows is the number of rows whose products are summed in float32 before they go to the float64 totals.
+	// BlockRows is the number of rows whose products are summed in float32 before they go to the
+	// float64 totals.
 	BlockRows = 128
 	// TileRows is the number of rows of the tiles that Products and Subtract work on.
 	TileRows = 8
-	// VectorColumns is what the column ranges of Products are multiples of.
+	// VectorColumns divides the column ranges of Products.
 	VectorColumns = 16
 )
 
-// Products adds to a tile of totals (TileRows×PanelColumns, row-major) the products of TileRows columns of one panel
-// with the columns from to to-1 of another, over rows rows:
+// Products adds to a tile of totals (TileRows×PanelColumns, row-major) the products of TileRows
+// columns of one panel with the columns from to to-1 of another, over rows rows:
 //
 //	c[i][j] += Σ_r a[r·PanelColumns+i]·b[r·PanelColumns+j]
 //
-// where a starts at the first of its columns. Rows are taken in blocks of BlockRows, the last one shorter: a block is
-// summed in float32 in row order, starting from zero, and then added to c. from and to are multiples of
-// VectorColumns.
+// where a starts at the first of its columns. Rows are taken in blocks of BlockRows, the last one
+// shorter: a block is summed in float32 in row order, starting from zero, and then added to c. from
+// and to are multiples of VectorColumns.
 func Products(c []float64, a, b []float32, rows, from, to int) {
 	if rows <= 0 || from < 0 || from >= to || to > PanelColumns || from%VectorColumns != 0 || to%VectorColumns != 0 {
 		panic("kernel: products of no rows or of part of a vector")

@@ -2,15 +2,16 @@ package kernel
 
 import "github.com/eerf-stream/eerf/internal/simd"
 
-// StripColumns is the number of columns of a strip: rows of a float64 matrix, StripColumns values each.
+// StripColumns is the number of columns of a strip: rows of a float64 matrix, StripColumns values
+// each.
 const StripColumns = 24
 
 // Subtract subtracts a product of two matrices from a tile (TileRows rows of a strip):
 //
 //	c[i·StripColumns+j] −= Σ_p a[p·aRow+i·aColumn]·b[p·StripColumns+j]    p = 0, …, n−1 in this order
 //
-// b is n rows of a strip. Steps through a are in values, so a may be a strip as well (aRow = StripColumns,
-// aColumn = 1) or the transpose of one (the other way round).
+// b is n rows of a strip. Steps through a are in values, so a may be a strip as well (aRow =
+// StripColumns, aColumn = 1) or the transpose of one (the other way round).
 func Subtract(c, a []float64, aRow, aColumn int, b []float64, n int) {
 	if n <= 0 || aRow <= 0 || aColumn <= 0 {
 		panic("kernel: product without terms or with steps that are not positive")

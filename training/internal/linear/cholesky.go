@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// size is the order of the blocks that are factored at once: the rows of a tile. A block row is that many rows of
-	// a matrix.
+	// size is the order of the blocks that are factored at once, and the number of rows of a tile
+	// and of a block row.
 	size      = kernel.TileRows
 	blockSize = size * size
 	perStrip  = width / size
-	// group is the number of block rows that are computed while one strip is in the cache, those of several
-	// strips.
+	// group is the number of block rows, of several strips, that are computed while one strip is in
+	// the cache.
 	group = 4 * perStrip
 )
 
-// Cholesky is the factor U of a symmetric positive definite matrix UᵀU. It takes 8·n² bytes, which are reused for the
-// next matrix.
+// Cholesky is the factor U of a symmetric positive definite matrix UᵀU. It takes 8·n² bytes, which
+// are reused for the next matrix.
 type Cholesky struct {
-	upper   *Matrix   // U; what is below its diagonal is not used
-	inverse []float64 // [block][size*size] the negated inverses of the blocks of U on the diagonal
+	upper   *Matrix   // U, above the diagonal; the rest is unused
+	inverse []float64 // [block][size*size] negated inverses of the blocks of U on the diagonal
 }
 
 // NewCholesky returns room for factors of n by n matrices.
@@ -35,11 +35,11 @@ func NewCholesky(n int) *Cholesky {
 // blocks returns the number of block rows.
 func (c *Cholesky) blocks() int { return c.upper.padded / size }
 
-// Factor factors a + shift·I; only the upper triangle of a is read. It returns false if that matrix is not positive
-// definite up to rounding; the factor cannot be used then.
+// Factor factors a + shift·I, of which it reads the upper triangle. It returns false if that matrix
+// is not positive definite up to rounding, and the factor is then unusable.
 //
-// Every block row of a strip is computed in one go from finished ones, U_ij = U_ii⁻ᵀ (A_ij − Σ_{p<i} U_piᵀ U_pj)
-// (Golub, Van Loan, Matrix Computations, §4.2.9).
+// Every block row of a strip is computed at once from finished block rows, U_ij = U_ii⁻ᵀ (A_ij −
+// Σ_{p<i} U_piᵀ U_pj) (Golub, Van Loan, Matrix Computations, §4.2.9).
 func (c *Cholesky) Factor(a *Matrix, shift float64) bool {
 	if a.rows != c.upper.rows || a.columns != c.upper.columns {
 		panic(fmt.Sprintf("linear: factor of order %d of a %d by %d matrix", c.upper.rows, a.rows, a.columns))
@@ -75,8 +75,8 @@ func (c *Cholesky) load(a *Matrix, shift float64) {
 	}
 }
 
-// eliminate subtracts the contribution of block rows from to i-1, Σ U_piᵀ x_p, from block row i of strip j
-// of x.
+// eliminate subtracts the contribution of block rows from to i-1, Σ U_piᵀ x_p, from block row i of
+// strip j of x.
 func (c *Cholesky) eliminate(x *Matrix, i, j, from int) {
 	if i == from {
 		return
@@ -85,7 +85,8 @@ func (c *Cholesky) eliminate(x *Matrix, i, j, from int) {
 	kernel.Subtract(x.strip(j, i*size), left, width, 1, x.strip(j, from*size), (i-from)*size)
 }
 
-// applyInverse multiplies block row i of strip j of x by U_ii⁻ᵀ from the left, or by U_ii⁻¹ if transposed.
+// applyInverse multiplies block row i of strip j of x by U_ii⁻ᵀ from the left, or by U_ii⁻¹ if
+// transposed.
 func (c *Cholesky) applyInverse(x *Matrix, i, j int, transposed bool) {
 	rowStep, columnStep := size, 1
 	if transposed {
@@ -130,8 +131,8 @@ func factorBlock(u *[blockSize]float64) bool {
 	return true
 }
 
-// invertBlock sets dst to −U⁻¹ for an upper triangular block, from its last row up: row i of the inverse is
-// (e_i − Σ_{p>i} U_ip·row p)/U_ii.
+// invertBlock sets dst to −U⁻¹ for an upper triangular block, from its last row up: row i of the
+// inverse is (e_i − Σ_{p>i} U_ip·row p)/U_ii.
 func invertBlock(dst []float64, u *[blockSize]float64) {
 	for i := size - 1; i >= 0; i-- {
 		row := dst[i*size : (i+1)*size]

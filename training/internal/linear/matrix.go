@@ -10,8 +10,8 @@ import (
 // width is the number of columns of a strip.
 const width = kernel.StripColumns
 
-// Matrix is a float64 matrix in strips of width columns: each strip is row-major, and strips follow one
-// another. Rows and columns are padded to multiples of width with zeros.
+// Matrix is a float64 matrix in strips of width columns: each strip is row-major, and strips follow
+// one another. Rows and columns are padded to multiples of width with zeros.
 type Matrix struct {
 	rows, columns int
 	padded        int // rows of a strip
@@ -48,8 +48,8 @@ func (m *Matrix) Mirror() {
 	}
 }
 
-// mirrorBlock sets the part of block dst below the diagonal of its matrix to the transpose of src, which is dst itself
-// on the diagonal.
+// mirrorBlock sets the part of block dst below the diagonal of its matrix to the transpose of src,
+// which is dst itself on the diagonal.
 func mirrorBlock(dst, src []float64) {
 	diagonal := &dst[0] == &src[0]
 	for i := range width {
@@ -92,7 +92,8 @@ func (m *Matrix) strip(j, from int) []float64 {
 	return m.data[(j*m.padded+from)*width : (j+1)*m.padded*width]
 }
 
-// MultiplySymmetric returns a·x for a symmetric a with both triangles set. It panics if the shapes do not match.
+// MultiplySymmetric returns a·x for a symmetric a with both triangles set. It panics if the shapes
+// do not match.
 func MultiplySymmetric(a, x *Matrix) *Matrix {
 	if a.rows != a.columns || a.rows != x.rows {
 		panic(fmt.Sprintf("linear: product of %d by %d and %d by %d", a.rows, a.columns, x.rows, x.columns))

@@ -48,8 +48,8 @@ func checkLevels(t *testing.T, a []float32, aTerm, aRow int, b []float32, terms 
 	}
 }
 
-// requireProducts compares a tile that started with 0.5 everywhere with sums in float64, within the bound of
-// BlockTerms roundings for every block.
+// requireProducts compares a tile that started with 0.5 everywhere with sums in float64, within the
+// bound of BlockTerms roundings for every block.
 func requireProducts(t *testing.T, c []float64, a []float32, aTerm, aRow int, b []float32, terms int) {
 	t.Helper()
 	for i := range TileRows {
@@ -66,7 +66,7 @@ func requireProducts(t *testing.T, c []float64, a []float32, aTerm, aRow int, b 
 	}
 }
 
-func TestProductsRefusesWhatIsTooShort(t *testing.T) {
+func TestProductsPanicsOnShortSlices(t *testing.T) {
 	c, a, b := make([]float64, TileRows*Columns), make([]float32, TileRows*4), make([]float32, 4*Columns)
 	for name, call := range map[string]func(){
 		"terms": func() { Products(c, a, 1, 4, b, 0) },
