@@ -3,7 +3,7 @@
     import eerf
     features = eerf.FeatureSet.read("set.arrow").transform(frame)          # [n, M]
     predicted = eerf.Model.read("model.arrow").predict(frame)              # [n]
-    model = eerf.Topics(eerf.Kafka("localhost:9092"), "churn").model()     # the one in use
+    model = eerf.Topics(eerf.Kafka("localhost:9092"), "churn").model()     # the current model
 
 EERFFeatures, which needs scikit-learn, finds feature sets.
 """

@@ -33,7 +33,7 @@ def _arguments(line: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m eerf", description="Feature sets and models of eerf in Python.")
     commands = parser.add_subparsers(dest="command", required=True)
     c = _command(commands, "transform", "features, and with a model predictions, of the rows of a file")
-    c.add_argument("--set", help="file of the feature set; not needed if the file of the model has it")
+    c.add_argument("--set", help="file of the feature set; not needed if the model file contains it")
     c.add_argument("--model", help="file of a model")
     c.add_argument("--data", required=True, help="Arrow or Parquet file of rows")
     c.add_argument("--out", required=True, help="file to write: Arrow, or Parquet if it ends with .parquet")
@@ -58,10 +58,10 @@ def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name
 def _add_source(c: argparse.ArgumentParser) -> None:
     source = c.add_mutually_exclusive_group(required=True)
     source.add_argument("--brokers", help="host:port of Kafka (needs confluent-kafka)")
-    source.add_argument("--messages", help="folder with a folder for each topic, written by featurizer topics export")
+    source.add_argument("--messages", help="folder with one folder per topic, written by featurizer topics export")
     c.add_argument("--pipeline", default="default", help="pipeline.name of the configuration")
     for topic in TOPICS:
-        c.add_argument("--" + topic, metavar="TOPIC", help=f"name of the topic, if it is not PIPELINE.{topic}")
+        c.add_argument("--" + topic, metavar="TOPIC", help=f"name of the topic, if other than PIPELINE.{topic}")
 
 
 def _topics(args: argparse.Namespace) -> Topics:
@@ -75,9 +75,9 @@ def _transform(args: argparse.Namespace) -> None:
     model = Model.read(args.model, feature_set) if args.model else None
     if feature_set is None and model is not None:
         if model.feature_set is None:
-            raise ValueError(f"{args.model} holds a model without its feature set {model.feature_set_id}: name its file with --set")
+            raise ValueError(f"{args.model} holds a model without its feature set {model.feature_set_id}; name the file of the set with --set")
         feature_set = model.feature_set
-    assert feature_set is not None  # one of the two was given
+    assert feature_set is not None  # the arguments require one of the two
     rows = read_rows(args.data)
     out = transformed(feature_set, model, rows)
     write_rows(args.out, out)
@@ -105,9 +105,9 @@ def _check(args: argparse.Namespace) -> None:
     rows, worst = compare(topics.features(feature_set.id), topics.messages("events"), feature_set)
     print(f"{rows} rows of {len(feature_set)} features of {feature_set.id} computed again, greatest difference {worst:.1e}")
     if rows == 0:
-        raise ValueError("no row could be computed again")
+        raise ValueError("no row could be recomputed")
     if worst > TOLERANCE:
-        raise ValueError("the features are not those of the events")
+        raise ValueError("features differ from those computed from the events")
 
 
 def as_table(batches: Iterable[Batch]) -> pa.Table:
@@ -124,7 +124,7 @@ def as_table(batches: Iterable[Batch]) -> pa.Table:
 
 
 def compare(batches: Iterable[Batch], events: Iterable[Message], feature_set: FeatureSet) -> tuple[int, float]:
-    """Returns how many rows of batches were computed again from the events, and the greatest difference in a feature."""
+    """Returns the number of rows recomputed from the events, and the largest difference of a feature."""
     values = {(m.partition, m.offset): m.value for m in events}
     rows, worst = 0, 0.0
     for b in batches:

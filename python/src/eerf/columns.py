@@ -19,14 +19,14 @@ Codes = npt.NDArray[np.int64]
 
 NULL, UNSEEN = -2, -1  # codes of values that are not a category
 
-# Metadata of a field that was read from a text format, where 7, "7" and true are easily confused.
+# Metadata of a field that was read from a text format, in which 7, "7" and true are easily confused.
 TEXT_FIELD = b"eerf.text"
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def kind_of(kind: pa.DataType) -> tuple[str, int] | None:
-    """Returns the kind of values of an Arrow type and how many a row has; "" fits every kind, None is unreadable."""
+    """Returns the kind of an Arrow type and its number of values per row; "" fits every kind, None means unreadable."""
     if pa.types.is_fixed_size_list(kind):
         number = pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)
         return ("vector", kind.list_size) if number and kind.list_size > 0 else None
@@ -58,7 +58,7 @@ def stands_for(want: str, got: str, field: pa.Field) -> bool:
 
 
 def numbers(values: pa.Array) -> tuple[Floats, Bools]:
-    """Returns the numbers of a column, and which are missing; both are [rows]."""
+    """Returns the numbers of a column and a mask of missing ones; both are [rows]."""
     kind = values.type
     if rows.is_text(kind) or pa.types.is_boolean(kind):
         return _parsed(values, _number)
@@ -74,7 +74,7 @@ def numbers(values: pa.Array) -> tuple[Floats, Bools]:
 
 
 def vectors(values: pa.Array, width: int) -> tuple[Floats, Bools]:
-    """Returns the numbers of a column of vectors, and which are missing; both are [rows, width]."""
+    """Returns the numbers of a column of vectors and a mask of missing ones; both are [rows, width]."""
     if pa.types.is_null(values.type):
         return np.zeros((len(values), width)), np.ones((len(values), width), bool)
     elements = values.values.slice(values.offset * width, len(values) * width)  # flatten would leave out null lists
@@ -83,7 +83,7 @@ def vectors(values: pa.Array, width: int) -> tuple[Floats, Bools]:
 
 
 def seconds(values: pa.Array, kind: str) -> tuple[Floats, Bools]:
-    """Returns the times of a column in seconds, and which are missing; both are [rows]."""
+    """Returns the times of a column in seconds and a mask of missing ones; both are [rows]."""
     of = values.type
     if rows.is_text(of) or kind_of(of) not in ((kind, 1), ("", 1)):
         return _parsed(values, times.time_of_day if kind == "clock" else times.instant)
@@ -114,7 +114,7 @@ def booleans(values: pa.Array) -> Codes:
 
 
 def categories(values: pa.Array, names: list[str]) -> Codes:
-    """Returns the number of each row's category: UNSEEN for another value, NULL for a null."""
+    """Returns the code of each row's category: UNSEEN for an unknown value, NULL for a null."""
     if pa.types.is_null(values.type):
         return np.full(len(values), NULL)
     texts = _texts(values)
@@ -129,7 +129,7 @@ def _texts(values: pa.Array) -> pa.Array:
     if rows.is_text(values.type):
         return pc.cast(values, pa.large_string())
     if pa.types.is_floating(values.type):
-        short = values.type.bit_width < 64  # the shortest decimal of such a number counts
+        short = values.type.bit_width < 64  # use the shortest decimal of such a number
         exact = (None if v is None else float(str(np.float32(v))) if short else v for v in values.to_pylist())
         return pa.array([None if v is None else number_text(v) for v in exact], pa.large_string())
     return pc.cast(values, pa.large_string())
@@ -156,7 +156,7 @@ def _digits(value: float) -> tuple[str, str, int]:
 
 
 def _number(text: str) -> float | None:
-    """Returns the number that a text stands for, or None."""
+    """Parses a text as a number; returns None if it is none."""
     try:
         value = float(text.strip())
     except ValueError:
@@ -165,7 +165,7 @@ def _number(text: str) -> float | None:
 
 
 def _parsed(values: pa.Array, parse: Callable[[str], float | None]) -> tuple[Floats, Bools]:
-    """Returns what parse makes of the texts of a column. Each distinct text is parsed once."""
+    """Returns the parsed texts of a column. Each distinct text is parsed once."""
     coded = pc.dictionary_encode(_texts(values))
     found = [parse(text) for text in coded.dictionary.to_pylist()] + [None]
     codes = _filled(coded.indices, len(found) - 1).astype(np.int64)

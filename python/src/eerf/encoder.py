@@ -17,26 +17,26 @@ from .rows import as_table
 MAX_MAGNITUDE = 1e15  # limit of an encoded value that is not clipped
 _MAX_TAIL = 2.0**20  # limit of a value beyond the clip, in multiples of the clip
 
-FAULTS = {1: "nan_feature", 2: "inf_feature"}  # why a row is rejected; 0 = it is not rejected
+FAULTS = {1: "nan_feature", 2: "inf_feature"}  # reasons for rejecting a row; 0 = not rejected
 _NAN, _INF = 1, 2
 
 Floats = npt.NDArray[np.float64]
 
 
 class SchemaError(ValueError):
-    """A feature column is missing, there twice, or of another kind."""
+    """A feature column is missing, duplicated, or of another kind."""
 
 
 @dataclass
 class Encoded:
-    """Encoded rows: x [n, d] as float32, and fault [n], the number of each row's fault in FAULTS or 0."""
+    """Encoded rows: x [n, d] as float32, and fault [n], the code of each row's fault in FAULTS, or 0."""
 
     x: npt.NDArray[np.float32]
     fault: npt.NDArray[np.uint8]
 
     @property
     def usable(self) -> npt.NDArray[np.bool_]:
-        """Which rows can be used, [n]."""
+        """Mask of usable rows, [n]."""
         return self.fault == 0
 
 
@@ -55,7 +55,7 @@ class Encoder:
         self._clip: float = self.document["clip"]
         self._tail: str = self.document.get("tail", "")
         if self._tail not in ("", "log"):
-            raise FormatError(f"an encoder with tail {self._tail!r}: this package knows log only")
+            raise FormatError(f"an encoder with tail {self._tail!r}: this package only supports log")
         self._nan_is_missing = self.document.get("nan") == "missing"
 
     def encode(self, rows: Any) -> Encoded:
@@ -91,7 +91,7 @@ class Encoder:
         return [name for c in self.document["columns"] for name in _names(c)]
 
     def _encode(self, c: dict[str, Any], values: pa.Array, x: npt.NDArray[np.float32], fault: npt.NDArray[np.uint8]) -> None:
-        """Writes a column into its dimensions, x [n, width], and marks the rows that have no usable value."""
+        """Writes a column into its dimensions, x [n, width], and marks rows without a usable value."""
         if c["kind"] in ("bool", "category"):
             dense, missing = _indicators(c, values)
         else:
@@ -101,7 +101,7 @@ class Encoder:
         x[:] = self._scaled(c, dense, fault)
 
     def _numbers(self, c: dict[str, Any], values: pa.Array, fault: npt.NDArray[np.uint8]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Returns the values [n, dimensions] of a column of numbers, or of times with cycles, and which are missing [n]."""
+        """Returns the values [n, dimensions] of a column of numbers, or of times with cycles, and a mask of missing ones [n]."""
         if c["kind"] == "vector":
             found, missing = columns.vectors(values, c["width"])
         else:
@@ -136,13 +136,13 @@ class Encoder:
 
 
 def _mark(fault: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_], number: int) -> None:
-    """Sets the fault of rows in which any value has it, unless they have one already."""
+    """Sets the fault of rows with a faulty value, unless they already have a fault."""
     if where.any():
         fault[where.any(axis=1) & (fault == 0)] = number
 
 
 def _indicators(c: dict[str, Any], values: pa.Array) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Returns the values [n, dimensions] of a boolean or a category, and which are missing [n]."""
+    """Returns the values [n, dimensions] of a boolean or a category, and a mask of missing ones [n]."""
     if c["kind"] == "bool":
         codes = columns.booleans(values)
         missing = codes == columns.NULL

@@ -96,7 +96,7 @@ class FeatureSet:
 
     @property
     def lineage(self) -> dict[str, Any]:
-        """Where the set comes from."""
+        """The origin of the set."""
         lineage: dict[str, Any] = self.document["lineage"]
         return lineage
 
@@ -105,7 +105,7 @@ class FeatureSet:
         return len(self.weight)
 
     def encode(self, rows: Any) -> Encoded:
-        """Encodes rows: x [n, d], and which of them cannot be used."""
+        """Encodes rows: x [n, d], and the faults of unusable rows."""
         return self.encoder.encode(rows)
 
     def transform(self, rows: Any) -> npt.NDArray[np.float32]:
@@ -133,7 +133,7 @@ class FeatureSet:
         return into
 
     def _phi(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns phi [n, M]: what has an omega in float64, hinges and boxes in float32 as in the pipeline."""
+        """Returns phi [n, M]: maps of omega·x in float64, hinges and boxes in float32 as in the pipeline."""
         t = x.astype(np.float64) @ self.omega.astype(np.float64).T
         cosines, hinges = self.kinds["cosine"], self.kinds["hinge"]
         parts = [_PHI[self.map](t[:, :cosines], self.phase[:cosines])]
@@ -177,11 +177,11 @@ class FeatureSet:
             ids.numbers("f8", self.s),
         )
         if found != self.id:
-            raise FormatError(f"feature set {self.id} is damaged: its content is that of {found}")
+            raise FormatError(f"feature set {self.id} is damaged: its content has the id {found}")
         if self.map not in MAPS:
             raise FormatError(f"feature set {self.id} has the map {self.map!r}, not one of {', '.join(MAPS)}")
         if self.omega.shape != (len(self.phase), shape[1]) or len(self) != shape[0] or self.encoder.dim != shape[2]:
-            raise FormatError(f"feature set {self.id} does not have the shape that it states")
+            raise FormatError(f"feature set {self.id} has arrays of another shape than it declares")
 
     def __repr__(self) -> str:
         return f"FeatureSet({self.id}: {len(self)} features, {self.map}, of {len(self.encoder.columns)} columns, {self.task})"

@@ -1,4 +1,4 @@
-"""Files of rows, and what is computed from them, for the command line."""
+"""Files of rows and results, for the command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_rows(path: str | os.PathLike[str], table: pa.Table) -> None:
 
 
 def transformed(feature_set: FeatureSet, model: Model | None, rows: pa.Table) -> pa.Table:
-    """Returns what the featurize stage writes for rows.
+    """Returns the columns that the featurize stage writes for rows.
 
     These are the passthrough and label columns that the rows have, row (the number of the row), features and, with a model,
     prediction and probabilities. Rows that cannot be used are left out.

@@ -1,4 +1,4 @@
-"""Messages of an eerf pipeline: one Arrow IPC stream each, with a JSON document in the metadata of its schema."""
+"""Messages of an eerf pipeline: one Arrow IPC stream each, with a JSON document in the schema metadata."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FORMAT_VERSIONS = {"eerf.spec": (4,), "eerf.checkpoint": (3,), "eerf.feature_set
 
 
 class FormatError(ValueError):
-    """A message or file is not in the expected format."""
+    """A message or file has an unexpected format."""
 
 
 def has(table_schema: pa.Schema, key: str) -> bool:
@@ -25,12 +25,12 @@ def read(value: bytes, key: str) -> tuple[pa.Table, dict[str, Any]]:
     """Returns the table of a message, and its document under key."""
     streams = read_streams(value)
     if not streams or not has(streams[0][0].schema, key):
-        raise FormatError(f"the message has no {key}")
+        raise FormatError(f"schema metadata {key} is missing")
     return streams[0][0], document(streams[0][0].schema, key)
 
 
 def document(schema: pa.Schema, key: str) -> dict[str, Any]:
-    """Returns the document under key. Refuses a format version that this code does not know."""
+    """Returns the document under key. Refuses unknown format versions."""
     found: dict[str, Any] = json.loads(schema.metadata[key.encode()])
     want = FORMAT_VERSIONS.get(key, (1,))
     if found.get("format_version") not in want:

@@ -15,7 +15,7 @@ from .messages import FormatError
 
 
 class Model:
-    """A model, with its feature set if that is known.
+    """A model, with its feature set if known.
 
     It is immutable, and pickles as the messages it was read from.
 
@@ -46,7 +46,7 @@ class Model:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], feature_set: FeatureSet | None = None) -> Model:
-        """Reads a model from a file, with its feature set if the file has it, as those of trainer fit do."""
+        """Reads a model from a file, with its feature set if the file contains it, as files of trainer fit do."""
         parts = messages.read_streams(Path(path).read_bytes())
         models = [part for table, part in parts if messages.has(table.schema, "eerf.model")]
         sets = [part for table, part in parts if messages.has(table.schema, "eerf.feature_set")]
@@ -89,7 +89,7 @@ class Model:
         return names
 
     def probabilities(self, features: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Returns the probabilities [n, classes] from features [n, M], which only the logistic loss has."""
+        """Returns the probabilities [n, classes] from features [n, M]; only models with the logistic loss have them."""
         if not self.has_probabilities:
             raise ValueError(f"model {self.id} has no probabilities: its loss is {self.loss}")
         f = self.outputs(features).astype(np.float64)
@@ -100,7 +100,7 @@ class Model:
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether the model gives probabilities of classes."""
+        """Whether the model predicts probabilities of classes."""
         return self.classes is not None and self.loss == "logistic"
 
     def _in_units(self, f: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -113,7 +113,7 @@ class Model:
 
     def _set(self) -> FeatureSet:
         if self.feature_set is None:
-            raise ValueError(f"model {self.id} was read without its feature set {self.feature_set_id}: pass that as feature_set")
+            raise ValueError(f"model {self.id} was read without its feature set {self.feature_set_id}; pass the set as feature_set")
         return self.feature_set
 
     def _check(self) -> None:
@@ -130,9 +130,9 @@ class Model:
             ids.numbers("f8", [self.document["lambda"]]),
         )
         if found != self.id:
-            raise FormatError(f"model {self.id} is damaged: its content is that of {found}")
+            raise FormatError(f"model {self.id} is damaged: its content has the id {found}")
         if self.theta.shape != tuple(shape) or len(self.intercept) != shape[1]:
-            raise FormatError(f"model {self.id} does not have the shape that it states")
+            raise FormatError(f"model {self.id} has arrays of another shape than it declares")
 
     def __repr__(self) -> str:
         return f"Model({self.id}: {self.theta.shape[1]} outputs of the features of {self.feature_set_id}, loss {self.loss})"

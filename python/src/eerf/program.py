@@ -1,4 +1,4 @@
-"""Finds the program featurizer, and explores with it."""
+"""Finds the program featurizer and runs explorations with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from .feature_set import FeatureSet
 
-VARIABLE = "EERF_FEATURIZER"  # names the program to use
+VARIABLE = "EERF_FEATURIZER"  # environment variable with the path of the program
 
 _BUNDLED = Path(__file__).parent / "bin" / "featurizer"
 
@@ -27,11 +27,11 @@ class ProgramNotFoundError(FileNotFoundError):
 
 
 class ExplorationError(ValueError):
-    """The program refused the rows or the settings; the message says why."""
+    """The program refused the rows or the settings; the message gives the reason."""
 
 
 def find(program: str | os.PathLike[str] | None = None) -> str:
-    """Returns the path of the program: the given one, or that in EERF_FEATURIZER, in this package, or on PATH."""
+    """Returns the path of the program: the given path, EERF_FEATURIZER, the program in this package, or the one on PATH."""
     for source, named in (("program", program), (VARIABLE, os.environ.get(VARIABLE))):
         if named:
             found = shutil.which(os.fspath(named))
@@ -51,19 +51,19 @@ def find(program: str | os.PathLike[str] | None = None) -> str:
 
 @dataclass
 class Explored:
-    """What an exploration found: the feature set, its report (featurizer explore --json), and warnings."""
+    """The result of an exploration: the feature set, its report (featurizer explore --json), and warnings."""
 
     feature_set: FeatureSet
     report: dict[str, Any]
 
     @property
     def warnings(self) -> list[str]:
-        """What a person should know about the result."""
+        """Warnings about the result."""
         return list(self.report.get("warnings") or [])
 
     @property
     def left_out(self) -> dict[str, str]:
-        """The columns that are not features, with the reason."""
+        """The columns that are not features, with reasons."""
         columns = self.report["lineage"].get("columns") or []
         return {c["column"]: c.get("reason", "") for c in columns if c["use"] == "left out"}
 
@@ -93,7 +93,7 @@ def explore(
         except OSError as fault:
             raise ProgramNotFoundError(f"{path} cannot be run: {fault}") from None
         if done.returncode != 0:
-            raise ExplorationError(_reason(done.stderr, folder) or f"{path} ended with {done.returncode}")
+            raise ExplorationError(_reason(done.stderr, folder) or f"{path} exited with code {done.returncode}")
         return Explored(FeatureSet.read(out), json.loads(done.stdout))
 
 
@@ -105,5 +105,5 @@ def _plain(value: Any) -> Any:
 
 
 def _reason(said: str, folder: str) -> str:
-    """Returns what the program said, without the names of deleted files."""
+    """Returns the error output of the program, without the names of deleted files."""
     return said.replace(f"{folder}{os.sep}rows.arrow", "the rows").replace(f"{folder}{os.sep}", "").strip()

@@ -1,4 +1,4 @@
-"""Dates and times as the encoder reads them: seconds, and places in cycles."""
+"""Dates and times as the encoder reads them: seconds, and positions in cycles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DATE = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
 _INSTANT = re.compile(rf" *{_DATE}(?:[Tt ] *{_CLOCK} *{_OFFSET})? *")
 _TIME_OF_DAY = re.compile(rf" *{_CLOCK} *")
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
-_YEARS = 400  # the calendar repeats itself after so many
+_YEARS = 400  # the calendar repeats after this many years
 _DAYS = 146097
 
 
@@ -77,7 +77,7 @@ def _offset(text: str) -> int | None:
 
 
 def place(cycle: str, seconds: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Returns sine and cosine of the part of a cycle that has passed at given times; both are [n]."""
+    """Returns sine and cosine of the phase of a cycle at given times; both are [n]."""
     start, length = CYCLES[cycle]
     turn = 2 * np.pi * (np.mod(seconds - start, length) / length)
     return np.sin(turn), np.cos(turn)

@@ -1,4 +1,4 @@
-"""The topics of a pipeline: from Kafka, or from folders that `featurizer topics export` wrote."""
+"""The topics of a pipeline, from Kafka or from folders written by `featurizer topics export`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Headers = list[tuple[str, bytes]]
 
 
 class Message(NamedTuple):
-    """A message of a topic. A value of None deletes what was under the key."""
+    """A message of a topic. A value of None (a tombstone) deletes the key."""
 
     partition: int
     offset: int
@@ -34,7 +34,7 @@ class Message(NamedTuple):
 
 
 class Source(Protocol):
-    """Where topics are read from."""
+    """A source of topics."""
 
     def messages(self, topic: str) -> Iterator[Message]:
         """Yields the messages of a topic from its start to its current end, each partition in order."""
@@ -93,12 +93,12 @@ class Kafka:
             while unread:
                 m = consumer.poll(self.timeout)
                 if m is None:
-                    raise TimeoutError(f"no answer about {topic} within {self.timeout:g} s")
+                    raise TimeoutError(f"no response about {topic} within {self.timeout:g} s")
                 if m.error() and m.error().code() == kafka.KafkaError._PARTITION_EOF:
                     unread.discard(m.partition())
                 elif m.error():
                     raise kafka.KafkaException(m.error())
-                elif m.partition() in unread:  # what came after the end is left for the next call
+                elif m.partition() in unread:  # later messages are left for the next call
                     yield Message(m.partition(), m.offset(), m.key(), m.headers() or [], m.value())
         except kafka.KafkaException as fault:
             raise ConnectionError(f"{topic} at {self.brokers}: {fault.args[0].str()}") from None
@@ -134,12 +134,12 @@ class Topics:
         return self.source.messages(self.names.get(topic, f"{self.pipeline}.{topic}"))
 
     def feature_set(self, name: str | None = None) -> FeatureSet:
-        """Returns the feature set with this id; without an id, the one in use."""
+        """Returns the feature set with this id; without an id, the current one."""
         values, current = self._newest("feature-sets")
         return FeatureSet(self._named(values, name or current, "feature set"))
 
     def model(self, name: str | None = None) -> Model:
-        """Returns the model with this id, or without an id the one in use, together with its feature set."""
+        """Returns the model with this id, or the current one without an id, together with its feature set."""
         values, current = self._newest("models")
         value = self._named(values, name or current, "model")
         return Model(value, self.feature_set(Model(value).feature_set_id))
@@ -157,7 +157,7 @@ class Topics:
             yield Batch(at, rows[fresh], messages.column(table, "features")[fresh], table.filter(pa.array(fresh)))
 
     def _newest(self, topic: str) -> tuple[dict[str, bytes], str | None]:
-        """Returns the messages of the pipeline on a compacted topic by id, and the id of the one in use.
+        """Returns the messages of the pipeline on a compacted topic by id, and the id of the current one.
 
         A pointer with a lower sequence number than an earlier one does not count; a process that was paused may write such a pointer.
         """
@@ -186,7 +186,7 @@ class Topics:
 
 
 def _pointer(value: bytes) -> dict[str, Any] | None:
-    """Returns the document of a pointer, or None if it is not a pointer: its owner will overwrite it."""
+    """Returns the document of a pointer, or None for garbage, which its owner will overwrite."""
     try:
         return messages.read(value, "eerf.current")[1]
     except FormatError:
@@ -194,7 +194,7 @@ def _pointer(value: bytes) -> dict[str, Any] | None:
 
 
 def coordinates(headers: Headers) -> dict[str, Any]:
-    """Returns what the headers of a features message say about its event. If a header occurs twice, the last one counts."""
+    """Returns the coordinates of the event in the headers of a features message. The last of duplicate headers counts."""
     h = {key: value.decode() for key, value in headers if key.startswith("eerf-")}
     names = ("source-partition", "source-offset", "first-row", "row-count", "source-rows")
     found: dict[str, Any] = {name.replace("-", "_"): int(h["eerf-" + name]) for name in names}
@@ -202,13 +202,13 @@ def coordinates(headers: Headers) -> dict[str, Any]:
 
 
 class Deduplicator:
-    """Keeps the rows of one partition of features that were not there before."""
+    """Drops duplicate rows of one partition of features."""
 
     def __init__(self) -> None:
         self.next: dict[str, tuple[int, int]] = {}  # by log of events
 
     def fresh(self, at: dict[str, Any], rows: Iterable[int]) -> npt.NDArray[np.bool_]:
-        """Returns which rows of a message with these coordinates are new, [n]."""
+        """Returns a mask of the new rows of a message with these coordinates, [n]."""
         offset, end = at["source_offset"], at["first_row"] + at["row_count"]
         first = self.next.get(at["source_log"], (-1, 0))
         mask = np.array([(offset, row) >= first for row in rows], dtype=bool)

@@ -21,7 +21,7 @@ from .encoder import FAULTS
 from .feature_set import FeatureSet
 from .rows import as_table
 
-MOST_WHOLE_CLASSES = 20  # a label of at most so many whole numbers is taken as classes
+MOST_WHOLE_CLASSES = 20  # a label of at most this many whole numbers is treated as classes
 FEWEST_ROWS = 2
 
 
@@ -141,7 +141,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return feature_set.features(encoded.x, dtype)
 
     def _columns(self, X: Any, y: Any, *, fitting: bool) -> pa.Table:
-        """Returns X as a table, after scikit-learn has checked it against what fit was given."""
+        """Returns X as a table, after scikit-learn has checked it against the columns of fit."""
         if _is_frame(X):
             validate_data(self, X, "no_validation", reset=fitting, skip_check_array=True)
             table = as_table(X)
@@ -157,7 +157,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return pa.table({f"x{i}": _array(values[:, i], f"x{i}") for i in range(values.shape[1])})
 
     def _threads(self) -> int | None:
-        """Returns how many threads fit may use; None = all."""
+        """Returns the number of threads that fit may use; None = all."""
         if self.n_jobs is None:
             return None
         return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
@@ -192,7 +192,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
 
 def _is_frame(X: Any) -> bool:
-    """Reports whether X has columns with types of their own, which a sparse matrix does not."""
+    """Reports whether X has typed columns; sparse matrices do not."""
     return hasattr(X, "__arrow_c_stream__") or (hasattr(X, "columns") and hasattr(X, "iloc"))
 
 
@@ -233,7 +233,7 @@ def _labels(y: Any) -> list[Any]:
 
 
 def _labelled(labels: list[Any]) -> list[Any]:
-    """Returns the labels, none of which is missing."""
+    """Returns the labels after checking that none is missing."""
     for values in labels:
         if values.null_count or (pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py()):
             raise ValueError("Input y contains NaN or None: every row needs a label")
@@ -254,7 +254,7 @@ def _label_names(y: Any, labels: list[Any], taken: set[str]) -> list[str]:
 
 
 def _task(labels: list[Any]) -> str:
-    """Returns the task that a label is for."""
+    """Returns the task for a label."""
     kind = labels[0].type
     if len(labels) > 1 or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "regression"
