@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// checker collects what is wrong with a configuration. A key that is already wrong takes part in no
+// checker collects the faults of a configuration. A key that is already faulty takes part in no
 // further rule: one mistake is one fault.
 type checker struct {
 	config  *Config
 	schema  *schema
 	faults  Faults
 	wrong   map[string]bool
-	sources map[string]string // where a key was given; nil if unknown
+	sources map[string]string // source of each given key; nil if unknown
 }
 
 func newChecker(c *Config, faults Faults) *checker {
@@ -32,7 +32,7 @@ func (k *checker) add(fault Fault) {
 	k.wrong[fault.Key] = true
 }
 
-// all applies every rule. Faults of rules follow those already there, in the order of the keys.
+// all applies every rule. Faults of rules follow the existing ones, in the order of the keys.
 func (k *checker) all() {
 	first := len(k.faults)
 	k.kafka()
@@ -61,7 +61,7 @@ func (k *checker) all() {
 }
 
 // rule adds a fault at key unless ok holds, or key or one of the other keys of the rule is already
-// wrong.
+// faulty.
 func (k *checker) rule(ok bool, key, bound string, others ...string) {
 	if ok || k.wrong[key] || slices.ContainsFunc(others, func(other string) bool { return k.wrong[other] }) {
 		return
@@ -97,9 +97,9 @@ func (k *checker) source(key string) string {
 // keyLike finds the words in a text that may be names of keys.
 var keyLike = regexp.MustCompile(`[a-z][a-z0-9_.]*[a-z0-9]`)
 
-// adopt adds the faults that the owner of a section found in it, so that a rule is written once, beside the
-// code that needs it. An error is assigned to the first key of the section that its text names; it is dropped
-// if a key that it names was already wrong.
+// adopt adds the faults that the owner of a section found in it, so that a rule is written once,
+// next to the code that needs it. An error is assigned to the first key of the section that its
+// text names; it is dropped if a key that it names is already faulty.
 func (k *checker) adopt(section string, err error) {
 	before := make(map[string]bool, len(k.wrong))
 	for key := range k.wrong {

@@ -11,7 +11,7 @@ const EnvPrefix = "EERF_"
 
 const envSeparator = "__" // between section and key; key names have single underscores
 
-// envName is the variable for a key.
+// envName returns the variable for a key.
 func envName(key string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", envSeparator))
 }
@@ -21,7 +21,8 @@ func normalEnv(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(name, envSeparator, "_"))
 }
 
-// environmentLayer reads the variables named after keys; of duplicates the last one counts.
+// environmentLayer reads the variables named after keys. If a variable occurs twice, the last value
+// counts.
 func environmentLayer(s *schema, environ []string) (map[string]value, Faults) {
 	out := map[string]value{}
 	var faults Faults
@@ -44,8 +45,8 @@ func environmentLayer(s *schema, environ []string) (map[string]value, Faults) {
 	return out, faults
 }
 
-// textValue is a value given outside a file. A key that takes a list accepts commas, or a YAML list if an
-// entry contains a comma.
+// textValue is a value given outside a file. A key that takes a list accepts commas, or a YAML list
+// if an entry contains a comma.
 func textValue(key *Key, text, source string) value {
 	v := value{Kind: valueText, Text: text, Source: source}
 	trimmed := strings.TrimSpace(text)

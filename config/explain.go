@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Explain writes every key with its type, unit, default, environment variable and meaning, as text for a
-// terminal. It is generated from the struct tags; [Keys] has the same for other forms.
+// Explain writes every key with its type, unit, default, environment variable and meaning, as text
+// for a terminal. It is generated from the struct tags; [Keys] returns the same for other forms.
 func Explain(w io.Writer) error {
 	var b strings.Builder
 	for _, key := range Keys() {

@@ -11,16 +11,16 @@ import (
 	"github.com/eerf-stream/eerf/internal/nearest"
 )
 
-// Fault is one thing that is wrong with a configuration.
+// Fault is one fault of a configuration.
 type Fault struct {
-	// Key is the dotted name, such as "train.interval"; empty if the file as a whole is at fault.
+	// Key is the dotted name, such as "train.interval"; empty if the whole file is faulty.
 	Key string `json:"key"`
-	// Value is the given value as text, shortened if it is long and hidden if it is secret; empty if it
-	// is not a single value.
+	// Value is the given value as text, shortened if it is long and hidden if it is secret; empty
+	// if it is not a single value.
 	Value string `json:"value"`
-	// Bound says what would be right.
+	// Bound describes a correct value.
 	Bound string `json:"bound"`
-	// Source says where the value comes from: file and line, environment variable, command line,
+	// Source is the origin of the value: file and line, environment variable, command line, or
 	// default.
 	Source string `json:"source,omitempty"`
 }
@@ -38,8 +38,8 @@ func (f Fault) String() string {
 	return strings.TrimSpace(b.String() + ": " + f.Bound)
 }
 
-// unknown is the fault for a name that is neither key nor section. It does not show the value: the name may be that of a secret,
-// mistyped.
+// unknown returns the fault for a name that is neither a key nor a section. It does not show the
+// value, because the name may be a misspelt secret.
 func (s *schema) unknown(name, source string) Fault {
 	bound, known := "unknown key", slices.Sorted(maps.Keys(s.sections))
 	for i := range s.keys {
@@ -51,9 +51,11 @@ func (s *schema) unknown(name, source string) Fault {
 	return Fault{Key: name, Bound: bound, Source: source}
 }
 
-// Faults is everything that is wrong with a configuration: first unknown keys and other faults of form, then
-// values of the wrong type, then bounds and relations, each in the order of the keys.
-type Faults []Fault //nolint:errname // a list of faults, printed as one; FaultsError would name the wrapping and not the thing
+// Faults lists all faults of a configuration: unknown keys and other faults of form, then values of
+// the wrong type, then bounds and relations, each in the order of the keys.
+//
+//nolint:errname // a list of faults, printed as one; FaultsError would name the wrapping and not the thing
+type Faults []Fault
 
 // Error is a heading and one line for each fault.
 func (f Faults) Error() string {
@@ -83,14 +85,14 @@ const (
 	maxShownText = 80 // runes of a value that a fault shows; enough to recognize it
 )
 
-// userInfo matches the part of a URL with a user and usually a password.
+// userInfo matches the part of a URL that holds a user and usually a password.
 var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
 
-// withoutUsers removes the users from URLs in a text. No key accepts users, so none is marked as secret because of
-// them.
+// withoutUsers removes the users from URLs in a text. No key accepts users, so no key is marked as
+// secret because of them.
 func withoutUsers(text string) string { return userInfo.ReplaceAllString(text, "://"+redacted+"@") }
 
-// shown is a value's text in the form that a fault shows.
+// shown returns the text of a value in the form that a fault shows.
 func shown(text string, secret bool) string {
 	switch {
 	case secret && text != "":

@@ -18,7 +18,8 @@ train:
 	want := Faults{
 		{Key: "exploration.sample_rat", Bound: "unknown key; did you mean exploration.sample_rate?", Source: "config.yaml:5"},
 		{Key: "train.min_rows", Value: "lots", Bound: "want a whole number", Source: "config.yaml:7"},
-		{Key: "exploration.features", Value: "700", Bound: "want at most exploration.candidates (600): the kept are chosen from the candidates", Source: "config.yaml:4"},
+		{Key: "exploration.features", Value: "700",
+			Bound: "want at most exploration.candidates (600): the kept are chosen from the candidates", Source: "config.yaml:4"},
 	}
 	if len(faults) != len(want) {
 		t.Fatalf("%d faults, want %d: %v", len(faults), len(want), faults)
@@ -47,30 +48,40 @@ func TestFaultsOfForm(t *testing.T) {
 		{"not a mapping", "- a\n", "", []string{"(config.yaml:1): the file is not a mapping; want sections of keys"}},
 		{"two documents", "{}\n---\n{}\n", "", []string{"more than one YAML document"}},
 		{"scalar for a section", "kafka: 5", "", []string{"kafka = 5 (config.yaml:1): is a section; want keys under it"}},
-		{"section for a key", "train: {interval: {a: 1}}", "", []string{"train.interval", "is a key and not a section; want duration"}},
-		{"list for one value", "train: {interval: [1s]}", "", []string{"train.interval = [1s]", "want one value and not a list"}},
-		{"one value for a list", "events: {features: amount}", "", []string{"events.features = amount", "want a list: [amount]"}},
+		{"section for a key", "train: {interval: {a: 1}}", "",
+			[]string{"train.interval", "is a key and not a section; want duration"}},
+		{"list for one value", "train: {interval: [1s]}", "",
+			[]string{"train.interval = [1s]", "want one value and not a list"}},
+		{"one value for a list", "events: {features: amount}", "",
+			[]string{"events.features = amount", "want a list: [amount]"}},
 		{"no value", "train: {interval: }", "", []string{"train.interval = null", "has no value"}},
-		{"nested list", "events: {features: [[a]]}", "", []string{"events.features", "an entry of the list is not one value"}},
+		{"nested list", "events: {features: [[a]]}", "",
+			[]string{"events.features", "an entry of the list is not one value"}},
 		{"number without unit", "train: {interval: 60}", "", []string{"train.interval = 60", "with its unit, such as 30s"}},
 		{"fraction of a row", "train: {min_rows: 1.5}", "", []string{"want a whole number"}},
 		{"too large a number", "topics: {partitions: 99999999999999999999}", "", []string{"want a whole number"}},
-		{"negative seed", "exploration: {seed: -1}", "", []string{"exploration.seed = -1", "want a whole number from 0 to 18446744073709551615"}},
+		{"negative seed", "exploration: {seed: -1}", "",
+			[]string{"exploration.seed = -1", "want a whole number from 0 to 18446744073709551615"}},
 		{"not a number", "events: {clip: .nan}", "", []string{"events.clip = .nan", "want a finite number"}},
 		{"infinity", "exploration: {sigma: Inf}", "", []string{"want a finite number"}},
 		{"yes for true", "train: {intercept: yes}", "", []string{"train.intercept = yes", "want true or false"}},
 		{"size of no unit", "limits: {budget_bytes: 8 MX}", "", []string{"want a size"}},
-		{"unknown name", "exploration: {map: cosinus}", "", []string{"exploration.map = cosinus", "want one of cosine, arccos0"}},
+		{"unknown name", "exploration: {map: cosinus}", "",
+			[]string{"exploration.map = cosinus", "want one of cosine, arccos0"}},
 		{"binary", "pipeline: {name: !!binary aGk=}", "", []string{"base64 is not decoded"}},
-		{"key given twice", "log:\n  level: info\n  level: warn\n", "", []string{"log.level (config.yaml:3): given twice; the first is at line 2"}},
+		{"key given twice", "log:\n  level: info\n  level: warn\n", "",
+			[]string{"log.level (config.yaml:3): given twice; the first is at line 2"}},
 		{"dotted key", "train.interval: 5s", "", []string{"train.interval", "want the key under its section"}},
 		{"key that is a list", "[a]: 1", "", []string{"a key is a list or a mapping"}},
-		{"unknown section", "exploratoin: {candidates: 5}", "", []string{"exploratoin (config.yaml:1): unknown key; did you mean exploration?"}},
+		{"unknown section", "exploratoin: {candidates: 5}", "",
+			[]string{"exploratoin (config.yaml:1): unknown key; did you mean exploration?"}},
 		{"unknown", "zzzzzzzzzz: 1", "", []string{"zzzzzzzzzz (config.yaml:1): unknown key"}},
-		{"unknown variable", "", "EERF_TRAIN__INTERVALL=5s", []string{"train.intervall (EERF_TRAIN__INTERVALL): unknown key; did you mean train.interval?"}},
+		{"unknown variable", "", "EERF_TRAIN__INTERVALL=5s",
+			[]string{"train.intervall (EERF_TRAIN__INTERVALL): unknown key; did you mean train.interval?"}},
 		{"variable with one underscore", "", "EERF_TRAIN_INTERVAL=5s", []string{"did you mean EERF_TRAIN__INTERVAL?"}},
 		{"variable with one of two", "", "EERF_KAFKA__TLS_ENABLED=true", []string{"did you mean EERF_KAFKA__TLS__ENABLED?"}},
-		{"empty variable", "", "EERF_TRAIN__MIN_ROWS=", []string{`train.min_rows = "" (EERF_TRAIN__MIN_ROWS): want a whole number`}},
+		{"empty variable", "", "EERF_TRAIN__MIN_ROWS=",
+			[]string{`train.min_rows = "" (EERF_TRAIN__MIN_ROWS): want a whole number`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,7 +107,8 @@ func TestAliasesUnfoldWithinBounds(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("a: &a [x,x,x,x,x,x,x,x,x]\n")
 	for i := 'b'; i <= 'i'; i++ {
-		bomb.WriteString(strings.NewReplacer("N", string(i), "P", string(i-1)).Replace("N: &N [*P,*P,*P,*P,*P,*P,*P,*P,*P]\n"))
+		bomb.WriteString(strings.NewReplacer("N", string(i), "P",
+			string(i-1)).Replace("N: &N [*P,*P,*P,*P,*P,*P,*P,*P,*P]\n"))
 	}
 	bomb.WriteString("events: {features: *i}\n")
 	if faults := faultsOf(t, bomb.String()); len(faults) == 0 {

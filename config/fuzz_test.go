@@ -44,7 +44,8 @@ func FuzzEnvironment(f *testing.F) {
 	for _, key := range Keys() {
 		f.Add(key.Env, "1", key.Name)
 	}
-	for _, text := range []string{"", "null", "~", "[a, \"b,c\"]", "[", "a,b,,", "1h", "-1", "1e400", "0x10", "true", "\xff", "{a: b}", "8MiB"} {
+	for _, text := range []string{"", "null", "~", "[a, \"b,c\"]", "[", "a,b,,", "1h", "-1", "1e400", "0x10", "true",
+		"\xff", "{a: b}", "8MiB"} {
 		f.Add("EERF_EVENTS__FEATURES", text, "events.label_min")
 		f.Add("EERF_EXPLORATION__SIGMA", text, "exploration.every")
 	}

@@ -12,12 +12,12 @@ import (
 // maxFileBytes is far beyond any configuration; a larger file was given by mistake.
 const maxFileBytes = 1 << 20
 
-// Load reads the file at path (empty = none), the environment and the overrides over the defaults, each
-// replacing the ones before. Overrides are dotted keys; text values are read like those of environment
-// variables. defaults replaces some defaults, for a command that needs other values.
+// Load reads the file at path (empty = none), the environment and the overrides over the defaults,
+// each replacing the ones before. Overrides are dotted keys; text values are read like those of
+// environment variables. defaults replaces some defaults, for a command that needs other values.
 //
-// A file that cannot be read is an error of its own. Everything wrong with the contents is one error of type
-// [Faults].
+// A file that cannot be read is an error of its own. All faults of the contents are one error of
+// type [Faults].
 func Load(defaults map[string]any, path string, overrides map[string]any) (*Config, error) {
 	var data []byte
 	if path != "" {
@@ -43,7 +43,13 @@ func readFile(path string) ([]byte, error) {
 }
 
 // loadOver is [Load] for bytes and a given environment.
-func loadOver(defaults map[string]any, data []byte, name string, environ []string, overrides map[string]any) (*Config, error) {
+func loadOver(
+	defaults map[string]any,
+	data []byte,
+	name string,
+	environ []string,
+	overrides map[string]any,
+) (*Config, error) {
 	s := readSchema()
 	commands, commandFaults := overrideLayer(s, defaults, "default of the command")
 	file, fileFaults := fileLayer(s, data, name)
@@ -78,7 +84,8 @@ func loadOver(defaults map[string]any, data []byte, name string, environ []strin
 	return check.config, nil
 }
 
-// unnamed is the configuration of an empty file, without the names of topics, which follow from the pipeline's name.
+// unnamed returns the configuration of an empty file, without the names of topics, which follow
+// from the pipeline's name.
 func unnamed() *Config {
 	c := Default()
 	c.Stages.Topics = c.Stages.Topics.Unnamed()
@@ -88,7 +95,7 @@ func unnamed() *Config {
 // nameTopics names the topics that have no name yet.
 func (c *Config) nameTopics() {
 	valid := func(name string) string {
-		if !pipelineName.MatchString(name) { // is a fault already, and should not cause eight more
+		if !pipelineName.MatchString(name) { // already a fault; avoid eight more
 			return Default().Stages.Pipeline.Name
 		}
 		return name
@@ -101,7 +108,7 @@ func (c *Config) nameTopics() {
 	c.Stages.Topics = c.Stages.Topics.Named(name)
 }
 
-// overrideLayer turns what a command sets into values; source is used in faults.
+// overrideLayer turns the settings of a command into values; source is used in faults.
 func overrideLayer(s *schema, overrides map[string]any, source string) (map[string]value, Faults) {
 	out := map[string]value{}
 	var faults Faults
@@ -128,10 +135,11 @@ func overrideLayer(s *schema, overrides map[string]any, source string) (map[stri
 	return out, faults
 }
 
-// renderAny is the value of an override that is not text.
+// renderAny returns the value of an override that is not text.
 func renderAny(given reflect.Value) (value, error) {
 	if typeText(given.Type(), "") == "" {
-		return value{}, fmt.Errorf("a %v is given; want text, a number, a list of text or the key's own type", given.Type())
+		return value{}, fmt.Errorf("the value has type %v; want text, a number, a list of text or the key's own type",
+			given.Type())
 	}
 	return render(given), nil
 }

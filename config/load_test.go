@@ -50,7 +50,11 @@ func faultsOf(t *testing.T, text string, environ ...string) Faults {
 
 func TestEmptyFileIsExactlyTheDefaults(t *testing.T) {
 	for name, text := range map[string]string{
-		"no bytes": "", "comments": "# nothing\n", "null": "null\n", "empty mapping": "{}", "empty sections": "kafka:\ntrain: {}\n",
+		"no bytes": "",
+		"comments": "# nothing\n",
+		"null": "null\n",
+		"empty mapping": "{}",
+		"empty sections": "kafka:\ntrain: {}\n",
 	} {
 		t.Run(name, func(t *testing.T) { equal(t, loadText(t, text), Default()) })
 	}
@@ -82,7 +86,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "full.yaml"))
 	if err != nil {
 		t.Fatal(err)
-	}
+	},
 	// These have their defaults because no other value is valid with the rest, or known.
 	atDefault := map[string]bool{"exploration.distribution": true, "events.label_transform": true,
 		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true,
@@ -90,7 +94,8 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 		"featurize.sets_from": true}
 	for _, key := range Keys() {
 		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
-		if render(field).String() == key.Default && !atDefault[key.Name] && !strings.HasPrefix(key.Name, "kafka.sasl.oauth.") {
+		if render(field).String() == key.Default && !atDefault[key.Name] &&
+			!strings.HasPrefix(key.Name, "kafka.sasl.oauth.") {
 			t.Errorf("%s is at its default, %s", key.Name, key.Default)
 		}
 		if !strings.Contains(string(text), lastPart(key.Name)+":") {
@@ -104,18 +109,21 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	if c.Kafka.SASL.Password != "0123" || c.Kafka.FetchMaxBytes != 2<<20 || string(c.Kafka.Compression) != "lz4" {
 		t.Errorf("kafka %+v", c.Kafka)
 	}
-	if s.Exploration.Map != scoring.MapArcCosine1 || s.Exploration.Seed != 1<<64-1 || s.Exploration.Candidates != 20_000 || s.Exploration.Features != 1000 {
+	if s.Exploration.Map != scoring.MapArcCosine1 || s.Exploration.Seed != 1<<64-1 || s.Exploration.Candidates != 20_000 ||
+		s.Exploration.Features != 1000 {
 		t.Errorf("exploration %+v", s.Exploration)
 	}
 	if s.Exploration.From != wire.FromNext || s.Exploration.SampleRate != 0.5 || s.Topics.MaxMessageBytes != 16<<20 {
-		t.Errorf("from %v, sample rate %v, largest message %d", s.Exploration.From, s.Exploration.SampleRate, s.Topics.MaxMessageBytes)
+		t.Errorf("from %v, sample rate %v, largest message %d", s.Exploration.From, s.Exploration.SampleRate,
+			s.Topics.MaxMessageBytes)
 	}
 }
 
 func TestLayersReplaceFromLeftToRight(t *testing.T) {
 	const file = "train: {interval: 2m}\n"
 	environ := []string{"EERF_TRAIN__MIN_ROWS=4000"}
-	defaults := map[string]any{"train.interval": "1h", "train.min_rows": "1", "train.evaluation_rows": "2", "train.held_out_seed": "9"}
+	defaults := map[string]any{"train.interval": "1h", "train.min_rows": "1", "train.evaluation_rows": "2",
+		"train.held_out_seed": "9"}
 	c, err := loadOver(defaults, []byte(file), "config.yaml", environ, map[string]any{"train.evaluation_rows": 6000})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +150,8 @@ func TestEnvironment(t *testing.T) {
 	}{
 		{"EERF_EVENTS__LABEL=price", func(c *Config) { c.Stages.Events.Label = []string{"price"} }},
 		{"EERF_EVENTS__FEATURES=a, b,c", func(c *Config) { c.Stages.Events.Features = []string{"a", "b", "c"} }},
-		{`EERF_EVENTS__FEATURES=[a, "b, c", 010]`, func(c *Config) { c.Stages.Events.Features = []string{"a", "b, c", "010"} }},
+		{`EERF_EVENTS__FEATURES=[a, "b, c", 010]`,
+			func(c *Config) { c.Stages.Events.Features = []string{"a", "b, c", "010"} }},
 		{"EERF_EVENTS__FEATURES=", func(*Config) {}},
 		{"EERF_TRAIN__INTERCEPT=false", func(c *Config) { c.Stages.Train.Intercept = false }},
 		{"EERF_TOPICS__MAX_MESSAGE_BYTES=12MiB", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 12 << 20 }},
@@ -191,8 +200,15 @@ func TestOverridesTakeTheKeysOwnTypes(t *testing.T) {
 	}
 	want, top := Default(), 12.5
 	e := &want.Stages.Exploration
-	e.Candidates, e.Features, e.Criterion, e.SampleRate, e.Seed, e.Every = 2000, 100, scoring.Energy, 0.05, 9, 90*time.Second
-	want.Stages.Events.Label, want.Stages.Events.Exclude, want.Stages.Events.LabelMax = []string{"y"}, []string{"id", "name"}, &top
+	e.Candidates = 2000
+	e.Features = 100
+	e.Criterion = scoring.Energy
+	e.SampleRate = 0.05
+	e.Seed = 9
+	e.Every = 90 * time.Second
+	want.Stages.Events.Label = []string{"y"}
+	want.Stages.Events.Exclude = []string{"id", "name"}
+	want.Stages.Events.LabelMax = &top
 	want.Stages.Train.Intercept = false
 	equal(t, c, want)
 }
@@ -203,7 +219,8 @@ func TestOverrideThatNoKeyTakes(t *testing.T) {
 	if !errors.As(err, &faults) || len(faults) != 2 {
 		t.Fatalf("error %v, want two faults", err)
 	}
-	if faults[0].Key != "train.interval" || faults[1].Bound != "unknown key; did you mean train.interval?" || faults[1].Source != "command line" {
+	if faults[0].Key != "train.interval" || faults[1].Bound != "unknown key; did you mean train.interval?" ||
+		faults[1].Source != "command line" {
 		t.Errorf("faults %+v", faults)
 	}
 }
@@ -253,7 +270,8 @@ func TestTopicsOfAPipelineThatFollowsAreTheOthers(t *testing.T) {
 			t.Errorf("topic %q, want %q", name[0], name[1])
 		}
 	}
-	if sizes := c.Sizes(); len(sizes) != 1 || sizes[0].Topic != "live.features" || !strings.Contains(sizes[0].Assumes, "pipeline shop") {
+	if sizes := c.Sizes(); len(sizes) != 1 || sizes[0].Topic != "live.features" ||
+		!strings.Contains(sizes[0].Assumes, "pipeline shop") {
 		t.Errorf("sizes %+v", sizes)
 	}
 	var printed strings.Builder
@@ -265,7 +283,8 @@ func TestTopicsOfAPipelineThatFollowsAreTheOthers(t *testing.T) {
 		t.Errorf("read back: %+v, %v", again, err)
 	}
 	for _, text := range []string{
-		"featurize: {sets_from: Shop}", "featurize: {sets_from: default}", "featurize: {sets_from: shop}\ntopics: {scores: mine}",
+		"featurize: {sets_from: Shop}", "featurize: {sets_from: default}", "featurize: {sets_from: shop}\ntopics: " +
+			"{scores: mine}",
 		"featurize: {sets_from: shop}\npipeline: {name: Live}",
 	} {
 		if faults := faultsOf(t, text); len(faults) != 1 {

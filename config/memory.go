@@ -16,26 +16,27 @@ import (
 // size.
 const minMemoryLimit = 128 << 20
 
-// MemoryPlan compares the memory that a process takes at worst with what it may take.
+// MemoryPlan compares the worst-case memory need of a process with its limit.
 type MemoryPlan struct {
 	Stages     []string            `json:"stages"`
 	Partitions int                 `json:"partitions"`
 	Needs      []stages.MemoryNeed `json:"needs"`
-	Bytes      int64               `json:"bytes"` // of all needs
+	Bytes      int64               `json:"bytes"` // sum of all needs
 	Limit      int64               `json:"limit"` // 0 = none
 	Soft       int64               `json:"soft_limit"`
 	Source     string              `json:"source"` // of the limit
 	Assumes    string              `json:"assumes,omitempty"`
 }
 
-// Partitions is the most partitions of events that one process should hold.
+// Partitions returns the most partitions of events that one process should own.
 func (c *Config) Partitions() int { return cmp.Or(c.Memory.Partitions, c.Stages.Topics.Partitions) }
 
-// Messages is how many messages a process works on at a time.
+// Messages returns how many messages a process works on at a time.
 func (c *Config) Messages() int { return cmp.Or(c.Memory.Messages, stages.DefaultMessages()) }
 
-// CheckMemory adds up what a process that runs the stages may need, and finds its limit. It returns [Faults] if that is configured and
-// too small. A limit that is not configured here is not enforced: see [MemoryPlan.Over].
+// CheckMemory adds up the needs of a process that runs the stages, and finds its limit. It returns
+// [Faults] if the limit is configured and too small. A limit that is not configured here is not
+// enforced: see [MemoryPlan.Over].
 func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
 	outputs, assumedK := c.outputs()
@@ -50,8 +51,8 @@ func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
 	return c.checked(plan, err)
 }
 
-// CheckServing is [Config.CheckMemory] for a process that serves rows. It follows feature sets and models, unless they are files, and
-// holds no partition.
+// CheckServing is [Config.CheckMemory] for a process that serves rows. It follows feature sets and
+// models, unless they are files, and owns no partition.
 func (c *Config) CheckServing() (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
 	plan := MemoryPlan{
@@ -62,25 +63,30 @@ func (c *Config) CheckServing() (MemoryPlan, error) {
 	return c.checked(plan, err)
 }
 
-// connectionBytes is the memory of an open HTTP connection: its buffers, the headers of a request, a goroutine.
+// connectionBytes is the memory of an open HTTP connection: its buffers, the headers of a request,
+// a goroutine.
 const connectionBytes = 64 << 10
 
-// servingNeeds is what serving rows takes in addition to following the sets and models in use, if all places have
-// requests as large as the limits allow.
+// servingNeeds returns the needs of serving rows in addition to following the current sets and
+// models, if all slots have requests as large as the limits allow.
 func (c *Config) servingNeeds() []stages.MemoryNeed {
-	s, setBytes := c.Serve, c.Stages.Topics.MaxMessageBytes // a feature set and a model must fit a message
+	s := c.Serve
+	setBytes := c.Stages.Topics.MaxMessageBytes // a feature set and a model must fit a message
 	return []stages.MemoryNeed{
 		{What: "serve: bodies and answers of requests", Bytes: s.Memory, Keys: []string{"serve.memory"}},
-		// decoded, encoded, and the results for the last rows, which are kept for the next request
-		{What: "serve: slots in which requests are worked on", Bytes: int64(s.Slots()) * (s.BudgetBytes + events.ChunkBytes + s.MaxResponseBytes),
-			Keys: []string{"serve.concurrency", "serve.budget_bytes", "serve.max_response_bytes"}},
+		// decoded and encoded rows, and the last results, which are kept for the next request
+		{What: "serve: slots in which requests are worked on",
+			Bytes: int64(s.Slots()) * (s.BudgetBytes + events.ChunkBytes + s.MaxResponseBytes),
+			Keys:  []string{"serve.concurrency", "serve.budget_bytes", "serve.max_response_bytes"}},
 		{What: "serve: connections", Bytes: int64(s.Connections) * connectionBytes, Keys: []string{"serve.connections"}},
-		// the pair being served, the next one, and the previous one as long as a request uses it
-		{What: "serve: pairs of a feature set and a model", Bytes: 3 * 2 * setBytes, Keys: []string{"topics.max_message_bytes"}},
+		// the served pair, the next one, and the previous one as long as a request uses it
+		{What: "serve: pairs of a feature set and a model", Bytes: 3 * 2 * setBytes,
+			Keys: []string{"topics.max_message_bytes"}},
 	}
 }
 
-// Over says by how much the needs exceed the limit, and what to change; empty if they fit or there is no limit.
+// Over describes by how much the needs exceed the limit, and which settings help; empty if they fit
+// or there is no limit.
 func (p MemoryPlan) Over() string {
 	if p.Limit == 0 || p.Bytes <= p.Soft {
 		return ""
@@ -97,8 +103,9 @@ func (p MemoryPlan) Over() string {
 		}
 	}
 	needed, usable := bytesize.Compared(p.Bytes, p.Soft)
-	text := fmt.Sprintf("stages %s with %d partitions may need %s, of %s (%s) they may use %s; most is for %s; a smaller %s would help",
-		strings.Join(p.Stages, ", "), p.Partitions, needed, bytesize.Text(p.Limit), p.Source, usable, strings.Join(largest, ", "), strings.Join(keys, ", "))
+	text := fmt.Sprintf("stages %s with %d partitions may need %s, of %s (%s) they may use %s; "+
+		"most is for %s; a smaller %s would help", strings.Join(p.Stages, ", "), p.Partitions, needed,
+		bytesize.Text(p.Limit), p.Source, usable, strings.Join(largest, ", "), strings.Join(keys, ", "))
 	if p.Assumes != "" {
 		text += "; assuming " + p.Assumes
 	}

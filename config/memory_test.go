@@ -20,8 +20,8 @@ func planOf(t *testing.T, names []string, edit func(*Config)) MemoryPlan {
 	return plan
 }
 
-// A worker of one stage holds 200 partitions in 2 GiB with the defaults. That does not include training, which keeps
-// sums and held-out rows of each partition.
+// A worker of one stage holds 200 partitions in 2 GiB with the defaults. That does not include
+// training, which keeps sums and held-out rows of each partition.
 func TestAWorkerHolds200PartitionsInTwoGiB(t *testing.T) {
 	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize} {
 		plan := planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
@@ -37,7 +37,8 @@ func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	at := func(stage string, partitions int) int64 {
 		return planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
 	}
-	for stage, most := range map[string]int64{meter.StageSubsample: 2 << 20, meter.StageFeaturize: 1 << 20, meter.StageSelect: 1 << 20, meter.StageCalibrate: 4 << 20} {
+	for stage, most := range map[string]int64{meter.StageSubsample: 2 << 20, meter.StageFeaturize: 1 << 20,
+		meter.StageSelect: 1 << 20, meter.StageCalibrate: 4 << 20} {
 		for _, n := range []int{24, 200, 1000} {
 			if each := (at(stage, 2*n) - at(stage, n)) / int64(n); each > most {
 				t.Errorf("%s: %d bytes for each more of %d partitions", stage, each, n)
@@ -46,7 +47,8 @@ func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	}
 }
 
-// Sets kept by age are not in memory: the schedule of explorations does not matter. A little is of each model.
+// Sets kept by age are not in memory: the schedule of explorations does not matter. A little is of
+// each model.
 func TestKeptSetsAreNotInThePlan(t *testing.T) {
 	const age = 30 * 24 * time.Hour
 	plan := func(edit func(*Config)) int64 {
@@ -56,7 +58,10 @@ func TestKeptSetsAreNotInThePlan(t *testing.T) {
 		}).Bytes
 	}
 	plain := plan(func(*Config) {})
-	if often := plan(func(c *Config) { c.Stages.Exploration.Every, c.Stages.Topics.KeepFeatureSets = time.Hour, 1000 }); often != plain {
+	if often := plan(func(c *Config) {
+		c.Stages.Exploration.Every, c.Stages.Topics.KeepFeatureSets = time.Hour,
+			1000
+	}); often != plain {
 		t.Errorf("%d bytes, %d with hourly explorations", plain, often)
 	}
 	every := Default().Stages.Train.Interval
@@ -73,7 +78,8 @@ func TestThePlanNamesWhatBoundsIt(t *testing.T) {
 			t.Errorf("%q does not name %s", over, key)
 		}
 	}
-	if more := planOf(t, []string{meter.StageFeaturize}, func(c *Config) { c.Memory.Messages = 5 }).Bytes - planOf(t, []string{meter.StageFeaturize}, func(*Config) {}).Bytes; more < 96<<20 {
+	if more := planOf(t, []string{meter.StageFeaturize}, func(c *Config) { c.Memory.Messages = 5 }).
+		Bytes - planOf(t, []string{meter.StageFeaturize}, func(*Config) {}).Bytes; more < 96<<20 {
 		t.Error(fmt.Sprint("one more message takes ", more))
 	}
 }

@@ -16,7 +16,8 @@ const (
 	maxNodes = 20_000
 )
 
-// fileLayer reads the YAML of a file; name is its name in faults. Malformed parts are left out of the values.
+// fileLayer reads the YAML of a file; name is its name in faults. Malformed parts are left out of
+// the values.
 func fileLayer(s *schema, data []byte, name string) (map[string]value, Faults) {
 	p := &parser{source: name, schema: s, values: map[string]value{}, seen: map[string]int{}}
 	p.document(data)
@@ -127,17 +128,18 @@ func (p *parser) value(key *Key, node *yaml.Node) {
 			v.List = append(v.List, item.Value)
 		}
 	default:
-		p.fault(node.Line, key.Name, "", "is a key and not a section; want "+key.Type)
+		p.fault(node.Line, key.Name, "", "is a key, not a section; want "+key.Type)
 		return
 	}
 	p.values[key.Name] = v
 }
 
-// resolve follows an alias. It returns nil once the file has expanded to more nodes than a configuration has.
+// resolve follows an alias. It returns nil once the file has expanded to more nodes than a
+// configuration has.
 func (p *parser) resolve(node *yaml.Node) *yaml.Node {
 	p.nodes++
 	if p.nodes == maxNodes {
-		p.fault(node.Line, "", "", fmt.Sprintf("the file unfolds to more than %d values", maxNodes))
+		p.fault(node.Line, "", "", fmt.Sprintf("the file expands to more than %d values", maxNodes))
 	}
 	if p.nodes >= maxNodes {
 		return nil
@@ -163,8 +165,8 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
 }
 
-// nodeText is a node in the form that faults show: the text of scalars, and lists of these as a
-// list.
+// nodeText returns a node in the form that faults show: the text of scalars, and lists of these as
+// a list.
 func nodeText(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.ScalarNode:

@@ -11,16 +11,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Print writes every key with its value as YAML that [Load] reads back to the same configuration. With
-// hideSecrets, secrets that are set are replaced, and what is read back does not authenticate.
+// Print writes every key with its value as YAML that [Load] reads back to the same configuration.
+// With hideSecrets, secrets are replaced, and the configuration read back does not authenticate.
 func (c *Config) Print(w io.Writer, hideSecrets bool) error {
 	return c.print(w, hideSecrets, sizeText)
 }
 
-// Values are the values that Print writes, by section and key, for machines: sizes are numbers of bytes.
+// Values returns the values that Print writes, by section and key, for machines: sizes are numbers
+// of bytes.
 func (c *Config) Values(hideSecrets bool) (values map[string]any, err error) {
 	var text bytes.Buffer
-	if err = c.print(&text, hideSecrets, func(size int64) string { return strconv.FormatInt(size, 10) }); err == nil {
+	err = c.print(&text, hideSecrets, func(size int64) string { return strconv.FormatInt(size, 10) })
+	if err == nil {
 		err = yaml.Unmarshal(text.Bytes(), &values)
 	}
 	if err != nil {
@@ -69,7 +71,8 @@ func sectionNode(sections map[string]*yaml.Node, name string) *yaml.Node {
 	return node
 }
 
-// valueNode is a value as YAML: text quoted if it would be read as something else, lists on one line.
+// valueNode returns a value as YAML: text is quoted if it would be read as another type, lists are
+// on one line.
 func valueNode(v value, typeName string) (*yaml.Node, error) {
 	switch v.Kind {
 	case valueNull:
@@ -88,7 +91,7 @@ func valueNode(v value, typeName string) (*yaml.Node, error) {
 	return textNode(v.Text, typeName != typeString)
 }
 
-// textNode is one value: plain, or quoted if YAML would not read it as text.
+// textNode returns one value: plain, or quoted if YAML would not read it as text.
 func textNode(text string, bare bool) (*yaml.Node, error) {
 	if bare {
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: text}, nil

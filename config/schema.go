@@ -26,7 +26,7 @@ type Key struct {
 // Keys returns the description of every key, in the order in which [Config.Print] writes them.
 func Keys() []Key { return append([]Key(nil), readSchema().keys...) }
 
-// schema is the contents of the struct tags.
+// schema holds the contents of the struct tags.
 type schema struct {
 	keys     []Key
 	byName   map[string]*Key
@@ -80,7 +80,7 @@ func newKey(name string, index []int, field reflect.StructField, defaults reflec
 		panic(fmt.Sprintf("config: key %s has type %v, which no text is read into", name, field.Type))
 	}
 	if unit == "duration" {
-		unit = "" // the type implies it
+		unit = "" // implied by the type
 	}
 	return Key{
 		Name: name, Type: typeName, Unit: unit, Default: fieldText(defaults, typeName), Doc: doc,
@@ -106,7 +106,7 @@ const (
 	typeNumberOrAuto   = "number or auto"
 )
 
-// typeText names a field's type for people; empty means a type that is not supported.
+// typeText names a field's type for people; empty means an unsupported type.
 func typeText(t reflect.Type, unit string) string {
 	switch {
 	case readsText(t) && t.Kind() == reflect.Float64:
@@ -136,8 +136,8 @@ func typeText(t reflect.Type, unit string) string {
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
-// secretName matches keys that hold secrets although their field does not say so: it is better to hide
-// one value too many than to show one. The path of a file with a secret is not a secret.
+// secretName matches keys that sound like secrets although their field is not marked: it is better
+// to hide one value too many than to show one. The path of a file with a secret is not a secret.
 var secretName = regexp.MustCompile(`(password|passwd|secret|token|credential)s?$`)
 
 func soundsSecret(key string) bool { return secretName.MatchString(strings.ToLower(key)) }

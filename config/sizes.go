@@ -11,30 +11,30 @@ import (
 	"github.com/eerf-stream/eerf/stages/calibrate"
 )
 
-// recordOverheadBytes is what the broker adds to a value before it checks its limit: batch and record
-// framing, key, headers.
+// recordOverheadBytes bounds what the broker adds to a value before it checks its limit: batch and
+// record framing, key, headers.
 const recordOverheadBytes = 1 << 10
 
-// Size is an upper bound on the size of a message under a configuration, or an estimate of
-// the memory that a process takes.
+// Size is an upper bound on the size of a message under a configuration, or an estimate of the
+// memory of a process.
 type Size struct {
 	What  string `json:"what"`
 	Topic string `json:"topic,omitempty"`
 	Bytes int64  `json:"bytes"`
-	// Limit and LimitKey are the bound on the size and the key that sets it; 0 and empty for a size that is
-	// only informative.
+	// Limit is the bound on the size and LimitKey the key that sets it; 0 and empty for an
+	// informative size.
 	Limit    int64  `json:"limit,omitempty"`
 	LimitKey string `json:"limit_key,omitempty"`
-	// Assumes says what is not known here and was assumed to be as small as possible: what calibration
-	// finds.
+	// Assumes names the quantities that only calibration finds, and the smallest values, which were
+	// assumed for them.
 	Assumes string `json:"assumes,omitempty"`
 
-	key     string   // what to make smaller
+	key     string   // the key to reduce
 	factors []string // the other keys on which the size depends
 }
 
-// Sizes computes what [Config.Validate] checks against the limits, for people to see before they
-// start.
+// Sizes returns the sizes that [Config.Validate] checks against the limits, for people to see
+// before they start.
 func (c *Config) Sizes() []Size {
 	s := c.Stages
 	m0, m := s.Exploration.CandidateCount(), s.Exploration.Features
@@ -50,7 +50,8 @@ func (c *Config) Sizes() []Size {
 		Limit: s.Featurize.MaxOutputBytes, LimitKey: "featurize.max_output_bytes",
 		Assumes: passthroughAssumption(s.Events.Passthrough), key: features}
 	if s.Featurize.SetsFrom != "" { // everything else belongs to the other pipeline
-		row.Assumes = join(row.Assumes, fmt.Sprintf("exploration.features as here (%d); it is pipeline %s that sets it", m, s.SetsOf()))
+		row.Assumes = join(row.Assumes, fmt.Sprintf("exploration.features as here (%d); pipeline %s sets it",
+			m, s.SetsOf()))
 		return []Size{row}
 	}
 	columns := []string{"events.label", "events.classes", "events.features"}
@@ -70,9 +71,9 @@ func (c *Config) Sizes() []Size {
 	return sizes
 }
 
-// sampleSize bounds the sample and what a selection computes from it, under a criterion that needs rows. With a fixed
-// rate it counts the rows of a full window, and the size is only informative: the number of rows is known when an
-// exploration is planned.
+// sampleSize bounds the sample and all that a selection computes from it, under a criterion that
+// needs rows. With a fixed rate it counts the rows of a full window, and the size is only
+// informative: the number of rows becomes known when an exploration is planned.
 func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	e := c.Stages.Exploration
 	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 {
@@ -85,27 +86,32 @@ func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 		rows = int64(float64(e.SampleRate) * float64(e.Window))
 		bytes, learning = e.SampleCost(of, outputs, rows)
 	}
-	size := Size{What: fmt.Sprintf("sample of up to %d rows, and what is computed from it", rows), Bytes: bytes, Assumes: assumed}
+	size := Size{What: fmt.Sprintf("sample of up to %d rows, and all computed from it",
+		rows), Bytes: bytes, Assumes: assumed}
 	if learning > 0 {
 		size.What += fmt.Sprintf(" in about %v of one core", max(learning.Round(time.Second), time.Second))
 	}
 	if auto {
-		size.Limit, size.LimitKey, size.key = e.SampleMemory, "exploration.sample_memory", "exploration.sample_rows"
-		size.factors = []string{"exploration.features", "exploration.candidates", "exploration.rounds", "exploration.refine_steps"}
+		size.Limit = e.SampleMemory
+		size.LimitKey = "exploration.sample_memory"
+		size.key = "exploration.sample_rows"
+		size.factors = []string{"exploration.features", "exploration.candidates", "exploration.rounds",
+			"exploration.refine_steps"}
 	}
 	return size, true
 }
 
-// candidateSize is the memory of the candidates that are scored.
+// candidateSize returns the memory of the scored candidates.
 func (c *Config) candidateSize(width int, assumedWidth string) Size {
 	e, partitions := c.Stages.Exploration, c.Stages.Topics.Partitions
 	candidates := scoring.Candidates{Map: e.Map, Dim: width, Count: max(e.CandidateCount(), 1)}
 	return Size{What: fmt.Sprintf("pool of %d candidates in memory", candidates.Count),
-		Bytes: scoring.BankBytes(candidates, max(partitions, 0)), Limit: e.CandidateMemory, LimitKey: "exploration.candidate_memory",
+		Bytes: scoring.BankBytes(candidates,
+			max(partitions, 0)), Limit: e.CandidateMemory, LimitKey: "exploration.candidate_memory",
 		Assumes: assumedWidth, key: "exploration.candidates", factors: []string{"exploration.features", "topics.partitions"}}
 }
 
-// outputs is K as far as it is known, and what was assumed about it.
+// outputs returns K as far as it is known, and the assumption made about it.
 func (c *Config) outputs() (k int, assumed string) {
 	events := c.Stages.Events
 	switch classes := len(events.Classes); {
@@ -122,7 +128,7 @@ func (c *Config) outputs() (k int, assumed string) {
 	}
 }
 
-// width is the length of an omega as far as it is known, and what was assumed about it.
+// width returns the length of an omega as far as it is known, and the assumption made about it.
 func (c *Config) width() (width int, assumed string) {
 	if c.Stages.Exploration.Map.Coordinates() {
 		return 1, ""

@@ -12,15 +12,16 @@ import (
 	"github.com/eerf-stream/eerf/stages/featurize"
 )
 
-// Validate returns everything that is out of bounds or inconsistent, as [Faults]; nil if nothing is. A
-// configuration that [Load] returned is valid.
+// Validate returns everything that is out of bounds or inconsistent, as [Faults]; nil if nothing
+// is. A configuration that [Load] returned is valid.
 func (c *Config) Validate() error {
 	k := newChecker(c, nil)
 	k.all()
 	return k.faults.orNil()
 }
 
-// maxInt32 bounds what is sent as a 32-bit number: Kafka's sizes and partition counts, candidate numbers.
+// maxInt32 bounds numbers that are sent as 32 bits: Kafka's sizes and partition counts, candidate
+// numbers.
 const maxInt32 = math.MaxInt32
 
 var (
@@ -47,7 +48,8 @@ func (k *checker) formats() {
 		names = append(names, string(f))
 	}
 	k.oneOf(string(c.Format), "events.format", names...)
-	k.rule(c.Schema == "" || c.Format.NeedsSchema(), "events.schema", "only messages of events.format avro or protobuf have a schema", "events.format")
+	k.rule(c.Schema == "" || c.Format.NeedsSchema(), "events.schema",
+		"only messages of events.format avro or protobuf have a schema", "events.format")
 }
 
 func (k *checker) pipeline() {
@@ -70,7 +72,8 @@ func (k *checker) topics() {
 	}
 	k.topicNames(named)
 	k.rule(1 <= c.Partitions && c.Partitions <= maxInt32, "topics.partitions", "want 1 or more")
-	k.rule(0 <= c.Replication && c.Replication <= math.MaxInt16, "topics.replication", "want 0 (the broker's default) to 32767")
+	k.rule(0 <= c.Replication && c.Replication <= math.MaxInt16, "topics.replication",
+		"want 0 (the broker's default) to 32767")
 	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "topics.max_message_bytes",
 		"want 1KiB to 2147483647, Kafka's largest")
 	k.positive(c.FeaturesRetention, "topics.features_retention")
@@ -81,10 +84,11 @@ func (k *checker) topics() {
 
 type namedTopic struct{ key, name string }
 
-// unnamed checks that topics of explorations are not named if there are no explorations.
+// unnamed checks that a pipeline without explorations names no topics of explorations.
 func (k *checker) unnamed(topics []namedTopic) {
 	for _, topic := range topics {
-		k.rule(topic.name == "", topic.key, "a pipeline with featurize.sets_from explores nothing: leave it empty", "featurize.sets_from")
+		k.rule(topic.name == "", topic.key, "a pipeline with featurize.sets_from explores nothing: leave it empty",
+			"featurize.sets_from")
 	}
 }
 
@@ -114,14 +118,16 @@ func (k *checker) featurize() {
 	k.oneOf(c.Start, "featurize.start", featurize.StartEarliest, featurize.StartLatest)
 	limit := k.config.Stages.Topics.MaxMessageBytes
 	k.rule(c.MaxOutputBytes >= 1, "featurize.max_output_bytes", "want 1 or more")
-	k.rule(c.OutputMemory >= c.MaxOutputBytes, "featurize.output_memory", "want featurize.max_output_bytes or more: one output must fit", "featurize.max_output_bytes")
+	k.rule(c.OutputMemory >= c.MaxOutputBytes, "featurize.output_memory",
+		"want featurize.max_output_bytes or more: one output must fit", "featurize.max_output_bytes")
 	k.rule(c.MaxOutputBytes <= limit, "featurize.max_output_bytes",
-		fmt.Sprintf("want at most topics.max_message_bytes (%s): the broker refuses more", sizeText(limit)), "topics.max_message_bytes")
+		fmt.Sprintf("want at most topics.max_message_bytes (%s): the broker refuses more",
+			sizeText(limit)), "topics.max_message_bytes")
 	k.positive(c.CommitInterval, "featurize.commit_interval")
 	k.predictions()
 }
 
-// setsFrom checks that sets are taken from another pipeline.
+// setsFrom checks that sets come from another pipeline.
 func (k *checker) setsFrom() {
 	from := k.config.Stages.Featurize.SetsFrom
 	if from == "" {
@@ -129,7 +135,7 @@ func (k *checker) setsFrom() {
 	}
 	k.rule(pipelineName.MatchString(from), "featurize.sets_from", "want the name of a pipeline: 1 to 64 of a-z, 0-9 and -")
 	k.rule(from != k.config.Stages.Pipeline.Name, "featurize.sets_from",
-		"is this pipeline itself (pipeline.name); want another one, or nothing", "pipeline.name")
+		"is this pipeline itself (pipeline.name); want another one, or empty", "pipeline.name")
 }
 
 func (k *checker) limits() {
@@ -137,7 +143,8 @@ func (k *checker) limits() {
 	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "limits.max_message_bytes",
 		"want 1KiB to 2147483647, Kafka's largest")
 	k.rule(c.BudgetBytes >= c.MaxMessageBytes, "limits.budget_bytes",
-		fmt.Sprintf("want at least limits.max_message_bytes (%s): decoding may copy a message once", sizeText(c.MaxMessageBytes)),
+		fmt.Sprintf("want at least limits.max_message_bytes (%s): decoding may copy a message once",
+			sizeText(c.MaxMessageBytes)),
 		"limits.max_message_bytes")
 	k.rule(1 <= c.MaxRows && c.MaxRows <= maxInt32, "limits.max_rows", "want 1 to 2147483647, the greatest row number")
 	k.rule(c.MaxColumns >= 1, "limits.max_columns", "want 1 or more")
@@ -145,7 +152,7 @@ func (k *checker) limits() {
 	k.rule(c.CompressedAmplification >= 0, "limits.compressed_amplification", "want 0 or more")
 }
 
-// process checks settings of the process rather than a stage.
+// process checks settings of the process rather than of a stage.
 func (k *checker) process() {
 	k.oneOf(k.config.Log.Level, "log.level", "debug", "info", "warn", "error")
 	k.oneOf(k.config.Log.Format, "log.format", LogAuto, LogConsole, LogJSON)
@@ -153,16 +160,18 @@ func (k *checker) process() {
 	k.positive(drain, "shutdown.drain_timeout")
 	rebalance := cmp.Or(k.config.Kafka.RebalanceTimeout, kafka.DefaultConfig().RebalanceTimeout)
 	k.rule(drain < rebalance, "shutdown.drain_timeout",
-		fmt.Sprintf("want less than kafka.rebalance_timeout (%v): a member that uses all of it to finish its work "+
-			"would be thrown out of the consumer group", rebalance), "kafka.rebalance_timeout")
+		fmt.Sprintf("want less than kafka.rebalance_timeout (%v): a member that takes longer to finish its work "+
+			"is removed from the consumer group", rebalance), "kafka.rebalance_timeout")
 }
 
 func (k *checker) memory() {
 	c := k.config.Memory
 	k.rule(c.Limit == 0 || c.Limit >= minMemoryLimit, "memory.limit",
 		fmt.Sprintf("want %dMiB or more, or 0 for GOMEMLIMIT or the limit of the control group", minMemoryLimit>>20))
-	k.rule(0 <= c.Partitions && c.Partitions <= maxInt32, "memory.partitions", "want 1 or more, or 0 for all of topics.partitions")
-	k.rule(0 <= c.Messages && c.Messages <= maxInt32, "memory.messages", "want 1 or more, or 0 for two more than there are processors")
+	k.rule(0 <= c.Partitions && c.Partitions <= maxInt32, "memory.partitions",
+		"want 1 or more, or 0 for all of topics.partitions")
+	k.rule(0 <= c.Messages && c.Messages <= maxInt32, "memory.messages",
+		"want 1 or more, or 0 for two more than there are processors")
 }
 
 func (k *checker) positive(d time.Duration, key string) {

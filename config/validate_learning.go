@@ -11,10 +11,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// minCandidateMemory is the minimum for any draw.
+// minCandidateMemory is enough for any draw.
 const minCandidateMemory = 1 << 20
 
-// minSampleMemory is the minimum for any sample.
+// minSampleMemory is enough for any sample.
 const minSampleMemory = 1 << 20
 
 // maxRefineSteps is more than any refinement has needed to converge.
@@ -25,21 +25,24 @@ const minCalibrationRows = 2
 
 func (k *checker) exploration() {
 	c := k.config.Stages.Exploration
-	// Dimension and bandwidth are only known after calibration; everything else of the description is
-	// checked here. One candidate with one dimension is always possible.
+	// Dimension and bandwidth are known only after calibration; all other parts of the description
+	// are checked here with one candidate of one dimension, which is always possible.
 	k.adopt("exploration", scoring.Candidates{
 		Map: c.Map, Distribution: c.Distribution, Sigma: 1, Seed: c.Seed, Dim: 1, Count: 1,
 	}.Validate())
 	k.adopt("exploration", c.CheckCandidates())
-	k.rule(finite(c.Sigma) && c.Sigma >= 0, "exploration.sigma", "want a positive finite number, or 0 for the nearest-neighbour rule")
+	k.rule(finite(c.Sigma) && c.Sigma >= 0, "exploration.sigma",
+		"want a positive finite number, or 0 for the nearest-neighbour rule")
 
 	k.rule(1 <= c.Features && c.Features <= maxInt32, "exploration.features", "want 1 or more")
-	k.rule(0 <= c.Candidates && c.Candidates <= maxInt32, "exploration.candidates", "want 1 or more, or 0 for ten times exploration.features, twenty times under criterion adaptive")
+	k.rule(0 <= c.Candidates && c.Candidates <= maxInt32, "exploration.candidates",
+		"want 1 or more, or 0 for ten times exploration.features, twenty times under criterion adaptive")
 	k.rule(c.Features <= c.CandidateCount(), "exploration.features",
-		fmt.Sprintf("want at most exploration.candidates (%d): the kept are chosen from the candidates", c.CandidateCount()),
+		fmt.Sprintf("want at most exploration.candidates (%d): features are chosen from the candidates", c.CandidateCount()),
 		"exploration.candidates")
 	k.rule(1 <= c.Rounds && c.Rounds <= maxInt32, "exploration.rounds", "want 1 or more")
-	k.rule(0 <= c.RefineSteps && c.RefineSteps <= maxRefineSteps, "exploration.refine_steps", fmt.Sprintf("want 1 to %d, or 0 for rounds alone", maxRefineSteps))
+	k.rule(0 <= c.RefineSteps && c.RefineSteps <= maxRefineSteps, "exploration.refine_steps",
+		fmt.Sprintf("want 1 to %d, or 0 for rounds only", maxRefineSteps))
 	k.rule(c.SampleMemory >= minSampleMemory, "exploration.sample_memory",
 		"want 1MiB or more: the sampled rows and what is computed from them are kept in it")
 	k.positive(c.LearningTime, "exploration.learning_time")
@@ -59,7 +62,8 @@ func (k *checker) exploration() {
 	k.rule(c.MinRows >= 1, "exploration.min_rows", "want 1 or more")
 	k.rule(k.config.Stages.Events.ClassMinRows >= 0, "events.class_min_rows", "want 0 or more; 0 = never")
 	k.rule(c.From != wire.FromRecent || c.MinRows <= c.Window, "exploration.min_rows",
-		fmt.Sprintf("want at most exploration.window (%d): no more rows are read", c.Window), "exploration.window")
+		fmt.Sprintf("want at most exploration.window (%d): the window bounds the rows that are read",
+			c.Window), "exploration.window")
 	k.rule(c.CalibrationRows >= minCalibrationRows, "exploration.calibration_rows",
 		fmt.Sprintf("want %d or more: a spread and a nearest neighbour are learned from them", minCalibrationRows))
 	k.zeroIsOff(c.Every, "exploration.every", "never by time")
@@ -78,21 +82,23 @@ func (k *checker) train() {
 	}
 	k.oneOf(c.Loss, "train.loss", training.Losses()...)
 	k.rule(c.Window == 0 || c.Window >= c.MinRows, "train.window",
-		fmt.Sprintf("want at least train.min_rows (%d), else no model is ever made; or 0 for all", c.MinRows), "train.min_rows")
+		fmt.Sprintf("want at least train.min_rows (%d), else no model is ever made; or 0 for all",
+			c.MinRows), "train.min_rows")
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
 	k.oneOf(c.Promote.Rule, "train.promote.rule", train.PromoteRules()...)
 	k.rule(c.Promote.Margin == train.MarginAuto || -1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",
-		"want auto, or at least -1 and below 1: it is a share of the error of the model in use")
+		"want auto, or at least -1 and below 1: it is a share of the error of the current model")
 }
 
-// broughtPredictions checks that the column of predictions that events bring is one of its own.
+// broughtPredictions checks that the column of supplied predictions is used for nothing else.
 func (k *checker) broughtPredictions() {
 	events, column := k.config.Stages.Events, k.config.Stages.Live.PredictionColumn
 	const key = "live.prediction_column"
 	if column == "" {
 		return
 	}
-	k.rule(!slices.Contains(events.Features, column), key, "is one of events.features: a prediction is no feature", "events.features")
+	k.rule(!slices.Contains(events.Features, column), key, "is one of events.features; want another column",
+		"events.features")
 	k.rule(!slices.Contains(events.Label, column), key, "is the label: predictions are compared with it", "events.label")
 	k.rule(len(events.Label) < 2, key, "is one column, and events.label has several", "events.label")
 }

@@ -9,10 +9,11 @@ import (
 func (k *checker) admin() {
 	listen := k.config.Admin.Listen
 	k.rule(listen == "" || isListenAddress(listen), "admin.listen",
-		"want host:port, as 127.0.0.1:9464 or :9464, or nothing for no server")
+		"want host:port, such as 127.0.0.1:9464 or :9464, or empty for no server")
 }
 
-// isListenAddress reports whether an address has a numeric port, and a host that is empty, a name or an IP address.
+// isListenAddress reports whether an address has a numeric port, and a host that is empty, a name
+// or an IP address.
 func isListenAddress(address string) bool {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -25,12 +26,12 @@ func isListenAddress(address string) bool {
 func (k *checker) traces() {
 	c := k.config.Traces
 	k.rule(c.Endpoint == "" || isHTTP(c.Endpoint), "traces.endpoint",
-		"want a URL without user, as http://localhost:4318/v1/traces, or nothing for no traces")
+		"want a URL without user, such as http://localhost:4318/v1/traces, or empty for no traces")
 	k.rule(c.SampleRatio >= 0 && c.SampleRatio <= 1, "traces.sample_ratio", "want 0 to 1")
 }
 
-// isHTTP reports whether a text is the URL of a server, without credentials, because the configuration
-// is shown.
+// isHTTP reports whether a text is the URL of a server, without credentials, because the
+// configuration is shown.
 func isHTTP(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil

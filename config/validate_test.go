@@ -31,32 +31,51 @@ func TestRules(t *testing.T) {
 		want string
 	}{
 		{"no brokers", func(c *Config) { c.Kafka.Brokers = nil }, "kafka.brokers", "at least one"},
-		{"heartbeat too slow", func(c *Config) { c.Kafka.HeartbeatInterval = 9 * time.Second }, "kafka.heartbeat_interval", "a third of session_timeout"},
+		{"heartbeat too slow", func(c *Config) { c.Kafka.HeartbeatInterval = 9 * time.Second }, "kafka.heartbeat_interval",
+			"a third of session_timeout"},
 		{"no such format", func(c *Config) { c.Stages.Events.Format = "xml" }, "events.format", "want one of auto"},
-		{"schema of JSON", func(c *Config) { c.Stages.Events.Format, c.Stages.Events.Schema = "json", "a.avsc" }, "events.schema", "avro or protobuf"},
+		{"schema of JSON", func(c *Config) { c.Stages.Events.Format, c.Stages.Events.Schema = "json", "a.avsc" },
+			"events.schema", "avro or protobuf"},
 		{"address of no registry", func(c *Config) { c.Registry.URL = []string{"registry:8081"} }, "registry.url", "http://"},
-		{"token in the open", func(c *Config) { c.Registry.URL, c.Registry.OAuth.TokenFile = []string{"http://registry"}, "t" }, "registry.url", "allow_plaintext"},
+		{"token in the open", func(c *Config) {
+			c.Registry.URL, c.Registry.OAuth.TokenFile = []string{"http://registry"},
+				"t"
+		}, "registry.url", "allow_plaintext"},
 		{"budget below the largest message", func(c *Config) {
 			c.Kafka.FetchMaxBytes, c.Kafka.BatchBudgetBytes, c.Stages.Limits.MaxMessageBytes = 1<<20, 7<<20, 1<<20
 		}, "kafka.batch_budget_bytes", "topics.max_message_bytes (8388608)"},
-		{"budget below the limit", func(c *Config) { c.Stages.Limits.MaxMessageBytes, c.Stages.Limits.BudgetBytes = 65<<20, 65<<20 }, "kafka.batch_budget_bytes", "limits.max_message_bytes"},
+		{"budget below the limit", func(c *Config) {
+			c.Stages.Limits.MaxMessageBytes, c.Stages.Limits.BudgetBytes = 65<<20,
+				65<<20
+		}, "kafka.batch_budget_bytes", "limits.max_message_bytes"},
 
 		{"pipeline without a name", func(c *Config) { c.Stages.Pipeline.Name = "" }, "pipeline.name", "1 to 64"},
 
 		{"topic name with a blank", func(c *Config) { c.Stages.Topics.Models = "my models" }, "topics.models", "1 to 249"},
-		{"one topic for two", func(c *Config) { c.Stages.Topics.Scores = c.Stages.Topics.Events }, "topics.scores", "is the topic of topics.events"},
-		{"messages beyond Kafka's largest", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 1 << 31 }, "topics.max_message_bytes", "2147483647"},
+		{"one topic for two", func(c *Config) { c.Stages.Topics.Scores = c.Stages.Topics.Events }, "topics.scores",
+			"is the topic of topics.events"},
+		{"messages beyond Kafka's largest", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 1 << 31 },
+			"topics.max_message_bytes", "2147483647"},
 
 		{"unknown task", func(c *Config) { c.Stages.Events.Task = "ranking" }, "events.task", "not one of"},
-		{"share of missing values", func(c *Config) { c.Stages.Events.MissingIndicator = 2 }, "events.missing_indicator", "not in"},
-		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} }, "events.classes", "1 names"},
-		{"label among the features", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Features = []string{"y"}, []string{"y"} }, "events.label", "both in label and features"},
+		{"share of missing values", func(c *Config) { c.Stages.Events.MissingIndicator = 2 }, "events.missing_indicator",
+			"not in"},
+		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} },
+			"events.classes", "1 names"},
+		{"label among the features", func(c *Config) {
+			c.Stages.Events.Label, c.Stages.Events.Features = []string{"y"},
+				[]string{"y"}
+		}, "events.label", "both in label and features"},
 		{"logarithm of a class", func(c *Config) {
 			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.LabelTransform = []string{"y"}, "classification", "log"
 		}, "events.label_transform", "for regression"},
-		{"classes with two labels", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Task = []string{"y", "z"}, "classification" }, "events.label", "takes one"},
+		{"classes with two labels", func(c *Config) {
+			c.Stages.Events.Label, c.Stages.Events.Task = []string{"y", "z"},
+				"classification"
+		}, "events.label", "takes one"},
 		{"classes of a regression", func(c *Config) {
-			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.Classes = []string{"y"}, "regression", []string{"a", "b"}
+			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.Classes = []string{"y"}, "regression", []string{"a",
+				"b"}
 		}, "events.classes", "regression"},
 		{"bounds crossed", func(c *Config) {
 			c.Stages.Events.Label, c.Stages.Events.LabelMin, c.Stages.Events.LabelMax = []string{"y"}, &high, &low
@@ -65,24 +84,32 @@ func TestRules(t *testing.T) {
 		{"distribution of another map", func(c *Config) {
 			c.Stages.Exploration.Map, c.Stages.Exploration.Distribution = scoring.MapLinear, scoring.Cauchy
 		}, "exploration.map", "want one of [gaussian]"},
-		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma", "finite"},
-		{"steps beyond all", func(c *Config) { c.Stages.Exploration.RefineSteps = 1001 }, "exploration.refine_steps", "1 to 1000"},
+		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma",
+			"finite"},
+		{"steps beyond all", func(c *Config) { c.Stages.Exploration.RefineSteps = 1001 }, "exploration.refine_steps",
+			"1 to 1000"},
 		{"learning for another map", func(c *Config) {
 			c.Stages.Exploration.Criterion, c.Stages.Exploration.Map = scoring.Adaptive, scoring.MapArcCosine1
 		}, "exploration.criterion", "feature map cosine, not arccos1"},
 		{"learning from another distribution", func(c *Config) {
 			c.Stages.Exploration.Criterion, c.Stages.Exploration.Distribution = scoring.Adaptive, scoring.Cauchy
 		}, "exploration.criterion", "distribution gaussian, not cauchy"},
-		{"M above M0", func(c *Config) { c.Stages.Exploration.Candidates = 499 }, "exploration.features", "at most exploration.candidates (499)"},
+		{"M above M0", func(c *Config) { c.Stages.Exploration.Candidates = 499 }, "exploration.features",
+			"at most exploration.candidates (499)"},
 		{"unknown kernel", func(c *Config) { c.Stages.Exploration.Kernel = "fast" }, "exploration.kernel", "auto, plain"},
-		{"unknown part of the log", func(c *Config) { c.Stages.Exploration.From = "noon" }, "exploration.from", "recent, earliest, next"},
+		{"unknown part of the log", func(c *Config) { c.Stages.Exploration.From = "noon" }, "exploration.from",
+			"recent, earliest, next"},
 		{"rate above one", func(c *Config) { c.Stages.Exploration.SampleRate = 1.1 }, "exploration.sample_rate", "at most 1"},
-		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows", "at most exploration.window (1999)"},
-		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 }, "exploration.sample_rows", "exploration.sample_memory is 1.0 MiB"},
-		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows", "2 or more"},
+		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows",
+			"at most exploration.window (1999)"},
+		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 },
+			"exploration.sample_rows", "exploration.sample_memory is 1.0 MiB"},
+		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows",
+			"2 or more"},
 
 		{"unknown featurize start", func(c *Config) { c.Stages.Featurize.Start = "" }, "featurize.start", "earliest, latest"},
-		{"output that the broker refuses", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 9 << 20 }, "featurize.max_output_bytes", "topics.max_message_bytes"},
+		{"output that the broker refuses", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 9 << 20 },
+			"featurize.max_output_bytes", "topics.max_message_bytes"},
 
 		{"a column of predictions passed through", func(c *Config) {
 			c.Stages.Featurize.Predictions, c.Stages.Events.Passthrough = true, []string{"id", "prediction"}
@@ -104,34 +131,54 @@ func TestRules(t *testing.T) {
 		{"all held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 1 }, "train.held_out_fraction", "below 1"},
 		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
-		{"window below the rows of a model", func(c *Config) { c.Stages.Train.Window = 999 }, "train.window", "train.min_rows (1000)"},
-		{"margin of all of the error", func(c *Config) { c.Stages.Train.Promote.Margin = 1 }, "train.promote.margin", "below 1"},
+		{"window below the rows of a model", func(c *Config) { c.Stages.Train.Window = 999 }, "train.window",
+			"train.min_rows (1000)"},
+		{"margin of all of the error", func(c *Config) { c.Stages.Train.Promote.Margin = 1 }, "train.promote.margin",
+			"below 1"},
 
-		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes", "limits.max_message_bytes"},
-		{"sets of a pipeline that cannot be one", func(c *Config) { c.Stages.Featurize.SetsFrom = "Shop" }, "featurize.sets_from", "1 to 64 of a-z"},
-		{"sets of the pipeline itself", func(c *Config) { c.Stages.Featurize.SetsFrom = "default" }, "featurize.sets_from", "is this pipeline itself"},
-		{"scores of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" }, "topics.scores", "explores nothing"},
-		{"samples of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" }, "topics.samples", "explores nothing"},
+		{"budget below a message", func(c *Config) { c.Stages.Limits.BudgetBytes = 1 << 20 }, "limits.budget_bytes",
+			"limits.max_message_bytes"},
+		{"sets of a pipeline that cannot be one", func(c *Config) { c.Stages.Featurize.SetsFrom = "Shop" },
+			"featurize.sets_from", "1 to 64 of a-z"},
+		{"sets of the pipeline itself", func(c *Config) { c.Stages.Featurize.SetsFrom = "default" }, "featurize.sets_from",
+			"is this pipeline itself"},
+		{"scores of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" },
+			"topics.scores", "explores nothing"},
+		{"samples of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" },
+			"topics.samples", "explores nothing"},
 		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
 		{"memory for nothing", func(c *Config) { c.Memory.Limit = 64 << 20 }, "memory.limit", "want 128MiB or more"},
-		{"no memory for an output", func(c *Config) { c.Stages.Featurize.OutputMemory = 1 << 19 }, "featurize.output_memory", "featurize.max_output_bytes or more"},
+		{"no memory for an output", func(c *Config) { c.Stages.Featurize.OutputMemory = 1 << 19 }, "featurize.output_memory",
+			"featurize.max_output_bytes or more"},
 		{"address without a port", func(c *Config) { c.Admin.Listen = "localhost" }, "admin.listen", "want host:port"},
 		{"served nowhere", func(c *Config) { c.Serve.Listen = "8000" }, "serve.listen", "host:port"},
-		{"token of rows that can be guessed", func(c *Config) { c.Serve.Token = "hunter2" }, "serve.token", "want 16 bytes or more"},
+		{"token of rows that can be guessed", func(c *Config) { c.Serve.Token = "hunter2" }, "serve.token",
+			"want 16 bytes or more"},
 		{"certificate without key", func(c *Config) { c.Serve.TLS.CertFile = "a.crt" }, "serve.tls.cert_file", "both"},
-		{"certificates of clients alone", func(c *Config) { c.Serve.TLS.ClientCAFile = "a.crt" }, "serve.tls.client_ca_file", "need serve.tls.cert_file"},
-		{"budget below a body", func(c *Config) { c.Serve.BudgetBytes = 1 << 20 }, "serve.budget_bytes", "serve.max_body_bytes"},
-		{"no room for the largest request", func(c *Config) { c.Serve.Memory = 1 << 20 }, "serve.memory", "would never find room"},
+		{"certificates of clients alone", func(c *Config) { c.Serve.TLS.ClientCAFile = "a.crt" }, "serve.tls.client_ca_file",
+			"need serve.tls.cert_file"},
+		{"budget below a body", func(c *Config) { c.Serve.BudgetBytes = 1 << 20 }, "serve.budget_bytes",
+			"serve.max_body_bytes"},
+		{"no room for the largest request", func(c *Config) { c.Serve.Memory = 1 << 20 }, "serve.memory",
+			"would never find room"},
 		{"traces to no URL", func(c *Config) { c.Traces.Endpoint = "localhost:4318" }, "traces.endpoint", "want a URL"},
-		{"traces with a password that would be shown", func(c *Config) { c.Traces.Endpoint = "http://u:p@localhost:4318" }, "traces.endpoint", "want a URL"},
-		{"drains for as long as a rebalance waits", func(c *Config) { c.Shutdown.DrainTimeout = c.Kafka.RebalanceTimeout }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
-		{"drains for longer than a rebalance waits by default", func(c *Config) { c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute, 0 }, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
+		{"traces with a password that would be shown", func(c *Config) { c.Traces.Endpoint = "http://u:p@localhost:4318" },
+			"traces.endpoint", "want a URL"},
+		{"drains for as long as a rebalance waits", func(c *Config) { c.Shutdown.DrainTimeout = c.Kafka.RebalanceTimeout },
+			"shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
+		{"drains for longer than a rebalance waits by default",
+			func(c *Config) {
+				c.Shutdown.DrainTimeout, c.Kafka.RebalanceTimeout = time.Minute,
+					0
+			}, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 
-		{"no memory for candidates", func(c *Config) { c.Stages.Exploration.CandidateMemory = 1000 }, "exploration.candidate_memory", "1MiB or more"},
+		{"no memory for candidates", func(c *Config) { c.Stages.Exploration.CandidateMemory = 1000 },
+			"exploration.candidate_memory", "1MiB or more"},
 		{"candidates that do not fit", func(c *Config) {
 			c.Stages.Exploration.Candidates, c.Stages.Events.Features = 200_000, make([]string, 784)
 		}, "exploration.candidates", "pool of 200000 candidates in memory takes 602 MiB"},
-		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates", "checkpoint of a partition takes 23 MiB"},
+		{"checkpoint too large", func(c *Config) { c.Stages.Exploration.Candidates = 1_000_000 }, "exploration.candidates",
+			"checkpoint of a partition takes 23 MiB"},
 		{"checkpoint too large for the classes", func(c *Config) {
 			c.Stages.Exploration.Candidates, c.Stages.Events.Label = 100_000, []string{"y"}
 			c.Stages.Events.Classes = []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
@@ -140,7 +187,8 @@ func TestRules(t *testing.T) {
 			c.Stages.Exploration.Features, c.Stages.Exploration.Candidates = 300_000, 300_000
 			c.Stages.Featurize.MaxOutputBytes = 8 << 20
 		}, "exploration.features", "a feature set takes"},
-		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features", "a row of features takes 2,016 bytes, featurize.max_output_bytes is 2,000 bytes"},
+		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features",
+			"a row of features takes 2,016 bytes, featurize.max_output_bytes is 2,000 bytes"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

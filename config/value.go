@@ -24,7 +24,7 @@ const (
 	valueList
 )
 
-// value is what a layer sets a key to, as text.
+// value is the setting of a key in one layer, as text.
 type value struct {
 	Kind   valueKind
 	Text   string
@@ -81,14 +81,14 @@ func fieldText(field reflect.Value, typeName string) string {
 	return render(field).String()
 }
 
-// assign sets a field from a value. The error says what would be right.
+// assign sets a field from a value. The error describes a correct value.
 func assign(field reflect.Value, unit string, v value) error {
 	if field.Kind() == reflect.Slice {
 		return assignList(field, v)
 	}
 	switch {
 	case v.Kind == valueList:
-		return fmt.Errorf("want one value and not a list")
+		return fmt.Errorf("want one value, not a list")
 	case v.Kind == valueNull && field.Kind() == reflect.Pointer:
 		field.SetZero()
 		return nil
@@ -121,7 +121,7 @@ func assignList(field reflect.Value, v value) error {
 
 func assignText(field reflect.Value, unit, text string) error {
 	if !utf8.ValidString(text) {
-		return errors.New("want text in UTF-8: a configuration that is printed could not be read again")
+		return errors.New("want text in UTF-8: otherwise a printed configuration could not be reread")
 	}
 	switch {
 	case readsText(field.Type()):
@@ -202,7 +202,8 @@ func assignInteger(field reflect.Value, unit, text string) error {
 	return nil
 }
 
-// sizeText is a number of bytes in the largest unit of which it is a multiple, in a form that assignInteger reads.
+// sizeText returns a number of bytes in the largest unit of which it is a multiple, in a form that
+// assignInteger reads.
 func sizeText(bytes int64) string {
 	for _, unit := range []struct {
 		name  string

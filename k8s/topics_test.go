@@ -1,5 +1,5 @@
-// Package k8s_test compares the topics in the manifests with those that the programs create. All else about the manifests is
-// checked by cmd/internal/checks/k8s.
+// Package k8s_test compares the topics in the manifests with those that the programs create. All
+// else about the manifests is checked by cmd/internal/checks/k8s.
 package k8s_test
 
 import (
@@ -52,7 +52,8 @@ func TestTopicsAreAsTheProgramsCreateThem(t *testing.T) {
 		for key, value := range topic.Spec.Config {
 			configs[key] = fmt.Sprint(value)
 		}
-		if topic.Spec.Partitions != spec.Partitions || topic.Spec.Replicas != spec.Replication || !maps.Equal(configs, spec.Configs) {
+		if topic.Spec.Partitions != spec.Partitions || topic.Spec.Replicas != spec.Replication ||
+			!maps.Equal(configs, spec.Configs) {
 			t.Errorf("%s is %+v, the programs create %+v", spec.Name, topic.Spec, spec)
 		}
 	}

@@ -20,10 +20,10 @@ func newBroker() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "broker",
-		Short: "Run a small broker on this machine, for trying things out without Kafka",
-		Long: `broker runs a single node that speaks Kafka's protocol, until it is told to stop. It is for trying things out: it has no
-replicas and no authentication, so it listens on the loopback address alone. The tests and the demo of this project run
-on it. It also serves the folder that featurizer demo --keep wrote.`,
+		Short: "Run a small broker on this machine, to try things out without Kafka",
+		Long: `broker runs a single node that speaks Kafka's protocol until it is stopped. It is for trials: it has no
+replicas and no authentication, so it listens on the loopback address only. The tests and the demo of this
+project run on it. It can also serve the folder that featurizer demo --keep wrote.`,
 		Example: `  featurizer broker --dir broker-data`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -34,17 +34,19 @@ on it. It also serves the folder that featurizer demo --keep wrote.`,
 			return serveBroker(c, embedded.Options{Host: host, Port: port, Dir: dir, RebalanceTimeout: brokerRebalance}, asJSON)
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9092", "loopback address and port to listen on; port 0 = any that is free")
-	c.Flags().StringVar(&dir, "dir", "", "folder of its data, made if missing; empty = a temporary one, removed at the end")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:9092",
+		"loopback address and port to listen on; port 0 = any free port")
+	c.Flags().StringVar(&dir, "dir", "",
+		"data folder, created if missing; empty = a temporary folder, removed at the end")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }
 
-// brokerRebalance bounds how long a rebalance waits for a killed member, which may have asked for
-// longer.
+// brokerRebalance bounds how long a rebalance waits for a killed member, which may have requested
+// a longer timeout.
 const brokerRebalance = 30 * time.Second
 
-// loopback splits an address, which must belong to this machine alone.
+// loopback splits an address and refuses any host but this machine's loopback interface.
 func loopback(listen string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -52,15 +54,16 @@ func loopback(listen string) (host string, port int, err error) {
 	}
 	number, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return "", 0, cli.Usagef("--listen %s: expected a port by number", listen)
+		return "", 0, cli.Usagef("--listen %s: expected a port number", listen)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", 0, cli.Usagef("--listen %s: this broker has no authentication; expected a loopback address, such as 127.0.0.1", listen)
+		return "", 0, cli.Usagef(
+			"--listen %s: this broker has no authentication; expected a loopback address, such as 127.0.0.1", listen)
 	}
 	return host, int(number), nil
 }
 
-// serveBroker runs a broker until the command is told to stop.
+// serveBroker runs a broker until the command is stopped.
 func serveBroker(c *cobra.Command, o embedded.Options, asJSON bool) error {
 	logger, err := cli.NewLogger(config.LogConfig{Level: "warn", Format: config.LogConsole}, c.ErrOrStderr())
 	if err != nil {
@@ -71,8 +74,9 @@ func serveBroker(c *cobra.Command, o embedded.Options, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	err = cli.Print(c, asJSON, map[string]any{"brokers": broker.Addrs(), "dir": o.Dir}, func(w io.Writer, _ map[string]any) {
-		fmt.Fprintf(w, "broker at %s, until interrupted\n", broker.Addrs()[0])
+	said := map[string]any{"brokers": broker.Addrs(), "dir": o.Dir}
+	err = cli.Print(c, asJSON, said, func(w io.Writer, _ map[string]any) {
+		fmt.Fprintf(w, "broker is listening at %s; interrupt to stop it\n", broker.Addrs()[0])
 	})
 	if err == nil {
 		<-c.Context().Done()

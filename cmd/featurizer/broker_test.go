@@ -54,7 +54,8 @@ func TestBrokerServesAndTopicsAreExported(t *testing.T) {
 	defer stop()
 	config = pipelineFile(t, address)
 	out := filepath.Join(t.TempDir(), "events")
-	o := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
+	o := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", out, "--json").Want(t, cli.ExitOK).
+		Object(t)
 	if n := len(o.At(t, "messages").([]any)); n != 3 {
 		t.Errorf("%d messages exported, want 3", n)
 	}

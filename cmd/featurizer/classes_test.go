@@ -32,7 +32,8 @@ func TestAFileSortedByClassHasAllClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := set.Encoder.Label.Classes; !slices.Equal(got, []string{"a", "b", "c", "d", "e"}) || set.Lineage.Counts.Unlabelled != 0 {
+	if got := set.Encoder.Label.Classes; !slices.Equal(got, []string{"a", "b", "c", "d", "e"}) ||
+		set.Lineage.Counts.Unlabelled != 0 {
 		t.Errorf("classes %q, %d rows without one", got, set.Lineage.Counts.Unlabelled)
 	}
 	demo := fz(t, append([]string{"demo"}, small...)...).Want(t, cli.ExitOK)

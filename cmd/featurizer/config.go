@@ -31,7 +31,7 @@ func newConfigPrint() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "print",
-		Short:   "Print every key with the value in force, secrets hidden",
+		Short:   "Print every key with its effective value, secrets hidden",
 		Example: `  featurizer config print -c eerf.yaml --set exploration.features=200`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -60,12 +60,12 @@ func newConfigCheck() *cobra.Command {
 	var serves, asJSON bool
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Report every fault at once, and the sizes that follow from the settings",
-		Long: `check loads the configuration as the other commands do and lists everything that is wrong with it: unknown keys, wrong
-types, values out of bounds, settings that contradict each other. If nothing is wrong, it prints how large checkpoints,
-feature sets and messages get, and the most memory that a process with these stages (--stages) and partitions
-(memory.partitions) can need: with the largest messages allowed in all of them at once. Needing more than memory.limit
-is a fault. Needing more than a limit from elsewhere, such as the container's, is a note.`,
+		Short: "Report all faults at once, and the sizes that follow from the settings",
+		Long: `check loads the configuration as the other commands do and lists everything that is wrong with it: unknown
+keys, wrong types, values out of bounds, contradictory settings. If nothing is wrong, it prints the largest
+size of checkpoints, feature sets and messages, and the most memory that a process with these stages (--stages)
+and partitions (memory.partitions) can need when all partitions hold the largest allowed messages at once. A
+need beyond memory.limit is a fault. A need beyond another limit, such as the container's, is a note.`,
 		Example: `  featurizer config check -c eerf.yaml
   featurizer config check -c eerf.yaml --stages featurize --set memory.limit=1GiB`,
 		Args: cobra.NoArgs,
@@ -82,8 +82,10 @@ is a fault. Needing more than a limit from elsewhere, such as the container's, i
 				if err := loaded.Stages.CheckStages(names); err != nil {
 					return cli.Usagef("--stages: %w", err)
 				}
-				if memory, err = loaded.CheckMemory(names); serves {
+				if serves {
 					memory, err = loaded.CheckServing()
+				} else {
+					memory, err = loaded.CheckMemory(names)
 				}
 			}
 			var faults config.Faults
@@ -98,15 +100,22 @@ is a fault. Needing more than a limit from elsewhere, such as the container's, i
 			var notes []string
 			switch from := loaded.Stages.Featurize.SetsFrom; {
 			case from != "":
-				notes = append(notes, fmt.Sprintf("the feature sets and models are those of pipeline %s (featurize.sets_from), which alone explores and trains: what is set of exploration, subsample, train and of the columns of events has no effect here", from))
+				notes = append(notes, fmt.Sprintf("feature sets and models come from pipeline %s (featurize.sets_from), "+
+					"which alone explores and trains; keys of exploration, subsample and train, and the columns of events, "+
+					"have no effect here", from))
 			case len(loaded.Stages.Events.Label) == 0:
-				notes = append(notes, "events.label is not set: the stage calibrate needs the column to score against")
+				notes = append(notes, "events.label is not set: the stage calibrate needs a column to score against")
 			}
 			if over := memory.Over(); over != "" {
 				notes = append(notes, over)
 			}
 			if asJSON {
-				return cli.WriteJSON(c.OutOrStdout(), map[string]any{"ok": true, "notes": notes, "sizes": loaded.Sizes(), "memory": memory})
+				return cli.WriteJSON(c.OutOrStdout(), map[string]any{
+					"ok":     true,
+					"notes":  notes,
+					"sizes":  loaded.Sizes(),
+					"memory": memory,
+				})
 			}
 			fmt.Fprintln(c.OutOrStdout(), "no faults")
 			for _, note := range notes {
@@ -124,7 +133,7 @@ is a fault. Needing more than a limit from elsewhere, such as the container's, i
 	return c
 }
 
-// printSizes writes the sizes; assumptions are listed once, below.
+// printSizes writes the sizes, and each assumption once below them.
 func printSizes(w io.Writer, sizes []config.Size) {
 	t := cli.NewTable(w, "", "what", "topic", "at most", "limit", "set by")
 	var assumed []string
@@ -147,16 +156,17 @@ func printSizes(w io.Writer, sizes []config.Size) {
 	}
 }
 
-// printMemory writes what a process may need and what it may have.
+// printMemory writes how much memory a process may need, and its limit.
 func printMemory(w io.Writer, plan config.MemoryPlan) {
-	t := cli.NewTable(w, "", fmt.Sprintf("memory of a process with %d partitions", plan.Partitions), "at most", "set by")
+	title := fmt.Sprintf("memory of a process with %d partitions", plan.Partitions)
+	t := cli.NewTable(w, "", title, "at most", "set by")
 	for _, need := range plan.Needs {
 		t.AppendRow([]any{need.What, bytesize.Text(need.Bytes), strings.Join(need.Keys, ", ")})
 	}
 	t.AppendSeparator()
 	t.AppendRow([]any{"all", bytesize.Text(plan.Bytes), ""})
 	if plan.Limit > 0 {
-		t.AppendRow([]any{"limit, less what is not the Go runtime's", bytesize.Text(plan.Soft), plan.Source})
+		t.AppendRow([]any{"limit, less memory outside the Go runtime", bytesize.Text(plan.Soft), plan.Source})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
 	t.Render()

@@ -40,7 +40,9 @@ func TestConfigCheckListsEveryFault(t *testing.T) {
 
 func TestConfigCheckAddsMemoryUp(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
-	small := []string{"config", "check", "--set", "topics.partitions=2", "--set", "kafka.batch_budget_bytes=8MiB", "--set", "limits.budget_bytes=8MiB", "--set", "kafka.fetch_memory=64MiB", "--set", "memory.messages=2", "--set", "featurize.output_memory=32MiB"}
+	small := []string{"config", "check", "--set", "topics.partitions=2", "--set", "kafka.batch_budget_bytes=8MiB",
+		"--set", "limits.budget_bytes=8MiB", "--set", "kafka.fetch_memory=64MiB", "--set", "memory.messages=2",
+		"--set", "featurize.output_memory=32MiB"}
 	out := fz(t, append(small, "--stages", "featurize", "--set", "memory.limit=600MiB")...).Want(t, cli.ExitOK).Out
 	for _, text := range []string{"with 2 partitions", "featurize: outputs", "540 MiB", "memory.limit"} {
 		if !strings.Contains(out, text) {
@@ -57,7 +59,8 @@ func TestConfigCheckAddsMemoryUp(t *testing.T) {
 	}
 	over := []string{"1 fault", "memory.limit = 256MiB", "may need", "exploration.sample_memory"}
 	fz(t, append(small, "--set", "memory.limit=256MiB")...).Want(t, cli.ExitUsage, over...)
-	fz(t, append(small, "--set", "memory.limit=256MiB", "--stages", "calibrate", "--set", "memory.partitions=1")...).Want(t, cli.ExitUsage, "calibrate")
+	fz(t, append(small, "--set", "memory.limit=256MiB", "--stages", "calibrate", "--set", "memory.partitions=1")...).
+		Want(t, cli.ExitUsage, "calibrate")
 	fz(t, "run", "--set", "events.label=y", "--set", "memory.limit=256MiB").Want(t, cli.ExitUsage, over...)
 	fz(t, "config", "check", "--stages", "guess").Want(t, cli.ExitUsage, `stage "guess"`)
 }

@@ -31,14 +31,18 @@ type letterFlags struct {
 	limit           int
 }
 
-// add defines the flags. Commands with these flags read the topic from its start, so they get a longer timeout
-// than others.
+// add defines the flags. Commands with these flags read the topic from its start, so their timeout
+// is longer than that of others.
 func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
 	f.topics.Add(c, 10*time.Minute)
-	c.Flags().StringSliceVar(&f.stages, "stage", nil, "only letters of these stages, comma-separated: subsample, featurize, train")
-	c.Flags().StringSliceVar(&f.reasons, "reason", nil, "only letters for these reasons, comma-separated, such as nan_feature")
-	c.Flags().StringVar(&f.since, "since", "", "only letters since then: 2026-11-03, 2026-11-03T12:30:00Z, or how long ago, such as 90m")
-	c.Flags().StringSliceVar(&f.places, "letter", nil, "only these letters, comma-separated, as partition/offset on the dead-letters topic")
+	c.Flags().StringSliceVar(&f.stages, "stage", nil,
+		"only dead letters of these stages, comma-separated: subsample, featurize, train")
+	c.Flags().StringSliceVar(&f.reasons, "reason", nil,
+		"only dead letters for these reasons, comma-separated, such as nan_feature")
+	c.Flags().StringVar(&f.since, "since", "",
+		"only dead letters since a day (2026-11-03), a time (2026-11-03T12:30:00Z) or an age (90m)")
+	c.Flags().StringSliceVar(&f.places, "letter", nil,
+		"only these dead letters, comma-separated, as partition/offset on the dead-letters topic")
 	c.Flags().IntVar(&f.limit, "limit", limit, limitHelp+"; 0 = all")
 }
 
@@ -70,7 +74,7 @@ func (f *letterFlags) filter(now time.Time) (deadletter.Filter, error) {
 	return filter, nil
 }
 
-// parseSince reads a time, a day, or how long ago.
+// parseSince reads a time, a day or an age.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -83,7 +87,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, cli.Usagef("--since %q: expected a day (2026-11-03), a time (2026-11-03T12:30:00Z) or a duration (90m)", text)
+	return time.Time{}, cli.Usagef(
+		"--since %q: expected a day (2026-11-03), a time (2026-11-03T12:30:00Z) or an age (90m)", text)
 }
 
 // parsePlace reads partition/offset.
@@ -92,7 +97,8 @@ func parsePlace(text string) (deadletter.Place, error) {
 	p, err1 := strconv.ParseInt(partition, 10, 32)
 	o, err2 := strconv.ParseInt(offset, 10, 64)
 	if !ok || err1 != nil || err2 != nil || p < 0 || o < 0 {
-		return deadletter.Place{}, cli.Usagef("--letter %q: expected partition/offset of the dead letter, as 3/17", text)
+		return deadletter.Place{}, cli.Usagef(
+			"--letter %q: expected the partition and offset of the dead letter, such as 3/17", text)
 	}
 	return deadletter.Place{Partition: int(p), Offset: o}, nil
 }
@@ -104,8 +110,8 @@ type letterEntry struct {
 	Stage   string           `json:"stage"`
 	Reason  string           `json:"reason"`
 	Source  sourcePlace      `json:"source"`
-	Rows    int32            `json:"rows"`  // rejected; 0 = the message was refused whole
-	Bytes   int              `json:"bytes"` // of the value; 0 = only coordinates could be kept
+	Rows    int32            `json:"rows"`  // rejected rows; 0 = the whole message was refused
+	Bytes   int              `json:"bytes"` // size of the value; 0 = only coordinates could be kept
 	Message string           `json:"message"`
 	File    string           `json:"file,omitempty"`
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/deadletter"
 )
 
-// listFile is the file that describes the exported letters.
+// listFile is the file that describes the exported dead letters.
 const listFile = "letters.json"
 
-// letterFile is the name of a letter's file: an Arrow stream of rejected rows, or the bytes of a message.
+// letterFile returns the name of a dead letter's file: an Arrow stream of rejected rows, or the
+// bytes of a message.
 func letterFile(l deadletter.Letter) string {
 	extension := "bin"
 	if l.Rows > 0 {
@@ -34,14 +35,14 @@ func newLettersExport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Write dead letters to files, to be looked at and repaired",
-		Long: `export writes each selected letter to a file of its own in a new or empty folder. letter-P-O.bin holds a message that was
-refused whole, byte for byte; letter-P-O.arrow holds the rejected rows of a message, as an Arrow stream with their
-numbers (eerf_row) and reasons (eerf_reason). P and O are the letter's partition and offset. ` + listFile + ` says what
-they are.
+		Short: "Write dead letters to files, for inspection and repair",
+		Long: `export writes each selected dead letter to its own file in a new or empty folder. letter-P-O.bin holds a
+message that was refused whole, byte for byte; letter-P-O.arrow holds the rejected rows of a message, as an
+Arrow stream with their row numbers (eerf_row) and reasons (eerf_reason). P and O are the dead letter's
+partition and offset. ` + listFile + ` describes all of them.
 
-Send repaired files back with: featurizer dead-letters replay --from FOLDER. Delete the files that should not be sent.
-Repaired rows must keep the column eerf_row; you may drop rows, and the column eerf_reason.`,
+Send repaired files back with: featurizer dead-letters replay --from FOLDER. Delete the files that should not
+be sent. Repaired rows must keep the column eerf_row; you may drop rows and the column eerf_reason.`,
 		Example: `  featurizer dead-letters export -c eerf.yaml --reason nan_feature --since 24h --out letters`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -50,9 +51,9 @@ Repaired rows must keep the column eerf_row; you may drop rows, and the column e
 			case err != nil:
 				return err
 			case out == "":
-				return cli.Usagef("--out is needed: the folder to write to")
+				return cli.Usagef("--out is required: the folder to write to")
 			case out == standardOutput && f.topics.JSON:
-				return cli.Usagef("--out - writes an archive to standard output, where --json would write as well")
+				return cli.Usagef("--out - does not go with --json: both write to standard output")
 			}
 			var written exported
 			err = f.topics.Connected(c, func(ctx context.Context, r *stages.Process) error {
@@ -67,7 +68,8 @@ Repaired rows must keep the column eerf_row; you may drop rows, and the column e
 			}
 			said := c.OutOrStdout()
 			if out == standardOutput {
-				said, out = c.ErrOrStderr(), "standard output"
+				said = c.ErrOrStderr()
+				out = "standard output"
 			}
 			fmt.Fprintf(said, "%d dead letters written to %s\n", len(written.Letters), out)
 			if written.Left > 0 {
@@ -76,19 +78,26 @@ Repaired rows must keep the column eerf_row; you may drop rows, and the column e
 			return nil
 		},
 	}
-	f.add(c, 1000, "how many letters to write, from the oldest of the first partition on")
-	c.Flags().StringVar(&out, "out", "", "folder to write to, new or empty; - writes it as a tar archive to standard output (required)")
+	f.add(c, 1000, "how many dead letters to write, partition by partition, the oldest first")
+	c.Flags().StringVar(&out, "out", "",
+		"folder to write to, new or empty; - = a tar archive on standard output (required)")
 	return c
 }
 
-// exported is what `dead-letters export` prints.
+// exported is the output of `dead-letters export`.
 type exported struct {
 	Folder  string        `json:"folder"`
 	Letters []letterEntry `json:"letters"`
-	Left    int64         `json:"left_out"` // because of the limit
+	Left    int64         `json:"left_out"` // beyond the limit
 }
 
-func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Process, filter deadletter.Filter, out string) (exported, error) {
+func (f *letterFlags) export(
+	ctx context.Context,
+	c *cobra.Command,
+	r *stages.Process,
+	filter deadletter.Filter,
+	out string,
+) (exported, error) {
 	written := exported{Folder: out, Letters: []letterEntry{}}
 	topic := r.Settings.Topics.DeadLetters
 	if err := cli.LookUp(ctx, r, topic); err != nil {
@@ -127,7 +136,7 @@ func (f *letterFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	return written, files.close()
 }
 
-// emptyFolder makes a folder, or refuses one that is not empty.
+// emptyFolder creates a folder, or refuses one that is not empty.
 func emptyFolder(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/deadletter"
 )
 
-// letterList is what `dead-letters list` prints.
+// letterList is the output of `dead-letters list`.
 type letterList struct {
 	Topic   string             `json:"topic"`
 	Letters int64              `json:"letters"`
@@ -27,8 +27,8 @@ func newLettersList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "Count dead letters by stage and reason and show the newest",
-		Long: `list reads the dead-letters topic to its present end, counts the selected letters by stage and reason, and shows
-the newest: its place on the topic (partition/offset, as --letter takes it), the input that was refused
+		Long: `list reads the dead-letters topic to its current end, counts the selected dead letters by stage and reason, and
+shows the newest: its place on the topic (partition/offset, as --letter takes it), the input that was refused
 (topic/partition/offset), how many of its rows, and why.`,
 		Example: `  featurizer dead-letters list -c eerf.yaml
   featurizer dead-letters list -c eerf.yaml --stage featurize --reason nan_feature --since 24h --json`,
@@ -47,11 +47,16 @@ the newest: its place on the topic (partition/offset, as --letter takes it), the
 			})
 		},
 	}
-	f.add(c, 20, "how many letters to show, the newest first; all are counted")
+	f.add(c, 20, "how many dead letters to show, the newest first; all are counted")
 	return c
 }
 
-func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Process, filter deadletter.Filter) (letterList, error) {
+func (f *letterFlags) list(
+	ctx context.Context,
+	c *cobra.Command,
+	r *stages.Process,
+	filter deadletter.Filter,
+) (letterList, error) {
 	topic := r.Settings.Topics.DeadLetters
 	list := letterList{Topic: topic, Counts: []deadletter.Count{}, Newest: []letterEntry{}}
 	if err := cli.LookUp(ctx, r, topic); err != nil {
@@ -59,7 +64,8 @@ func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Proc
 	}
 	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
-	found, err := deadletter.List(ctx, r.Broker, r.Logger, topic, filter, f.limit, func(done, total int64) { bar.Show("reading "+topic, done, total) })
+	progress := func(done, total int64) { bar.Show("reading "+topic, done, total) }
+	found, err := deadletter.List(ctx, r.Broker, r.Logger, topic, filter, f.limit, progress)
 	if err != nil {
 		return list, err
 	}
@@ -72,7 +78,7 @@ func (f *letterFlags) list(ctx context.Context, c *cobra.Command, r *stages.Proc
 
 func printLetters(w io.Writer, list letterList) {
 	if list.Letters == 0 {
-		fmt.Fprintf(w, "%s has no such dead letters\n", list.Topic)
+		fmt.Fprintf(w, "no dead letters on %s match\n", list.Topic)
 		return
 	}
 	t := cli.NewTable(w, "", "stage", "reason", "letters", "rows", "first", "last")
@@ -83,15 +89,24 @@ func printLetters(w io.Writer, list letterList) {
 	t.Render()
 	t = cli.NewTable(w, "", "letter", "time", "stage", "reason", "source", "rows", "size", "message")
 	for _, e := range list.Newest {
-		t.AppendRow([]any{e.Letter, e.Time.Format(time.RFC3339), e.Stage, e.Reason, e.Source, rowsText(int64(e.Rows)), bytesize.Text(int64(e.Bytes)), short(e.Message)})
+		t.AppendRow([]any{
+			e.Letter,
+			e.Time.Format(time.RFC3339),
+			e.Stage,
+			e.Reason,
+			e.Source,
+			rowsText(int64(e.Rows)),
+			bytesize.Text(int64(e.Bytes)),
+			short(e.Message),
+		})
 	}
 	t.Render()
 	if more := list.Letters - int64(len(list.Newest)); more > 0 {
-		fmt.Fprintf(w, "%d older letters are counted and not shown (--limit)\n", more)
+		fmt.Fprintf(w, "%d older dead letters are counted but not shown (--limit)\n", more)
 	}
 }
 
-// rowsText formats a number of rows; a message refused whole has none.
+// rowsText formats a number of rows; 0 stands for a message that was refused whole.
 func rowsText(rows int64) string {
 	if rows == 0 {
 		return "all"

@@ -22,14 +22,14 @@ type replayFlags struct {
 	all, dryRun bool
 }
 
-// replaySummary is what a replay did.
+// replaySummary is the outcome of a replay.
 type replaySummary struct {
 	DryRun   bool                               `json:"dry_run"`
-	Letters  int64                              `json:"letters"` // selected
+	Letters  int64                              `json:"letters"` // selected dead letters
 	Events   int64                              `json:"events"`  // messages written
-	Rows     int64                              `json:"rows"`    // in messages made of rejected rows
+	Rows     int64                              `json:"rows"`    // rows in messages that were made of rejected rows
 	Outcomes map[deadletter.ReplayOutcome]int64 `json:"outcomes"`
-	Unsent   []unsentEntry                      `json:"unsent"` // the first letters that were not sent
+	Unsent   []unsentEntry                      `json:"unsent"` // the first dead letters that were not sent
 }
 
 type unsentEntry struct {
@@ -43,24 +43,26 @@ func newLettersReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay",
 		Short: "Send dead letters back to the events topic",
-		Long: `replay writes the selected dead letters to the events topic, as new events with their old keys and headers, to the
-partitions that they came from. A message that was refused whole is sent byte for byte; rejected rows are sent as a
-message of those rows. With --from the content comes from files that export wrote and you repaired.
+		Long: `replay writes the selected dead letters to the events topic, as new events with their old keys and headers, to
+the partitions that they came from. A message that was refused whole is sent byte for byte; rejected rows are
+sent as a message of those rows. With --from the content comes from files that you exported and repaired.
 
-One replay sends each row once, even if several stages refused it. Nothing records what was sent: a second replay of the
-same letters sends them again, and one that failed may have sent some of them. Letters that are still unusable come back
-as new dead letters.
+One replay sends each row once, even if several stages refused it. Nothing records which dead letters were
+sent: a second replay of the same dead letters sends them again, and a replay that failed may have sent some of
+them. Dead letters that are still unusable come back as new dead letters.
 
-Rows of a message with the reason output_too_large were already scored once; when replayed they are scored again.`,
+Rows of a message with the reason output_too_large were already scored once; after a replay they are scored
+again.`,
 		Example: `  featurizer dead-letters replay -c eerf.yaml --reason too_large --since 24h --dry-run
   featurizer dead-letters replay -c eerf.yaml --from letters`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	f.letters.add(c, 0, "how many letters to replay, from the oldest of the first partition on")
-	c.Flags().StringVar(&f.from, "from", "", "folder of repaired files, as export names them")
-	c.Flags().BoolVar(&f.all, "all", false, "replay every dead letter; needed where neither a filter nor --from is given")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and do nothing")
+	f.letters.add(c, 0, "how many dead letters to replay, partition by partition, the oldest first")
+	c.Flags().StringVar(&f.from, "from", "", "folder of repaired files, named as by export")
+	c.Flags().BoolVar(&f.all, "all", false,
+		"replay every dead letter; required if neither a filter nor --from is given")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the outcome without sending anything")
 	return c
 }
 
@@ -89,7 +91,8 @@ func (f *replayFlags) run(c *cobra.Command) error {
 		return err
 	}
 	if named := int64(len(options.Filter.Places)); err == nil && options.Limit == 0 && summary.Letters < named {
-		return fmt.Errorf("%d of the %d named dead letters are not on their topic, or another flag leaves them out", named-summary.Letters, named)
+		return fmt.Errorf("%d of the %d named dead letters are missing from their topic or excluded by another flag",
+			named-summary.Letters, named)
 	}
 	return err
 }
@@ -102,7 +105,7 @@ func (f *replayFlags) options() (o deadletter.ReplayOptions, err error) {
 	}
 	if f.from == "" {
 		if !f.all && !f.letters.selects() {
-			return o, cli.Usagef("no selection: name --letter, --stage, --reason, --since or --from, or say --all")
+			return o, cli.Usagef("nothing selected: set --letter, --stage, --reason, --since, --from or --all")
 		}
 		return o, nil
 	}
@@ -126,7 +129,7 @@ func (f *replayFlags) options() (o deadletter.ReplayOptions, err error) {
 	return o, nil
 }
 
-// letterFiles finds the letters' files in a folder.
+// letterFiles finds the files of dead letters in a folder.
 func letterFiles(folder string) (map[deadletter.Place]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -145,14 +148,19 @@ func letterFiles(folder string) (map[deadletter.Place]string, error) {
 		files[place] = filepath.Join(folder, entry.Name())
 	}
 	if len(files) == 0 {
-		return nil, cli.Usagef("--from %s: no file is named as `featurizer dead-letters export` names them", folder)
+		return nil, cli.Usagef("--from %s: no file has a name that `featurizer dead-letters export` gives", folder)
 	}
 	return files, nil
 }
 
 func (f *replayFlags) summarize(report deadletter.ReplayReport) replaySummary {
 	s := replaySummary{
-		DryRun: f.dryRun, Letters: report.Letters, Events: report.Events, Rows: report.Rows, Outcomes: report.Outcomes, Unsent: []unsentEntry{},
+		DryRun:   f.dryRun,
+		Letters:  report.Letters,
+		Events:   report.Events,
+		Rows:     report.Rows,
+		Outcomes: report.Outcomes,
+		Unsent:   []unsentEntry{},
 	}
 	for _, l := range report.Unsent {
 		s.Unsent = append(s.Unsent, unsentEntry{entryOf(l.Letter), l.Outcome, l.Detail})
@@ -162,7 +170,7 @@ func (f *replayFlags) summarize(report deadletter.ReplayReport) replaySummary {
 
 func printReplay(w io.Writer, s replaySummary) {
 	if s.Letters == 0 {
-		fmt.Fprintln(w, "no such dead letters")
+		fmt.Fprintln(w, "no dead letters match")
 		return
 	}
 	text := "%d of %d dead letters replayed: %d events written\n"

@@ -77,7 +77,8 @@ func numbers(t *testing.T, first, next int, bad ...int) []byte {
 // send writes an event and returns its offset.
 func (p *letterPipeline) send(partition int, value []byte) int64 {
 	p.t.Helper()
-	at, err := p.client.Produce(p.t.Context(), "default.events", partition, []pipeline.Record{{Key: []byte("key"), Value: value}})
+	at, err := p.client.Produce(p.t.Context(), "default.events", partition,
+		[]pipeline.Record{{Key: []byte("key"), Value: value}})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -88,7 +89,8 @@ func (p *letterPipeline) send(partition int, value []byte) int64 {
 // events reads partition 1 of events from an offset.
 func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	p.t.Helper()
-	r := pipeline.NewReader(p.client, zap.NewNop(), "default.events", 1, pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
+	r := pipeline.NewReader(p.client, zap.NewNop(), "default.events", 1,
+		pipeline.ReadOptions{From: from, Until: pipeline.PresentEnd})
 	for rec, err := range r.Records(p.t.Context()) {
 		if err != nil {
 			p.t.Fatal(err)
@@ -133,11 +135,13 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 		t.Errorf("%v", byReason)
 	}
 	for _, l := range all(t, list, "newest") {
-		if l.Text(t, "source.topic") != "default.events" || l.Number(t, "source.partition") != 1 || l.Number(t, "letter.partition") != 1 {
+		if l.Text(t, "source.topic") != "default.events" || l.Number(t, "source.partition") != 1 ||
+			l.Number(t, "letter.partition") != 1 {
 			t.Errorf("%v", l)
 		}
 	}
-	out := fz(t, append([]string{"dead-letters", "list", "-c", p.config, "--limit", "1"}, stage...)...).Want(t, cli.ExitOK).Out
+	out := fz(t, append([]string{"dead-letters", "list", "-c", p.config, "--limit", "1"}, stage...)...).
+		Want(t, cli.ExitOK).Out
 	for _, text := range []string{"nan_feature", "truncated", "events/1/", "1 older letters"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("no %q in\n%s", text, out)
@@ -146,17 +150,21 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 
 	replay := func(args ...string) clitest.Object {
 		t.Helper()
-		return fz(t, append([]string{"dead-letters", "replay", "-c", p.config, "--json"}, args...)...).Want(t, cli.ExitOK).Object(t)
+		return fz(t, append([]string{"dead-letters", "replay", "-c", p.config, "--json"}, args...)...).Want(t, cli.ExitOK).
+			Object(t)
 	}
 	folder := filepath.Join(t.TempDir(), "letters")
-	exported := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", folder, "--json"}, stage...)...).Want(t, cli.ExitOK).Object(t)
-	archive := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", "-"}, stage...)...).Want(t, cli.ExitOK)
+	exported := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", folder, "--json"}, stage...)...).
+		Want(t, cli.ExitOK).Object(t)
+	archive := fz(t, append([]string{"dead-letters", "export", "-c", p.config, "--out", "-"}, stage...)...).
+		Want(t, cli.ExitOK)
 	checkArchive(t, archive.Out, folder)
 	whole := numbers(t, 0, 50)
 	for _, l := range all(t, exported, "letters") {
 		p.repair(filepath.Join(folder, l.Text(t, "file")), l.Text(t, "reason"), broken, whole)
 	}
-	if o := replay("--from", folder, "--dry-run"); o.Number(t, "events") != 1 || o.At(t, "dry_run") != true || len(p.events(end)) != 0 {
+	if o := replay("--from", folder, "--dry-run"); o.Number(t, "events") != 1 || o.At(t, "dry_run") != true ||
+		len(p.events(end)) != 0 {
 		t.Errorf("%v", o)
 	}
 	if o := replay("--from", folder); o.Number(t, "events") != 1 || o.Number(t, "outcomes.replayed") != 1 {
@@ -172,7 +180,8 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	if o := replay("--from", folder, "--limit", "1"); o.Number(t, "events") != 1 || len(p.events(end)) != 2 {
 		t.Errorf("%v", o)
 	}
-	again := fz(t, "dead-letters", "export", "-c", p.config, "--out", filepath.Join(t.TempDir(), "again"), "--limit", "1", "--json", "--stage", "featurize").
+	again := fz(t, "dead-letters", "export", "-c", p.config, "--out", filepath.Join(t.TempDir(), "again"), "--limit", "1",
+		"--json", "--stage", "featurize").
 		Want(t, cli.ExitOK).Object(t)
 	if letters := all(t, again, "letters"); len(letters) != 1 || again.Number(t, "left_out") != 1 {
 		t.Errorf("%v", again)

@@ -40,14 +40,14 @@ func newDemo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Run everything once, in one process, on an embedded broker",
-		Long: `demo starts a broker inside the process, writes rows to its events topic, explores them, maps them to features, trains a
-model, and measures it on test rows, next to a model on as many plain random features. By default the rows are
-generated: a sum of cosines with noise, the best case for the method. Nothing is left on disk unless --keep names a
-folder.
+		Long: `demo starts a broker inside the process, writes rows to its events topic, explores them, maps them to features,
+trains a model, and measures it on test rows next to a model on the same number of plain random features. By
+default the rows are generated: a sum of cosines with noise, the best case for the method. Nothing is left on
+disk unless --keep names a folder.
 
---flip is about a world that changes: in a stream of 400 generated rows a second the largest cosine changes its sign
-after 100 seconds. It prints the live error, which is that of predictions made before anything learned from the rows,
-second by second. The seconds are simulated and pass faster.`,
+--flip shows a relation that changes: in a stream of 400 generated rows a second, the largest cosine changes
+its sign after 100 seconds. It prints the live error second by second, that is the error of predictions made
+before anything learned from the rows. The seconds are simulated and pass faster.`,
 		Example: `  featurizer demo
   featurizer demo --flip
   featurizer demo --data train.csv --label churned --features 200
@@ -58,12 +58,13 @@ second by second. The seconds are simulated and pass faster.`,
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", "file of labelled rows; empty = generated rows")
 	flags.StringVar(&f.test, "test-file", "", "file of test rows; empty = a share of --data, by row hash")
-	flags.Float64Var(&f.testFraction, "test-fraction", 0.25, "share of rows held back for testing if there is no test file")
+	flags.Float64Var(&f.testFraction, "test-fraction", 0.25,
+		"share of rows held back for testing if there is no test file")
 	flags.Int64Var(&f.rows, "rows", 60_000, "rows to generate if there is no --data")
 	flags.IntVar(&f.partitions, "partitions", 4, "partitions of the events topic")
 	flags.IntVar(&f.message, "rows-per-message", 512, "rows in one message")
-	flags.BoolVar(&f.flip, "flip", false, "let the relation change in a stream of generated rows, and print live errors")
-	flags.StringVar(&f.keep, "keep", "", "new or empty folder in which the broker's data are kept")
+	flags.BoolVar(&f.flip, "flip", false, "print live errors of a generated stream whose relation changes")
+	flags.StringVar(&f.keep, "keep", "", "new or empty folder for the broker's data")
 	flags.BoolVar(&f.verbose, "verbose", false, "show the logs of the stages")
 	f.config.Add(c)
 	f.files.Add(c)
@@ -101,10 +102,12 @@ func (f *demoFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return cli.Print(c, f.json, f.summarize(result, files), func(w io.Writer, s demoSummary) { printDemo(w, s, result.Set, f.data == "") })
+	return cli.Print(c, f.json, f.summarize(result, files), func(w io.Writer, s demoSummary) {
+		printDemo(w, s, result.Set, f.data == "")
+	})
 }
 
-// demoSummary describes what a demo found, for machines.
+// demoSummary is the JSON output of a demo.
 type demoSummary struct {
 	setSummary
 	Model         demo.Model         `json:"model"`
@@ -126,7 +129,7 @@ func (f *demoFlags) summarize(r *demo.Result, files demoFiles) demoSummary {
 	return s
 }
 
-// check checks the flags alone.
+// check validates the flags before the configuration is read.
 func (f *demoFlags) check(c *cobra.Command) error {
 	switch {
 	case f.testFraction <= 0 || f.testFraction >= 1:
@@ -138,24 +141,24 @@ func (f *demoFlags) check(c *cobra.Command) error {
 	case f.rows < 100:
 		return cli.Usagef("--rows %d: expected 100 or more", f.rows)
 	case f.flip && slices.ContainsFunc(notWithFlip, c.Flags().Changed):
-		return cli.Usagef("--flip has rows of its own: it does not go with --%s", strings.Join(notWithFlip, ", --"))
+		return cli.Usagef("--flip generates its own rows and does not go with --%s", strings.Join(notWithFlip, ", --"))
 	case f.data == "" && f.test != "":
-		return cli.Usagef("--test-file goes with --data")
+		return cli.Usagef("--test-file requires --data")
 	case f.data == "" && c.Flags().Changed("label"):
-		return cli.Usagef("--label goes with --data: generated rows have the label %s", demo.SyntheticLabel)
+		return cli.Usagef("--label requires --data: the label of generated rows is %s", demo.SyntheticLabel)
 	case f.data != "" && c.Flags().Changed("rows"):
-		return cli.Usagef("--rows is the number of rows to generate and does not go with --data")
+		return cli.Usagef("--rows sets how many rows to generate and does not go with --data")
 	case f.test != "" && c.Flags().Changed("test-fraction"):
 		return cli.Usagef("--test-fraction does not go with --test-file")
 	}
 	return emptyDir(f.keep)
 }
 
-// notWithFlip are flags about rows that a flip does not have.
+// notWithFlip lists the flags that describe rows, which --flip generates itself.
 var notWithFlip = []string{"data", "rows", "rows-per-message", "test-file", "test-fraction"}
 
-// emptyDir refuses a directory that is not empty, because an older run's topics would be used, and one that cannot be
-// written. No name means none.
+// emptyDir refuses a directory that is not empty, because the topics of an earlier run would be
+// reused, and a directory that cannot be written. An empty name is accepted.
 func emptyDir(dir string) error {
 	if dir == "" {
 		return nil
@@ -180,7 +183,7 @@ func keepFault(err error) error {
 	return nil
 }
 
-// load reads the configuration. A demo explores and trains on what there is, however little that is.
+// load reads the configuration. A demo explores and trains however few rows there are.
 func (f *demoFlags) load() (*config.Config, error) {
 	defaults := map[string]any{"exploration.min_rows": "1", "train.min_rows": "1"}
 	overrides := f.settings.Overrides()
@@ -190,22 +193,27 @@ func (f *demoFlags) load() (*config.Config, error) {
 		defaults["exploration.candidates"] = "2000"
 		defaults["exploration.sample_rate"] = "0.25"
 		overrides["events.label"] = demo.SyntheticLabel
-	} else { // look at all labels of a file, however long
+	} else { // consider all labels of a file, however long
 		defaults["exploration.from"] = string(wire.FromEarliest)
 	}
 	return f.config.Load(defaults, overrides)
 }
 
-// demoFiles are the files that a demo reads; each may be nil.
+// demoFiles are the files that a demo reads; either may be nil.
 type demoFiles struct{ train, test *cli.RowFile }
 
-// options opens the files.
-func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Progress) (o demo.Options, opened demoFiles, err error) {
+// options opens the files and completes the options of the demo.
+func (f *demoFlags) options(
+	c *cobra.Command,
+	loaded *config.Config,
+	bar *cli.Progress,
+) (o demo.Options, opened demoFiles, err error) {
 	o = demo.Options{
 		TestFraction: f.testFraction, RowsPerMessage: f.message, Dir: f.keep, Logger: zap.NewNop(), Progress: bar.Show,
 	}
 	if f.verbose {
-		if o.Logger, err = cli.NewLogger(config.LogConfig{Level: "info", Format: config.LogConsole}, c.ErrOrStderr()); err != nil {
+		o.Logger, err = cli.NewLogger(config.LogConfig{Level: "info", Format: config.LogConsole}, c.ErrOrStderr())
+		if err != nil {
 			return o, opened, err
 		}
 	}
@@ -236,7 +244,8 @@ func (f *demoFlags) options(c *cobra.Command, loaded *config.Config, bar *cli.Pr
 		opened.test = test
 		o.Test = test.Rows("reading " + f.test)
 	}
-	o.Settings, o.Train = loaded.Stages, train.Rows("producing "+f.data)
+	o.Settings = loaded.Stages
+	o.Train = train.Rows("producing " + f.data)
 	opened.train = train
 	return o, opened, nil
 }

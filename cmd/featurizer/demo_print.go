@@ -14,10 +14,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// printDemo writes what a demo found as text; generated says that the rows were generated.
+// printDemo writes the results of a demo as text. If generated is set, the rows were generated.
 func printDemo(w io.Writer, s demoSummary, set *wire.FeatureSet, generated bool) {
 	if !generated {
-		cli.WriteColumns(w, s.Lineage.Columns, "--json lists them")
+		cli.WriteColumns(w, s.Lineage.Columns, "use --json for the list")
 	}
 	printSet(w, set, s.setSummary)
 	t := cli.NewFacts(w)
@@ -38,7 +38,8 @@ func printDemo(w io.Writer, s demoSummary, set *wire.FeatureSet, generated bool)
 	printNext(w, s, generated)
 }
 
-// addErrors adds the test errors of the models on selected and on plain features, and of a constant.
+// addErrors adds the test errors of the models on selected and on plain features, and of a
+// constant.
 func addErrors(t cli.Facts, s demoSummary) {
 	m := s.Model
 	t.Add("test "+m.Metric, "%.2f %% with selected features, λ = %.3g, %s loss", m.Error, m.Lambda, m.Loss)
@@ -55,7 +56,8 @@ func addErrors(t cli.Facts, s demoSummary) {
 	threeWays(t, "average precision of "+ours.RareClass, ours.AveragePrecision, plain.AveragePrecision, nil)
 	cli.AddByClass(t, &ours)
 	if len(ours.RMSE) > 0 && len(plain.RMSE) > 0 {
-		t.Add("RMSE", "%s selected, %s plain, %s the mean", cli.InUnits(ours.RMSE), cli.InUnits(plain.RMSE), cli.InUnits(ours.ConstantRMSE))
+		t.Add("RMSE", "%s selected, %s plain, %s the mean",
+			cli.InUnits(ours.RMSE), cli.InUnits(plain.RMSE), cli.InUnits(ours.ConstantRMSE))
 		t.Add("MAE", "%s selected, %s plain", cli.InUnits(ours.MAE), cli.InUnits(plain.MAE))
 	}
 	t.Add("test rows", "%d", m.Test.Rows)
@@ -64,8 +66,8 @@ func addErrors(t cli.Facts, s demoSummary) {
 	}
 }
 
-// threeWays adds a figure for the models on selected and on plain features and, if there is one, for a
-// constant.
+// threeWays adds a measure of the models on selected features, on plain features and, if present,
+// of a constant prediction.
 func threeWays(t cli.Facts, name string, ours, plain, constant *float64) {
 	switch {
 	case ours == nil || plain == nil:
@@ -76,12 +78,13 @@ func threeWays(t cli.Facts, name string, ours, plain, constant *float64) {
 	}
 }
 
-// flipLines are the seconds after a flip that are printed.
+// flipLines lists the seconds after a flip that are printed.
 var flipLines = []int{0, 2, 5, 10, 15, 20, 30, 40, 50, 60, 90, 120}
 
-// printFlip writes what a flip did to live errors.
+// printFlip writes how live errors follow a flip.
 func printFlip(w io.Writer, f *demo.Flipped) {
-	t := cli.NewTable(w, "", "seconds after the flip", "live error %", "promised %", "", "model since the line before", "half-life")
+	t := cli.NewTable(w, "",
+		"seconds after the flip", "live error %", "promised %", "", "new model since the line before", "half-life")
 	last := 0
 	for _, second := range flipLines {
 		at := f.At(second)
@@ -98,7 +101,8 @@ func printFlip(w io.Writer, f *demo.Flipped) {
 		t.AppendRow([]any{second, flipPercent(at.Error), flipPercent(at.Promised), string(at.State), model, halfLife})
 	}
 	t.Render()
-	fmt.Fprintf(w, "%d rows a second; the live error is that of the newest %d rows, in percent of the variance\n", f.Rate, live.ShortRows)
+	fmt.Fprintf(w,
+		"%d rows a second; the live error is over the newest %d rows, in percent of the variance\n", f.Rate, live.ShortRows)
 }
 
 func flipPercent(v *float64) string {

@@ -27,8 +27,8 @@ func emptyTemp(t *testing.T) {
 	})
 }
 
-// A minute after the relation has turned, live errors are within twice of what they were, with the settings of a stream.
-// Nobody is told that all is well meanwhile.
+// A minute after the relation has turned, live errors are within twice of what they were, with the
+// settings of a stream. Nobody is told that all is well meanwhile.
 func TestDemoOfAFlip(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a stream of 220 simulated seconds")
@@ -78,7 +78,8 @@ func TestDemo(t *testing.T) {
 	if c := o.Number(t, "model.constant_error"); c != 100 { // the variance left by the mean
 		t.Errorf("constant error %v", c)
 	}
-	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.rows"), o.Number(t, "model.test.rows"); rejected != 0 || in+test != 8000 {
+	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.rows"), o.Number(t,
+		"model.test.rows"); rejected != 0 || in+test != 8000 {
 		t.Errorf("%v rejected, %v in, %v for testing", rejected, in, test)
 	}
 	selected, plain := o.Number(t, "model.error"), o.Number(t, "model.baseline_error")
@@ -91,7 +92,8 @@ func TestDemo(t *testing.T) {
 func TestDemoKeepsWhatItIsAskedFor(t *testing.T) {
 	emptyTemp(t)
 	dir := filepath.Join(t.TempDir(), "kept")
-	r := fz(t, "demo", "--keep", dir, "--rows", "2000", "--features", "20", "--criterion", "correlation").Want(t, cli.ExitOK)
+	r := fz(t, "demo", "--keep", dir, "--rows", "2000", "--features", "20", "--criterion", "correlation").
+		Want(t, cli.ExitOK)
 	if !strings.Contains(r.Out, dir) {
 		t.Errorf("does not say where the data are:\n%s", r.Out)
 	}
@@ -104,12 +106,15 @@ func TestDemoKeepsWhatItIsAskedFor(t *testing.T) {
 func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	emptyTemp(t)
 	data := clitest.File(t, "rows.csv", clitest.Mixed(1500))
-	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "20", "--sample", "1").Want(t, cli.ExitOK).Object(t)
+	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "20", "--sample", "1").
+		Want(t, cli.ExitOK).Object(t)
 	reconciles(t, o)
-	if o.Text(t, "model.loss") != "logistic" || !(o.Number(t, "model.test.log_loss") < o.Number(t, "model.test.constant_log_loss")) {
+	if o.Text(t, "model.loss") != "logistic" ||
+		!(o.Number(t, "model.test.log_loss") < o.Number(t, "model.test.constant_log_loss")) {
 		t.Errorf("by default classes are trained with %s loss: %v", o.Text(t, "model.loss"), o.At(t, "model.test"))
 	}
-	if o.Text(t, "model.metric") != "misclassification" || o.Number(t, "model.error") >= o.Number(t, "model.constant_error") {
+	if o.Text(t, "model.metric") != "misclassification" ||
+		o.Number(t, "model.error") >= o.Number(t, "model.constant_error") {
 		t.Errorf("%v", o.At(t, "model"))
 	}
 }

@@ -27,9 +27,10 @@ func newExplorations() *cobra.Command {
 		Example: `  featurizer explorations start -c eerf.yaml --reason "new season"`,
 	}, newExplorationsList(),
 		newRequest(wire.ActionStart, "Ask the pipeline to start an exploration now",
-			"The current feature set stays in use until the new one is published."),
+			"The current feature set stays until the new one is published."),
 		newRequest(wire.ActionCancel, "Ask the pipeline to cancel the running exploration",
-			"The current feature set stays in use.\nThe next exploration starts on schedule, after a change of the configuration, or by command."))
+			"The current feature set stays.\nThe next exploration starts on schedule, after a change of the configuration, "+
+				"or on request."))
 }
 
 // explorationList is the result of `explorations list`.
@@ -42,14 +43,16 @@ type explorationList struct {
 }
 
 type newestEntry struct {
-	ID        string    `json:"id"`
-	Sequence  int64     `json:"sequence"`
-	Status    string    `json:"status"` // running, published, cancelled, abandoned; replaced: planned again by this version
+	ID       string `json:"id"`
+	Sequence int64  `json:"sequence"`
+	// Status is running, published, cancelled, abandoned, or replaced: planned again by this version.
+	Status    string    `json:"status"`
 	Running   bool      `json:"running"`
 	PlannedAt time.Time `json:"planned_at"`
 	Reason    string    `json:"reason,omitempty"` // why it was planned, or why it ended without a set
 	From      wire.From `json:"from,omitempty"`
-	// If it is running: the labelled rows of its ranges, roughly how many of them it samples, and its round of selection.
+	// Set while it runs: the labelled rows of its ranges, about how many are sampled, and the round
+	// of selection.
 	LabelledRows int64          `json:"labelled_rows,omitempty"`
 	SampleRows   int64          `json:"sample_rows,omitempty"`
 	Progress     *wire.Progress `json:"progress,omitempty"`
@@ -75,10 +78,10 @@ func newExplorationsList() *cobra.Command {
 	var f cli.TopicFlags
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "Show the newest exploration, open requests and the feature sets that are kept",
-		Long: `list shows the newest exploration, why it was planned or how it ended, and how far it is; the requests that wait for the
-planner; and the feature sets that are kept. What keeps an exploration from starting, such as too few labelled rows,
-"explorations start --dry-run" says.`,
+		Short: "Show the newest exploration, open requests and stored feature sets",
+		Long: `list shows the newest exploration with its reason, or how it ended, and its progress; the requests that wait
+for the planner; and the stored feature sets. To see why no exploration starts, such as too few labelled rows,
+run "explorations start --dry-run".`,
 		Example: `  featurizer explorations list -c eerf.yaml --json`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -108,14 +111,15 @@ func listExplorations(pipeline string, now state.Snapshot) explorationList {
 	}
 	for _, r := range now.Requests {
 		if r.Action == wire.ActionCancel && now.Running() == nil {
-			continue // there is nothing to cancel, and nobody needs to answer
+			continue // a cancellation without a running exploration needs no answer
 		}
 		list.Requests = append(list.Requests, requestEntry{r.ID, r.Action, r.Reason, r.Time})
 	}
 	for _, set := range now.SetsBySequence() {
 		l := set.Lineage
-		list.Sets = append(list.Sets, publishedSets{ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Rows: l.Rows,
-			Published: set.Time, Current: now.Current != nil && now.Current.ID == set.ID})
+		list.Sets = append(list.Sets,
+			publishedSets{ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Rows: l.Rows,
+				Published: set.Time, Current: now.Current != nil && now.Current.ID == set.ID})
 	}
 	return list
 }
@@ -130,7 +134,8 @@ func printExplorations(w io.Writer, list explorationList) {
 			fmt.Fprintf(w, "  why: %s\n", list.Newest.Reason)
 		}
 		if list.Newest.Running {
-			fmt.Fprintf(w, "  from %s: about %d of %d labelled rows are scored\n", list.Newest.From, list.Newest.SampleRows, list.Newest.LabelledRows)
+			fmt.Fprintf(w, "  from %s: about %d of %d labelled rows are scored\n",
+				list.Newest.From, list.Newest.SampleRows, list.Newest.LabelledRows)
 		}
 		if p := list.Newest.Progress; p != nil {
 			fmt.Fprintf(w, "  %d sampled rows: %s\n", p.Rows, cli.Choosing(p.Round, p.Rounds, p.Last()))
@@ -172,10 +177,12 @@ func newRequest(action wire.Action, short, long string) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.Add(c, 30*time.Second)
-	c.Flags().StringVar(&f.reason, "reason", "", "why, for the logs")
+	c.Flags().StringVar(&f.reason, "reason", "", "reason, for the logs")
 	if action == wire.ActionStart {
-		c.Flags().StringVar(&f.from, "from", "", "part of the log to read: recent, earliest or next; empty = as configured")
-		c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what the exploration would read, without starting it")
+		c.Flags().StringVar(&f.from, "from", "",
+			"part of the log to read: recent, earliest or next; empty = as configured")
+		c.Flags().BoolVar(&f.dryRun, "dry-run", false,
+			"print the ranges that the exploration would read, without starting it")
 	}
 	return c
 }
@@ -189,8 +196,8 @@ func (f *requestFlags) run(c *cobra.Command) error {
 	}
 	request := wire.Request{Action: f.action, ID: rand.Text(), Reason: f.reason, From: wire.From(f.from), Time: time.Now()}
 	if request.Reason == "" {
-		host, _ := os.Hostname() // only a default text
-		request.Reason = "asked for from " + host
+		host, _ := os.Hostname() // only for a default text
+		request.Reason = "requested from " + host
 	}
 	running, err := f.send(c, request)
 	if err != nil {
@@ -199,7 +206,7 @@ func (f *requestFlags) run(c *cobra.Command) error {
 	return cli.Print(c, f.JSON, sentRequest{request, running}, printRequest)
 }
 
-// sentRequest is what `explorations start` and `explorations cancel` print.
+// sentRequest is the output of `explorations start` and `explorations cancel`.
 type sentRequest struct {
 	wire.Request
 	Running bool `json:"running"` // whether an exploration was running
@@ -224,7 +231,7 @@ func (f *requestFlags) send(c *cobra.Command, request wire.Request) (running boo
 	return running, err
 }
 
-// dryRun is what an exploration would read.
+// dryRun describes the exploration that would start.
 type dryRun struct {
 	From         wire.From      `json:"from"`
 	Messages     int64          `json:"messages"`
@@ -233,8 +240,8 @@ type dryRun struct {
 	SampleRate   float64        `json:"sample_rate"`
 	SampleRows   int64          `json:"sample_rows"` // expected
 	Dim          int            `json:"dim"`
-	MemoryBytes  int64          `json:"memory_bytes"` // of the sample and what is computed from it, at most
-	Seconds      float64        `json:"seconds"`      // taken to read the ranges
+	MemoryBytes  int64          `json:"memory_bytes"` // upper bound for the sample and all that is computed from it
+	Seconds      float64        `json:"seconds"`      // time taken to read the ranges
 	Partitions   []dryPartition `json:"partitions"`
 }
 
@@ -245,7 +252,7 @@ type dryPartition struct {
 	LabelledRows int64 `json:"labelled_rows"`
 }
 
-// plan prints what the exploration would read.
+// plan prints the ranges that the exploration would read.
 func (f *requestFlags) plan(c *cobra.Command) error {
 	return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
 		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
@@ -264,7 +271,9 @@ func (f *requestFlags) plan(c *cobra.Command) error {
 			MemoryBytes: planned.Memory, Seconds: planned.Seconds,
 		}
 		for _, part := range spec.Partitions {
-			out.Partitions = append(out.Partitions, dryPartition{part.Partition, part.StartOffset, part.EndOffset, part.LabelledRows})
+			out.Partitions = append(out.Partitions, dryPartition{
+				part.Partition, part.StartOffset, part.EndOffset, part.LabelledRows,
+			})
 		}
 		return cli.Print(c, f.JSON, out, printPlan)
 	}, state.TopicExplorations, state.TopicFeatureSets)
@@ -277,7 +286,8 @@ func printPlan(w io.Writer, d dryRun) {
 	}
 	fmt.Fprintf(w, "an exploration from %s would read %d rows in %d messages, %.1f %% of them labelled, in about %.1f s\n",
 		d.From, d.Rows, d.Messages, share, d.Seconds)
-	fmt.Fprintf(w, "it would score about %d of them (sample rate %.3g) in %d dimensions", d.SampleRows, d.SampleRate, d.Dim)
+	fmt.Fprintf(w, "it would score about %d of them (sample rate %.3g) in %d dimensions", d.SampleRows, d.SampleRate,
+		d.Dim)
 	if d.MemoryBytes > 0 {
 		fmt.Fprintf(w, "; the selection takes up to %s", bytesize.Text(d.MemoryBytes))
 	}

@@ -24,16 +24,17 @@ func newExplore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "Find a feature set for a file, without a broker",
-		Long: `explore runs one exploration over the rows of a file and writes the feature set. With the same settings the result is, bit
-for bit, that of the stages on a partition with these rows. If the file has more labelled rows than
-exploration.sample_rows, about that many are scored; --sample 1 scores all.`,
+		Long: `explore runs one exploration over the rows of a file and writes the feature set. With the same settings the
+result equals, bit for bit, the result of the stages on a partition with these rows. If the file has more
+labelled rows than exploration.sample_rows, about that many are scored; --sample 1 scores all.`,
 		Example: `  featurizer explore --data rows.csv --label churned --features 200 --out set.arrow
   featurizer explore --data rows.parquet --label churned --task classification --sample 0.05 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().StringVar(&f.data, "data", "", "file of labelled rows (required)")
-	c.Flags().StringVar(&f.out, "out", "", "file to write the feature set to (an Arrow IPC stream); empty = only describe it")
+	c.Flags().StringVar(&f.out, "out", "",
+		"file to write the feature set to (an Arrow IPC stream); empty = only print it")
 	f.config.Add(c)
 	f.files.Add(c)
 	f.settings.AddExploration(c)
@@ -43,7 +44,7 @@ exploration.sample_rows, about that many are scored; --sample 1 scores all.`,
 
 func (f *exploreFlags) run(c *cobra.Command) error {
 	if f.data == "" {
-		return cli.Usagef("--data is needed: the file to explore")
+		return cli.Usagef("--data is required: the file to explore")
 	}
 	loaded, err := f.config.Load(nil, f.settings.Overrides())
 	if err != nil {
@@ -90,8 +91,9 @@ func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSumma
 		fmt.Fprintln(w, "note:", warning)
 	}
 	if f.out != "" {
-		fmt.Fprintf(w, "written to %s; use it with: featurizer transform --set %s --data FILE --out features.arrow\n", f.out, f.out)
+		fmt.Fprintf(w, "written to %s; apply it with: featurizer transform --set %s --data FILE --out features.arrow\n",
+			f.out, f.out)
 	} else {
-		fmt.Fprintln(w, "not written: add --out set.arrow to keep it")
+		fmt.Fprintln(w, "not written; add --out set.arrow to keep it")
 	}
 }

@@ -12,9 +12,10 @@ func newExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write a feature set as an ONNX graph: columns in, features out",
-		Long: `export writes a feature set, from a file or from its topic, as one ONNX graph for any ONNX runtime. Its inputs are the
-columns of the events, by name; its output is the features as the topic would hold them. It prints the inputs, their
-types, and what stands for a missing value in each. To include a model use trainer export.`,
+		Long: `export writes a feature set, from a file or from its topic, as one ONNX graph for any ONNX runtime. Its inputs
+are the columns of the events, by name; its output is the features, as the features topic would hold them. The
+command prints the inputs, their types, and the substitute for a missing value of each. To include a model, use
+trainer export.`,
 		Example: `  featurizer export --file set.arrow --onnx set.onnx
   featurizer export -c eerf.yaml --onnx set.onnx
   featurizer export -c eerf.yaml --id fs-0123456789abcdef0123456789abcdef --onnx set.onnx --json`,

@@ -11,17 +11,17 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 )
 
-// standardOutput as the folder sends an archive to standard output, for instance from an image that has no folder to write
-// to.
+// standardOutput in place of a folder sends an archive to standard output, for instance from an
+// image without a writable folder.
 const standardOutput = "-"
 
-// exportOut takes the files of an export.
+// exportOut receives the files of an export.
 type exportOut interface {
 	write(name string, content []byte) error
 	close() error
 }
 
-// newExportOut makes the folder, which must be new or empty, or begins an archive.
+// newExportOut creates the folder, which must be new or empty, or begins an archive.
 func newExportOut(out string, stdout io.Writer) (exportOut, error) {
 	if out == standardOutput {
 		return &exportArchive{w: tar.NewWriter(stdout), at: time.Now()}, nil
@@ -31,7 +31,7 @@ func newExportOut(out string, stdout io.Writer) (exportOut, error) {
 
 type exportFolder string
 
-// write writes a file that must not exist yet.
+// write creates a file; it fails if the file exists.
 func (f exportFolder) write(name string, content []byte) error {
 	file, err := os.OpenFile(filepath.Join(string(f), name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -52,7 +52,13 @@ type exportArchive struct {
 }
 
 func (a *exportArchive) write(name string, content []byte) error {
-	header := &tar.Header{Name: "letters/" + name, Mode: 0o600, Size: int64(len(content)), ModTime: a.at, Typeflag: tar.TypeReg}
+	header := &tar.Header{
+		Name:     "letters/" + name,
+		Mode:     0o600,
+		Size:     int64(len(content)),
+		ModTime:  a.at,
+		Typeflag: tar.TypeReg,
+	}
 	if err := a.w.WriteHeader(header); err != nil {
 		return err
 	}

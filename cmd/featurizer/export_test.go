@@ -22,7 +22,8 @@ func TestExport(t *testing.T) {
 	_, file, summary := explored(t, 600, "--criterion", "correlation")
 	id, path := summary.Text(t, "feature_set.id"), filepath.Join(t.TempDir(), "set.onnx")
 	said := fz(t, "export", "--file", file, "--onnx", path, "--json").Want(t, cli.ExitOK).Object(t)
-	if said.Text(t, "feature_set") != id || said["model"] != nil || len(said.At(t, "inputs").([]any)) != 3 || len(said.At(t, "outputs").([]any)) != 1 {
+	if said.Text(t, "feature_set") != id || said["model"] != nil || len(said.At(t, "inputs").([]any)) != 3 ||
+		len(said.At(t, "outputs").([]any)) != 1 {
 		t.Errorf("%v", said)
 	}
 	want, err := os.ReadFile(path)
@@ -41,10 +42,12 @@ func TestExport(t *testing.T) {
 			t.Errorf("%v: %v, %d bytes, want %d\n%s", args, err, len(got), len(want), out)
 		}
 	}
-	fz(t, "export", "-c", config, "--id", "fs-unknown", "--onnx", path).Want(t, cli.ExitFailure, "fs-unknown", "is not on topic")
+	fz(t, "export", "-c", config, "--id", "fs-unknown", "--onnx", path).Want(t, cli.ExitFailure, "fs-unknown",
+		"is not on topic")
 	fz(t, "export", "--file", file, "--id", id, "--onnx", path).Want(t, cli.ExitUsage, "--id")
 	fz(t, "export", "--file", file).Want(t, cli.ExitUsage, "--onnx is needed")
-	fz(t, "export", "--file", "absent.arrow", "--onnx", t.TempDir()).Want(t, cli.ExitFailure, "is a directory") // noticed before the work
+	// noticed before the work
+	fz(t, "export", "--file", "absent.arrow", "--onnx", t.TempDir()).Want(t, cli.ExitFailure, "is a directory")
 }
 
 // publish puts the set of a file in use.
@@ -64,7 +67,8 @@ func publish(t *testing.T, broker, file, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records := []pipeline.Record{{Key: wire.SetKey("default", id), Value: set, Time: at}, {Key: wire.CurrentKey("default"), Value: pointer, Time: at}}
+	records := []pipeline.Record{{Key: wire.SetKey("default", id), Value: set, Time: at},
+		{Key: wire.CurrentKey("default"), Value: pointer, Time: at}}
 	if _, err := client.Produce(t.Context(), "default.feature-sets", 0, records); err != nil {
 		t.Fatal(err)
 	}

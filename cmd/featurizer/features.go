@@ -9,10 +9,10 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// featuresShown is how many features are listed by score.
+// featuresShown is the number of features listed by score.
 const featuresShown = 20
 
-// featureInWords is a feature as a person reads it.
+// featureInWords describes a feature for a person.
 type featureInWords struct {
 	// Feature is its number in the set.
 	Feature int     `json:"feature"`
@@ -21,7 +21,7 @@ type featureInWords struct {
 	Score   float64 `json:"score"`
 }
 
-// featuresInWords lists the features, the greatest score first.
+// featuresInWords lists the features by descending score.
 func featuresInWords(set *wire.FeatureSet) []featureInWords {
 	list := make([]featureInWords, 0, set.Set.Features.Len())
 	for _, i := range scoring.Rank(set.Set.Score) {
@@ -41,6 +41,6 @@ func printFeatures(w io.Writer, features []featureInWords) {
 	}
 	t.Render()
 	if more := len(features) - featuresShown; more > 0 {
-		fmt.Fprintf(w, "and %d more features: --json lists them\n", more)
+		fmt.Fprintf(w, "and %d more features; use --json for all\n", more)
 	}
 }

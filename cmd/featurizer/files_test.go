@@ -19,18 +19,21 @@ func explored(t *testing.T, rows int, args ...string) (data, set string, summary
 	t.Helper()
 	data = clitest.File(t, "rows.csv", clitest.Mixed(rows))
 	set = filepath.Join(t.TempDir(), "set.arrow")
-	args = append([]string{"explore", "--data", data, "--label", "churned", "--features", "12", "--sample", "1", "--out", set, "--json"}, args...)
+	args = append([]string{"explore", "--data", data, "--label", "churned", "--features", "12", "--sample", "1",
+		"--out", set, "--json"}, args...)
 	return data, set, fz(t, args...).Want(t, cli.ExitOK).Object(t)
 }
 
 func TestExploreInspectTransform(t *testing.T) {
 	const rows = 1500
 	data, set, summary := explored(t, rows, "--criterion", "correlation")
-	reconciled := summary.Number(t, "rows.scored") + summary.Number(t, "rows.not_sampled") + summary.Number(t, "rows.unlabelled") + summary.Number(t, "rows.rejected")
+	reconciled := summary.Number(t, "rows.scored") + summary.Number(t, "rows.not_sampled") +
+		summary.Number(t, "rows.unlabelled") + summary.Number(t, "rows.rejected")
 	if in := summary.Number(t, "rows.rows"); in != rows || reconciled != in {
 		t.Errorf("rows: %v", summary.At(t, "rows"))
 	}
-	if summary.Text(t, "feature_set.task") != "binary" || summary.Number(t, "feature_set.dim") != 8 || summary.Text(t, "feature_set.file") != set {
+	if summary.Text(t, "feature_set.task") != "binary" || summary.Number(t, "feature_set.dim") != 8 ||
+		summary.Text(t, "feature_set.file") != set {
 		t.Errorf("%v", summary.At(t, "feature_set"))
 	}
 
@@ -38,7 +41,8 @@ func TestExploreInspectTransform(t *testing.T) {
 	if a, b := inspected.Text(t, "feature_set.id"), summary.Text(t, "feature_set.id"); a != b {
 		t.Errorf("inspect shows %s, explore wrote %s", a, b)
 	}
-	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out, "12 of 12 features above it") {
+	if out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out; !strings.Contains(out,
+		"12 of 12 features above it") {
 		t.Error(out)
 	}
 
@@ -58,11 +62,13 @@ func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
 		t.Errorf("%d points, %d columns, %v", len(points), len(columns), summary.At(t, "exploration"))
 	}
 	held, learned := summary.Number(t, "lineage.learning.held_out_rows"), summary.Number(t, "lineage.learning.rows")
-	if scored := summary.Number(t, "rows.scored"); held+learned != scored || held != summary.Number(t, "rows.held_out") || held < scored/8 {
+	if scored := summary.Number(t, "rows.scored"); held+learned != scored || held != summary.Number(t, "rows.held_out") ||
+		held < scored/8 {
 		t.Errorf("learned from %v rows and judged on %v of %v", learned, held, scored)
 	}
 	out := fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out
-	for _, want := range []string{fmt.Sprintf("judged on %v held-out rows", held), "round 3, of cosines", "the set", "not an estimate", "importance", "city"} {
+	for _, want := range []string{fmt.Sprintf("judged on %v held-out rows",
+		held), "round 3, of cosines", "the set", "not an estimate", "importance", "city"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("inspect does not say %q:\n%s", want, out)
 		}
@@ -105,7 +111,8 @@ func checkFeatures(t *testing.T, path string, rows, features int) {
 
 func TestExploreTellsOfWeakFeatures(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(60))
-	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20", "--criterion", "residual").Want(t, cli.ExitOK).Out
+	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20", "--criterion", "residual").
+		Want(t, cli.ExitOK).Out
 	if !strings.Contains(out, "not above the noise level") || !strings.Contains(out, "add --out set.arrow") {
 		t.Error(out)
 	}
@@ -115,7 +122,8 @@ func TestTransformRefusesOtherColumns(t *testing.T) {
 	data, set, _ := explored(t, 300)
 	out := filepath.Join(t.TempDir(), "features.parquet")
 	other := clitest.File(t, "other.csv", "age,town\n1,Rome\n")
-	fz(t, "transform", "--set", set, "--data", other, "--out", out).Want(t, cli.ExitFailure, "other.csv", `column "city" is missing`)
+	fz(t, "transform", "--set", set, "--data", other, "--out", out).Want(t, cli.ExitFailure, "other.csv",
+		`column "city" is missing`)
 	if _, err := os.Stat(out); !os.IsNotExist(err) {
 		t.Errorf("an output was left: %v", err)
 	}
@@ -130,8 +138,10 @@ func TestTransformKnowsTextsFromNumbers(t *testing.T) {
 		fmt.Fprintf(&rows, "%s,%d,%d\n", []string{"7", "7b", "12"}[i%3], i%17, i%3*10+i%17)
 	}
 	set, out := filepath.Join(t.TempDir(), "set.arrow"), filepath.Join(t.TempDir(), "features.csv")
-	fz(t, "explore", "--data", clitest.File(t, "rows.csv", rows.String()), "--label", "y", "--features", "8", "--out", set).Want(t, cli.ExitOK)
-	done := fz(t, "transform", "--set", set, "--data", clitest.File(t, "new.csv", "size,street\n3,7\n4,12\n"), "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
+	fz(t, "explore", "--data", clitest.File(t, "rows.csv", rows.String()), "--label", "y", "--features", "8",
+		"--out", set).Want(t, cli.ExitOK)
+	done := fz(t, "transform", "--set", set, "--data", clitest.File(t, "new.csv", "size,street\n3,7\n4,12\n"),
+		"--out", out, "--json").Want(t, cli.ExitOK).Object(t)
 	if done.Number(t, "rows.featurized") != 2 || done.Number(t, "rows.unseen_category") != 0 {
 		t.Errorf("%v", done)
 	}
@@ -143,7 +153,8 @@ func TestTransformWritesEveryFormat(t *testing.T) {
 		out := filepath.Join(t.TempDir(), name)
 		fz(t, "transform", "--set", set, "--data", data, "--out", out).Want(t, cli.ExitOK)
 		if name == "features.arrow" || name == "features.parquet" { // read the output back
-			rows := fz(t, "explore", "--data", out, "--label", "churned", "--features", "5", "--exclude", "row", "--sample", "1", "--json").
+			rows := fz(t, "explore", "--data", out, "--label", "churned", "--features", "5", "--exclude", "row", "--sample", "1",
+				"--json").
 				Want(t, cli.ExitOK).Object(t)
 			if rows.Number(t, "rows.scored") != 300 || rows.Number(t, "feature_set.dim") != 12 {
 				t.Errorf("%s: %v", name, rows)

@@ -11,7 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// A pipeline that uses another one's sets can be run and inspected, and refuses what only the other may do.
+// A pipeline that uses another one's sets can be run and inspected, and refuses what only the other
+// may do.
 func TestAPipelineThatFollowsIsRunByCommands(t *testing.T) {
 	broker := clitest.Broker(t)
 	shop := []string{"-c", pipelineFile(t, broker), "--set", "pipeline.name=shop"}
@@ -25,7 +26,8 @@ admin: {listen: "127.0.0.1:0"}
 	data := clitest.File(t, "rows.csv", clitest.Mixed(1400))
 
 	fz(t, append([]string{"topics", "create"}, shop...)...).Want(t, cli.ExitOK)
-	if done := fz(t, "topics", "create", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).At(t, "done").([]any); len(done) != 4 {
+	if done := fz(t, "topics", "create", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).
+		At(t, "done").([]any); len(done) != 4 {
 		t.Errorf("created %v", done)
 	}
 	fz(t, "topics", "check", "-c", live).Want(t, cli.ExitOK)
@@ -33,22 +35,27 @@ admin: {listen: "127.0.0.1:0"}
 
 	follower := service(t, "run", "-c", live, "--json")
 	for _, topic := range []string{"shop", "live"} { // the rows that shop learns from are labelled in live too
-		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "100", "--set", "topics.events=" + topic + ".events"}, shop...)...).Want(t, cli.ExitOK)
+		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "100",
+			"--set", "topics.events=" + topic + ".events"}, shop...)...).Want(t, cli.ExitOK)
 	}
 	stop := running(t, append([]string{"--stages", "calibrate,subsample,select"}, shop...)...)
 	set := await(t, always, append([]string{"inspect", "--json"}, shop...)...).Text(t, "feature_set.id")
 	stop().Want(t, cli.ExitOK)
-	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations", "--set", "topics.feature_sets=shop.feature-sets"}
-	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure, "pipeline shp has no feature set yet; is pipeline.name right?")
+	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations",
+		"--set", "topics.feature_sets=shop.feature-sets"}
+	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure,
+		"pipeline shp has no feature set yet; is pipeline.name right?")
 	follower.AwaitReady(t)
 	if id := fz(t, "inspect", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).Text(t, "feature_set.id"); id != set {
 		t.Errorf("live goes by set %s, shop has %s", id, set)
 	}
-	if o := fz(t, "explorations", "list", "-c", live, "--json").Want(t, cli.ExitOK).Object(t); o.Text(t, "pipeline") != "shop" {
+	if o := fz(t, "explorations", "list", "-c", live, "--json").Want(t, cli.ExitOK).
+		Object(t); o.Text(t, "pipeline") != "shop" {
 		t.Errorf("%v", o)
 	}
 	for _, args := range [][]string{{"start"}, {"start", "--dry-run"}, {"cancel"}} {
-		fz(t, append(append([]string{"explorations"}, args...), "-c", live)...).Want(t, cli.ExitFailure, "pipeline live", "pipeline shop (featurize.sets_from)")
+		fz(t, append(append([]string{"explorations"}, args...), "-c", live)...).Want(t, cli.ExitFailure, "pipeline live",
+			"pipeline shop (featurize.sets_from)")
 	}
 
 	// Once all rows are featurized the page shows what there is, and what belongs to shop.

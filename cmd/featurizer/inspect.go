@@ -14,10 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// rangesShown is how many partitions inspect lists.
+// rangesShown is the number of partitions that inspect lists.
 const rangesShown = 20
 
-// inspectFlags are the flags of `featurizer inspect` and of other commands that show one feature set.
+// inspectFlags are the flags of `featurizer inspect` and of other commands that show one feature
+// set.
 type inspectFlags struct {
 	topics   cli.TopicFlags
 	file, id string
@@ -58,14 +59,14 @@ func newInspect() *cobra.Command {
 // add defines the flags on a command.
 func (f *inspectFlags) add(c *cobra.Command) {
 	f.topics.Add(c, 30*time.Second)
-	c.Flags().StringVar(&f.file, "file", "", "file of the feature set; empty = look on the topic")
+	c.Flags().StringVar(&f.file, "file", "", "file of the feature set; empty = read the topic")
 	c.Flags().StringVar(&f.id, "id", "", "id of the feature set on the topic; empty = the current one")
 }
 
 // check reports flags that do not go together.
 func (f *inspectFlags) check() error {
 	if f.file != "" && f.id != "" {
-		return cli.Usagef("--id names a feature set on the topic and --file one in a file: give one of them")
+		return cli.Usagef("--id selects a feature set of the topic and --file reads one from a file; set only one of them")
 	}
 	return nil
 }
@@ -79,13 +80,13 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 		id := f.id
 		if id == "" {
 			if now.Current == nil {
-				return fmt.Errorf("pipeline %s has no feature set yet; is pipeline.name right?", r.Settings.SetsOf())
+				return fmt.Errorf("pipeline %s has no feature set yet; check pipeline.name", r.Settings.SetsOf())
 			}
 			id = now.Current.ID
 		}
 		published, ok := now.Sets[id]
 		if !ok {
-			return fmt.Errorf("feature set %s is not on topic %s; `featurizer explorations list` shows those that are",
+			return fmt.Errorf("feature set %s is not on topic %s; `featurizer explorations list` shows the stored ones",
 				id, r.Settings.Topics.FeatureSets)
 		}
 		set, err = r.State.LoadSet(ctx, published)
@@ -94,7 +95,8 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 	return set, err
 }
 
-// printRanges lists the ranges of the log that the set was computed from, for the first partitions.
+// printRanges lists the ranges of the log that the set was computed from, up to rangesShown
+// partitions.
 func printRanges(w io.Writer, l wire.Lineage) {
 	if l.From != "" {
 		fmt.Fprintf(w, "from %s: %d labelled rows, sampled at a rate of %.4g\n", l.From, l.LabelledRows, l.SampleRate)
@@ -104,10 +106,11 @@ func printRanges(w io.Writer, l wire.Lineage) {
 	}
 	t := cli.NewTable(w, "ranges of "+l.EventsTopic, "partition", "from offset", "to offset", "rows read", "closed by")
 	for _, part := range l.Partitions[:min(rangesShown, len(l.Partitions))] {
-		t.AppendRow([]any{part.Partition, part.StartOffset, max(part.EndOffset, part.NextOffset), part.ClosingOrdinal, part.CloseReason})
+		end := max(part.EndOffset, part.NextOffset)
+		t.AppendRow([]any{part.Partition, part.StartOffset, end, part.ClosingOrdinal, part.CloseReason})
 	}
 	t.Render()
 	if more := len(l.Partitions) - rangesShown; more > 0 {
-		fmt.Fprintf(w, "and %d more partitions: --json lists them\n", more)
+		fmt.Fprintf(w, "and %d more partitions; use --json for all\n", more)
 	}
 }

@@ -64,15 +64,16 @@ func (s *site) set(processes ...*clitest.Process) (kernel string) {
 	return await(s.t, always, "inspect", "-c", s.config, "--json").Text(s.t, "lineage.kernel")
 }
 
-// A process whose processor has other instructions, among the processes that score: it owns partitions when the exploration
-// begins, and the exploration ends without it.
+// A process whose processor has other instructions, among the processes that score: it owns
+// partitions when the exploration begins, and the exploration ends without it.
 func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")
 	owns := func(partitions int) {
 		clitest.Eventually(t, fmt.Sprintf("%d partitions are the other's", partitions), func() bool {
 			_, body := other.Get(t, "/metrics")
-			return strings.Contains(body, fmt.Sprintf("eerf_owned_partitions{pipeline=\"default\",stage=\"subsample\"} %d\n", partitions))
+			return strings.Contains(body, fmt.Sprintf("eerf_owned_partitions{pipeline=\"default\",stage=\"subsample\"} %d\n",
+				partitions))
 		})
 	}
 	owns(2)
@@ -89,7 +90,8 @@ func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 	if code, body := others.Get(t, "/readyz"); code != http.StatusOK {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
-	if _, body := other.Get(t, "/metrics"); !strings.Contains(body, `eerf_stage_wrong_kernel{pipeline="default",stage="subsample"} 1`) {
+	if _, body := other.Get(t, "/metrics"); !strings.Contains(body,
+		`eerf_stage_wrong_kernel{pipeline="default",stage="subsample"} 1`) {
 		t.Errorf("/metrics: %s", body)
 	}
 	other.Stop(t).Want(t, cli.ExitOK, "takes no part in it")

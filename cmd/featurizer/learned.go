@@ -9,14 +9,14 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// columnsShown is how many columns are listed by importance.
+// columnsShown is the number of columns listed by importance.
 const columnsShown = 20
 
-// pointName says which features a point describes.
+// pointName describes the features of a point.
 func pointName(p adaptive.Point) string {
 	switch p.Kind {
 	case adaptive.ByResidual:
-		return "the first that residual chooses"
+		return "first choice by residual"
 	case adaptive.ByRound:
 		return fmt.Sprintf("round %d%s", p.Round, trackName(p))
 	case adaptive.ByStep:
@@ -25,7 +25,7 @@ func pointName(p adaptive.Point) string {
 	return string(p.Kind) // an unpublished set has no other kind
 }
 
-// trackName says of which kinds the pools of a round are.
+// trackName describes the kinds of features in the pools of a round.
 func trackName(p adaptive.Point) string {
 	switch p.Track {
 	case adaptive.Mixed:
@@ -35,11 +35,11 @@ func trackName(p adaptive.Point) string {
 	case adaptive.Both:
 		return ", of both together"
 	}
-	return "" // of an earlier version
+	return "" // written by an earlier version
 }
 
-// addLearning says which features became the set and how they were judged. Drawn features are also judged by the noise level,
-// learned ones are not.
+// addLearning describes the features that became the set and their held-out loss. Drawn features
+// are also judged by the noise level, learned features are not.
 func addLearning(t cli.Facts, l *adaptive.Report) {
 	if l == nil {
 		return
@@ -47,16 +47,18 @@ func addLearning(t cli.Facts, l *adaptive.Report) {
 	best := l.Best()
 	t.Add("learned from", "%d rows, judged on %d held-out rows", l.Rows, l.HeldOutRows)
 	t.Add("  best", "%s", pointName(best))
-	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d", 100*best.Loss, 100*best.StdErr, len(l.Points))
+	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d",
+		100*best.Loss, 100*best.StdErr, len(l.Points))
 }
 
-// printLearning lists the losses of rounds and of the set, and the importance of the columns. Steps of a refinement are many
-// and much alike.
+// printLearning lists the losses of the rounds and of the set, and the importance of the columns.
+// It omits the steps of a refinement, which are many and alike.
 func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImportance) {
 	if l == nil {
 		return
 	}
-	t := cli.NewTable(w, fmt.Sprintf("loss on %d held-out rows, %% of the variance", l.HeldOutRows), "point", "features", "loss", "± standard error", "")
+	title := fmt.Sprintf("loss on %d held-out rows, %% of the variance", l.HeldOutRows)
+	t := cli.NewTable(w, title, "point", "features", "loss", "± standard error", "")
 	for i, p := range l.Points {
 		mark := ""
 		if i == l.Winner {
@@ -67,11 +69,11 @@ func printLearning(w io.Writer, l *adaptive.Report, columns []wire.ColumnImporta
 		t.AppendRow([]any{pointName(p), p.Features, fmt.Sprintf("%.4g", 100*p.Loss), fmt.Sprintf("%.2g", 100*p.StdErr), mark})
 	}
 	t.Render()
-	fmt.Fprintln(w, "The least loss, steps of the refinement included, is a minimum and not an estimate of the error on new rows.")
+	fmt.Fprintln(w, "The least loss, refinement steps included, is a minimum, not an estimate of the error on new rows.")
 	printImportance(w, columns)
 }
 
-// printImportance lists each column's share in what the model varies by.
+// printImportance lists each column's share of the model's variation.
 func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 	if len(columns) == 0 {
 		return
@@ -81,12 +83,12 @@ func printImportance(w io.Writer, columns []wire.ColumnImportance) {
 		t.AppendRow([]any{c.Column, fmt.Sprintf("%.2f %%", 100*c.Share)})
 	}
 	t.Render()
-	fmt.Fprintln(w, "The share of a column is that in what the model varies by that the features were learned by.")
+	fmt.Fprintln(w, "A column's share is its part of the variation of the model that the features were learned with.")
 	if more := len(columns) - columnsShown; more > 0 {
 		rest := 0.0
 		for _, c := range columns[columnsShown:] {
 			rest += c.Share
 		}
-		fmt.Fprintf(w, "and %d more columns with %.2f %% together: --json lists them\n", more, 100*rest)
+		fmt.Fprintf(w, "and %d more columns with %.2f %% together; use --json for all\n", more, 100*rest)
 	}
 }

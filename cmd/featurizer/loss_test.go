@@ -11,16 +11,19 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// A topic is deleted under a stopped pipeline, one of the disasters in docs/operations.md: the stages wait until it is there
-// again and go on, the feature set stays the same, and no row is featurized twice.
+// A topic is deleted under a stopped pipeline, one of the disasters in docs/operations.md: the
+// stages wait until it is there again and go on, the feature set stays the same, and no row is
+// featurized twice.
 func TestTopicsThatAreLost(t *testing.T) {
-	for topic, kept := range map[string]int{"scores": 24, "samples": 24, "explorations": 24, "feature-sets": 24, "features": 0, "models": 24, "dead-letters": 24} {
+	for topic, kept := range map[string]int{"scores": 24, "samples": 24, "explorations": 24, "feature-sets": 24,
+		"features": 0, "models": 24, "dead-letters": 24} {
 		t.Run(topic, func(t *testing.T) {
 			t.Parallel()
 			address := clitest.Broker(t)
 			config := pipelineFile(t, address)
 			fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
-			fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)), "--rows-per-message", "100").Want(t, cli.ExitOK)
+			fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)),
+				"--rows-per-message", "100").Want(t, cli.ExitOK)
 			run := []string{"-c", config, "--stages", "calibrate,subsample,select,featurize"}
 			stop := running(t, run...)
 			awaitFeatures(t, config, 24)
@@ -45,7 +48,8 @@ func TestTopicsThatAreLost(t *testing.T) {
 func awaitFeatures(t *testing.T, config string, want int) {
 	t.Helper()
 	clitest.Eventually(t, "messages of features", func() bool {
-		r := fz(t, "topics", "export", "-c", config, "--topic", "default.features", "--out", filepath.Join(t.TempDir(), "x"), "--limit", "0", "--json")
+		r := fz(t, "topics", "export", "-c", config, "--topic", "default.features", "--out", filepath.Join(t.TempDir(), "x"),
+			"--limit", "0", "--json")
 		if r.Code != cli.ExitOK {
 			return false
 		}

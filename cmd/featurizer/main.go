@@ -1,4 +1,5 @@
-// Command featurizer runs the stages that turn events into features, and the tools around them.
+// Command featurizer runs the stages that turn events into features, and the tools that go with
+// them.
 package main
 
 import (
@@ -15,9 +16,9 @@ func newRoot() *cobra.Command {
 		Short: "Streaming, data-dependent random features",
 		Long: `featurizer finds random features that fit your labelled events, and maps live events to them.
 
-It scores candidate features against the labels on a sample of the stream, publishes the best as a feature set, and turns
-every event into a feature vector that a linear model can learn from. Events come from Kafka, as Arrow, JSON, Avro or
-Protobuf. Start with:  featurizer demo`,
+It scores candidate features against the labels on a sample of the stream, publishes the best as a feature set,
+and turns every event into a feature vector that a linear model can learn from. Events come from Kafka, as
+Arrow, JSON, Avro or Protobuf. Start with:  featurizer demo`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -80,7 +80,8 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"demo --flip --rows 1000", "--flip has rows of its own"},
 		{"demo --label y", "--label goes with --data"},
 		{"demo --keep " + full, "not empty"},
-		{"demo --data " + rows + " --label chrned", `no column "chrned" (events.label); its columns are age, city, member, income, churned`},
+		{"demo --data " + rows + " --label chrned",
+			`no column "chrned" (events.label); its columns are age, city, member, income, churned`},
 		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, parquet"},
 		{"explore", "--data is needed"},
 		{"transform --data " + rows, "--set, --data and --out are needed"},
@@ -134,6 +135,7 @@ func TestAFileOfSomethingElse(t *testing.T) {
 	rows := clitest.File(t, "rows.csv", clitest.Mixed(50))
 	fz(t, "inspect", "--file", rows).Want(t, cli.ExitFailure, rows, "not an arrow stream")
 	set := filepath.Join(t.TempDir(), "set.arrow")
-	fz(t, "explore", "--data", rows, "--label", "churned", "--features", "5", "--candidates", "50", "--criterion", "correlation", "--out", set).Want(t, cli.ExitOK)
+	fz(t, "explore", "--data", rows, "--label", "churned", "--features", "5", "--candidates", "50",
+		"--criterion", "correlation", "--out", set).Want(t, cli.ExitOK)
 	fz(t, "serve", "--model", set).Want(t, cli.ExitFailure, set+" holds a feature set alone, without a model")
 }

@@ -39,11 +39,12 @@ func usesOf(t *testing.T, summary clitest.Object) map[string]map[string]any {
 	return uses
 }
 
-// TestMessyFile explores a file like those of real users: all but the identifiers are features, and oddities are
-// reported.
+// TestMessyFile explores a file like those of real users: all but the identifiers are features, and
+// oddities are reported.
 func TestMessyFile(t *testing.T) {
 	data, set := messyFile(t), filepath.Join(t.TempDir(), "set.arrow")
-	explore := []string{"explore", "--data", data, "--label", messy.Segment, "--exclude", messy.Churned, "--features", "12", "--criterion", "correlation", "--out", set}
+	explore := []string{"explore", "--data", data, "--label", messy.Segment, "--exclude", messy.Churned,
+		"--features", "12", "--criterion", "correlation", "--out", set}
 	summary := fz(t, append(explore, "--json")...).Want(t, cli.ExitOK).Object(t)
 	uses := usesOf(t, summary)
 	for _, name := range messy.Columns() {
@@ -59,12 +60,14 @@ func TestMessyFile(t *testing.T) {
 	if n := len(messy.Columns()) + len(messy.Identifiers()) + 2; len(uses) != n {
 		t.Errorf("%d columns, want %d", len(uses), n)
 	}
-	for name, kind := range map[string]string{"Signup date": "time", "last seen (UTC)": "time", "Age": "numeric", "Income, yearly": "numeric", "newsletter": "bool", "Ort": "category"} {
+	for name, kind := range map[string]string{"Signup date": "time", "last seen (UTC)": "time", "Age": "numeric",
+		"Income, yearly": "numeric", "newsletter": "bool", "Ort": "category"} {
 		if uses[name]["kind"] != kind {
 			t.Errorf("column %q: %v, want kind %s", name, uses[name], kind)
 		}
 	}
-	if summary.Text(t, "feature_set.task") != "multiclass" || summary.Number(t, "rows.unlabelled") != 0 || summary.Number(t, "rows.rejected") != 0 {
+	if summary.Text(t, "feature_set.task") != "multiclass" || summary.Number(t, "rows.unlabelled") != 0 ||
+		summary.Number(t, "rows.rejected") != 0 {
 		t.Errorf("%v, rows %v", summary.At(t, "feature_set"), summary.At(t, "rows"))
 	}
 
@@ -72,8 +75,10 @@ func TestMessyFile(t *testing.T) {
 	for _, out := range []string{
 		fz(t, explore...).Want(t, cli.ExitOK).Out, fz(t, "inspect", "--file", set).Want(t, cli.ExitOK).Out,
 	} {
-		for _, words := range []string{"11 of 13 are features", "Customer ID", slips, "in line ", "numbers written as text", "2 dates and times"} {
-			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(out, "│", " ")), " "), words) && !strings.Contains(out, words) {
+		for _, words := range []string{"11 of 13 are features", "Customer ID", slips, "in line ", "numbers written as text",
+			"2 dates and times"} {
+			if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(out, "│", " ")), " "), words) &&
+				!strings.Contains(out, words) {
 				t.Errorf("%q is not in\n%s", words, out)
 			}
 		}
@@ -93,7 +98,8 @@ func featuresOf(t *testing.T, set, data string) []string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "features.csv")
 	done := fz(t, "transform", "--set", set, "--data", data, "--out", out, "--json").Want(t, cli.ExitOK).Object(t)
-	if done.Number(t, "rows.featurized") != messyRows || !strings.Contains(fmt.Sprint(done.At(t, "notes")), "Income, yearly: ") {
+	if done.Number(t, "rows.featurized") != messyRows ||
+		!strings.Contains(fmt.Sprint(done.At(t, "notes")), "Income, yearly: ") {
 		t.Errorf("transformed: %v", done)
 	}
 	content, err := os.ReadFile(out)

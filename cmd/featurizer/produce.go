@@ -31,9 +31,9 @@ func newProduce() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "produce",
 		Short: "Write the rows of a file to the events topic",
-		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow record
-batches. If the file lacks a label or feature column that the configuration names or the feature set in use reads, nothing
-is sent, and the error names the columns.`,
+		Long: `produce cuts a file into messages and writes them to the partitions of the events topic in turn, as Arrow
+record batches. If the file lacks a label or feature column that the configuration names or the current feature
+set reads, nothing is sent, and the error names the columns.`,
 		Example: `  featurizer produce -c eerf.yaml --data rows.csv --rows-per-message 1024`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
@@ -51,7 +51,7 @@ is sent, and the error names the columns.`,
 func (f *produceFlags) run(c *cobra.Command) error {
 	switch {
 	case f.data == "":
-		return cli.Usagef("--data is needed: the file to write")
+		return cli.Usagef("--data is required: the file to write")
 	case f.message < 1:
 		return cli.Usagef("--rows-per-message %d: expected 1 or more", f.message)
 	}
@@ -83,19 +83,24 @@ func (f *produceFlags) run(c *cobra.Command) error {
 	})
 }
 
-// batchRows returns a multiple of the rows of a message, so that only the last message of the file is
-// shorter.
+// batchRows returns a multiple of the rows of a message, so that only the last message of the file
+// is shorter.
 func (f *produceFlags) batchRows() int {
 	return max(f.message, files.DefaultBatchRows/f.message*f.message)
 }
 
-func (f *produceFlags) produce(ctx context.Context, r *stages.Process, file *cli.RowFile) (producer *events.Producer, err error) {
+func (f *produceFlags) produce(
+	ctx context.Context,
+	r *stages.Process,
+	file *cli.RowFile,
+) (producer *events.Producer, err error) {
 	topic := r.Settings.Topics.Events
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
 		if err := cli.LookUp(ctx, r, topic); err != nil {
 			return err
 		}
-		if producer, err = events.NewProducer(ctx, r.Broker, topic, f.message); err != nil {
+		producer, err = events.NewProducer(ctx, r.Broker, topic, f.message)
+		if err != nil {
 			return err
 		}
 		return nil

@@ -17,8 +17,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// checkRows refuses, before the first row is sent, rows that would become dead letters or stay unlabelled: those without a label or
-// feature column that is configured, or that is read by the feature set in use or by the exploration that makes the first one.
+// checkRows refuses rows that would become dead letters or stay unlabelled, before the first row is
+// sent. It looks for label and feature columns that the configuration names, or that the current
+// feature set or the running first exploration reads.
 func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema *arrow.Schema) error {
 	if f.force {
 		return nil
@@ -39,32 +40,34 @@ func (f *produceFlags) checkRows(ctx context.Context, r *stages.Process, schema 
 	}
 	slices.Sort(faults)
 	text := fmt.Sprintf("%s does not fit %s: %s", f.data, of, strings.Join(slices.Compact(faults), "; "))
-	return errors.New(text + "; nothing was sent, --force sends the rows as they are")
+	return errors.New(text + "; nothing was sent (--force sends the rows as they are)")
 }
 
-// readers returns the encoder that reads events now, nil if there is none yet, and whose it is. If the topics that say so are
-// missing or unreadable, only the configuration counts.
+// readers returns the current encoder of events, nil if there is none yet, and where it comes from.
+// If the control topics are missing or unreadable, only the configuration counts.
 func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *encoder.Encoder, of string, err error) {
 	of = "the configuration of pipeline " + r.Settings.Pipeline.Name
 	err = cli.WithTimeout(ctx, f.timeout, func(ctx context.Context) error {
 		return cli.ReadState(ctx, r, func(_ context.Context, r *stages.Process, now state.Snapshot) error {
 			switch set, running := now.CurrentSet(), now.Running(); {
 			case set != nil:
-				enc, of = set.Set.Encoder, fmt.Sprintf("feature set %s of pipeline %s", set.ID, r.Settings.Pipeline.Name)
+				enc = set.Set.Encoder
+				of = fmt.Sprintf("feature set %s of pipeline %s", set.ID, r.Settings.Pipeline.Name)
 			case running != nil:
-				enc, of = running.Encoder, "exploration "+running.Exploration
+				enc = running.Encoder
+				of = "exploration " + running.Exploration
 			}
 			return nil
 		}, state.TopicExplorations, state.TopicFeatureSets)
 	})
 	if errors.Is(err, pipeline.ErrUnknownTopic) || errors.Is(err, pipeline.ErrDenied) {
-		r.Logger.Info("the columns of the rows are compared with the configuration alone", zap.Error(err))
+		r.Logger.Info("cannot read the control topics; comparing the columns with the configuration only", zap.Error(err))
 		return nil, of, nil
 	}
 	return enc, of, err
 }
 
-// missingColumns names configured feature columns that a file lacks.
+// missingColumns names the configured feature columns that a file lacks.
 func missingColumns(schema *arrow.Schema, features []string) (faults []string) {
 	for _, name := range features {
 		if !schema.HasField(name) {
@@ -74,7 +77,7 @@ func missingColumns(schema *arrow.Schema, features []string) (faults []string) {
 	return faults
 }
 
-// missingLabels names label columns, configured or of the encoder, that a file lacks.
+// missingLabels names the label columns, configured or of the encoder, that a file lacks.
 func missingLabels(schema *arrow.Schema, enc *encoder.Encoder, configured []string) (faults []string) {
 	names := slices.Clone(configured)
 	if enc != nil && enc.Label != nil {

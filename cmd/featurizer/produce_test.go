@@ -11,7 +11,8 @@ import (
 // sentMessages is the number of messages on the topic of events.
 func sentMessages(t *testing.T, config string) int {
 	t.Helper()
-	o := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", t.TempDir(), "--json").Want(t, cli.ExitOK).Object(t)
+	o := fz(t, "topics", "export", "-c", config, "--topic", "default.events", "--out", t.TempDir(), "--json").
+		Want(t, cli.ExitOK).Object(t)
 	messages, _ := o.At(t, "messages").([]any)
 	return len(messages)
 }
@@ -29,7 +30,8 @@ func TestProduceRefusesRowsThatThePipelineCannotUse(t *testing.T) {
 	// Without a set the configuration decides.
 	unlabelled := renamed(t, "churned", "left")
 	fz(t, "produce", "-c", config, "--data", unlabelled).Want(t, cli.ExitFailure,
-		"does not fit the configuration of pipeline default", `label column "churned" is missing`, "nothing was sent, --force")
+		"does not fit the configuration of pipeline default", `label column "churned" is missing`, "nothing was sent, "+
+			"--force")
 	if n := sentMessages(t, config); n != 0 {
 		t.Errorf("%d messages were sent", n)
 	}
@@ -41,7 +43,8 @@ func TestProduceRefusesRowsThatThePipelineCannotUse(t *testing.T) {
 	// The set reads columns that the configuration does not name.
 	fz(t, "produce", "-c", config, "--data", renamed(t, "age", "years")).Want(t, cli.ExitFailure,
 		"does not fit feature set fs-", `column "age" is missing`)
-	changed := clitest.File(t, "rows.csv", "age,city,member,income,churned\nold,Rome,true,low,true\nyoung,Rome,true,low,false\n")
+	changed := clitest.File(t, "rows.csv",
+		"age,city,member,income,churned\nold,Rome,true,low,true\nyoung,Rome,true,low,false\n")
 	fz(t, "produce", "-c", config, "--data", changed).Want(t, cli.ExitFailure, `column "age" is utf8, want numeric`)
 	fz(t, "produce", "-c", config, "--data", unlabelled).Want(t, cli.ExitFailure, `label column "churned" is missing`)
 	if n := sentMessages(t, config); n != 24 {

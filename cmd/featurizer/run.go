@@ -18,15 +18,15 @@ func newRun() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Run stages against Kafka until told to stop",
-		Long: `run reads events, finds feature sets and writes features, as a service. It waits for brokers that are down and for topics
-that are missing, and resumes where the last run stopped. On the first SIGTERM or interrupt it finishes and saves the
-work in progress; on the second it ends at once.
+		Short: "Run stages against Kafka until stopped",
+		Long: `run reads events, finds feature sets and writes features, as a service. It waits for unavailable brokers and
+missing topics, and resumes where the last run stopped. On the first SIGTERM or interrupt it finishes and saves
+the work in progress; on the second it exits at once.
 
 Stages: ` + strings.Join(meter.Stages(), ", ") + `.
-Any number of processes may run the same stages and share the partitions. A pipeline that uses the feature sets of
-another one (featurize.sets_from) has only the stage featurize. With --json the counters of the process are printed when
-it stops.`,
+Any number of processes may run the same stages and share the partitions. A pipeline that takes its feature
+sets from another one (featurize.sets_from) runs only the stage featurize. With --json, the counters of the
+process are printed when it stops.`,
 		Example: `  featurizer run -c eerf.yaml
   featurizer run -c eerf.yaml --stages subsample,featurize`,
 		Args: cobra.NoArgs,
@@ -42,7 +42,8 @@ it stops.`,
 				names = loaded.Stages.Runs()
 			}
 			if slices.Contains(names, meter.StageCalibrate) && len(loaded.Stages.Events.Label) == 0 {
-				return cli.Usagef("events.label is not set: the stage %s needs the column to score against", meter.StageCalibrate)
+				return cli.Usagef("events.label is not set: the stage %s needs a column to score against",
+					meter.StageCalibrate)
 			}
 			return cli.RunStages(c, loaded, names, asJSON, status.Mount)
 		},

@@ -21,19 +21,20 @@ func newServe() *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer requests over HTTP with the feature set and model in use",
+		Short: "Answer requests over HTTP with the current feature set and model",
 		Long: `serve answers requests for features and predictions at serve.listen: rows of JSON or Arrow at /v1/predict and
-/v1/features, tensors of the Open Inference Protocol at /v2/models/<pipeline>/infer. It follows the feature sets and
-models of a pipeline and switches from one pair to the next between requests; a new feature set waits for its first
-model. It reads two topics and writes none. With --feature-set or --model it serves files and needs no broker.
+/v1/features, tensors of the Open Inference Protocol at /v2/models/<pipeline>/infer. It follows the feature
+sets and models of a pipeline and switches between requests; a new feature set waits for its first model. It
+reads two topics and writes none. With --feature-set or --model it serves files and needs no broker.
 
-A row of JSON that lacks a column, or has one that is unknown or of another kind, is refused with all its faults;
-?missing=allow and serve.missing impute what is not there. Answers name what was imputed and unseen categories.
+A JSON row with a missing or unknown column, or a value of the wrong kind, is refused with a list of all its
+faults. With ?missing=allow or serve.missing, missing values are imputed. Answers name imputed columns and
+unseen categories.
 
-With --json it prints its address once it takes requests.
+With --json it prints its address once it accepts requests.
 
-On the first SIGTERM or interrupt it reports that it is not ready, takes requests for another serve.drain_delay, and
-finishes those in progress.`,
+On the first SIGTERM or interrupt it reports that it is not ready, accepts requests for another
+serve.drain_delay, and finishes those in progress.`,
 		Example: `  featurizer serve -c eerf.yaml
   featurizer serve --model model.arrow --set serve.listen=:8000
   curl -H 'Content-Type: application/json' -d '{"age": 39, "workclass": "State-gov"}' 'localhost:8000/v1/predict?missing=allow'`,
@@ -52,12 +53,12 @@ finishes those in progress.`,
 	}
 	f.config.Add(c)
 	cli.JSONFlag(c, &f.json)
-	c.Flags().StringVar(&f.set, "feature-set", "", "file of a feature set, served alone or with --model")
+	c.Flags().StringVar(&f.set, "feature-set", "", "file of a feature set, to serve alone or with --model")
 	c.Flags().StringVar(&f.model, "model", "", "file of a model; its feature set is in the same file or in --feature-set")
 	return c
 }
 
-// pair returns the pair in the files; nil without files.
+// pair returns the feature set and model in the files, or nil without files.
 func (f *serveFlags) pair() (*featurize.Pair, error) {
 	var model *wire.Model
 	var set *wire.FeatureSet

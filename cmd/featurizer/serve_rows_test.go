@@ -21,7 +21,8 @@ func servedSet(t *testing.T) (set string) {
 	t.Helper()
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2000))
 	set = filepath.Join(t.TempDir(), "set.arrow")
-	clitest.Run(t, newRoot, "explore", "--data", data, "--label", "churned", "--features", "16", "--candidates", "64", "--criterion", "correlation", "--out", set).Want(t, cli.ExitOK)
+	clitest.Run(t, newRoot, "explore", "--data", data, "--label", "churned", "--features", "16", "--candidates", "64",
+		"--criterion", "correlation", "--out", set).Want(t, cli.ExitOK)
 	return set
 }
 
@@ -51,15 +52,18 @@ func TestServeAnswersForRowsOfAFile(t *testing.T) {
 		}
 		return r.StatusCode, string(text)
 	}
-	code, text := post("/v1/features?missing=allow", `[{"city": "Rome", "age": 31}, {"member": true, "income": 900.5, "city": null}]`)
+	code, text := post("/v1/features?missing=allow",
+		`[{"city": "Rome", "age": 31}, {"member": true, "income": 900.5, "city": null}]`)
 	var got struct {
 		FeatureSet string `json:"feature_set"`
 		Features   [][]float64
 	}
-	if err := json.Unmarshal([]byte(text), &got); err != nil || code != http.StatusOK || len(got.Features) != 2 || len(got.Features[0]) != 16 || got.FeatureSet == "" {
+	if err := json.Unmarshal([]byte(text), &got); err != nil || code != http.StatusOK || len(got.Features) != 2 ||
+		len(got.Features[0]) != 16 || got.FeatureSet == "" {
 		t.Errorf("status %d, %v: %.300s", code, err, text)
 	}
-	if code, text := post("/v1/predict", `{"age": 1}`); code != http.StatusServiceUnavailable || !strings.Contains(text, "features alone") {
+	if code, text := post("/v1/predict", `{"age": 1}`); code != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "features alone") {
 		t.Errorf("predictions without a model: status %d: %s", code, text)
 	}
 	if n := s.Metric(t, "eerf_serve_requests_total", "endpoint=predict", "outcome=unavailable"); n != 1 {
@@ -73,13 +77,16 @@ func TestServeAnswersForRowsOfAFile(t *testing.T) {
 func TestServeSaysWhatIsMissing(t *testing.T) {
 	clitest.Run(t, newRoot, "serve", "--model", "none.arrow").Want(t, cli.ExitFailure, "none.arrow")
 	clitest.Run(t, newRoot, "serve", "--set", "serve.max_rows=0").Want(t, cli.ExitUsage, "serve.max_rows")
-	clitest.Run(t, newRoot, "config", "check", "--serve", "--set", "memory.limit=128MiB").Want(t, cli.ExitUsage, "serve.concurrency")
-	if r := clitest.Run(t, newRoot, "config", "check", "--serve").Want(t, cli.ExitOK); !strings.Contains(r.Out, "serve: bodies and answers of requests") {
+	clitest.Run(t, newRoot, "config", "check", "--serve", "--set", "memory.limit=128MiB").
+		Want(t, cli.ExitUsage, "serve.concurrency")
+	if r := clitest.Run(t, newRoot, "config", "check", "--serve").Want(t, cli.ExitOK); !strings.Contains(r.Out,
+		"serve: bodies and answers of requests") {
 		t.Errorf("check says\n%s", r.Out)
 	}
 }
 
-// Triton's own client queries what it takes for a Triton model. It runs if EERF_TEST_PYTHON, or python3, has tritonclient.
+// Triton's own client queries what it takes for a Triton model. It runs if EERF_TEST_PYTHON, or
+// python3, has tritonclient.
 func TestTritonClient(t *testing.T) {
 	python := os.Getenv("EERF_TEST_PYTHON")
 	if python == "" {

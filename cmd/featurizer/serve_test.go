@@ -101,7 +101,8 @@ func TestAnAddressThatIsTaken(t *testing.T) {
 		defer other.Close()
 	}
 	s := service(t, away...)
-	if line := s.LogLine(t, "the default address is taken: no serving health, metrics and configuration; set admin.listen"); line["level"] != "warn" {
+	line := s.LogLine(t, "default admin address is taken; not serving health, metrics and status page (set admin.listen)")
+	if line["level"] != "warn" {
 		t.Errorf("%v", line)
 	}
 	s.LogLine(t, "trying again")

@@ -71,28 +71,34 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	if done := created.At(t, "done").([]any); len(done) != 9 {
 		t.Errorf("%v", done)
 	}
-	if out := fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK).Out; out != "nothing to do: every topic exists\n" {
+	if out := fz(t, "topics", "create",
+		"-c", config).Want(t, cli.ExitOK).Out; out != "nothing to do: every topic exists\n" {
 		t.Error(out)
 	}
 	if o := fz(t, "topics", "check", "-c", config, "--json").Want(t, cli.ExitOK).Object(t); o["ok"] != true {
 		t.Errorf("%v", o)
 	}
 	fz(t, "inspect", "-c", config).Want(t, cli.ExitFailure, "no feature set yet")
-	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration yet") {
+	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).
+		Out; !strings.Contains(out, "no exploration yet") {
 		t.Error(out)
 	}
 	fz(t, "explorations", "start", "--dry-run", "-c", config).Want(t, cli.ExitFailure, "1200 are missing")
-	if out := fz(t, "explorations", "cancel", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "no exploration is running") {
+	if out := fz(t, "explorations", "cancel", "-c", config).Want(t, cli.ExitOK).
+		Out; !strings.Contains(out, "no exploration is running") {
 		t.Error(out)
 	}
 
-	produced := fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100", "--json").Want(t, cli.ExitOK).Object(t)
+	produced := fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100", "--json").Want(t, cli.ExitOK).
+		Object(t)
 	if produced.Number(t, "rows") != 2400 || produced.Number(t, "messages") != 24 {
 		t.Errorf("%v", produced)
 	}
 
-	dry := fz(t, "explorations", "start", "--dry-run", "--from", "earliest", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)
-	if dry.Text(t, "from") != "earliest" || dry.Number(t, "labelled_rows") != 2400 || dry.Number(t, "sample_rows") != 2400 || dry.Number(t, "memory_bytes") < 2400 {
+	dry := fz(t, "explorations", "start", "--dry-run", "--from", "earliest", "-c", config, "--json").Want(t, cli.ExitOK).
+		Object(t)
+	if dry.Text(t, "from") != "earliest" || dry.Number(t, "labelled_rows") != 2400 ||
+		dry.Number(t, "sample_rows") != 2400 || dry.Number(t, "memory_bytes") < 2400 {
 		t.Errorf("%v", dry)
 	}
 	stop := running(t, "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
@@ -100,13 +106,15 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	if first.Number(t, "exploration.sample_rows") != 2400 || first.Text(t, "feature_set.task") != "binary" {
 		t.Errorf("%v", first)
 	}
-	if out := fz(t, "inspect", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "from recent: 2400 labelled rows") {
+	if out := fz(t, "inspect", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out,
+		"from recent: 2400 labelled rows") {
 		t.Error(out)
 	}
 
 	fz(t, "explorations", "start", "--dry-run", "-c", config).Want(t, cli.ExitFailure, "nothing new")
 	fz(t, "produce", "-c", config, "--data", data, "--rows-per-message", "100").Want(t, cli.ExitOK)
-	request := fz(t, "explorations", "start", "-c", config, "--from", "next", "--reason", "a test", "--json").Want(t, cli.ExitOK).Object(t)
+	request := fz(t, "explorations", "start", "-c", config, "--from", "next", "--reason", "a test", "--json").
+		Want(t, cli.ExitOK).Object(t)
 	if request.Text(t, "reason") != "a test" || request.Text(t, "action") != "start" || request.Text(t, "from") != "next" {
 		t.Errorf("%v", request)
 	}
@@ -116,13 +124,16 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	if open := list.At(t, "requests").([]any); len(open) != 0 {
 		t.Errorf("an answered request is listed as open: %v", open)
 	}
-	if list.Text(t, "current.id") != first.Text(t, "feature_set.id") || !strings.HasSuffix(list.Text(t, "newest.reason"), ": a test") {
-		t.Errorf("the same rows again gave another set than %s, or the reason is lost: %v", first.Text(t, "feature_set.id"), list)
+	if list.Text(t, "current.id") != first.Text(t, "feature_set.id") ||
+		!strings.HasSuffix(list.Text(t, "newest.reason"), ": a test") {
+		t.Errorf("the same rows again gave another set than %s, or the reason is lost: %v", first.Text(t, "feature_set.id"),
+			list)
 	}
 	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "current") {
 		t.Error(out)
 	}
-	fz(t, "inspect", "-c", config, "--id", "fs-none").Want(t, cli.ExitFailure, "fs-none is not on topic default.feature-sets")
+	fz(t, "inspect", "-c", config, "--id", "fs-none").Want(t, cli.ExitFailure,
+		"fs-none is not on topic default.feature-sets")
 
 	totals := stop().Want(t, cli.ExitOK).Object(t)
 	if totals.Number(t, "scoring.scored") != 4800 || totals.Number(t, "featurize.rejected") != 0 {
@@ -134,11 +145,13 @@ func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
 	away := []string{"--set", "kafka.brokers=127.0.0.1:1", "--timeout", "1s"}
 	data := clitest.File(t, "rows.csv", clitest.Mixed(50))
 	for _, args := range [][]string{
-		{"topics", "create"}, {"topics", "check"}, {"inspect"}, {"explorations", "list"}, {"explorations", "start"}, {"produce", "--data", data},
+		{"topics", "create"}, {"topics", "check"}, {"inspect"}, {"explorations", "list"}, {"explorations",
+			"start"}, {"produce", "--data", data},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
-			fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 1s (--timeout)", "connection refused", "is Kafka running")
+			fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 1s (--timeout)", "connection refused",
+				"is Kafka running")
 		})
 	}
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// setSummary describes a feature set for machines.
+// setSummary is the JSON description of a feature set.
 type setSummary struct {
 	FeatureSet  setIdentity    `json:"feature_set"`
 	Exploration setExploration `json:"exploration"`
 	Rows        wire.Counts    `json:"rows"`
 	Lineage     wire.Lineage   `json:"lineage"`
-	// Importance is each column's share of the squared gradient of the model that the features were learned with.
+	// Importance is each column's share of the squared gradient of the model that the features were
+	// learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
-	// Features are those of the set, which inspect lists.
+	// Features of the set; only inspect lists them.
 	Features []featureInWords   `json:"features,omitempty"`
 	Warnings []string           `json:"warnings,omitempty"`
 	Seconds  map[string]float64 `json:"seconds,omitempty"`
@@ -41,13 +42,14 @@ type setExploration struct {
 	Criterion        string  `json:"criterion"`
 	Sigma            float64 `json:"sigma"`
 	ConfidenceRadius float64 `json:"confidence_radius"`
-	// LargeSampleRadius is the one that is valid for unbounded maps (arc-cosine 1 and 2, linear).
+	// LargeSampleRadius is the radius that is valid for unbounded maps (arc-cosine 1 and 2,
+	// linear).
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	Best              float64 `json:"best_score"`
 	Cutoff            float64 `json:"cutoff_score"`
 	AboveNoise        int     `json:"above_noise"`
-	// Rounds and ByResidual are set under the residual criterion: R, and how many of the features were chosen by their
-	// residuals. The rest were chosen by correlation.
+	// Rounds and ByResidual are set under the residual criterion: R, and the number of features
+	// chosen by residual. The other features were chosen by correlation.
 	Rounds     int  `json:"rounds,omitempty"`
 	ByResidual *int `json:"by_residual,omitempty"`
 }
@@ -71,20 +73,23 @@ func describeSet(set *wire.FeatureSet) setSummary {
 	return summary
 }
 
-// byResidual reports whether features were chosen by residual, so that its terms apply.
+// byResidual reports whether features were chosen by residual.
 func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Learned() }
 
-// explored adds what only a command that explores knows, and advice.
+// explored adds the timings of an exploration, its warnings, and advice.
 func (s *setSummary) explored(seconds map[string]float64, warnings []string) {
 	s.Seconds = seconds
 	s.Warnings = append(s.Warnings, warnings...)
 	if e := s.Exploration; !s.growing() {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%d of the %d features are not above the noise level of %d rows: score more rows (--sample) or keep fewer features (--features)",
+		s.Warnings = append(s.Warnings, fmt.Sprintf(
+			"%d of the %d features are not above the noise level of %d rows; "+
+				"score more rows (--sample) or keep fewer features (--features)",
 			e.Features-e.AboveNoise, e.Features, e.SampleRows))
 	}
 }
 
-// growing reports whether more features may help: hardly any of the present ones is chance.
+// growing reports whether more features may help, because chance explains at most a tenth of the
+// current ones.
 func (s *setSummary) growing() bool {
 	e := s.Exploration
 	return s.Lineage.Learned() || 10*(e.Features-e.AboveNoise) <= e.Features
@@ -118,27 +123,31 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 		addRadius(t, set.Candidates.Map, set.Lineage.Criterion, e.ConfidenceRadius, e.LargeSampleRadius,
 			fmt.Sprintf("; %d of %d features above it", e.AboveNoise, e.Features))
 	}
-	t.Add("rows", "%d in, %d scored, %d not sampled, %d unlabelled, %d rejected", c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
+	t.Add("rows", "%d in, %d scored, %d not sampled, %d unlabelled, %d rejected",
+		c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
 	t.Add("source", "%s, exploration %s", s.Lineage.EventsTopic, e.ID)
 	t.Render()
 }
 
-// addByResidual says how many features were chosen by each rule, and the range of their scores: gains for one rule,
-// correlations for the other.
+// addByResidual adds the number of features chosen by each rule and the range of their scores,
+// which are gains for residuals and correlations for the rest.
 func addByResidual(t cli.Facts, set *wire.FeatureSet, byResidual, rounds int) {
 	scores := set.Set.Score
 	value := "none"
 	if byResidual > 0 {
-		value = fmt.Sprintf("%d features in up to %d rounds, gain %.4g (first) to %.4g (last)", byResidual, rounds, scores[0], scores[byResidual-1])
+		value = fmt.Sprintf("%d features in up to %d rounds, gain %.4g (first) to %.4g (last)",
+			byResidual, rounds, scores[0], scores[byResidual-1])
 	}
 	t.Add("by residual", "%s", value)
 	if byResidual < len(scores) {
-		t.Add("by correlation", "%d features, %.4g (best) to %.4g (cut-off)", len(scores)-byResidual, scores[byResidual], scores[len(scores)-1])
+		t.Add("by correlation", "%d features, %.4g (best) to %.4g (cut-off)",
+			len(scores)-byResidual, scores[byResidual], scores[len(scores)-1])
 	}
 }
 
-// addRadius says what the confidence radius bounds: a distance between scores, or a correlation, not the squares of
-// the criterion. Hoeffding's radius of a score means nothing for unbounded maps.
+// addRadius adds the confidence radius of the scores. It bounds a distance between scores, or a
+// correlation, not the squares of the criterion. Hoeffding's radius does not apply to unbounded
+// maps.
 func addRadius(t cli.Facts, m scoring.Map, c scoring.Criterion, radius, largeSample float64, above string) {
 	switch {
 	case c.Relative():

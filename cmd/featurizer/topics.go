@@ -29,9 +29,9 @@ func newTopicsCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create",
 		Short: "Create missing topics and add missing partitions",
-		Long: `create makes the topics of the pipeline with the cleanup policies, message sizes and segment settings that it relies on.
-Existing topics stay as they are, except that scores, samples, features and dead letters get as many partitions as
-events.`,
+		Long: `create makes the topics of the pipeline with the cleanup policies, message sizes and segment settings that the
+stages rely on. Existing topics stay as they are, except that scores, samples, features and dead letters get as
+many partitions as events.`,
 		Example: `  featurizer topics create -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -64,14 +64,14 @@ func newTopicsCheck() *cobra.Command {
 	var f cli.TopicFlags
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Report what is wrong with the topics",
-		Long: `check lists everything that would keep the stages from running on the topics: missing topics, too few partitions,
-compacted events. It fails if it finds anything.`,
+		Short: "Report faults of the topics",
+		Long: `check lists everything that would keep the stages from running on the topics: missing topics, too few
+partitions, a compacted events topic. It fails if it finds anything.`,
 		Example: `  featurizer topics check -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := f.Connected(c, func(ctx context.Context, r *stages.Process) error {
-				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for an absent broker
+				err := cli.LookUp(ctx, r, r.Settings.Topics.Events) // waits for an unavailable broker
 				if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 					return err
 				}
@@ -87,7 +87,7 @@ compacted events. It fails if it finds anything.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(c.OutOrStdout(), "the topics are fine")
+			fmt.Fprintln(c.OutOrStdout(), "no faults")
 			return nil
 		},
 	}

@@ -37,7 +37,7 @@ type messageEntry struct {
 	Key       exportText    `json:"key"`
 	Headers   []headerEntry `json:"headers"`
 	Bytes     int           `json:"bytes"`
-	File      string        `json:"file,omitempty"` // none = a tombstone, a message without a value
+	File      string        `json:"file,omitempty"` // empty for a tombstone, a message without a value
 }
 
 // headerEntry is one header.
@@ -46,7 +46,8 @@ type headerEntry struct {
 	Value exportText `json:"value"`
 }
 
-// exportText is bytes that usually are text: a JSON string if they are, else {"base64": ...}; null for none.
+// exportText holds bytes that are usually text. In JSON: a string if they are UTF-8, else
+// {"base64": ...}; null if absent.
 type exportText []byte
 
 // MarshalJSON implements json.Marshaler.
@@ -66,8 +67,8 @@ func newTopicsExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write the messages of a topic to files, for programs without a Kafka client",
-		Long: `export writes each message of a topic, from its start to its present end, to a file of its own in a new or empty folder:
-P-O.arrow for partition P and offset O. ` + messagesFile + ` lists them with their keys, headers and times;
+		Long: `export writes each message of a topic, from its start to its current end, to its own file in a new or empty
+folder: P-O.arrow for partition P and offset O. ` + messagesFile + ` lists the messages with their keys, headers and times;
 keys and headers that are not text are written as {"base64": ...}. The package in python/ reads such folders.`,
 		Example: `  featurizer topics export -c eerf.yaml --topic features --out features`,
 		Args:    cobra.NoArgs,
@@ -76,16 +77,17 @@ keys and headers that are not text are written as {"base64": ...}. The package i
 	f.topics.Add(c, 30*time.Second)
 	c.Flags().StringVar(&f.topic, "topic", "", "name of the topic (required)")
 	c.Flags().StringVar(&f.out, "out", "", "folder to write to, new or empty (required)")
-	c.Flags().IntVar(&f.limit, "limit", 1000, "how many messages to write, from the oldest of the first partition on; 0 = all")
+	c.Flags().IntVar(&f.limit, "limit", 1000,
+		"how many messages to write, partition by partition, the oldest first; 0 = all")
 	return c
 }
 
 func (f *exportFlags) run(c *cobra.Command) error {
 	switch {
 	case f.topic == "":
-		return cli.Usagef("--topic is needed: the topic to read")
+		return cli.Usagef("--topic is required: the topic to read")
 	case f.out == "":
-		return cli.Usagef("--out is needed: the folder to write to")
+		return cli.Usagef("--out is required: the folder to write to")
 	case f.limit < 0:
 		return cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
 	}
@@ -104,7 +106,7 @@ func (f *exportFlags) run(c *cobra.Command) error {
 	return nil
 }
 
-// errEnough ends reading.
+// errEnough stops reading at the limit.
 var errEnough = errors.New("enough messages")
 
 func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Process) ([]messageEntry, error) {
@@ -134,7 +136,7 @@ func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	return messages, writeJSON(exportFolder(f.out), messagesFile, map[string]any{"topic": f.topic, "messages": messages})
 }
 
-// entryOfRecord describes a message in memory of its own.
+// entryOfRecord describes a message without keeping its memory.
 func entryOfRecord(rec pipeline.Record) messageEntry {
 	e := messageEntry{
 		Partition: rec.Partition, Offset: rec.Offset, Time: rec.Time.UTC(), Bytes: len(rec.Value),

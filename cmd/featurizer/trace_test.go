@@ -12,7 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// Spans go to the configured collector, the last ones when the process ends. What is in them, tests of the stages check.
+// Spans go to the configured collector, the last ones when the process ends. What is in them, tests
+// of the stages check.
 func TestTracesGoToACollector(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	var mu sync.Mutex
@@ -28,7 +29,8 @@ func TestTracesGoToACollector(t *testing.T) {
 	}))
 	defer server.Close()
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
-	fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)), "--rows-per-message", "100").Want(t, cli.ExitOK)
+	fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)),
+		"--rows-per-message", "100").Want(t, cli.ExitOK)
 	s := service(t, "run", "-c", config, "--set", "traces.endpoint="+server.URL+"/v1/traces",
 		"--set", "traces.sample_ratio=1", "--set", "train.interval=50ms", "--set", "train.min_rows=50")
 	clitest.Eventually(t, "all rows trained on", func() bool {

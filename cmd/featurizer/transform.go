@@ -22,9 +22,9 @@ func newTransform() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "transform",
 		Short: "Map the rows of a file to features, without a broker",
-		Long: `transform applies a feature set, as featurizer explore writes it, to the rows of a file. The output has the passthrough and
-label columns, the row's number in the file, and the feature vector. Rows with NaN or infinite values are left out and
-counted.`,
+		Long: `transform applies a feature set that featurizer explore wrote to the rows of a file. The output has the
+passthrough and label columns, the row's number in the file, and the feature vector. Rows with NaN or infinite
+values are left out and counted.`,
 		Example: `  featurizer transform --set set.arrow --data rows.csv --out features.arrow`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
@@ -34,7 +34,7 @@ counted.`,
 	return c
 }
 
-// transformSummary is what `featurizer transform` prints.
+// transformSummary is the output of `featurizer transform`.
 type transformSummary struct {
 	FeatureSet string                `json:"feature_set"`
 	Out        string                `json:"out"`
@@ -64,6 +64,7 @@ func (f *transformFlags) run(c *cobra.Command) error {
 		for _, note := range s.Notes {
 			fmt.Fprintln(w, "note:", note)
 		}
-		fmt.Fprintf(w, "%d rows of %d features written to %s (%d rows rejected)\n", s.Rows.Featurized, s.Features, s.Out, s.Rows.Rejected)
+		fmt.Fprintf(w, "%d rows of %d features written to %s (%d rows rejected)\n",
+			s.Rows.Featurized, s.Features, s.Out, s.Rows.Rejected)
 	})
 }

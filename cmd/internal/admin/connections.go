@@ -9,9 +9,10 @@ import (
 	"sync"
 )
 
-// connections bounds the connections that are open, and those of one address to half of them. A connection that is at
-// rest, because it has sent no whole request yet or none since its last answer, is closed when its place is wanted: the
-// one that has rested longest. Where all are busy, further ones wait until one is done.
+// connections bounds the open connections, and the connections of one address to half of them. A
+// connection rests if it has sent no whole request yet, or none since its last answer. When a new
+// connection needs a place, the connection that has rested longest is closed. If all are busy, new
+// ones wait until one is done.
 type connections struct {
 	net.Listener
 	most, ofAddress int
@@ -19,13 +20,13 @@ type connections struct {
 	mu      sync.Mutex
 	open    int
 	by      map[netip.Addr]int
-	resting *list.List    // of *connection, the longest first
+	resting *list.List    // of *connection, longest rest first
 	changed chan struct{} // holds a token after a connection came to rest or was closed
 	closed  chan struct{}
 	once    sync.Once
 }
 
-// Bound returns a listener whose connections to a server are bounded so.
+// Bound returns a listener that bounds the connections to a server.
 func Bound(l net.Listener, server *http.Server, most int) net.Listener {
 	bounded := newConnections(l, most)
 	server.ConnState = bounded.state
@@ -64,11 +65,11 @@ func (l *connections) Accept() (net.Conn, error) {
 
 const (
 	admitted = iota
-	refused  // its address has its share of busy connections
+	refused  // the address has its share of busy connections
 	ended    // the listener is closed
 )
 
-// admit finds a place for a connection, and waits for one if all are busy.
+// admit makes room for a connection; it waits if all are busy.
 func (l *connections) admit(c *connection) int {
 	for {
 		l.mu.Lock()
@@ -97,7 +98,8 @@ func (l *connections) admit(c *connection) int {
 	}
 }
 
-// longest returns the connection that has rested longest, of an address alone if own; nil = none rests.
+// longest returns the connection that has rested longest, of one address only if own is set; nil if
+// none rests.
 func (l *connections) longest(address netip.Addr, own bool) *connection {
 	for at := l.resting.Front(); at != nil; at = at.Next() {
 		if c := at.Value.(*connection); !own || c.address == address {
@@ -107,7 +109,7 @@ func (l *connections) longest(address netip.Addr, own bool) *connection {
 	return nil
 }
 
-// state follows what the server does with a connection.
+// state follows the state that the server reports for a connection.
 func (l *connections) state(conn net.Conn, now http.ConnState) {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -128,7 +130,7 @@ func (l *connections) state(conn net.Conn, now http.ConnState) {
 	}
 }
 
-// wake has a connection that waits look again.
+// wake makes one waiting connection check again.
 func (l *connections) wake() {
 	select {
 	case l.changed <- struct{}{}:
@@ -142,12 +144,12 @@ func (l *connections) Close() error {
 	return l.Listener.Close()
 }
 
-// connection is an open connection. All but Conn belongs to the listener's lock.
+// connection is an open connection. The listener's lock guards all fields but Conn.
 type connection struct {
 	net.Conn
 	of      *connections
 	address netip.Addr
-	at      *list.Element // among the resting; nil = busy
+	at      *list.Element // in the list of resting connections; nil = busy
 	gone    bool
 }
 
@@ -158,7 +160,7 @@ func (c *connection) busy() {
 	}
 }
 
-// Close gives the place back.
+// Close releases the place.
 func (c *connection) Close() error {
 	err := c.Conn.Close()
 	l := c.of

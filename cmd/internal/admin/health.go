@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// Condition is something that a process needs for its work.
+// Condition is a requirement of the process for its work.
 type Condition struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
-	Detail string `json:"detail,omitempty"` // why not, or details
+	Detail string `json:"detail,omitempty"` // reason of a failure, or details
 }
 
 // Readiness is the answer of /readyz.
 type Readiness struct {
 	Ready      bool        `json:"ready"`
 	Conditions []Condition `json:"conditions"`
-	At         time.Time   `json:"at"` // when the conditions were checked
+	At         time.Time   `json:"at"` // time of the check
 }
 
 const (
-	// lookEvery is the shortest time between two checks of the conditions, however many ask: a check costs the broker a
-	// few requests.
+	// lookEvery is the shortest time between two checks of the conditions, however many clients
+	// ask: a check costs the broker a few requests.
 	lookEvery = time.Second
-	// lookTimeout bounds a check: a broker that takes longer counts as absent.
+	// lookTimeout bounds a check: a broker that takes longer counts as unavailable.
 	lookTimeout = 3 * time.Second
 )
 
@@ -36,8 +36,8 @@ type health struct {
 	look     func(ctx context.Context) []Condition
 	stopping atomic.Bool
 
-	turn chan struct{} // taken while checking, so that others wait for the answer
-	last Readiness     // belongs to the holder of turn
+	turn chan struct{} // held while checking, so that other requests wait for the result
+	last Readiness     // guarded by turn
 }
 
 func newHealth(look func(ctx context.Context) []Condition) *health {
@@ -63,7 +63,7 @@ func (h *health) readiness(ctx context.Context) Readiness {
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
 	if h.last.At.IsZero() || time.Since(h.last.At) >= lookEvery {
-		// Others may be waiting for this answer, so it must not end with this client.
+		// Other requests may wait for this result, so it must not end with this client.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 		defer cancel()
 		h.last = Readiness{Ready: true, Conditions: h.look(ctx), At: time.Now()}
@@ -74,7 +74,8 @@ func (h *health) readiness(ctx context.Context) Readiness {
 	answer := h.last
 	if h.stopping.Load() {
 		answer.Ready = false
-		answer.Conditions = append([]Condition{{Name: "running", Detail: "the process was told to stop"}}, answer.Conditions...)
+		answer.Conditions = append([]Condition{{Name: "running", Detail: "the process is shutting down"}},
+			answer.Conditions...)
 	}
 	return answer
 }
@@ -90,7 +91,8 @@ func writeJSON(w http.ResponseWriter, code int, value any) {
 	_, _ = w.Write(append(text, '\n')) // the client has gone
 }
 
-// mountPprof adds the profiles of the Go runtime. Importing their package registered them on a mux that nobody serves.
+// mountPprof adds the profiles of the Go runtime. Importing net/http/pprof also registered them on
+// the default mux, which is not served.
 func mountPprof(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Times that a client may take. Longer answers, such as streams of events, extend their own deadline with an
+// Time limits for clients. Longer answers, such as event streams, extend their own deadline with an
 // [http.ResponseController].
 const (
 	headerTimeout = 5 * time.Second
@@ -20,11 +20,11 @@ const (
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 64 << 10
-	// maxConnections bounds what clients hold, whether they ask for anything or not; it counts as the process itself.
+	// maxConnections bounds the memory that clients hold; it counts as part of the process.
 	maxConnections = 256
 )
 
-// Options say what a server serves.
+// Options configure a server.
 type Options struct {
 	Listen string // address, host:port; port 0 takes any
 	Pprof  bool
@@ -48,7 +48,8 @@ type Server struct {
 	end      context.CancelFunc
 }
 
-// Start listens and serves in the background until Close. An address in use is syscall.EADDRINUSE among the errors.
+// Start listens and serves in the background until Close. If the address is taken, the error wraps
+// syscall.EADDRINUSE.
 func Start(o Options) (*Server, error) {
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
@@ -67,7 +68,7 @@ func Start(o Options) (*Server, error) {
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(bounded); !errors.Is(err, http.ErrServerClosed) {
-			o.Logger.Error("HTTP is not served any more", zap.Error(err))
+			o.Logger.Error("HTTP server failed; health and metrics are unavailable", zap.Error(err))
 		}
 	}()
 	return s, nil
@@ -76,14 +77,14 @@ func Start(o Options) (*Server, error) {
 // Addr is the address that it listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Stopping makes the process report that it is not ready, so that nothing is sent to it any more. Everything else is still
-// answered.
+// Stopping makes the process report that it is not ready, so that it receives no new work.
+// Everything else is still answered.
 func (s *Server) Stopping() { s.health.stopping.Store(true) }
 
-// closePatience bounds the wait for answers under way at the end.
+// closePatience bounds the wait for answers in progress on Close.
 const closePatience = 2 * time.Second
 
-// Close ends the requests' contexts, waits a moment for the answers under way, and cuts those that are left.
+// Close ends the requests' contexts, waits briefly for answers in progress, and cuts the rest.
 func (s *Server) Close() {
 	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
@@ -110,9 +111,9 @@ func (s *Server) mux(o Options) http.Handler {
 	return plain(OwnHost(s.listener, mux))
 }
 
-// OwnHost refuses requests to a listener on the loopback that name a host other than this machine. Otherwise a foreign
-// page in a browser on this machine could resolve a name of its own to the loopback, send requests here and read the
-// answers (DNS rebinding).
+// OwnHost refuses requests to a loopback listener that name a host other than this machine.
+// Otherwise a foreign page in a browser on this machine could resolve its own name to the loopback,
+// send requests here and read the answers (DNS rebinding).
 func OwnHost(listener net.Listener, next http.Handler) http.Handler {
 	if address, ok := listener.Addr().(*net.TCPAddr); !ok || !address.IP.IsLoopback() {
 		return next
@@ -123,14 +124,14 @@ func OwnHost(listener net.Listener, next http.Handler) http.Handler {
 			host = r.Host
 		}
 		if host != "localhost" && net.ParseIP(strings.Trim(host, "[]")) == nil {
-			http.Error(w, "this address answers to localhost alone", http.StatusMisdirectedRequest)
+			http.Error(w, "this address only answers requests for localhost", http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// plain keeps browsers from guessing the type of answers, embedding them and storing them.
+// plain keeps browsers from sniffing the type of answers, embedding them and storing them.
 func plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -87,7 +87,8 @@ func TestPaths(t *testing.T) {
 		"/debug/pprof/": {404, "text/plain", ""},
 	} {
 		a := get(path, "")
-		if a.code != want.code || !strings.HasPrefix(a.header.Get("Content-Type"), want.kind) || !strings.Contains(a.body, want.body) {
+		if a.code != want.code || !strings.HasPrefix(a.header.Get("Content-Type"), want.kind) ||
+			!strings.Contains(a.body, want.body) {
 			t.Errorf("%s: %+v", path, a)
 		}
 		if a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
@@ -109,7 +110,8 @@ func TestProfilesWhereConfigured(t *testing.T) {
 	o := options()
 	o.Pprof = true
 	_, get := start(t, o)
-	if a := get("/debug/pprof/goroutine?debug=1", ""); a.code != http.StatusOK || !strings.Contains(a.body, "goroutine profile") {
+	if a := get("/debug/pprof/goroutine?debug=1", ""); a.code != http.StatusOK ||
+		!strings.Contains(a.body, "goroutine profile") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -132,7 +134,8 @@ func TestOnTheLoopbackOnlyThisMachineIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1"+s.Addr()[strings.LastIndex(s.Addr(), ":"):]+"/config", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://127.0.0.1"+s.Addr()[strings.LastIndex(s.Addr(), ":"):]+"/config", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +174,8 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// However many ask, the conditions are checked only now and then, and the answer does not depend on who waits.
+// However many ask, the conditions are checked only now and then, and the answer does not depend on
+// who waits.
 func TestConditionsAreLookedAtOnceInAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64

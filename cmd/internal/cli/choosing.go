@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Choosing says how far a selection has come: the current round, the most rounds that there may be, and the last measurement,
-// if any.
+// Choosing describes the progress of a selection: the current round, the maximum number of rounds,
+// and the last measurement, if any.
 func Choosing(round, rounds int, last *adaptive.Point) string {
 	switch {
 	case last == nil:

@@ -42,7 +42,8 @@ func TestExitCodes(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if code, text := execute(ended, fmt.Errorf("read: %w", context.Canceled)); code != ExitInterrupted || text != "tool do: interrupted\n" {
+	if code, text := execute(ended, fmt.Errorf("read: %w", context.Canceled)); code != ExitInterrupted ||
+		text != "tool do: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, text)
 	}
 }
@@ -70,7 +71,8 @@ func TestTimeoutSaysSo(t *testing.T) {
 		{context.DeadlineExceeded, "gave up after 1ms (--timeout): the brokers did not answer"},
 		{fmt.Errorf("offsets of a: %w", context.DeadlineExceeded), "gave up after 1ms (--timeout): offsets of a"},
 	} {
-		err := WithTimeout(context.Background(), time.Millisecond, func(ctx context.Context) error { <-ctx.Done(); return tt.err })
+		err := WithTimeout(context.Background(), time.Millisecond,
+			func(ctx context.Context) error { <-ctx.Done(); return tt.err })
 		if err.Error() != tt.says || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want %s", err, tt.says)
 		}
@@ -119,7 +121,8 @@ func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
 
 func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
 	f := ConfigFlags{Set: []string{"exploration.sample_rows=50", " exploration.features = 9"}}
-	c, err := f.Load(map[string]any{"exploration.sample_rows": "70", "exploration.from": "earliest"}, map[string]any{"exploration.features": "8"})
+	c, err := f.Load(map[string]any{"exploration.sample_rows": "70", "exploration.from": "earliest"},
+		map[string]any{"exploration.features": "8"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,8 @@ func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
 }
 
 func TestLoggerWritesWhereItIsTold(t *testing.T) {
-	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`, "console": " warn hello "} {
+	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`,
+		"console": " warn hello "} {
 		var out bytes.Buffer
 		logger, err := NewLogger(config.LogConfig{Level: "warn", Format: format}, &out)
 		if err != nil {
@@ -142,7 +146,8 @@ func TestLoggerWritesWhereItIsTold(t *testing.T) {
 		}
 		logger.Info("quiet")
 		logger.Warn("hello", zap.Duration("wait", time.Second))
-		if got := out.String(); !strings.Contains(got, want) || strings.Contains(got, "quiet") || !strings.Contains(got, "1s") {
+		if got := out.String(); !strings.Contains(got, want) || strings.Contains(got, "quiet") ||
+			!strings.Contains(got, "1s") {
 			t.Errorf("%s: %s", format, got)
 		}
 	}

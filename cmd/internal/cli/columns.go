@@ -13,8 +13,8 @@ import (
 // mostColumnLines bounds the lines about columns above a result.
 const mostColumnLines = 12
 
-// WriteColumns says above a result what became of the columns: how many are features, and what may be surprising. more says where the full
-// table is.
+// WriteColumns writes above a result how many columns are features, and notes on the others. more
+// names the place of the full table.
 func WriteColumns(w io.Writer, columns []encoder.ColumnUse, more string) {
 	if len(columns) == 0 {
 		return
@@ -29,17 +29,21 @@ func WriteColumns(w io.Writer, columns []encoder.ColumnUse, more string) {
 	}
 }
 
-// kindWords name the kinds of features, one and several, in the order in which they are counted.
+// kindWords names the kinds of features, singular and plural, in the order in which they are
+// counted.
 var kindWords = []struct {
 	kind      encoder.Kind
 	one, many string
 }{
-	{encoder.Numeric, "number", "numbers"}, {encoder.Bool, "boolean", "booleans"}, {encoder.Category, "category", "categories"},
-	{encoder.Time, "date or time", "dates and times"}, {encoder.Clock, "time of day", "times of day"}, {encoder.Vector, "vector", "vectors"},
+	{encoder.Numeric, "number", "numbers"}, {encoder.Bool, "boolean", "booleans"}, {encoder.Category, "category",
+		"categories"},
+	{encoder.Time, "date or time", "dates and times"}, {encoder.Clock, "time of day", "times of day"}, {encoder.Vector,
+		"vector", "vectors"},
 }
 
-// SumUpColumns says in one line how many columns are features: "12 of 14 are features (9 numbers, 2 categories, 1 date or time; 41
-// dimensions)". Label, passthrough and excluded columns are not counted.
+// SumUpColumns returns the number of feature columns in one line: "12 of 14 are features (9
+// numbers, 2 categories, 1 date or time; 41 dimensions)". Label, passthrough and excluded columns
+// are not counted.
 func SumUpColumns(columns []encoder.ColumnUse) string {
 	features, leftOut, dims := 0, 0, 0
 	kinds := make(map[encoder.Kind]int)
@@ -66,13 +70,15 @@ func SumUpColumns(columns []encoder.ColumnUse) string {
 	if dims == 1 {
 		unit = "dimension"
 	}
-	return fmt.Sprintf("%d of %d are features (%s; %d %s)", features, features+leftOut, strings.Join(parts, ", "), dims, unit)
+	return fmt.Sprintf("%d of %d are features (%s; %d %s)", features, features+leftOut, strings.Join(parts, ", "), dims,
+		unit)
 }
 
-// columnNotes lists what users should know of columns: which were left out, then oddities of others.
+// columnNotes lists notes on columns for the user: first the columns left out, then oddities of
+// others.
 func columnNotes(columns []encoder.ColumnUse) []string {
 	var leftOut, reasons []string
-	odd := make(map[string][]string) // columns by what is odd
+	odd := make(map[string][]string) // columns by oddity
 	for _, c := range columns {
 		switch {
 		case c.Use == encoder.UseLeftOut:
@@ -87,7 +93,8 @@ func columnNotes(columns []encoder.ColumnUse) []string {
 	for _, reason := range reasons {
 		names, more := odd[reason], ""
 		if left := len(names) - mostColumnLines; left > 0 {
-			names, more = names[:mostColumnLines], fmt.Sprintf(" and %d more", left)
+			names = names[:mostColumnLines]
+			more = fmt.Sprintf(" and %d more", left)
 		}
 		leftOut = append(leftOut, strings.Join(names, ", ")+more+": "+reason)
 	}
@@ -107,19 +114,28 @@ func share(v float64) string {
 	return fmt.Sprintf("%.0f %%", 100*v)
 }
 
-// WriteColumnTable writes what became of each column.
+// WriteColumnTable writes the use of each column.
 func WriteColumnTable(w io.Writer, columns []encoder.ColumnUse) {
 	if len(columns) == 0 {
 		return
 	}
 	t := NewTable(w, "columns of the events: "+SumUpColumns(columns),
-		"column", "type", "use", "kind", "dims", "missing", "values", "kept", "other", "what to know")
+		"column", "type", "use", "kind", "dims", "missing", "values", "kept", "other", "note")
 	for _, c := range columns {
 		t.AppendRow([]any{
-			c.Column, c.Type, c.Use, c.Kind, blankZero(c.Dims), share(c.Missing), blankZero(c.Distinct), blankZero(c.Kept), share(c.Other), c.Reason,
+			c.Column,
+			c.Type,
+			c.Use,
+			c.Kind,
+			blankZero(c.Dims),
+			share(c.Missing),
+			blankZero(c.Distinct),
+			blankZero(c.Kept),
+			share(c.Other),
+			c.Reason,
 		})
 	}
-	t.SetColumnConfigs(wrapped("what to know", "type", "column"))
+	t.SetColumnConfigs(wrapped("note", "type", "column"))
 	t.Render()
 }
 
@@ -131,8 +147,8 @@ func blankZero[T int | int64](n T) string {
 	return fmt.Sprint(n)
 }
 
-// Columns adds to the column uses from calibration what reading the file has shown: columns that no record has, and fields that do not have
-// their column's type.
+// Columns merges the column uses of calibration with findings from reading the file: columns that
+// records cannot hold, and fields whose values do not have their column's type.
 func (r *RowFile) Columns(known []encoder.ColumnUse) []encoder.ColumnUse {
 	all := slices.Clone(known)
 	at := make(map[string]int, len(all))
@@ -150,12 +166,13 @@ func (r *RowFile) Columns(known []encoder.ColumnUse) []encoder.ColumnUse {
 		}
 	}
 	for _, left := range r.leftOut {
-		all = append(all, encoder.ColumnUse{Column: left.Column, Type: left.Type, Use: encoder.UseLeftOut, Reason: unreadableType(left)})
+		all = append(all,
+			encoder.ColumnUse{Column: left.Column, Type: left.Type, Use: encoder.UseLeftOut, Reason: unreadableType(left)})
 	}
 	return all
 }
 
-// decimalCommas is what is said of a column whose numbers have them.
+// decimalCommas is the note on a column of numbers with decimal commas.
 const decimalCommas = "numbers with decimal commas"
 
 // joined joins two notes, either of which may be empty.
@@ -166,10 +183,11 @@ func joined(a, b string) string {
 	return a + "; " + b
 }
 
-// unreadableType is why a column that no record has was left out.
-func unreadableType(left files.LeftOut) string { return "type " + left.Type + " is not read" }
+// unreadableType returns the reason for leaving out a column of an unsupported type.
+func unreadableType(left files.LeftOut) string { return "type " + left.Type + " is not supported" }
 
-// Notes says what reading the file has shown of its columns so far, for results that say nothing else about them.
+// Notes returns notes on the columns of the file from what was read so far, for results without a
+// column table.
 func (r *RowFile) Notes() []string {
 	var notes []string
 	for _, left := range r.leftOut {

@@ -15,7 +15,8 @@ func someColumns() []encoder.ColumnUse {
 		{Column: "id", Type: "int64", Use: encoder.UseLeftOut, Reason: "it looks like an identifier"},
 		{Column: "age", Type: "int64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 2, Missing: 0.049},
 		{Column: "sum", Type: "float64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 1, Missing: 0.0004},
-		{Column: "city", Type: "utf8", Use: encoder.UseFeature, Kind: encoder.Category, Dims: 51, Missing: 0.25, Distinct: 300, Kept: 50, Other: 0.3, Reason: "the 50 commonest of 300 values"},
+		{Column: "city", Type: "utf8", Use: encoder.UseFeature, Kind: encoder.Category, Dims: 51, Missing: 0.25,
+			Distinct: 300, Kept: 50, Other: 0.3, Reason: "the 50 commonest of 300 values"},
 		{Column: "town", Type: "utf8", Use: encoder.UsePassthrough, Reason: "the 50 commonest of 300 values"},
 		{Column: "day", Type: "date32", Use: encoder.UseFeature, Kind: encoder.Time, Dims: 5},
 		{Column: "key", Type: "utf8", Use: encoder.UsePassthrough},
@@ -41,11 +42,14 @@ func TestColumnsAboveAResult(t *testing.T) {
 
 	var many []encoder.ColumnUse
 	for i := range 30 {
-		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("c", i), Use: encoder.UseLeftOut, Reason: "text", Missing: 0.5})
-		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("d", i), Use: encoder.UseFeature, Kind: encoder.Bool, Dims: 1, Missing: 0.5})
+		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("c",
+			i), Use: encoder.UseLeftOut, Reason: "text", Missing: 0.5})
+		many = append(many, encoder.ColumnUse{Column: fmt.Sprint("d",
+			i), Use: encoder.UseFeature, Kind: encoder.Bool, Dims: 1, Missing: 0.5})
 	}
 	WriteColumns(&b, many, "look there")
-	if lines := strings.Split(b.String(), "\n"); len(lines) != mostColumnLines+3 || lines[mostColumnLines+1] != "  and 18 more: look there" {
+	if lines := strings.Split(b.String(), "\n"); len(lines) != mostColumnLines+3 ||
+		lines[mostColumnLines+1] != "  and 18 more: look there" {
 		t.Errorf("of many columns:\n%s", b.String())
 	}
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// RunStages runs the named stages on the configured brokers until the command is told to stop. Meanwhile it serves their health, metrics and
-// mounts. Then it logs the counters of the process, and prints them if asJSON is set.
+// RunStages runs the named stages on the configured brokers until the command is stopped. Meanwhile
+// it serves their health, metrics and mounts. At the end it logs the counters of the process, and
+// prints them if asJSON is set.
 func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool, mounts ...Mount) error {
 	if err := loaded.Stages.CheckStages(names); err != nil {
 		return Usagef("%w", err)
@@ -43,7 +44,8 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	}
 	defer end()
 	defer whenStopped(c.Context(), func() {
-		runtime.Logger.Info("told to stop: finishing the work in hand", zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
+		runtime.Logger.Info("shutting down; finishing work in progress",
+			zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
 	})()
 	ended := runUntilStopped(c.Context(), shutdownBound(loaded), func(ctx context.Context) error {
 		return runtime.Run(ctx, names...)
@@ -59,7 +61,8 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	return ended
 }
 
-// limitKernel sets the configured arithmetic if the process runs stages whose results depend on it. Other processes keep the fast one.
+// limitKernel sets the configured arithmetic if the process runs stages whose results depend on it.
+// Other processes keep the fastest one.
 func limitKernel(loaded *config.Config, names []string) {
 	explores := slices.ContainsFunc(names, func(name string) bool {
 		return name == meter.StageCalibrate || name == meter.StageSubsample || name == meter.StageSelect
@@ -69,8 +72,9 @@ func limitKernel(loaded *config.Config, names []string) {
 	}
 }
 
-// ConnectOnce returns the runtime of a one-shot command on the configured brokers. On a terminal its log is written as text, whatever is
-// configured. The second value closes the connections and flushes the log.
+// ConnectOnce returns the process of a one-shot command, connected to the configured brokers. On a
+// terminal its log is text regardless of the configuration. The second value closes the connections
+// and flushes the log.
 func ConnectOnce(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), error) {
 	if isTerminal(c.ErrOrStderr()) {
 		loaded.Log.Format = config.LogConsole
@@ -103,7 +107,7 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), 
 	}
 	return runtime, func() {
 		endTraces()
-		within(shutdownSlack, func() { _ = client.Close() }) // it waits for stages, which may still run
+		within(shutdownSlack, func() { _ = client.Close() }) // waits for stages, which may still run
 		_ = logger.Sync()                                    // standard error cannot always be synced
 	}, nil
 }

@@ -10,12 +10,17 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// Explore runs the configured exploration over a file, without the rows that a split holds out unless it is nil. The lineage of the set includes what reading the file has shown of its columns.
-func (r *RowFile) Explore(ctx context.Context, loaded *config.Config, split *train.FileSplit) (*offline.Explored, error) {
+// Explore runs the configured exploration over a file, without the rows that split holds out. split
+// may be nil. The lineage of the set includes findings on the columns from reading the file.
+func (r *RowFile) Explore(
+	ctx context.Context,
+	loaded *config.Config,
+	split *train.FileSplit,
+) (*offline.Explored, error) {
 	if err := r.Complete(&loaded.Stages.Events); err != nil {
 		return nil, err
 	}
-	loaded.Stages.Topics.Events = r.path // in place of the topic in the lineage
+	loaded.Stages.Topics.Events = r.path // stands for the topic in the lineage
 	rows := r.Rows("exploring " + r.path)
 	if split != nil {
 		rows = offline.Without(split, rows)

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// FileFlags say how to read a file of rows.
+// FileFlags configure how a file of rows is read.
 type FileFlags struct {
 	Format     string
 	NoHeader   bool
@@ -19,10 +19,13 @@ type FileFlags struct {
 
 // Add defines the flags on a command.
 func (f *FileFlags) Add(c *cobra.Command) {
-	c.Flags().StringVar(&f.Format, "format", "", strings.Join(files.Formats(), ", ")+"; empty = by the file's extension (.gz is looked through)")
+	c.Flags().StringVar(&f.Format, "format", "",
+		strings.Join(files.Formats(), ", ")+"; empty = by the file's extension, ignoring .gz")
 	c.Flags().BoolVar(&f.NoHeader, "no-header", false, "csv without a header line: columns are named f0, f1, ...")
-	c.Flags().StringVar(&f.Delimiter, "delimiter", "", `csv field separator, one character or \t; empty = comma`)
-	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil, `csv fields that mean "missing"; default the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
+	c.Flags().StringVar(&f.Delimiter, "delimiter", "",
+		`csv field separator, one character or \t; empty = comma`)
+	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil,
+		`csv fields that mean "missing"; default = the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
 }
 
 // options returns the reader's options.

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// setHelp lets the help of a command and those below it list flags in the order of their definition, wrapped.
+// setHelp makes the help of a command and its subcommands list flags in the order of their
+// definition, wrapped.
 func setHelp(c *cobra.Command) {
 	c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 120"))
 	inOrder(c)

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// hintFor says what to do about an error, if that is known.
+// hintFor returns advice for an error, empty if there is none.
 func hintFor(c *cobra.Command, err error) string {
 	var faults config.Faults
 	switch {
@@ -21,18 +21,21 @@ func hintFor(c *cobra.Command, err error) string {
 	case isUsage(err):
 		return fmt.Sprintf("run `%s --help` for its flags and an example", c.CommandPath())
 	case errors.Is(err, pipeline.ErrUnknownTopic):
-		return "is pipeline.name right? `featurizer topics create` with the same configuration creates what is missing"
+		return "check pipeline.name; `featurizer topics create` with the same configuration creates missing topics"
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "something else listens there: choose another port; port 0 takes any that is free"
+		return "another process listens there; choose another port, or port 0 for any free port"
 	case isUnreachable(err):
-		return "is Kafka running, and does kafka.brokers name it? `featurizer broker` starts a small one on this machine, to try things out"
+		return "check that Kafka is running and that kafka.brokers names it; " +
+			"`featurizer broker` starts a small one on this machine for trials"
 	}
 	return ""
 }
 
-// isUnreachable reports whether nothing answers at a broker's address: no name, no route, refused, or nothing in time.
+// isUnreachable reports whether a broker cannot be reached: its name does not resolve, there is no
+// route, the connection is refused, or it times out.
 func isUnreachable(err error) bool {
 	var lookup *net.DNSError
-	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ETIMEDOUT) ||
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EHOSTUNREACH) ||
+		errors.Is(err, syscall.ETIMEDOUT) ||
 		errors.As(err, &lookup)
 }

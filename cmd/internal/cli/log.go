@@ -12,8 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// Of equal messages within a second the first sampledFirst are logged, then one in sampledThereafter: one message for
-// each record of a broken stream would bury the others.
+// Of equal messages within a second the first sampledFirst are logged, then one in
+// sampledThereafter. Otherwise one message for each record of a broken stream would bury the
+// others.
 const sampledFirst, sampledThereafter = 100, 100
 
 // NewLogger returns the logger that a configuration describes, writing to w.

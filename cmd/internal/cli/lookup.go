@@ -9,15 +9,15 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 )
 
-// How long a topic may be unknown before it counts as missing, and how often it is looked up meanwhile: a new one reaches the brokers
-// one by one.
+// How long a topic may be unknown before it counts as missing, and how often it is looked up
+// meanwhile: a new topic reaches the brokers one by one.
 const (
 	unknownFor   = time.Second
 	unknownEvery = 200 * time.Millisecond
 )
 
-// LookUp waits for the brokers until ctx ends and returns an error once a topic is known to be missing. One-shot commands call it
-// first, because the stages would wait for the topic.
+// LookUp waits for the brokers until ctx ends, and returns an error as soon as a topic is known to
+// be missing. One-shot commands call it first, because the stages would wait for the topic.
 func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, r.Logger, "look up topic "+topic, func() error { return isThere(ctx, r.Broker, topic) })

@@ -19,8 +19,8 @@ import (
 const (
 	ExitOK          = 0
 	ExitFailure     = 1
-	ExitUsage       = 2   // the command line or the configuration is wrong
-	ExitUnfinished  = 3   // a service that was told to stop did not finish its work in time
+	ExitUsage       = 2   // wrong command line or configuration
+	ExitUnfinished  = 3   // a service did not finish its work in time after a signal to stop
 	ExitInterrupted = 130 // 128 + SIGINT: a signal interrupted the command
 )
 
@@ -33,8 +33,8 @@ func (e *UsageError) Unwrap() error { return e.Err }
 // Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
-// Main runs a command with the process's arguments and exits with its code. The first interrupt or termination signal
-// ends the command's context, a second one the process.
+// Main runs a command with the process's arguments and exits with its code. The first interrupt or
+// termination signal ends the command's context, a second one the process.
 func Main(root *cobra.Command) {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)

@@ -11,11 +11,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// MappingFlags are the flags of commands that write what they make of the rows of a file to another.
+// MappingFlags are the flags of commands that map the rows of a file to another file.
 type MappingFlags struct {
 	Out          string
 	JSON         bool
-	Notes        []string // on the rows, once they are mapped
+	Notes        []string // on the rows; set after mapping
 	data, format string
 	files        FileFlags
 }
@@ -29,17 +29,23 @@ func (f *MappingFlags) Add(c *cobra.Command) {
 	JSONFlag(c, &f.JSON)
 }
 
-// Check reports what is missing before the work; file is that of the required flag, others are read as well.
+// Check reports missing required flags before the work, and an output that is also an input. file
+// is the value of the required flag; others are further input files.
 func (f *MappingFlags) Check(flag, file string, others ...string) error {
 	if file == "" || f.data == "" || f.Out == "" {
-		return Usagef("--%s, --data and --out are needed", flag)
+		return Usagef("--%s, --data and --out are required", flag)
 	}
 	return CheckOut(f.Out, append(others, file, f.data)...)
 }
 
-// Map writes the output, which appears only when it is complete. The mapper is that of a feature set or a model, as fits says; passthrough
-// are columns that the rows must have.
-func (f *MappingFlags) Map(c *cobra.Command, mapper *featurize.FileMapper, doing, fits string, passthrough ...string) (counts meter.FeaturizeCounts, err error) {
+// Map writes the output file, which appears only when it is complete. fits names the mapper's
+// feature set or model in errors; passthrough lists columns that the rows must have.
+func (f *MappingFlags) Map(
+	c *cobra.Command,
+	mapper *featurize.FileMapper,
+	doing, fits string,
+	passthrough ...string,
+) (counts meter.FeaturizeCounts, err error) {
 	bar := NewProgress(c, f.JSON)
 	defer bar.Done()
 	rows, err := f.files.OpenFor(f.data, mapper.Encoder(), bar)
@@ -48,7 +54,7 @@ func (f *MappingFlags) Map(c *cobra.Command, mapper *featurize.FileMapper, doing
 	}
 	defer rows.Close()
 	if err := mapper.Check(rows.Schema()); err != nil {
-		return counts, fmt.Errorf("%s does not go with the %s: %w", f.data, fits, err)
+		return counts, fmt.Errorf("%s does not fit the %s: %w", f.data, fits, err)
 	}
 	for _, name := range passthrough {
 		if !rows.Schema().HasField(name) {
@@ -63,7 +69,8 @@ func (f *MappingFlags) Map(c *cobra.Command, mapper *featurize.FileMapper, doing
 	if err != nil {
 		return counts, err
 	}
-	if counts, err = mapper.Map(c.Context(), rows.Rows(doing+" "+f.data), schema, out); err != nil {
+	counts, err = mapper.Map(c.Context(), rows.Rows(doing+" "+f.data), schema, out)
+	if err != nil {
 		return counts, errors.Join(fmt.Errorf("%s %s: %w", doing, f.data, err), out.Discard())
 	}
 	f.Notes = append(rows.Notes(), mapper.Notes...)

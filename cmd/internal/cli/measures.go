@@ -11,14 +11,15 @@ import (
 
 // PaperFlag adds the flag --paper.
 func PaperFlag(c *cobra.Command, paper *bool) {
-	c.Flags().BoolVar(paper, "paper", false, "also show the paper's measure for regressions, the relative squared error; it depends on where the zero of the label is")
+	c.Flags().BoolVar(paper, "paper", false, "also show the paper's measure for regressions, "+
+		"the relative squared error, which depends on the zero point of the label")
 }
 
-// recallsShown is how many classes are listed at most.
+// recallsShown is the maximum number of classes listed.
 const recallsShown = 10
 
-// AddMeasures adds what a model is worth on rows that it was not fitted on. The paper's relative squared error, which depends on
-// the label's zero, is added only if paper is set.
+// AddMeasures adds the measures of a model on rows that it was not fitted on. The paper's relative
+// squared error, which depends on the label's zero point, is added only if paper is set.
 func AddMeasures(t Facts, m *training.Measures, paper bool) {
 	beside(t, "misclassification", "%.2f %%", m.Misclassification, m.ConstantError)
 	beside(t, "log loss", "%.4f", m.LogLoss, m.ConstantLogLoss)
@@ -56,7 +57,7 @@ func AddByClass(t Facts, m *training.Measures) {
 	}
 }
 
-// beside adds a figure with the same figure of a constant.
+// beside adds a figure of the model next to the figure of a constant prediction.
 func beside(t Facts, name, format string, value, constant *float64) {
 	switch {
 	case value == nil:

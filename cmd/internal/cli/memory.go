@@ -7,7 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/memlimit"
 )
 
-// limitMemory sets the soft limit of the Go runtime from the configuration, the environment or the container.
+// limitMemory sets the soft memory limit of the Go runtime from the configuration, the environment
+// or the container.
 func limitMemory(loaded *config.Config) error {
 	limit, err := memlimit.Find(loaded.Memory.Limit)
 	if err != nil {
@@ -17,11 +18,14 @@ func limitMemory(loaded *config.Config) error {
 	return nil
 }
 
-// logMemory logs what a service may take and might need, and warns if the container gives less.
+// logMemory logs the memory limit and the worst-case need of a service, and warns if the
+// container's limit is smaller.
 func logMemory(logger *zap.Logger, plan config.MemoryPlan) {
 	logger.Info("memory", zap.Int64("limit_bytes", plan.Limit), zap.String("source", plan.Source),
-		zap.Int64("soft_limit_bytes", plan.Soft), zap.Int64("worst_case_bytes", plan.Bytes), zap.Int("partitions", plan.Partitions))
+		zap.Int64("soft_limit_bytes", plan.Soft),
+		zap.Int64("worst_case_bytes", plan.Bytes),
+		zap.Int("partitions", plan.Partitions))
 	if over := plan.Over(); over != "" {
-		logger.Warn("memory may not suffice in the worst case", zap.String("detail", over))
+		logger.Warn("worst-case memory need exceeds the limit", zap.String("detail", over))
 	}
 }

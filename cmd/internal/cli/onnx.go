@@ -18,18 +18,18 @@ type ONNXFlags struct{ path, missingText string }
 // Add defines the flags on a command.
 func (f *ONNXFlags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&f.path, "onnx", "", "file to write (required)")
-	c.Flags().StringVar(&f.missingText, "missing-text", "", "text that stands for a missing value in string inputs")
+	c.Flags().StringVar(&f.missingText, "missing-text", "", "substitute for a missing value in string inputs")
 }
 
-// Check reports, before the work, if the file could not be written.
+// Check reports before the work if the file cannot be written.
 func (f *ONNXFlags) Check() error {
 	if f.path == "" {
-		return Usagef("--onnx is needed: the file to write")
+		return Usagef("--onnx is required: the file to write")
 	}
 	return files.CheckTarget(f.path)
 }
 
-// onnxSummary describes an export for machines.
+// onnxSummary is the JSON description of an export.
 type onnxSummary struct {
 	FeatureSet string        `json:"feature_set"`
 	Model      string        `json:"model,omitempty"`
@@ -39,17 +39,27 @@ type onnxSummary struct {
 	Outputs    []onnx.Output `json:"outputs"`
 }
 
-// Write writes the file and prints what is in it. model is nil for a set alone.
+// Write writes the file and prints its contents. model is nil for a feature set alone.
 func (f *ONNXFlags) Write(c *cobra.Command, set *wire.FeatureSet, model *wire.Model, asJSON bool) error {
 	build := BuildOf(c.Root().Name())
-	file, err := onnx.Encode(set, model, onnx.Options{MissingText: f.missingText, Program: "eerf " + build.Program, Version: build.Version})
+	file, err := onnx.Encode(set, model, onnx.Options{
+		MissingText: f.missingText,
+		Program:     "eerf " + build.Program,
+		Version:     build.Version,
+	})
 	if err != nil {
 		return err
 	}
 	if err := files.WriteWhole(f.path, file.Bytes); err != nil {
 		return err
 	}
-	summary := onnxSummary{FeatureSet: set.ID(), Out: f.path, Bytes: len(file.Bytes), Inputs: file.Inputs, Outputs: file.Outputs}
+	summary := onnxSummary{
+		FeatureSet: set.ID(),
+		Out:        f.path,
+		Bytes:      len(file.Bytes),
+		Inputs:     file.Inputs,
+		Outputs:    file.Outputs,
+	}
 	if model != nil {
 		summary.Model = wire.ModelID(model)
 	}
@@ -60,7 +70,7 @@ func (f *ONNXFlags) Write(c *cobra.Command, set *wire.FeatureSet, model *wire.Mo
 	return nil
 }
 
-// printONNX prints what was written as text.
+// printONNX prints the summary as text.
 func printONNX(w io.Writer, s onnxSummary) {
 	what := "feature set " + s.FeatureSet
 	if s.Model != "" {

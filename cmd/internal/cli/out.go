@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/files"
 )
 
-// CheckOut reports, before the work, if the file of --out could not be written or is one of the input files. An empty path is
-// ignored.
+// CheckOut reports before the work if the file of --out cannot be written or is one of the input
+// files. An empty path is ignored.
 func CheckOut(out string, read ...string) error {
 	if out == "" {
 		return nil
@@ -15,7 +15,7 @@ func CheckOut(out string, read ...string) error {
 	if info, err := os.Stat(out); err == nil {
 		for _, path := range read {
 			if other, err := os.Stat(path); err == nil && os.SameFile(info, other) {
-				return Usagef("--out %s is a file that is read: give another name", out)
+				return Usagef("--out %s is also an input file; choose another name", out)
 			}
 		}
 	}

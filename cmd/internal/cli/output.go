@@ -71,7 +71,7 @@ func (f Facts) Add(name, format string, args ...any) {
 	f.table.AppendRow([]any{name, fmt.Sprintf(format, args...)})
 }
 
-// Line draws a line below the present rows.
+// Line draws a line below the rows added so far.
 func (f Facts) Line() { f.table.AppendSeparator() }
 
 // Render writes the table.

@@ -10,14 +10,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress is a line on a terminal that says what long work is doing and how far it is; elsewhere it is silent. Only one goroutine at
-// a time may use it.
+// Progress is a line on a terminal that names a long operation and its progress; elsewhere it is
+// silent. Only one goroutine at a time may use it.
 type Progress struct {
 	out  io.Writer // nil = silent
-	line string    // what the terminal shows
+	line string    // currently shown
 }
 
-// NewProgress returns progress on the command's error stream, if that is a terminal and quiet is false.
+// NewProgress returns progress on the command's error stream, if that is a terminal and quiet is
+// false.
 func NewProgress(c *cobra.Command, quiet bool) *Progress {
 	if out := c.ErrOrStderr(); !quiet && isTerminal(out) {
 		return &Progress{out: out}
@@ -30,10 +31,10 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// emptyLine goes to the start of a terminal's line and erases it.
+// emptyLine returns to the start of the terminal's line and erases it.
 const emptyLine = "\r\x1b[K"
 
-// Show says what is being done and how far it is; a total of 0 or less is unknown.
+// Show names the operation and its progress; a total of 0 or less is unknown.
 func (p *Progress) Show(what string, done, total int64) {
 	line := what
 	if total > 0 {
@@ -46,7 +47,7 @@ func (p *Progress) Show(what string, done, total int64) {
 	fmt.Fprint(p.out, emptyLine, text.Snip(line, Width(p.out)-1, "…"))
 }
 
-// Done removes the line. It may be called again, and Show may follow.
+// Done removes the line. It may be called repeatedly, and Show may follow.
 func (p *Progress) Done() {
 	if p.line != "" {
 		fmt.Fprint(p.out, emptyLine)

@@ -14,14 +14,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// RowFile is a file of rows whose columns are known. It may be read several times; the column types are found once.
+// RowFile is a file of rows with known columns. It may be read several times; the column types are
+// inferred once.
 type RowFile struct {
 	path    string
 	options files.Options
 	schema  *arrow.Schema
 	leftOut []files.LeftOut
-	bad     []files.BadFields // of the whole file if its types were found, else of what was read
-	first   *files.Reader     // opened to see the columns; the first read takes it; then nil
+	bad     []files.BadFields // of the whole file if its types were inferred, else of the rows read
+	first   *files.Reader     // opened to find the columns; used by the first read, then nil
 	bar     *Progress
 }
 
@@ -35,8 +36,8 @@ func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, e
 	return openRows(path, o, bar)
 }
 
-// OpenFor is Open for rows to encode. A column of strings, such as house numbers, does not become numeric because this file has only
-// numbers in it.
+// OpenFor is Open for rows to encode. A column of strings, such as house numbers, does not become
+// numeric if this file only has numbers in it.
 func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*RowFile, error) {
 	o, err := f.options()
 	if err != nil {
@@ -59,12 +60,16 @@ func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*
 	return openRows(path, o, bar)
 }
 
-// typesFor returns the types that an encoder's columns must have. Categories are texts. Numbers and booleans that were found to be
-// texts, because the file has no values of them or a slip among few, keep their type.
+// typesFor returns the types that an encoder's columns must have. Categories are text. Numbers and
+// booleans that were inferred as text, because the file has no values of them or a few slips, keep
+// their type.
 func typesFor(enc *encoder.Encoder, found *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
 	add := func(name string, kind encoder.Kind) {
-		to := map[encoder.Kind]arrow.DataType{encoder.Numeric: arrow.PrimitiveTypes.Float64, encoder.Bool: arrow.FixedWidthTypes.Boolean}[kind]
+		to := map[encoder.Kind]arrow.DataType{
+			encoder.Numeric: arrow.PrimitiveTypes.Float64,
+			encoder.Bool:    arrow.FixedWidthTypes.Boolean,
+		}[kind]
 		switch {
 		case kind == encoder.Category:
 			to = arrow.BinaryTypes.String
@@ -91,7 +96,7 @@ func isText(schema *arrow.Schema, name string) bool {
 }
 
 func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
-	o.Scan = func(done, total int64) { bar.Show("looking through "+path, done, total) }
+	o.Scan = func(done, total int64) { bar.Show("scanning "+path, done, total) }
 	reader, err := files.Open(path, o)
 	if errors.Is(err, files.ErrNoFormat) {
 		return nil, Usagef("%w with --format", err)
@@ -108,7 +113,7 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	}, nil
 }
 
-// flagValue is a delimiter as --delimiter takes it from a shell.
+// flagValue returns a delimiter as a shell argument of --delimiter.
 func flagValue(delimiter rune) string {
 	if delimiter == '\t' {
 		return `'\t'`
@@ -116,13 +121,13 @@ func flagValue(delimiter rune) string {
 	return "'" + string(delimiter) + "'"
 }
 
-// Like opens another file with this one's column types: test rows for training rows.
+// Like opens another file with this file's column types: test rows for training rows.
 func (r *RowFile) Like(path string) (*RowFile, error) {
 	o := r.options
 	return openRows(path, o, r.bar)
 }
 
-// Close frees the file if nobody has read it.
+// Close frees the file if it was never read.
 func (r *RowFile) Close() {
 	if r.first != nil {
 		_ = r.first.Close() // read only
@@ -133,14 +138,16 @@ func (r *RowFile) Close() {
 // Schema is the schema of the rows.
 func (r *RowFile) Schema() *arrow.Schema { return r.schema }
 
-// Rows returns a function that opens the file from its start; what says what the rows are read for.
+// Rows returns a function that opens the file from its start; what names the operation in the
+// progress bar.
 func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 	return func() (events.RowReader, error) {
 		reader := r.first
 		r.first = nil
 		if reader == nil {
 			var err error
-			if reader, err = files.Open(r.path, r.options); err != nil {
+			reader, err = files.Open(r.path, r.options)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -148,14 +155,14 @@ func (r *RowFile) Rows(what string) func() (events.RowReader, error) {
 	}
 }
 
-// watched reads a file's rows, moves the progress bar, and records bad fields.
+// watched reads a file's rows, moves the progress bar and records bad fields.
 type watched struct {
 	*files.Reader
 	file *RowFile
 	what string
 }
 
-// Next also moves the bar.
+// Next returns the next batch and moves the bar.
 func (w *watched) Next() (arrow.Record, error) {
 	done, total := w.Reader.Progress()
 	w.file.bar.Show(w.what, done, total)
@@ -166,11 +173,12 @@ func (w *watched) Next() (arrow.Record, error) {
 	return rec, err
 }
 
-// Complete checks that there is a label, and that the file has the columns that the configuration
-// names. In a stream a column may come later; in a file a missing one is a mistake.
+// Complete checks that a label is set, and that the file has the columns that the configuration
+// names. In a stream a column may appear later; in a file a missing column is a mistake.
 func (r *RowFile) Complete(events *events.Config) error {
 	if len(events.Label) == 0 {
-		return Usagef("--label is needed: the name of the column to predict; the columns of %s are %s%s", r.path, r.columns(), r.headerHint())
+		return Usagef("--label is required: the name of the column to predict; the columns of %s are %s%s",
+			r.path, r.columns(), r.headerHint())
 	}
 	return r.Check(events)
 }
@@ -182,7 +190,11 @@ func (r *RowFile) Check(events *events.Config) error {
 		key   string
 		names []string
 	}{
-		{"label", events.Label}, {"features", events.Features}, {"include", events.Include}, {"exclude", events.Exclude}, {"passthrough", events.Passthrough},
+		{"label", events.Label},
+		{"features", events.Features},
+		{"include", events.Include},
+		{"exclude", events.Exclude},
+		{"passthrough", events.Passthrough},
 	} {
 		for _, name := range use.names {
 			if !r.schema.HasField(name) {
@@ -193,17 +205,19 @@ func (r *RowFile) Check(events *events.Config) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return Usagef("%s has no column %s; its columns are %s%s", r.path, strings.Join(faults, ", "), r.columns(), r.headerHint())
+	return Usagef("%s has no column %s; its columns are %s%s", r.path, strings.Join(faults, ", "), r.columns(),
+		r.headerHint())
 }
 
-// headerHint says what to do if the first line of a text file looks like a row because a name is a number.
+// headerHint advises --no-header if the first line of a text file looks like a row because a name
+// is a number.
 func (r *RowFile) headerHint() string {
 	if r.options.NoHeader || !r.isCSV() {
 		return ""
 	}
 	for _, field := range r.schema.Fields() {
 		if _, err := strconv.ParseFloat(field.Name, 64); err == nil {
-			return "; if that is a row, add --no-header: then the columns are f0, f1, ..."
+			return "; if that is a row, add --no-header, which names the columns f0, f1, ..."
 		}
 	}
 	return ""
@@ -212,7 +226,7 @@ func (r *RowFile) headerHint() string {
 // isCSV reports whether the file is read as CSV.
 func (r *RowFile) isCSV() bool { return r.options.FormatOf(r.path) == files.FormatCSV }
 
-// mostColumns is how many columns an error lists at most.
+// mostColumns is the maximum number of columns that an error lists.
 const mostColumns = 40
 
 func (r *RowFile) columns() string {

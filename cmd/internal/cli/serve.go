@@ -19,17 +19,17 @@ import (
 	"github.com/eerf-stream/eerf/telemetry"
 )
 
-// Service is a process that runs stages, for the handlers that show it over HTTP.
+// Service is a running process, for the handlers that show it over HTTP.
 type Service struct {
 	Process *stages.Process
 	Config  *config.Config
 	Stages  []string // the stages that it runs
 	Build   Build
-	// Ready, unless nil, returns the conditions, in place of those of stages.
+	// Ready, unless nil, replaces the conditions of the stages.
 	Ready func() []admin.Condition
 }
 
-// Conditions returns what must hold for the service to do its work. It asks the broker.
+// Conditions returns the conditions under which the service can do its work. It queries the broker.
 func (s Service) Conditions(ctx context.Context) []admin.Condition {
 	if s.Ready != nil {
 		return s.Ready()
@@ -41,13 +41,14 @@ func (s Service) Conditions(ctx context.Context) []admin.Condition {
 	return shown
 }
 
-// Mount adds handlers to the HTTP server of a service, beside those of package admin. It returns a function to call once the
-// server has ended, or nil.
+// Mount adds handlers to the HTTP server of a service, next to those of package admin. It returns a
+// function to call after the server has ended, or nil.
 type Mount func(mux *http.ServeMux, service Service) (end func())
 
-// startAdmin starts the HTTP server of a process that runs stages, if one is configured, and returns what ends it. Once ctx ends,
-// the process is not ready. If the default address is taken, for instance by another process of this project on a laptop, it logs
-// that and the process runs without a server. A configured address must be free.
+// startAdmin starts the HTTP server of a process that runs stages, if one is configured, and
+// returns a function that ends it. Once ctx ends, the process is not ready. If the default address
+// is taken, for instance by another process of this project on a laptop, the process logs that and
+// runs without a server. A configured address must be free.
 func startAdmin(ctx context.Context, plan config.MemoryPlan, service Service, mounts []Mount) (end func(), err error) {
 	logger, listen := service.Process.Logger, service.Config.Admin.Listen
 	if listen == "" {
@@ -69,7 +70,8 @@ func startAdmin(ctx context.Context, plan config.MemoryPlan, service Service, mo
 	}
 	server, err := admin.Start(options)
 	if errors.Is(err, syscall.EADDRINUSE) && listen == config.DefaultListen {
-		logger.Warn("the default address is taken: no serving health, metrics and configuration; set admin.listen", zap.String("listen", listen))
+		logger.Warn("default admin address is taken; not serving health, metrics and status page (set admin.listen)",
+			zap.String("listen", listen))
 		return func() {}, nil
 	}
 	if err != nil {
@@ -100,7 +102,8 @@ func adminOptions(plan config.MemoryPlan, s Service) admin.Options {
 	}
 }
 
-// rejoinTime is how long joining a group again may take: until the last member has finished its work or was given up.
+// rejoinTime bounds how long a group takes to rebalance: until the last member has finished its
+// work or was removed.
 func rejoinTime(c kafka.Config) time.Duration {
 	defaults := kafka.DefaultConfig()
 	return cmp.Or(c.RebalanceTimeout, defaults.RebalanceTimeout) + cmp.Or(c.SessionTimeout, defaults.SessionTimeout)
@@ -109,7 +112,8 @@ func rejoinTime(c kafka.Config) time.Duration {
 // flushTimeout bounds sending the last spans.
 const flushTimeout = 5 * time.Second
 
-// trace gives the runtime a tracer if traces are configured, and returns a function that sends the last spans.
+// trace gives the runtime a tracer if traces are configured, and returns a function that sends the
+// last spans.
 func trace(ctx context.Context, loaded *config.Config, runtime *stages.Process, build Build) (end func(), err error) {
 	if loaded.Traces.Endpoint == "" {
 		return func() {}, nil
@@ -126,7 +130,7 @@ func trace(ctx context.Context, loaded *config.Config, runtime *stages.Process, 
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
-			runtime.Logger.Warn("last traces not sent", zap.Error(err))
+			runtime.Logger.Warn("last traces were not sent", zap.Error(err))
 		}
 	}, nil
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// ServeRows answers requests about rows over HTTP until the command is told to stop. It serves a pair from files or, if pair is nil, what
-// is in use on the topics.
+// ServeRows answers requests about rows over HTTP until the command is stopped. It serves a pair
+// from files or, if pair is nil, the current pair of the topics.
 func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, asJSON bool) error {
 	plan, err := loaded.CheckServing()
 	if err != nil {
@@ -71,13 +71,14 @@ func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, as
 	return group.Wait()
 }
 
-// seldom is the GC percentage of a process that serves rows. A collection delays answers by up to a few milliseconds. The heap is so small
-// that at the usual 100 a few megabytes of garbage, from some thousand requests, would start one. A memory limit starts collections
-// earlier.
+// seldom is the GC percentage of a process that serves rows. A collection delays answers by up to a
+// few milliseconds. The heap is so small that at the usual 100 a few megabytes of garbage, from
+// some thousand requests, would start one. A memory limit starts collections earlier.
 const seldom = 800
 
-// collectSeldom sets that percentage unless the environment sets one. If nothing else limits memory, the limit is what the process may need
-// at worst: nine times the size of a large pair would be more than anybody plans for.
+// collectSeldom sets that percentage unless the environment sets one. If nothing else limits
+// memory, the worst-case need becomes the limit, because a heap of nine times a large pair would be
+// more than operators plan for.
 func collectSeldom(plan config.MemoryPlan) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(seldom)
@@ -87,7 +88,8 @@ func collectSeldom(plan config.MemoryPlan) {
 	}
 }
 
-// connectRows returns the process of a service that answers requests about rows. With files it has no broker.
+// connectRows returns the process of a service that answers requests about rows. With files it has
+// no broker.
 func connectRows(c *cobra.Command, loaded *config.Config, files bool) (*stages.Process, func(), error) {
 	if !files {
 		return connect(c, loaded)
@@ -100,14 +102,24 @@ func connectRows(c *cobra.Command, loaded *config.Config, files bool) (*stages.P
 		return nil, nil, err
 	}
 	process := &stages.Process{
-		Settings: loaded.Stages, Logger: logger, Meter: meter.New(), State: state.Still(loaded.Stages.State(), state.Snapshot{}),
-		Live: live.NewFollower(nil, logger, time.Now, "", ""), // without a topic nothing is known
+		Settings: loaded.Stages,
+		Logger:   logger,
+		Meter:    meter.New(),
+		State:    state.Still(loaded.Stages.State(), state.Snapshot{}),
+		Live:     live.NewFollower(nil, logger, time.Now, "", ""), // without a topic nothing is known
 	}
 	return process, func() { _ = logger.Sync() }, nil
 }
 
 // serveHealth starts the server for health and metrics.
-func serveHealth(ctx context.Context, plan config.MemoryPlan, loaded *config.Config, runtime *stages.Process, build Build, server *rows.Server) (func(), error) {
+func serveHealth(
+	ctx context.Context,
+	plan config.MemoryPlan,
+	loaded *config.Config,
+	runtime *stages.Process,
+	build Build,
+	server *rows.Server,
+) (func(), error) {
 	return startAdmin(ctx, plan, Service{
 		Process: runtime, Config: loaded, Build: build,
 		Ready: func() []admin.Condition {
@@ -117,21 +129,26 @@ func serveHealth(ctx context.Context, plan config.MemoryPlan, loaded *config.Con
 	}, nil)
 }
 
-// followPairs follows the topics, and tries again if that fails. What is being served stays.
+// followPairs follows the topics and retries on failure. The served pair stays meanwhile.
 func followPairs(ctx context.Context, runtime *stages.Process, pairs *serve.Pairs) error {
-	err := pipeline.Try(ctx, runtime.Logger, "follow feature sets and models", func() error { return pairs.Follow(ctx, runtime.State) })
+	err := pipeline.Try(ctx, runtime.Logger, "follow feature sets and models",
+		func() error { return pairs.Follow(ctx, runtime.State) })
 	return pipeline.EndOf(ctx, err)
 }
 
-// drainRows ends a server: it reports not being ready, keeps answering for a while, and then finishes the requests under way.
+// drainRows ends a server: it reports not being ready, keeps answering for serve.drain_delay, and
+// then finishes the requests in progress.
 func drainRows(logger *zap.Logger, loaded *config.Config, server *rows.Server) error {
-	logger.Info("told to stop: requests are still taken", zap.Duration("for", loaded.Serve.DrainDelay), zap.Duration("then_finished_within", loaded.Shutdown.DrainTimeout))
+	logger.Info("shutting down; draining requests",
+		zap.Duration("accepted_for", loaded.Serve.DrainDelay),
+		zap.Duration("then_finished_within", loaded.Shutdown.DrainTimeout))
 	server.Stopping()
 	time.Sleep(loaded.Serve.DrainDelay)
 	ctx, cancel := context.WithTimeout(context.Background(), loaded.Shutdown.DrainTimeout)
 	defer cancel()
 	if server.Close(ctx) != nil {
-		logger.Warn("requests were cut off", zap.Duration("after", loaded.Shutdown.DrainTimeout))
+		logger.Warn("drain timeout passed; requests in progress were cut off",
+			zap.Duration("after", loaded.Shutdown.DrainTimeout))
 		return meter.ErrUnfinished
 	}
 	logger.Info("stopped")

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// ReadFeatureSet reads a feature set from its own file or from that of a model.
+// ReadFeatureSet reads a feature set from its own file or from a model's file.
 func ReadFeatureSet(path string) (*wire.FeatureSet, error) {
 	value, decoder, err := readMessages(path)
 	if err != nil {
@@ -22,7 +22,7 @@ func ReadFeatureSet(path string) (*wire.FeatureSet, error) {
 	return set, nil
 }
 
-// ReadModel reads a model from a file, with its feature set if the file has it, else nil.
+// ReadModel reads a model from a file, and its feature set if the file contains it, else nil.
 func ReadModel(path string) (*wire.Model, *wire.FeatureSet, error) {
 	value, decoder, err := readMessages(path)
 	if err != nil {
@@ -31,14 +31,16 @@ func ReadModel(path string) (*wire.Model, *wire.FeatureSet, error) {
 	model, set, err := wire.DecodeModelFile(decoder, value)
 	if err != nil {
 		if _, isSet := wire.DecodeFeatureSetFile(decoder, value); isSet == nil {
-			return nil, nil, fmt.Errorf("read model: %s holds a feature set alone, without a model; `trainer fit --data` writes models", path)
+			return nil, nil, fmt.Errorf("read model: %s contains a feature set without a model; `trainer fit --data` writes "+
+				"models",
+				path)
 		}
 		return nil, nil, fmt.Errorf("read model %s: %w", path, err)
 	}
 	return model, set, nil
 }
 
-// ReadPair reads a model and its feature set from the model's file, or from a file each.
+// ReadPair reads a model and its feature set from the model's file, or from one file each.
 func ReadPair(modelFile, setFile string) (*wire.Model, *wire.FeatureSet, error) {
 	model, set, err := ReadModel(modelFile)
 	if err != nil {
@@ -46,19 +48,22 @@ func ReadPair(modelFile, setFile string) (*wire.Model, *wire.FeatureSet, error) 
 	}
 	switch {
 	case setFile != "":
-		if set, err = ReadFeatureSet(setFile); err != nil {
+		set, err = ReadFeatureSet(setFile)
+		if err != nil {
 			return nil, nil, err
 		}
 		if err := model.CheckSet(set); err != nil {
-			return nil, nil, fmt.Errorf("%s does not go with %s: %w", modelFile, setFile, err)
+			return nil, nil, fmt.Errorf("%s does not fit %s: %w", modelFile, setFile, err)
 		}
 	case set == nil:
-		return nil, nil, Usagef("%s holds a model without its feature set %s: give that with --feature-set", modelFile, model.FeatureSetID)
+		return nil, nil, Usagef("%s contains a model without its feature set %s; name the set's file with --feature-set",
+			modelFile, model.FeatureSetID)
 	}
 	return model, set, nil
 }
 
-// readMessages reads a file of messages, with a decoder that accepts messages as long as the file.
+// readMessages reads a file of messages, and returns a decoder that accepts messages up to the size
+// of the file.
 func readMessages(path string) ([]byte, *arrowio.Decoder, error) {
 	value, err := os.ReadFile(path)
 	if err != nil {

@@ -15,7 +15,7 @@ type SettingFlags struct {
 	sets []settingFlag
 }
 
-// settingFlag is a flag, the configuration key that it sets, and its help.
+// settingFlag is a flag with its configuration key and help.
 type settingFlag struct{ name, key, help string }
 
 var explorationFlags = []settingFlag{
@@ -26,31 +26,37 @@ var explorationFlags = []settingFlag{
 	{"exclude", "events.exclude", "comma-separated columns that are not features"},
 	{"passthrough", "events.passthrough", "comma-separated columns that are copied to the output"},
 	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
-	{"clip", "events.clip", "standardized values beyond it go on as logarithms; 0 = off (the paper)"},
+	{"clip", "events.clip", "bound beyond which standardized values grow logarithmically; 0 = off (the paper)"},
 	{"map", "exploration.map", "feature map: " + strings.Join(scoring.MapCosine.Names(), ", ")},
 	{"distribution", "exploration.distribution", "sampling distribution: " + strings.Join(scoring.Gaussian.Names(), ", ")},
 	{"sigma", "exploration.sigma", "bandwidth; 0 = 50th-nearest-neighbour rule"},
 	{"criterion", "exploration.criterion", "how features are chosen: " + strings.Join(scoring.Energy.Names(), ", ")},
 	{"rounds", "exploration.rounds", "R, rounds of selection by residual"},
-	{"refine-steps", "exploration.refine_steps", "most gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"},
-	{"candidates", "exploration.candidates", "M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
+	{"refine-steps", "exploration.refine_steps",
+		"maximum number of gradient steps that move the chosen frequencies under criterion adaptive; 0 = none"},
+	{"candidates", "exploration.candidates",
+		"M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
 	{"features", "exploration.features", "M, features kept"},
-	{"sample", "exploration.sample_rate", "share of rows that is scored, in (0, 1], or auto: about exploration.sample_rows rows"},
+	{"sample", "exploration.sample_rate",
+		"share of rows that is scored, in (0, 1], or auto: about exploration.sample_rows rows"},
 	{"seed", "exploration.seed", "seed of candidates and row sampling"},
 }
 
 var trainFlags = []settingFlag{
 	{"intercept", "train.intercept", "fit an intercept; --intercept=false is the paper's setting"},
-	{"lambda-grid", "train.lambda_grid", "relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers"},
-	{"window", "train.window", "about how many of the newest rows of the features topic to train on, 0 = all; files are used whole"},
+	{"lambda-grid", "train.lambda_grid",
+		"relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers"},
+	{"window", "train.window",
+		"number of newest rows of the features topic to train on, approximately; 0 = all; files are used whole"},
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
-	{"loss", "train.loss", "auto (logistic for classes, squared for a regression), squared or logistic, which keeps rows in memory (train.row_memory)"},
+	{"loss", "train.loss", "auto (logistic for classes, squared for a regression), squared, " +
+		"or logistic, which keeps rows in memory (train.row_memory)"},
 }
 
-// AddExploration defines the most used settings of explorations.
+// AddExploration defines flags for the most used settings of explorations.
 func (s *SettingFlags) AddExploration(c *cobra.Command) { s.add(c, explorationFlags) }
 
-// AddTrain defines the most used settings of training.
+// AddTrain defines flags for the most used settings of training.
 func (s *SettingFlags) AddTrain(c *cobra.Command) { s.add(c, trainFlags) }
 
 // add defines flags. Their help names the default of the key.
@@ -77,13 +83,13 @@ func (s *SettingFlags) add(c *cobra.Command, flags []settingFlag) {
 	}
 }
 
-// settingValue is the text that a flag sets a key to; kind is its type in help.
+// settingValue is the text that a flag sets; kind names its type in help.
 type settingValue struct{ text, kind string }
 
 // String implements [pflag.Value].
 func (v *settingValue) String() string { return v.text }
 
-// Set implements [pflag.Value]. The configuration reports faulty values, all at once.
+// Set implements [pflag.Value]. The configuration later reports all invalid values at once.
 func (v *settingValue) Set(text string) error {
 	v.text = text
 	return nil
@@ -92,7 +98,7 @@ func (v *settingValue) Set(text string) error {
 // Type implements [pflag.Value].
 func (v *settingValue) Type() string { return v.kind }
 
-// valueWord is the name in help for values of a type.
+// valueWord returns the word for values of a type in help.
 func valueWord(keyType string) string {
 	switch keyType {
 	case "number", "size", "name", "duration":
@@ -116,7 +122,7 @@ func (s *SettingFlags) Names() []string {
 	return names
 }
 
-// Overrides returns what was set on the command line, by configuration key.
+// Overrides returns the values set on the command line, by configuration key.
 func (s *SettingFlags) Overrides() map[string]any {
 	set := map[string]any{}
 	for _, one := range s.sets {

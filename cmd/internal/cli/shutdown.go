@@ -14,14 +14,15 @@ import (
 // shutdownSlack is the time for an orderly end in addition to finishing work and leaving groups.
 const shutdownSlack = 2 * time.Second
 
-// shutdownBound is how long a service may take to end after it was told to stop.
+// shutdownBound is the maximum time that a service takes to end after a signal.
 func shutdownBound(loaded *config.Config) time.Duration {
 	leave := cmp.Or(loaded.Kafka.LeaveTimeout, kafka.DefaultConfig().LeaveTimeout)
 	return loaded.Shutdown.DrainTimeout + leave + shutdownSlack
 }
 
-// runUntilStopped runs a service until ctx ends, and then for at most bound. What is still running then, such as a long
-// computation, ends with the process. That loses nothing, as the process may die at any moment.
+// runUntilStopped runs a service until ctx ends, and then for at most bound. Work that still runs
+// after that, such as a long computation, ends with the process. That loses nothing, because the
+// process may die at any moment.
 func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.Context) error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx) }()
@@ -40,8 +41,8 @@ func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.
 	}
 }
 
-// whenStopped calls do once ctx has ended. The returned function cancels that, or waits if do is already running, so that
-// it never outlives the command.
+// whenStopped calls do after ctx has ended. The returned function cancels the call, or waits for it
+// if it has started, so that do never outlives the command.
 func whenStopped(ctx context.Context, do func()) (end func()) {
 	done := make(chan struct{})
 	unlink := context.AfterFunc(ctx, func() {
@@ -55,7 +56,7 @@ func whenStopped(ctx context.Context, do func()) (end func()) {
 	}
 }
 
-// within calls do and waits for it, but no longer than limit.
+// within calls do and waits for it, at most for limit.
 func within(limit time.Duration, do func()) {
 	done := make(chan struct{})
 	go func() {

@@ -35,7 +35,8 @@ func TestAServiceEndsWithinItsBound(t *testing.T) {
 					time.Sleep(c.works) // of the bubble's clock
 					return c.gives
 				})
-				if took := time.Since(began) - time.Minute; !errors.Is(err, c.want) || c.want == nil && err != nil || took != c.takes {
+				if took := time.Since(began) - time.Minute; !errors.Is(err, c.want) || c.want == nil && err != nil ||
+					took != c.takes {
 					t.Errorf("%v after %v", err, took)
 				}
 				<-time.After(time.Hour) // until the operation that hangs has ended
@@ -45,7 +46,8 @@ func TestAServiceEndsWithinItsBound(t *testing.T) {
 }
 
 func TestUnfinishedWorkHasAnExitCodeOfItsOwn(t *testing.T) {
-	if code, text := execute(context.Background(), fmt.Errorf("%w: partitions featurize 2", meter.ErrUnfinished)); code != ExitUnfinished || text == "" {
+	if code, text := execute(context.Background(),
+		fmt.Errorf("%w: partitions featurize 2", meter.ErrUnfinished)); code != ExitUnfinished || text == "" {
 		t.Errorf("exit code %d, %q", code, text)
 	}
 }

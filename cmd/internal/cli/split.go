@@ -13,17 +13,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// splitAuto stands for a split by time where a column of dates or times is sorted, otherwise a random one.
+// splitAuto selects a split by time if a column of dates or times is sorted, else a random split.
 const splitAuto = "auto"
 
-// SplitFlags say which rows of a file nothing learns from, so that errors can be measured on them.
+// SplitFlags select the rows of a file that are held out to measure errors.
 type SplitFlags struct{ by, column string }
 
-// Add defines the flags on a command; random says what a random split is there.
+// Add defines the flags on a command; random describes a random split of this command.
 func (f *SplitFlags) Add(c *cobra.Command, random string) {
-	c.Flags().StringVar(&f.by, "split", splitAuto, "rows that nothing learns from before errors are measured on them: random ("+random+
-		"), time (the last ones, in the order of the file or of --time), or auto: by time if a column of dates or times is sorted")
-	c.Flags().StringVar(&f.column, "time", "", "column of dates, times or numbers whose last rows --split time takes; empty = the order of the file")
+	c.Flags().StringVar(&f.by, "split", splitAuto, "rows held out to measure errors: random ("+random+
+		"), time (the last rows, in the order of the file or of --time), "+
+		"or auto: by time if a column of dates or times is sorted")
+	c.Flags().StringVar(&f.column, "time", "",
+		"column of dates, times or numbers that orders rows for --split time; empty = the order of the file")
 }
 
 // Names returns the names of the flags.
@@ -36,14 +38,15 @@ func (f *SplitFlags) Check() error {
 		return nil
 	case wire.SplitRandom:
 		if f.column != "" {
-			return Usagef("--time %s: only for --split time", f.column)
+			return Usagef("--time %s requires --split time", f.column)
 		}
 		return nil
 	}
-	return Usagef("--split %s: expected %s", f.by, strings.Join([]string{splitAuto, wire.SplitRandom, wire.SplitTime}, ", "))
+	return Usagef("--split %s: expected %s", f.by,
+		strings.Join([]string{splitAuto, wire.SplitRandom, wire.SplitTime}, ", "))
 }
 
-// rule returns the rule for a file that a share of the rows is held out by.
+// rule returns the rule that holds out a fraction of the rows of a file.
 func (f *SplitFlags) rule(ctx context.Context, file *RowFile, fraction float64, seed uint64) (wire.Split, error) {
 	switch {
 	case f.column != "" && !file.schema.HasField(f.column):
@@ -59,8 +62,15 @@ func (f *SplitFlags) rule(ctx context.Context, file *RowFile, fraction float64, 
 	return wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, nil
 }
 
-// Resolve returns the split of a file with this label, and a note if it was chosen because the file is sorted.
-func (f *SplitFlags) Resolve(ctx context.Context, file *RowFile, label []string, fraction float64, seed uint64) (*train.FileSplit, string, error) {
+// Resolve returns the split of a file with this label, and a note if it was chosen because the file
+// is sorted.
+func (f *SplitFlags) Resolve(
+	ctx context.Context,
+	file *RowFile,
+	label []string,
+	fraction float64,
+	seed uint64,
+) (*train.FileSplit, string, error) {
 	rule, err := f.rule(ctx, file, fraction, seed)
 	if err != nil {
 		return nil, "", err
@@ -74,10 +84,11 @@ func (f *SplitFlags) Resolve(ctx context.Context, file *RowFile, label []string,
 	if err != nil || !found {
 		return split, "", err
 	}
-	return split, fmt.Sprintf("the file is sorted by %q, so errors are those of its last rows; --split random takes rows by chance", rule.Column), nil
+	return split, fmt.Sprintf("the file is sorted by %q, so errors are measured on its last rows; "+
+		"use --split random to measure on random rows", rule.Column), nil
 }
 
-// Split returns what a rule holds out of the file.
+// Split returns the rows that a rule holds out of the file.
 func (r *RowFile) Split(ctx context.Context, rule wire.Split, label []string) (*train.FileSplit, error) {
 	split, err := offline.Split(ctx, rule, label, r.Rows("looking for the last rows of "+r.path))
 	if err != nil {

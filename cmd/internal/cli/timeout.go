@@ -16,8 +16,8 @@ func TimeoutFlag(c *cobra.Command, value *time.Duration, standard time.Duration,
 	c.Flags().DurationVar(value, "timeout", standard, help+"; 0 = never")
 }
 
-// WithTimeout runs an operation and gives up after limit; 0 means never. If a signal ended ctx, the error says so, whatever
-// the operation was waiting for.
+// WithTimeout runs an operation and gives up after limit; 0 means never. If a signal ended ctx, the
+// error is that of the signal, whatever the operation was waiting for.
 func WithTimeout(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
 	bounded, began := ctx, time.Now()
 	if limit > 0 {
@@ -37,7 +37,7 @@ func WithTimeout(ctx context.Context, limit time.Duration, do func(context.Conte
 	return err
 }
 
-// timeoutError says that an operation was given up and what it was waiting for.
+// timeoutError reports an operation that was given up, and the error that it was waiting on.
 type timeoutError struct {
 	limit time.Duration
 	err   error
@@ -45,8 +45,9 @@ type timeoutError struct {
 
 func (e *timeoutError) Error() string {
 	text := fmt.Sprintf("gave up after %s (--timeout)", duration.Text(e.limit))
-	waited := strings.TrimSuffix(e.err.Error(), context.DeadlineExceeded.Error()) // already said
-	if waited = strings.TrimSuffix(waited, ": "); waited == "" {
+	waited := strings.TrimSuffix(e.err.Error(), context.DeadlineExceeded.Error()) // repeats the timeout
+	waited = strings.TrimSuffix(waited, ": ")
+	if waited == "" {
 		return text + ": the brokers did not answer"
 	}
 	return text + ": " + waited

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// TopicFlags are the flags of commands that read topics and end.
+// TopicFlags are the flags of one-shot commands that read topics.
 type TopicFlags struct {
 	Config  ConfigFlags
 	Timeout time.Duration
@@ -26,7 +26,7 @@ func (f *TopicFlags) Add(c *cobra.Command, timeout time.Duration) {
 	JSONFlag(c, &f.JSON)
 }
 
-// Connected calls do with the runtime of a process connected to the configured brokers, within the timeout.
+// Connected calls do with a process connected to the configured brokers, within the timeout.
 func (f *TopicFlags) Connected(c *cobra.Command, do func(context.Context, *stages.Process) error) error {
 	loaded, err := f.Config.Load(nil, nil)
 	if err != nil {
@@ -40,13 +40,23 @@ func (f *TopicFlags) Connected(c *cobra.Command, do func(context.Context, *stage
 	return WithTimeout(c.Context(), f.Timeout, func(ctx context.Context) error { return do(ctx, runtime) })
 }
 
-// WithState reads topics of control to their present end and calls do with what they say. It follows them until do returns.
-func (f *TopicFlags) WithState(c *cobra.Command, do func(context.Context, *stages.Process, state.Snapshot) error, topics ...state.Topic) error {
+// WithState reads control topics to their current end and calls do with their state. It follows
+// them until do returns.
+func (f *TopicFlags) WithState(
+	c *cobra.Command,
+	do func(context.Context, *stages.Process, state.Snapshot) error,
+	topics ...state.Topic,
+) error {
 	return f.Connected(c, func(ctx context.Context, r *stages.Process) error { return ReadState(ctx, r, do, topics...) })
 }
 
-// ReadState is [TopicFlags.WithState] for a process that is connected.
-func ReadState(ctx context.Context, r *stages.Process, do func(context.Context, *stages.Process, state.Snapshot) error, topics ...state.Topic) error {
+// ReadState is [TopicFlags.WithState] for a connected process.
+func ReadState(
+	ctx context.Context,
+	r *stages.Process,
+	do func(context.Context, *stages.Process, state.Snapshot) error,
+	topics ...state.Topic,
+) error {
 	names := make([]string, len(topics))
 	for i, topic := range topics {
 		names[i] = r.Settings.State().Name(topic)
@@ -57,7 +67,8 @@ func ReadState(ctx context.Context, r *stages.Process, do func(context.Context, 
 	return r.State.During(ctx, func(ctx context.Context, now state.Snapshot) error { return do(ctx, r, now) }, topics...)
 }
 
-// Group makes a command that only holds others. Flags of a command that it does not hold are not looked at: the name is wrong.
+// Group makes a command that only holds others. For an unknown subcommand it reports the name and
+// ignores the flags.
 func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	c.FParseErrWhitelist.UnknownFlags = true
 	c.Args = func(c *cobra.Command, args []string) error {
@@ -68,7 +79,8 @@ func Group(c *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 		for i, one := range commands {
 			names[i] = one.Name()
 		}
-		return fmt.Errorf("unknown command %q for %q: it has %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+		return fmt.Errorf("unknown command %q for %q: its commands are %s", args[0], c.CommandPath(),
+			strings.Join(names, ", "))
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(commands...)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// markUsage turns errors about flags and arguments, of every command below, into usage errors.
+// markUsage turns errors about flags and arguments, of every subcommand, into usage errors.
 func markUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &UsageError{err} })
 	if check := c.Args; check != nil {
@@ -24,7 +24,7 @@ func markUsage(c *cobra.Command) {
 	}
 }
 
-// explainArgument says what an unexpected argument of a command may have been meant as.
+// explainArgument adds the likely meaning of an unexpected argument to an error.
 func explainArgument(c *cobra.Command, args []string, err error) error {
 	if len(args) == 0 || c.HasSubCommands() {
 		return err

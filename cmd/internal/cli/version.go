@@ -8,10 +8,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Set by the linker (scripts/build.sh). Without it a build reports what Go recorded of the module and its commit.
+// Set by the linker (scripts/build.sh). Without it, the build reports what Go recorded of the
+// module and its commit.
 var stampedVersion, stampedCommit, stampedDate string
 
-// Build says what a program was built from and computes with.
+// Build describes the build of a program and its arithmetic.
 type Build struct {
 	Program    string `json:"program"`
 	Version    string `json:"version"`
@@ -50,7 +51,7 @@ func BuildOf(program string) Build {
 	return b
 }
 
-// String is what --version prints after the name of the program.
+// String returns the text of --version after the name of the program.
 func (b *Build) String() string {
 	text := b.Version
 	if b.Revision != "" {
@@ -63,7 +64,8 @@ func (b *Build) String() string {
 	return text
 }
 
-// version is the stamped version, else that of the module. A checkout without tags has none; it precedes the release.
+// version returns the stamped version, else the module's. A checkout without tags has none; it
+// precedes the release.
 func version() string {
 	if stampedVersion != "" {
 		return stampedVersion

@@ -12,7 +12,7 @@ import (
 // plainWidth is the width if the output is not a terminal or its width is unknown.
 const plainWidth = 80
 
-// Width returns how many characters a line has room for.
+// Width returns the width of a line in characters.
 func Width(w io.Writer) int {
 	if file, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
@@ -22,7 +22,7 @@ func Width(w io.Writer) int {
 	return plainWidth
 }
 
-// Wrapped wraps a line between words at width; the lines after the first are indented.
+// Wrapped wraps a line between words at width and indents all lines but the first.
 func Wrapped(line string, width int, indent string) string {
 	lines := strings.Split(text.WrapSoft(line, width-len(indent)), "\n")
 	for i := range lines {

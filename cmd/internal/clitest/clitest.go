@@ -20,10 +20,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Patience bounds what a command in a test may take on a busy machine.
+// Patience bounds how long a command in a test may take on a busy machine.
 const Patience = 5 * time.Minute
 
-// Result is what a command left behind.
+// Result is the outcome of a command.
 type Result struct {
 	Args     []string
 	Code     int
@@ -69,7 +69,7 @@ func (r Result) Object(t testing.TB) Object {
 	decoder := json.NewDecoder(strings.NewReader(r.Out))
 	var o Object
 	if err := decoder.Decode(&o); err != nil {
-		t.Fatalf("%s: standard output is no JSON object: %v\n%s", strings.Join(r.Args, " "), err, r.Out)
+		t.Fatalf("%s: standard output is not a JSON object: %v\n%s", strings.Join(r.Args, " "), err, r.Out)
 	}
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
 		t.Fatalf("%s: standard output has more than one JSON value:\n%s", strings.Join(r.Args, " "), r.Out)
@@ -99,7 +99,7 @@ func (o Object) Number(t testing.TB, path string) float64 {
 	t.Helper()
 	v, ok := o.At(t, path).(float64)
 	if !ok {
-		t.Fatalf("%q is no number: %v", path, o.At(t, path))
+		t.Fatalf("%q is not a number: %v", path, o.At(t, path))
 	}
 	return v
 }
@@ -109,7 +109,7 @@ func (o Object) Text(t testing.TB, path string) string {
 	t.Helper()
 	v, ok := o.At(t, path).(string)
 	if !ok {
-		t.Fatalf("%q is no text: %v", path, o.At(t, path))
+		t.Fatalf("%q is not text: %v", path, o.At(t, path))
 	}
 	return v
 }
@@ -137,7 +137,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	defer tick.Stop()
 	for deadline := time.Now().Add(Patience); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", Patience, what)
+			t.Fatalf("did not happen within %v: %s", Patience, what)
 		}
 	}
 }
@@ -149,7 +149,10 @@ func Mixed(rows int) string {
 	b.WriteString("age,city,member,income,churned\n")
 	cities := []string{"Rome", "Oslo", "Paris", ""}
 	for i := range rows {
-		age, city, member, income := 18+i*7%60, cities[i*5%11%4], i*13%7 < 3, 900+i*31%1201
+		age := 18 + i*7%60
+		city := cities[i*5%11%4]
+		member := i*13%7 < 3
+		income := 900 + i*31%1201
 		churned := age > 45 && city == "Rome" || member && income > 1500
 		ageText := fmt.Sprint(age)
 		if i%29 == 0 {

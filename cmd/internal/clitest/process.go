@@ -26,10 +26,10 @@ type Process struct {
 	cmd       *exec.Cmd
 	out, errs output
 	ended     chan struct{}
-	address   string // of its HTTP server; empty = not known yet
+	address   string // of its HTTP server; empty if unknown
 }
 
-// output is what a process wrote. It can be read while the process runs.
+// output collects the output of a process. It can be read while the process runs.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -42,7 +42,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String is what was written so far.
+// String returns the output so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,7 +59,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	}
 	go func() {
 		defer close(p.ended)
-		_ = cmd.Wait() // the exit code is what is checked
+		_ = cmd.Wait() // the test checks the exit code
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may have ended already
@@ -68,7 +68,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Process {
 	return p
 }
 
-// Log is what the service has logged so far.
+// Log returns the log of the service so far.
 func (p *Process) Log() string { return p.errs.String() }
 
 // AwaitLog waits until the service has logged a text.

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// programs are the paths of the programs that the tests of a package have used so far, by name.
+// programs holds the paths of the programs that the tests of a package have used so far, by name.
 var programs = struct {
 	sync.Mutex
 	paths map[string]string
 }{paths: map[string]string{}}
 
-// Program returns the path of featurizer or trainer. The go command links it once for the tests of all packages, and keeps it
-// in its cache.
+// Program returns the path of featurizer or trainer. The go command links it once for the tests of all packages, and
+// keeps it in its cache.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -37,7 +37,8 @@ func Program(t testing.TB, name string) string {
 
 // build builds a tool of go.mod, unless it is in the cache.
 func build(name string) (path string, err error) {
-	root, err := printed("go", "list", "-m", "-f", "{{.Dir}}", "github.com/eerf-stream/eerf") // tests of another module too
+	// works for tests of another module, too
+	root, err := printed("go", "list", "-m", "-f", "{{.Dir}}", "github.com/eerf-stream/eerf")
 	if err != nil {
 		return "", err
 	}
@@ -46,14 +47,14 @@ func build(name string) (path string, err error) {
 		return "", err
 	}
 	defer folder.Close()
-	// Two at a time would both link, and one would run what the other one still writes.
+	// Two processes at a time would both link, and one would run the file that the other is still writing.
 	if err := lock(folder); err != nil {
 		return "", err
 	}
 	return printed("go", "tool", "-C", root, "-n", name)
 }
 
-// printed is the line that a command prints.
+// printed returns the line that a command prints.
 func printed(name string, args ...string) (string, error) {
 	out, err := exec.Command(name, args...).Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {

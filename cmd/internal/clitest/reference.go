@@ -15,13 +15,13 @@ import (
 const (
 	// referencePath is the page of the commands, relative to the tests of a program.
 	referencePath = "../../docs/cli.md"
-	// sharedFrom is the number of commands from which a flag is explained once for all of them.
+	// sharedFrom is the number of commands from which a flag is explained only once for all of them.
 	sharedFrom = 2
 	// referenceWidth wraps lines of the page.
 	referenceWidth = 120
 )
 
-// Reference compares a program's part of docs/cli.md with what its commands say of themselves, or writes it.
+// Reference compares a program's part of docs/cli.md with the help of its commands, or rewrites it.
 func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 	t.Helper()
 	page, err := os.ReadFile(referencePath)
@@ -33,7 +33,7 @@ func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 	before, rest, found := strings.Cut(string(page), begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatalf("%s has no lines %q and %q", referencePath, begin, end)
+		t.Fatalf("%s lacks the lines %q and %q", referencePath, begin, end)
 	}
 	want := []byte(before + begin + referenceOf(root(), before) + end + after)
 	if update {
@@ -43,18 +43,21 @@ func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 		return
 	}
 	if !bytes.Equal(page, want) {
-		t.Errorf("%s is out of date; rewrite it with: go test ./cmd/featurizer ./cmd/trainer -run %s -update", referencePath, t.Name())
+		t.Errorf("%s is out of date; rewrite it with: go test ./cmd/featurizer ./cmd/trainer -run %s -update", referencePath,
+			t.Name())
 	}
 }
 
-// referenceOf lists the commands of a program. Flags that several commands share are explained once, and not again if the page has
-// explained them before.
+// referenceOf lists the commands of a program. Flags that several commands share are explained once, and not at all if
+// the page has explained them before.
 func referenceOf(root *cobra.Command, before string) string {
 	commands := runnable(root)
 	used, shared := map[string]int{}, pflag.NewFlagSet("shared", pflag.ContinueOnError)
 	for _, c := range commands {
 		eachFlag(c, func(flag *pflag.Flag) {
-			if used[meaning(flag)]++; used[meaning(flag)] == sharedFrom && shared.Lookup(flag.Name) == nil && !strings.Contains(before, explained(flag)) {
+			used[meaning(flag)]++
+			if used[meaning(flag)] == sharedFrom && shared.Lookup(flag.Name) == nil &&
+				!strings.Contains(before, explained(flag)) {
 				shared.AddFlag(plainFlag(flag))
 			}
 		})
@@ -65,12 +68,14 @@ func referenceOf(root *cobra.Command, before string) string {
 	}
 	known := before + text.String()
 	for _, c := range commands {
-		fmt.Fprintf(&text, "\n### %s\n\n```text\n%s\n\n%s\n%s```\n", c.CommandPath(), c.UseLine(), strings.TrimSpace(c.Long+when(c.Long == "", c.Short+".")), flagsOf(c, known))
+		summary := strings.TrimSpace(c.Long + when(c.Long == "", c.Short+"."))
+		fmt.Fprintf(&text, "\n### %s\n\n```text\n%s\n\n%s\n%s```\n",
+			c.CommandPath(), c.UseLine(), summary, flagsOf(c, known))
 	}
 	return text.String() + "\n"
 }
 
-// runnable returns the commands that do something themselves.
+// runnable returns the commands that have an action of their own.
 func runnable(c *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	if !c.HasAvailableSubCommands() {
@@ -109,7 +114,7 @@ func flagsOf(c *cobra.Command, known string) string {
 	return text
 }
 
-// eachFlag calls do for the flags of a command but --help.
+// eachFlag calls do for the flags of a command except --help.
 func eachFlag(c *cobra.Command, do func(*pflag.Flag)) {
 	c.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != "help" && flag.Name != "version" && !flag.Hidden {
@@ -118,10 +123,10 @@ func eachFlag(c *cobra.Command, do func(*pflag.Flag)) {
 	})
 }
 
-// meaning is what two flags have in common that need one explanation.
+// meaning identifies a flag's explanation: flags with equal meanings are explained once.
 func meaning(flag *pflag.Flag) string { return flag.Name + " " + flag.Value.Type() + " " + flag.Usage }
 
-// plainFlag is a shared flag. The default of --timeout differs by command.
+// plainFlag returns a flag in its shared form. The default of --timeout differs by command.
 func plainFlag(flag *pflag.Flag) *pflag.Flag {
 	shared := *flag
 	if flag.Name == "timeout" {
@@ -130,19 +135,20 @@ func plainFlag(flag *pflag.Flag) *pflag.Flag {
 	return &shared
 }
 
-// explained is the line of the page that explains a shared flag.
+// explained returns the line of the page that explains a shared flag.
 func explained(flag *pflag.Flag) string {
 	one := pflag.NewFlagSet("one", pflag.ContinueOnError)
 	one.AddFlag(plainFlag(flag))
 	return explainedAll(one)
 }
 
-// explainedAll explains flags, a line each, without columns, which would depend on the other flags.
+// explainedAll explains flags on one line each, without columns, whose width would depend on the other flags.
 func explainedAll(flags *pflag.FlagSet) string {
 	var text strings.Builder
 	flags.VisitAll(func(flag *pflag.Flag) {
 		kind, usage := pflag.UnquoteUsage(flag)
-		standard := when(!slices.Contains([]string{"", "0", "0s", "false", "[]"}, flag.DefValue), " (default "+flag.DefValue+")")
+		standard := when(!slices.Contains([]string{"", "0", "0s", "false", "[]"}, flag.DefValue),
+			" (default "+flag.DefValue+")")
 		fmt.Fprintf(&text, "--%s%s: %s%s\n", flag.Name, when(kind != "", " "+kind), usage, standard)
 	})
 	return text.String()

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// client keeps no connections open after an answer.
+// client closes its connections after each answer.
 var client = &http.Client{Timeout: Patience, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // Get requests a path from the HTTP server of a service and returns status and body; 0 if there was no answer.

@@ -20,17 +20,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// Names of the parts of a demo other than the stages, as keys of seconds.
+// Names of the parts of a demo other than the stages, as keys of Seconds.
 const (
 	partProduce  = "produce"
 	partBaseline = "baseline"
 	partEvaluate = "evaluate"
 )
 
-// Options say what a demo runs on.
+// Options configure a demo.
 type Options struct {
 	Settings stages.Settings
-	// Train gives the rows that become events. Test gives rows to measure on; nil takes TestFraction of Train by row hash.
+	// Train returns the rows that become events. Test returns the rows to measure on; if nil,
+	// TestFraction of Train is held back by row hash.
 	Train, Test  func() (events.RowReader, error)
 	TestFraction float64
 	// RowsPerMessage is the size of the messages produced.
@@ -38,21 +39,23 @@ type Options struct {
 	// Dir keeps the broker's data; empty = a temporary directory that is removed.
 	Dir    string
 	Logger *zap.Logger
-	// Progress reports what is going on; total is 0 if unknown. It may be nil. One goroutine calls it at a time.
+	// Progress reports the current operation; total is 0 if unknown. It may be nil. One goroutine
+	// calls it at a time.
 	Progress func(what string, done, total int64)
 }
 
-// Result is what a demo found.
+// Result is the outcome of a demo.
 type Result struct {
 	Set   *wire.FeatureSet
 	Model Model
-	// Seconds is how long each part took, in wall time; RowsPerSecond its rows per second.
+	// Seconds is the wall time of each part; RowsPerSecond its rows per second.
 	Seconds, RowsPerSecond map[string]float64
 	Warnings               []string
 }
 
-// Model compares a model on the selected features with one on as many plain random features, on the same test rows. Errors are in
-// percent: misclassification, or for a regression unexplained variance.
+// Model compares a model on the selected features with a model on the same number of plain random
+// features, on the same test rows. Errors are in percent: misclassification, or for a regression
+// unexplained variance.
 type Model struct {
 	ID            string           `json:"id"`
 	Loss          string           `json:"loss"`
@@ -62,12 +65,12 @@ type Model struct {
 	BaselineError float64          `json:"baseline_error"`
 	Test          train.TestErrors `json:"test"`
 	BaselineTest  train.TestErrors `json:"baseline_test"`
-	// ConstantError is the test error without features: the misclassification of the most frequent class, or the unexplained
-	// variance of the mean, which is 100 %.
+	// ConstantError is the test error without features: the misclassification of the most frequent
+	// class, or the unexplained variance of the mean, which is 100 %.
 	ConstantError *float64 `json:"constant_error,omitempty"`
 }
 
-// run is a demo under way.
+// run is a demo in progress.
 type run struct {
 	Options
 	broker  pipeline.Broker
@@ -97,26 +100,28 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return &r.result, nil
 }
 
-// connect starts a broker and returns a client of it, and what stops both.
+// connect starts a broker and returns a client of it, and a function that stops both.
 func connect(o *Options) (client *kafka.Client, stop func(), err error) {
 	server, err := embedded.Start(embedded.Options{Dir: o.Dir, Logger: o.Logger})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start the embedded broker: %w", err)
 	}
 	config := kafka.DefaultConfig()
-	// Stages count what was acknowledged when their next fetch returns, and demos wait for these counts.
+	// Stages count acknowledged messages when their next fetch returns, and demos wait for these
+	// counts.
 	config.Brokers, config.FetchMaxWait = server.Addrs(), 20*time.Millisecond
-	if client, err = kafka.New(config, o.Logger); err != nil {
+	client, err = kafka.New(config, o.Logger)
+	if err != nil {
 		return nil, nil, errors.Join(err, server.Close())
 	}
 	return client, func() {
-		client.Close() //nolint:errcheck // nothing is in flight any more
-		server.Close() //nolint:errcheck // its data are either temporary or already acknowledged
+		client.Close() //nolint:errcheck // nothing is in flight
+		server.Close() //nolint:errcheck // its data are temporary or already acknowledged
 	}, nil
 }
 
 func (r *run) all(ctx context.Context) error {
-	r.Settings.Train.Forget = false // the rows are those of a file: when they were sent says nothing
+	r.Settings.Train.Forget = false // rows of a file: their send time means nothing
 	if _, err := topics.Create(ctx, r.broker, r.Settings.Topics); err != nil {
 		return err
 	}
@@ -139,9 +144,10 @@ func (r *run) all(ctx context.Context) error {
 	return r.timed(partBaseline, func() error { return r.baseline(ctx, set) })
 }
 
-// preview plans as the stages will, so that faults in the rows are reported before the stages run.
+// preview plans as the stages will, to report faults in the rows before the stages run.
 func (r *run) preview(ctx context.Context) error {
-	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.runtime.Plan(), calibrate.Request{Sequence: 1, Now: r.runtime.Clock()})
+	request := calibrate.Request{Sequence: 1, Now: r.runtime.Clock()}
+	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.runtime.Plan(), request)
 	if err != nil {
 		return err
 	}
@@ -169,5 +175,6 @@ func rate(rows int64, seconds float64) float64 {
 	return float64(rows) / seconds
 }
 
-// ErrNoTestRows means that there is nothing to measure on.
-var ErrNoTestRows = errors.New("there are no labelled test rows: give more rows, a larger --test-fraction, or --test-file")
+// ErrNoTestRows means that no labelled row is left to measure on.
+var ErrNoTestRows = errors.New(
+	"no labelled test rows; supply more rows, a larger --test-fraction or --test-file")

@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// A flip is a stream in simulated time, in seconds of flipRate rows. flipExplored of them are there when the stages
-// start.
+// A flip is a stream in simulated time, in seconds of flipRate rows. flipExplored of them exist
+// when the stages start.
 const (
 	flipRate     = 400
 	flipExplored = 50
@@ -24,26 +24,26 @@ const (
 	flipAfter    = 120
 )
 
-// flipTick is how often a flip looks whether the rows of a second are featurized.
+// flipTick is the interval between checks whether the rows of a second are featurized.
 const flipTick = 2 * time.Millisecond
 
-// Flipped is what happened when the largest term of the target changed its sign.
+// Flipped describes live errors after the largest term of the target changed its sign.
 type Flipped struct {
 	Rate    int      `json:"rows_per_second"`
 	Moments []Moment `json:"seconds"`
 }
 
-// Moment is what was known at the end of a second.
+// Moment describes the end of a second.
 type Moment struct {
 	Second   int        `json:"second"` // since the flip
 	State    live.State `json:"state"`
 	Error    *float64   `json:"live_error"` // of the newest [live.ShortRows] rows, in percent of the variance
 	Promised *float64   `json:"promised_error"`
-	Model    string     `json:"model,omitempty"` // put in use at the end of the second
+	Model    string     `json:"model,omitempty"` // published at the end of the second
 	HalfLife float64    `json:"half_life,omitempty"`
 }
 
-// At returns the moment at a second after the flip, nil if nothing is known of it.
+// At returns the moment at a second after the flip, nil if there is none.
 func (f *Flipped) At(second int) *Moment {
 	for i := range f.Moments {
 		if f.Moments[i].Second == second {
@@ -53,8 +53,9 @@ func (f *Flipped) At(second int) *Moment {
 	return nil
 }
 
-// Flip runs a generated stream whose relation changes, with all the settings of a stream: trained at train.interval, and
-// sooner while live errors are beyond what was promised. Train, Test and the sizes of o have no effect.
+// Flip runs a generated stream whose relation changes, with the settings of a stream: it trains at
+// train.interval, and sooner while live errors exceed the promise. Train, Test and the sizes of o
+// have no effect.
 func Flip(ctx context.Context, o Options) (*Flipped, error) {
 	broker, stop, err := connect(&o)
 	if err != nil {
@@ -67,7 +68,8 @@ func Flip(ctx context.Context, o Options) (*Flipped, error) {
 	const total = flipBefore + flipAfter
 	f := &flipping{run: run{Options: o, broker: broker}, began: time.Now().Add(-total * time.Second).Truncate(time.Second)}
 	f.rows = newSynthetic(o.Settings.Exploration.Seed, total*flipRate, flipRate)
-	f.producer, err = events.NewProducer(ctx, &datedSink{broker, f.now}, o.Settings.Topics.Events, max(1, flipRate/o.Settings.Topics.Partitions))
+	perMessage := max(1, flipRate/o.Settings.Topics.Partitions)
+	f.producer, err = events.NewProducer(ctx, &datedSink{broker, f.now}, o.Settings.Topics.Events, perMessage)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +82,10 @@ func Flip(ctx context.Context, o Options) (*Flipped, error) {
 	return &Flipped{Rate: flipRate, Moments: f.moments}, nil
 }
 
-// flipping is a flip under way.
+// flipping is a flip in progress.
 type flipping struct {
 	run
-	began    time.Time // of the stream
+	began    time.Time // start of the stream
 	rows     *synthetic
 	producer *events.Producer
 	live     *live.Follower
@@ -92,20 +94,25 @@ type flipping struct {
 	trainer  *train.Runner
 }
 
-// second is how many seconds of the stream were produced.
+// second returns the number of seconds of the stream produced so far.
 func (f *flipping) second() int { return int(f.producer.Rows() / flipRate) }
 
-// now is the end of the last of them.
+// now returns the end of the last produced second.
 func (f *flipping) now() time.Time { return f.began.Add(time.Duration(f.second()) * time.Second) }
 
-// datedSink writes records as of the time of the stream.
+// datedSink writes records with the time of the stream.
 type datedSink struct {
 	pipeline.SourceSink
 	now func() time.Time
 }
 
 // Produce dates the records.
-func (s *datedSink) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
+func (s *datedSink) Produce(
+	ctx context.Context,
+	topic string,
+	partition int,
+	records []pipeline.Record,
+) (int64, error) {
 	for i := range records {
 		records[i].Time = s.now()
 	}
@@ -132,7 +139,7 @@ func (f *flipping) all(ctx context.Context) error {
 	return err
 }
 
-// stream makes a model of what there is, and then goes on second by second.
+// stream trains a model on the explored rows, and then runs second by second.
 func (f *flipping) stream(ctx context.Context) error {
 	f.progress("exploring", 0, 0)
 	if _, err := f.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
@@ -172,7 +179,8 @@ func (f *flipping) produceSecond(ctx context.Context) error {
 	return f.producer.Flush(ctx)
 }
 
-// step is one second of the stream: its rows are mapped and compared, and a model is made if it is time.
+// step runs one second of the stream: its rows are mapped and compared, and a model is trained if
+// due.
 func (f *flipping) step(ctx context.Context) error {
 	if err := f.produceSecond(ctx); err != nil {
 		return err
@@ -197,7 +205,7 @@ func (f *flipping) step(ctx context.Context) error {
 	return nil
 }
 
-// train makes a model and tells the moment if it is put in use.
+// train trains a model and records it in the moment if it is published.
 func (f *flipping) train(ctx context.Context, moment *Moment) error {
 	f.trained = f.second()
 	fitted, err := f.trainer.Fit(ctx)
@@ -207,7 +215,7 @@ func (f *flipping) train(ctx context.Context, moment *Moment) error {
 	return err
 }
 
-// settle returns when every message produced is featurized.
+// settle returns when every produced message is featurized.
 func (f *flipping) settle(ctx context.Context) error {
 	f.sent = sent{messages: f.producer.Messages()}
 	return f.awaitFeatures(ctx, flipTick)

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// describe adds what the stages published and counted to the result.
+// describe adds the published set, model and counters to the result.
 func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 	lineage, totals := set.Lineage, r.runtime.Meter.Totals()
 	r.result.Set = set
@@ -25,7 +25,9 @@ func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
 		r.result.Model.Metric = "misclassification"
 	}
 	for stage, rows := range map[string]int64{
-		meter.StageSubsample: lineage.Counts.Rows, meter.StageFeaturize: totals.Featurize.Rows, meter.StageTrain: totals.Train.Rows,
+		meter.StageSubsample: lineage.Counts.Rows,
+		meter.StageFeaturize: totals.Featurize.Rows,
+		meter.StageTrain:     totals.Train.Rows,
 	} {
 		r.result.RowsPerSecond[stage] = rate(rows, r.result.Seconds[stage])
 	}
@@ -46,8 +48,9 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 	return nil
 }
 
-// baseline trains on plain random features: with the same encoder, bandwidth, training rows, held-out rows and choice of
-// lambda, on the first M candidates of the same pool, without a bandwidth mix.
+// baseline trains on plain random features, the first M candidates of the same pool without a
+// bandwidth mix. Encoder, bandwidth, training rows, held-out rows and the choice of lambda are the
+// same.
 func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 	plain := selection.PlainSet(set)
 	partitions, err := r.broker.Partitions(ctx, r.Settings.Topics.Events)
@@ -77,8 +80,15 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 	return nil
 }
 
-// retrain reads a partition of events again and trains on its plain features; trained counts the rows of all partitions.
-func (r *run) retrain(ctx context.Context, featurizer *featurize.Featurizer, trainer *train.Partition, partition int, trained func() int64) error {
+// retrain rereads a partition of events and trains on its plain features; trained counts the rows
+// of all partitions.
+func (r *run) retrain(
+	ctx context.Context,
+	featurizer *featurize.Featurizer,
+	trainer *train.Partition,
+	partition int,
+	trained func() int64,
+) error {
 	topic := r.Settings.Topics.Events
 	reader := pipeline.NewReader(r.broker, r.runtime.Logger, topic, partition,
 		pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.PresentEnd, Ahead: true})

@@ -11,13 +11,14 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// sent says what was produced.
+// sent counts the produced messages and rows.
 type sent struct{ messages, rows int64 }
 
-var errNoRows = errors.New("no rows to learn from: --data has none, or all of them are kept for testing (--test-fraction)")
+var errNoRows = errors.New(
+	"no rows to learn from: --data is empty, or all rows are held back for testing (--test-fraction)")
 
-// testTag replaces the partition in the hash that splits off test rows, so that it differs from the hashes that
-// sample rows.
+// testTag replaces the partition in the hash that selects test rows, so that it differs from the
+// hashes that sample rows.
 const testTag = -1
 
 // produce writes the training rows to events and keeps the test rows.
@@ -31,7 +32,8 @@ func (r *run) produce(ctx context.Context) error {
 		train := batch
 		if r.Test == nil {
 			var test arrow.Record
-			if train, test, err = r.split(batch, row); err != nil {
+			train, test, err = r.split(batch, row)
+			if err != nil {
 				return err
 			}
 			defer train.Release()
@@ -60,7 +62,7 @@ func (r *run) produce(ctx context.Context) error {
 	})
 }
 
-// split takes test rows out of a batch by the hash of their number.
+// split takes test rows out of a batch by the hash of their row number.
 func (r *run) split(batch arrow.Record, first int64) (train, test arrow.Record, err error) {
 	var trainRows, testRows []int32
 	for i := range batch.NumRows() {
@@ -70,10 +72,12 @@ func (r *run) split(batch arrow.Record, first int64) (train, test arrow.Record, 
 			trainRows = append(trainRows, int32(i))
 		}
 	}
-	if train, err = events.TakeRows(batch, trainRows, nil); err != nil {
+	train, err = events.TakeRows(batch, trainRows, nil)
+	if err != nil {
 		return nil, nil, fmt.Errorf("split off test rows: %w", err)
 	}
-	if test, err = events.TakeRows(batch, testRows, nil); err != nil {
+	test, err = events.TakeRows(batch, testRows, nil)
+	if err != nil {
 		train.Release()
 		return nil, nil, fmt.Errorf("split off test rows: %w", err)
 	}

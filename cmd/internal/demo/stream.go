@@ -10,10 +10,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// watchTick is how often a demo reads the counters, because the stages know no end.
+// watchTick is the interval at which a demo reads the counters, because the stages run on without
+// an end.
 const watchTick = 20 * time.Millisecond
 
-// stream runs the stages until every event is featurized and a model is made.
+// stream runs the stages until every event is featurized and a model is trained.
 func (r *run) stream(ctx context.Context) (*wire.FeatureSet, *wire.Model, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -66,7 +67,8 @@ func (r *run) monitor(ctx context.Context) {
 	}
 }
 
-// follow watches the stages from outside, as an operator would, and trains once all is featurized.
+// follow watches the stages from outside, as an operator would, and trains when all events are
+// featurized.
 func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error) {
 	began := time.Now()
 	if _, err := r.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.Spec != nil }); err != nil {
@@ -94,7 +96,7 @@ func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 	return now.CurrentSet().Set, model.Model, nil
 }
 
-// awaitFeatures returns when every message produced is featurized; it looks once in a while.
+// awaitFeatures returns when every produced message is featurized; it checks at the given interval.
 func (r *run) awaitFeatures(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -49,7 +49,13 @@ func newSynthetic(seed uint64, rows, batch int64) *synthetic {
 		fields = append(fields, arrow.Field{Name: fmt.Sprintf("x%d", i), Type: arrow.PrimitiveTypes.Float32})
 	}
 	fields = append(fields, arrow.Field{Name: SyntheticLabel, Type: arrow.PrimitiveTypes.Float32})
-	return &synthetic{random: rand.New(rand.NewPCG(seed, 0x5eed)), left: rows, batch: batch, sign: 1, schema: arrow.NewSchema(fields, nil)}
+	return &synthetic{
+		random: rand.New(rand.NewPCG(seed, 0x5eed)),
+		left:   rows,
+		batch:  batch,
+		sign:   1,
+		schema: arrow.NewSchema(fields, nil),
+	}
 }
 
 // Next returns the next batch, io.EOF after the last.
@@ -86,7 +92,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// generateBatch is how many rows are generated at a time.
+// generateBatch is the number of rows generated at a time.
 const generateBatch = 4096
 
 // Generate returns generated rows, always the same for a seed.
@@ -94,7 +100,8 @@ func Generate(seed uint64, rows int64) events.RowReader {
 	return newSynthetic(seed, rows, generateBatch)
 }
 
-// GenerateFlipped is Generate after the world has changed: the largest term of y has the other sign.
+// GenerateFlipped is Generate after a change of the relation: the largest term of y has the
+// opposite sign.
 func GenerateFlipped(seed uint64, rows int64) events.RowReader {
 	s := newSynthetic(seed, rows, generateBatch)
 	s.sign = -1

@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/featurize"
 )
 
-// appendRows writes the results as a JSON list with one element for each given row, in the same order; null for rows that cannot be
-// used.
+// appendRows writes the results as a JSON list with one element per given row, in order; null for
+// unusable rows.
 func appendRows(dst []byte, pair *featurize.Pair, made *featurize.Mapped, on *encoder.Remarks, features bool) []byte {
 	dst = append(dst, `{"feature_set":`...)
 	dst = tensors.AppendText(dst, pair.SetID())

@@ -46,13 +46,13 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// fault is why a request gets no rows in answer.
+// fault is the reason for refusing a request.
 type fault struct {
 	code    int // HTTP status
 	outcome int
 	reason  string // a stable word
 	err     error
-	rows    []formats.RowFault // what is wrong with rows; nil unless that is the fault
+	rows    []formats.RowFault // faults of rows; nil for other faults
 }
 
 func (f *fault) Error() string { return f.err.Error() }
@@ -61,7 +61,7 @@ func faultf(code, outcome int, reason, format string, args ...any) *fault {
 	return &fault{code: code, outcome: outcome, reason: reason, err: fmt.Errorf(format, args...)}
 }
 
-// faultOf says how an error in reading or mapping rows is reported to the client.
+// faultOf returns how an error in reading or mapping rows is reported to the client.
 func faultOf(err error) *fault {
 	known := (*fault)(nil)
 	switch {
@@ -72,18 +72,20 @@ func faultOf(err error) *fault {
 	case errors.Is(err, serve.ErrBusy):
 		return &fault{code: http.StatusServiceUnavailable, outcome: meter.Busy, reason: "busy", err: err}
 	case errors.Is(err, arrowio.ErrTooLarge), errors.Is(err, arrowio.ErrBudget):
-		return &fault{code: http.StatusRequestEntityTooLarge, outcome: meter.TooLarge, reason: deadletter.Reason(err), err: err}
+		return &fault{code: http.StatusRequestEntityTooLarge, outcome: meter.TooLarge, reason: deadletter.Reason(err),
+			err: err}
 	case errors.Is(err, tensors.ErrTensors):
 		return &fault{code: http.StatusBadRequest, outcome: meter.Invalid, reason: tensors.Reason, err: err}
 	case errors.Is(err, encoder.ErrSchema) || formats.Reason(err) != "":
 		return &fault{code: http.StatusBadRequest, outcome: meter.Invalid, reason: deadletter.Reason(err), err: err}
 	case errors.Is(err, context.Canceled):
-		return &fault{code: http.StatusServiceUnavailable, outcome: meter.Failed, reason: "gone", err: fmt.Errorf("the client has gone: %w", err)}
+		return &fault{code: http.StatusServiceUnavailable, outcome: meter.Failed, reason: "gone",
+			err: fmt.Errorf("the client disconnected: %w", err)}
 	}
 	return &fault{code: http.StatusInternalServerError, outcome: meter.Failed, reason: "failed", err: err}
 }
 
-// call is a request about rows being answered.
+// call is a request about rows in progress.
 type call struct {
 	*Server
 	w        http.ResponseWriter
@@ -91,18 +93,18 @@ type call struct {
 	deadline time.Time
 	slot     *serve.Slot
 	buffers  *buffers
-	charged  int64 // of the limiter's memory
+	charged  int64 // from the limiter's memory
 	total    int   // rows in the request
 	rejected int
 	remarks  encoder.Remarks
 
-	allowMissing bool // by the request, or the configuration
+	allowMissing bool // set by the request or the configuration
 }
 
-// buffers are memory that requests reuse.
+// buffers is memory that requests reuse.
 type buffers struct {
 	small, large []byte
-	body         []byte // of the request, in one of them
+	body         []byte // body of the request, in one of the buffers
 	answer       []byte
 }
 
@@ -122,8 +124,8 @@ func (b *buffers) free() {
 	spare.Put(b)
 }
 
-// answering is the handler of an endpoint; it does what all requests about rows have in common. answer makes the answer and
-// returns its content type.
+// answering returns the handler of an endpoint with the parts that all requests about rows share.
+// answer makes the answer and returns its content type.
 func (s *Server) answering(endpoint int, answer func(c *call) (contentType string, err error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -152,7 +154,8 @@ func (s *Server) answering(endpoint int, answer func(c *call) (contentType strin
 // do makes and sends the answer.
 func (c *call) do(answer func(c *call) (contentType string, err error)) error {
 	if !c.authorized(c.r) {
-		return faultf(http.StatusUnauthorized, meter.Unauthorized, "unauthorized", "the token is missing or wrong: it is the value of serve.token")
+		return faultf(http.StatusUnauthorized, meter.Unauthorized, "unauthorized",
+			"the token is missing or wrong; send the value of serve.token as a bearer token")
 	}
 	if err := c.readQuery(); err != nil {
 		return err
@@ -177,18 +180,20 @@ func (c *call) do(answer func(c *call) (contentType string, err error)) error {
 	}
 	_, err = c.w.Write(c.buffers.answer)
 	if err != nil {
-		return faultf(http.StatusInternalServerError, meter.Failed, "gone", "the client has gone: %w", err)
+		return faultf(http.StatusInternalServerError, meter.Failed, "gone", "the client disconnected: %w", err)
 	}
 	return nil
 }
 
-// Headers that name what made an answer, in the spelling of net/http; header names ignore case.
+// Headers that name the feature set and model of an answer, in the spelling of net/http; header
+// names ignore case.
 const (
 	headerSet   = "Eerf-Feature-Set"
 	headerModel = "Eerf-Model"
 )
 
-// work makes the answer in a slot. The slot is free again before the answer is sent, so a slow client does not hold it.
+// work makes the answer in a slot. It releases the slot before the answer is sent, so a slow client
+// does not hold it.
 func (c *call) work(answer func(c *call) (contentType string, err error)) (string, *featurize.Pair, error) {
 	slot, err := c.Limiter.Slot(c.r.Context(), c.deadline)
 	if err != nil {
@@ -207,7 +212,8 @@ func (c *call) work(answer func(c *call) (contentType string, err error)) (strin
 // charge takes memory from the limiter for the request.
 func (c *call) charge(n int64) error {
 	if !c.Limiter.Reserve(n) {
-		return faultf(http.StatusServiceUnavailable, meter.Busy, "no_memory", "no room for %d bytes in addition to the requests in progress (serve.memory)", n)
+		return faultf(http.StatusServiceUnavailable, meter.Busy, "no_memory",
+			"no room for %d bytes in addition to the requests in progress (serve.memory)", n)
 	}
 	c.charged += n
 	return nil
@@ -216,7 +222,8 @@ func (c *call) charge(n int64) error {
 // read reads the body after charging its length.
 func (c *call) read() error {
 	if c.r.Header.Get("Content-Encoding") != "" {
-		return faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_encoding", "bodies are taken as they are, not with Content-Encoding %q", c.r.Header.Get("Content-Encoding"))
+		return faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_encoding",
+			"Content-Encoding %q is not supported; send the body without encoding", c.r.Header.Get("Content-Encoding"))
 	}
 	size, most := c.r.ContentLength, c.config.MaxBodyBytes
 	if size > most {
@@ -224,7 +231,7 @@ func (c *call) read() error {
 	}
 	known := size >= 0
 	if !known {
-		size = most + 1 // one byte more shows that it is too long
+		size = most + 1 // one more byte shows that it is too long
 	}
 	err := c.receive(size)
 	switch {
@@ -233,26 +240,27 @@ func (c *call) read() error {
 	case !known && errors.Is(err, io.EOF):
 		return nil
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return faultf(http.StatusRequestTimeout, meter.Invalid, "slow_body", "the body came slower than %d bytes a second", bodyRate)
+		return faultf(http.StatusRequestTimeout, meter.Invalid, "slow_body", "the body arrived slower than %d bytes a second",
+			bodyRate)
 	case err == nil || errors.As(err, new(*fault)):
 		return err
 	}
-	return faultf(http.StatusBadRequest, meter.Invalid, "body", "the body could not be read: %w", err)
+	return faultf(http.StatusBadRequest, meter.Invalid, "body", "read the body: %w", err)
 }
 
 const (
-	// smallBody is the memory that a body has before any of it has arrived. It counts as part of its connection; more is
-	// charged, and doubles as bytes arrive.
+	// smallBody is the memory of a body before any of it has arrived. It counts as part of its
+	// connection; more is charged, and doubles as bytes arrive.
 	smallBody = 16 << 10
-	// A body has to arrive at this rate, after a while.
+	// A body has to arrive at this rate after a grace period.
 	bodyRate  = 16 << 10
 	bodyGrace = 2 * time.Second
 )
 
-// arrival is how long bytes may take.
+// arrival returns how long bytes may take.
 func arrival(bytes int) time.Duration { return bodyGrace + time.Duration(bytes)*time.Second/bodyRate }
 
-// receive reads so many bytes of the body. The error is io.EOF if it ends before.
+// receive reads the given number of bytes of the body. The error is io.EOF if the body is shorter.
 func (c *call) receive(size int64) error {
 	control, start := http.NewResponseController(c.w), c.deadline.Add(-2*c.config.Timeout)
 	b := c.buffers
@@ -274,13 +282,14 @@ func (c *call) receive(size int64) error {
 		case have < len(into):
 			continue
 		}
-		if into, err = c.moreBody(into, min(size, int64(max(keptBuffer, 2*have)))); err != nil {
+		into, err = c.moreBody(into, min(size, int64(max(keptBuffer, 2*have))))
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// moreBody returns memory of that size with what has arrived.
+// moreBody returns memory of the given size with the bytes that have arrived.
 func (c *call) moreBody(arrived []byte, size int64) ([]byte, error) {
 	before := c.charged
 	if err := c.charge(size); err != nil {
@@ -292,26 +301,29 @@ func (c *call) moreBody(arrived []byte, size int64) ([]byte, error) {
 	}
 	into := b.large[:size]
 	copy(into, arrived)
-	c.Limiter.Release(before) // of what it was in
+	c.Limiter.Release(before) // memory of the old buffer
 	c.charged -= before
 	return into, nil
 }
 
 func (c *call) tooLong() error {
-	return faultf(http.StatusRequestEntityTooLarge, meter.TooLarge, "too_large", "a body of more than %d bytes (serve.max_body_bytes)", c.config.MaxBodyBytes)
+	return faultf(http.StatusRequestEntityTooLarge, meter.TooLarge, "too_large",
+		"the body is longer than %d bytes (serve.max_body_bytes)", c.config.MaxBodyBytes)
 }
 
-// reserve checks the rows against the limit of answers, and charges the memory for the answer and for making it.
+// reserve checks the number of rows against the limit of answers, and charges the memory for making
+// the answer.
 func (c *call) reserve(rows, answer, made int64) error {
 	c.total = int(rows)
 	if answer > c.config.MaxResponseBytes {
 		return faultf(http.StatusRequestEntityTooLarge, meter.TooLarge, "too_large",
-			"the answer for %d rows could take %d bytes, at most %d (serve.max_response_bytes)", rows, answer, c.config.MaxResponseBytes)
+			"the answer for %d rows could take %d bytes, more than %d (serve.max_response_bytes)",
+			rows, answer, c.config.MaxResponseBytes)
 	}
 	return c.charge(answer + made)
 }
 
-// refuse answers with a fault, before anything else was sent.
+// refuse answers with a fault. Nothing else was sent before.
 func (c *call) refuse(f *fault) {
 	if f.outcome == meter.Failed {
 		c.Logger.Warn("request failed", zap.String("path", c.r.URL.Path), zap.Error(f.err))
@@ -346,7 +358,8 @@ func send(w http.ResponseWriter, code int, value any) {
 	_, _ = w.Write(append(text, '\n')) // the client has gone
 }
 
-// authorized compares the token in a time that depends neither on how much of it is right nor on its length.
+// authorized compares the token in a time that depends neither on its correct part nor on its
+// length.
 func (s *Server) authorized(r *http.Request) bool {
 	if s.config.Token == "" {
 		return true
@@ -356,8 +369,8 @@ func (s *Server) authorized(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(want[:], have[:]) == 1
 }
 
-// bodyType returns the content type of the body. It must be one that a foreign web page cannot send without a preflight
-// request.
+// bodyType returns the content type of the body. A foreign web page must be unable to send it
+// without a preflight request.
 func bodyType(r *http.Request, accepted ...string) (string, error) {
 	said := r.Header.Get("Content-Type")
 	kind := said
@@ -369,5 +382,6 @@ func bodyType(r *http.Request, accepted ...string) (string, error) {
 			return one, nil
 		}
 	}
-	return "", faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_type", "Content-Type %q: want %s", said, strings.Join(accepted, " or "))
+	return "", faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_type", "Content-Type %q: want %s",
+		said, strings.Join(accepted, " or "))
 }

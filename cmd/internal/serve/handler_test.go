@@ -38,23 +38,34 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{name: "no JSON", body: `{"a": `, code: 400, reason: "bad_json"},
 		{name: "no rows", body: `[1]`, code: 400, reason: "bad_json"},
 		{name: "another schema", body: `{"z": 1}`, code: 400, reason: "wrong_schema"},
-		{name: "JSON that is said to be Arrow", body: row, headers: []string{"Content-Type", typeArrow}, code: 400, reason: "not_arrow"},
-		{name: "another content type", body: row, headers: []string{"Content-Type", "text/plain"}, code: 415, reason: "content_type"},
-		{name: "a compressed body", body: row, headers: []string{"Content-Type", typeJSON, "Content-Encoding", "gzip"}, code: 415, reason: "content_encoding"},
-		{name: "a long body", body: many, config: func(c *serve.Config) { c.MaxBodyBytes = 100 }, code: 413, reason: "too_large"},
+		{name: "JSON that is said to be Arrow", body: row, headers: []string{"Content-Type", typeArrow}, code: 400,
+			reason: "not_arrow"},
+		{name: "another content type", body: row, headers: []string{"Content-Type", "text/plain"}, code: 415,
+			reason: "content_type"},
+		{name: "a compressed body", body: row, headers: []string{"Content-Type", typeJSON, "Content-Encoding", "gzip"},
+			code: 415, reason: "content_encoding"},
+		{name: "a long body", body: many, config: func(c *serve.Config) { c.MaxBodyBytes = 100 }, code: 413,
+			reason: "too_large"},
 		{name: "many rows", body: many, config: func(c *serve.Config) { c.MaxRows = 10 }, code: 413, reason: "too_large"},
-		{name: "a long answer", body: many, config: func(c *serve.Config) { c.MaxResponseBytes = frameBytes + 1000 }, code: 413, reason: "too_large"},
+		{name: "a long answer", body: many, config: func(c *serve.Config) { c.MaxResponseBytes = frameBytes + 1000 },
+			code: 413, reason: "too_large"},
 		{name: "no memory", body: many, config: func(c *serve.Config) { c.Memory = 100 }, code: 503, reason: "no_memory"},
-		{name: "no budget", body: many, config: func(c *serve.Config) { c.BudgetBytes = 1000 }, code: 413, reason: "over_budget"},
-		{name: "no token", body: row, config: func(c *serve.Config) { c.Token = "0123456789abcdef" }, code: 401, reason: "unauthorized"},
+		{name: "no budget", body: many, config: func(c *serve.Config) { c.BudgetBytes = 1000 }, code: 413,
+			reason: "over_budget"},
+		{name: "no token", body: row, config: func(c *serve.Config) { c.Token = "0123456789abcdef" }, code: 401,
+			reason: "unauthorized"},
 		{name: "another token", body: row, config: func(c *serve.Config) { c.Token = "0123456789abcdef" },
-			headers: []string{"Content-Type", typeJSON, "Authorization", "Bearer 0123456789abcdeF"}, code: 401, reason: "unauthorized"},
+			headers: []string{"Content-Type", typeJSON, "Authorization",
+				"Bearer 0123456789abcdeF"}, code: 401, reason: "unauthorized"},
 		{name: "predictions without a model", pair: alone, body: row, code: 503, reason: "no_model"},
 		{name: "another model", path: "/v2/models/other/infer", body: `{}`, code: 404, reason: "no_such_model"},
-		{name: "another version", path: "/v2/models/shop/versions/m-1/infer", body: `{}`, code: 404, reason: "no_such_version"},
+		{name: "another version", path: "/v2/models/shop/versions/m-1/infer", body: `{}`, code: 404,
+			reason: "no_such_version"},
 		{name: "no tensors", path: "/v2/models/shop/infer", body: `{}`, code: 400, reason: "bad_tensors"},
-		{name: "a header of more than the body", path: "/v2/models/shop/infer", body: `{}`, headers: []string{headerLength, "3"}, code: 400, reason: "bad_tensors"},
-		{name: "tensors of another schema", path: "/v2/models/shop/infer", body: `{"inputs": [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}]}`, code: 400, reason: "wrong_schema"},
+		{name: "a header of more than the body", path: "/v2/models/shop/infer", body: `{}`,
+			headers: []string{headerLength, "3"}, code: 400, reason: "bad_tensors"},
+		{name: "tensors of another schema", path: "/v2/models/shop/infer",
+			body: `{"inputs": [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}]}`, code: 400, reason: "wrong_schema"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -128,7 +139,8 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 	if rejected == 0 || rejected != len(got.Rejected) || len(got.Predictions) != 40 {
 		t.Errorf("%d rows rejected: %+v", rejected, got)
 	}
-	if got.FeatureSet != pair.SetID() || got.Model != pair.ModelID() || w.Header().Get(headerSet) != pair.SetID() || w.Header().Get(headerModel) != pair.ModelID() {
+	if got.FeatureSet != pair.SetID() || got.Model != pair.ModelID() || w.Header().Get(headerSet) != pair.SetID() ||
+		w.Header().Get(headerModel) != pair.ModelID() {
 		t.Errorf("made by %s, %s: %v", got.FeatureSet, got.Model, w.Header())
 	}
 	needed := events.WithoutColumns(rows, "y", "id")
@@ -139,7 +151,8 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 		t.Errorf("tensors: %d %s", tensors.Code, tensors.Body)
 	}
 	counted := d.meter.Activity().Serving
-	if counted.Requests["predict"]["answered"] != 1 || counted.Rows["predict"] != 40 || counted.Rejected["predict"] != int64(rejected) ||
+	if counted.Requests["predict"]["answered"] != 1 || counted.Rows["predict"] != 40 ||
+		counted.Rejected["predict"] != int64(rejected) ||
 		counted.Requests["infer"]["invalid"] != 1 || counted.Seconds["predict"].Count != 1 || counted.InFlight != 0 {
 		t.Errorf("counted %+v", counted)
 	}
@@ -152,7 +165,8 @@ func TestARequestWaitsForASlot(t *testing.T) {
 	d := newTestServer(t, pair, func(c *serve.Config) { c.Concurrency, c.Timeout = 1, 1 })
 	slot, err := d.Limiter.Slot(t.Context(), stagestest.Noon.AddDate(100, 0, 0))
 	must(t, err)
-	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable ||
+		w.Header().Get("Retry-After") == "" {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 	slot.Close()
@@ -163,10 +177,12 @@ func TestARequestWaitsForASlot(t *testing.T) {
 
 func TestWhatIsSaidBeforeThereIsAPair(t *testing.T) {
 	d := newTestServer(t, nil, nil)
-	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "the topics are being read") {
+	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(w.Body.String(), "the topics are being read") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
-	for path, want := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 503, "/v2/models/shop": 503, "/v2/models/shop/ready": 503, "/v2": 200, "/": 200, "/v1": 404} {
+	for path, want := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 503, "/v2/models/shop": 503,
+		"/v2/models/shop/ready": 503, "/v2": 200, "/": 200, "/v1": 404} {
 		if w := d.ask(http.MethodGet, path, nil); w.Code != want {
 			t.Errorf("%s: status %d, want %d", path, w.Code, want)
 		}
@@ -189,7 +205,8 @@ func TestMetadata(t *testing.T) {
 	for _, out := range got.Outputs {
 		outputs = append(outputs, out.Name+" "+out.Datatype)
 	}
-	if strings.Join(inputs, ", ") != "a FP64, b FP64, color BYTES, ok BOOL, v FP64" || strings.Join(outputs, ", ") != "prediction BYTES, probabilities FP32, features FP32" {
+	if strings.Join(inputs, ", ") != "a FP64, b FP64, color BYTES, ok BOOL, v FP64" ||
+		strings.Join(outputs, ", ") != "prediction BYTES, probabilities FP32, features FP32" {
 		t.Errorf("inputs %v, outputs %v", inputs, outputs)
 	}
 	if got.Name != "shop" || got.Versions[0] != pair.ModelID() || got.Parameters.FeatureSet != pair.SetID() {
@@ -197,7 +214,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// FuzzRows sends arbitrary bodies to every endpoint: nothing fails, and all memory and slots come back.
+// FuzzRows sends arbitrary bodies to every endpoint: nothing fails, and all memory and slots come
+// back.
 func FuzzRows(f *testing.F) {
 	pair, _ := pairOf(f, stagestest.Binary)
 	d := newTestServer(f, pair, func(c *serve.Config) { c.MaxRows = 100 })

@@ -14,10 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// headerLength is the header with the length of a body's JSON when binary values follow it.
+// headerLength is the header with the length of a body's JSON if binary values follow it.
 const headerLength = "Inference-Header-Content-Length"
 
-// infer answers tensors with tensors. One unusable row fails the request, because tensors cannot mark a row.
+// infer answers tensors with tensors. One unusable row fails the request, because tensors cannot
+// mark a row.
 func (c *call) infer() (string, error) {
 	pair := c.slot.Pair()
 	if err := c.checkModel(pair, c.r.PathValue("name"), c.r.PathValue("version")); err != nil {
@@ -43,14 +44,16 @@ func (c *call) infer() (string, error) {
 	}
 	if len(made.Rejected) > 0 {
 		first := made.Rejected[0]
-		return "", faultf(http.StatusBadRequest, meter.Invalid, first.Reason, "row %d cannot be used: %s (%d of %d rows cannot)", first.Row, first.Reason, len(made.Rejected), made.Total)
+		return "", faultf(http.StatusBadRequest, meter.Invalid, first.Reason, "row %d is unusable: %s (%d of %d rows are)",
+			first.Row, first.Reason, len(made.Rejected), made.Total)
 	}
-	answer := tensors.Answer{Model: c.Model, Version: versionOf(pair), ID: request.ID, FeatureSet: pair.SetID(), Tensors: outputs,
+	answer := tensors.Answer{Model: c.Model, Version: versionOf(pair), ID: request.ID, FeatureSet: pair.SetID(),
+		Tensors: outputs,
 		Imputed: c.remarks.Imputed.Columns, Unseen: c.remarks.Unseen.Columns}
 	return c.sendTensors(pair, &answer, made), nil
 }
 
-// asTensorsFault gives bad rows the status that the protocol has for them.
+// asTensorsFault gives bad rows the status that the protocol defines for them.
 func asTensorsFault(err error) error {
 	if f := (*fault)(nil); errors.As(err, &f) && f.reason == badRows {
 		f.code = http.StatusBadRequest
@@ -91,7 +94,8 @@ func (c *call) headerLength() (int, error) {
 	}
 	length, err := strconv.Atoi(said)
 	if err != nil || length < 0 || length > len(c.buffers.body) {
-		return 0, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason, "%s: %q, the body has %d bytes", headerLength, said, len(c.buffers.body))
+		return 0, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason,
+			"%s is %q, but the body has %d bytes", headerLength, said, len(c.buffers.body))
 	}
 	return length, nil
 }
@@ -110,7 +114,8 @@ func outputsOf(pair *featurize.Pair) []tensors.Tensor {
 	return append(outputs, tensors.Tensor{Name: wire.ColumnFeatures, Width: pair.Features()})
 }
 
-// wantedOutputs returns the outputs that a request names; by default all predictions or, if there are none, the features.
+// wantedOutputs returns the outputs that a request names; by default all predictions or, if there
+// are none, the features.
 func wantedOutputs(pair *featurize.Pair, request *tensors.Request) ([]tensors.Tensor, error) {
 	all := outputsOf(pair)
 	if len(request.Outputs) == 0 {
@@ -127,10 +132,12 @@ func wantedOutputs(pair *featurize.Pair, request *tensors.Request) ([]tensors.Te
 	for _, asked := range request.Outputs {
 		at := slices.IndexFunc(all, func(o tensors.Tensor) bool { return o.Name == asked.Name })
 		if at < 0 || slices.ContainsFunc(wanted, func(o tensors.Tensor) bool { return o.Name == asked.Name }) {
-			return nil, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason, "output %.100q does not exist, or is requested twice", asked.Name)
+			return nil, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason,
+				"output %.100q does not exist or is requested twice", asked.Name)
 		}
 		one := all[at]
-		if one.Binary = request.Binary; asked.Binary != nil {
+		one.Binary = request.Binary
+		if asked.Binary != nil {
 			one.Binary = *asked.Binary
 		}
 		wanted = append(wanted, one)
@@ -147,8 +154,10 @@ func fill(t *tensors.Tensor, pair *featurize.Pair, made *featurize.Mapped) {
 	case wire.ColumnProbabilities:
 		t.Numbers = made.Probabilities
 	default:
-		if t.Number = made.Class; pair.Classes() == nil {
-			t.Number, t.Numbers = nil, made.Prediction
+		t.Number = made.Class
+		if pair.Classes() == nil {
+			t.Number = nil
+			t.Numbers = made.Prediction
 		}
 	}
 }

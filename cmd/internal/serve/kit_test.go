@@ -45,7 +45,8 @@ func (o *rowsOnce) Next() (arrow.Record, error) {
 // fit fits a model of a set to the rows that it was explored on.
 func fit(t testing.TB, set *wire.FeatureSet, rows arrow.Record) *wire.Model {
 	t.Helper()
-	model, _, err := offline.Fit(t.Context(), set, train.Default(), "rows", nil, func() (events.RowReader, error) { return &rowsOnce{rows}, nil })
+	model, _, err := offline.Fit(t.Context(), set, train.Default(), "rows", nil,
+		func() (events.RowReader, error) { return &rowsOnce{rows}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,8 @@ func newTestServer(t testing.TB, pair *featurize.Pair, change func(*serve.Config
 		pairs.Serve(pair)
 	}
 	d := serve.NewLimiter(config, 100, pairs)
-	s := &Server{Options: Options{Limiter: d, Serving: m.Serving(), Model: "shop", Version: "v1", Logger: stagestest.Logger(t)}, config: d.Config()}
+	s := &Server{Options: Options{Limiter: d, Serving: m.Serving(), Model: "shop", Version: "v1",
+		Logger: stagestest.Logger(t)}, config: d.Config()}
 	return &testServer{Server: s, t: t, handler: s.routes(), pairs: pairs, meter: m}
 }
 

@@ -33,7 +33,7 @@ type modelMetadata struct {
 type parameters struct {
 	FeatureSet string `json:"feature_set"`
 	Model      string `json:"model,omitempty"`
-	// Waiting says why something else is served than what is in use.
+	// Waiting is the reason why the served pair is not the current one.
 	Waiting string `json:"waiting,omitempty"`
 }
 
@@ -43,13 +43,13 @@ type tensorMetadata struct {
 	Shape    []int64 `json:"shape"`
 }
 
-// paths is what / answers.
+// paths is the answer to /.
 const paths = `featurizer serve answers:
 
-POST /v1/predict               rows of JSON or Arrow: predictions of the model in use
+POST /v1/predict               rows of JSON or Arrow: predictions of the current model
 POST /v1/features              the same rows: their features
 GET  /v2                       Open Inference Protocol: the server
-GET  /v2/models/NAME           its model; /ready says whether it is served
+GET  /v2/models/NAME           its model; append /ready to ask whether it is served
 POST /v2/models/NAME/infer     predictions for tensors; also with /versions/VERSION
 GET  /v2/health/live, /ready   health
 `
@@ -90,7 +90,10 @@ func (s *Server) asked(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.authorized(r) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="eerf"`)
-			send(w, http.StatusUnauthorized, map[string]string{"error": "the token is missing or wrong", "reason": "unauthorized"})
+			send(w, http.StatusUnauthorized, map[string]string{
+				"error":  "the token is missing or wrong",
+				"reason": "unauthorized",
+			})
 			return
 		}
 		next(w, r)
@@ -101,7 +104,8 @@ func sendFault(w http.ResponseWriter, f *fault) {
 	send(w, f.code, map[string]string{"error": f.Error(), "reason": f.reason})
 }
 
-// versionOf is the version of a pair in the protocol: the id of its model or, without one, of its feature set.
+// versionOf returns the version of a pair in the protocol: the id of its model or, without one, of
+// its feature set.
 func versionOf(pair *featurize.Pair) string {
 	if pair.Model != nil {
 		return pair.ModelID()
@@ -126,14 +130,16 @@ func (s *Server) model(r *http.Request) (*featurize.Pair, *fault) {
 func (s *Server) checkModel(pair *featurize.Pair, name, version string) error {
 	switch {
 	case name != s.Model:
-		return faultf(http.StatusNotFound, meter.Invalid, "no_such_model", "model %.100q is not served, %q is", name, s.Model)
+		return faultf(http.StatusNotFound, meter.Invalid, "no_such_model",
+			"model %.100q is not served; the served model is %q", name, s.Model)
 	case version != "" && version != versionOf(pair):
-		return faultf(http.StatusNotFound, meter.Invalid, "no_such_version", "version %.100q of model %s is not served, %s is", version, name, versionOf(pair))
+		return faultf(http.StatusNotFound, meter.Invalid, "no_such_version",
+			"version %.100q of model %s is not served; the served version is %s", version, name, versionOf(pair))
 	}
 	return nil
 }
 
-// metadata describes the pair that is served.
+// metadata describes the served pair.
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	pair, f := s.model(r)
 	if f != nil {
@@ -160,7 +166,8 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, m)
 }
 
-// inputOf describes the input of a feature column. Numbers may have any numeric type; times may be text.
+// inputOf describes the input of a feature column. Numbers may have any numeric type; times may be
+// text.
 func inputOf(c *encoder.Column) tensorMetadata {
 	t := tensorMetadata{c.Name, "FP64", []int64{-1}}
 	switch c.Kind {

@@ -19,16 +19,16 @@ import (
 	"github.com/eerf-stream/eerf/stages/serve"
 )
 
-// Headers that name the columns in which values were imputed, or categories were not known; escaped as in a URL.
+// Headers that name the columns with imputed values or unknown categories; escaped as in a URL.
 const (
 	headerImputed = "Eerf-Imputed"
 	headerUnseen  = "Eerf-Unseen"
 )
 
-// badRows is the reason for refusing rows that lack something or have something that nobody knows.
+// badRows is the reason for refusing rows with missing, unknown or wrong columns.
 const badRows = "bad_rows"
 
-// readQuery finds out whether values that the explored rows always had may be missing.
+// readQuery reads whether values may be missing that the explored rows always had.
 func (c *call) readQuery() error {
 	c.allowMissing = c.config.Missing == serve.MissingAllow
 	if c.r.URL.RawQuery == "" {
@@ -37,18 +37,21 @@ func (c *call) readQuery() error {
 	query := c.r.URL.Query()
 	for name := range query {
 		if name != "missing" {
-			return faultf(http.StatusBadRequest, meter.Invalid, "parameter", "parameter %.40q is unknown: there is missing, which is %s", name, strings.Join(serve.MissingRules(), " or "))
+			return faultf(http.StatusBadRequest, meter.Invalid, "parameter",
+				"parameter %.40q is unknown; the only parameter is missing, which is %s",
+				name, strings.Join(serve.MissingRules(), " or "))
 		}
 	}
 	said := cmp.Or(query.Get("missing"), c.config.Missing)
 	if !slices.Contains(serve.MissingRules(), said) {
-		return faultf(http.StatusBadRequest, meter.Invalid, "missing", "missing=%.40q: want %s", said, strings.Join(serve.MissingRules(), " or "))
+		return faultf(http.StatusBadRequest, meter.Invalid, "missing", "missing=%.40q: want %s",
+			said, strings.Join(serve.MissingRules(), " or "))
 	}
 	c.allowMissing = said == serve.MissingAllow
 	return nil
 }
 
-// refuseRows is the fault of a request with these; nil for none.
+// refuseRows returns the fault of a request with these row faults; nil for none.
 func refuseRows(faults []formats.RowFault) error {
 	if len(faults) == 0 {
 		return nil
@@ -56,14 +59,16 @@ func refuseRows(faults []formats.RowFault) error {
 	first := faults[0]
 	hint := ""
 	if slices.ContainsFunc(faults, formats.RowFault.Missing) {
-		hint = "; ?missing=allow imputes what is missing"
+		hint = "; ?missing=allow imputes missing values"
 	}
-	f := faultf(http.StatusUnprocessableEntity, meter.Invalid, badRows, "row %d: column %.100q is %s; rows lists all faults%s", first.Row, first.Column, first.Fault, hint)
+	f := faultf(http.StatusUnprocessableEntity, meter.Invalid, badRows,
+		"row %d: column %.100q is %s; rows lists all faults%s", first.Row, first.Column, first.Fault, hint)
 	f.rows = faults
 	return f
 }
 
-// remarksOn returns the remarks on batches that were mapped, and refuses missing values that the explored rows always had.
+// remarksOn returns the remarks on mapped batches. It refuses missing values that the explored rows
+// always had.
 func (c *call) remarksOn(batches []arrow.Record, counts encoder.Counts) (all encoder.Remarks, err error) {
 	if counts.Imputed == 0 && counts.UnseenCategory == 0 {
 		return all, nil
@@ -89,7 +94,7 @@ func (c *call) remarksOn(batches []arrow.Record, counts encoder.Counts) (all enc
 // remarkBytes bounds the list of remarks in an answer.
 const remarkBytes = 8 << 10
 
-// appendRemarks writes the remarks as two lists of an answer in JSON, as far as there is room for them.
+// appendRemarks writes the remarks as two lists of a JSON answer, as far as they fit.
 func appendRemarks(dst []byte, all *encoder.Remarks) []byte {
 	end := len(dst) + remarkBytes
 	for _, l := range []struct {

@@ -22,13 +22,15 @@ func strictServer(t *testing.T) *testServer {
 	if columns[0].Missing || columns[2].Missing {
 		t.Fatalf("columns %+v", columns)
 	}
-	pair.Set.Lineage.Columns = append(pair.Set.Lineage.Columns, encoder.ColumnUse{Column: "customer", Use: encoder.UseLeftOut})
+	pair.Set.Lineage.Columns = append(pair.Set.Lineage.Columns,
+		encoder.ColumnUse{Column: "customer", Use: encoder.UseLeftOut})
 	return newTestServer(t, pair, func(c *serve.Config) { c.Missing = serve.MissingRefuse })
 }
 
 const goodRow = `{"a": 10.5, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]`
 
-// A row that lacks a column, or has one that is unknown or of another kind, is refused with all that is wrong.
+// A row that lacks a column, or has one that is unknown or of another kind, is refused with all
+// that is wrong.
 func TestRowsThatAreWrongAreRefused(t *testing.T) {
 	fault := func(row int, column, what string) formats.RowFault {
 		return formats.RowFault{Row: row, Column: column, Fault: what}
@@ -41,13 +43,19 @@ func TestRowsThatAreWrongAreRefused(t *testing.T) {
 		{"good", "", goodRow + `}`, nil},
 		{"label and passthrough", "", goodRow + `, "y": "yes", "id": 7}`, nil},
 		{"left out by the exploration", "", goodRow + `, "customer": "0023-X"}`, nil},
-		{"a name misspelt", "", `{"aa": 10.5, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]}`, []formats.RowFault{fault(0, "aa", "unknown"), fault(0, "a", "missing")}},
-		{"wrong kinds", "", `[` + goodRow + `}, {"a": "abc", "b": true, "color": [1], "ok": 3, "v": [1]}]`, []formats.RowFault{
-			fault(1, "a", "not a number"), fault(1, "b", "not a number"), fault(1, "color", "not a text"), fault(1, "ok", "not true or false"), fault(1, "v", "not a list of 2 numbers")}},
-		{"one column", "", `{"a": 1}`, []formats.RowFault{fault(0, "b", "missing"), fault(0, "color", "missing"), fault(0, "ok", "missing"), fault(0, "v", "missing")}},
+		{"a name misspelt", "", `{"aa": 10.5, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]}`,
+			[]formats.RowFault{fault(0, "aa", "unknown"), fault(0, "a", "missing")}},
+		{"wrong kinds", "", `[` + goodRow + `}, {"a": "abc", "b": true, "color": [1], "ok": 3, "v": [1]}]`,
+			[]formats.RowFault{
+				fault(1, "a", "not a number"), fault(1, "b", "not a number"), fault(1, "color", "not a text"), fault(1, "ok",
+					"not true or false"), fault(1, "v", "not a list of 2 numbers")}},
+		{"one column", "", `{"a": 1}`,
+			[]formats.RowFault{fault(0, "b", "missing"), fault(0, "color", "missing"), fault(0, "ok", "missing"), fault(0, "v",
+				"missing")}},
 		{"one column, allowed", "?missing=allow", `{"a": 1}`, nil},
 		{"unknown, allowed", "?missing=allow", `{"a": 1, "z": {"y": 2}}`, []formats.RowFault{fault(0, "z.y", "unknown")}},
-		{"null", "", `{"a": null, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]}`, []formats.RowFault{fault(0, "a", "null, which no explored row was")}},
+		{"null", "", `{"a": null, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]}`,
+			[]formats.RowFault{fault(0, "a", "null, which no explored row was")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := d.post("/v1/predict"+c.query, []byte(c.body))
@@ -62,7 +70,8 @@ func TestRowsThatAreWrongAreRefused(t *testing.T) {
 				Rows          []formats.RowFault
 			}
 			must(t, json.Unmarshal(w.Body.Bytes(), &got))
-			if hint := strings.Contains(got.Error, "missing=allow"); hint != slices.ContainsFunc(c.want, formats.RowFault.Missing) {
+			if hint := strings.Contains(got.Error, "missing=allow"); hint != slices.ContainsFunc(c.want,
+				formats.RowFault.Missing) {
 				t.Errorf("error %s", got.Error)
 			}
 			if w.Code != http.StatusUnprocessableEntity || got.Reason != badRows || !reflect.DeepEqual(got.Rows, c.want) {
@@ -71,7 +80,8 @@ func TestRowsThatAreWrongAreRefused(t *testing.T) {
 		})
 	}
 	for _, query := range []string{"missing=perhaps", "mising=allow"} {
-		if w := d.post("/v1/predict?"+query, []byte(goodRow+`}`)); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "refuse or allow") {
+		if w := d.post("/v1/predict?"+query, []byte(goodRow+`}`)); w.Code != http.StatusBadRequest ||
+			!strings.Contains(w.Body.String(), "refuse or allow") {
 			t.Errorf("%s: status %d: %s", query, w.Code, w.Body)
 		}
 	}
@@ -83,13 +93,15 @@ func TestAnswersNameWhatIsNotKnown(t *testing.T) {
 	d := strictServer(t)
 	w := d.post("/v1/predict?missing=allow", []byte(`[`+goodRow+`}, {"a": null, "b": 0.5, "color": "mauve", "ok": true}]`))
 	got := document[struct{ Imputed, Unseen json.RawMessage }](t, w)
-	if string(got.Imputed) != `[{"row":1,"column":"a"},{"row":1,"column":"v"}]` || string(got.Unseen) != `[{"row":1,"column":"color","value":"mauve"}]` {
+	if string(got.Imputed) != `[{"row":1,"column":"a"},{"row":1,"column":"v"}]` ||
+		string(got.Unseen) != `[{"row":1,"column":"color","value":"mauve"}]` {
 		t.Errorf("imputed %s, unseen %s", got.Imputed, got.Unseen)
 	}
 	if w.Header().Get(headerImputed) != "a, v" || w.Header().Get(headerUnseen) != "color" {
 		t.Errorf("headers %v", w.Header())
 	}
-	if w := d.post("/v1/predict", []byte(goodRow+`}`)); strings.Contains(w.Body.String(), "imputed") || w.Header().Get(headerImputed) != "" {
+	if w := d.post("/v1/predict", []byte(goodRow+`}`)); strings.Contains(w.Body.String(), "imputed") ||
+		w.Header().Get(headerImputed) != "" {
 		t.Errorf("nothing was imputed: %v %s", w.Header(), w.Body)
 	}
 	d.free()
@@ -104,7 +116,8 @@ func TestTensorsWithoutValues(t *testing.T) {
 	without := withMissing(part)
 	defer without.Release()
 	body, _ := tensorsOf(t, pair, without, false)
-	if w := d.post("/v2/models/shop/infer", body); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `column \"a\" is null`) {
+	if w := d.post("/v2/models/shop/infer", body); w.Code != http.StatusBadRequest ||
+		!strings.Contains(w.Body.String(), `column \"a\" is null`) {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 	got := document[struct{ Parameters map[string]string }](t, d.post("/v2/models/shop/infer?missing=allow", body))

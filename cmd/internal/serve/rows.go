@@ -14,7 +14,8 @@ import (
 // predict answers with the model's predictions for the rows.
 func (c *call) predict() (string, error) {
 	if c.slot.Pair().Model == nil {
-		return "", faultf(http.StatusServiceUnavailable, meter.Unavailable, "no_model", "there is no model to predict with: features alone are served")
+		return "", faultf(http.StatusServiceUnavailable, meter.Unavailable, "no_model",
+			"no model to predict with; only features are served")
 	}
 	return c.rows(false)
 }
@@ -65,7 +66,7 @@ func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bo
 	if err := c.reserve(rows, answer, rows*s.binaryRow); err != nil {
 		return nil, err
 	}
-	if asJSON && int64(cap(c.buffers.answer)) < answer { // a growing one would take more than was charged
+	if asJSON && int64(cap(c.buffers.answer)) < answer { // growing would take more than was charged
 		c.buffers.answer = make([]byte, 0, answer)
 	}
 	made, err := c.slot.Map(batches, features)
@@ -77,7 +78,7 @@ func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bo
 	return made, err
 }
 
-// answerType is the format of the answer: the one asked for, else that of the rows.
+// answerType returns the format of the answer: the requested one, else that of the rows.
 func answerType(r *http.Request, given string) string {
 	accept := r.Header.Get("Accept")
 	switch {
@@ -95,13 +96,14 @@ func answerType(r *http.Request, given string) string {
 type sizes struct{ fixed, jsonRow, binaryRow int64 }
 
 const (
-	// numberBytes is the longest float32 in JSON with its comma.
+	// numberBytes is the length of the longest float32 in JSON with its comma.
 	numberBytes = 16
-	// rejectedBytes is the size of an unusable row: null, or its entry in the list of rejected rows.
+	// rejectedBytes is the size of an unusable row: null, or its entry in the list of rejected
+	// rows.
 	rejectedBytes = 64
-	// frameBytes is everything around the rows: names, ids, remarks, Arrow's schema.
+	// frameBytes is the size of everything around the rows: names, ids, remarks, Arrow's schema.
 	frameBytes = 16<<10 + 2*remarkBytes
-	// escapedBytes is the most that a byte of a name takes in JSON.
+	// escapedBytes is the largest size of one byte of a name in JSON.
 	escapedBytes = 6
 )
 

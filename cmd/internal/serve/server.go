@@ -25,7 +25,7 @@ const (
 	headerBytes = 16 << 10
 )
 
-// Options say what a server serves.
+// Options configure a server.
 type Options struct {
 	Limiter *serve.Limiter
 	Serving *meter.Serving
@@ -51,15 +51,20 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.listener, err = net.Listen("tcp", s.config.Listen); err != nil {
+	s.listener, err = net.Listen("tcp", s.config.Listen)
+	if err != nil {
 		return nil, fmt.Errorf("serve.listen: %w", err)
 	}
 	s.http = &http.Server{
 		Handler:           admin.OwnHost(s.listener, s.routes()),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: s.config.Timeout, WriteTimeout: 2*s.config.Timeout + sendTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: headerBytes,
-		ErrorLog:       zap.NewStdLog(o.Logger.Named("http")),
-		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the requests in progress.
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       s.config.Timeout,
+		WriteTimeout:      2*s.config.Timeout + sendTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          zap.NewStdLog(o.Logger.Named("http")),
+		// HTTP/1.1 only: a connection has one request at a time, so limiting connections limits the
+		// requests in progress.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	listener := admin.Bound(s.listener, s.http, s.config.Connections)
@@ -69,25 +74,27 @@ func Start(o Options) (*Server, error) {
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			o.Logger.Error("rows are no longer served", zap.Error(err))
+			o.Logger.Error("HTTP server failed; rows are no longer served", zap.Error(err))
 		}
 	}()
 	s.warn()
 	return s, nil
 }
 
-// warn logs if anybody may ask.
+// warn logs if the server answers anyone.
 func (s *Server) warn() {
 	address, ok := s.listener.Addr().(*net.TCPAddr)
 	if ok && !address.IP.IsLoopback() && s.config.Token == "" && s.config.TLS.ClientCAFile == "" {
-		s.Logger.Warn("any client that reaches the address is answered: neither serve.token nor serve.tls.client_ca_file is set", zap.String("address", s.Addr()))
+		s.Logger.Warn("server answers any client that can reach it (set serve.token or serve.tls.client_ca_file)",
+			zap.String("address", s.Addr()))
 	}
 }
 
 // Addr is the address that it listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Stopping makes the server say that it is not ready. It keeps answering, but closes each connection after its answer.
+// Stopping makes the server report that it is not ready. It keeps answering, but closes each
+// connection after its answer.
 func (s *Server) Stopping() { s.stopping.Store(true) }
 
 // Ready reports whether there is a pair to serve, with details.
@@ -98,7 +105,7 @@ func (s *Server) Ready() (ok bool, detail string) {
 	case s.stopping.Load():
 		return false, "stopping"
 	case pair == nil && waiting == "":
-		return false, "the topics are being read"
+		return false, "still reading the topics"
 	case pair == nil:
 		return false, waiting
 	}
@@ -112,7 +119,8 @@ func (s *Server) Ready() (ok bool, detail string) {
 	return true, detail
 }
 
-// Close waits for the requests in progress until ctx ends, and then cuts the rest; it reports whether there were any.
+// Close waits for the requests in progress until ctx ends, and then cuts the rest; it reports
+// whether there were any.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.http.Shutdown(ctx)
 	if err != nil {

@@ -41,7 +41,8 @@ func listening(t *testing.T, pair *featurize.Pair, change func(*serve.Config)) *
 	m := meter.New()
 	pairs := &serve.Pairs{Predictions: true, Serving: m.Serving(), Logger: stagestest.Logger(t)}
 	pairs.Serve(pair)
-	s, err := Start(Options{Limiter: serve.NewLimiter(config, 100, pairs), Serving: m.Serving(), Model: "shop", Logger: stagestest.Logger(t)})
+	s, err := Start(Options{Limiter: serve.NewLimiter(config, 100,
+		pairs), Serving: m.Serving(), Model: "shop", Logger: stagestest.Logger(t)})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.Background()); err != nil {
@@ -88,15 +89,17 @@ func TestARequestInProgressIsFinished(t *testing.T) {
 	_, err = send.Write([]byte(row[10:]))
 	must(t, err)
 	must(t, send.Close())
-	if got := stagestest.Await(t, "answer", answered); !strings.Contains(got, "200 OK") || !strings.Contains(got, `"predictions":["`) {
+	if got := stagestest.Await(t, "answer", answered); !strings.Contains(got, "200 OK") ||
+		!strings.Contains(got, `"predictions":["`) {
 		t.Error(got)
 	}
 	must(t, stagestest.Await(t, "close", closed))
 }
 
 const (
-	live    = "GET /v2/health/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-	begun   = "POST /v1/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 4194304\r\n\r\n{"
+	live  = "GET /v2/health/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+	begun = "POST /v1/predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: " +
+		"4194304\r\n\r\n{"
 	foreign = "GET /v2/health/live HTTP/1.1\r\nHost: evil.example:8000\r\n\r\n"
 )
 
@@ -198,7 +201,8 @@ func TestOnlyClientsWithCertificatesAreAnswered(t *testing.T) {
 	authority := x509.NewCertPool()
 	authority.AppendCertsFromPEM(stagestest.Must(os.ReadFile(cert)))
 	for _, certificates := range [][]tls.Certificate{{own}, nil} {
-		r, err := client(t, &tls.Config{RootCAs: authority, Certificates: certificates}).Get("https://" + s.Addr() + "/v2/health/ready")
+		r, err := client(t, &tls.Config{RootCAs: authority, Certificates: certificates}).
+			Get("https://" + s.Addr() + "/v2/health/ready")
 		switch {
 		case certificates == nil && err == nil:
 			t.Error("answered without a certificate")
@@ -212,7 +216,8 @@ func TestOnlyClientsWithCertificatesAreAnswered(t *testing.T) {
 			_ = r.Body.Close()
 		}
 	}
-	for _, files := range []serve.TLS{{CertFile: "none", KeyFile: key}, {CertFile: cert, KeyFile: key, ClientCAFile: key}} {
+	for _, files := range []serve.TLS{{CertFile: "none", KeyFile: key},
+		{CertFile: cert, KeyFile: key, ClientCAFile: key}} {
 		if _, err := loadTLS(files); err == nil {
 			t.Errorf("%+v is taken", files)
 		}
@@ -225,8 +230,10 @@ func newCertificate(t *testing.T, dir string) (cert, key string) {
 	private := stagestest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour), IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der := stagestest.Must(x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private))
 	write := func(name, kind string, der []byte) string {
@@ -234,7 +241,8 @@ func newCertificate(t *testing.T, dir string) (cert, key string) {
 		must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
-	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", stagestest.Must(x509.MarshalPKCS8PrivateKey(private)))
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY",
+		stagestest.Must(x509.MarshalPKCS8PrivateKey(private)))
 }
 
 // Whatever changes meanwhile, an answer comes from the one pair that it names.

@@ -35,20 +35,21 @@ func loadTLS(files serve.TLS) (*tls.Config, error) {
 	return config, nil
 }
 
-// lookEvery is how often the certificate's files are read again, because they are renewed in place.
+// lookEvery is the interval at which the certificate's files are reread, because they are renewed
+// in place.
 const lookEvery = time.Minute
 
-// certificate is the server's own. It is safe for concurrent use.
+// certificate is the server's certificate. It is safe for concurrent use.
 type certificate struct {
 	cert, key string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	pair *tls.Certificate
-	at   time.Time // of the last look
+	at   time.Time // time of the last read
 }
 
-// get returns the certificate. If the files cannot be read, perhaps because they are half written, it returns
-// the last one.
+// get returns the certificate. If the files cannot be read, perhaps because they are half written,
+// it returns the previous one.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

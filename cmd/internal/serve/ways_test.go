@@ -31,7 +31,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// answers are the results for rows: features, and predictions as numbers (for classes their probabilities) and as classes.
+// answers are the results for rows: features, and predictions as numbers (for classes their
+// probabilities) and as classes.
 type answers struct {
 	features, numbers []float32
 	classes           []string
@@ -48,11 +49,13 @@ type question struct {
 type way struct {
 	name string
 	ask  func(q *question) *answers
-	// features and numbers are how far the answers may differ from those on the topic; 0 = not at all.
+	// features and numbers are how far the answers may differ from those on the topic; 0 = not at
+	// all.
 	features, numbers float64
 }
 
-// ways are all the ways. ONNX and Python run if EERF_TEST_PYTHON names a python3 with numpy, pyarrow and onnxruntime.
+// ways are all the ways. ONNX and Python run if EERF_TEST_PYTHON names a python3 with numpy,
+// pyarrow and onnxruntime.
 var ways = []way{
 	{name: "topic", ask: byTopic},
 	{name: "HTTP, JSON", ask: byJSON},
@@ -119,7 +122,8 @@ func withMissing(rows arrow.Record) arrow.Record {
 	return array.NewRecord(needed.Schema(), columns, needed.NumRows())
 }
 
-// greatest is the greatest difference, relative for numbers above 1; infinite for lists of different lengths.
+// greatest is the greatest difference, relative for numbers above 1; infinite for lists of
+// different lengths.
 func greatest(got, want []float32) (most float64) {
 	if len(got) != len(want) {
 		return math.Inf(1)
@@ -273,7 +277,8 @@ func byONNX(q *question) *answers {
 	graph, err := onnx.Encode(q.pair.Set, q.pair.Model, onnx.Options{})
 	must(q.t, err)
 	out := filepath.Join(q.t.TempDir(), "answers.arrow")
-	return q.answer(python, out, filepath.Join("testdata", "onnx_answers.py"), q.file("model.onnx", graph.Bytes), q.dataFile(), out)
+	return q.answer(python, out, filepath.Join("testdata", "onnx_answers.py"), q.file("model.onnx", graph.Bytes),
+		q.dataFile(), out)
 }
 
 // byPython runs the package in python/.
@@ -285,7 +290,8 @@ func byPython(q *question) *answers {
 	model, err := wire.EncodeModelFile(q.pair.Model, q.pair.Set)
 	must(q.t, err)
 	out := filepath.Join(q.t.TempDir(), "answers.arrow")
-	return q.answer(python, out, "-m", "eerf", "transform", "--model", q.file("model.arrow", model), "--data", q.dataFile(), "--out", out)
+	return q.answer(python, out, "-m", "eerf", "transform", "--model", q.file("model.arrow", model),
+		"--data", q.dataFile(), "--out", out)
 }
 
 // python is a python3 with the modules, or "".
@@ -305,7 +311,8 @@ func (q *question) python(modules string) string {
 func (q *question) answer(python, out string, args ...string) *answers {
 	q.t.Helper()
 	run := exec.CommandContext(q.t.Context(), python, args...)
-	run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+filepath.Join("..", "..", "..", "python", "src"))
+	run.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1",
+		"PYTHONPATH="+filepath.Join("..", "..", "..", "python", "src"))
 	if said, err := run.CombinedOutput(); err != nil {
 		q.t.Fatalf("%v: %v\n%s", run, err, said)
 	}

@@ -11,8 +11,8 @@ import (
 // columnsListed bounds the table of columns, so that the page stays readable.
 const columnsListed = 200
 
-// columnTableOf says what became of the columns of the events in the set in use; nil if the set does not say. If not all are listed,
-// columns that are left out or odd come first.
+// columnTableOf returns the use of the columns of the events in the current set; nil if the set does not tell. If not all
+// are listed, columns that are left out or odd come first.
 func columnTableOf(set *state.Set, now meter.ColumnReport) *ColumnTable {
 	if set == nil || len(set.Set.Lineage.Columns) == 0 {
 		return nil
@@ -20,7 +20,9 @@ func columnTableOf(set *state.Set, now meter.ColumnReport) *ColumnTable {
 	columns := set.Set.Lineage.Columns
 	out := &ColumnTable{FeatureSet: set.ID}
 	if now.FeatureSet == set.ID {
-		out.Watched, out.Imputed, out.NewFields = true, now.Imputed[:min(len(now.Imputed), columnsListed)], now.NewFields
+		out.Watched = true
+		out.Imputed = now.Imputed[:min(len(now.Imputed), columnsListed)]
+		out.NewFields = now.NewFields
 	}
 	for _, c := range columns {
 		switch c.Use {
@@ -30,7 +32,8 @@ func columnTableOf(set *state.Set, now meter.ColumnReport) *ColumnTable {
 			out.LeftOut++
 		}
 	}
-	if out.Others = max(0, len(columns)-columnsListed); out.Others > 0 {
+	out.Others = max(0, len(columns)-columnsListed)
+	if out.Others > 0 {
 		columns = slices.Clone(columns)
 		slices.SortStableFunc(columns, func(a, b encoder.ColumnUse) int { return oddness(b) - oddness(a) })
 		columns = columns[:columnsListed]
@@ -39,7 +42,7 @@ func columnTableOf(set *state.Set, now meter.ColumnReport) *ColumnTable {
 	return out
 }
 
-// oddness is how much attention a column needs.
+// oddness orders columns by the attention that they need.
 func oddness(c encoder.ColumnUse) int {
 	switch {
 	case c.Use == encoder.UseLeftOut:

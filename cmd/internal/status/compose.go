@@ -10,11 +10,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// compose makes the snapshot of a moment. It shares nothing that changes later.
+// compose makes a snapshot, which shares no memory that changes later.
 func (p *page) compose(s stages.Snapshot, c *cluster) Snapshot {
 	return Snapshot{
-		Process: p.process(s, c), Live: liveOf(s.Live), Flow: p.flow(s, c), Exploration: exploration(s, c), History: p.history(s, c),
-		Letters: lettersOf(c), Series: p.past.series(),
+		Process:     p.process(s, c),
+		Live:        liveOf(s.Live),
+		Flow:        p.flow(s, c),
+		Exploration: exploration(s, c),
+		History:     p.history(s, c),
+		Letters:     lettersOf(c), Series: p.past.series(),
 	}
 }
 
@@ -31,8 +35,9 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 		topic := &f.Topics[i]
 		topic.Partitions = len(c.positions.spans[topic.Role])
 		topic.Next, topic.Kept = c.positions.sum(topic.Role)
-		if topic.PerSecond = c.perSecond(topic.Role); topic.Role == roleDeadLetters {
-			topic.PerSecond = c.letters.PerSecond // without the markers of transactions
+		topic.PerSecond = c.perSecond(topic.Role)
+		if topic.Role == roleDeadLetters {
+			topic.PerSecond = c.letters.PerSecond // without transaction markers
 		}
 		topic.Recreated = s.Activity.LogChanges[meter.LogChange{Topic: topic.Name, Kind: string(pipeline.GapRecreated)}]
 		topic.Truncated = s.Activity.LogChanges[meter.LogChange{Topic: topic.Name, Kind: string(pipeline.GapTruncated)}]
@@ -47,7 +52,7 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 			topic.Error = c.contents[topic.Role]
 		}
 		if topic.Name == "" {
-			topic.Error = "not in use: pipeline " + p.service.Process.Settings.SetsOf() + " explores (featurize.sets_from)"
+			topic.Error = "not used: pipeline " + p.service.Process.Settings.SetsOf() + " explores (featurize.sets_from)"
 		}
 	}
 	for _, name := range meter.Stages() {
@@ -67,7 +72,7 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 	return f
 }
 
-// waiting is how many messages of events are not featurized yet; nil if that is unknown for some partition.
+// waiting returns the number of messages of events that are not featurized yet; nil if unknown for some partition.
 func waiting(partitions []Partition) *int64 {
 	var sum int64
 	for _, part := range partitions {
@@ -125,7 +130,7 @@ func partitionOf(partition int, s stages.Snapshot, c *cluster) Partition {
 	return out
 }
 
-// featurizingOf returns how far a partition is featurized, nil if unknown, and where it ends.
+// featurizingOf returns how far a partition is featurized, nil if unknown, and its end.
 func featurizingOf(partition int, s stages.Snapshot, c *cluster) (at *Progress, end int64) {
 	end = c.positions.next(roleEvents, partition)
 	if status := here(s, meter.StageFeaturize, partition); status != nil {
@@ -142,7 +147,7 @@ func featurizingOf(partition int, s stages.Snapshot, c *cluster) (at *Progress, 
 	return at, end
 }
 
-// here is the position of this process in a partition; nil if it does not read it.
+// here returns the position of this process in a partition; nil if it does not read it.
 func here(s stages.Snapshot, stage string, partition int) *meter.PartitionStatus {
 	for i := range s.Partitions {
 		if at := &s.Partitions[i]; at.Stage == stage && at.Partition == partition && !at.FetchedAt.IsZero() {
@@ -162,14 +167,18 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	if !ok {
 		return nil
 	}
-	out := &Scoring{Start: part.StartOffset, Next: part.StartOffset, End: part.EndOffset, Expected: spec.Sampled(part.LabelledRows)}
+	out := &Scoring{Start: part.StartOffset, Next: part.StartOffset, End: part.EndOffset,
+		Expected: spec.Sampled(part.LabelledRows)}
 	if part.Empty() {
 		out.Closed = string(wire.CloseEnd)
 		return out
 	}
 	saved, ok := c.checkpointsOf(spec.Exploration)[int32(partition)]
 	if ok {
-		out.Next, out.Rows, out.Scored, out.Closed = saved.NextOffset, saved.Counts.Rows, saved.Counts.Scored, string(saved.CloseReason)
+		out.Next = saved.NextOffset
+		out.Rows = saved.Counts.Rows
+		out.Scored = saved.Counts.Scored
+		out.Closed = string(saved.CloseReason)
 		out.At = saved.WrittenAt
 	}
 	if closed := closingOf(s.State, partition); closed != nil {
@@ -192,18 +201,23 @@ func closingOf(now state.Snapshot, partition int) *wire.LineagePartition {
 		return nil
 	}
 	parts := set.Set.Lineage.Partitions
-	if i := slices.IndexFunc(parts, func(p wire.LineagePartition) bool { return p.Partition == int32(partition) }); i >= 0 {
+	if i := slices.IndexFunc(parts,
+		func(p wire.LineagePartition) bool { return p.Partition == int32(partition) }); i >= 0 {
 		return &parts[i]
 	}
 	return nil
 }
 
-// exploration describes the newest exploration and what the next one still needs.
+// exploration describes the newest exploration and what the planner still waits for.
 func exploration(s stages.Snapshot, c *cluster) Exploration {
 	planning := s.Activity.Planning
 	out := Exploration{
 		Status: s.State.Status(), Requests: []Request{}, UnseenClasses: s.Activity.UnseenClasses,
-		MissingRows: planning.MissingRows, PresentRows: planning.Rows, Fault: planning.Fault, FaultAt: planning.At, RetryAt: planning.RetryAt,
+		MissingRows: planning.MissingRows,
+		PresentRows: planning.Rows,
+		Fault:       planning.Fault,
+		FaultAt:     planning.At,
+		RetryAt:     planning.RetryAt,
 	}
 	for _, r := range s.State.Requests {
 		out.Requests = append(out.Requests, Request{string(r.Action), r.Reason, r.Time})
@@ -212,14 +226,23 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 	if spec == nil {
 		return out
 	}
-	out.ID, out.Sequence, out.PlannedAt, out.Reason = spec.Exploration, spec.Sequence, spec.PlannedAt, spec.Reason
+	out.ID = spec.Exploration
+	out.Sequence = spec.Sequence
+	out.PlannedAt = spec.PlannedAt
+	out.Reason = spec.Reason
 	out.DeclinedClasses, out.Excluded = spec.DeclinedClasses, spec.Excluded
-	if spec.Encoder == nil { // of an earlier version
+	if spec.Encoder == nil { // planned by an earlier version
 		return out
 	}
-	out.Criterion, out.Features, out.Candidates = spec.Criterion.String(), spec.Features, spec.Candidates.Count
-	out.Map, out.Sigma, out.Dim = spec.Candidates.Map.String(), spec.Candidates.Sigma, spec.Candidates.Dim
-	out.From, out.LabelledRows, out.SampleRate = string(spec.From), spec.LabelledRows(), spec.SampleRate
+	out.Criterion = spec.Criterion.String()
+	out.Features = spec.Features
+	out.Candidates = spec.Candidates.Count
+	out.Map = spec.Candidates.Map.String()
+	out.Sigma = spec.Candidates.Sigma
+	out.Dim = spec.Candidates.Dim
+	out.From = string(spec.From)
+	out.LabelledRows = spec.LabelledRows()
+	out.SampleRate = spec.SampleRate
 	out.SampleRows, out.Rounds = spec.Sampled(out.LabelledRows), spec.Rounds
 	for _, part := range spec.Partitions {
 		if !part.Empty() {
@@ -255,7 +278,7 @@ func lettersOf(c *cluster) Letters {
 	return out
 }
 
-// point is the newest point of the series.
+// point returns the newest point of the series.
 func (p *page) point(s stages.Snapshot, c *cluster) Point {
 	point := Point{Time: seconds(s.Time)}
 	point.LiveError, point.LivePromised = liveErrors(s.Live)
@@ -267,7 +290,9 @@ func (p *page) point(s stages.Snapshot, c *cluster) Point {
 			r := rate(before[stage].rows, now[stage].rows, seconds)
 			return &r
 		}
-		point.Scored, point.Featurized, point.Trained = rows(meter.StageSubsample), rows(meter.StageFeaturize), rows(meter.StageTrain)
+		point.Scored = rows(meter.StageSubsample)
+		point.Featurized = rows(meter.StageFeaturize)
+		point.Trained = rows(meter.StageTrain)
 	}
 	if !c.holds(s.Time) {
 		return point

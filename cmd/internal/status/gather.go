@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at the topics, idleEvery the same while nobody has the page open, lookTimeout
-	// the limit of one.
+	// lookEvery is the interval between polls of the topics, idleEvery the interval while nobody has the page open,
+	// lookTimeout the limit of one poll.
 	lookEvery   = 2 * time.Second
 	idleEvery   = 10 * time.Second
 	lookTimeout = 10 * time.Second
-	// Looks take at most 1/lookShare of the time, 1/idleShare while nobody has the page open, even if topics have many partitions
-	// or the broker is slow.
+	// Polls take at most 1/lookShare of the time, 1/idleShare while nobody has the page open, even if topics have many
+	// partitions or the broker is slow.
 	lookShare = 4
 	idleShare = 20
 	// offsetsSpan is the time over which rates of topics are measured.
 	offsetsSpan = 10 * time.Second
-	// deniedFor is how long to leave a topic alone that may not be read.
+	// deniedFor is the pause before retrying a topic that may not be read.
 	deniedFor = time.Minute
 )
 
-// cluster is what the last look found in the topics. It is immutable.
+// cluster is the result of the last poll of the topics. It is immutable.
 type cluster struct {
-	at         time.Time // of the last successful look; zero = none
-	until      time.Time // when the positions have to be renewed at the latest
-	err        string    // why the last look failed
+	at         time.Time // of the last successful poll; zero = none
+	until      time.Time // when the positions have to be renewed
+	err        string    // error of the last poll
 	conditions []admin.Condition
 
 	positions   positions
@@ -47,7 +47,7 @@ type cluster struct {
 	contents    map[string]string // by role, why the contents of a topic are unknown
 }
 
-// gatherer looks at the topics of a pipeline. It belongs to one goroutine.
+// gatherer polls the topics of a pipeline. It belongs to one goroutine.
 type gatherer struct {
 	service cli.Service
 	scores  *scores
@@ -55,7 +55,7 @@ type gatherer struct {
 	letters *letters
 	offsets window[positions]
 	counted window[int64]        // dead letters
-	denied  map[string]time.Time // by role, when
+	denied  map[string]time.Time // by role, time of the refusal
 	last    cluster
 }
 
@@ -64,12 +64,14 @@ func newGatherer(s cli.Service) *gatherer {
 	topics := r.Settings.Topics
 	return &gatherer{
 		service: s, scores: newScores(r.Broker, r.Settings.State()), letters: newLetters(r.Broker, topics.DeadLetters),
-		offsets: window[positions]{span: offsetsSpan}, counted: window[int64]{span: offsetsSpan}, denied: map[string]time.Time{},
+		offsets: window[positions]{span: offsetsSpan},
+		counted: window[int64]{span: offsetsSpan},
+		denied:  map[string]time.Time{},
 	}
 }
 
-// look asks the broker how far the topics reach and reads their contents: everything if somebody watches, else only the dead letters.
-// If that fails, what was known stays, with the reason.
+// look asks the broker for the ends of the topics and reads their contents: all topics if watched, else only the dead
+// letters. If that fails, it keeps the previous result with the error.
 func (g *gatherer) look(ctx context.Context, watched bool) cluster {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -81,7 +83,10 @@ func (g *gatherer) look(ctx context.Context, watched bool) cluster {
 		return next
 	}
 	g.offsets.add(found.at, found)
-	next.err, next.positions, next.contents, next.rates = "", found, maps.Clone(g.last.contents), g.rates()
+	next.err = ""
+	next.positions = found
+	next.contents = maps.Clone(g.last.contents)
+	next.rates = g.rates()
 	if watched {
 		next.conditions, next.at = g.service.Conditions(ctx), found.at
 		g.read(ctx, &next)
@@ -105,7 +110,8 @@ func (g *gatherer) readLetters(ctx context.Context, next *cluster) {
 	g.content(next, roleDeadLetters, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
 	next.letters = g.letters.list(g.service.Process.Meter.Activity().DeadLetters)
 	_, next.letters.Kept = next.positions.sum(roleDeadLetters)
-	if next.letters.Error = next.contents[roleDeadLetters]; next.letters.Error != "" {
+	next.letters.Error = next.contents[roleDeadLetters]
+	if next.letters.Error != "" {
 		return
 	}
 	g.counted.add(next.positions.at, next.letters.Read+next.letters.Unread)
@@ -114,7 +120,7 @@ func (g *gatherer) readLetters(ctx context.Context, next *cluster) {
 	}
 }
 
-// content reads a topic and notes why it could not be read.
+// content reads a topic and records the error if it cannot be read.
 func (g *gatherer) content(next *cluster, role string, read func() error) {
 	if next.contents == nil {
 		next.contents = map[string]string{}
@@ -136,10 +142,10 @@ func (g *gatherer) content(next *cluster, role string, read func() error) {
 	if errors.Is(err, pipeline.ErrDenied) {
 		g.denied[role] = next.positions.at
 	}
-	g.service.Process.Logger.Debug("status page: topic not read", zap.String("topic", role), zap.Error(err))
+	g.service.Process.Logger.Debug("status page cannot read a topic", zap.String("topic", role), zap.Error(err))
 }
 
-// rates are the offsets a second by which each partition grew.
+// rates returns the growth of each partition in offsets a second.
 func (g *gatherer) rates() map[string][]float64 {
 	before, now, seconds, ok := g.offsets.ends()
 	rates := map[string][]float64{}
@@ -148,7 +154,7 @@ func (g *gatherer) rates() map[string][]float64 {
 	}
 	for role, spans := range now.spans {
 		old, known := before.spans[role]
-		if !known { // it was not looked at then
+		if !known { // unknown at that time
 			continue
 		}
 		rates[role] = make([]float64, len(spans))
@@ -159,7 +165,7 @@ func (g *gatherer) rates() map[string][]float64 {
 	return rates
 }
 
-// checkpointsOf returns the checkpoints of an exploration; the last look may have been at the one before.
+// checkpointsOf returns the checkpoints of an exploration; those of the last poll may belong to the one before.
 func (c *cluster) checkpointsOf(exploration string) map[int32]*wire.Checkpoint {
 	if c.exploration != exploration {
 		return nil
@@ -167,7 +173,7 @@ func (c *cluster) checkpointsOf(exploration string) map[int32]*wire.Checkpoint {
 	return c.checkpoints
 }
 
-// perSecond is the rate of a topic over its partitions.
+// perSecond returns the rate of a topic over its partitions.
 func (c *cluster) perSecond(role string) (sum float64) {
 	for _, r := range c.rates[role] {
 		sum += r
@@ -175,7 +181,7 @@ func (c *cluster) perSecond(role string) (sum float64) {
 	return sum
 }
 
-// fresh reports whether the last look is recent.
+// fresh reports whether the last poll is recent.
 func (c *cluster) fresh(now time.Time) bool { return !c.at.IsZero() && now.Sub(c.at) < offsetsSpan }
 
 // holds reports whether the known ends of the topics are recent enough.

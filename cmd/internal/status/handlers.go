@@ -15,14 +15,14 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// policy lets the page load only what is served here, run no inline scripts, and be framed by nobody.
+// policy lets the page load only files of this server, run no inline scripts, and be framed by no other page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const (
-	// firstLook is how long an answer waits for the first look at the topics.
+	// firstLook is how long an answer waits for the first poll of the topics.
 	firstLook = 5 * time.Second
-	// heartbeat is the time after which a stream without news sends a sign of life; sendTimeout bounds a client's reading.
+	// heartbeat is the time after which an idle stream sends a sign of life; sendTimeout bounds a client's reading.
 	heartbeat   = 15 * time.Second
 	sendTimeout = 20 * time.Second
 )
@@ -45,7 +45,7 @@ func (p *page) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/status/events", p.serveEvents)
 }
 
-// serveSnapshot answers with everything. The first request waits a moment for the topics.
+// serveSnapshot answers with the whole snapshot. The first request waits a moment for the topics.
 func (p *page) serveSnapshot(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), firstLook)
 	defer cancel()
@@ -79,7 +79,7 @@ func (p *page) serveEvents(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusServiceUnavailable, failure{fmt.Sprintf("%d pages are open already", maxStreams)})
 		return
 	}
-	defer p.want() // look at the topics for a moment longer
+	defer p.want() // keep polling the topics for a moment
 	defer p.hub.leave()
 	p.want()
 	p.publish()
@@ -120,7 +120,7 @@ func (s stream) send(e event) error {
 
 func (s stream) flush() error { return s.controller.Flush() }
 
-// await waits for a change, and sends a heartbeat if there is none.
+// await waits for a change, and sends a heartbeat if there is none in time.
 func (s stream) await(ctx context.Context, changed <-chan struct{}) bool {
 	timer := time.NewTimer(heartbeat)
 	defer timer.Stop()
@@ -142,7 +142,7 @@ func (s stream) await(ctx context.Context, changed <-chan struct{}) bool {
 	}
 }
 
-// marshalled is a value as JSON. The types of this package always encode.
+// marshalled returns a value as JSON. The types of this package always encode.
 func marshalled(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -25,7 +25,7 @@ func (p *page) history(s stages.Snapshot, c *cluster) History {
 	return out
 }
 
-// describeSet returns what is shown of a set.
+// describeSet returns the page's description of a set.
 func describeSet(set state.SetEntry) FeatureSet {
 	l := set.Lineage
 	radius := l.Radius
@@ -34,7 +34,11 @@ func describeSet(set state.SetEntry) FeatureSet {
 	}
 	return FeatureSet{
 		ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Published: set.Time, Features: set.Features,
-		Candidates: l.Candidates, Rows: l.Rows, Criterion: l.Criterion.String(), AboveNoise: l.AboveNoise, ByResidual: l.ByResidual,
-		Radius: radius, Learned: set.Learned, Best: set.LearnedBest, HeldOutRows: set.HeldOutRows,
+		Candidates: l.Candidates,
+		Rows:       l.Rows,
+		Criterion:  l.Criterion.String(),
+		AboveNoise: l.AboveNoise,
+		ByResidual: l.ByResidual,
+		Radius:     radius, Learned: set.Learned, Best: set.LearnedBest, HeldOutRows: set.HeldOutRows,
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// hub holds the newest text of each section, for any number of streams. A stream compares what it has sent with what there
-// is, at its own pace, so nothing queues up for a slow one.
+// hub holds the newest text of each section, for any number of streams. Each stream compares the sections that it has
+// sent with the newest ones, at its own pace, so nothing queues up for a slow one.
 type hub struct {
 	mu       sync.Mutex
 	sections map[string]section
@@ -17,13 +17,13 @@ type hub struct {
 	open     int           // number of streams
 }
 
-// section is a text and how often it has changed.
+// section is a text and the number of its changes.
 type section struct {
 	text    []byte
 	version int
 }
 
-// sectionNames lists the sections sent as they change, in the order in which a new stream gets them.
+// sectionNames lists the sections that are sent on change, in the order in which a new stream receives them.
 var sectionNames = []string{"process", "live", "flow", "exploration", "history", "letters", "point"}
 
 func newHub() *hub { return &hub{sections: map[string]section{}, changed: make(chan struct{})} }
@@ -56,7 +56,7 @@ func (h *hub) set(name string, value any) {
 	}
 }
 
-// newest returns the sections newer than those sent, the whole snapshot, and a channel that is closed at the next change.
+// newest returns the sections newer than those sent, the whole snapshot, and a channel that is closed on the next change.
 func (h *hub) newest(sent map[string]int) (news []event, all Snapshot, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -162,7 +162,8 @@ func send(ctx context.Context, producer *events.Producer, reader events.RowReade
 func (s *site) poison(value string) {
 	s.t.Helper()
 	record := pipeline.Record{Value: []byte(value), Time: time.Now()}
-	if _, err := s.service.Process.Broker.Produce(s.t.Context(), s.service.Process.Settings.Topics.Events, 0, []pipeline.Record{record}); err != nil {
+	if _, err := s.service.Process.Broker.Produce(s.t.Context(), s.service.Process.Settings.Topics.Events, 0,
+		[]pipeline.Record{record}); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// columnsShown is how many columns are listed by importance.
+// columnsShown is the number of columns listed by importance.
 const columnsShown = 20
 
-// learningOf is how the running exploration learns features, as far as it is known, else how those of the set in use were learned; nil
-// if they were not, as under criterion residual, which measures what it chose and nothing else.
+// learningOf describes how the running exploration learns features, if known, else how the features of the current set
+// were learned; nil if they were not, as under criterion residual, which measures only its own choice.
 func learningOf(now state.Snapshot, set *state.Set) *Learning {
-	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration && learned(p.Points) {
+	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration &&
+		learned(p.Points) {
 		return &Learning{Exploration: p.Exploration, Points: p.Points}
 	}
 	if set == nil || set.Set.Lineage.Learning == nil || !learned(set.Set.Lineage.Learning.Points) {
@@ -30,12 +31,12 @@ func learningOf(now state.Snapshot, set *state.Set) *Learning {
 	return out
 }
 
-// learned reports whether points are those of learning. In reports of earlier versions these come after one of criterion residual.
+// learned reports whether features were learned. Reports of earlier versions begin with a point of criterion residual.
 func learned(points []adaptive.Point) bool {
 	return len(points) > 0 && points[len(points)-1].Kind != adaptive.ByResidual
 }
 
-// spectrumUnit is the unit of the values of a published set.
+// spectrumUnit returns the unit of the values of a published set.
 func spectrumUnit(l *wire.Lineage) string {
 	switch {
 	case l.Learned():

@@ -19,10 +19,12 @@ func TestLearning(t *testing.T) {
 		columns = append(columns, encoder.Column{Name: string(rune('a' + i)), Kind: encoder.Numeric, Width: 1})
 		importance[i] = float64(i) / 276
 	}
-	points := []adaptive.Point{{Kind: adaptive.ByResidual, Loss: 0.5}, {Kind: adaptive.ByRound, Loss: 0.25}, {Kind: adaptive.ByStep, Step: 4, Loss: 0.3}}
+	points := []adaptive.Point{{Kind: adaptive.ByResidual, Loss: 0.5}, {Kind: adaptive.ByRound, Loss: 0.25},
+		{Kind: adaptive.ByStep, Step: 4, Loss: 0.3}}
 	learned := &state.Set{Set: &wire.FeatureSet{Encoder: &encoder.Encoder{Columns: columns}}}
 	learned.Set.Lineage.Exploration = "p.1.abc"
-	learned.Set.Lineage.Learning = &adaptive.Report{Points: points, Winner: 1, Rows: 80, HeldOutRows: 20, Importance: importance}
+	learned.Set.Lineage.Learning = &adaptive.Report{Points: points, Winner: 1, Rows: 80, HeldOutRows: 20,
+		Importance: importance}
 	running := state.Snapshot{
 		Spec:     &wire.Spec{Exploration: "p.2.abc", Sequence: 2, Status: wire.StatusRunning},
 		Progress: &wire.Progress{Exploration: "p.2.abc", Points: points[:2]},
@@ -30,15 +32,18 @@ func TestLearning(t *testing.T) {
 	before := running
 	before.Progress = &wire.Progress{Exploration: "p.1.abc", Points: points}
 
-	if have := learningOf(running, learned); have.Exploration != "p.2.abc" || have.Winner != nil || !slices.Equal(have.Points, points[:2]) {
+	if have := learningOf(running, learned); have.Exploration != "p.2.abc" || have.Winner != nil ||
+		!slices.Equal(have.Points, points[:2]) {
 		t.Errorf("while features are learned: %+v", have)
 	}
 	for name, now := range map[string]state.Snapshot{"nothing runs": {}, "the running one has said nothing": before} {
 		have := learningOf(now, learned)
-		if have.Exploration != "p.1.abc" || have.Winner == nil || *have.Winner != 1 || have.HeldOutRows != 20 || !slices.Equal(have.Points, points) {
+		if have.Exploration != "p.1.abc" || have.Winner == nil || *have.Winner != 1 || have.HeldOutRows != 20 ||
+			!slices.Equal(have.Points, points) {
 			t.Errorf("%s: %+v", name, have)
 		}
-		if len(have.Columns) != columnsShown || have.Columns[0].Column != "x" || have.OtherColumns != 4 || have.OtherShare != 6./276 {
+		if len(have.Columns) != columnsShown || have.Columns[0].Column != "x" || have.OtherColumns != 4 ||
+			have.OtherShare != 6./276 {
 			t.Errorf("%s: columns %v, %d others with %v", name, have.Columns, have.OtherColumns, have.OtherShare)
 		}
 	}
@@ -76,7 +81,8 @@ func TestSpectrumOfMixedKinds(t *testing.T) {
 		Products: []scoring.Product{product(false), product(true), product(true)},
 	}}
 	have := spectrumOf(set)
-	if want := []float64{0.9, 0.5, 0.4, 0.3, 0.2, 0.1}; !slices.Equal(have.Value, want) || !slices.Equal(set.Set.Set.Score, score) {
+	if want := []float64{0.9, 0.5, 0.4, 0.3, 0.2, 0.1}; !slices.Equal(have.Value, want) ||
+		!slices.Equal(set.Set.Set.Score, score) {
 		t.Errorf("values %v, the set's are now %v", have.Value, set.Set.Set.Score)
 	}
 	if want := (scoring.KindCounts{Cosine: 2, Ramp: 1, Hinge: 1, Box: 2}); have.Kinds == nil || *have.Kinds != want {

@@ -13,7 +13,7 @@ import (
 
 // Bounds of what is read and kept of the dead letters.
 const (
-	lettersRead  = 512 // by one look, over all partitions
+	lettersRead  = 512 // per poll, over all partitions
 	lettersBytes = 8 << 20
 	lettersShown = 12
 	reasonsKept  = 64
@@ -45,7 +45,7 @@ func (l *letters) look(ctx context.Context, spans []span) error {
 	return nil
 }
 
-// apply counts a record. It passes over one that is not a dead letter.
+// apply counts a record. It ignores records that are not dead letters.
 func (l *letters) apply(r pipeline.Record) {
 	letter, err := wire.ParseDeadLetterHeaders(r.Headers)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *letters) apply(r pipeline.Record) {
 	})
 }
 
-// show keeps a letter if it is among the newest.
+// show keeps a dead letter if it is among the newest.
 func (l *letters) show(letter Letter) {
 	at, _ := slices.BinarySearchFunc(l.newest, letter, func(a, b Letter) int { return b.Time.Compare(a.Time) })
 	if at < lettersShown {
@@ -87,9 +87,10 @@ func cut(text string) string {
 	return text
 }
 
-// list returns what is known, with the letters that this process has sent.
+// list returns the known dead letters, with the counts of this process.
 func (l *letters) list(here map[meter.Cause]int64) Letters {
-	out := Letters{Read: l.read, Unread: l.tail.passed, From: l.from, Newest: slices.Clone(l.newest), Reasons: []LetterCount{}}
+	out := Letters{Read: l.read, Unread: l.tail.passed, From: l.from, Newest: slices.Clone(l.newest),
+		Reasons: []LetterCount{}}
 	if out.Newest == nil {
 		out.Newest = []Letter{}
 	}
@@ -99,14 +100,17 @@ func (l *letters) list(here map[meter.Cause]int64) Letters {
 	}
 	for cause, n := range here {
 		count := counts[cause]
-		count.Stage, count.Reason, count.Here = cause.Stage, cause.Reason, n
+		count.Stage = cause.Stage
+		count.Reason = cause.Reason
+		count.Here = n
 		counts[cause] = count
 	}
 	for _, count := range counts {
 		out.Reasons = append(out.Reasons, count)
 	}
 	slices.SortFunc(out.Reasons, func(a, b LetterCount) int {
-		return cmp.Or(cmp.Compare(b.Letters, a.Letters), cmp.Compare(b.Here, a.Here), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Letters, a.Letters), cmp.Compare(b.Here, a.Here), cmp.Compare(a.Stage, b.Stage),
+			cmp.Compare(a.Reason, b.Reason))
 	})
 	return out
 }

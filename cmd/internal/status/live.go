@@ -2,7 +2,7 @@ package status
 
 import "github.com/eerf-stream/eerf/stages/live"
 
-// liveOf is what is known of live predictions, with lists that are never nil.
+// liveOf returns a report with lists that are never nil.
 func liveOf(r live.Report) live.Report {
 	if r.Hours == nil {
 		r.Hours = []live.Hour{}
@@ -10,7 +10,7 @@ func liveOf(r live.Report) live.Report {
 	return r
 }
 
-// liveErrors are the live error of the newest 1,000 rows and what was promised, in percent; nil if unknown.
+// liveErrors returns the live error of the newest 1,000 rows and its promise, in percent; nil if unknown.
 func liveErrors(r live.Report) (live, promised *float64) {
 	if r.Short == nil {
 		return nil, nil

@@ -13,14 +13,14 @@ import (
 // modelsShown bounds the models that the page lists.
 const modelsShown = 100
 
-// inUse is what is shown of the model in use alone.
+// inUse holds details that are shown of the current model only.
 type inUse struct {
 	model    string
 	measures training.Measures
-	next     map[int]int64 // offset of events up to which it was fitted, by partition
+	next     map[int]int64 // by partition: offset of events up to which it was fitted
 }
 
-// lookAtModels takes over what is known of models. They are followed from the first look on.
+// lookAtModels takes over the known models. They are followed from the first poll on.
 func (g *gatherer) lookAtModels(ctx context.Context, next *cluster) error {
 	follower := g.service.Process.State
 	if err := follower.Ask(); err != nil {
@@ -46,7 +46,7 @@ func inUseOf(m *wire.Model) inUse {
 	return now
 }
 
-// listModels lists the newest models and the one in use, which is marked, oldest first.
+// listModels lists the newest models and the current one, which is marked, oldest first.
 func listModels(models state.Models, now inUse) []Model {
 	list := []Model{}
 	for _, entry := range models.Entries() {
@@ -55,7 +55,8 @@ func listModels(models state.Models, now inUse) []Model {
 			continue
 		}
 		shown := describeModel(entry.Model)
-		if shown.Current = current; current && now.model == entry.ID {
+		shown.Current = current
+		if current && now.model == entry.ID {
 			shown.through, shown.Measures = now.next, now.measures
 		}
 		list = append(list, shown)
@@ -64,7 +65,7 @@ func listModels(models state.Models, now inUse) []Model {
 	return list
 }
 
-// describeModel returns what is shown of a model.
+// describeModel returns the page's description of a model.
 func describeModel(m *wire.Model) Model {
 	shown := Model{
 		ID: m.ID, FeatureSet: m.FeatureSetID, Sequence: m.Sequence, TrainedAt: m.TrainedAt, Rows: m.TrainRows,
@@ -76,15 +77,17 @@ func describeModel(m *wire.Model) Model {
 	if m.Judgement != nil {
 		shown.Verdict = string(m.Judgement.Verdict)
 	}
-	shown.Measures, shown.Useless, shown.RowShare = m.Metrics.Measures, m.Metrics.NoBetterThanConstant(), m.Metrics.RowShare
+	shown.Measures = m.Metrics.Measures
+	shown.Useless = m.Metrics.NoBetterThanConstant()
+	shown.RowShare = m.Metrics.RowShare
 	shown.HalfLife = m.Metrics.HalfLife
 	shown.Measure, shown.Error, shown.Constant = m.Metrics.Main()
 	shown.Measure = strings.ReplaceAll(shown.Measure, "_", " ")
 	return shown
 }
 
-// modelOf returns the most informative model of a feature set in a list: the one in use, else the newest promoted one, else
-// the newest.
+// modelOf returns the most informative model of a feature set in a list: the current one, else the newest promoted one,
+// else the newest.
 func modelOf(list []Model, set string) *Model {
 	var best *Model
 	for i := range list {

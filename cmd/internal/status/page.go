@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// tickEvery is the time between two updates.
+	// tickEvery is the interval between updates.
 	tickEvery = time.Second
-	// lingers is how long topics are still looked at after the last viewer has left.
+	// lingers is how long topics are polled after the last viewer has left.
 	lingers = 15 * time.Second
 	// workSpan is the time over which rates of this process are measured.
 	workSpan = 5 * time.Second
@@ -24,14 +24,14 @@ type page struct {
 	service cli.Service
 	since   time.Time
 	hub     *hub
-	wanted  chan struct{} // somebody looks at the page; capacity 1
+	wanted  chan struct{} // signals a viewer; capacity 1
 
 	mu      sync.Mutex
-	askedAt time.Time // when somebody without a stream last looked
+	askedAt time.Time // last request without a stream
 	cluster cluster
-	looked  chan struct{} // closed and replaced after each look for a viewer
+	looked  chan struct{} // closed and replaced after each poll for a viewer
 
-	composing sync.Mutex // guards the rest
+	composing sync.Mutex // guards the fields below
 	work      window[map[string]work]
 	past      curves
 }
@@ -62,7 +62,7 @@ func newPage(s cli.Service) *page {
 	return p
 }
 
-// tick updates the rates and the series of this process, and sends what has changed.
+// tick updates the rates and the series of this process, and sends changes.
 func (p *page) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
@@ -102,14 +102,14 @@ func (p *page) observe() (stages.Snapshot, cluster) {
 	return s, c
 }
 
-// known is what the last look found in the topics.
+// known returns the result of the last poll.
 func (p *page) known() cluster {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cluster
 }
 
-// gather looks at the topics: at everything while somebody has the page open, else rarely and only for the curves.
+// gather polls the topics: all of them while somebody has the page open, else rarely and only for the curves.
 func (p *page) gather(ctx context.Context) {
 	g := newGatherer(p.service)
 	for ctx.Err() == nil {
@@ -118,7 +118,7 @@ func (p *page) gather(ctx context.Context) {
 		rest := max(lookEvery, (lookShare-1)*time.Since(began))
 		wanted := p.wanted
 		if watched {
-			wanted = nil // the next look comes soon enough
+			wanted = nil // the next poll comes soon enough
 		} else {
 			rest = max(idleEvery, (idleShare-1)*time.Since(began))
 		}
@@ -134,17 +134,18 @@ func (p *page) gather(ctx context.Context) {
 	}
 }
 
-// found stores the outcome of a look.
+// found stores the result of a poll.
 func (p *page) found(c cluster, watched bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.cluster = c; watched {
+	p.cluster = c
+	if watched {
 		close(p.looked)
 		p.looked = make(chan struct{})
 	}
 }
 
-// want says that somebody looks at the page.
+// want records that somebody views the page.
 func (p *page) want() {
 	p.mu.Lock()
 	p.askedAt = time.Now()
@@ -161,7 +162,7 @@ func (p *page) watched() bool {
 	return p.hub.streams() > 0 || !p.askedAt.IsZero() && time.Since(p.askedAt) < lingers
 }
 
-// awaitLook returns once a look at the topics is recent, or ctx ends.
+// awaitLook returns once the last poll of the topics is recent, or ctx ends.
 func (p *page) awaitLook(ctx context.Context) {
 	p.mu.Lock()
 	fresh, looked := p.cluster.fresh(p.service.Process.Clock()), p.looked

@@ -19,7 +19,8 @@ func TestExplorationSaysWhatIsInTheWay(t *testing.T) {
 	at := time.Unix(1000, 0)
 	s := stages.Snapshot{}
 	s.Activity.Planning = meter.Planning{Fault: "one class", At: at, RetryAt: at.Add(30 * time.Second)}
-	if e := exploration(s, &cluster{}); e.Fault != "one class" || !e.FaultAt.Equal(at) || !e.RetryAt.Equal(at.Add(30*time.Second)) || e.MissingRows != 0 {
+	if e := exploration(s, &cluster{}); e.Fault != "one class" || !e.FaultAt.Equal(at) ||
+		!e.RetryAt.Equal(at.Add(30*time.Second)) || e.MissingRows != 0 {
 		t.Errorf("%+v", e)
 	}
 	s.Activity.Planning = meter.Planning{MissingRows: 1360, Rows: 640}
@@ -35,7 +36,8 @@ func TestTail(t *testing.T) {
 	written := 0
 	write := func(n, size int) {
 		for range n {
-			if _, err := broker.Produce(t.Context(), "t", 0, []pipeline.Record{{Value: []byte(strings.Repeat("x", size))}}); err != nil {
+			if _, err := broker.Produce(t.Context(), "t", 0,
+				[]pipeline.Record{{Value: []byte(strings.Repeat("x", size))}}); err != nil {
 				t.Fatal(err)
 			}
 			written++
@@ -92,7 +94,8 @@ func TestRanksThatAreDrawn(t *testing.T) {
 }
 
 func letterRecord(reason string, offset int64, at time.Time) pipeline.Record {
-	d := wire.DeadLetter{Stage: "featurize", Reason: reason, Detail: strings.Repeat("é", 400), Topic: "events", Offset: offset, Time: at}
+	d := wire.DeadLetter{Stage: "featurize", Reason: reason, Detail: strings.Repeat("é",
+		400), Topic: "events", Offset: offset, Time: at}
 	var r pipeline.Record
 	for _, h := range d.Headers() {
 		r.Headers = append(r.Headers, pipeline.Header{Key: h.Key, Value: h.Value})

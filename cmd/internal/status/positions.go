@@ -30,28 +30,30 @@ const (
 // topicsOf lists the topics of a pipeline with their roles.
 func topicsOf(t topics.Config) []Topic {
 	return []Topic{
-		{Role: roleEvents, Name: t.Events}, {Role: roleExplorations, Name: t.Explorations}, {Role: roleScores, Name: t.Scores},
-		{Role: roleSamples, Name: t.Samples}, {Role: roleFeatureSets, Name: t.FeatureSets}, {Role: roleFeatures, Name: t.Features},
+		{Role: roleEvents, Name: t.Events}, {Role: roleExplorations, Name: t.Explorations}, {Role: roleScores,
+			Name: t.Scores},
+		{Role: roleSamples, Name: t.Samples}, {Role: roleFeatureSets, Name: t.FeatureSets}, {Role: roleFeatures,
+			Name: t.Features},
 		{Role: roleModels, Name: t.Models}, {Role: roleLive, Name: t.Live}, {Role: roleDeadLetters, Name: t.DeadLetters},
 	}
 }
 
-// span is what a partition holds: offsets from first up to, not including, next.
+// span is the range of offsets in a partition: from first up to, not including, next.
 type span struct{ first, next int64 }
 
-// positions say how far the topics reach and what is committed, at one time.
+// positions holds the ends of the topics and the committed offsets at one time.
 type positions struct {
 	at        time.Time
 	spans     map[string][]span // by role and partition; without unknown ones
-	errs      map[string]error  // by role: topics that are missing or may not be read
-	committed []int64           // by partition of events: what featurize has committed; -1 = not known
+	errs      map[string]error  // by role: missing or unreadable topics
+	committed []int64           // by partition: offset that featurize has committed; -1 if unknown
 }
 
-// askedAtOnce bounds the requests under way.
+// askedAtOnce bounds the concurrent requests.
 const askedAtOnce = 8
 
-// findPositions asks the broker for the topics and for what is committed. Missing and denied topics are errors in the positions;
-// any other error concerns the broker.
+// findPositions asks the broker for the topics and the committed offsets. Missing and denied topics are errors in the
+// positions; any other error concerns the broker.
 func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {
@@ -86,7 +88,7 @@ func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	return p, group.Wait()
 }
 
-// spansOf asks what the partitions of a topic hold.
+// spansOf returns the spans of the partitions of a topic.
 func spansOf(ctx context.Context, log pipeline.Log, topic string) ([]span, error) {
 	n, err := log.Partitions(ctx, topic)
 	if err != nil {

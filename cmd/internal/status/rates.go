@@ -18,7 +18,7 @@ type sample[T any] struct {
 	value T
 }
 
-// add adds a sample and drops those older than the span, except the newest of them.
+// add adds a sample and drops samples older than the span, except the newest of them.
 func (w *window[T]) add(at time.Time, value T) {
 	w.samples = append(w.samples, sample[T]{at, value})
 	old := 0
@@ -28,7 +28,7 @@ func (w *window[T]) add(at time.Time, value T) {
 	w.samples = append(w.samples[:0], w.samples[old:]...)
 }
 
-// ends returns the oldest and the newest sample and the seconds between them; ok is false if there are none.
+// ends returns the oldest and the newest sample and the seconds between them; ok is false without samples.
 func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
 	if len(w.samples) < 2 {
 		return oldest, newest, 0, false
@@ -38,7 +38,7 @@ func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
 	return first.value, last.value, seconds, seconds > 0
 }
 
-// work is what a stage of this process has done, in counters.
+// work holds the counters of a stage of this process.
 type work struct{ rows, messages, bytes, refused, seconds float64 }
 
 // workOf takes the counters of the stages from a snapshot.
@@ -50,12 +50,14 @@ func workOf(s stages.Snapshot) map[string]work {
 	}
 	return map[string]work{
 		meter.StageCalibrate: of(meter.StageCalibrate, t.Calibrate.Rows, t.Calibrate.Messages, t.Calibrate.Undecodable),
-		meter.StageSubsample: of(meter.StageSubsample, t.Scoring.Rows, t.Scoring.Messages, t.Scoring.Rejected+t.Scoring.Undecodable),
-		meter.StageSelect:    of(meter.StageSelect, 0, 0, 0),
-		meter.StageFeaturize: of(meter.StageFeaturize, t.Featurize.Featurized, t.Featurize.Messages, t.Featurize.Rejected+t.Featurize.Undecodable),
-		meter.StageTrain:     of(meter.StageTrain, t.Train.Rows, t.Train.Messages, t.Train.Undecodable),
+		meter.StageSubsample: of(meter.StageSubsample, t.Scoring.Rows, t.Scoring.Messages,
+			t.Scoring.Rejected+t.Scoring.Undecodable),
+		meter.StageSelect: of(meter.StageSelect, 0, 0, 0),
+		meter.StageFeaturize: of(meter.StageFeaturize, t.Featurize.Featurized, t.Featurize.Messages,
+			t.Featurize.Rejected+t.Featurize.Undecodable),
+		meter.StageTrain: of(meter.StageTrain, t.Train.Rows, t.Train.Messages, t.Train.Undecodable),
 	}
 }
 
-// rate is the growth of a counter per second. A counter that fell was restarted.
+// rate returns the growth of a counter per second. A counter that fell was restarted.
 func rate(before, now, seconds float64) float64 { return max(0, now-before) / seconds }

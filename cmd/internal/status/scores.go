@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// scoresBytes is roughly how much of the topic is read at a time, over all partitions.
+// scoresBytes is about how much of the topic is read at a time, over all partitions.
 const scoresBytes = 64 << 20
 
 // scores reads the checkpoints of the newest exploration at the ends of the scores topic.
@@ -24,10 +24,11 @@ type scores struct {
 }
 
 func newScores(log pipeline.Log, config state.Config) *scores {
-	return &scores{tail: tail{log: log, topic: config.Scores}, decoder: arrowio.NewDecoder(config.Limits()), config: config}
+	return &scores{tail: tail{log: log, topic: config.Scores}, decoder: arrowio.NewDecoder(config.Limits()),
+		config: config}
 }
 
-// look reads new records. spans are those of the topic; spec is the newest exploration.
+// look reads new records. spans are the topic's; spec is the newest exploration.
 func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error {
 	if spec == nil || spec.Encoder == nil {
 		s.board, s.spec = nil, nil
@@ -51,8 +52,8 @@ func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error 
 	return errors.Join(faults...)
 }
 
-// begin switches to an exploration. Its checkpoints may have been skipped already, so the ends are read again: a short
-// exploration leaves one checkpoint in a partition, and a tombstone.
+// begin switches to an exploration. Its checkpoints may have been skipped already, so the ends are reread: a short
+// exploration leaves one checkpoint and a tombstone in a partition.
 func (s *scores) begin(spec *wire.Spec, partitions int) {
 	s.board, s.spec = state.NewScoreboard(s.config), spec
 	s.board.Exploration, s.board.WithoutSums = spec.Exploration, true
@@ -61,7 +62,7 @@ func (s *scores) begin(spec *wire.Spec, partitions int) {
 	s.tail.bytes = scoresBytes / max(1, partitions)
 }
 
-// exploration is the one whose checkpoints are known; empty = none.
+// exploration returns the exploration whose checkpoints are known; empty = none.
 func (s *scores) exploration() string {
 	if s.spec == nil {
 		return ""

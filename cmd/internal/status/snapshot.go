@@ -14,7 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Snapshot is what the page shows, in the sections in which changes are sent. Times are the server's; rates are means over some seconds.
+// Snapshot is the content of the page, in the sections in which changes are sent. Times are the server's; rates are
+// means over some seconds.
 type Snapshot struct {
 	Process     Process     `json:"process"`
 	Live        live.Report `json:"live"`
@@ -28,36 +29,36 @@ type Snapshot struct {
 // Process is the process that serves the page.
 type Process struct {
 	Time     time.Time `json:"time"`
-	Since    time.Time `json:"since"` // when it began to serve the page
+	Since    time.Time `json:"since"` // start of the page
 	Pipeline string    `json:"pipeline"`
 	Stages   []string  `json:"stages"`
 	Build    cli.Build `json:"build"`
-	// Ready and Conditions are those of /readyz, as of the last look.
+	// Ready and Conditions are the answer of /readyz at the last poll.
 	Ready      bool              `json:"ready"`
 	Conditions []admin.Condition `json:"conditions"`
-	// LookedAt is the time of the last successful look at the topics; zero = none yet.
+	// LookedAt is the time of the last successful poll of the topics; zero = none yet.
 	LookedAt time.Time `json:"looked_at,omitzero"`
-	// BrokerError is why the last look failed.
+	// BrokerError is the error of the last poll.
 	BrokerError string `json:"broker_error,omitempty"`
 }
 
-// Flow is what moves.
+// Flow describes the stages, topics and partitions.
 type Flow struct {
 	Stages     []Stage     `json:"stages"`
 	Topics     []Topic     `json:"topics"`
 	Partitions []Partition `json:"partitions"`
-	// Waiting is how many messages of events are not featurized, over all partitions; nil if unknown for some.
+	// Waiting is the number of messages of events that are not featurized yet, over all partitions; nil if unknown for some.
 	Waiting *int64 `json:"waiting"`
 }
 
-// Stage is a stage as this process runs it.
+// Stage describes a stage in this process.
 type Stage struct {
 	Name   string `json:"name"`
-	Here   bool   `json:"here"` // in this process
+	Here   bool   `json:"here"` // runs in this process
 	Joined bool   `json:"joined"`
-	Detail string `json:"detail,omitempty"` // why not joined
+	Detail string `json:"detail,omitempty"` // reason for not being joined
 	Owned  []int  `json:"owned,omitempty"`  // partitions
-	// What this process does in the stage, per second.
+	// Work of this process in the stage, per second.
 	RowsPerSecond     float64 `json:"rows_per_second"`
 	MessagesPerSecond float64 `json:"messages_per_second"`
 	BytesPerSecond    float64 `json:"bytes_per_second"`
@@ -77,7 +78,7 @@ type Topic struct {
 	Kept       int64   `json:"kept"` // offsets that the log still spans
 	PerSecond  float64 `json:"per_second"`
 	Error      string  `json:"error,omitempty"`
-	// Recreated and Truncated count how often this process found the topic recreated, or without its last records.
+	// Recreated and Truncated count how often this process found the topic recreated or truncated.
 	Recreated int64 `json:"recreated,omitempty"`
 	Truncated int64 `json:"truncated,omitempty"`
 }
@@ -87,20 +88,20 @@ type Partition struct {
 	Partition int       `json:"partition"`
 	Next      int64     `json:"next"` // offset of events
 	PerSecond float64   `json:"per_second"`
-	Featurize *Progress `json:"featurize,omitempty"` // nil = not known
+	Featurize *Progress `json:"featurize,omitempty"` // nil = unknown
 	Subsample *Scoring  `json:"subsample,omitempty"` // nil = no exploration, or no checkpoint of it yet
-	Train     *Progress `json:"train,omitempty"`     // what the model in use was fitted on
+	Train     *Progress `json:"train,omitempty"`     // position that the current model was fitted up to
 }
 
-// Progress is how far a stage has come.
+// Progress is the position of a stage.
 type Progress struct {
-	Here       bool     `json:"here"` // from this process, as of now; else from what was committed or published
+	Here       bool     `json:"here"` // from this process, as of now; else committed or published
 	Next       int64    `json:"next"`
 	Lag        int64    `json:"lag"` // offsets to the end
 	LagSeconds *float64 `json:"lag_seconds,omitempty"`
 }
 
-// Scoring is how far a partition is scored for the exploration.
+// Scoring is the progress of a partition in the exploration.
 type Scoring struct {
 	Here     bool      `json:"here"` // this process scores it
 	Start    int64     `json:"start_offset"`
@@ -108,14 +109,15 @@ type Scoring struct {
 	End      int64     `json:"end_offset"` // reading ends before this offset
 	Rows     int64     `json:"rows"`       // read
 	Scored   int64     `json:"scored"`
-	Expected int64     `json:"expected"` // rows in the sample, roughly
+	Expected int64     `json:"expected"` // rows in the sample, approximately
 	Closed   string    `json:"closed,omitempty"`
 	At       time.Time `json:"at,omitzero"` // of the checkpoint
 }
 
 // Exploration describes the newest exploration.
 type Exploration struct {
-	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier version, to be planned again.
+	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier version, to be
+	// planned again.
 	Status       string    `json:"status"`
 	ID           string    `json:"id,omitempty"`
 	Sequence     int64     `json:"sequence,omitempty"`
@@ -127,58 +129,58 @@ type Exploration struct {
 	Dim          int       `json:"dim,omitempty"`
 	Candidates   int       `json:"candidates,omitempty"` // M0
 	Features     int       `json:"features,omitempty"`   // M
-	From         string    `json:"from,omitempty"`       // which part of the log: recent, earliest, next
+	From         string    `json:"from,omitempty"`       // part of the log: recent, earliest, next
 	LabelledRows int64     `json:"labelled_rows"`        // in the ranges
 	SampleRate   float64   `json:"sample_rate,omitempty"`
-	SampleRows   int64     `json:"sample_rows"`     // in the sample, roughly
+	SampleRows   int64     `json:"sample_rows"`     // in the sample, approximately
 	ScoredRows   int64     `json:"scored_rows"`     // by checkpoints, or by the lineage of the set
 	Closed       int       `json:"closed"`          // partitions read to the end of their range
 	Partitions   int       `json:"partitions"`      // partitions with anything to read
 	Round        int       `json:"round,omitempty"` // current round of the selection, from 1; 0 = not selecting yet
 	Rounds       int       `json:"rounds,omitempty"`
-	// MissingRows is how many labelled rows a plan still needs in addition to the PresentRows. Fault is why the last attempt to plan, at
-	// FaultAt, failed; the next is at RetryAt. Known only if this process plans.
+	// MissingRows is how many labelled rows a plan needs in addition to the PresentRows. Fault is the error of the last
+	// attempt to plan, at FaultAt; the next one is at RetryAt. Known only if this process plans.
 	MissingRows int64     `json:"missing_rows,omitempty"`
 	PresentRows int64     `json:"present_rows,omitempty"`
 	Fault       string    `json:"fault,omitempty"`
 	FaultAt     time.Time `json:"fault_at,omitzero"`
 	RetryAt     time.Time `json:"retry_at,omitzero"`
-	Requests    []Request `json:"requests"` // not answered yet
-	// UnseenClasses are the classes unknown to the feature set with the most rows featurized by this process.
+	Requests    []Request `json:"requests"` // open
+	// UnseenClasses lists the classes unknown to the feature set with the most rows featurized by this process.
 	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
-	// Without lists the partitions that the plan left out, and why.
+	// Without lists the partitions that the plan left out, with reasons.
 	Excluded []wire.Exclusion `json:"without,omitempty"`
-	// DeclinedClasses are classes that featurizers asked for but that the rows read by the exploration do not have.
+	// DeclinedClasses lists classes that featurizers asked for but that no row read by the exploration has.
 	DeclinedClasses []string  `json:"declined_classes,omitempty"`
-	Spectrum        *Spectrum `json:"spectrum"` // of the set in use; nil without one
-	// Learning is how features are being learned, or how those of the set in use were; nil under other criteria.
+	Spectrum        *Spectrum `json:"spectrum"` // of the current set; nil without one
+	// Learning describes how features are being learned, or how the current ones were; nil under other criteria.
 	Learning *Learning `json:"learning,omitempty"`
-	// Columns says what became of the columns of the events in the set in use; nil without a set.
+	// Columns describes the use of the columns of events in the current set; nil without a set.
 	Columns *ColumnTable `json:"columns,omitempty"`
 }
 
-// ColumnTable says what became of the columns of the events.
+// ColumnTable describes the use of the columns of events.
 type ColumnTable struct {
 	FeatureSet string              `json:"feature_set"`
 	Features   int                 `json:"features"` // columns that are features
-	LeftOut    int                 `json:"left_out"` // columns that could have been features and are not
+	LeftOut    int                 `json:"left_out"` // columns that could have been features but are not
 	Listed     []encoder.ColumnUse `json:"listed"`
 	Others     int                 `json:"others,omitempty"` // columns that are not listed
-	// Watched means that this process featurizes with the set. Then there is what it imputed, and fields that the set does not know.
+	// Watched is set if this process featurizes with the set. Imputed columns and new fields are known only then.
 	Watched   bool             `json:"watched,omitempty"`
 	Imputed   []meter.Imputed  `json:"imputed,omitempty"`
 	NewFields []meter.NewField `json:"new_fields,omitempty"`
 }
 
-// Learning is what was measured on held-out rows on the way to a feature set.
+// Learning holds measurements on held-out rows on the way to a feature set.
 type Learning struct {
 	Exploration string           `json:"exploration"`
 	Points      []adaptive.Point `json:"points"`           // in the order of measurement
-	Winner      *int             `json:"winner,omitempty"` // index of the one that became the set; nil while features are learned
-	Rows        int64            `json:"rows,omitempty"`   // learned from
+	Winner      *int             `json:"winner,omitempty"` // index of the point that became the set; nil while features are learned
+	Rows        int64            `json:"rows,omitempty"`   // rows learned from
 	HeldOutRows int64            `json:"held_out_rows,omitempty"`
-	// Columns are the most important columns, by falling share of the model's squared gradient; OtherShare is the share of the
-	// OtherColumns that are not listed.
+	// Columns lists the most important columns, by falling share of the model's squared gradient; OtherShare is the
+	// share of the OtherColumns that are not listed.
 	Columns      []wire.ColumnImportance `json:"columns,omitempty"`
 	OtherColumns int                     `json:"other_columns,omitempty"`
 	OtherShare   float64                 `json:"other_share,omitempty"`
@@ -191,28 +193,28 @@ type Request struct {
 	Time   time.Time `json:"time"`
 }
 
-// Spectrum is the values of the features of the set in use, in the order of choice or, if kinds are mixed, falling, of enough of them
-// to draw.
+// Spectrum holds the values of enough features of the current set to draw them, in the order of choice or, if kinds are
+// mixed, falling.
 type Spectrum struct {
-	// Unit says what Value is: norm (√energy) or criterion; or contribution, those of learned features, to which the
-	// noise level does not apply.
+	// Unit names Value: norm (√energy), criterion, or contribution for learned features, to which the noise level does
+	// not apply.
 	Unit     string `json:"unit"`
 	Rows     int64  `json:"rows"`
 	Features int    `json:"features"`
-	// Kinds counts the features by kind; nil of maps other than the cosine.
+	// Kinds counts the features by kind; nil for maps other than the cosine.
 	Kinds *scoring.KindCounts `json:"kinds,omitempty"`
 	Rank  []float64           `json:"rank"`
 	Value []float64           `json:"value"`
 	Low   []float64           `json:"low,omitempty"` // confidence band, only for norm
 	High  []float64           `json:"high,omitempty"`
-	Above int                 `json:"above"` // features above the level of noise
+	Above int                 `json:"above"` // features above the noise level
 }
 
-// History is the results of explorations and training.
+// History lists the results of explorations and training.
 type History struct {
 	Sets   []FeatureSet `json:"sets"`   // newest first
 	Models []Model      `json:"models"` // oldest first
-	// ModelsError says why the models are unknown.
+	// ModelsError is the reason why the models are unknown.
 	ModelsError string `json:"models_error,omitempty"`
 }
 
@@ -230,12 +232,12 @@ type FeatureSet struct {
 	AboveNoise  int       `json:"above_noise"`
 	ByResidual  int       `json:"by_residual"`
 	Radius      float64   `json:"radius"`
-	// Learned means that noise and radius do not apply to the features; Best is what was measured of them on HeldOutRows.
+	// Learned is set if noise and radius do not apply to the features; Best was measured on HeldOutRows.
 	Learned     bool            `json:"learned,omitempty"`
 	Best        *adaptive.Point `json:"best,omitempty"`
 	HeldOutRows int64           `json:"held_out_rows,omitempty"`
 	Models      int             `json:"models"`
-	Model       *Model          `json:"model"` // trained on it: the one in use, else the newest promoted one; nil = none known
+	Model       *Model          `json:"model"` // trained on the set: the current model, else the newest promoted one; nil = none known
 }
 
 // Model is a model on its topic.
@@ -245,39 +247,39 @@ type Model struct {
 	Sequence   int64     `json:"sequence"`
 	TrainedAt  time.Time `json:"trained_at"`
 	Current    bool      `json:"current"`
-	Promoted   bool      `json:"promoted"`          // it was to become current after training
-	Verdict    string    `json:"verdict,omitempty"` // how it compared with the model that was current then
+	Promoted   bool      `json:"promoted"`          // training decided to make it current
+	Verdict    string    `json:"verdict,omitempty"` // comparison with the model that was current then
 	Rows       int64     `json:"rows"`
-	HeldOut    int64     `json:"held_out_rows"` // that its errors were measured on
-	// SeenShare is roughly the share of the held-out rows that the features of the set were learned from.
+	HeldOut    int64     `json:"held_out_rows"` // rows that its errors were measured on
+	// SeenShare is approximately the share of the held-out rows that the features of the set were learned from.
 	SeenShare float64 `json:"seen_share,omitempty"`
 	Loss      string  `json:"loss"`
-	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is the error of the best
-	// constant.
+	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is the
+	// error of the best constant.
 	Measure  string   `json:"measure"`
 	Error    *float64 `json:"error"`
 	Constant *float64 `json:"constant"`
-	// Measures are on held-out rows. Recall and calibration, which may be long, are only there for the model in use.
+	// Measures are on held-out rows. Recall and calibration, which may be long, are only set for the current model.
 	Measures training.Measures `json:"measures"`
-	// Useless means that no measure is better than a constant's.
+	// Useless is set if no measure beats a constant's.
 	Useless bool `json:"useless,omitempty"`
-	// RowShare is the share of the training rows that it was made from, if they did not all fit into memory.
+	// RowShare is the share of the training rows that fitted into memory, if not all did.
 	RowShare float64 `json:"row_share,omitempty"`
-	// HalfLife is the number of newer rows after which a row counted half as much; 0 = none was forgotten.
+	// HalfLife is the number of newer rows after which a row counted half; 0 = none was forgotten.
 	HalfLife float64 `json:"half_life,omitempty"`
 
-	through map[int]int64 // by partition of events, the offset that it was fitted up to
+	through map[int]int64 // by partition of events: the offset that it was fitted up to
 }
 
 // Letters describes the dead letters, with the newest of each partition.
 type Letters struct {
-	Kept      int64         `json:"kept"`   // offsets that the topic still spans, including markers of transactions
-	Read      int64         `json:"read"`   // letters that were read
-	Unread    int64         `json:"unread"` // skipped because there were too many
+	Kept      int64         `json:"kept"`   // offsets that the topic still spans, including transaction markers
+	Read      int64         `json:"read"`   // dead letters that were read
+	Unread    int64         `json:"unread"` // dead letters skipped because there were too many
 	From      time.Time     `json:"from,omitzero"`
 	PerSecond float64       `json:"per_second"`
 	Reasons   []LetterCount `json:"reasons"` // most frequent first
-	Newest    []Letter      `json:"newest"`  // first
+	Newest    []Letter      `json:"newest"`  // newest first
 	Error     string        `json:"error,omitempty"`
 }
 
@@ -286,8 +288,8 @@ type LetterCount struct {
 	Stage   string    `json:"stage"`
 	Reason  string    `json:"reason"`
 	Letters int64     `json:"letters"` // among those that were read
-	Rows    int64     `json:"rows"`    // rejected, in them
-	Here    int64     `json:"here"`    // letters sent by this process since it began
+	Rows    int64     `json:"rows"`    // rejected rows in them
+	Here    int64     `json:"here"`    // dead letters sent by this process since its start
 	Last    time.Time `json:"last,omitzero"`
 }
 
@@ -300,14 +302,14 @@ type Letter struct {
 	Topic     string    `json:"topic"` // of the refused message
 	Partition int32     `json:"partition"`
 	Offset    int64     `json:"offset"`
-	Rows      int32     `json:"rows"` // rejected; 0 = the whole message
+	Rows      int32     `json:"rows"` // rejected rows; 0 = the whole message
 }
 
-// Series is the past, a list for each line; nil where nothing was known.
+// Series is the recent past, one list per line; nil where unknown.
 type Series struct {
 	Keep         int        `json:"keep"`          // points at most
 	Time         []float64  `json:"time"`          // seconds since 1970
-	Scored       []*float64 `json:"scored"`        // rows a second that this process read to score
+	Scored       []*float64 `json:"scored"`        // rows a second that this process scored
 	Featurized   []*float64 `json:"featurized"`    // rows a second, this process
 	Trained      []*float64 `json:"trained"`       // rows a second, this process
 	In           []*float64 `json:"in"`            // messages a second, all partitions of events
@@ -315,7 +317,7 @@ type Series struct {
 	Waiting      []*float64 `json:"waiting"`       // messages of events that are not featurized yet, whole pipeline
 	LiveError    []*float64 `json:"live_error"`    // of the newest 1,000 rows, in percent
 	LivePromised []*float64 `json:"live_promised"` // for these rows
-	Letters      []*float64 `json:"letters"`       // dead letters counted since the process began, whole pipeline
+	Letters      []*float64 `json:"letters"`       // dead letters counted since the start of the process, whole pipeline
 }
 
 // Point is the newest point of the series.

@@ -14,15 +14,15 @@ import (
 const (
 	unitNorm      = "norm"
 	unitCriterion = "criterion"
-	// unitContribution is what a learned feature contributes to the model that it was learned with.
+	// unitContribution is the contribution of a learned feature to the model that it was learned with.
 	unitContribution = "contribution"
 )
 
-// spectrumRanks is roughly how many ranks are sent.
+// spectrumRanks is the approximate number of ranks that are sent.
 const spectrumRanks = 240
 
-// spectrumOf returns the values of a set's features, in the order in which they were chosen; of mixed kinds, which a set has one
-// after another, the greatest first.
+// spectrumOf returns the values of a set's features in the order of choice; for mixed kinds, which a set stores kind by
+// kind, in falling order.
 func spectrumOf(set *state.Set) *Spectrum {
 	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
 	out := &Spectrum{Unit: spectrumUnit(&lineage), Rows: lineage.Rows, Features: m, Above: lineage.AboveNoise}
@@ -63,7 +63,7 @@ func someRanks(n int) []int {
 	return slices.Compact(ranks)
 }
 
-// newestOf is the later of two times.
+// newestOf returns the later of two times.
 func newestOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b

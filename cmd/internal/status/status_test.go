@@ -50,35 +50,42 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 		e.MinRows, e.SampleRate, e.SampleRows = 4000, calibrate.RateAuto, 2000
 	}})
 	empty := s.snapshot("a look", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
-	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 9 || len(empty.Flow.Partitions) != 2 ||
+	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 9 ||
+		len(empty.Flow.Partitions) != 2 ||
 		empty.History.Sets == nil || empty.History.Models == nil || empty.Letters.Reasons == nil {
 		t.Errorf("an empty pipeline: %+v", empty)
 	}
 	s.poison("no Arrow")
 	s.produce(1000) // 16 messages
-	few := s.snapshot("missing rows", func(s Snapshot) bool { return s.Exploration.MissingRows > 0 && s.Exploration.MissingRows <= 3000 })
+	few := s.snapshot("missing rows",
+		func(s Snapshot) bool { return s.Exploration.MissingRows > 0 && s.Exploration.MissingRows <= 3000 })
 	if few.Exploration.MissingRows != 3000 || few.Exploration.Status != "none" {
 		t.Errorf("too few rows: %+v", few.Exploration)
 	}
 	s.produce(3000) // 47 messages
 	done := s.snapshot("all is done", func(s Snapshot) bool {
-		return len(s.History.Sets) == 1 && s.History.Sets[0].Model != nil && len(s.Letters.Reasons) == 2 && s.Exploration.Spectrum != nil &&
+		return len(s.History.Sets) == 1 && s.History.Sets[0].Model != nil && len(s.Letters.Reasons) == 2 &&
+			s.Exploration.Spectrum != nil &&
 			s.Flow.Partitions[0].Featurize != nil && s.Flow.Partitions[0].Featurize.Lag == 0 &&
 			s.Flow.Partitions[1].Featurize != nil && s.Flow.Partitions[1].Featurize.Lag == 0
 	})
-	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.Criterion != "residual" || e.Candidates != 480 ||
-		e.From != "recent" || e.LabelledRows != 4000 || e.SampleRate != 0.5 || e.SampleRows != 2000 || e.ScoredRows < 1800 || e.ScoredRows > 2200 ||
+	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.Criterion != "residual" ||
+		e.Candidates != 480 ||
+		e.From != "recent" || e.LabelledRows != 4000 || e.SampleRate != 0.5 || e.SampleRows != 2000 || e.ScoredRows < 1800 ||
+		e.ScoredRows > 2200 ||
 		e.Partitions != 2 || e.Closed != 2 || e.Round != 1 || e.Rounds != 1 || e.MissingRows != 0 || e.Reason == "" {
 		t.Errorf("exploration %+v", e)
 	}
 	set := done.History.Sets[0]
-	if !set.Current || set.Features < 1 || set.Features > 24 || set.Rows != done.Exploration.ScoredRows || set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
+	if !set.Current || set.Features < 1 || set.Features > 24 || set.Rows != done.Exploration.ScoredRows ||
+		set.Model.Error == nil || *set.Model.Error >= *set.Model.Constant {
 		t.Errorf("set %+v, model %+v", set, set.Model)
 	}
 	if next := done.Flow.Topics[0]; next.Role != roleEvents || next.Next != 64 || next.Kept != 64 {
 		t.Errorf("events %+v", next)
 	}
-	if p := done.Flow.Partitions[0]; !p.Featurize.Here || p.Subsample == nil || p.Subsample.Scored < 800 || p.Subsample.Expected < 900 || p.Subsample.Closed != "end" {
+	if p := done.Flow.Partitions[0]; !p.Featurize.Here || p.Subsample == nil || p.Subsample.Scored < 800 ||
+		p.Subsample.Expected < 900 || p.Subsample.Closed != "end" {
 		t.Errorf("partition 0: %+v, scoring %+v", p, p.Subsample)
 	}
 	for _, reason := range done.Letters.Reasons {
@@ -86,8 +93,10 @@ func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
 			t.Errorf("dead letters: %+v", reason)
 		}
 	}
-	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows || spectrum.Features != set.Features || len(spectrum.Rank) != set.Features ||
-		spectrum.Kinds == nil || *spectrum.Kinds != (scoring.KindCounts{Cosine: set.Features}) || done.Exploration.Learning != nil {
+	if spectrum := done.Exploration.Spectrum; spectrum.Rows != done.Exploration.ScoredRows ||
+		spectrum.Features != set.Features || len(spectrum.Rank) != set.Features ||
+		spectrum.Kinds == nil || *spectrum.Kinds != (scoring.KindCounts{Cosine: set.Features}) ||
+		done.Exploration.Learning != nil {
 		t.Errorf("spectrum %+v", spectrum)
 	}
 	s.streams()
@@ -143,7 +152,8 @@ func TestARunningExplorationShowsItsRows(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
 	s.produce(2000)
-	running := s.snapshot("an exploration with scored rows", func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
+	running := s.snapshot("an exploration with scored rows",
+		func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
 	if e := running.Exploration; e.Spectrum != nil || e.ScoredRows > e.LabelledRows {
 		t.Errorf("%+v", e)
 	}
@@ -163,14 +173,16 @@ func TestWhatIsNotHereOrNotThere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, siteOptions{noTopics: true, stages: []string{meter.StageSubsample}})
 	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
-	if missing.Process.Ready || missing.Process.BrokerError != "" || !strings.Contains(missing.Flow.Topics[0].Error, "unknown topic") {
+	if missing.Process.Ready || missing.Process.BrokerError != "" ||
+		!strings.Contains(missing.Flow.Topics[0].Error, "unknown topic") {
 		t.Errorf("%+v %+v", missing.Process, missing.Flow.Topics[0])
 	}
 	if _, err := topics.Create(t.Context(), s.service.Process.Broker, s.service.Process.Settings.Topics); err != nil {
 		t.Fatal(err)
 	}
 	s.produce(640)
-	there := s.snapshot("the partitions", func(s Snapshot) bool { return len(s.Flow.Partitions) == 2 && s.Flow.Topics[0].Next == 10 })
+	there := s.snapshot("the partitions",
+		func(s Snapshot) bool { return len(s.Flow.Partitions) == 2 && s.Flow.Topics[0].Next == 10 })
 	for _, stage := range there.Flow.Stages {
 		if stage.Here != (stage.Name == meter.StageSubsample) {
 			t.Errorf("%+v", stage)
@@ -215,7 +227,8 @@ func TestFiles(t *testing.T) {
 	s := newSite(t, siteOptions{})
 	for path, kind := range map[string]string{
 		"/": "text/html", "/status/": "text/html", "/status/style.css": "text/css", "/status/main.js": "text/javascript",
-		"/status/vendor/uplot/uPlot.esm.js": "text/javascript", "/status/icon.svg": "image/svg+xml", "/status/vendor/uplot/LICENSE": "text/plain",
+		"/status/vendor/uplot/uPlot.esm.js": "text/javascript", "/status/icon.svg": "image/svg+xml",
+		"/status/vendor/uplot/LICENSE": "text/plain",
 	} {
 		answer := s.get(path)
 		if answer.code != http.StatusOK || !strings.HasPrefix(answer.header.Get("Content-Type"), kind) || answer.body == "" {
@@ -232,7 +245,8 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if match := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(>|[^>]*[^>]>[^<])|https?://`).Find(page); match != nil {
+	if match := regexp.MustCompile(`(?i)<style|\sstyle=|\son[a-z]+=|<script(>|[^>]*[^>]>[^<])|https?://`).
+		Find(page); match != nil {
 		t.Errorf("the page has %q in it, which its policy forbids", match)
 	}
 }

@@ -24,7 +24,11 @@ func TestPageInABrowser(t *testing.T) {
 	b.await("live", "document.getElementById('live').textContent === 'live'")
 	b.await("the topics are known", "document.querySelector('#topic-events .figure').textContent === '0'")
 	for id, want := range map[string]string{
-		"exploration-idle": "There has been no exploration yet", "verdict": "Getting started", "sets": "no feature set yet", "letters": "No dead letters", "models-chart": "no model yet",
+		"exploration-idle": "No exploration yet",
+		"verdict":          "Getting started",
+		"sets":             "No feature set yet",
+		"letters":          "No dead letters",
+		"models-chart":     "No model yet",
 	} {
 		if have := eval[string](b, fmt.Sprintf("document.getElementById(%q).innerText", id)); !strings.Contains(have, want) {
 			t.Errorf("an empty pipeline: #%s says %q, want %q", id, have, want)
@@ -34,14 +38,18 @@ func TestPageInABrowser(t *testing.T) {
 	b.clean("an empty pipeline")
 
 	s.produce(640)
-	b.await("rows are missing", "document.getElementById('exploration-missing').textContent === '640 of 2,000 labelled rows: 1,360 missing for a plan'")
+	b.await("rows are missing",
+		"document.getElementById('exploration-missing').textContent === '640 of 2,000 labelled rows: 1,360 missing for a "+
+			"plan'")
 	s.keepProducing()
 	s.poison("<b>x</b>")
 	b.await("the first set", "document.getElementById('sets').innerText.includes('in use')")
 	b.await("an error of a model", `/error$/.test(document.getElementById('fact-train').textContent)`)
 	b.await("the dead letter", "document.getElementById('letters').innerText.includes('unknown_format')")
 	b.await("rows are featurized", number+"('#rate-featurize') > 0")
-	b.await("live errors are as promised", "document.getElementById('live-state').textContent === 'as promised' && document.getElementById('live-text').textContent.includes('labelled rows')")
+	b.await("live errors are as promised",
+		"document.getElementById('live-state').textContent === 'as promised' && "+
+			"document.getElementById('live-text').textContent.includes('labelled rows')")
 	before := eval[float64](b, number+"('#topic-features .figure')")
 	b.await("numbers move", fmt.Sprintf("%s('#topic-features .figure') > %v", number, before))
 	b.clean("under load")
@@ -88,15 +96,19 @@ func (b *browser) seesTheFlip(s *site) {
 		look();
 		return true;
 	})()`)
-	b.await("predictions are wrong", "document.getElementById('verdict').textContent === 'Predictions are wrong' && document.getElementById('banners').innerText.includes('was promised')")
+	b.await("predictions are wrong",
+		"document.getElementById('verdict').textContent === 'Predictions are wrong' && "+
+			"document.getElementById('banners').innerText.includes('was promised')")
 	b.await("it is known since when", "window.since")
 	since := eval[string](b, "window.since")
-	if at, err := time.Parse(time.RFC3339, since); err != nil || at.Sub(turned) > 10*time.Second { // by the time of the rows
+	// by the time of the rows
+	if at, err := time.Parse(time.RFC3339, since); err != nil || at.Sub(turned) > 10*time.Second {
 		b.t.Errorf("wrong since %q, the relation turned at %v: %v", since, turned, err)
 	}
 	b.picture("flipped")
 	b.clean("wrong predictions")
-	b.await("the model has followed", "document.getElementById('live-state').textContent === 'as promised' && window.green !== undefined")
+	b.await("the model has followed",
+		"document.getElementById('live-state').textContent === 'as promised' && window.green !== undefined")
 	if before, green := eval[float64](b, "window.before"), eval[float64](b, "window.green"); green > 2*before {
 		b.t.Errorf("the page was green again at a live error of %v %%, it was %v %% before", green, before)
 	}
@@ -106,20 +118,28 @@ func (b *browser) seesTheFlip(s *site) {
 func (b *browser) looksAtLetters() {
 	b.t.Helper()
 	const fresh = "!document.getElementById('letters-new').hidden"
-	if !eval[bool](b, "document.getElementById('letters').innerText.includes('<b>') && !document.querySelector('#letters b')") {
+	if !eval[bool](b,
+		"document.getElementById('letters').innerText.includes('<b>') && !document.querySelector('#letters b')") {
 		b.t.Error("the bytes of a message are not shown as text")
 	}
-	b.await("the badge", fresh+" && document.getElementById('tile-letters').textContent.endsWith(' new') && document.getElementById('banners').innerText.includes('new dead letter')")
+	b.await("the badge",
+		fresh+" && document.getElementById('tile-letters').textContent.endsWith(' new') && "+
+			"document.getElementById('banners').innerText.includes('new dead letter')")
 	b.run(chromedp.Reload())
 	b.await("the badge is still there", fresh)
 	eval[bool](b, "document.querySelector('#letters-title button').click() === undefined")
-	b.await("the section is folded", "document.getElementById('letters').offsetHeight === 0 && document.getElementById('letters-new').offsetHeight > 0")
+	b.await("the section is folded",
+		"document.getElementById('letters').offsetHeight === 0 && document.getElementById('letters-new').offsetHeight > 0")
 	eval[bool](b, "document.querySelector('#banners a[href=\"#letters-title\"]').click() === undefined")
 	b.await("a link unfolds it", "document.getElementById('letters').offsetHeight > 0")
 	b.run(chromedp.Click(chromedp.ID("letters-seen")))
-	b.await("the badge has gone", "document.getElementById('letters-new').hidden && !document.getElementById('banners').innerText.includes('dead letter')")
+	b.await("the badge has gone",
+		"document.getElementById('letters-new').hidden && !document.getElementById('banners').innerText.includes('dead "+
+			"letter')")
 	b.run(chromedp.Reload())
-	b.await("it stays so", "document.getElementById('letters').innerText.includes('unknown_format') && document.getElementById('letters-new').hidden")
+	b.await("it stays so",
+		"document.getElementById('letters').innerText.includes('unknown_format') && "+
+			"document.getElementById('letters-new').hidden")
 }
 
 // awaitsExploration requests an exploration by command and looks at it until its set is in use.
@@ -131,7 +151,8 @@ func (b *browser) awaitsExploration(s *site) {
 		/^[1-9]/.test(document.getElementById('exploration-rows').textContent)`)
 	b.picture("running")
 	b.await("it is done", "document.getElementById('exploration-status').textContent === 'published'")
-	for id, want := range map[string]string{"exploration-ranges": "the newest rows: ", "exploration-reason": "from a browser"} {
+	for id, want := range map[string]string{"exploration-ranges": "the newest rows: ",
+		"exploration-reason": "from a browser"} {
 		if have := eval[string](b, fmt.Sprintf("document.getElementById(%q).innerText", id)); !strings.Contains(have, want) {
 			b.t.Errorf("#%s says %q, want %q", id, have, want)
 		}
@@ -176,16 +197,21 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 	s.produce(8000)
 	b.await("a winner", "document.getElementById('learning-best').textContent.endsWith(' won')")
 	b.await("columns", "document.querySelectorAll('#importance li').length > 1")
-	b.await("the curve", "document.querySelectorAll('#learning-chart canvas').length === 1 && document.getElementById('learning-chart').offsetHeight > 100")
+	b.await("the curve",
+		"document.querySelectorAll('#learning-chart canvas').length === 1 && "+
+			"document.getElementById('learning-chart').offsetHeight > 100")
 	eval[bool](b, `(() => {
 		const over = document.querySelector('#learning-chart .u-over'), box = over.getBoundingClientRect();
 		return over.dispatchEvent(new MouseEvent('mousemove', { clientX: box.left + box.width / 2, clientY: box.top + 20, bubbles: true }));
 	})()`)
-	b.await("the values under the cursor", "/loss [0-9.]+/.test(document.querySelector('#learning-chart .tip').textContent)")
-	if note := eval[string](b, "document.getElementById('learning-note').textContent"); !strings.Contains(note, "judged on") || !strings.Contains(note, "not an estimate") {
+	b.await("the values under the cursor",
+		"/loss [0-9.]+/.test(document.querySelector('#learning-chart .tip').textContent)")
+	if note := eval[string](b, "document.getElementById('learning-note').textContent"); !strings.Contains(note,
+		"judged on") || !strings.Contains(note, "not an estimate") {
 		t.Errorf("the note says %q", note)
 	}
-	if note := eval[string](b, "document.getElementById('spectrum-note').textContent"); strings.Contains(note, "noise") || !ofKinds.MatchString(note) {
+	if note := eval[string](b, "document.getElementById('spectrum-note').textContent"); strings.Contains(note, "noise") ||
+		!ofKinds.MatchString(note) {
 		t.Errorf("of learned features the page says %q", note)
 	}
 	for _, scheme := range []string{"light", "dark"} {
@@ -202,7 +228,8 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 // The columns of the set in use are in a table that can be opened.
 func TestPageOfColumnsInABrowser(t *testing.T) {
 	b := openBrowser(t)
-	s := newSite(t, "events.label="+messy.Segment, "events.exclude="+messy.Churned, "exploration.criterion=correlation", "topics.partitions=16")
+	s := newSite(t, "events.label="+messy.Segment, "events.exclude="+messy.Churned, "exploration.criterion=correlation",
+		"topics.partitions=16")
 	b.device(1280, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/"))
 	b.await("live", "document.getElementById('live').textContent === 'live'")
@@ -210,10 +237,14 @@ func TestPageOfColumnsInABrowser(t *testing.T) {
 		t.Error("columns are shown before there is a set")
 	}
 	s.produceMessy(4000)
-	b.await("the sum", "document.getElementById('columns-sum').textContent === '11 of 13 columns are features; left out: f0, Customer ID.'")
+	b.await("the sum",
+		"document.getElementById('columns-sum').textContent === '11 of 13 columns are features; left out: f0, Customer ID.'")
 	b.run(chromedp.Click(chromedp.ID("columns-summary")))
-	b.await("the table", "document.querySelectorAll('#columns tbody tr').length === 15 && document.querySelector('#columns table').offsetHeight > 100")
-	if text := eval[string](b, "document.querySelector('#columns tbody').innerText"); !strings.Contains(text, "looks like an identifier") || !strings.Contains(text, "timestamp") {
+	b.await("the table",
+		"document.querySelectorAll('#columns tbody tr').length === 15 && document.querySelector('#columns "+
+			"table').offsetHeight > 100")
+	if text := eval[string](b, "document.querySelector('#columns tbody').innerText"); !strings.Contains(text,
+		"looks like an identifier") || !strings.Contains(text, "timestamp") {
 		t.Errorf("the table says %q", text)
 	}
 	b.strip(16)
@@ -231,19 +262,25 @@ func TestPageOfColumnsInABrowser(t *testing.T) {
 // strip moves through the strip of partitions by keyboard, and pins one of them in the table.
 func (b *browser) strip(partitions int) {
 	b.t.Helper()
-	b.await("the strip", fmt.Sprintf("document.querySelectorAll('.heat')[0].children.length === %d && document.querySelectorAll('#partitions tbody tr').length === 12", partitions))
-	if stops := eval[int](b, "document.querySelectorAll('.heat')[0].querySelectorAll('[tabindex=\"0\"]').length"); stops != 1 {
+	b.await("the strip",
+		fmt.Sprintf("document.querySelectorAll('.heat')[0].children.length === %d && "+
+			"document.querySelectorAll('#partitions tbody tr').length === 12", partitions))
+	if stops := eval[int](b,
+		"document.querySelectorAll('.heat')[0].querySelectorAll('[tabindex=\"0\"]').length"); stops != 1 {
 		b.t.Errorf("%d stops of the tab key", stops)
 	}
 	press := func(key string) {
-		eval[bool](b, fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '%s', bubbles: true }))", key))
+		eval[bool](b,
+			fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '%s', bubbles: true }))", key))
 	}
 	eval[bool](b, "document.querySelector('.heat button').focus() === undefined")
 	press("End")
 	press("ArrowLeft")
-	b.await("the partition before the last", fmt.Sprintf("document.querySelector('.heats .about').textContent.startsWith('Partition %d: ')", partitions-2))
+	b.await("the partition before the last",
+		fmt.Sprintf("document.querySelector('.heats .about').textContent.startsWith('Partition %d: ')", partitions-2))
 	eval[bool](b, "document.activeElement.click() === undefined")
-	b.await("it is in the table", fmt.Sprintf("document.querySelector('#partitions tbody tr').cells[0].textContent === '%d'", partitions-2))
+	b.await("it is in the table",
+		fmt.Sprintf("document.querySelector('#partitions tbody tr').cells[0].textContent === '%d'", partitions-2))
 }
 
 func TestPageWithoutABroker(t *testing.T) {

@@ -24,7 +24,8 @@ const browserPatience = 4 * time.Minute
 // findBrowser returns the path of a Chromium, or skips the test.
 func findBrowser(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless-shell"} {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+		"headless-shell"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -44,7 +45,8 @@ type browser struct {
 
 func openBrowser(t *testing.T) *browser {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(t.TempDir()))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(t)),
+		chromedp.UserDataDir(t.TempDir()))
 	if os.Geteuid() == 0 { // its sandbox does not run as root
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -75,8 +77,8 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// listen collects what a developer console shows in red or yellow: uncaught errors, refused content,
-// warnings.
+// listen collects what a developer console shows in red or yellow: uncaught errors, refused
+// content, warnings.
 func (b *browser) listen(m chromedp.ConsoleMessage) {
 	switch m.Type {
 	case chromedp.ConsoleError, chromedp.ConsoleException, chromedp.ConsoleWarning:
@@ -136,7 +138,8 @@ func (b *browser) await(what, expression string) {
 	expression = "(() => { try { return Boolean(" + expression + "\n) } catch { return false } })()"
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(100*time.Millisecond),
+		chromedp.WithPollingTimeout(0)))
 	if err != nil {
 		b.t.Fatalf("%s: %v; the page says:\n%s\n%q", what, err, eval[string](b, "document.body.innerText"), b.takeErrors())
 	}
@@ -149,7 +152,8 @@ func (b *browser) device(width, height int64, phone bool, scheme string) {
 	if phone {
 		metrics.DeviceScaleFactor = 2
 	}
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+		Value: scheme}}}
 	b.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		if _, err := cdp.Call(ctx, t, emulation.SetDeviceMetricsOverride, metrics); err != nil {
 			return err
@@ -166,7 +170,9 @@ func (b *browser) picture(name string) {
 		return
 	}
 	// Two frames, so that the latest change is drawn.
-	ask(b, chromedp.Evaluate[bool]("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))", chromedp.EvalAwaitPromise))
+	ask(b,
+		chromedp.Evaluate[bool]("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
+			chromedp.EvalAwaitPromise))
 	png := ask(b, chromedp.FullScreenshot(100))
 	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o600); err != nil {
 		b.t.Fatal(err)

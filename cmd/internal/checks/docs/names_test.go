@@ -28,7 +28,8 @@ func TestKeysThatPagesNameExist(t *testing.T) {
 	for _, p := range readPages(t) {
 		for _, span := range p.spans {
 			parts := keyLike.FindStringSubmatch(span)
-			if parts == nil || !sections[parts[1]] || isFile(parts[0]) || p.path == "docs/reliability.md" || p.path == "CHANGELOG.md" {
+			if parts == nil || !sections[parts[1]] || isFile(parts[0]) || p.path == "docs/reliability.md" ||
+				p.path == "CHANGELOG.md" {
 				continue // one names points in code in the same form, the other keys that are gone
 			}
 			found++
@@ -52,7 +53,8 @@ var commandName = regexp.MustCompile(`^[a-z-]+( [a-z-]+)*`)
 // commandLine is a call of a program in a code block.
 var commandLine = regexp.MustCompile(`^(?:\$ )?(?:go run \./cmd/)?((?:featurizer|trainer) .*)$`)
 
-// Commands and flags in code blocks must be in docs/cli.md, which other tests compare with the programs.
+// Commands and flags in code blocks must be in docs/cli.md, which other tests compare with the
+// programs.
 func TestCommandsThatPagesCallExist(t *testing.T) {
 	pages := readPages(t)
 	help := map[string]string{} // by command
@@ -89,7 +91,8 @@ func TestCommandsThatPagesCallExist(t *testing.T) {
 // checkCall says what is wrong with a call; empty = nothing.
 func checkCall(help map[string]string, call string) string {
 	words := strings.Fields(call)
-	if output := regexp.MustCompile(`^[a-z -]+: `).MatchString(call); output || len(words) < 2 || strings.HasPrefix(words[1], "-") {
+	if output := regexp.MustCompile(`^[a-z -]+: `).MatchString(call); output || len(words) < 2 ||
+		strings.HasPrefix(words[1], "-") {
 		return "" // or a flag of the program itself
 	}
 	n := len(words)

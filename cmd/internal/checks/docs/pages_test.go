@@ -45,7 +45,8 @@ func readPages(t *testing.T) map[string]*page {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() && (strings.HasPrefix(name, ".") && name != ".." && path != root || name == "testdata" || name == "bin" || name == "node_modules") {
+		if entry.IsDir() && (strings.HasPrefix(name, ".") && name != ".." && path != root || name == "testdata" ||
+			name == "bin" || name == "node_modules") {
 			return filepath.SkipDir
 		}
 		if entry.IsDir() || filepath.Ext(path) != ".md" {
@@ -118,7 +119,8 @@ func parsePage(path string, source []byte) *page {
 	return p
 }
 
-// pictureSource matches the source of a picture in HTML, which is used because Markdown cannot set a width.
+// pictureSource matches the source of a picture in HTML, which is used because Markdown cannot set
+// a width.
 var pictureSource = regexp.MustCompile(`<img [^>]*\bsrc="([^"]+)"`)
 
 func (p *page) addSources(html []byte) {
@@ -146,8 +148,8 @@ func plain(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// addAnchor adds the anchor that GitHub makes for a heading: lower case, spaces as hyphens, no punctuation, and a
-// number for repeated ones.
+// addAnchor adds the anchor that GitHub makes for a heading: lower case, spaces as hyphens, no
+// punctuation, and a number for repeated ones.
 func (p *page) addAnchor(heading string) {
 	name := strings.Map(func(r rune) rune {
 		switch {

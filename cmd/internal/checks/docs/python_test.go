@@ -20,7 +20,8 @@ func hasPython(modules ...string) bool {
 	return exec.Command("python3", "-c", "import "+strings.Join(modules, ", ")).Run() == nil
 }
 
-// The package in python/ reads what the programs write: each row comes back once, with the features of its event.
+// The package in python/ reads what the programs write: each row comes back once, with the features
+// of its event.
 func TestPythonPackageReadsTheTopics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs")
@@ -54,13 +55,15 @@ admin: {listen: ""}
 
 	messages := t.TempDir()
 	for _, topic := range []string{"events", "feature-sets", "features", "models"} {
-		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default."+topic, "--out", filepath.Join(messages, "default."+topic)).Want(t, cli.ExitOK)
+		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default."+topic,
+			"--out", filepath.Join(messages, "default."+topic)).Want(t, cli.ExitOK)
 	}
 	tryPython(t, rows, inUse, "--messages", messages)
 	if hasPython("confluent_kafka") {
 		tryPython(t, rows, inUse, "--brokers", address)
 		produceAsDocumented(t, address)
-		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default.events", "--limit", "0", "--out", filepath.Join(messages, "more")).Want(t, cli.ExitOK)
+		run("featurizer", "topics", "export", "-c", configuration, "--topic", "default.events", "--limit", "0",
+			"--out", filepath.Join(messages, "more")).Want(t, cli.ExitOK)
 		if !holds(t, filepath.Join(messages, "more"), `[{"age": 41, "city": "Rome"`) {
 			t.Error("the producer of docs/formats.md has written no message")
 		}
@@ -161,7 +164,8 @@ sys.stdout.buffer.write(event({
 	if n := events.CountRows(batches); n != 3 {
 		t.Fatalf("%d rows, want 3", n)
 	}
-	learn := encoder.NewCalibrator(encoder.Options{Label: []string{"churned"}, Features: []string{"age", "city", "pixels"}, Clip: encoder.DefaultClip})
+	learn := encoder.NewCalibrator(encoder.Options{Label: []string{"churned"}, Features: []string{"age", "city", "pixels"},
+		Clip: encoder.DefaultClip})
 	for _, batch := range batches {
 		if err := learn.Add(batch); err != nil {
 			t.Fatal(err)

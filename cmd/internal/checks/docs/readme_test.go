@@ -42,7 +42,8 @@ func wordsOf(t *testing.T, path string) int {
 	return len(strings.Fields(string(source)))
 }
 
-// The README can be read in a few minutes, and its first screen says what this is, how to try it, and what it promises.
+// The README can be read in a few minutes, and its first screen says what this is, how to try it,
+// and what it promises.
 func TestReadmeIsShort(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
@@ -54,7 +55,8 @@ func TestReadmeIsShort(t *testing.T) {
 	lines := strings.SplitAfter(string(source), "\n")
 	screen := strings.Join(lines[:min(firstScreen, len(lines))], "")
 	at := 0
-	for _, text := range []string{"**For you if**", "**Not for you if**", "go run ./cmd/featurizer demo", "go test ./...", "docs/reliability.md#promises"} {
+	for _, text := range []string{"**For you if**", "**Not for you if**", "go run ./cmd/featurizer demo", "go test ./...",
+		"docs/reliability.md#promises"} {
 		next := strings.Index(screen[at:], text)
 		if next < 0 {
 			t.Fatalf("the first %d lines of README.md do not say %q, in this order", firstScreen, text)

@@ -46,7 +46,8 @@ var produce = regexp.MustCompile(`(?m)^featurizer produce .*--data (\S+)$`)
 func script(t *testing.T, blocks []block) (text string, ran int) {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("set -euo pipefail\npids=()\ntrap 'kill \"${pids[@]}\" 2>/dev/null || true' EXIT\ntrap 'exit 143' TERM\n" + featurized)
+	b.WriteString("set -euo pipefail\npids=()\ntrap 'kill \"${pids[@]}\" 2>/dev/null || true' EXIT\ntrap 'exit 143' " +
+		"TERM\n" + featurized)
 	for _, block := range blocks {
 		language, kind, _ := strings.Cut(block.info, " ")
 		if language != "sh" || kind == setup || kind == cluster {
@@ -68,7 +69,8 @@ func script(t *testing.T, blocks []block) (text string, ran int) {
 	}
 	fmt.Fprintf(&b, "trainer models list -c eerf.yaml --json >%s\n", modelsFile)
 	// Like Ctrl-C in each terminal, the last one first; every program must exit cleanly.
-	b.WriteString(`for ((i = ${#pids[@]} - 1; i >= 0; i--)); do kill -INT "${pids[i]}"; wait "${pids[i]}"; done` + "\npids=()\n")
+	b.WriteString(`for ((i = ${#pids[@]} - 1; i >= 0; i--)); do kill -INT "${pids[i]}"; wait "${pids[i]}"; done` +
+		"\npids=()\n")
 	return b.String(), ran
 }
 
@@ -120,7 +122,8 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 		}
 		return
 	}
-	for _, text := range []string{"misclassification", "feature set", `"ready": true`, "it has none of its own yet", "labelled rows, held out but older than those that judge"} {
+	for _, text := range []string{"misclassification", "feature set", `"ready": true`, "it has none of its own yet",
+		"labelled rows, held out but older than those that judge"} {
 		if !strings.Contains(string(out), text) {
 			t.Errorf("the tutorial's commands say nothing of %q:\n%s", text, out)
 		}
@@ -153,6 +156,7 @@ func newSeason(t *testing.T, path string) {
 		t.Errorf("the last model is of no new feature set:\n%s", text)
 	}
 	if *after.Metrics.Misclassification > *before.Metrics.Misclassification/2 {
-		t.Errorf("%.2f %% errors before the exploration, %.2f %% after it", *before.Metrics.Misclassification, *after.Metrics.Misclassification)
+		t.Errorf("%.2f %% errors before the exploration, %.2f %% after it", *before.Metrics.Misclassification,
+			*after.Metrics.Misclassification)
 	}
 }

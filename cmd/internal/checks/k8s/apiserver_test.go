@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// definitionFiles are the sources of resource definitions. Go verifies these modules by its checksum database like any other.
-// They are not requirements of this module, because none of their code is used.
+// definitionFiles are the sources of resource definitions. Go verifies these modules by its
+// checksum database like any other. They are not requirements of this module, because none of their
+// code is used.
 var definitionFiles = map[string][]string{
 	"github.com/kedacore/keda/v2@v2.21.0": {
 		"config/crd/bases/keda.sh_scaledobjects.yaml",
@@ -26,8 +27,8 @@ var definitionFiles = map[string][]string{
 	},
 }
 
-// apiServer runs what users run, in a copy of this project, against the API server of KUBECONFIG: one that scripts/apiserver.sh
-// started, without nodes, controllers and operators.
+// apiServer runs what users run, in a copy of this project, against the API server of KUBECONFIG:
+// one that scripts/apiserver.sh started, without nodes, controllers and operators.
 type apiServer struct {
 	t      *testing.T
 	folder string
@@ -112,9 +113,12 @@ func (a *apiServer) edit(name, old, replacement string) {
 
 // unheard are the documented commands that need more than an API server, with what they need.
 var unheard = []struct{ command, needs string }{
-	{"\nkind ", "a cluster"}, {"\ndocker ", "a container runtime"}, {" logs ", "a kubelet"}, {" port-forward ", "a kubelet"},
-	{"exec ", "a kubelet"}, {"\noperator ", "a kubelet"}, {" rollout status ", "controllers"}, {"\nfeaturizer ", "a broker"}, {"\nEERF_", "a broker"},
-	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"\nmake ", "the checks themselves"}, {"kubectl kustomize ", "no server"},
+	{"\nkind ", "a cluster"}, {"\ndocker ", "a container runtime"}, {" logs ", "a kubelet"}, {" port-forward ",
+		"a kubelet"},
+	{"exec ", "a kubelet"}, {"\noperator ", "a kubelet"}, {" rollout status ", "controllers"}, {"\nfeaturizer ",
+		"a broker"}, {"\nEERF_", "a broker"},
+	{"--watch", "somebody who ends it"}, {"go test", "the checks themselves"}, {"\nmake ",
+		"the checks themselves"}, {"kubectl kustomize ", "no server"},
 }
 
 // users prints the users that were applied: Strimzi makes a Secret for each.
@@ -132,7 +136,8 @@ done`},
 done`},
 	{"kubectl -n eerf debug", `kubectl -n eerf get deployment eerf-featurizer -o json |
   jq '{apiVersion: "v1", kind: "Pod", metadata: {name: "pod"}, spec: .spec.template.spec}' | kubectl apply -n eerf -f -`},
-	{"kubectl -n eerf create secret generic eerf-kafka", "kubectl -n eerf delete secret kafka-cluster-ca-cert default.keda; printf x | tee ca.crt password keda-password"},
+	{"kubectl -n eerf create secret generic eerf-kafka",
+		"kubectl -n eerf delete secret kafka-cluster-ca-cert default.keda; printf x | tee ca.crt password keda-password"},
 }
 
 // effects are what must hold after a command.
@@ -144,13 +149,16 @@ done
 kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=renewed --dry-run=client -o yaml | kubectl apply -f - 2>/dev/null
 scripts/strimzi-secrets.sh eerf default
 [[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == renewed ]]`},
-	{"kubectl -n eerf debug", `[[ $(kubectl -n eerf get pod pod -o jsonpath='{.spec.ephemeralContainers[*].image}') == busybox:1.37 ]]`},
-	{"kubectl -n eerf scale deployment --all", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0 0" ]]`},
+	{"kubectl -n eerf debug",
+		`[[ $(kubectl -n eerf get pod pod -o jsonpath='{.spec.ephemeralContainers[*].image}') == busybox:1.37 ]]`},
+	{"kubectl -n eerf scale deployment --all",
+		`[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0 0" ]]`},
 	{"kubectl apply -k k8s/overlays/production --server-side --force", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 2 1" ]]
 [[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
 }
 
-// changes replace placeholders of the documentation, and commands that would wait for something that does not exist.
+// changes replace placeholders of the documentation, and commands that would wait for something
+// that does not exist.
 var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete -k", "kubectl delete --wait=false -k",
 	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
 

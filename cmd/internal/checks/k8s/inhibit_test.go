@@ -32,7 +32,8 @@ func matchers(t *testing.T, texts []string) []matcher {
 	return all
 }
 
-// TestAlertmanagerConfigIsTheInhibitions compares the operator's resource with the file of rules that it was written from.
+// TestAlertmanagerConfigIsTheInhibitions compares the operator's resource with the file of rules
+// that it was written from.
 func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 	var plain struct {
 		Rules []struct {
@@ -60,7 +61,8 @@ func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# The rules of inhibit.yaml, for the Prometheus operator, which applies them only to alerts of this namespace. Written from that\n" +
+	want := "# The rules of inhibit.yaml, for the Prometheus operator, which applies them only to alerts of this " +
+		"namespace. Written from that\n" +
 		"# file, in cmd/internal/checks/k8s: go test -run TestAlertmanagerConfigIsTheInhibitions -update\n" +
 		strings.ReplaceAll(string(text), "matchType: =\n", "matchType: '='\n") // some parsers read a bare one differently
 	name := filepath.Join(manifestsPath, "monitoring", "alertmanagerconfig.yaml")

@@ -14,13 +14,14 @@ import (
 // TestWithoutImageNothingIsRendered renders the overlay to copy, unchanged.
 func TestWithoutImageNothingIsRendered(t *testing.T) {
 	_, err := Render(copyFiles(t), "/overlays/production")
-	if err == nil || !strings.Contains(err.Error(), "no image is set, and none is published, so put one with the name eerf under images") {
+	if err == nil || !strings.Contains(err.Error(),
+		"no image is set, and none is published, so put one with the name eerf under images") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestNoNameOfTheTemplateIsLeft looks for placeholders of the manifests that the settings of an overlay should
-// replace.
+// TestNoNameOfTheTemplateIsLeft looks for placeholders of the manifests that the settings of an
+// overlay should replace.
 func TestNoNameOfTheTemplateIsLeft(t *testing.T) {
 	o := render(t, copyFiles(t), example)
 	if o.configuration(t, "eerf-selector").Pipeline.Name == "default" {
@@ -30,7 +31,8 @@ func TestNoNameOfTheTemplateIsLeft(t *testing.T) {
 		if m.GetName() == "eerf-dashboard" || m.GetKind() == "PrometheusRule" {
 			continue // belongs to all pipelines
 		}
-		for _, template := range []string{"eerf-default-", "default.", `"default"`, "kafka-cluster-ca-cert", "cluster: kafka", "kafka-kafka-bootstrap"} {
+		for _, template := range []string{"eerf-default-", "default.", `"default"`, "kafka-cluster-ca-cert", "cluster: kafka",
+			"kafka-kafka-bootstrap"} {
 			if strings.Contains(string(m.Text), template) {
 				t.Errorf("%v has %s", m, template)
 			}
@@ -65,9 +67,11 @@ func TestPartitionsAreSetOnce(t *testing.T) {
 		}
 		for _, m := range o.ofKind("KafkaTopic") {
 			n, _, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "partitions")
-			alone := slices.Contains([]string{"explorations", "feature-sets", "models"}, m.GetName()[strings.Index(m.GetName(), ".")+1:])
+			alone := slices.Contains([]string{"explorations", "feature-sets", "models"},
+				m.GetName()[strings.Index(m.GetName(), ".")+1:])
 			replicas, _, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "replicas")
-			if n != 31.0 && !alone || n != 1.0 && alone || replicas != float64(o.configuration(t, "eerf-scoring").Topics.Replication) {
+			if n != 31.0 && !alone || n != 1.0 && alone ||
+				replicas != float64(o.configuration(t, "eerf-scoring").Topics.Replication) {
 				t.Errorf("%v has %v partitions, %v replicas", m, n, replicas)
 			}
 		}

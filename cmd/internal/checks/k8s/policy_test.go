@@ -90,8 +90,8 @@ func checker(t *testing.T, w *workload) func(ok bool, what string) {
 // refused reports whether a setting is present and false: the default in Kubernetes is true.
 func refused(setting *bool) bool { return setting != nil && !*setting }
 
-// TestSelectorsSelect compares selectors with what they should select. Those of workloads cannot be changed later, so their labels
-// are written down here.
+// TestSelectorsSelect compares selectors with what they should select. Those of workloads cannot be
+// changed later, so their labels are written down here.
 func TestSelectorsSelect(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -100,7 +100,8 @@ func TestSelectorsSelect(t *testing.T) {
 			}
 			want := map[string]string{"app.kubernetes.io/name": w.name}
 			if w.ours() {
-				want = map[string]string{"app.kubernetes.io/name": "eerf", "app.kubernetes.io/component": strings.TrimPrefix(w.name, "eerf-")}
+				want = map[string]string{"app.kubernetes.io/name": "eerf", "app.kubernetes.io/component": strings.TrimPrefix(w.name,
+					"eerf-")}
 			}
 			if !maps.Equal(w.selector.MatchLabels, want) || len(w.selector.MatchExpressions) > 0 {
 				t.Errorf("%v: an upgrade could not change the selector to %v", w, w.selector)
@@ -166,7 +167,8 @@ func TestProbesReachThePort(t *testing.T) {
 				check(c.LivenessProbe == nil && c.ReadinessProbe == nil && c.StartupProbe == nil, "has a probe, and serves nothing")
 				continue
 			}
-			for want, probe := range map[string]*corev1.Probe{"/livez": c.LivenessProbe, "/readyz": c.ReadinessProbe, "/livez ": c.StartupProbe} {
+			for want, probe := range map[string]*corev1.Probe{"/livez": c.LivenessProbe, "/readyz": c.ReadinessProbe,
+				"/livez ": c.StartupProbe} {
 				switch {
 				case probe == nil:
 					check(false, "has no probe of "+want)
@@ -179,13 +181,15 @@ func TestProbesReachThePort(t *testing.T) {
 				}
 			}
 			// Checking the broker takes up to 3 seconds.
-			check(!w.ours() || c.ReadinessProbe.TimeoutSeconds >= 5, "the answer of /readyz may take longer than the probe waits")
+			check(!w.ours() || c.ReadinessProbe.TimeoutSeconds >= 5,
+				"the answer of /readyz may take longer than the probe waits")
 			check(len(w.pod.Spec.TopologySpreadConstraints) > 0 || !w.ours(), "may run on one node alone")
 		}
 	})
 }
 
-// TestNetworkIsClosed checks that pods can reach, and be reached from, only what a policy names, including the brokers.
+// TestNetworkIsClosed checks that pods can reach, and be reached from, only what a policy names,
+// including the brokers.
 func TestNetworkIsClosed(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -204,8 +208,10 @@ func TestNetworkIsClosed(t *testing.T) {
 				}
 				out = append(out, rules.Spec.Egress...)
 			}
-			check(covered[networkingv1.PolicyTypeIngress] && covered[networkingv1.PolicyTypeEgress], "is covered by no network policy")
-			check(!slices.ContainsFunc(out, func(rule networkingv1.NetworkPolicyEgressRule) bool { return len(rule.Ports) == 0 }),
+			check(covered[networkingv1.PolicyTypeIngress] && covered[networkingv1.PolicyTypeEgress],
+				"is covered by no network policy")
+			check(!slices.ContainsFunc(out,
+				func(rule networkingv1.NetworkPolicyEgressRule) bool { return len(rule.Ports) == 0 }),
 				"reaches every port")
 			if !w.ours() {
 				continue

@@ -47,7 +47,12 @@ func TestMain(m *testing.M) {
 }
 
 // run runs a program of a container with its environment.
-func (o *overlay) run(t *testing.T, c *corev1.Container, program string, args ...string) (stdout, stderr string, code int) {
+func (o *overlay) run(
+	t *testing.T,
+	c *corev1.Container,
+	program string,
+	args ...string,
+) (stdout, stderr string, code int) {
 	t.Helper()
 	folder, err := programs()
 	if err != nil {
@@ -77,7 +82,8 @@ func (o *overlay) environment(t *testing.T, c *corev1.Container) []string {
 			value = strings.Repeat("secret", 6)
 		case from.ConfigMapKeyRef != nil:
 			value = o.setting(t, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key)
-		case from.ResourceFieldRef != nil && from.ResourceFieldRef.Resource == "limits.memory" && from.ResourceFieldRef.ContainerName == c.Name:
+		case from.ResourceFieldRef != nil && from.ResourceFieldRef.Resource == "limits.memory" &&
+			from.ResourceFieldRef.ContainerName == c.Name:
 			value = strconv.FormatInt(c.Resources.Limits.Memory().Value(), 10)
 		default:
 			t.Fatalf("variable %s: this test does not know where its value comes from", e.Name)
@@ -163,7 +169,8 @@ type configuration struct {
 	} `json:"shutdown"`
 }
 
-// configuration returns the settings in force in a workload's container, as the program itself prints them.
+// configuration returns the settings in force in a workload's container, as the program itself
+// prints them.
 func (o *overlay) configuration(t *testing.T, name string) *configuration {
 	t.Helper()
 	for _, w := range o.workloads() {
@@ -213,8 +220,9 @@ func stagesOf(t *testing.T, c *corev1.Container) []string {
 	return strings.Split(c.Args[at+1], ",")
 }
 
-// TestConfigurationHasNoFaults asks the program itself, with each container's environment, stages and memory. An unknown key or
-// variable is a fault, and so is memory that would not suffice at worst.
+// TestConfigurationHasNoFaults asks the program itself, with each container's environment, stages
+// and memory. An unknown key or variable is a fault, and so is memory that would not suffice at
+// worst.
 func TestConfigurationHasNoFaults(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -226,7 +234,8 @@ func TestConfigurationHasNoFaults(t *testing.T) {
 			if serves(c) {
 				counted = []string{"--serve"}
 			}
-			_, faults, code := o.run(t, c, "featurizer", append([]string{"config", "check", "--config", o.configFile(t, w, c)}, counted...)...)
+			_, faults, code := o.run(t, c, "featurizer",
+				append([]string{"config", "check", "--config", o.configFile(t, w, c)}, counted...)...)
 			if code != 0 {
 				t.Errorf("%v: %s", w, faults)
 			}
@@ -261,8 +270,9 @@ func TestEveryStageRuns(t *testing.T) {
 	})
 }
 
-// TestProgramsTakeTheArguments runs each container's command without the configuration file: it must get as far as reading
-// that. Unknown commands, flags and stages fail earlier, with exit code 2.
+// TestProgramsTakeTheArguments runs each container's command without the configuration file: it
+// must get as far as reading that. Unknown commands, flags and stages fail earlier, with exit code
+// 2.
 func TestProgramsTakeTheArguments(t *testing.T) {
 	if _, err := os.Stat(configPath); err == nil {
 		t.Skipf("%s exists on this machine: the program would run", configPath)
@@ -285,8 +295,8 @@ func TestProgramsTakeTheArguments(t *testing.T) {
 	})
 }
 
-// TestRetrainingIsSuspendedAndEndsInTime checks that the job does not train beside the service that does, and that it is not ended
-// before it would say that its time was not enough.
+// TestRetrainingIsSuspendedAndEndsInTime checks that the job does not train beside the service that
+// does, and that it is not ended before it would say that its time was not enough.
 func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, job := range all[*batchv1.CronJob](o) {
@@ -303,7 +313,8 @@ func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
 	})
 }
 
-// shutdownSlack is how much longer than the two timeouts a shutdown may take, according to docs/operations.md.
+// shutdownSlack is how much longer than the two timeouts a shutdown may take, according to
+// docs/operations.md.
 const shutdownSlack = 12 * time.Second
 
 // TestPodsMayFinish compares a pod's grace period with how long its process may take.

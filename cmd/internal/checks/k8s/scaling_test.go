@@ -23,7 +23,8 @@ func scalers(t *testing.T, o *overlay) []scaler {
 		if h.Spec.ScaleTargetRef.Kind != "Deployment" || h.Spec.ScaleTargetRef.APIVersion != "apps/v1" {
 			t.Errorf("%s scales %v", h.Name, h.Spec.ScaleTargetRef)
 		}
-		found = append(found, scaler{target: h.Spec.ScaleTargetRef.Name, min: int(*h.Spec.MinReplicas), max: int(h.Spec.MaxReplicas)})
+		found = append(found,
+			scaler{target: h.Spec.ScaleTargetRef.Name, min: int(*h.Spec.MinReplicas), max: int(h.Spec.MaxReplicas)})
 	}
 	for _, m := range o.ofKind("ScaledObject") {
 		number := func(name string) int {
@@ -46,8 +47,9 @@ func scalers(t *testing.T, o *overlay) []scaler {
 	return found
 }
 
-// TestAutoscalersStayWithinThePartitions checks that autoscalers stay within the partitions of events, because more pods would
-// be idle, and within the partitions for which the memory of a pod was computed.
+// TestAutoscalersStayWithinThePartitions checks that autoscalers stay within the partitions of
+// events, because more pods would be idle, and within the partitions for which the memory of a pod
+// was computed.
 func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		scaled := map[string]bool{}
@@ -64,7 +66,8 @@ func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 				t.Errorf("%s is scaled from %d to %d, events has %d partitions", s.target, s.min, s.max, inForce.Topics.Partitions)
 			}
 			if counted := inForce.Memory.Partitions; counted > 0 && counted*s.min < inForce.Topics.Partitions {
-				t.Errorf("%s: %d pods would hold more than the %d partitions each that their memory is counted for", s.target, s.min, counted)
+				t.Errorf("%s: %d pods would hold more than the %d partitions each that their memory is counted for", s.target,
+					s.min, counted)
 			}
 		}
 		for _, w := range o.workloads() {
@@ -72,7 +75,8 @@ func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 				t.Errorf("%v: the number of replicas is for the autoscaler or for the manifest, not for both or none", w)
 			}
 		}
-		if strings.HasPrefix(o.name, example) && (!scaled["eerf-featurizer"] || !scaled["eerf-scoring"] || !scaled["eerf-server"]) {
+		if strings.HasPrefix(o.name, example) &&
+			(!scaled["eerf-featurizer"] || !scaled["eerf-scoring"] || !scaled["eerf-server"]) {
 			t.Errorf("scaled are %v", scaled)
 		}
 	})
@@ -80,7 +84,8 @@ func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\beerf_[a-z_]+`)
 
-// TestTriggersNameWhatThereIs compares the triggers with the configuration and with the programs' metrics.
+// TestTriggersNameWhatThereIs compares the triggers with the configuration and with the programs'
+// metrics.
 func TestTriggersNameWhatThereIs(t *testing.T) {
 	served := readFile(t, "telemetry/testdata/metrics.txt")
 	o := render(t, copyFiles(t), example)
@@ -99,7 +104,8 @@ func TestTriggersNameWhatThereIs(t *testing.T) {
 						t.Errorf("%s: no program serves %s", s.target, name)
 					}
 				}
-				if len(metrics) == 0 || strings.Count(query, `{namespace="`+space+`",pipeline="`+inForce.Pipeline.Name+`"}`) != len(metrics) {
+				if len(metrics) == 0 || strings.Count(query,
+					`{namespace="`+space+`",pipeline="`+inForce.Pipeline.Name+`"}`) != len(metrics) {
 					t.Errorf("%s: the query is not of the pipeline %s in %s: %s", s.target, inForce.Pipeline.Name, space, query)
 				}
 				if trigger["ignoreNullValues"] != "false" {
@@ -107,7 +113,8 @@ func TestTriggersNameWhatThereIs(t *testing.T) {
 				}
 				continue
 			}
-			want := map[string]string{"consumerGroup": "eerf-" + inForce.Pipeline.Name + "-featurize", "topic": inForce.Topics.Events,
+			want := map[string]string{"consumerGroup": "eerf-" + inForce.Pipeline.Name +
+				"-featurize", "topic": inForce.Topics.Events,
 				"bootstrapServers": strings.Join(inForce.Kafka.Brokers, ","), "scaleToZeroOnInvalidOffset": "true"}
 			for key, value := range want {
 				if trigger[key] != value {

@@ -34,7 +34,12 @@ type kafkaUser struct {
 
 // operations are those of Strimzi, by the column of the table of rights.
 var operations = map[string]string{
-	"read": "Read", "write": "Write", "describe": "Describe", "describe configs": "DescribeConfigs", "create": "Create", "alter": "Alter",
+	"read":             "Read",
+	"write":            "Write",
+	"describe":         "Describe",
+	"describe configs": "DescribeConfigs",
+	"create":           "Create",
+	"alter":            "Alter",
 }
 
 // kafkaUsers reads the users.
@@ -130,7 +135,8 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	pipeline := o.configuration(t, "eerf-selector").Pipeline.Name
 	topic, group := "topic "+pipeline+".", "group eerf-"+pipeline+"-"
 	// In addition to what the stages need: for the status page.
-	more := map[string][]string{"selector": {topic + "models Read", topic + "dead-letters Read", group + "featurize Describe"}}
+	more := map[string][]string{"selector": {topic + "models Read", topic + "dead-letters Read",
+		group + "featurize Describe"}}
 	want := map[string][]string{pipeline + ".keda": {group + "featurize Describe", topic + "events Describe"}}
 	for user, names := range rows {
 		rights := documented(t, pipeline, names...)
@@ -141,7 +147,8 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	}
 	for _, user := range o.kafkaUsers(t) {
 		if have := user.rights(); !slices.Equal(have, want[user.Name]) {
-			t.Errorf("%s has the rights\n%s\nand needs\n%s", user.Name, strings.Join(have, "\n"), strings.Join(want[user.Name], "\n"))
+			t.Errorf("%s has the rights\n%s\nand needs\n%s", user.Name, strings.Join(have, "\n"),
+				strings.Join(want[user.Name], "\n"))
 		}
 		delete(want, user.Name)
 	}

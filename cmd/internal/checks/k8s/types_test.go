@@ -20,7 +20,12 @@ import (
 var known = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, networkingv1.AddToScheme, autoscalingv2.AddToScheme,
+		corev1.AddToScheme,
+		appsv1.AddToScheme,
+		batchv1.AddToScheme,
+		policyv1.AddToScheme,
+		networkingv1.AddToScheme,
+		autoscalingv2.AddToScheme,
 	} {
 		utilruntime.Must(add(s))
 	}

@@ -47,7 +47,8 @@ func served(t *testing.T) Metrics {
 
 func alerts(t *testing.T) []rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.Parse(read(t, alertsPath), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(read(t, alertsPath), false, model.UTF8Validation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}
@@ -65,8 +66,8 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return rules
 }
 
-// besides are labels of metrics that alerts use and no process serves: those that Prometheus and kube-state-metrics provide, and
-// those that a rule records.
+// besides are labels of metrics that alerts use and no process serves: those that Prometheus and
+// kube-state-metrics provide, and those that a rule records.
 var besides = Metrics{
 	"up":                                  target,
 	"kube_deployment_spec_replicas":       {"namespace", "deployment"},
@@ -89,7 +90,8 @@ func TestAlertsAskForWhatIsServed(t *testing.T) {
 	}
 }
 
-// Two namespaces may have pipelines of the same name, so aggregations and matches by pipeline must include the namespace.
+// Two namespaces may have pipelines of the same name, so aggregations and matches by pipeline must
+// include the namespace.
 func TestAlertsTellNamespacesApart(t *testing.T) {
 	for _, rule := range alerts(t) {
 		expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
@@ -109,7 +111,8 @@ func TestAlertsTellNamespacesApart(t *testing.T) {
 
 func TestEveryAlertHasItsPartInTheRunbook(t *testing.T) {
 	var parts, named []string
-	for _, heading := range regexp.MustCompile(`(?m)^#+ (Eerf\w+)$`).FindAllStringSubmatch(string(read(t, runbookPath)), -1) {
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (Eerf\w+)$`).FindAllStringSubmatch(string(read(t, runbookPath)),
+		-1) {
 		parts = append(parts, heading[1])
 	}
 	for _, rule := range alerts(t) {
@@ -183,8 +186,8 @@ var unshown = map[string]bool{
 	"eerf_unknown_field_rows_total":              true,
 }
 
-// example has series, in the language of Prometheus' own tests, for which an alert's expression holds at the end of a day, and
-// others for which it does not.
+// example has series, in the language of Prometheus' own tests, for which an alert's expression
+// holds at the end of a day, and others for which it does not.
 type example struct {
 	Alert string     `yaml:"alert"`
 	Holds [][]string `yaml:"holds"`

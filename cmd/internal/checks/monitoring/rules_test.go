@@ -21,8 +21,8 @@ import (
 
 const rulesPath = "testdata/rules.yaml"
 
-// unitTests is a file of unit tests for `promtool test rules`, with the parts of its format that are used here. It is read
-// strictly, so that promtool can run it too.
+// unitTests is a file of unit tests for `promtool test rules`, with the parts of its format that
+// are used here. It is read strictly, so that promtool can run it too.
 type unitTests struct {
 	RuleFiles          []string       `yaml:"rule_files"`
 	EvaluationInterval model.Duration `yaml:"evaluation_interval"`
@@ -60,9 +60,14 @@ func readUnitTests(t *testing.T) unitTests {
 	return file
 }
 
-// play evaluates the rules over the series of a test until a time, as Prometheus does, and calls each with the alerts that fire at
-// each evaluation.
-func (f unitTests) play(t *testing.T, test unitTest, until time.Duration, each func(at time.Duration, firing []*rules.Alert)) {
+// play evaluates the rules over the series of a test until a time, as Prometheus does, and calls
+// each with the alerts that fire at each evaluation.
+func (f unitTests) play(
+	t *testing.T,
+	test unitTest,
+	until time.Duration,
+	each func(at time.Duration, firing []*rules.Alert),
+) {
 	t.Helper()
 	var series strings.Builder
 	fmt.Fprintf(&series, "load %v\n", test.Interval)
@@ -95,10 +100,14 @@ func (f unitTests) play(t *testing.T, test unitTest, until time.Duration, each f
 func (f unitTests) load(t *testing.T, suite *promqltest.LazyLoader) (groups []*rules.Group) {
 	t.Helper()
 	manager := rules.NewManager(&rules.ManagerOptions{
-		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(), suite.Storage()), Appendable: suite.Storage(), Context: t.Context(),
-		NotifyFunc: func(context.Context, string, ...*rules.Alert) {}, Logger: promslog.NewNopLogger(), Parser: parser.NewParser(parser.Options{}),
+		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(),
+			suite.Storage()), Appendable: suite.Storage(), Context: t.Context(),
+		NotifyFunc: func(context.Context, string,
+			...*rules.Alert) {
+		}, Logger: promslog.NewNopLogger(), Parser: parser.NewParser(parser.Options{}),
 	})
-	loaded, errs := manager.LoadGroups(time.Duration(f.EvaluationInterval), labels.EmptyLabels(), "", nil, false, f.RuleFiles...)
+	loaded, errs := manager.LoadGroups(time.Duration(f.EvaluationInterval), labels.EmptyLabels(), "", nil, false,
+		f.RuleFiles...)
 	for _, err := range errs {
 		t.Fatal(err)
 	}

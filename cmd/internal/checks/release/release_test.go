@@ -24,12 +24,14 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other files, have nothing of the
-// machine in them, so that the same commit gives the same bytes anywhere, and report their stamp.
+// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other
+// files, have nothing of the machine in them, so that the same commit gives the same bytes
+// anywhere, and report their stamp.
 func TestProgramsAreStaticAndStamped(t *testing.T) {
 	out := t.TempDir()
 	command := exec.CommandContext(t.Context(), filepath.Join(rootPath, "scripts/build.sh"), out)
-	command.Env = append(os.Environ(), "GOOS=linux", "VERSION=v1.2.3-test.4", "COMMIT=0123456789abcdef", "DATE=2026-11-21T10:11:12Z")
+	command.Env = append(os.Environ(), "GOOS=linux", "VERSION=v1.2.3-test.4", "COMMIT=0123456789abcdef",
+		"DATE=2026-11-21T10:11:12Z")
 	if said, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -82,7 +84,8 @@ func TestImageRunsAsSomebody(t *testing.T) {
 	}
 }
 
-// TestContextHasEveryPackage looks for the folders of the programs' packages among those that .dockerignore leaves.
+// TestContextHasEveryPackage looks for the folders of the programs' packages among those that
+// .dockerignore leaves.
 func TestContextHasEveryPackage(t *testing.T) {
 	const module = "github.com/eerf-stream/eerf/"
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/featurizer", "./cmd/trainer")
@@ -100,7 +103,8 @@ func TestContextHasEveryPackage(t *testing.T) {
 	}
 }
 
-// TestGoIsPinned compares the Go version of the image with that in go.mod, because another one would give other bytes.
+// TestGoIsPinned compares the Go version of the image with that in go.mod, because another one
+// would give other bytes.
 func TestGoIsPinned(t *testing.T) {
 	image := regexp.MustCompile(`(?m)^ARG GO_VERSION=1\.([0-9]+)\.[0-9]+$`).FindStringSubmatch(readFile(t, "Dockerfile"))
 	wanted := regexp.MustCompile(`(?m)^go 1\.([0-9]+)`).FindStringSubmatch(readFile(t, "go.mod"))
@@ -116,7 +120,8 @@ func TestGoIsPinned(t *testing.T) {
 
 // TestVersionsAgree compares the version in the source with the other places that name it.
 func TestVersionsAgree(t *testing.T) {
-	found := regexp.MustCompile(`(?m)^const release = "([0-9]+\.[0-9]+\.[0-9]+)"$`).FindStringSubmatch(readFile(t, "cmd/internal/cli/release.go"))
+	found := regexp.MustCompile(`(?m)^const release = "([0-9]+\.[0-9]+\.[0-9]+)"$`).
+		FindStringSubmatch(readFile(t, "cmd/internal/cli/release.go"))
 	if found == nil {
 		t.Fatal("cmd/internal/cli/release.go names no version")
 	}

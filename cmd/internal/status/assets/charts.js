@@ -1,4 +1,4 @@
-// Charts by uPlot, in the colours of the theme and as wide as their place.
+// Charts by uPlot, in the colours of the theme and as wide as their container.
 
 import uPlot from './vendor/uplot/uPlot.esm.js';
 import { clock, count } from './format.js';
@@ -7,14 +7,14 @@ import { el, say } from './dom.js';
 const probe = el('span', { hidden: true });
 document.documentElement.append(probe);
 
-/** colour is that of a variable of the style sheet, in the theme of the moment. */
+/** colour returns a colour variable of the style sheet, in the current theme. */
 export function colour(name, alpha = 1) {
   probe.style.color = `var(--${name})`;
   const rgb = getComputedStyle(probe).color;
   return alpha === 1 ? rgb : rgb.replace('rgb(', 'rgba(').replace(')', `, ${alpha})`);
 }
 
-/** Chart draws in a node what options() describes; where there is no data it says so. */
+/** Chart draws the data in a node as options() describes; without data it shows a message. */
 export class Chart {
   constructor(node, options, empty) {
     this.node = node;
@@ -39,7 +39,7 @@ export class Chart {
     if (width !== this.plot.width || height - legend !== this.plot.height) this.plot.setSize({ width, height: Math.max(60, height - legend) });
   }
 
-  /** set draws data; null is none, with a message of its own if given. */
+  /** set draws data; null shows a message, its own if given. */
   set(data, message) {
     if (message !== undefined) say(this.message, message);
     this.message.hidden = data !== null;
@@ -60,7 +60,7 @@ export class Chart {
   }
 }
 
-/** tip shows the values of all lines under the cursor, beside it. */
+/** tip shows the values of all lines at the cursor, next to it. */
 function tip() {
   const node = el('div', { class: 'tip', hidden: true });
   const init = (u) => u.over.append(node);
@@ -73,7 +73,7 @@ function tip() {
       if (swatch) swatch.style.background = s.stroke(u, i);
       return [el('div', {}, swatch, i === 0 ? text : `${s.label} ${text}`)];
     });
-    node.hidden = lines.length < 2; // the time alone tells nothing
+    node.hidden = lines.length < 2; // the time alone is no information
     node.replaceChildren(...lines);
     const room = u.over.clientWidth - left - 14;
     node.style.transform = `translateX(${Math.max(0, room > node.offsetWidth ? left + 14 : left - 14 - node.offsetWidth)}px)`;
@@ -81,7 +81,7 @@ function tip() {
   return { hooks: { init, setCursor } };
 }
 
-/** axis is the look that all axes share. */
+/** axis holds the options that all axes share. */
 export function axis(more = {}) {
   const font = '12px ' + getComputedStyle(document.body).fontFamily;
   return {
@@ -90,14 +90,14 @@ export function axis(more = {}) {
   };
 }
 
-/** line is a series. */
+/** line returns a series. */
 export function line(label, name, more = {}) {
   return { label, stroke: colour(name), width: 2, points: { show: false }, value: (_, v) => (v === null || v === undefined ? '' : count(v)), ...more };
 }
 
-// Steps of an axis of time, in seconds.
+// Steps of a time axis, in seconds.
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200];
 
-/** timeAxis and timeSeries are those of charts over time. */
+/** timeAxis and timeSeries are shared by charts over time. */
 export const timeAxis = (more = {}) => axis({ values: (_, splits) => splits.map((s) => clock(s * 1000).slice(0, splits.length > 1 && splits[1] - splits[0] < 60 ? 8 : 5)), space: (_u, _axis, from, to) => (to - from > 300 ? 56 : 80), size: 28, incrs: steps, ...more });
 export const timeSeries = { label: '', value: (_, v) => (v === null || v === undefined ? '' : clock(v * 1000)) };

@@ -1,15 +1,15 @@
-// What became of the columns of the events in the feature set in use: a line, and a table that opens.
+// The use of the columns of events in the current feature set: a line, and a table that opens.
 
 import { byId, cells, el, keyed, mark, row, say } from './dom.js';
 import { full, plural, share } from './format.js';
 
-const labels = ['column', 'type', 'use', 'read as', 'dimensions', 'missing', 'missing now', 'values', 'own', 'other', 'what to know'];
+const labels = ['column', 'type', 'use', 'read as', 'dimensions', 'missing', 'missing now', 'values', 'own', 'other', 'note'];
 const numbers = new Set([4, 5, 6, 7, 8, 9]);
-const named = 6; // columns left out that the line names
-const much = 0.1; // more missing values than in calibration that are worth a look
-const often = 0.05; // share of the rows from which on a new field is
+const named = 6; // number of left-out columns that the line names
+const much = 0.1; // increase of missing values since calibration that is worth a look
+const often = 0.05; // share of rows with a new field that is worth a look
 let body = null;
-let shown = null; // what was drawn
+let shown = null; // the table that was drawn
 
 export function drawColumns({ exploration: e }) {
   if (!e) return;
@@ -27,14 +27,14 @@ export function drawColumns({ exploration: e }) {
   keyed(body, table.listed, (c) => c.column, () => row(labels), (node, c) => update(node, c, table.watched && c.use === 'feature' ? now.get(c.column) ?? 0 : null));
   const fields = table.new_fields ?? [];
   byId('columns-new').hidden = fields.length === 0;
-  say(byId('columns-new'), fields.length === 0 ? '' : 'Fields of events that the feature set does not know, until an exploration begins with rows that have them, such as featurizer explorations start --from next: ' +
+  say(byId('columns-new'), fields.length === 0 ? '' : 'New fields of events, ignored until an exploration includes them (featurizer explorations start --from next): ' +
     fields.slice(0, named).map((f) => `${f.field} (${plural(f.rows, 'row')})`).join(', ') + (fields.length > named ? `, and ${plural(fields.length - named, 'other')}` : '') + '.');
   const note = byId('columns-note');
   note.hidden = !table.others;
-  say(note, table.others ? `And ${plural(table.others, 'column')} more: featurizer inspect lists all.` : '');
+  say(note, table.others ? `And ${plural(table.others, 'column')} more; featurizer inspect lists all.` : '');
 }
 
-/** sum says how many columns are features, and names those that are not. */
+/** sum returns the number of feature columns, and the names of the others. */
 function sum(table) {
   const left = table.listed.filter((c) => c.use === 'left out').map((c) => c.column);
   const more = table.left_out - Math.min(left.length, named);
@@ -59,21 +59,21 @@ function update(node, c, now) {
   ]);
 }
 
-/** columnConcerns says which columns have begun to lack values, and which fields have come. */
+/** columnConcerns reports columns that began to lack values, and new fields. */
 export function columnConcerns(e, add) {
   const table = e.columns ?? {};
   const lacking = (table.imputed ?? []).filter((c) => c.now > c.expected + much);
   if (lacking.length > 0) {
     const [c] = lacking;
-    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.now)} of the newest rows, in calibration it was in ${share(c.expected)}.`);
+    add('warn', 'imputed', `${lacking.length === 1 ? 'Column' : `${plural(lacking.length, 'column')} lack values:`} ${c.column} is missing in ${share(c.now)} of the newest rows, compared with ${share(c.expected)} in calibration.`);
   }
   const fields = (table.new_fields ?? []).filter((f) => f.now > often);
   if (fields.length > 0) {
-    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.field).join(', ')}: not used before an exploration begins with rows that have ${fields.length === 1 ? 'it' : 'them'}.`);
+    add('warn', 'fields', `Events have ${fields.length === 1 ? 'a new field' : `${full(fields.length)} new fields`}, ${fields.slice(0, named).map((f) => f.field).join(', ')}: ignored until an exploration includes ${fields.length === 1 ? 'it' : 'them'}.`);
   }
 }
 
-/** part is a share, of which a small one is not none. */
+/** part formats a share; a small one is not shown as zero. */
 function part(v) {
   return v === 0 ? '–' : v < 0.01 ? '<1\u202f%' : share(v);
 }

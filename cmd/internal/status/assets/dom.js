@@ -1,4 +1,4 @@
-// Small helpers to build and update the page. Text only ever gets in as text.
+// Small helpers to build and update the page. Text is only ever inserted as text.
 
 /** el makes an element; props are attributes, class as 'class', and listeners as functions under 'on…'. */
 export function el(tag, props = {}, ...children) {
@@ -14,12 +14,12 @@ export function el(tag, props = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-/** say sets the text of a node if it is another one: selections in it stay. */
+/** say sets the text of a node if it differs, so that selections in it survive. */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** mark gives a node its class if it has another one. */
+/** mark sets the class of a node if it differs. */
 export function mark(node, classes) {
   if (node.className !== classes) node.className = classes;
 }
@@ -34,7 +34,7 @@ export function meter(node, share) {
   node.style.setProperty('--share', String(Math.max(0, Math.min(1, share))));
 }
 
-/** keyed makes the children of a node those of a list: make builds the one of a new key, update fills it in. */
+/** keyed makes the children of a node match a list: make builds a node for a new key, update fills it in. */
 export function keyed(parent, list, keyOf, make, update) {
   const have = new Map([...parent.children].map((child) => [child.dataset.key, child]));
   let at = parent.firstElementChild;
@@ -53,7 +53,7 @@ export function keyed(parent, list, keyOf, make, update) {
   for (const gone of have.values()) gone.remove();
 }
 
-/** cells updates the cells of a row with texts; an entry may be a text, or an object with text, class, title. */
+/** cells updates the cells of a row; an entry is a text, or an object with text, class and title. */
 export function cells(row, values) {
   values.forEach((value, i) => {
     const cell = row.cells[i];

@@ -1,4 +1,4 @@
-// The newest exploration, and the features of the set in use.
+// The newest exploration, and the features of the current set.
 
 import { byId, el, mark, meter, say } from './dom.js';
 import { ago, count, digits, duration, full, plural, scoredOf } from './format.js';
@@ -41,20 +41,20 @@ function drawWithout(without) {
   say(nodes.without, `Planned without ${plural(without.length, 'partition')}: ` + without.slice(0, named).map((w) => `${w.partition} (${w.reason})`).join('; ') + more);
 }
 
-const why = { cancelled: 'Why it was cancelled', abandoned: 'Why it gave no feature set' };
+const why = { cancelled: 'Reason for cancelling', abandoned: 'Reason for the missing feature set' };
 
 // Parts of the log, by exploration.from.
 const parts = { recent: 'the newest rows', earliest: 'all rows', next: 'the rows since the last exploration' };
 
-/** idle says what there is while no exploration runs. */
+/** idle describes the state while no exploration runs. */
 function idle(e, process) {
   if (e.requests.length > 0) return `${plural(e.requests.length, 'request')} ${e.requests.length === 1 ? 'waits' : 'wait'} for the planner: ${e.requests.map((r) => r.reason || r.action).join('; ')}.`;
-  if (e.status === 'none') return 'There has been no exploration yet. The first one starts by itself once there are enough labelled rows.';
+  if (e.status === 'none') return 'No exploration yet. The first one starts automatically once there are enough labelled rows.';
   if (e.status === 'replaced') return 'The last exploration was planned by an earlier version and never ended. It will be planned again.';
   return `No exploration is running. The last one, below, was planned ${ago(e.planned_at, process.time)} and is ${e.status}.`;
 }
 
-/** drawMissing says what keeps the planner from a plan. */
+/** drawMissing shows why the planner has no plan. */
 function drawMissing(e, process) {
   nodes.missing.hidden = !e.missing_rows;
   if (e.missing_rows) {
@@ -65,19 +65,19 @@ function drawMissing(e, process) {
   nodes.fault.hidden = !e.fault;
   if (!e.fault) return;
   const wait = (new Date(e.retry_at) - new Date(process.time)) / 1000;
-  say(nodes.fault, `The last plan failed ${ago(e.fault_at, process.time)}${wait > 1 ? `, the next try is in ${duration(wait)}` : ''}: ${e.fault}`);
+  say(nodes.fault, `The last plan failed ${ago(e.fault_at, process.time)}${wait > 1 ? `; next attempt in ${duration(wait)}` : ''}: ${e.fault}`);
 }
 
-// So many classes are named.
+// Number of classes and partitions that are named.
 const named = 8;
 
-/** drawClasses names the classes that the feature set does not know, of the rows that this process featurized since it started. */
+/** drawClasses names the classes unknown to the feature set, in rows that this process featurized since it started. */
 function drawClasses(e) {
   const unseen = e.unseen_classes ?? [];
   nodes.classes.hidden = unseen.length === 0;
   const more = unseen.length > named ? `, and ${plural(unseen.length - named, 'other')}` : '';
-  say(nodes.classes, unseen.length === 0 ? '' : 'Classes that the feature set does not know; their rows are neither scored nor trained on: ' +
-    unseen.slice(0, named).map((c) => `${c.class} (${plural(c.rows, 'row')}${e.declined_classes?.includes(c.class) ? ', not among those that the exploration read' : ''})`).join(', ') + more + '.');
+  say(nodes.classes, unseen.length === 0 ? '' : 'Classes unknown to the feature set, whose rows are neither scored nor trained on: ' +
+    unseen.slice(0, named).map((c) => `${c.class} (${plural(c.rows, 'row')}${e.declined_classes?.includes(c.class) ? ', absent from the rows that the exploration read' : ''})`).join(', ') + more + '.');
 }
 
 function drawProgress(e, process) {
@@ -111,16 +111,16 @@ function build() {
   return n;
 }
 
-// The values of the features of the set in use.
+// The values of the features of the current set.
 
 let chart = null;
-let shown = null; // what the chart was drawn from
+let shown = null; // the spectrum that was drawn
 let drawnFrom = null;
 
 const units = {
-  norm: { title: 'Norm of the score of the features in use, √energy', axis: '‖Ŝ‖' },
+  norm: { title: 'Norm of the score of the current features, √energy', axis: '‖Ŝ‖' },
   contribution: { title: 'Contribution of the features to the model they were learned with', axis: 'mean square' },
-  criterion: { title: 'Criterion of the features in use, in the order of choice', axis: 'criterion' },
+  criterion: { title: 'Criterion of the current features, in the order of choice', axis: 'criterion' },
 };
 
 export function drawSpectrum({ exploration: e }) {
@@ -131,7 +131,7 @@ export function drawSpectrum({ exploration: e }) {
   shown = key;
   drawnFrom = s;
   chart ??= new Chart(byId('spectrum'), options, '');
-  say(byId('spectrum-title'), s ? units[s.unit].title : 'Features in use');
+  say(byId('spectrum-title'), s ? units[s.unit].title : 'Current features');
   chart.rebuild();
   chart.set(s ? [s.rank, s.value, s.low ?? s.rank.map(() => null), s.high ?? s.rank.map(() => null)] : null, 'The features of the first set appear here.');
   say(byId('spectrum-note'), s ? note(s) : '');
@@ -140,15 +140,15 @@ export function drawSpectrum({ exploration: e }) {
 function note(s) {
   const rows = plural(s.rows, 'row');
   const kinds = s.kinds ? `: ${kindsOf(s.kinds)}` : '';
-  if (s.unit === 'contribution') return `${full(s.features)} features learned from ${rows}${kinds}. What they are judged by is the loss on held-out rows, below.`;
+  if (s.unit === 'contribution') return `${full(s.features)} features learned from ${rows}${kinds}. They are judged by the loss on held-out rows, below.`;
   const confidence = s.unit === 'norm' ? ' The band holds the norms of all expectations at once with 95 % confidence.' : '';
-  return `${rows} scored, ${full(s.above)} of ${full(s.features)} features above the level of noise${kinds}.${confidence}`;
+  return `${rows} scored, ${full(s.above)} of ${full(s.features)} features above the noise level${kinds}.${confidence}`;
 }
 
-// What several features of a kind are called.
+// Plural names of the kinds of features.
 const names = { cosine: 'cosines', ramp: 'ramps', hinge: 'hinges', box: 'boxes' };
 
-/** kindsOf says how many features of each kind there are. */
+/** kindsOf returns the number of features of each kind as text. */
 function kindsOf(kinds) {
   return Object.entries(names).filter(([kind]) => kinds[kind] > 0).map(([kind, many]) => `${full(kinds[kind])} ${kinds[kind] === 1 ? kind : many}`).join(', ');
 }

@@ -1,10 +1,10 @@
-// The flow: topics and stages as they hang together. Stages show what this process does in them, and below it what the topics
-// say of all processes.
+// The flow: topics and stages, connected. Stages show the work of this process and below it what the topics show of all
+// processes.
 
 import { byId, el, hint, mark, say } from './dom.js';
 import { ago, count, digits, duration, full, percent, plural, rate, scoredOf } from './format.js';
 
-// The two ways from events, as in the documentation; topics side by side are written by one stage and read by the next.
+// The two paths from events, as in the documentation; topics side by side are written by one stage and read by the next.
 const lanes = [
   { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', [':scores', ':samples'], 'select', ':feature-sets'] },
   { name: 'use them', nodes: ['featurize', [':features', ':live'], 'train', ':models'] },
@@ -30,7 +30,7 @@ function build() {
   byId('flow').append(
     el('div', { class: 'source' }, add(':events')),
     ...lanes.map((lane) => el('div', { class: 'lane', 'aria-label': lane.name }, ...lane.nodes.map(place))),
-    el('div', { class: 'sink' }, el('span', { class: 'refused' }, 'what could not be used'), add(':dead-letters')),
+    el('div', { class: 'sink' }, el('span', { class: 'refused' }, 'unusable input'), add(':dead-letters')),
   );
   return nodes;
 }
@@ -61,20 +61,20 @@ function drawTopic(node, topic, { process, letters }) {
   const changed = changes(topic);
   mark(node.root, `topic${topic.error || changed ? ' faulty' : ''}`);
   say(node.name, topic.name.endsWith(`.${topic.role}`) ? topic.role : topic.name);
-  // Of dead letters one wants to know how many there are, and not what else is on their topic.
+  // For dead letters their number matters, not what else is on their topic.
   const ofLetters = topic.role === 'dead-letters';
   const records = ofLetters ? (letters?.read ?? 0) + (letters?.unread ?? 0) : topic.next;
   say(node.next, known && !(ofLetters && letters?.error) ? count(records) : '–');
-  say(node.rate, topic.error && !known ? 'not known' : known ? (topic.per_second > 0 ? `+${rate(topic.per_second)}/s` : 'quiet') : '');
+  say(node.rate, topic.error && !known ? 'unknown' : known ? (topic.per_second > 0 ? `+${rate(topic.per_second)}/s` : 'quiet') : '');
   hint(node.root, topic.error || changed ||
     `${topic.name}: ${full(topic.next)} offsets used in ${plural(topic.partitions, 'partition')}, at most ${full(topic.kept)} kept`);
 }
 
-/** changes says that a topic is not the one any more that it was when this process began. */
+/** changes reports that a topic is not the one that it was when this process began. */
 function changes(topic) {
   const found = [];
-  if (topic.recreated) found.push(`deleted and made again (${full(topic.recreated)}×)`);
-  if (topic.truncated) found.push(`without its last records (${full(topic.truncated)}×)`);
+  if (topic.recreated) found.push(`recreated (${full(topic.recreated)}×)`);
+  if (topic.truncated) found.push(`truncated (${full(topic.truncated)}×)`);
   return found.length ? `${topic.name} was found ${found.join(', ')} by this process: see EerfLogChanged in the operations guide` : '';
 }
 
@@ -96,13 +96,13 @@ function drawStage(node, stage, state) {
   say(node.fact, facts[stage.name](state));
 }
 
-/** cores is the time at work in a second. */
+/** cores formats the busy time per second. */
 const cores = (stage) => digits(Math.round(stage.cores * 100) / 100, 2);
 
-/** roles says which part of the work is this process's. */
+/** roles describes the share of the work that this process has. */
 function roles(stage) {
   if (stage.name === 'subsample' || stage.name === 'featurize') return plural(stage.owned.length, 'partition');
-  return 'in charge';
+  return 'active';
 }
 
 function drawLag(node, stage) {
@@ -111,7 +111,7 @@ function drawLag(node, stage) {
   mark(node, `lag ${!known ? '' : stage.lag_seconds > 300 ? 'bad' : stage.lag_seconds > 60 ? 'warn' : ''}`);
 }
 
-// What the topics say of a stage.
+// Summaries of the stages from the topics.
 const facts = {
   calibrate({ exploration: e, process }) {
     if (e.missing_rows) return `${plural(e.missing_rows, 'labelled row')} missing for a plan`;
@@ -130,13 +130,13 @@ const facts = {
   },
   featurize({ flow, history, process }) {
     const current = history.sets.find((set) => set.current);
-    if (!current) return 'waits for a feature set';
-    if (!process.looked_at || flow.partitions.length === 0) return 'not known yet';
-    if (flow.waiting === null) return 'not known of every partition yet';
+    if (!current) return 'waiting for a feature set';
+    if (!process.looked_at || flow.partitions.length === 0) return 'unknown yet';
+    if (flow.waiting === null) return 'unknown for some partitions';
     return `set #${current.sequence}, ${flow.waiting === 0 ? 'nothing waits' : `${plural(flow.waiting, 'message')} ${flow.waiting === 1 ? 'waits' : 'wait'}`}`;
   },
   train({ history, process }) {
-    if (history.models_error) return 'models are not known';
+    if (history.models_error) return 'models unknown';
     const model = history.models.findLast((m) => m.current) ?? history.models.at(-1);
     if (!model) return 'no model yet';
     const error = model.error === null ? '' : `, ${percent(model.error)} error`;

@@ -1,4 +1,4 @@
-// Head of the page: which pipeline and process, whether it is ready, whether figures come.
+// Head of the page: pipeline and process, readiness, connection.
 
 import { byId, hint, mark, say } from './dom.js';
 import { clock } from './format.js';

@@ -1,11 +1,11 @@
-// Many partitions at a glance: strips with a cell for each. How full a cell is says the same as its colour.
+// Many partitions at a glance: strips with one cell for each. Fill and colour of a cell show the same.
 
 import { byId, el, keyed, mark, meter, say } from './dom.js';
 import { duration, full, plural, scoredOf } from './format.js';
 
-// Levels of what waits in a partition, by the seconds that it is behind: the first that applies.
+// Levels of waiting messages in a partition, by the seconds that it is behind; the first that applies counts.
 const levels = [
-  { key: 'unknown', name: 'not known', fill: 0, of: (p) => !p.featurize },
+  { key: 'unknown', name: 'unknown', fill: 0, of: (p) => !p.featurize },
   { key: 'none', name: 'nothing waits', fill: 0, of: (p) => p.featurize.lag === 0 },
   { key: 'some', name: 'something waits', fill: 0.35, of: (p) => behind(p) === null },
   { key: 'soon', name: 'less than a minute behind', fill: 0.35, of: (p) => behind(p) < 60 },
@@ -13,7 +13,7 @@ const levels = [
   { key: 'late', name: 'five minutes or more', fill: 1, of: () => true },
 ];
 
-/** behind is how many seconds a partition is behind: as measured here, or by the rate at which messages come; null if unknown. */
+/** behind returns how many seconds a partition is behind: as measured here, or from the rate of messages; null if unknown. */
 export function behind(p) {
   const f = p.featurize;
   if (!f) return null;
@@ -24,7 +24,7 @@ export function behind(p) {
 
 let nodes = null;
 
-/** drawHeat draws the partitions; choose gets the number of one that somebody picks. */
+/** drawHeat draws the partitions; choose receives the number of a clicked one. */
 export function drawHeat(list, running, choose) {
   nodes ??= build();
   nodes.list = list;
@@ -47,14 +47,14 @@ export function drawHeat(list, running, choose) {
   if (nodes.at !== null) describe(nodes.at);
 }
 
-/** entry is that of a level in the legend. */
+/** entry returns the legend entry of a level. */
 function entry(level) {
   const cell = el('span', { class: `cell ${level.key}` });
   meter(cell, level.fill);
   return el('li', {}, cell, el('span'));
 }
 
-/** part is how much of its range is scored. */
+/** part returns the scored part of a range. */
 const part = (s) => (s.closed || s.start_offset === s.end_offset ? 1 : (s.next - s.start_offset) / (s.end_offset - s.start_offset));
 
 /** fill gives a strip a cell for each partition. */
@@ -71,7 +71,7 @@ function fill(strip, list, draw) {
   });
 }
 
-/** describe says of one partition what the strips show of it. */
+/** describe shows the figures of one partition. */
 function describe(at) {
   const p = nodes.list[at];
   if (!p) return;
@@ -96,7 +96,7 @@ function build() {
   return n;
 }
 
-/** wire makes a strip one stop of the tab key, in which arrow keys move. */
+/** wire makes a strip one stop of the tab key; arrow keys move within it. */
 function wire(strip, n) {
   const point = (target) => {
     const cell = target.closest('[data-at]');
@@ -121,7 +121,7 @@ function wire(strip, n) {
   });
 }
 
-/** step is the cell that a key leads to. */
+/** step returns the cell that a key leads to. */
 function step(strip, cell, key) {
   const row = [...strip.children].filter((c) => c.offsetTop === cell.offsetTop).length;
   const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row, Home: -Infinity, End: Infinity };

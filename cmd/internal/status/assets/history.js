@@ -12,7 +12,7 @@ export function drawHistory({ history, process }) {
   if (!history) return;
   table ??= build();
   table.root.hidden = history.sets.length === 0;
-  table.root.classList.toggle('learned', history.sets.every((s) => s.learned)); // noise says nothing of them
+  table.root.classList.toggle('learned', history.sets.every((s) => s.learned)); // noise does not apply to learned features
   table.empty.hidden = history.sets.length > 0;
   keyed(table.body, history.sets, (s) => s.id, make, (node, s) => update(node, s, process));
   drawModels(history);
@@ -22,7 +22,7 @@ function build() {
   const body = el('tbody');
   const t = {
     body, root: el('table', { class: 'cards' }, el('thead', {}, el('tr', {}, ...labels.map((l, i) => el('th', { scope: 'col', class: numbers.has(i) ? 'number' : '' }, l)))), body),
-    empty: el('p', { class: 'empty' }, 'There is no feature set yet. The first exploration publishes one.'),
+    empty: el('p', { class: 'empty' }, 'No feature set yet. The first exploration publishes one.'),
   };
   byId('sets').append(t.root, t.empty);
   return t;
@@ -31,7 +31,7 @@ function build() {
 function make() {
   const node = row(labels);
   node.name = el('span', { class: 'mono' });
-  node.current = el('span', { class: 'badge good' }, 'in use');
+  node.current = el('span', { class: 'badge good' }, 'current');
   node.cells[0].append(el('span', { class: 'set-name' }, node.name, node.current));
   return node;
 }
@@ -47,12 +47,12 @@ function update(node, s, process) {
     { text: `${full(s.features)} of ${full(s.candidates)}`, class: 'number' },
     { text: s.learned ? '–' : full(s.above_noise), class: 'number', title: judged(s) },
     m && m.error !== null
-      ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; the best constant has ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
-      : { text: '–', class: 'number', title: m ? noError : 'no model on it is known' },
+      ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; best constant: ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
+      : { text: '–', class: 'number', title: m ? noError : 'no model known' },
   ]);
 }
 
-/** judged says what tells features from chance. */
+/** judged describes how features are told from chance. */
 function judged(s) {
   const heldOut = s.best ? `held-out loss ${percent(100 * s.best.held_out_loss)} ± ${percent(100 * s.best.standard_error)} of the variance, judged on ${full(s.held_out_rows)} held-out rows` : '';
   if (s.learned) return `learned features: ${heldOut}`;
@@ -60,7 +60,7 @@ function judged(s) {
 }
 
 let chart = null;
-let times = []; // when the models that are drawn were trained, in seconds
+let times = []; // training times of the drawn models, in seconds
 
 function drawModels(history) {
   const models = history.models.filter((m) => m.error !== null).sort((a, b) => new Date(a.trained_at) - new Date(b.trained_at));
@@ -71,8 +71,8 @@ function drawModels(history) {
     : [times, models.map((m) => (m.promoted ? m.error : null)),
       models.map((m) => (m.promoted ? null : m.error)), models.map((m) => m.constant)];
   if (chart.key !== key) {
-    chart.set(data, history.models_error ? `Models are not known: ${history.models_error}` : history.models.length > 0 ? 'No model has an error of its own yet.' : 'There is no model yet.');
-    chart.rebuild(); // how the lines look depends on their number
+    chart.set(data, history.models_error ? `Models unknown: ${history.models_error}` : history.models.length > 0 ? 'No model has an error of its own yet.' : 'No model yet.');
+    chart.rebuild(); // the look of the lines depends on their number
     chart.key = key;
   }
   const used = history.models.find((m) => m.current) ?? models.at(-1);
@@ -80,20 +80,20 @@ function drawModels(history) {
   keyed(byId('measures'), used ? measures(used) : [], (text) => text, () => el('li'), say);
 }
 
-export const noError = 'its held-out rows taught the features: it has no error of its own yet';
+export const noError = 'no error of its own yet, because the features were learned from its held-out rows';
 
-/** about says what the curve shows, and how far the newest of it can be trusted. */
+/** about describes the curve, and how far its newest point can be trusted. */
 function about(model) {
-  if (model.error === null) return `The model in use was trained on ${plural(model.rows, 'row')}; ${noError}.`;
+  if (model.error === null) return `The current model was trained on ${plural(model.rows, 'row')}; ${noError}.`;
   const measure = model.measure.charAt(0).toUpperCase() + model.measure.slice(1);
-  return `${measure} on held-out rows. The model in use was trained on ${plural(model.rows, 'row')} and tested on ${full(model.held_out_rows)}.` +
-    (model.seen_share ? ` The exploration has seen about ${percent(100 * model.seen_share)} of these, so the error may be too low.` : '') +
+  return `${measure} on held-out rows. The current model was trained on ${plural(model.rows, 'row')} and tested on ${full(model.held_out_rows)}.` +
+    (model.seen_share ? ` The exploration used about ${percent(100 * model.seen_share)} of these, so the error may be too low.` : '') +
     (model.half_life ? ` A row counts half after ${full(model.half_life)} newer ones.` : '') +
     (model.row_share ? ` ${percent(100 * model.row_share)} of the rows fit into memory, chosen by hash.` : '') +
     (model.useless ? ' Nothing here beats the constant.' : '');
 }
 
-/** measures are the other figures of a model. */
+/** measures lists the other measures of a model. */
 function measures(model) {
   const m = model.measures;
   const beside = (name, v, constant) => (v === undefined ? [] : [`${name} ${figure(v)}` + (constant === undefined ? '' : ` (a constant ${figure(constant)})`)]);
@@ -119,20 +119,20 @@ function options() {
     axes: [axis({ size: 28, space: 70, values: (_, splits, i, space, step) => splits.map((s) => when(s, step)) }),
       axis({ label: '%', size: 46, values: (_, splits) => splits.map((v) => String(Math.round(v * 100) / 100)) })],
     series: [{ ...timeSeries, value: (_, v) => (v === null || v === undefined ? '' : moment(v * 1000)) },
-      line('put to use', 'series-1', { value, spanGaps: true, points: { show: true, size: 6, fill: colour('series-1') } }),
+      line('promoted', 'series-1', { value, spanGaps: true, points: { show: true, size: 6, fill: colour('series-1') } }),
       line('challengers that lost', 'series-4', { value, width: 0, points: { show: true, size: 7, width: 2, fill: colour('card') } }),
       line('best constant', 'series-2', { value, dash: [4, 4], points: { show: times.length === 1, size: 6, fill: colour('series-2') } })],
   };
 }
 
-/** around is a piece of time with room around the first and the last of some times, which may be one. */
+/** around returns a span of time with room around the first and the last of some times, which may be equal. */
 function around(times) {
   if (times.length === 0) return [0, 600];
   const room = Math.max(30, (times.at(-1) - times[0]) / 40);
   return times.length === 1 ? [times[0] - 300, times[0] + 300] : [times[0] - room, times.at(-1) + room];
 }
 
-/** when is a time on an axis whose steps are so many seconds. */
+/** when formats a time on an axis with the given step in seconds. */
 function when(seconds, step) {
   const text = moment(seconds * 1000);
   return step >= 86400 ? text.slice(5, 10) : text.slice(11, step < 60 ? 19 : 16);

@@ -1,13 +1,13 @@
-// How features are learned: the loss on held-out rows of each set on the way, and the importance of columns.
+// How features are learned: the loss on held-out rows of each intermediate set, and the importance of columns.
 
 import { byId, el, keyed, mark, meter, say } from './dom.js';
 import { digits, full, percent, plural } from './format.js';
 import { Chart, axis, colour, line } from './charts.js';
 
-// What the axis calls the sets.
+// Names of the sets on the axis.
 const legend = ' r 1 is the set after round 1, s 8 the set after step 8 of refining.';
 let chart = null;
-let shown = null; // what was drawn
+let shown = null; // the data that was drawn
 let drawn = null;
 
 export function drawLearning({ exploration: e }) {
@@ -31,7 +31,7 @@ export function drawLearning({ exploration: e }) {
   drawColumns(l);
 }
 
-/** summary says which set won, and what its loss is not. */
+/** summary names the winning set, and the limits of its loss. */
 function summary(l) {
   const best = l.points[l.winner];
   const loss = `${percent(100 * best.held_out_loss)} ± ${percent(100 * best.standard_error)}`;
@@ -40,7 +40,7 @@ function summary(l) {
     ` The smallest of ${full(l.points.length)} losses is not an estimate of the error on new rows.`;
 }
 
-// Of which kinds the pools of a round are.
+// Kinds of the pools of a round.
 const tracks = { mixed: ' of all kinds', cosine: ' of cosines', both: ' of both together' };
 
 const long = (p) => (p.kind === 'residual' ? 'criterion residual' : `${p.kind === 'step' ? `step ${p.step ?? 0} from ` : ''}round ${p.round}${tracks[p.track] ?? ''}`);
@@ -97,14 +97,14 @@ function options() {
   };
 }
 
-/** round is a handful of round numbers between two, as far apart from each other as factors. */
+/** round returns a handful of round numbers between two, evenly spaced as factors. */
 function round(from, to) {
   const all = Array.from({ length: 13 }, (_, i) => i - 6).flatMap((e) => [1, 1.5, 2, 3, 5, 7].map((n) => n * 10 ** e)).filter((v) => v >= from && v <= to);
   const every = Math.ceil(all.length / 6);
   return all.filter((_, i) => i % every === 0);
 }
 
-/** phases are the runs of sets that were measured after rounds, and after steps of refining what the rounds chose. */
+/** phases returns the runs of sets measured after rounds, and after refinement steps. */
 function phases(points) {
   const list = [];
   points.forEach((p, i) => {
@@ -115,7 +115,7 @@ function phases(points) {
   return list;
 }
 
-/** drawPhases shades the phases of refining and names all of them. */
+/** drawPhases shades the refinement phases and names all phases. */
 function drawPhases(u) {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;
@@ -136,7 +136,7 @@ function drawPhases(u) {
   ctx.restore();
 }
 
-/** markWinner circles the set that won and says its loss; its name is in the head, where there is room. */
+/** markWinner circles the winning set and shows its loss; its name is in the head, where there is room. */
 function markWinner(u) {
   const { ctx, bbox } = u;
   const scale = devicePixelRatio;

@@ -6,7 +6,7 @@ import { look, news } from './seen.js';
 
 let nodes = null;
 
-/** drawLetters draws them; seen is called when somebody has looked at the new ones. */
+/** drawLetters draws them; seen is called when somebody has viewed the new ones. */
 export function drawLetters({ letters: l, process }, seen) {
   if (!l || !process) return;
   nodes ??= build();
@@ -14,18 +14,18 @@ export function drawLetters({ letters: l, process }, seen) {
   const any = l.reasons.length > 0;
   nodes.empty.hidden = any;
   nodes.both.hidden = byId('letters-past').hidden = !any;
-  say(nodes.empty, l.error ? `Dead letters are not known: ${l.error}`
-    : process.looked_at ? 'No dead letters: every message could be used so far.' : 'Not known yet.');
+  say(nodes.empty, l.error ? `Dead letters unknown: ${l.error}`
+    : process.looked_at ? 'No dead letters: every message was usable so far.' : 'Unknown yet.');
   const most = Math.max(1, ...l.reasons.map((r) => Math.max(r.letters, r.here)));
   keyed(nodes.reasons, l.reasons, (r) => `${r.stage}/${r.reason}`, makeReason, (node, r) => updateReason(node, r, most, process));
   keyed(nodes.newest, l.newest, (n) => `${n.stage}/${n.topic}/${n.partition}/${n.offset}/${n.time}`, makeLetter, updateLetter);
   say(nodes.text, note(l));
 }
 
-/** drawBadges says how many come now, and how many came since somebody looked. */
+/** drawBadges shows the current rate, and how many came since the last visit. */
 function drawBadges(l, process, seen) {
   const badge = byId('letters-rate');
-  say(badge, l.error ? 'not known' : l.per_second > 0 ? `+${rate(l.per_second)}/s` : 'none now');
+  say(badge, l.error ? 'unknown' : l.per_second > 0 ? `+${rate(l.per_second)}/s` : 'no new ones');
   mark(badge, `badge ${l.error ? '' : l.per_second > 0 ? 'warn' : 'good'}`);
   const fresh = news(l, process);
   const button = byId('letters-seen');
@@ -38,7 +38,7 @@ function drawBadges(l, process, seen) {
 }
 
 function note(l) {
-  const passed = l.unread > 0 ? ` ${full(l.unread)} more came too fast to be read.` : '';
+  const passed = l.unread > 0 ? ` ${full(l.unread)} more arrived too fast to be read.` : '';
   const from = l.from ? `, since ${moment(l.from)}` : '';
   return `The topic spans ${plural(l.kept, 'offset')}; the reasons are those of the newest ${full(l.read)}${from}.${passed}`;
 }
@@ -68,8 +68,8 @@ function updateReason(node, r, most, process) {
   say(node.stage, r.stage + (r.rows > 0 ? `, ${plural(r.rows, 'row')}` : ''));
   say(node.letters, full(r.letters));
   say(node.here, full(r.here));
-  node.letters.title = 'letters among the newest of the topic';
-  node.here.title = 'letters sent by this process since it began';
+  node.letters.title = 'among the newest dead letters of the topic';
+  node.here.title = 'sent by this process since it started';
   node.title = r.last ? `last ${ago(r.last, process.time)}` : '';
   meter(node.bar, Math.max(r.letters, r.here) / most);
 }

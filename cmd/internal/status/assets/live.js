@@ -1,10 +1,10 @@
-// How good predictions of live rows are: the newest ones beside what was promised, recently and by hour.
+// Errors of live predictions: the newest ones next to the promise, recently and by hour.
 
 import { byId, keyed, el, mark, say } from './dom.js';
 import { ago, figure, full, percent, plural } from './format.js';
 import { Chart, axis, line, timeAxis, timeSeries } from './charts.js';
 
-const words = { well: ['as promised', 'good'], wrong: ['worse than promised', 'bad'], unknown: ['not known', ''] };
+const words = { well: ['as promised', 'good'], wrong: ['worse than promised', 'bad'], unknown: ['unknown', ''] };
 let charts = null;
 
 export function drawLive({ live, series, process }) {
@@ -15,31 +15,31 @@ export function drawLive({ live, series, process }) {
   mark(badge, `badge ${kind}`);
   say(byId('live-text'), sentence(live, process));
   keyed(byId('live-figures'), live.short ? figures(live) : [], (t) => t, () => el('li'), say);
-  charts ??= { recent: chart('live-chart', 'No prediction of a labelled row yet.'), hours: chart('live-hours', 'The first hour is not over.') };
+  charts ??= { recent: chart('live-chart', 'No prediction of a labelled row yet.'), hours: chart('live-hours', 'The first hour has not ended.') };
   drawCharts(live, series);
 }
 
-/** sentence says what is known of the newest rows. */
+/** sentence summarizes the newest rows. */
 export function sentence(live, process) {
   const s = live.short;
-  if (!s) return 'Nothing is known of live errors: no row with a label was predicted by a model.';
+  if (!s) return 'No live error yet: no labelled row was predicted by a model.';
   const rows = `${percent(s.error)} ${errorOf(s)} on the newest ${plural(s.rows, 'labelled row')}, the last one ${ago(s.to, process.time)}`;
   const promise = s.promised_error === undefined ? '' : `; ${percent(s.promised_error)} was promised, on ${plural(s.promised_rows ?? 0, 'held-out row')}`;
-  const noise = live.excess_standard_errors === undefined ? ' Whether that is well is known after 1,000 rows in four blocks.'
-    : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise, and was first too high ${ago(live.wrong_since, process.time)}.` : '';
+  const noise = live.excess_standard_errors === undefined ? ' A verdict needs 1,000 rows in four blocks.'
+    : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise, too high since ${ago(live.wrong_since, process.time)}.` : '';
   return `${rows}${asked(s)}${promise}.${noise}`;
 }
 
-/** asked says when the predictions were made, where the rows bring them. */
-const asked = (s) => (s.prediction_column ? `, as predicted in the column ${s.prediction_column}` : '');
+/** asked names the column of predictions that the rows bring, if any. */
+const asked = (s) => (s.prediction_column ? `, predicted by the column ${s.prediction_column}` : '');
 const errorOf = (f) => (f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong');
 
-/** figures are the other figures, those of the newest 10,000 rows among them. */
+/** figures lists the other figures, among them the error of the newest 10,000 rows. */
 function figures({ short: s, long: l }) {
   const loss = { log_loss: 'log loss', squared_error: 'squared error', misclassification: '' }[s.measure];
   const beside = [s.promised === undefined ? '' : `promised ${figure(s.promised)}`, s.constant === undefined ? '' : `a constant ${figure(s.constant)}`].filter(Boolean).join(', ');
   return [
-    s.prediction_column ? 'predicted when the rows were asked for' : 'predicted as of the label: when the row came with it',
+    s.prediction_column ? 'predictions made when the rows were requested' : 'predictions made when the labelled rows arrived',
     `a constant: ${percent(s.constant_error)}`,
     `newest ${full(l.rows)}: ${percent(l.error)}` + (l.promised_error === undefined ? '' : `, promised ${percent(l.promised_error)}`),
     ...(loss ? [`${loss} ${figure(s.loss)}${beside ? ` (${beside})` : ''}`] : []),

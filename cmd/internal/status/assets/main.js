@@ -1,4 +1,4 @@
-// Ties the stream to the parts of the page. Each part draws from the whole state, as often as it likes.
+// Connects the stream to the parts of the page. Each part draws from the whole state, any number of times.
 
 import { follow } from './stream.js';
 import { drawHeader } from './header.js';
@@ -17,7 +17,7 @@ import { sections } from './sections.js';
 
 const state = { connection: 'connecting' };
 
-// What is drawn when a section comes. Ages are of the process's time, which comes every second.
+// Parts to draw when a section arrives. Ages are relative to the process's time, which arrives every second.
 const parts = {
   process: [drawHeader, drawSummary, drawLive, drawFlow, drawExploration, drawHistory, drawLetters],
   live: [drawSummary, drawLive],
@@ -29,14 +29,14 @@ const parts = {
   point: [drawSeries, drawLive],
 };
 
-/** drawLetters draws the dead letters; the summary counts those that nobody has looked at. */
+/** drawLetters draws the dead letters; the summary counts the unseen ones. */
 function drawLetters() {
   lettersOf(state, () => later(parts.letters));
 }
 
 const due = new Set();
 
-/** later draws parts once, however many sections come in between. A page in the background draws nothing. */
+/** later draws parts once, however many sections arrive in between. A page in the background draws nothing. */
 function later(list) {
   if (due.size === 0) {
     requestAnimationFrame(() => {
@@ -54,7 +54,7 @@ function take(name, value) {
   later(parts[name]);
 }
 
-/** addPoint appends to the series what is newer, and drops what is older than it holds. */
+/** addPoint appends a newer point to the series, and drops points beyond its length. */
 function addPoint(point) {
   const series = state.series;
   if (!series || (series.time.length > 0 && point.time <= series.time.at(-1))) return;
@@ -72,5 +72,5 @@ follow('../api/status/events', take, (connection) => {
 });
 themeButton();
 sections();
-window.addEventListener('storage', () => later(parts.letters)); // looked at in another tab
+window.addEventListener('storage', () => later(parts.letters)); // viewed in another tab
 window.addEventListener('themechange', () => later(Object.values(parts).flat()));

@@ -1,4 +1,4 @@
-// The table of partitions: how far each stage has come in each, wherever it runs.
+// The table of partitions: the progress of each stage, in whichever process it runs.
 
 import { byId, cells, el, keyed, meter, row, say } from './dom.js';
 import { behind, drawHeat } from './heat.js';
@@ -9,14 +9,14 @@ const shownAtFirst = 12;
 
 let table = null;
 let all = false;
-const kept = new Set(); // partitions that somebody picked in the strip
+const kept = new Set(); // partitions picked in the strip
 
 export function drawPartitions({ flow, exploration, process }) {
   table ??= build();
   const list = flow.partitions;
   table.empty.hidden = list.length > 0;
   table.root.hidden = list.length === 0;
-  say(table.empty, process.looked_at ? 'The topic of events does not exist.' : 'Not known yet.');
+  say(table.empty, process.looked_at ? 'The topic of events does not exist.' : 'Unknown yet.');
   say(byId('events-name'), flow.topics.find((t) => t.role === 'events').name);
   const many = list.length > shownAtFirst;
   const again = () => drawPartitions({ flow, exploration, process });
@@ -48,7 +48,7 @@ function build() {
   return t;
 }
 
-/** first are the partitions that were picked, and those in which the most waits. */
+/** first returns the picked partitions, and those with the most waiting. */
 function first(list) {
   const worst = [...list].sort((a, b) => (b.featurize?.lag ?? 0) - (a.featurize?.lag ?? 0) || a.partition - b.partition);
   return [...list.filter((p) => kept.has(p.partition)), ...worst.filter((p) => !kept.has(p.partition)).slice(0, shownAtFirst)];
@@ -72,20 +72,20 @@ function update(node, p, exploration, process) {
     f ? { text: full(f.lag), class: from(f.here), title: `next offset ${full(f.next)}` } : { text: '–', class: 'number none', title: 'nothing committed yet' },
     late(p),
     {},
-    p.train ? { text: full(p.train.lag), class: from(false), title: `messages; the model in use was trained on events below offset ${full(p.train.next)}` }
-      : { text: '–', class: 'number none', title: 'there is no model' },
+    p.train ? { text: full(p.train.lag), class: from(false), title: `messages; the current model was trained on events below offset ${full(p.train.next)}` }
+      : { text: '–', class: 'number none', title: 'no model' },
   ]);
   scored(node, p.subsample, exploration, process);
 }
 
-/** late is the lag in time: as measured here, or as the messages that wait would take to come. */
+/** late returns the lag in time: as measured here, or the time in which the waiting messages would arrive. */
 function late(p) {
   const f = p.featurize;
   const s = behind(p);
-  if (s === null) return { text: '–', class: 'number none', title: f ? 'another process knows' : '' };
+  if (s === null) return { text: '–', class: 'number none', title: f ? 'known to another process' : '' };
   const bad = s > 300 ? ' bad' : '';
   if (f.here) return { text: duration(s), class: `number from here${bad}`, title: 'age of the oldest message without features' };
-  return { text: f.lag === 0 ? duration(0) : `about ${duration(s)}`, class: `number from pipeline${bad}`, title: 'messages that wait, by the rate at which they come' };
+  return { text: f.lag === 0 ? duration(0) : `about ${duration(s)}`, class: `number from pipeline${bad}`, title: 'waiting messages divided by their rate' };
 }
 
 function scored(node, s, exploration, process) {
@@ -100,10 +100,10 @@ function scored(node, s, exploration, process) {
   meter(node.bar, s.closed ? 1 : (s.next - s.start_offset) / (s.end_offset - s.start_offset));
   node.bar.classList.toggle('done', Boolean(s.closed));
   const closed = s.closed ? closings[s.closed] ?? s.closed : '';
-  const counted = s.closed && !s.at ? '' : scoredOf(s.scored, s.expected, s.closed); // a checkpoint goes with its exploration
+  const counted = s.closed && !s.at ? '' : scoredOf(s.scored, s.expected, s.closed); // checkpoints are deleted after their exploration
   say(node.barText, empty ? 'nothing to read' : [counted, closed].filter(Boolean).join(' · '));
   const range = `offsets ${full(s.start_offset)} to ${full(s.end_offset)}; `;
-  cell.title = empty ? '' : range + (s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : s.closed ? 'its checkpoint is gone, with its exploration' : 'no checkpoint yet');
+  cell.title = empty ? '' : range + (s.at ? `checkpoint of ${ago(s.at, process.time)}: ${full(s.rows)} rows read, ${full(s.scored)} scored` : s.closed ? 'its checkpoint was deleted after the exploration' : 'no checkpoint yet');
 }
 
-const closings = { quota: 'sample full', end: 'read to the end', lost: 'rows are gone' };
+const closings = { quota: 'sample full', end: 'read to the end', lost: 'rows were lost' };

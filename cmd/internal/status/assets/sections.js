@@ -1,12 +1,12 @@
-// The sections of the page: each can be folded, which the browser remembers; links to one unfold it.
+// The sections of the page: each can be folded, which the browser remembers; links to a section unfold it.
 
 import { byId, el } from './dom.js';
 
-// What is open at first on a phone.
+// Open at first on a phone.
 const first = new Set(['live-title']);
 const keyOf = (title) => `eerf-folded/${title.id}`;
 
-// Where figures are from, for a cursor that rests on the mark.
+// Origin of figures, shown when the cursor rests on the mark.
 const from = { here: 'measured by the process that serves this page', pipeline: 'read from the topics: the same for every process' };
 
 export function sections() {
@@ -44,5 +44,5 @@ function fold(panel, folded, remember = false) {
   if (!remember) return;
   try {
     localStorage.setItem(keyOf(title), folded ? 'yes' : 'no');
-  } catch { /* then it is so until the page is left */ }
+  } catch { /* then it lasts until the page is left */ }
 }

@@ -4,7 +4,7 @@ import { byId, el } from './dom.js';
 import { count } from './format.js';
 import { Chart, axis, colour, line, timeAxis, timeSeries } from './charts.js';
 
-// How far back the charts look, in seconds.
+// Spans of the charts, in seconds.
 const spans = { '10 min': 600, '6 h': 6 * 3600 };
 let span = '10 min';
 let charts = null;
@@ -24,7 +24,7 @@ export function drawSeries(state) {
   charts.letters.set(known('letters') ? [time, growth(letters)] : null);
 }
 
-/** growth is how much a count grew since the first point; a count that fell began anew. */
+/** growth returns how much a count grew since the first point; a count that fell was restarted. */
 export function growth(counts) {
   let sum = 0;
   let last = null;
@@ -48,7 +48,7 @@ function build(redraw) {
   };
 }
 
-/** buttons choose how far back the charts look. */
+/** buttons choose the span of the charts. */
 function buttons(redraw) {
   const all = Object.keys(spans).map((name) => [name, el('button', { type: 'button', class: 'span', onclick: () => choose(name) }, name)]);
   const choose = (chosen) => {
@@ -60,7 +60,7 @@ function buttons(redraw) {
   byId('spans').append(...all.map(([, button]) => button));
 }
 
-// Steps of an axis that counts: there is no half a message.
+// Steps of an axis that counts: half a message makes no sense.
 const steps = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** i)).flat();
 
 const filled = (name) => ({ fill: colour(name, 0.12) });
@@ -77,7 +77,7 @@ function options(...series) {
   };
 }
 
-/** shown is the piece of time that a chart shows: at least a fifth of the span. */
+/** shown returns the span that a chart shows: at least a fifth of the chosen one. */
 function shown(from, to) {
   const shortest = spans[span] / 5;
   return to === null || to === undefined ? [0, shortest] : [to - Math.max(shortest, to - from), to];

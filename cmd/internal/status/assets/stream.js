@@ -1,9 +1,9 @@
-// The stream of server-sent events, and what becomes of it when the connection goes.
+// The stream of server-sent events, and its recovery after a lost connection.
 
 const names = ['process', 'live', 'flow', 'exploration', 'history', 'letters', 'series', 'point'];
-const again = 3000; // milliseconds until a refused stream is asked for again
+const again = 3000; // milliseconds until a refused stream is retried
 
-/** follow calls section(name, value) for what comes, and connection('live' | 'lost') as it changes. */
+/** follow calls section(name, value) for each section that arrives, and connection('live' | 'lost') on changes. */
 export function follow(url, section, connection) {
   let source;
   const open = () => {
@@ -12,12 +12,12 @@ export function follow(url, section, connection) {
     for (const name of names) source.addEventListener(name, (event) => section(name, JSON.parse(event.data)));
     source.onerror = () => {
       connection('lost');
-      // A broken connection is taken up again by the browser; one that was refused is not.
+      // The browser resumes a broken connection, but not a refused one.
       if (source.readyState === EventSource.CLOSED) setTimeout(open, again);
     };
   };
   open();
   window.addEventListener('pagehide', () => source.close());
-  // A page that comes back from the browser's cache of pages has to look again.
+  // A page restored from the browser's page cache has to reconnect.
   window.addEventListener('pageshow', (event) => { if (event.persisted) open(); });
 }

@@ -1,4 +1,4 @@
-// The first thing on the page: whether all is well, what is not, and the five figures that say most.
+// The first part of the page: a verdict, the concerns, and the most telling figures.
 
 import { columnConcerns } from './columns.js';
 import { byId, el, hint, keyed, mark, say } from './dom.js';
@@ -30,7 +30,7 @@ export function drawSummary(state) {
   if (state.flow && state.exploration && state.history && state.letters && state.live) drawTiles(state);
 }
 
-/** banner is a concern, with a link to the section that says more. */
+/** banner is a concern, with a link to the section with details. */
 function banner() {
   const node = el('li', { class: 'banner' });
   node.text = el('span');
@@ -39,7 +39,7 @@ function banner() {
   return node;
 }
 
-// The titles of the sections that say more of a concern.
+// The titles of the sections with details on a concern.
 const places = { letters: 'letters-title', live: 'live-title', late: 'partitions-title', fault: 'exploration-title', abandoned: 'exploration-title', model: 'models-title', imputed: 'columns-title', fields: 'columns-title' };
 
 const marks = { good: '✓', start: '…', warn: '!', bad: '✗' };
@@ -48,9 +48,9 @@ const titles = { good: '', start: '', warn: '(!) ', bad: '(✗) ' };
 function judge({ connection, process, exploration, history, letters, live }, list) {
   const bad = list.filter((c) => c.kind === 'bad');
   if (bad.length > 0) return { kind: 'bad', title: connection === 'lost' ? 'No connection' : bad.every((c) => c.key === 'live') ? 'Predictions are wrong' : 'Not working', text: '' };
-  if (!process || !exploration || !history || !letters || !live || !process.looked_at) return { kind: 'start', title: 'Looking at the topics', text: '' };
+  if (!process || !exploration || !history || !letters || !live || !process.looked_at) return { kind: 'start', title: 'Reading the topics', text: '' };
   const current = history.sets.find((s) => s.current);
-  if (list.length > 0) return { kind: 'warn', title: list.length === 1 ? 'One thing to look at' : `${list.length} things to look at`, text: '' };
+  if (list.length > 0) return { kind: 'warn', title: list.length === 1 ? 'One concern' : `${list.length} concerns`, text: '' };
   if (!current) return { kind: 'start', title: 'Getting started', text: beginning(exploration) };
   if (!process.ready) return { kind: 'start', title: 'Getting ready', text: '' };
   const text = inUse(current, history);
@@ -58,52 +58,52 @@ function judge({ connection, process, exploration, history, letters, live }, lis
   return { kind: 'start', title: 'Running', text: `${text} ${sentence(live, process)}` };
 }
 
-/** inUse says which set and model are in use: a new set may have no model of its own yet. */
+/** inUse describes the current set and model: a new set may have no model of its own yet. */
 function inUse(current, history) {
   const of = modelsSet(history);
-  if (!of) return `Feature set #${current.sequence} is in use; there is no model yet.`;
-  return of.id === current.id ? `Feature set #${current.sequence} and a model are in use.`
-    : `Feature set #${current.sequence} is in use, and has no model yet; the model in use is of ${nameOf(of)}.`;
+  if (!of) return `Feature set #${current.sequence} is current; there is no model yet.`;
+  return of.id === current.id ? `Feature set #${current.sequence} has a model.`
+    : `Feature set #${current.sequence} is current but has no model yet; the current model belongs to ${nameOf(of)}.`;
 }
 
-/** modelsSet is the feature set of the model in use, with its sequence number if it is on its topic; undefined without a model. */
+/** modelsSet returns the feature set of the current model, with its sequence number if the topic still holds it; undefined without a model. */
 function modelsSet({ sets, models }) {
   const id = models.findLast((m) => m.current)?.feature_set;
   return id && (sets.find((s) => s.id === id) ?? { id });
 }
 
-const nameOf = (set) => (set.sequence === undefined ? 'a set that is gone' : `#${set.sequence}`);
+const nameOf = (set) => (set.sequence === undefined ? 'a deleted set' : `#${set.sequence}`);
 
-/** beginning says what the first feature set waits for. */
+/** beginning describes what the first feature set waits for. */
 function beginning(e) {
-  if (e.missing_rows) return `${plural(e.missing_rows, 'more labelled row')} to come before the first exploration is planned.`;
+  if (e.missing_rows) return `${plural(e.missing_rows, 'more labelled row')} needed before the first exploration is planned.`;
   if (e.status === 'running') return 'The first exploration is running; it publishes the first feature set.';
   return 'The first exploration is planned as soon as there are enough labelled rows.';
 }
 
-/** concerns are what somebody should know before reading on. */
+/** concerns lists what the reader should know first. */
 function concerns(state) {
   const { connection, process } = state;
   const list = [];
   const add = (kind, key, text) => list.push({ kind, key, text });
   if (connection === 'lost') {
-    add('bad', 'connection', 'The process does not answer; the page keeps trying.' + (process ? ` What you see is from ${clock(process.time)}.` : ''));
+    add('bad', 'connection', 'The process does not answer; the page keeps trying.' + (process ? ` Figures are from ${clock(process.time)}.` : ''));
   }
   if (!process) return list;
   if (process.broker_error) {
     const last = process.looked_at ? `Figures of the whole pipeline are from ${clock(process.looked_at)}, ${ago(process.looked_at, process.time)}.`
-      : 'Nothing is known of the whole pipeline yet.';
+      : 'No figures of the whole pipeline yet.';
     add('bad', 'broker', `The broker does not answer: ${process.broker_error}. ${last}`);
     return list;
   }
   for (const c of process.conditions ?? []) {
-    // A pipeline without a set has only begun, and that is no fault.
+    // A pipeline without a set has only begun, which is not a fault.
     if (!c.ok && c.name !== 'feature_set') add('warn', c.name, `Not ready: ${c.name}: ${c.detail}`);
   }
   if (state.exploration) explorationConcerns(state.exploration, process, add);
   if (state.flow) flowConcerns(state.flow, process, add);
-  if (state.live?.state === 'wrong') add('bad', 'live', `The model in use is worse than it promised. ${sentence(state.live, process)}`);
-  if (state.history?.models.some((m) => m.current && m.useless)) add('warn', 'model', 'The model in use is no better than a constant.');
+  if (state.live?.state === 'wrong') add('bad', 'live', `The current model is worse than promised. ${sentence(state.live, process)}`);
+  if (state.history?.models.some((m) => m.current && m.useless)) add('warn', 'model', 'The current model is no better than a constant.');
   const letters = state.letters ? news(state.letters, process) : { count: 0 };
   if (letters.count > 0) {
     const last = state.letters.newest[0];
@@ -115,19 +115,19 @@ function concerns(state) {
 function explorationConcerns(e, process, add) {
   if (e.fault) {
     const wait = (new Date(e.retry_at) - new Date(process.time)) / 1000;
-    add('warn', 'fault', `No exploration could be planned ${ago(e.fault_at, process.time)}: ${e.fault}. ${wait > 1 ? `Next try in ${duration(wait)}.` : 'It is being tried again.'}`);
+    add('warn', 'fault', `No exploration could be planned ${ago(e.fault_at, process.time)}: ${e.fault}. ${wait > 1 ? `Next attempt in ${duration(wait)}.` : 'Retrying now.'}`);
   }
   columnConcerns(e, add);
-  if (e.status === 'abandoned') add('warn', 'abandoned', `The last exploration gave no feature set: ${e.reason}`);
+  if (e.status === 'abandoned') add('warn', 'abandoned', `The last exploration ended without a feature set: ${e.reason}`);
 }
 
 function flowConcerns(flow, process, add) {
   const behind = flow.stages.filter((s) => s.lag_seconds > late);
   if (behind.length > 0) add('warn', 'late', behind.map((s) => `Stage ${s.name} is ${duration(s.lag_seconds)} behind.`).join(' '));
   for (const t of flow.topics) {
-    // Of a topic without a name the sets are another pipeline's; a missing one is among the conditions.
+    // Topics without a name belong to another pipeline's sets; a missing one is among the conditions.
     if (t.name && (t.recreated || t.truncated)) {
-      const what = t.recreated ? 'was deleted and made again' : 'has lost its last records';
+      const what = t.recreated ? 'was recreated' : 'was truncated';
       add('warn', `topic/${t.name}`, `The topic ${t.name} ${what} while this process was running: see EerfLogChanged in the operations guide.`);
     }
   }
@@ -147,10 +147,10 @@ function drawTiles(state) {
   }
 }
 
-/** outdated says from when the figures are, where nothing newer is known. */
+/** outdated returns the time of the figures if nothing newer is known. */
 function outdated({ connection, process }) {
   if (!process.broker_error && connection !== 'lost') return '';
-  return process.looked_at ? `at ${clock(process.broker_error ? process.looked_at : process.time)}` : 'not known';
+  return process.looked_at ? `at ${clock(process.broker_error ? process.looked_at : process.time)}` : 'unknown';
 }
 
 function tile(name, label) {
@@ -160,12 +160,12 @@ function tile(name, label) {
   return node;
 }
 
-// Each figure is its text, what to know of it, and whether it is good or bad.
+// Each figure is its text, a note, and whether it is good or bad.
 const figures = {
   waiting: {
     more: 'partitions-title', label: 'waiting for features',
     of({ flow, history }) {
-      if (flow.waiting === null) return ['–', history.sets.some((s) => s.current) ? 'not known yet' : 'no feature set yet'];
+      if (flow.waiting === null) return ['–', history.sets.some((s) => s.current) ? 'unknown yet' : 'no feature set yet'];
       const lags = flow.partitions.map((p) => p.featurize?.lag_seconds ?? 0);
       const lag = Math.max(0, ...lags);
       if (flow.waiting === 0) return ['0', 'every event has its features'];
@@ -175,7 +175,7 @@ const figures = {
   rate: {
     more: 'rates-title', label: 'messages/s of events',
     of({ flow, process }) {
-      if (!process.looked_at) return ['–', 'not known yet'];
+      if (!process.looked_at) return ['–', 'unknown yet'];
       const of = (role) => flow.topics.find((t) => t.role === role).per_second;
       return [rate(of('events')), `${rate(of('features'))}/s of features`];
     },
@@ -194,7 +194,7 @@ const figures = {
     more: 'live-title', label: 'live error',
     of({ live }) {
       const s = live.short;
-      if (!s) return ['–', 'no labelled row was predicted'];
+      if (!s) return ['–', 'no labelled row predicted'];
       const promise = s.promised_error === undefined ? '' : `; promised: ${percent(s.promised_error)}`;
       return [percent(s.error), `newest ${plural(s.rows, 'row')}${promise}`, live.state === 'wrong' ? 'warn' : ''];
     },
@@ -202,9 +202,9 @@ const figures = {
   model: {
     more: 'models-title', label: 'promised error',
     of({ history, process }) {
-      if (history.models_error) return ['–', 'not known'];
+      if (history.models_error) return ['–', 'unknown'];
       const model = history.models.findLast((m) => m.current);
-      if (!model) return ['–', 'no model in use'];
+      if (!model) return ['–', 'no model'];
       const of = modelsSet(history);
       const than = (of.id === history.sets.find((s) => s.current)?.id ? '' : ` on ${nameOf(of)}`) + (model.constant === null ? '' : `; a constant: ${percent(model.constant)}`);
       if (model.error === null) return ['–', noError];
@@ -214,10 +214,10 @@ const figures = {
   letters: {
     more: 'letters-title', label: 'dead letters',
     of({ letters, process }) {
-      if (letters.error) return ['–', 'not known'];
+      if (letters.error) return ['–', 'unknown'];
       const fresh = news(letters, process);
       if (fresh.count > 0) return [`${fresh.count}${fresh.more ? '+' : ''} new`, `last ${ago(letters.newest[0].time, process.time)}`, 'warn'];
-      return letters.newest.length > 0 ? ['0 new', `last ${ago(letters.newest[0].time, process.time)}`] : ['0', 'every message could be used'];
+      return letters.newest.length > 0 ? ['0 new', `last ${ago(letters.newest[0].time, process.time)}`] : ['0', 'every message was usable'];
     },
   },
 };

@@ -1,4 +1,4 @@
-// Applies the theme that was chosen on this machine before anything is drawn. Without a choice the system's holds.
+// Applies the theme chosen on this machine before anything is drawn. Without a choice the system's theme applies.
 (() => {
   'use strict';
   const key = 'eerf-theme';
@@ -14,7 +14,7 @@
     dark: () => (root.dataset.theme ? root.dataset.theme === 'dark' : system.matches),
     toggle() {
       const next = this.dark() ? 'light' : 'dark';
-      // The system's own theme needs no choice to be kept.
+      // The system's own theme needs no stored choice.
       if ((next === 'dark') === system.matches) delete root.dataset.theme;
       else root.dataset.theme = next;
       try {
