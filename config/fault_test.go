@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestThreeFaultsOfThreeKindsAreInOneList(t *testing.T) {
+func TestFaultsOfAllKindsAreListedTogether(t *testing.T) {
 	faults := faultsOf(t, `
 exploration:
   candidates: 600
@@ -19,7 +19,7 @@ train:
 		{Key: "exploration.sample_rat", Bound: "unknown key; did you mean exploration.sample_rate?", Source: "config.yaml:5"},
 		{Key: "train.min_rows", Value: "lots", Bound: "want a whole number", Source: "config.yaml:7"},
 		{Key: "exploration.features", Value: "700",
-			Bound: "want at most exploration.candidates (600): the kept are chosen from the candidates", Source: "config.yaml:4"},
+			Bound: "want at most exploration.candidates (600): features are chosen from the candidates", Source: "config.yaml:4"},
 	}
 	if len(faults) != len(want) {
 		t.Fatalf("%d faults, want %d: %v", len(faults), len(want), faults)
@@ -32,7 +32,7 @@ train:
 	const text = `3 faults in the configuration:
   exploration.sample_rat (config.yaml:5): unknown key; did you mean exploration.sample_rate?
   train.min_rows = lots (config.yaml:7): want a whole number
-  exploration.features = 700 (config.yaml:4): want at most exploration.candidates (600): the kept are chosen from the candidates`
+  exploration.features = 700 (config.yaml:4): want at most exploration.candidates (600): features are chosen from the candidates`
 	if got := faults.Error(); got != text {
 		t.Errorf("text:\n%s\nwant:\n%s", got, text)
 	}
@@ -49,9 +49,9 @@ func TestFaultsOfForm(t *testing.T) {
 		{"two documents", "{}\n---\n{}\n", "", []string{"more than one YAML document"}},
 		{"scalar for a section", "kafka: 5", "", []string{"kafka = 5 (config.yaml:1): is a section; want keys under it"}},
 		{"section for a key", "train: {interval: {a: 1}}", "",
-			[]string{"train.interval", "is a key and not a section; want duration"}},
+			[]string{"train.interval", "is a key, not a section; want duration"}},
 		{"list for one value", "train: {interval: [1s]}", "",
-			[]string{"train.interval = [1s]", "want one value and not a list"}},
+			[]string{"train.interval = [1s]", "want one value, not a list"}},
 		{"one value for a list", "events: {features: amount}", "",
 			[]string{"events.features = amount", "want a list: [amount]"}},
 		{"no value", "train: {interval: }", "", []string{"train.interval = null", "has no value"}},
@@ -98,7 +98,7 @@ func TestFaultsOfForm(t *testing.T) {
 	}
 }
 
-func TestAliasesUnfoldWithinBounds(t *testing.T) {
+func TestAliasExpansionIsBounded(t *testing.T) {
 	c := loadText(t, "train: {interval: &pause 30s}\nsubsample: {checkpoint_interval: *pause}\n")
 	if c.Stages.Subsample.CheckpointInterval != c.Stages.Train.Interval {
 		t.Error("the alias was not followed")
@@ -120,7 +120,7 @@ func TestAliasesUnfoldWithinBounds(t *testing.T) {
 	}
 }
 
-func TestSourceOfWhatIsWrongAtItsDefault(t *testing.T) {
+func TestFaultAtDefaultNamesItsSource(t *testing.T) {
 	faults := faultsOf(t, "exploration: {candidates: 10}")
 	if len(faults) != 1 || faults[0].Key != "exploration.features" || faults[0].Source != "default" {
 		t.Errorf("faults %v", faults)

@@ -13,11 +13,11 @@ func checkLoaded(t *testing.T, c *Config, err error) {
 	switch {
 	case err == nil:
 		if err := c.Validate(); err != nil {
-			t.Fatalf("loaded, and not valid: %v", err)
+			t.Fatalf("loaded but invalid: %v", err)
 		}
 		equal(t, loadText(t, printed(t, c, false)), c)
 	case !errors.As(err, &faults):
-		t.Fatalf("error %v is no list of faults", err)
+		t.Fatalf("error %v is not a list of faults", err)
 	case len(faults) == 0 || faults.Error() == "":
 		t.Fatal("refused without a fault")
 	}

@@ -48,19 +48,19 @@ func faultsOf(t *testing.T, text string, environ ...string) Faults {
 	return faults
 }
 
-func TestEmptyFileIsExactlyTheDefaults(t *testing.T) {
+func TestEmptyFileEqualsDefaults(t *testing.T) {
 	for name, text := range map[string]string{
-		"no bytes": "",
-		"comments": "# nothing\n",
-		"null": "null\n",
-		"empty mapping": "{}",
+		"no bytes":       "",
+		"comments":       "# nothing\n",
+		"null":           "null\n",
+		"empty mapping":  "{}",
 		"empty sections": "kafka:\ntrain: {}\n",
 	} {
 		t.Run(name, func(t *testing.T) { equal(t, loadText(t, text), Default()) })
 	}
 }
 
-func TestCriterionThatNobodyNames(t *testing.T) {
+func TestDefaultCriterionDependsOnMap(t *testing.T) {
 	for text, want := range map[string]scoring.Criterion{
 		"":                                    Default().Stages.Exploration.Criterion,
 		"exploration: {map: arccos1}":         scoring.Residual,
@@ -86,12 +86,13 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "full.yaml"))
 	if err != nil {
 		t.Fatal(err)
-	},
+	}
 	// These have their defaults because no other value is valid with the rest, or known.
 	atDefault := map[string]bool{"exploration.distribution": true, "events.label_transform": true,
 		"events.label_min": true, "events.label_max": true, "kafka.sasl.password_file": true,
-		"registry.user": true, "registry.password_file": true, "registry.oauth.token_file": true, "registry.oauth.token_command": true,
-		"featurize.sets_from": true}
+		"registry.user": true, "registry.password_file": true, "registry.oauth.token_file": true,
+		"registry.oauth.token_command": true,
+		"featurize.sets_from":          true}
 	for _, key := range Keys() {
 		field := reflect.ValueOf(c).Elem().FieldByIndex(key.index)
 		if render(field).String() == key.Default && !atDefault[key.Name] &&
@@ -119,7 +120,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 	}
 }
 
-func TestLayersReplaceFromLeftToRight(t *testing.T) {
+func TestLayersOverrideInOrder(t *testing.T) {
 	const file = "train: {interval: 2m}\n"
 	environ := []string{"EERF_TRAIN__MIN_ROWS=4000"}
 	defaults := map[string]any{"train.interval": "1h", "train.min_rows": "1", "train.evaluation_rows": "2",
@@ -174,7 +175,7 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("label_min %v, want %v", got, minimum)
 		}
 	})
-	t.Run("null unsets what the file sets", func(t *testing.T) {
+	t.Run("null unsets a value of the file", func(t *testing.T) {
 		c := loadText(t, "events: {label: [y], label_min: 3}", "EERF_EVENTS__LABEL_MIN=null")
 		if c.Stages.Events.LabelMin != nil {
 			t.Errorf("label_min %v, want none", *c.Stages.Events.LabelMin)
@@ -182,7 +183,7 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-func TestOverridesTakeTheKeysOwnTypes(t *testing.T) {
+func TestOverridesAcceptTypesOfKeys(t *testing.T) {
 	c, err := load(nil, "", nil, map[string]any{
 		"exploration.candidates":  2000,
 		"exploration.features":    "100",
@@ -213,7 +214,7 @@ func TestOverridesTakeTheKeysOwnTypes(t *testing.T) {
 	equal(t, c, want)
 }
 
-func TestOverrideThatNoKeyTakes(t *testing.T) {
+func TestOverridesOfWrongTypeAreFaults(t *testing.T) {
 	_, err := load(nil, "", nil, map[string]any{"train.intervall": "1m", "train.interval": map[string]int{}})
 	var faults Faults
 	if !errors.As(err, &faults) || len(faults) != 2 {
@@ -225,22 +226,22 @@ func TestOverrideThatNoKeyTakes(t *testing.T) {
 	}
 }
 
-func TestFileThatCannotBeRead(t *testing.T) {
+func TestUnreadableFileIsError(t *testing.T) {
 	if _, err := Load(nil, filepath.Join(t.TempDir(), "none.yaml"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v, want one that the file does not exist", err)
+		t.Errorf("error %v, want one for a missing file", err)
 	}
 	large := filepath.Join(t.TempDir(), "large.yaml")
 	if err := os.WriteFile(large, []byte(strings.Repeat("#\n", maxFileBytes)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Load(nil, large, nil); err == nil || !strings.Contains(err.Error(), "larger than") {
-		t.Errorf("error %v, want one that the file is too large", err)
+		t.Errorf("error %v, want one for a file that is too large", err)
 	}
 }
 
 func TestTopicsAreNamedAfterThePipeline(t *testing.T) {
 	for name, tt := range map[string]struct{ text, events, models string }{
-		"nothing is said":   {"", "default.events", "default.models"},
+		"no names":          {"", "default.events", "default.models"},
 		"a pipeline":        {"pipeline: {name: churn}", "churn.events", "churn.models"},
 		"a name of its own": {"pipeline: {name: churn}\ntopics: {events: clicks}", "clicks", "churn.models"},
 		"an empty name":     {"pipeline: {name: churn}\ntopics: {events: ''}", "churn.events", "churn.models"},
@@ -254,7 +255,7 @@ func TestTopicsAreNamedAfterThePipeline(t *testing.T) {
 	equal(t, loadText(t, ""), Default())
 }
 
-func TestTopicsOfAPipelineThatFollowsAreTheOthers(t *testing.T) {
+func TestFollowingPipelineUsesTopicsOfOther(t *testing.T) {
 	const text = "pipeline: {name: live}\nfeaturize: {sets_from: shop}\ntopics: {events: payments}\n"
 	c, err := load([]byte(text), "live.yaml", nil, nil)
 	if err != nil {

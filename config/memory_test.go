@@ -16,13 +16,13 @@ func planOf(t *testing.T, names []string, edit func(*Config)) MemoryPlan {
 	c := Default()
 	c.Memory.Messages = 4 // as with two processors
 	edit(c)
-	plan, _ := c.CheckMemory(names) // whether it fits is up to the test
+	plan, _ := c.CheckMemory(names) // the test decides whether it fits
 	return plan
 }
 
-// A worker of one stage holds 200 partitions in 2 GiB with the defaults. That does not include
-// training, which keeps sums and held-out rows of each partition.
-func TestAWorkerHolds200PartitionsInTwoGiB(t *testing.T) {
+// A worker of one stage fits 200 partitions in 2 GiB with the defaults. Training is excluded, because it keeps
+// sums and held-out rows of each partition.
+func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
 	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize} {
 		plan := planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
 		if over := plan.Over(); over != "" {
@@ -31,8 +31,7 @@ func TestAWorkerHolds200PartitionsInTwoGiB(t *testing.T) {
 	}
 }
 
-// Partitions add little: what is fetched, processed and produced is bounded for all of them
-// together.
+// Partitions add little, because fetched, processed and produced data are bounded for all of them together.
 func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	at := func(stage string, partitions int) int64 {
 		return planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
@@ -41,15 +40,14 @@ func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 		meter.StageSelect: 1 << 20, meter.StageCalibrate: 4 << 20} {
 		for _, n := range []int{24, 200, 1000} {
 			if each := (at(stage, 2*n) - at(stage, n)) / int64(n); each > most {
-				t.Errorf("%s: %d bytes for each more of %d partitions", stage, each, n)
+				t.Errorf("%s: %d bytes per partition beyond %d", stage, each, n)
 			}
 		}
 	}
 }
 
-// Sets kept by age are not in memory: the schedule of explorations does not matter. A little is of
-// each model.
-func TestKeptSetsAreNotInThePlan(t *testing.T) {
+// Sets kept by age are not in memory: the schedule of explorations does not matter. Models add a little each.
+func TestStoredSetsCostNoMemory(t *testing.T) {
 	const age = 30 * 24 * time.Hour
 	plan := func(edit func(*Config)) int64 {
 		return planOf(t, []string{meter.StageFeaturize}, func(c *Config) {
@@ -70,7 +68,7 @@ func TestKeptSetsAreNotInThePlan(t *testing.T) {
 	}
 }
 
-func TestThePlanNamesWhatBoundsIt(t *testing.T) {
+func TestMemoryPlanNamesKeys(t *testing.T) {
 	plan := planOf(t, []string{meter.StageSubsample, meter.StageFeaturize}, func(c *Config) { c.Memory.Limit = 512 << 20 })
 	over := plan.Over()
 	for _, key := range []string{"kafka.fetch_memory", "memory.messages", "exploration.candidate_memory"} {

@@ -40,10 +40,12 @@ func TestPrintAndLoadAreInverse(t *testing.T) {
 	}
 }
 
-func TestSecretsAreNotShown(t *testing.T) {
+func TestPrintHidesSecrets(t *testing.T) {
 	c := Default()
 	c.Kafka.TLS.Enabled = true
-	c.Kafka.SASL.Mechanism, c.Kafka.SASL.User, c.Kafka.SASL.Password = "plain", "eerf", canary
+	c.Kafka.SASL.Mechanism = "plain"
+	c.Kafka.SASL.User = "eerf"
+	c.Kafka.SASL.Password = canary
 	if text := printed(t, c, true); strings.Contains(text, canary) || !strings.Contains(text, "password: "+redacted) {
 		t.Errorf("printed:\n%s", text)
 	}
@@ -57,11 +59,11 @@ func TestSecretsAreNotShown(t *testing.T) {
 		}
 	}
 	if secrets != 2 {
-		t.Errorf("%d secret keys, want the password and the token of rows: a new one is added here on purpose", secrets)
+		t.Errorf("%d secret keys, want the password and the token of rows: add a new one here on purpose", secrets)
 	}
 }
 
-func TestFaultsDoNotShowSecrets(t *testing.T) {
+func TestFaultsHideSecrets(t *testing.T) {
 	for _, text := range []string{
 		"kafka: {sasl: {password: [" + canary + "]}}",
 		"kafka: {sasl: {password: {" + canary + ": 1}}}",
@@ -91,7 +93,7 @@ func TestFaultsDoNotShowSecrets(t *testing.T) {
 	}
 }
 
-func TestExplainHasEveryKeyWithAMeaning(t *testing.T) {
+func TestExplainListsEveryKey(t *testing.T) {
 	var b bytes.Buffer
 	if err := Explain(&b); err != nil {
 		t.Fatal(err)

@@ -15,9 +15,8 @@ var update = flag.Bool("update", false, "rewrite docs/configuration.md")
 
 const referencePath = "../docs/configuration.md"
 
-// TestReferenceIsWhatTheKeysSay compares the page that people read with the struct tags that it is made
-// from.
-func TestReferenceIsWhatTheKeysSay(t *testing.T) {
+// TestReferenceMatchesKeys compares the page with the struct tags that it is generated from.
+func TestReferenceMatchesKeys(t *testing.T) {
 	want := reference(config.Keys())
 	if *update {
 		if err := os.WriteFile(referencePath, want, 0o644); err != nil {
@@ -38,7 +37,7 @@ const referenceHead = `# Configuration
 Every key, with its default. The environment variable of ` + "`kafka.tls.ca_file` is `EERF_KAFKA__TLS__CA_FILE`" + `, and so on; [operations](operations.md#configuration)
 says how file, environment and flags override each other. ` + "`featurizer config explain`" + ` prints the same, with types. This page is generated:
 
-    go test ./config -run TestReferenceIsWhatTheKeysSay -update
+    go test ./config -run TestReferenceMatchesKeys -update
 `
 
 // reference renders the keys as a Markdown page with one table for each section.
@@ -60,7 +59,7 @@ func reference(keys []config.Key) []byte {
 	return page.Bytes()
 }
 
-// unitOf is the unit of a number, and whether a value is hidden. Sizes and durations have theirs.
+// unitOf returns the unit of a number, and whether a value is hidden. The types of sizes and durations imply theirs.
 func unitOf(key config.Key) string {
 	switch {
 	case key.Secret:
@@ -71,7 +70,7 @@ func unitOf(key config.Key) string {
 	return " " + key.Unit
 }
 
-// code is a value as code; an empty text is shown as "".
+// code returns a value as code; an empty text is shown as "".
 func code(value string) string {
 	if value == "" {
 		value = `""`

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestUsersInURLsAreNotShown(t *testing.T) {
+func TestFaultsHideUsersInURLs(t *testing.T) {
 	for _, text := range []string{
 		"traces: {endpoint: \"http://eerf:" + canary + "@localhost:4318\"}",
 		"traces: {endpoint: \"http://" + canary + "@localhost:4318/v1/traces?\"}",
@@ -22,9 +22,8 @@ func TestUsersInURLsAreNotShown(t *testing.T) {
 	}
 }
 
-// The pages that are served show much about a process, so by default only this machine can read
-// them.
-func TestTheDefaultsServeThisMachineAlone(t *testing.T) {
+// The served pages reveal much about a process, so by default only this machine can read them.
+func TestDefaultsListenOnLoopback(t *testing.T) {
 	admin := Default().Admin
 	host, _, err := net.SplitHostPort(admin.Listen)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {

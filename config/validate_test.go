@@ -42,7 +42,9 @@ func TestRules(t *testing.T) {
 				"t"
 		}, "registry.url", "allow_plaintext"},
 		{"budget below the largest message", func(c *Config) {
-			c.Kafka.FetchMaxBytes, c.Kafka.BatchBudgetBytes, c.Stages.Limits.MaxMessageBytes = 1<<20, 7<<20, 1<<20
+			c.Kafka.FetchMaxBytes = 1 << 20
+			c.Kafka.BatchBudgetBytes = 7 << 20
+			c.Stages.Limits.MaxMessageBytes = 1 << 20
 		}, "kafka.batch_budget_bytes", "topics.max_message_bytes (8388608)"},
 		{"budget below the limit", func(c *Config) {
 			c.Stages.Limits.MaxMessageBytes, c.Stages.Limits.BudgetBytes = 65<<20,
@@ -67,18 +69,23 @@ func TestRules(t *testing.T) {
 				[]string{"y"}
 		}, "events.label", "both in label and features"},
 		{"logarithm of a class", func(c *Config) {
-			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.LabelTransform = []string{"y"}, "classification", "log"
+			c.Stages.Events.Label = []string{"y"}
+			c.Stages.Events.Task = "classification"
+			c.Stages.Events.LabelTransform = "log"
 		}, "events.label_transform", "for regression"},
 		{"classes with two labels", func(c *Config) {
-			c.Stages.Events.Label, c.Stages.Events.Task = []string{"y", "z"},
-				"classification"
+			c.Stages.Events.Label = []string{"y", "z"}
+			c.Stages.Events.Task = "classification"
 		}, "events.label", "takes one"},
 		{"classes of a regression", func(c *Config) {
-			c.Stages.Events.Label, c.Stages.Events.Task, c.Stages.Events.Classes = []string{"y"}, "regression", []string{"a",
-				"b"}
+			c.Stages.Events.Label = []string{"y"}
+			c.Stages.Events.Task = "regression"
+			c.Stages.Events.Classes = []string{"a", "b"}
 		}, "events.classes", "regression"},
 		{"bounds crossed", func(c *Config) {
-			c.Stages.Events.Label, c.Stages.Events.LabelMin, c.Stages.Events.LabelMax = []string{"y"}, &high, &low
+			c.Stages.Events.Label = []string{"y"}
+			c.Stages.Events.LabelMin = &high
+			c.Stages.Events.LabelMax = &low
 		}, "events.label_min", "above label_max"},
 
 		{"distribution of another map", func(c *Config) {
@@ -120,7 +127,7 @@ func TestRules(t *testing.T) {
 
 		{"predictions among the features", func(c *Config) {
 			c.Stages.Live.PredictionColumn, c.Stages.Events.Features = "said", []string{"a", "said"}
-		}, "live.prediction_column", "no feature"},
+		}, "live.prediction_column", "is one of events.features"},
 		{"predictions as the label", func(c *Config) {
 			c.Stages.Live.PredictionColumn, c.Stages.Events.Label = "said", []string{"said"}
 		}, "live.prediction_column", "is the label"},
@@ -156,7 +163,7 @@ func TestRules(t *testing.T) {
 			"want 16 bytes or more"},
 		{"certificate without key", func(c *Config) { c.Serve.TLS.CertFile = "a.crt" }, "serve.tls.cert_file", "both"},
 		{"certificates of clients alone", func(c *Config) { c.Serve.TLS.ClientCAFile = "a.crt" }, "serve.tls.client_ca_file",
-			"need serve.tls.cert_file"},
+			"require serve.tls.cert_file"},
 		{"budget below a body", func(c *Config) { c.Serve.BudgetBytes = 1 << 20 }, "serve.budget_bytes",
 			"serve.max_body_bytes"},
 		{"no room for the largest request", func(c *Config) { c.Serve.Memory = 1 << 20 }, "serve.memory",
@@ -205,7 +212,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestEveryFaultOfARuleNamesAKnownKey(t *testing.T) {
+func TestFaultsNameKnownKeys(t *testing.T) {
 	// Zero values break most rules at once.
 	faults := validityOf(t, new(Config))
 	if len(faults) < 15 {
@@ -240,7 +247,7 @@ func TestOneMistakeIsOneFault(t *testing.T) {
 	}
 }
 
-func TestSizesSayWhatTheyAssume(t *testing.T) {
+func TestSizesNameTheirAssumptions(t *testing.T) {
 	c := Default()
 	for _, size := range c.Sizes() {
 		inMemory := strings.HasPrefix(size.What, "pool of ") || strings.HasPrefix(size.What, "sample of ")
@@ -248,19 +255,19 @@ func TestSizesSayWhatTheyAssume(t *testing.T) {
 			t.Errorf("size %+v", size)
 		}
 		if size.What == "feature set" && !strings.Contains(size.Assumes, "1 encoded dimensions") {
-			t.Errorf("size %+v does not say what it takes the dimension to be", size)
+			t.Errorf("size %+v does not name its assumption about the dimension", size)
 		}
 	}
 	c.Stages.Events.Classes = []string{"a", "b", "c"}
 	for _, size := range c.Sizes() {
 		if size.What == "checkpoint of a partition" && size.Assumes != "" {
-			t.Errorf("size %+v assumes what the classes say", size)
+			t.Errorf("size %+v assumes outputs although the classes are given", size)
 		}
 	}
 }
 
-// TestEveryNumberHasABound sets each number and duration below its smallest possible value.
-func TestEveryNumberHasABound(t *testing.T) {
+// TestEveryNumberHasLowerBound sets each number and duration below its smallest possible value.
+func TestEveryNumberHasLowerBound(t *testing.T) {
 	for _, key := range Keys() {
 		c := Default()
 		switch v := reflect.ValueOf(c).Elem().FieldByIndex(key.index); {

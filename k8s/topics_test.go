@@ -1,5 +1,5 @@
-// Package k8s_test compares the topics in the manifests with those that the programs create. All
-// else about the manifests is checked by cmd/internal/checks/k8s.
+// Package k8s_test compares the topics in the manifests with those that the programs create. All other
+// checks of the manifests are in cmd/internal/checks/k8s.
 package k8s_test
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const configPath = "production/eerf.yaml"
 
-// kafkaTopic is what the test reads of a KafkaTopic.
+// kafkaTopic holds the compared fields of a KafkaTopic.
 type kafkaTopic struct {
 	Metadata struct {
 		Name string `yaml:"name"`
@@ -30,7 +30,7 @@ type kafkaTopic struct {
 	} `yaml:"spec"`
 }
 
-func TestTopicsAreAsTheProgramsCreateThem(t *testing.T) {
+func TestManifestTopicsMatchPrograms(t *testing.T) {
 	loaded, err := config.Load(nil, configPath, map[string]any{"kafka.sasl.user": "anybody", "topics.partitions": 12})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestTopicsAreAsTheProgramsCreateThem(t *testing.T) {
 	for _, spec := range loaded.Stages.Topics.Specs(loaded.Stages.Topics.Partitions) {
 		topic, ok := have[spec.Name]
 		if !ok {
-			t.Errorf("there is no topic %s", spec.Name)
+			t.Errorf("topic %s is missing", spec.Name)
 			continue
 		}
 		delete(have, spec.Name)

@@ -68,7 +68,7 @@ if [[ -z $brokers ]]; then
   : >"$work/broker.log"
   "$work/featurizer" broker --listen 127.0.0.1:0 --dir "$work/broker" >"$work/broker.log" &
   pids+=($!)
-  until brokers=$(sed -n 's/^broker at \([^,]*\),.*/\1/p' "$work/broker.log") && [[ -n $brokers ]]; do sleep 0.1; done
+  until brokers=$(sed -n 's/^broker at \([^;]*\);.*/\1/p' "$work/broker.log") && [[ -n $brokers ]]; do sleep 0.1; done
 fi
 cat >"$work/eerf.yaml" <<YAML
 kafka: {brokers: ["${brokers//,/\",\"}"]}

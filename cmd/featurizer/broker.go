@@ -76,7 +76,7 @@ func serveBroker(c *cobra.Command, o embedded.Options, asJSON bool) error {
 	}
 	said := map[string]any{"brokers": broker.Addrs(), "dir": o.Dir}
 	err = cli.Print(c, asJSON, said, func(w io.Writer, _ map[string]any) {
-		fmt.Fprintf(w, "broker is listening at %s; interrupt to stop it\n", broker.Addrs()[0])
+		fmt.Fprintf(w, "broker at %s; interrupt to stop it\n", broker.Addrs()[0])
 	})
 	if err == nil {
 		<-c.Context().Done()

@@ -29,7 +29,7 @@ func brokerCommand(t *testing.T, dir string) (address string, stop func()) {
 			t.Errorf("the broker ended with %d", code)
 		}
 	}
-	return strings.Fields(strings.TrimSuffix(line, ", until interrupted\n"))[2], stop
+	return strings.Fields(strings.TrimSuffix(line, "; interrupt to stop it\n"))[2], stop
 }
 
 // lines is a writer whose writes can be received.
@@ -40,8 +40,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A restarted broker still has what was written, and export writes it to files.
-func TestBrokerServesAndTopicsAreExported(t *testing.T) {
+// A restarted broker still has its data, and export writes it to files.
+func TestBrokerKeepsDataAndTopicsAreExported(t *testing.T) {
 	dir := t.TempDir()
 	address, stop := brokerCommand(t, dir)
 	config := pipelineFile(t, address)

@@ -23,7 +23,7 @@ func sortedByClass(perClass int) string {
 	return rows.String()
 }
 
-func TestAFileSortedByClassHasAllClasses(t *testing.T) {
+func TestFileSortedByClassYieldsAllClasses(t *testing.T) {
 	data := clitest.File(t, "sorted.csv", sortedByClass(2500))
 	out := filepath.Join(t.TempDir(), "set.arrow")
 	small := []string{"--data", data, "--label", "grade", "--criterion", "correlation", "--features", "8", "--json"}

@@ -35,10 +35,10 @@ func TestConfigCheckListsEveryFault(t *testing.T) {
 			}
 		}
 	}
-	fz(t, "run", "-c", path).Want(t, cli.ExitUsage, "3 faults") // nor does a service start
+	fz(t, "run", "-c", path).Want(t, cli.ExitUsage, "3 faults") // a service does not start either
 }
 
-func TestConfigCheckAddsMemoryUp(t *testing.T) {
+func TestConfigCheckSumsMemory(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	small := []string{"config", "check", "--set", "topics.partitions=2", "--set", "kafka.batch_budget_bytes=8MiB",
 		"--set", "limits.budget_bytes=8MiB", "--set", "kafka.fetch_memory=64MiB", "--set", "memory.messages=2",
@@ -65,13 +65,13 @@ func TestConfigCheckAddsMemoryUp(t *testing.T) {
 	fz(t, "config", "check", "--stages", "guess").Want(t, cli.ExitUsage, `stage "guess"`)
 }
 
-func TestAPipelineThatFollowsIsCheckedForFeaturizingAlone(t *testing.T) {
+func TestConfigCheckOfFollowingPipelineCountsFeaturizeOnly(t *testing.T) {
 	live := clitest.File(t, "live.yaml", "pipeline: {name: live}\nfeaturize: {sets_from: shop}\n")
 	o := fz(t, "config", "check", "-c", live, "--json").Want(t, cli.ExitOK).Object(t)
 	if names := o.At(t, "memory.stages").([]any); len(names) != 1 || names[0] != "featurize" {
 		t.Errorf("memory of stages %v", names)
 	}
-	if notes := o.At(t, "notes").([]any); !strings.Contains(notes[0].(string), "those of pipeline shop") {
+	if notes := o.At(t, "notes").([]any); !strings.Contains(notes[0].(string), "come from pipeline shop") {
 		t.Errorf("notes %v", notes)
 	}
 	refusal := []string{"pipeline live", "pipeline shop", "featurize.sets_from", "stage train"}

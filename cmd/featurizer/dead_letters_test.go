@@ -25,12 +25,12 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// letterPipeline is a pipeline with a feature set that refuses what is sent to partition 1.
+// letterPipeline is a pipeline whose feature set refuses the events of partition 1.
 type letterPipeline struct {
 	t      *testing.T
 	client *kafka.Client
 	config string
-	next   [2]int64 // offsets of events
+	next   [2]int64 // next offsets of events
 }
 
 func newLetterPipeline(t *testing.T) *letterPipeline {
@@ -48,7 +48,7 @@ func newLetterPipeline(t *testing.T) *letterPipeline {
 	return p
 }
 
-// numbers are events with a number, an id and a label; the rows in bad have no usable number.
+// numbers returns events with a number, an id and a label; the rows in bad have no usable number.
 func numbers(t *testing.T, first, next int, bad ...int) []byte {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
@@ -100,7 +100,7 @@ func (p *letterPipeline) events(from int64) (list []pipeline.Record) {
 	return list
 }
 
-// list waits until the topic has that many letters of a stage.
+// list waits until the topic has the given number of dead letters of a stage.
 func (p *letterPipeline) list(letters int, args ...string) clitest.Object {
 	p.t.Helper()
 	return await(p.t, func(o clitest.Object) bool { return o.Number(p.t, "letters") == float64(letters) },
@@ -142,7 +142,7 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	}
 	out := fz(t, append([]string{"dead-letters", "list", "-c", p.config, "--limit", "1"}, stage...)...).
 		Want(t, cli.ExitOK).Out
-	for _, text := range []string{"nan_feature", "truncated", "events/1/", "1 older letters"} {
+	for _, text := range []string{"nan_feature", "truncated", "events/1/", "1 older dead letters"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("no %q in\n%s", text, out)
 		}
@@ -188,14 +188,14 @@ func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	}
 }
 
-// repair makes an exported message whole, and deletes the file of rows that are not to be sent.
+// repair restores an exported message, and deletes the file of rows that should not be sent.
 func (p *letterPipeline) repair(path, reason string, broken, whole []byte) {
 	p.t.Helper()
 	value, err := os.ReadFile(path)
 	switch {
 	case err != nil:
 	case reason == "truncated" && !bytes.Equal(value, broken):
-		p.t.Error("the message is not as it was refused")
+		p.t.Error("the exported message differs from the refused one")
 	case reason == "truncated":
 		err = os.WriteFile(path, whole, 0o600)
 	default:
@@ -206,7 +206,7 @@ func (p *letterPipeline) repair(path, reason string, broken, whole []byte) {
 	}
 }
 
-func TestLetterFlagsThatAreWrong(t *testing.T) {
+func TestInvalidDeadLetterFlags(t *testing.T) {
 	empty, full := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -214,13 +214,13 @@ func TestLetterFlagsThatAreWrong(t *testing.T) {
 	for _, tt := range []struct{ args, says string }{
 		{"list --since yesterday", "--since"},
 		{"list --stage featurise", "is not one of"},
-		{"list --letter 7", "expected partition/offset"},
-		{"list --letter 1/-1", "expected partition/offset"},
+		{"list --letter 7", "expected the partition and offset"},
+		{"list --letter 1/-1", "expected the partition and offset"},
 		{"list --limit -1", "--limit -1"},
-		{"export", "--out is needed"},
-		{"replay", "no selection"},
-		{"export --out - --json", "--json would write as well"},
-		{"replay --from " + empty, "no file is named"},
+		{"export", "--out is required"},
+		{"replay", "nothing selected"},
+		{"export --out - --json", "--out - does not go with --json"},
+		{"replay --from " + empty, "no file has a name"},
 	} {
 		fz(t, append([]string{"dead-letters"}, strings.Fields(tt.args)...)...).Want(t, cli.ExitUsage, tt.says)
 	}
@@ -230,7 +230,7 @@ func TestLetterFlagsThatAreWrong(t *testing.T) {
 	fz(t, "dead-letters", "export", "-c", config, "--out", full).Want(t, cli.ExitUsage, "not empty")
 }
 
-func TestSinceIsADayATimeOrADuration(t *testing.T) {
+func TestSinceAcceptsDayTimeOrAge(t *testing.T) {
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{
 		"": {}, "90m": now.Add(-90 * time.Minute), "2026-11-02T01:02:03Z": time.Date(2026, 11, 2, 1, 2, 3, 0, time.UTC),
@@ -263,7 +263,7 @@ func checkArchive(t *testing.T, archive, folder string) {
 		}
 		want, err := os.ReadFile(filepath.Join(folder, strings.TrimPrefix(header.Name, "letters/")))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is not as in the folder: %v", header.Name, err)
+			t.Errorf("%s differs from the folder: %v", header.Name, err)
 		}
 	}
 	if inFolder, err := os.ReadDir(folder); err != nil || len(inFolder) != files {

@@ -27,9 +27,9 @@ func emptyTemp(t *testing.T) {
 	})
 }
 
-// A minute after the relation has turned, live errors are within twice of what they were, with the
-// settings of a stream. Nobody is told that all is well meanwhile.
-func TestDemoOfAFlip(t *testing.T) {
+// A minute after the relation changed, live errors are at most twice the earlier ones, with the
+// settings of a stream, and the state is not "well" while they are higher.
+func TestDemoFlipRecovers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a stream of 220 simulated seconds")
 	}
@@ -43,16 +43,16 @@ func TestDemoOfAFlip(t *testing.T) {
 	}
 	worst := 0.0
 	for _, m := range flipped.Moments {
-		if m.Error == nil { // no block is there yet
+		if m.Error == nil { // no block yet
 			continue
 		}
 		worst = max(worst, *m.Error)
 		if m.Second >= 10 && m.State == live.Well && *m.Error > 2**before.Error {
-			t.Errorf("after %d seconds all is well, with %.2f %% instead of %.2f", m.Second, *m.Error, *before.Error)
+			t.Errorf("after %d seconds the state is well, with %.2f %% instead of %.2f", m.Second, *m.Error, *before.Error)
 		}
 	}
 	if worst < 100 {
-		t.Errorf("the largest error is %.1f %%: nothing has turned", worst)
+		t.Errorf("the largest error is %.1f %%: the relation has not changed", worst)
 	}
 }
 
@@ -78,8 +78,9 @@ func TestDemo(t *testing.T) {
 	if c := o.Number(t, "model.constant_error"); c != 100 { // the variance left by the mean
 		t.Errorf("constant error %v", c)
 	}
-	if rejected, in, test := o.Number(t, "rows.rejected"), o.Number(t, "rows.rows"), o.Number(t,
-		"model.test.rows"); rejected != 0 || in+test != 8000 {
+	rejected := o.Number(t, "rows.rejected")
+	in, test := o.Number(t, "rows.rows"), o.Number(t, "model.test.rows")
+	if rejected != 0 || in+test != 8000 {
 		t.Errorf("%v rejected, %v in, %v for testing", rejected, in, test)
 	}
 	selected, plain := o.Number(t, "model.error"), o.Number(t, "model.baseline_error")
@@ -89,13 +90,13 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-func TestDemoKeepsWhatItIsAskedFor(t *testing.T) {
+func TestDemoKeepsData(t *testing.T) {
 	emptyTemp(t)
 	dir := filepath.Join(t.TempDir(), "kept")
 	r := fz(t, "demo", "--keep", dir, "--rows", "2000", "--features", "20", "--criterion", "correlation").
 		Want(t, cli.ExitOK)
 	if !strings.Contains(r.Out, dir) {
-		t.Errorf("does not say where the data are:\n%s", r.Out)
+		t.Errorf("does not name the data folder:\n%s", r.Out)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) == 0 {
 		t.Errorf("%v, %v", left, err)
@@ -103,7 +104,7 @@ func TestDemoKeepsWhatItIsAskedFor(t *testing.T) {
 	fz(t, "demo", "--keep", dir).Want(t, cli.ExitUsage, "not empty")
 }
 
-func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
+func TestDemoOnFileWithStringsAndNulls(t *testing.T) {
 	emptyTemp(t)
 	data := clitest.File(t, "rows.csv", clitest.Mixed(1500))
 	o := fz(t, "demo", "--json", "--data", data, "--label", "churned", "--features", "20", "--sample", "1").
@@ -111,7 +112,7 @@ func TestDemoOnAFileWithStringsAndNulls(t *testing.T) {
 	reconciles(t, o)
 	if o.Text(t, "model.loss") != "logistic" ||
 		!(o.Number(t, "model.test.log_loss") < o.Number(t, "model.test.constant_log_loss")) {
-		t.Errorf("by default classes are trained with %s loss: %v", o.Text(t, "model.loss"), o.At(t, "model.test"))
+		t.Errorf("default loss of classes is %s: %v", o.Text(t, "model.loss"), o.At(t, "model.test"))
 	}
 	if o.Text(t, "model.metric") != "misclassification" ||
 		o.Number(t, "model.error") >= o.Number(t, "model.constant_error") {

@@ -45,12 +45,12 @@ func TestExport(t *testing.T) {
 	fz(t, "export", "-c", config, "--id", "fs-unknown", "--onnx", path).Want(t, cli.ExitFailure, "fs-unknown",
 		"is not on topic")
 	fz(t, "export", "--file", file, "--id", id, "--onnx", path).Want(t, cli.ExitUsage, "--id")
-	fz(t, "export", "--file", file).Want(t, cli.ExitUsage, "--onnx is needed")
+	fz(t, "export", "--file", file).Want(t, cli.ExitUsage, "--onnx is required")
 	// noticed before the work
 	fz(t, "export", "--file", "absent.arrow", "--onnx", t.TempDir()).Want(t, cli.ExitFailure, "is a directory")
 }
 
-// publish puts the set of a file in use.
+// publish makes the set of a file the current one.
 func publish(t *testing.T, broker, file, id string) {
 	t.Helper()
 	client, err := kafka.New(kafka.Config{Brokers: []string{broker}}, zap.NewNop())

@@ -55,7 +55,7 @@ func TestExploreInspectTransform(t *testing.T) {
 }
 
 // Learned features are shown with their losses; the noise level does not apply to them.
-func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
+func TestExploreAndInspectShowLearnedFeatures(t *testing.T) {
 	_, set, summary := explored(t, 1500, "--criterion", "adaptive", "--refine-steps", "12")
 	points, columns := summary.At(t, "lineage.learning.points").([]any), summary.At(t, "column_importance").([]any)
 	if len(points) < 6 || len(columns) != 4 || summary.Number(t, "exploration.candidates") != 240 {
@@ -74,10 +74,10 @@ func TestExploreAndInspectShowWhatWasLearned(t *testing.T) {
 		}
 	}
 	if steps := strings.Count(out, "\n│ step "); steps > 1 {
-		t.Errorf("inspect lists %d steps, of which the set's alone matters", steps)
+		t.Errorf("inspect lists %d steps, want only the set's", steps)
 	}
 	if best := int(summary.Number(t, "lineage.learning.winner")); best > 0 && strings.Contains(out, "noise") {
-		t.Errorf("inspect speaks of noise where point %d won:\n%s", best, out)
+		t.Errorf("inspect mentions noise although point %d won:\n%s", best, out)
 	}
 }
 
@@ -109,7 +109,7 @@ func checkFeatures(t *testing.T, path string, rows, features int) {
 	}
 }
 
-func TestExploreTellsOfWeakFeatures(t *testing.T) {
+func TestExploreWarnsOfWeakFeatures(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(60))
 	out := fz(t, "explore", "--data", data, "--label", "churned", "--features", "20", "--criterion", "residual").
 		Want(t, cli.ExitOK).Out
@@ -118,7 +118,7 @@ func TestExploreTellsOfWeakFeatures(t *testing.T) {
 	}
 }
 
-func TestTransformRefusesOtherColumns(t *testing.T) {
+func TestTransformRefusesMissingColumns(t *testing.T) {
 	data, set, _ := explored(t, 300)
 	out := filepath.Join(t.TempDir(), "features.parquet")
 	other := clitest.File(t, "other.csv", "age,town\n1,Rome\n")
@@ -130,8 +130,8 @@ func TestTransformRefusesOtherColumns(t *testing.T) {
 	fz(t, "transform", "--set", set, "--data", data, "--out", "features").Want(t, cli.ExitUsage, "--out-format")
 }
 
-// A text column stays one in a file with only numbers in it.
-func TestTransformKnowsTextsFromNumbers(t *testing.T) {
+// A text column stays text in a file with only numbers in it.
+func TestTransformKeepsNumericTextAsText(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("street,size,y\n")
 	for i := range 400 {

@@ -11,9 +11,9 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// A pipeline that uses another one's sets can be run and inspected, and refuses what only the other
-// may do.
-func TestAPipelineThatFollowsIsRunByCommands(t *testing.T) {
+// A pipeline that uses another pipeline's sets can be run and inspected, and refuses operations that
+// are reserved to the other one.
+func TestCommandsOnFollowingPipeline(t *testing.T) {
 	broker := clitest.Broker(t)
 	shop := []string{"-c", pipelineFile(t, broker), "--set", "pipeline.name=shop"}
 	live := clitest.File(t, "live.yaml", fmt.Sprintf(`
@@ -34,7 +34,7 @@ admin: {listen: "127.0.0.1:0"}
 	fz(t, "inspect", "-c", live).Want(t, cli.ExitFailure, "pipeline shop has no feature set yet")
 
 	follower := service(t, "run", "-c", live, "--json")
-	for _, topic := range []string{"shop", "live"} { // the rows that shop learns from are labelled in live too
+	for _, topic := range []string{"shop", "live"} { // the rows that shop learns from also appear in live, labelled
 		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "100",
 			"--set", "topics.events=" + topic + ".events"}, shop...)...).Want(t, cli.ExitOK)
 	}
@@ -44,10 +44,10 @@ admin: {listen: "127.0.0.1:0"}
 	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations",
 		"--set", "topics.feature_sets=shop.feature-sets"}
 	fz(t, append(append([]string{"inspect"}, shop...), wrong...)...).Want(t, cli.ExitFailure,
-		"pipeline shp has no feature set yet; is pipeline.name right?")
+		"pipeline shp has no feature set yet; check pipeline.name")
 	follower.AwaitReady(t)
 	if id := fz(t, "inspect", "-c", live, "--json").Want(t, cli.ExitOK).Object(t).Text(t, "feature_set.id"); id != set {
-		t.Errorf("live goes by set %s, shop has %s", id, set)
+		t.Errorf("live uses set %s, shop has %s", id, set)
 	}
 	if o := fz(t, "explorations", "list", "-c", live, "--json").Want(t, cli.ExitOK).
 		Object(t); o.Text(t, "pipeline") != "shop" {
@@ -58,7 +58,7 @@ admin: {listen: "127.0.0.1:0"}
 			"pipeline shop (featurize.sets_from)")
 	}
 
-	// Once all rows are featurized the page shows what there is, and what belongs to shop.
+	// Once all rows are featurized, the page shows the state of live, and names the parts that belong to shop.
 	var page struct {
 		Flow struct {
 			Topics     []struct{ Role, Name, Error string }
@@ -82,7 +82,7 @@ admin: {listen: "127.0.0.1:0"}
 	})
 	for _, p := range page.Flow.Partitions {
 		if p.Subsample != nil || p.Train != nil {
-			t.Errorf("positions in the events of shop among those of live: %+v", p)
+			t.Errorf("positions of shop's events shown for live: %+v", p)
 		}
 	}
 	for _, topic := range page.Flow.Topics {

@@ -27,7 +27,7 @@ func plainArithmetic() string {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	if scoring.Arithmetic() == plainArithmetic() {
-		t.Skip("there is one kernel here")
+		t.Skip("this machine has only one kernel")
 	}
 	s := &site{t: t, config: servedFile(t, clitest.Broker(t))}
 	fz(t, "topics", "create", "-c", s.config).Want(t, cli.ExitOK)
@@ -64,13 +64,13 @@ func (s *site) set(processes ...*clitest.Process) (kernel string) {
 	return await(s.t, always, "inspect", "-c", s.config, "--json").Text(s.t, "lineage.kernel")
 }
 
-// A process whose processor has other instructions, among the processes that score: it owns
-// partitions when the exploration begins, and the exploration ends without it.
-func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
+// A process with another kernel owns partitions when the exploration begins; the exploration ends
+// without it.
+func TestExplorationEndsDespiteProcessWithOtherKernel(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")
 	owns := func(partitions int) {
-		clitest.Eventually(t, fmt.Sprintf("%d partitions are the other's", partitions), func() bool {
+		clitest.Eventually(t, fmt.Sprintf("the other process owns %d partitions", partitions), func() bool {
 			_, body := other.Get(t, "/metrics")
 			return strings.Contains(body, fmt.Sprintf("eerf_owned_partitions{pipeline=\"default\",stage=\"subsample\"} %d\n",
 				partitions))
@@ -99,7 +99,7 @@ func TestAnExplorationEndsWithoutAProcessOfAnotherKernel(t *testing.T) {
 }
 
 // With exploration.kernel: plain, all processors share a kernel.
-func TestThePlainKernelIsForAll(t *testing.T) {
+func TestPlainKernelIsSharedByAllProcessors(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")
 	planner := s.start(true, "--stages", "calibrate,select", "--set", "exploration.kernel=plain")

@@ -12,9 +12,8 @@ import (
 )
 
 // A topic is deleted under a stopped pipeline, one of the disasters in docs/operations.md: the
-// stages wait until it is there again and go on, the feature set stays the same, and no row is
-// featurized twice.
-func TestTopicsThatAreLost(t *testing.T) {
+// stages wait for it and continue, the feature set stays the same, and no row is featurized twice.
+func TestStagesRecoverFromDeletedTopics(t *testing.T) {
 	for topic, kept := range map[string]int{"scores": 24, "samples": 24, "explorations": 24, "feature-sets": 24,
 		"features": 0, "models": 24, "dead-letters": 24} {
 		t.Run(topic, func(t *testing.T) {
@@ -44,7 +43,7 @@ func TestTopicsThatAreLost(t *testing.T) {
 	}
 }
 
-// awaitFeatures waits until the features topic has that many messages; more is an error.
+// awaitFeatures waits until the features topic has the given number of messages; more is an error.
 func awaitFeatures(t *testing.T, config string, want int) {
 	t.Helper()
 	clitest.Eventually(t, "messages of features", func() bool {

@@ -56,7 +56,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 	walk(newRoot())
 	for _, c := range leaves(newRoot()) {
-		if c.Flags().Lookup("json") == nil && c.CommandPath() != "featurizer config schema" { // it prints nothing but JSON
+		if c.Flags().Lookup("json") == nil && c.CommandPath() != "featurizer config schema" { // prints only JSON
 			t.Errorf("%s has no --json", c.CommandPath())
 		}
 	}
@@ -70,27 +70,27 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, says string }{
 		{"frobnicate", `unknown command "frobnicate"`},
-		{"topics list -c eerf.yaml", `unknown command "list" for "featurizer topics": it has create, check, export`},
+		{"topics list -c eerf.yaml", `unknown command "list" for "featurizer topics": its commands are create, check, export`},
 		{"config chek", `unknown command "chek"`},
 		{"demo extra", `unexpected argument "extra"`},
 		{"explore " + rows, "did you mean --data " + rows},
 		{"explore --dta x", "unknown flag: --dta"},
-		{"explore --label churned --out " + rows + " --data " + rows, "is a file that is read"},
+		{"explore --label churned --out " + rows + " --data " + rows, "is also an input file"},
 		{"demo --test-fraction 1", "--test-fraction 1"},
-		{"demo --flip --rows 1000", "--flip has rows of its own"},
-		{"demo --label y", "--label goes with --data"},
+		{"demo --flip --rows 1000", "--flip generates its own rows"},
+		{"demo --label y", "--label requires --data"},
 		{"demo --keep " + full, "not empty"},
 		{"demo --data " + rows + " --label chrned",
 			`no column "chrned" (events.label); its columns are age, city, member, income, churned`},
 		{"demo --data " + rows + " --label churned --format xls", "--format xls: expected one of arrow, csv, parquet"},
-		{"explore", "--data is needed"},
-		{"transform --data " + rows, "--set, --data and --out are needed"},
-		{"produce", "--data is needed"},
+		{"explore", "--data is required"},
+		{"transform --data " + rows, "--set, --data and --out are required"},
+		{"produce", "--data is required"},
 		{"produce --format xml --data " + rows, "--format xml: expected one of arrow, csv, parquet"},
 		{"run --stages subsample,guess", `stage "guess" is not one of`},
-		{"inspect --file a --id b", "give one of them"},
+		{"inspect --file a --id b", "set only one of them"},
 		{"explorations start --from tomorrow", "expected one of [recent earliest next]"},
-		{"topics export --out x", "--topic is needed"},
+		{"topics export --out x", "--topic is required"},
 		{"topics export --topic events --out x --limit -1", "--limit -1"},
 		{"broker --listen 0.0.0.0:9092", "loopback"},
 	} {
@@ -117,7 +117,7 @@ func TestMissingFilesExitWith1AndAreNamed(t *testing.T) {
 	}
 }
 
-func TestPlacesThatCannotBeWrittenAreFoundOutFirst(t *testing.T) {
+func TestUnwritableOutputsAreReportedFirst(t *testing.T) {
 	rows := clitest.File(t, "rows.csv", clitest.Mixed(50)) // not a folder
 	for _, args := range []string{
 		"demo --data " + rows + " --label churned --keep " + rows + "/kept",
@@ -131,11 +131,11 @@ func TestPlacesThatCannotBeWrittenAreFoundOutFirst(t *testing.T) {
 	}
 }
 
-func TestAFileOfSomethingElse(t *testing.T) {
+func TestFilesOfWrongContentAreNamed(t *testing.T) {
 	rows := clitest.File(t, "rows.csv", clitest.Mixed(50))
 	fz(t, "inspect", "--file", rows).Want(t, cli.ExitFailure, rows, "not an arrow stream")
 	set := filepath.Join(t.TempDir(), "set.arrow")
 	fz(t, "explore", "--data", rows, "--label", "churned", "--features", "5", "--candidates", "50",
 		"--criterion", "correlation", "--out", set).Want(t, cli.ExitOK)
-	fz(t, "serve", "--model", set).Want(t, cli.ExitFailure, set+" holds a feature set alone, without a model")
+	fz(t, "serve", "--model", set).Want(t, cli.ExitFailure, set+" contains a feature set without a model")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/messy"
 )
 
-// messyRows is fewer than the intended 50,000 of the file, to save time.
+// messyRows is less than the file's intended 50,000, to save time.
 const messyRows = 6000
 
 // messyFile writes the messy file.
@@ -39,7 +39,7 @@ func usesOf(t *testing.T, summary clitest.Object) map[string]map[string]any {
 	return uses
 }
 
-// TestMessyFile explores a file like those of real users: all but the identifiers are features, and
+// TestMessyFile explores a realistic, messy file: all columns except identifiers become features, and
 // oddities are reported.
 func TestMessyFile(t *testing.T) {
 	data, set := messyFile(t), filepath.Join(t.TempDir(), "set.arrow")

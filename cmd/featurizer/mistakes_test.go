@@ -69,7 +69,7 @@ func TestMistakesWithPipelinesAreExplained(t *testing.T) {
 	for name, tt := range map[string]struct{ args, says []string }{
 		"pipeline": {
 			[]string{"inspect", "--set", "pipeline.name=chrn"},
-			[]string{"chrn.explorations", "is pipeline.name right?"},
+			[]string{"chrn.explorations", "check pipeline.name"},
 		},
 		"topic": {
 			[]string{"topics", "export", "--topic", "churn.feature", "--out", filepath.Join(t.TempDir(), "out")},

@@ -23,15 +23,15 @@ func renamed(t *testing.T, old, name string) string {
 	return clitest.File(t, "rows.csv", strings.Replace(clitest.Mixed(2400), old, name, 1))
 }
 
-func TestProduceRefusesRowsThatThePipelineCannotUse(t *testing.T) {
+func TestProduceRefusesUnusableRows(t *testing.T) {
 	config := pipelineFile(t, clitest.Broker(t))
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
 
 	// Without a set the configuration decides.
 	unlabelled := renamed(t, "churned", "left")
 	fz(t, "produce", "-c", config, "--data", unlabelled).Want(t, cli.ExitFailure,
-		"does not fit the configuration of pipeline default", `label column "churned" is missing`, "nothing was sent, "+
-			"--force")
+		"does not fit the configuration of pipeline default", `label column "churned" is missing`,
+		"nothing was sent (--force")
 	if n := sentMessages(t, config); n != 0 {
 		t.Errorf("%d messages were sent", n)
 	}

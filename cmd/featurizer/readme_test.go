@@ -11,7 +11,7 @@ import (
 )
 
 // The README shows lines of the table that the demo prints.
-func TestReadmeShowsWhatTheDemoPrints(t *testing.T) {
+func TestReadmeMatchesDemoOutput(t *testing.T) {
 	if testing.Short() || hostile.RaceDetector {
 		t.Skip("runs the demo on all of its rows")
 	}

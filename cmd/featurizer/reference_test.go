@@ -6,4 +6,4 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-func TestReferenceIsWhatHelpSays(t *testing.T) { clitest.Reference(t, newRoot, *update) }
+func TestReferenceMatchesHelp(t *testing.T) { clitest.Reference(t, newRoot, *update) }

@@ -34,7 +34,7 @@ func serveFile(t *testing.T, set string, args ...string) (s *clitest.Process, ur
 	return s, "http://" + s.LogLine(t, "serving rows").Text(t, "address")
 }
 
-func TestServeAnswersForRowsOfAFile(t *testing.T) {
+func TestServeAnswersRowsFromFile(t *testing.T) {
 	set := servedSet(t)
 	s, url := serveFile(t, set)
 	s.AwaitReady(t)
@@ -63,18 +63,18 @@ func TestServeAnswersForRowsOfAFile(t *testing.T) {
 		t.Errorf("status %d, %v: %.300s", code, err, text)
 	}
 	if code, text := post("/v1/predict", `{"age": 1}`); code != http.StatusServiceUnavailable ||
-		!strings.Contains(text, "features alone") {
+		!strings.Contains(text, "only features are served") {
 		t.Errorf("predictions without a model: status %d: %s", code, text)
 	}
 	if n := s.Metric(t, "eerf_serve_requests_total", "endpoint=predict", "outcome=unavailable"); n != 1 {
 		t.Errorf("%v requests without a model are counted", n)
 	}
-	if result := s.Stop(t); result.Code != cli.ExitOK || !strings.Contains(result.Err, "requests are still taken") {
+	if result := s.Stop(t); result.Code != cli.ExitOK || !strings.Contains(result.Err, "draining requests") {
 		t.Errorf("exit code %d:\n%s", result.Code, result.Err)
 	}
 }
 
-func TestServeSaysWhatIsMissing(t *testing.T) {
+func TestServeNamesMissingSettings(t *testing.T) {
 	clitest.Run(t, newRoot, "serve", "--model", "none.arrow").Want(t, cli.ExitFailure, "none.arrow")
 	clitest.Run(t, newRoot, "serve", "--set", "serve.max_rows=0").Want(t, cli.ExitUsage, "serve.max_rows")
 	clitest.Run(t, newRoot, "config", "check", "--serve", "--set", "memory.limit=128MiB").
@@ -85,8 +85,8 @@ func TestServeSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Triton's own client queries what it takes for a Triton model. It runs if EERF_TEST_PYTHON, or
-// python3, has tritonclient.
+// Triton's own client makes the queries that it makes of a Triton model. It runs if EERF_TEST_PYTHON,
+// or python3, has tritonclient.
 func TestTritonClient(t *testing.T) {
 	python := os.Getenv("EERF_TEST_PYTHON")
 	if python == "" {
@@ -99,7 +99,9 @@ func TestTritonClient(t *testing.T) {
 	s.AwaitReady(t)
 	var out bytes.Buffer
 	client := exec.Command(python, "testdata/ask_triton.py", strings.TrimPrefix(url, "http://"))
-	client.Stdout, client.Stderr, client.WaitDelay = &out, &out, time.Minute
+	client.Stdout = &out
+	client.Stderr = &out
+	client.WaitDelay = time.Minute
 	if err := client.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}

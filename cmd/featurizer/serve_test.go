@@ -24,7 +24,7 @@ admin: {listen: "127.0.0.1:0"}
 `, broker))
 }
 
-func TestAServiceAnswersOverHTTP(t *testing.T) {
+func TestServiceAnswersOverHTTP(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
 	s := service(t, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
@@ -32,12 +32,12 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	if code, body := s.Get(t, "/livez"); code != http.StatusOK || body != "ok\n" {
 		t.Errorf("/livez: %d %q", code, body)
 	}
-	clitest.Eventually(t, "not ready for want of topics", func() bool {
+	clitest.Eventually(t, "not ready because topics are missing", func() bool {
 		code, body := s.Get(t, "/readyz")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, "unknown topic")
 	})
 	fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
-	clitest.Eventually(t, "not ready for want of a feature set alone", func() bool {
+	clitest.Eventually(t, "not ready only because the feature set is missing", func() bool {
 		var missing []string
 		_, body := s.Get(t, "/readyz")
 		for _, c := range (clitest.Result{Out: body}).Object(t).At(t, "conditions").([]any) {
@@ -81,12 +81,12 @@ func TestAServiceAnswersOverHTTP(t *testing.T) {
 	}
 	s.Stop(t).Want(t, cli.ExitOK, "stopped")
 	if code, _ := s.Get(t, "/livez"); code != 0 {
-		t.Errorf("an ended service answers with %d", code)
+		t.Errorf("a stopped service answers with %d", code)
 	}
 }
 
-// The default address may be in use; a configured one may not.
-func TestAnAddressThatIsTaken(t *testing.T) {
+// The default address may be taken; a configured one may not.
+func TestTakenAdminAddress(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func await(t *testing.T, ok func(clitest.Object) bool, args ...string) (o clites
 
 func always(clitest.Object) bool { return true }
 
-func TestAPipelineIsRunByCommands(t *testing.T) {
+func TestCommandsRunPipeline(t *testing.T) {
 	config := pipelineFile(t, clitest.Broker(t))
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
 
@@ -126,7 +126,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	}
 	if list.Text(t, "current.id") != first.Text(t, "feature_set.id") ||
 		!strings.HasSuffix(list.Text(t, "newest.reason"), ": a test") {
-		t.Errorf("the same rows again gave another set than %s, or the reason is lost: %v", first.Text(t, "feature_set.id"),
+		t.Errorf("the same rows gave a set other than %s, or the reason is lost: %v", first.Text(t, "feature_set.id"),
 			list)
 	}
 	if out := fz(t, "explorations", "list", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out, "current") {
@@ -141,7 +141,7 @@ func TestAPipelineIsRunByCommands(t *testing.T) {
 	}
 }
 
-func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
+func TestOneShotCommandsGiveUpOnUnavailableBroker(t *testing.T) {
 	away := []string{"--set", "kafka.brokers=127.0.0.1:1", "--timeout", "1s"}
 	data := clitest.File(t, "rows.csv", clitest.Mixed(50))
 	for _, args := range [][]string{
@@ -151,12 +151,12 @@ func TestOneShotCommandsGiveUpOnABrokerThatIsAway(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()
 			fz(t, append(args, away...)...).Want(t, cli.ExitFailure, "gave up after 1s (--timeout)", "connection refused",
-				"is Kafka running")
+				"check that Kafka is running")
 		})
 	}
 }
 
-func TestRunRefusesToPlanWithoutALabel(t *testing.T) {
+func TestRunRefusesToPlanWithoutLabel(t *testing.T) {
 	fz(t, "run", "--set", "kafka.brokers=127.0.0.1:1").Want(t, cli.ExitUsage, "events.label is not set")
 	if r := fz(t, "config", "check"); r.Code != cli.ExitOK || !strings.Contains(r.Out, "note: events.label is not set") {
 		t.Errorf("config check: exit code %d, %s", r.Code, r.Out)

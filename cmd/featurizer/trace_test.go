@@ -12,9 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// Spans go to the configured collector, the last ones when the process ends. What is in them, tests
-// of the stages check.
-func TestTracesGoToACollector(t *testing.T) {
+// Spans reach the configured collector, the last ones when the process ends. Tests of the stages check
+// their contents.
+func TestTracesReachCollector(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	var mu sync.Mutex
 	received := map[string]string{} // by path; names of spans are plain text in the bytes of a request
@@ -33,7 +33,7 @@ func TestTracesGoToACollector(t *testing.T) {
 		"--rows-per-message", "100").Want(t, cli.ExitOK)
 	s := service(t, "run", "-c", config, "--set", "traces.endpoint="+server.URL+"/v1/traces",
 		"--set", "traces.sample_ratio=1", "--set", "train.interval=50ms", "--set", "train.min_rows=50")
-	clitest.Eventually(t, "all rows trained on", func() bool {
+	clitest.Eventually(t, "training on all rows", func() bool {
 		return s.Metric(t, "eerf_messages_total", "stage=train", "outcome=used") == 24
 	})
 	s.Stop(t).Want(t, cli.ExitOK)

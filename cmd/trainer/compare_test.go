@@ -128,7 +128,7 @@ func TestCompareWrongUsage(t *testing.T) {
 	one := clitest.File(t, "one.csv", strings.ReplaceAll(strings.ReplaceAll(clitest.Mixed(300), "true\n", "yes\n"), "false\n", "yes\n"))
 	for args, says := range map[string]string{
 		"":               "--data is needed",
-		"--data " + data: "--label is needed",
+		"--data " + data: "--label is required",
 		"--data " + data + " --label churned --features 0":                     "expected positive numbers",
 		"--data " + data + " --label churned --test-fraction 1":                "--test-fraction 1",
 		"--data " + data + " --label churned --task guess":                     `task "guess"`,

@@ -87,7 +87,7 @@ func TestExportSaysWhatIsWrong(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(600))
 	model, _ := fitted(t, data, append(fewer, "--label", "churned")...)
 	nowhere := filepath.Join(t.TempDir(), "none", "model.onnx")
-	tr(t, "export", "--model", model).Want(t, cli.ExitUsage, "--onnx is needed")
+	tr(t, "export", "--model", model).Want(t, cli.ExitUsage, "--onnx is required")
 	tr(t, "export", "--model", model, "--id", "m-0", "--onnx", "x").Want(t, cli.ExitUsage, "--id", "--model")
 	tr(t, "export", "--feature-set", model, "--onnx", "x").Want(t, cli.ExitUsage, "--feature-set goes with --model")
 	tr(t, "export", "--model", "absent.arrow", "--onnx", nowhere).Want(t, cli.ExitFailure, nowhere) // noticed before the work

@@ -153,7 +153,7 @@ func TestFitUsesAFeatureSet(t *testing.T) {
 	tr(t, "fit", "--data", data, "--feature-set", model, "--label", "churned", "--seed", "3").Want(t, cli.ExitUsage, "--label, --seed", "explored already")
 	numbers := clitest.File(t, "prices.csv", prices(300))
 	tr(t, "fit", "--data", numbers, "--feature-set", model).Want(t, cli.ExitFailure, "prices.csv", `the label, column "churned", is missing`)
-	tr(t, "predict", "--model", model, "--data", numbers, "--out", "x.csv").Want(t, cli.ExitFailure, "prices.csv does not go with the model", `column "city" is missing`)
+	tr(t, "predict", "--model", model, "--data", numbers, "--out", "x.csv").Want(t, cli.ExitFailure, "prices.csv does not fit the model", `column "city" is missing`)
 	kinds := clitest.File(t, "kinds.csv", "age,city,member,income,churned\nold,Rome,true,900,true\nyoung,Oslo,false,1000,false\n")
 	tr(t, "predict", "--model", model, "--data", kinds, "--out", "x.csv").Want(t, cli.ExitFailure, "kinds.csv", `"age"`, "is not a number")
 	regression, _ := fitted(t, numbers, slices.Concat(fewer, []string{"--label", "price"})...)
@@ -198,13 +198,13 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		code int
 		says []string
 	}{
-		"fit --data " + data: {cli.ExitUsage, []string{"--label is needed"}},
+		"fit --data " + data: {cli.ExitUsage, []string{"--label is required"}},
 		"fit --data " + data + " --label churned --out " + absent + quick:             {cli.ExitFailure, []string{absent, "no such file"}},
 		"fit --data " + data + " --label income --loss logistic" + quick:              {cli.ExitFailure, []string{"loss logistic is for classes"}},
 		"fit --label churned --out " + absent:                                         {cli.ExitUsage, []string{"--label, --out: only with --data"}},
 		"fit --data " + data + " --feature-set " + text:                               {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
 		"fit --data " + data + " --label churned --timeout 1ns":                       {cli.ExitFailure, []string{"gave up after 1ns"}},
-		"predict --model " + model:                                                    {cli.ExitUsage, []string{"--model, --data and --out are needed"}},
+		"predict --model " + model:                                                    {cli.ExitUsage, []string{"--model, --data and --out are required"}},
 		"predict --model " + cut + " --out x.csv --data " + data:                      {cli.ExitFailure, []string{"cut.arrow", "truncated"}},
 		"predict --model " + model + " --out predictions --data " + data:              {cli.ExitUsage, []string{"--out-format"}},
 		"predict --model " + model + " --out " + absent + " --data " + data:           {cli.ExitFailure, []string{absent}},

@@ -9,4 +9,4 @@ import (
 
 var update = flag.Bool("update", false, "write this program's part of docs/cli.md anew")
 
-func TestReferenceIsWhatHelpSays(t *testing.T) { clitest.Reference(t, newRoot, *update) }
+func TestReferenceMatchesHelp(t *testing.T) { clitest.Reference(t, newRoot, *update) }

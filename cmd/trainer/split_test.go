@@ -123,7 +123,7 @@ func TestSplitSaysWhatIsWrong(t *testing.T) {
 		code int
 		says []string
 	}{
-		"fit --label y --split random --time day --data " + data: {cli.ExitUsage, []string{"--time day: only for --split time"}},
+		"fit --label y --split random --time day --data " + data: {cli.ExitUsage, []string{"--time day requires --split time"}},
 		"fit --label y --split last --data " + data:              {cli.ExitUsage, []string{"--split last: expected auto, random, time"}},
 		"fit --label y --time Day --data " + data:                {cli.ExitUsage, []string{`has no column "Day" (--time)`, "a0, a1"}},
 		"fit --label y --split time --data " + few:               {cli.ExitFailure, []string{"few.csv: too few rows to split by time", "80 would be learned from and 20 held out"}},

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Whoever opens connections and asks for nothing takes little, and keeps no probe out.
+// Clients that open connections and send nothing hold little memory, and keep no probe out.
 func TestIdleConnectionsAreBounded(t *testing.T) {
 	s, get := start(t, options())
 	var first net.Conn
@@ -38,7 +38,7 @@ type restless struct{ net.Conn }
 
 func (restless) Close() error { return nil }
 
-// Connections beyond the limit wait until one is done or idle. One address has half of them.
+// Connections beyond the limit wait until one is done or idle. One address may have half of them.
 func TestConnectionsAreBounded(t *testing.T) {
 	l := newConnections(nil, 4)
 	open := func(address byte) *connection {

@@ -46,7 +46,7 @@ func newHealth(look func(ctx context.Context) []Condition) *health {
 
 func live(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = w.Write([]byte("ok\n")) // the client has gone
+	_, _ = w.Write([]byte("ok\n")) // the client may have disconnected
 }
 
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +88,7 @@ func writeJSON(w http.ResponseWriter, code int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) // the client has gone
+	_, _ = w.Write(append(text, '\n')) // the client may have disconnected
 }
 
 // mountPprof adds the profiles of the Go runtime. Importing net/http/pprof also registered them on

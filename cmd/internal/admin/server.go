@@ -148,5 +148,5 @@ func writeConfig(w http.ResponseWriter, config func() ([]byte, error)) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
-	_, _ = w.Write(text) // the client has gone
+	_, _ = w.Write(text) // the client may have disconnected
 }

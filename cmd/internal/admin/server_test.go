@@ -106,7 +106,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestProfilesWhereConfigured(t *testing.T) {
+func TestProfilesOnlyIfConfigured(t *testing.T) {
 	o := options()
 	o.Pprof = true
 	_, get := start(t, o)
@@ -116,8 +116,8 @@ func TestProfilesWhereConfigured(t *testing.T) {
 	}
 }
 
-// A foreign page that resolves its name to the loopback gets nothing.
-func TestOnTheLoopbackOnlyThisMachineIsAnswered(t *testing.T) {
+// A foreign page that resolves its name to the loopback is refused.
+func TestLoopbackListenerRefusesForeignHosts(t *testing.T) {
 	_, get := start(t, options())
 	for host, want := range map[string]int{
 		"": 200, "localhost": 200, "localhost:9464": 200, "127.0.0.1:1": 200, "[::1]:1": 200,
@@ -166,7 +166,7 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	s.Stopping()
-	if a := get("/readyz", ""); a.code != http.StatusServiceUnavailable || !strings.Contains(a.body, "told to stop") {
+	if a := get("/readyz", ""); a.code != http.StatusServiceUnavailable || !strings.Contains(a.body, "shutting down") {
 		t.Errorf("%+v", a)
 	}
 	if a := get("/livez", ""); a.code != http.StatusOK {
@@ -174,9 +174,9 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
-// However many ask, the conditions are checked only now and then, and the answer does not depend on
-// who waits.
-func TestConditionsAreLookedAtOnceInAWhile(t *testing.T) {
+// However many clients ask, the conditions are checked at most once per interval, and a result does
+// not depend on the client that waits for it.
+func TestConditionsAreCheckedAtMostOncePerInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
 		h := newHealth(func(ctx context.Context) []Condition {
@@ -199,17 +199,17 @@ func TestConditionsAreLookedAtOnceInAWhile(t *testing.T) {
 		}
 		asking.Wait()
 		if n := looks.Load(); n != 1 {
-			t.Errorf("looked %d times", n)
+			t.Errorf("checked %d times", n)
 		}
 		<-time.After(lookEvery)
 		h.readiness(t.Context())
 		if n := looks.Load(); n != 2 {
-			t.Errorf("looked %d times, want once more", n)
+			t.Errorf("checked %d times, want one more", n)
 		}
 	})
 }
 
-func TestALookThatHangsIsCutOff(t *testing.T) {
+func TestHangingCheckTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHealth(func(ctx context.Context) []Condition {
 			<-ctx.Done()
@@ -222,7 +222,7 @@ func TestALookThatHangsIsCutOff(t *testing.T) {
 	})
 }
 
-// Close ends a long answer, such as a stream of events, and leaves nothing behind.
+// Close ends a long answer, such as an event stream, and leaves no goroutine behind.
 func TestCloseEndsStreams(t *testing.T) {
 	o := options()
 	o.Mount = func(mux *http.ServeMux) {

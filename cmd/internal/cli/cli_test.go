@@ -30,8 +30,8 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("load: %w", config.Faults{{Key: "a.b", Bound: "want 1"}}), ExitUsage, "featurizer config explain"},
 		{fmt.Errorf("features: %w", pipeline.ErrUnknownTopic), ExitFailure, "featurizer topics create"},
 		{context.Canceled, ExitFailure, "context canceled"}, // without an interrupt
-		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), ExitFailure, "is Kafka running"},
-		{fmt.Errorf("dial: %w", syscall.ETIMEDOUT), ExitFailure, "is Kafka running"},
+		{fmt.Errorf("dial: %w", syscall.ECONNREFUSED), ExitFailure, "check that Kafka is running"},
+		{fmt.Errorf("dial: %w", syscall.ETIMEDOUT), ExitFailure, "check that Kafka is running"},
 		{fmt.Errorf("listen: %w", syscall.EADDRINUSE), ExitFailure, "choose another port"},
 	}
 	for _, tt := range tests {
@@ -58,7 +58,7 @@ func execute(ctx context.Context, err error) (int, string) {
 	return Execute(ctx, root), errs.String()
 }
 
-func TestTimeoutSaysSo(t *testing.T) {
+func TestTimeoutErrorNamesLimitAndCause(t *testing.T) {
 	wait := func(ctx context.Context) error { <-ctx.Done(); return fmt.Errorf("wait: %w", ctx.Err()) }
 	err := WithTimeout(context.Background(), time.Millisecond, wait)
 	if err == nil || !strings.Contains(err.Error(), "gave up after 1ms (--timeout): wait") {
@@ -82,7 +82,7 @@ func TestTimeoutSaysSo(t *testing.T) {
 	if err := WithTimeout(ctx, time.Minute, wait); err == nil || strings.Contains(err.Error(), "gave up") {
 		t.Error(err)
 	}
-	away := errors.New("connection refused") // why it was waiting when the signal came
+	away := errors.New("connection refused") // the error while waiting
 	for _, limit := range []time.Duration{0, time.Minute} {
 		err := WithTimeout(ctx, limit, func(context.Context) error { return away })
 		if code, text := execute(ctx, err); code != ExitInterrupted || !errors.Is(err, away) {
@@ -99,7 +99,7 @@ func TestTimeoutSaysSo(t *testing.T) {
 	}
 }
 
-func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
+func TestOnlyGivenSettingFlagsOverride(t *testing.T) {
 	var s SettingFlags
 	c := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
 	s.AddExploration(c)
@@ -119,7 +119,7 @@ func TestSettingFlagsOverrideOnlyWhatIsGiven(t *testing.T) {
 	}
 }
 
-func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
+func TestSetOverridesCommandDefaults(t *testing.T) {
 	f := ConfigFlags{Set: []string{"exploration.sample_rows=50", " exploration.features = 9"}}
 	c, err := f.Load(map[string]any{"exploration.sample_rows": "70", "exploration.from": "earliest"},
 		map[string]any{"exploration.features": "8"})
@@ -136,7 +136,7 @@ func TestDefaultsOfTheCommandGoBehindSet(t *testing.T) {
 	}
 }
 
-func TestLoggerWritesWhereItIsTold(t *testing.T) {
+func TestLoggerWritesToGivenWriter(t *testing.T) {
 	for format, want := range map[string]string{"json": `"msg":"hello"`, "auto": `"msg":"hello"`,
 		"console": " warn hello "} {
 		var out bytes.Buffer

@@ -45,7 +45,7 @@ var kindWords = []struct {
 // numbers, 2 categories, 1 date or time; 41 dimensions)". Label, passthrough and excluded columns
 // are not counted.
 func SumUpColumns(columns []encoder.ColumnUse) string {
-	features, leftOut, dims := 0, 0, 0
+	var features, leftOut, dims int
 	kinds := make(map[encoder.Kind]int)
 	for _, c := range columns {
 		switch c.Use {

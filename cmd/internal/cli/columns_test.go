@@ -25,7 +25,7 @@ func someColumns() []encoder.ColumnUse {
 	}
 }
 
-func TestColumnsAboveAResult(t *testing.T) {
+func TestColumnNotesAboveResult(t *testing.T) {
 	var b bytes.Buffer
 	WriteColumns(&b, someColumns(), "look there")
 	want := `columns: 4 of 5 are features (2 numbers, 1 category, 1 date or time; 59 dimensions)

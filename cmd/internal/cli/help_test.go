@@ -25,7 +25,7 @@ func helpOf(t *testing.T, add func(c *cobra.Command)) string {
 	return out.String()
 }
 
-func TestFlagsAreInTheOrderOfTheirDefinitionAndWrapped(t *testing.T) {
+func TestHelpListsFlagsInDefinitionOrderWrapped(t *testing.T) {
 	help := helpOf(t, func(c *cobra.Command) {
 		c.Flags().String("zone", "", "")
 		new(ConfigFlags).Add(c)

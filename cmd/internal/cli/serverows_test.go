@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// TestGarbageOfServing is collected seldom, within a limit that was set or what the process may need.
-func TestGarbageOfServing(t *testing.T) {
+// Garbage is collected seldom, within a configured limit or the worst-case need.
+func TestServingCollectsGarbageSeldom(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	defer func() {
 		debug.SetGCPercent(percent)
@@ -22,7 +22,7 @@ func TestGarbageOfServing(t *testing.T) {
 		percent          int
 		limit            int64
 	}{
-		"nothing said":     {"", "", config.MemoryPlan{Bytes: need}, seldom, need},
+		"no setting":       {"", "", config.MemoryPlan{Bytes: need}, seldom, need},
 		"a limit is set":   {"", "", config.MemoryPlan{Bytes: need, Limit: given}, seldom, math.MaxInt64},
 		"by the variables": {"50", "off", config.MemoryPlan{Bytes: need}, 70, math.MaxInt64},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-func TestAServiceEndsWithinItsBound(t *testing.T) {
+func TestServiceEndsWithinBound(t *testing.T) {
 	fault := errors.New("fault")
 	for name, c := range map[string]struct {
 		works time.Duration // after the signal
@@ -45,14 +45,14 @@ func TestAServiceEndsWithinItsBound(t *testing.T) {
 	}
 }
 
-func TestUnfinishedWorkHasAnExitCodeOfItsOwn(t *testing.T) {
+func TestUnfinishedWorkHasOwnExitCode(t *testing.T) {
 	if code, text := execute(context.Background(),
 		fmt.Errorf("%w: partitions featurize 2", meter.ErrUnfinished)); code != ExitUnfinished || text == "" {
 		t.Errorf("exit code %d, %q", code, text)
 	}
 }
 
-func TestWhatIsDoneAtAStopIsWaitedFor(t *testing.T) {
+func TestStopCallbackIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := false // not waiting for it would be a data race
@@ -63,13 +63,13 @@ func TestWhatIsDoneAtAStopIsWaitedFor(t *testing.T) {
 		stop()
 		synctest.Wait()
 		if end(); !done {
-			t.Error("the command ended before")
+			t.Error("the command ended before the callback")
 		}
 	})
 	called := false
 	ctx, stop := context.WithCancel(t.Context())
 	whenStopped(ctx, func() { called = true })()
 	if stop(); called {
-		t.Error("it ran after it was called off")
+		t.Error("it ran after it was cancelled")
 	}
 }

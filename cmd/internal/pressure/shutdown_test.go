@@ -63,7 +63,7 @@ func TestSignalDrains(t *testing.T) {
 	service := s.stages("featurize")
 	began.await(t, service)
 	service.Signal(t, syscall.SIGTERM)
-	service.AwaitLog(t, "told to stop") // in the middle of the work
+	service.AwaitLog(t, "shutting down") // in the middle of the work
 	release()
 	service.Wait().Want(t, cli.ExitOK, "stopped")
 	if n := s.members("featurize"); n != 0 {
@@ -153,7 +153,7 @@ func TestSignalWithASinkThatHangs(t *testing.T) {
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	_, service, _ := stuck(t, "shutdown.drain_timeout=29s")
 	service.Signal(t, syscall.SIGTERM)
-	service.AwaitLog(t, "told to stop")
+	service.AwaitLog(t, "shutting down")
 	service.Signal(t, syscall.SIGTERM)
 	if code := service.Wait().Code; code != cli.ExitInterrupted {
 		t.Errorf("exit code %d", code)

@@ -355,7 +355,7 @@ func send(w http.ResponseWriter, code int, value any) {
 	w.Header().Del("Content-Length")
 	w.Header().Set("Content-Type", typeJSON)
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) // the client has gone
+	_, _ = w.Write(append(text, '\n')) // the client may have disconnected
 }
 
 // authorized compares the token in a time that depends neither on its correct part nor on its

@@ -20,7 +20,7 @@ import (
 
 const row = `{"a": 10, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]}`
 
-func TestRequestsThatAreRefused(t *testing.T) {
+func TestRefusedRequests(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	alone, err := featurize.NewPair(pair.Set, nil)
 	must(t, err)
@@ -38,7 +38,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{name: "no JSON", body: `{"a": `, code: 400, reason: "bad_json"},
 		{name: "no rows", body: `[1]`, code: 400, reason: "bad_json"},
 		{name: "another schema", body: `{"z": 1}`, code: 400, reason: "wrong_schema"},
-		{name: "JSON that is said to be Arrow", body: row, headers: []string{"Content-Type", typeArrow}, code: 400,
+		{name: "JSON declared as Arrow", body: row, headers: []string{"Content-Type", typeArrow}, code: 400,
 			reason: "not_arrow"},
 		{name: "another content type", body: row, headers: []string{"Content-Type", "text/plain"}, code: 415,
 			reason: "content_type"},
@@ -92,8 +92,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A body of unknown length is cut off beyond the largest.
-func TestABodyOfUnknownLength(t *testing.T) {
+// A body of unknown length is cut off at the limit.
+func TestBodyOfUnknownLengthIsBounded(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	d := newTestServer(t, pair, func(c *serve.Config) { c.MaxBodyBytes = int64(len(row)) })
 	for body, want := range map[string]int{row: http.StatusOK, row + " ": http.StatusRequestEntityTooLarge} {
@@ -110,7 +110,7 @@ func TestABodyOfUnknownLength(t *testing.T) {
 }
 
 // Unusable rows are null in JSON, left out of Arrow, and fail requests with tensors.
-func TestRowsThatCannotBeUsed(t *testing.T) {
+func TestUnusableRows(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Regression)
 	d := newTestServer(t, pair, nil)
 	rows := stagestest.Events(t, stagestest.Regression, 40, 3, stagestest.Faults{BadFeature: 0.5})
@@ -147,7 +147,7 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 	defer needed.Release()
 	body, header := tensorsOf(t, pair, needed, true)
 	tensors := d.ask(http.MethodPost, "/v2/models/shop/infer", body, headerLength, fmt.Sprint(header))
-	if tensors.Code != http.StatusBadRequest || !strings.Contains(tensors.Body.String(), "cannot be used: inf_feature") {
+	if tensors.Code != http.StatusBadRequest || !strings.Contains(tensors.Body.String(), "is unusable: inf_feature") {
 		t.Errorf("tensors: %d %s", tensors.Code, tensors.Body)
 	}
 	counted := d.meter.Activity().Serving
@@ -160,7 +160,7 @@ func TestRowsThatCannotBeUsed(t *testing.T) {
 }
 
 // If all slots are taken, a request waits no longer than its timeout.
-func TestARequestWaitsForASlot(t *testing.T) {
+func TestRequestWaitsForSlotUntilTimeout(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	d := newTestServer(t, pair, func(c *serve.Config) { c.Concurrency, c.Timeout = 1, 1 })
 	slot, err := d.Limiter.Slot(t.Context(), stagestest.Noon.AddDate(100, 0, 0))
@@ -171,14 +171,14 @@ func TestARequestWaitsForASlot(t *testing.T) {
 	}
 	slot.Close()
 	if n := d.meter.Activity().Serving.Requests["predict"][meter.Outcomes()[meter.Busy]]; n != 1 {
-		t.Errorf("%d were asked to try again", n)
+		t.Errorf("%d were asked to retry", n)
 	}
 }
 
-func TestWhatIsSaidBeforeThereIsAPair(t *testing.T) {
+func TestAnswersBeforeFirstPair(t *testing.T) {
 	d := newTestServer(t, nil, nil)
 	if w := d.post("/v1/predict", []byte(row)); w.Code != http.StatusServiceUnavailable ||
-		!strings.Contains(w.Body.String(), "the topics are being read") {
+		!strings.Contains(w.Body.String(), "still reading the topics") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 	for path, want := range map[string]int{"/v2/health/live": 200, "/v2/health/ready": 503, "/v2/models/shop": 503,
@@ -214,8 +214,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// FuzzRows sends arbitrary bodies to every endpoint: nothing fails, and all memory and slots come
-// back.
+// FuzzRows sends arbitrary bodies to every endpoint: no request panics, and all memory and slots are
+// released.
 func FuzzRows(f *testing.F) {
 	pair, _ := pairOf(f, stagestest.Binary)
 	d := newTestServer(f, pair, func(c *serve.Config) { c.MaxRows = 100 })

@@ -35,7 +35,8 @@ type rowsOnce struct{ rec arrow.Record }
 
 func (o *rowsOnce) Next() (arrow.Record, error) {
 	rec := o.rec
-	if o.rec = nil; rec == nil {
+	o.rec = nil
+	if rec == nil {
 		return nil, io.EOF
 	}
 	rec.Retain()
@@ -67,7 +68,7 @@ func pairOf(t testing.TB, task string) (*featurize.Pair, arrow.Record) {
 	return pair, rows
 }
 
-// mixed is a set with ramps, hinges and boxes after the cosines of another.
+// mixed returns a set with ramps, hinges and boxes after the cosines of another.
 func mixed(of *wire.FeatureSet) *wire.FeatureSet {
 	set := *of
 	f := *set.Set.Features
@@ -80,7 +81,9 @@ func mixed(of *wire.FeatureSet) *wire.FeatureSet {
 		for j := range f.Dim {
 			p := scoring.Product{Box: box, Order: uint8(1 + j%min(f.Dim, scoring.MaxOrder))}
 			for a := range int(p.Order) {
-				p.Coordinate[a], p.Sign[a], p.Threshold[a] = uint16((j+a)%f.Dim), float32(1-2*(j/2%2)), thresholds[a]
+				p.Coordinate[a] = uint16((j + a) % f.Dim)
+				p.Sign[a] = float32(1 - 2*(j/2%2))
+				p.Threshold[a] = thresholds[a]
 			}
 			f.Products = append(f.Products, p)
 		}
@@ -106,7 +109,7 @@ type testServer struct {
 	meter   *meter.Meter
 }
 
-// newTestServer makes one that serves a pair; nil = none yet.
+// newTestServer returns a server of a pair; nil = none yet.
 func newTestServer(t testing.TB, pair *featurize.Pair, change func(*serve.Config)) *testServer {
 	t.Helper()
 	config := serve.Default()
@@ -146,7 +149,7 @@ func (d *testServer) post(path string, body []byte) *httptest.ResponseRecorder {
 func (d *testServer) free() {
 	d.t.Helper()
 	if !d.Limiter.Reserve(d.config.Memory) {
-		d.t.Error("memory of requests was not handed back")
+		d.t.Error("memory of requests was not released")
 	}
 	d.Limiter.Release(d.config.Memory)
 	for range d.config.Slots() {
@@ -155,7 +158,7 @@ func (d *testServer) free() {
 			continue
 		}
 		if err != nil {
-			d.t.Fatalf("a slot was not handed back: %v", err)
+			d.t.Fatalf("a slot was not released: %v", err)
 		}
 		defer slot.Close()
 	}
@@ -173,7 +176,7 @@ func document[T any](t testing.TB, w *httptest.ResponseRecorder) (d T) {
 	return d
 }
 
-// otherModel is a model of the same set with other weights.
+// otherModel returns a model of the same set with other weights.
 func otherModel(pair *featurize.Pair) *wire.Model {
 	model, weights := *pair.Model, *pair.Model.Model
 	model.ID = "m-other"

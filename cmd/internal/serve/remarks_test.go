@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// strictServer serves features of which only column b has had rows without values.
+// strictServer serves features of which only column b had missing values in exploration.
 func strictServer(t *testing.T) *testServer {
 	t.Helper()
 	pair, _ := pairOf(t, stagestest.Binary)
@@ -29,9 +29,8 @@ func strictServer(t *testing.T) *testServer {
 
 const goodRow = `{"a": 10.5, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]`
 
-// A row that lacks a column, or has one that is unknown or of another kind, is refused with all
-// that is wrong.
-func TestRowsThatAreWrongAreRefused(t *testing.T) {
+// A row with a missing or unknown column, or a value of the wrong kind, is refused with all its faults.
+func TestInvalidRowsAreRefusedWithAllFaults(t *testing.T) {
 	fault := func(row int, column, what string) formats.RowFault {
 		return formats.RowFault{Row: row, Column: column, Fault: what}
 	}
@@ -88,8 +87,8 @@ func TestRowsThatAreWrongAreRefused(t *testing.T) {
 	d.free()
 }
 
-// Answers name what was imputed and which categories were unseen.
-func TestAnswersNameWhatIsNotKnown(t *testing.T) {
+// Answers name imputed columns and unseen categories.
+func TestAnswersNameImputedColumnsAndUnseenCategories(t *testing.T) {
 	d := strictServer(t)
 	w := d.post("/v1/predict?missing=allow", []byte(`[`+goodRow+`}, {"a": null, "b": 0.5, "color": "mauve", "ok": true}]`))
 	got := document[struct{ Imputed, Unseen json.RawMessage }](t, w)
@@ -107,7 +106,7 @@ func TestAnswersNameWhatIsNotKnown(t *testing.T) {
 	d.free()
 }
 
-// Tensors without a value are refused as the protocol has it, or named among the parameters.
+// Tensors without a value are refused as the protocol requires, or named in the parameters.
 func TestTensorsWithoutValues(t *testing.T) {
 	d := strictServer(t)
 	pair, rows := pairOf(t, stagestest.Binary)

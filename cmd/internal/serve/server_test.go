@@ -59,7 +59,7 @@ func client(t *testing.T, c *tls.Config) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func TestARequestInProgressIsFinished(t *testing.T) {
+func TestRequestInProgressIsFinishedOnClose(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	s := listening(t, pair, nil)
 	body, send := io.Pipe()
@@ -120,8 +120,8 @@ func status(conn net.Conn) string {
 	return strings.TrimSpace(line)
 }
 
-// Whoever leaves connections open does not keep others out.
-func TestIdleConnectionsGiveWay(t *testing.T) {
+// Clients that leave connections open do not keep others out.
+func TestIdleConnectionsAreClosedForNewOnes(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	s := listening(t, pair, func(c *serve.Config) { c.Connections = 4 })
 	var idle []net.Conn
@@ -140,7 +140,7 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// A body is charged as it arrives, not as it is announced, and has to arrive.
+// A body is charged as it arrives, not as announced, and must arrive in time.
 func TestSlowBodiesHoldNoMemory(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	s := listening(t, pair, func(c *serve.Config) { c.Timeout = 500 * time.Millisecond })
@@ -164,8 +164,8 @@ func TestSlowBodiesHoldNoMemory(t *testing.T) {
 	}
 }
 
-// A large body is charged what it holds, and gives it back.
-func TestALargeBodyIsCharged(t *testing.T) {
+// A large body is charged its size, and releases it.
+func TestLargeBodyIsChargedAndReleased(t *testing.T) {
 	pair, _ := pairOf(t, stagestest.Binary)
 	d := newTestServer(t, pair, nil)
 	body := []byte(row + strings.Repeat(" ", 1<<20))
@@ -191,7 +191,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyClientsWithCertificatesAreAnswered(t *testing.T) {
+func TestClientCertificatesAreRequired(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := newCertificate(t, dir)
 	pair, _ := pairOf(t, stagestest.Binary)
@@ -246,7 +246,7 @@ func newCertificate(t *testing.T, dir string) (cert, key string) {
 }
 
 // Whatever changes meanwhile, an answer comes from the one pair that it names.
-func TestNoAnswerIsOfTwoPairs(t *testing.T) {
+func TestAnswersComeFromOnePair(t *testing.T) {
 	one, rows := pairOf(t, stagestest.Binary)
 	two, err := featurize.NewPair(one.Set, otherModel(one))
 	must(t, err)
@@ -261,7 +261,7 @@ func TestNoAnswerIsOfTwoPairs(t *testing.T) {
 		want[pair.ModelID()] = slices.Clone(d.post("/v1/predict", body).Body.Bytes())
 	}
 	if bytes.Equal(want[one.ModelID()], want[two.ModelID()]) {
-		t.Fatal("the pairs give the same")
+		t.Fatal("the pairs give the same answers")
 	}
 	var asking sync.WaitGroup
 	done := make(chan struct{})

@@ -31,31 +31,30 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// answers are the results for rows: features, and predictions as numbers (for classes their
+// answers holds the results for rows: features, and predictions as numbers (for classes their
 // probabilities) and as classes.
 type answers struct {
 	features, numbers []float32
 	classes           []string
 }
 
-// question is rows and the pair that answers.
+// question holds rows and the pair that answers.
 type question struct {
 	t    testing.TB
 	pair *featurize.Pair
 	rows arrow.Record
 }
 
-// way is a way to get answers; nil answers = not available on this machine.
+// way is an interface that gives answers; nil answers = not available on this machine.
 type way struct {
 	name string
 	ask  func(q *question) *answers
-	// features and numbers are how far the answers may differ from those on the topic; 0 = not at
-	// all.
+	// features and numbers bound the difference of the answers from those on the topic; 0 = identical.
 	features, numbers float64
 }
 
-// ways are all the ways. ONNX and Python run if EERF_TEST_PYTHON names a python3 with numpy,
-// pyarrow and onnxruntime.
+// ways lists all interfaces. ONNX and Python run if EERF_TEST_PYTHON names a python3 with numpy, pyarrow and
+// onnxruntime.
 var ways = []way{
 	{name: "topic", ask: byTopic},
 	{name: "HTTP, JSON", ask: byJSON},
@@ -66,8 +65,8 @@ var ways = []way{
 	{name: "Python", ask: byPython, features: 2e-5, numbers: 1e-5},
 }
 
-// The same rows get the same answers in every way. The table is that of docs/serving.md.
-func TestRowsGetTheSameAnswersByEveryWay(t *testing.T) {
+// The same rows get the same answers from every interface, as the table in docs/serving.md states.
+func TestAllInterfacesGiveSameAnswers(t *testing.T) {
 	var table strings.Builder
 	out := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "task\tway\tgreatest difference of features\tof predictions\tother classes")
@@ -122,8 +121,8 @@ func withMissing(rows arrow.Record) arrow.Record {
 	return array.NewRecord(needed.Schema(), columns, needed.NumRows())
 }
 
-// greatest is the greatest difference, relative for numbers above 1; infinite for lists of
-// different lengths.
+// greatest returns the largest difference, relative for numbers above 1; infinite for lists of different
+// lengths.
 func greatest(got, want []float32) (most float64) {
 	if len(got) != len(want) {
 		return math.Inf(1)
@@ -146,7 +145,7 @@ func differing(got, want []string) (n int) {
 	return n
 }
 
-// byTopic returns what the stage writes to the features topic.
+// byTopic returns the messages that the stage writes to the features topic.
 func byTopic(q *question) *answers {
 	f := featurize.New(q.pair.Set, arrowio.DefaultLimits(), 1<<20)
 	if err := f.AttachPredictions(q.pair.Set); err != nil {
@@ -174,7 +173,7 @@ func (a *answers) addMessage(q *question, value []byte) {
 	}
 }
 
-// addRecord adds those of the columns of a record.
+// addRecord adds the features and predictions of a record.
 func (a *answers) addRecord(rec arrow.Record) {
 	for i, field := range rec.Schema().Fields() {
 		switch column := rec.Column(i).(type) {
@@ -294,7 +293,7 @@ func byPython(q *question) *answers {
 		"--data", q.dataFile(), "--out", out)
 }
 
-// python is a python3 with the modules, or "".
+// python returns a python3 with the modules, or "".
 func (q *question) python(modules string) string {
 	python := os.Getenv("EERF_TEST_PYTHON")
 	if python == "" {
@@ -331,7 +330,7 @@ func (q *question) answer(python, out string, args ...string) *answers {
 	}
 }
 
-// dataFile is the rows in a file, an Arrow IPC stream.
+// dataFile writes the rows to an Arrow IPC stream.
 func (q *question) dataFile() string { return q.file("rows.arrow", stagestest.Message(q.t, q.rows)) }
 
 func (q *question) file(name string, content []byte) string {

@@ -69,7 +69,7 @@ func answer(w http.ResponseWriter, code int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) // the client has gone
+	_, _ = w.Write(append(text, '\n')) // the client may have disconnected
 }
 
 // serveEvents sends the series, then each section as it changes, until the client disconnects or the server ends.

@@ -39,7 +39,7 @@ type site struct {
 	sent    int64
 }
 
-// siteOptions say how a site differs from the default.
+// siteOptions configures a site.
 type siteOptions struct {
 	configure func(*config.Config)
 	stages    []string // nil = all
@@ -66,12 +66,18 @@ func newSite(t testing.TB, o siteOptions) *site {
 
 func siteConfig(broker string) *config.Config {
 	c := config.Default()
-	c.Kafka.Brokers, c.Kafka.FetchMaxWait, c.Kafka.RequestTimeout = []string{broker}, 20*time.Millisecond, 20*time.Second
+	c.Kafka.Brokers = []string{broker}
+	c.Kafka.FetchMaxWait = 20 * time.Millisecond
+	c.Kafka.RequestTimeout = 20 * time.Second
 	c.Stages.Topics.Partitions = 2
 	c.Stages.Events.Label = []string{demo.SyntheticLabel}
 	e := &c.Stages.Exploration
 	e.Criterion = scoring.Residual
-	e.Features, e.Candidates, e.SampleRate, e.SampleRows, e.CalibrationRows = 24, 480, 1, 4000, 400
+	e.Features = 24
+	e.Candidates = 480
+	e.SampleRate = 1
+	e.SampleRows = 4000
+	e.CalibrationRows = 400
 	c.Stages.Subsample.CheckpointInterval, c.Stages.Featurize.CommitInterval = 200*time.Millisecond, 200*time.Millisecond
 	c.Stages.Train.Interval = time.Second
 	return c
@@ -168,7 +174,7 @@ func (s *site) poison(value string) {
 	}
 }
 
-// client keeps no connections open after an answer.
+// client closes its connections after each answer.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // answered is the result of a request.

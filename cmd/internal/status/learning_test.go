@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// What is known of the running exploration comes first, else how the set in use was learned.
+// The running exploration comes first, else the learning of the current set is shown.
 func TestLearning(t *testing.T) {
 	var columns []encoder.Column
 	importance := make([]float64, 24)
@@ -34,7 +34,7 @@ func TestLearning(t *testing.T) {
 
 	if have := learningOf(running, learned); have.Exploration != "p.2.abc" || have.Winner != nil ||
 		!slices.Equal(have.Points, points[:2]) {
-		t.Errorf("while features are learned: %+v", have)
+		t.Errorf("during learning: %+v", have)
 	}
 	for name, now := range map[string]state.Snapshot{"nothing runs": {}, "the running one has said nothing": before} {
 		have := learningOf(now, learned)
@@ -48,7 +48,7 @@ func TestLearning(t *testing.T) {
 		}
 	}
 	if have := learningOf(state.Snapshot{}, &state.Set{Set: &wire.FeatureSet{}}); have != nil {
-		t.Errorf("of a set that was not learned: %+v", have)
+		t.Errorf("for a set that was not learned: %+v", have)
 	}
 	chosen := &state.Set{Set: &wire.FeatureSet{}}
 	chosen.Set.Lineage.Learning = &adaptive.Report{Points: points[:1], Rows: 80, HeldOutRows: 20}
@@ -64,12 +64,12 @@ func TestLearning(t *testing.T) {
 	}
 	learned.Set.Lineage.Learning.Winner, learned.Set.Lineage.Criterion = 0, scoring.Residual
 	if unit := spectrumUnit(&learned.Set.Lineage); unit != unitCriterion {
-		t.Errorf("unit %s of what residual chose", unit)
+		t.Errorf("unit %s of features by residual", unit)
 	}
 }
 
-// A set has one kind after another; the values that are drawn fall all the same.
-func TestSpectrumOfMixedKinds(t *testing.T) {
+// A set stores kind after kind; the drawn values fall nevertheless.
+func TestSpectrumOfMixedKindsFalls(t *testing.T) {
 	product := func(box bool) scoring.Product {
 		return scoring.Product{Box: box, Order: 1, Sign: [scoring.MaxOrder]float32{1}}
 	}
@@ -89,7 +89,8 @@ func TestSpectrumOfMixedKinds(t *testing.T) {
 		t.Errorf("kinds %+v", have.Kinds)
 	}
 	set.Set.Set.Features = &scoring.Features{Map: scoring.MapLinear, Dim: 6, Omega: []float32{0, 1, 2, 3, 4, 5}}
-	if have = spectrumOf(set); have.Kinds != nil || !slices.Equal(have.Value, score) {
-		t.Errorf("of the linear map: %+v", have)
+	have = spectrumOf(set)
+	if have.Kinds != nil || !slices.Equal(have.Value, score) {
+		t.Errorf("for the linear map: %+v", have)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// The page shows what keeps the planner from planning, with times.
-func TestExplorationSaysWhatIsInTheWay(t *testing.T) {
+// The page shows the reason why the planner has no plan, with times.
+func TestExplorationShowsPlanningFaults(t *testing.T) {
 	at := time.Unix(1000, 0)
 	s := stages.Snapshot{}
 	s.Activity.Planning = meter.Planning{Fault: "one class", At: at, RetryAt: at.Add(30 * time.Second)}
@@ -29,7 +29,7 @@ func TestExplorationSaysWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// A tail first reads the end, then new records, and skips what is too much; it always reads the newest record.
+// A tail first reads the end, then new records, and skips the excess; it always reads the newest record.
 func TestTail(t *testing.T) {
 	broker := pipelinetest.NewBroker()
 	broker.AddTopic("t", 1)
@@ -61,29 +61,29 @@ func TestTail(t *testing.T) {
 		t.Errorf("at first %v", have)
 	}
 	if have := read(); have != nil {
-		t.Errorf("again %v", have)
+		t.Errorf("on the second read %v", have)
 	}
 	write(2, 1)
 	if have := read(); !slices.Equal(have, []int64{10, 11}) {
-		t.Errorf("what came: %v", have)
+		t.Errorf("new records: %v", have)
 	}
 	write(20, 1)
 	if have := read(); !slices.Equal(have, []int64{27, 28, 29, 30, 31}) || tail.passed != 15 {
-		t.Errorf("the newest of many: %v, %d passed over", have, tail.passed)
+		t.Errorf("the newest of many: %v, %d skipped", have, tail.passed)
 	}
 	write(1, 1)
 	broker.Expire("t", 0, int64(written))
 	write(1, 1)
 	if have := read(); !slices.Equal(have, []int64{33}) {
-		t.Errorf("behind what retention removed: %v", have)
+		t.Errorf("after retention removed records: %v", have)
 	}
 	tail.forget()
 	if have := read(); !slices.Equal(have, []int64{33}) {
-		t.Errorf("anew %v", have)
+		t.Errorf("after a restart %v", have)
 	}
 }
 
-func TestRanksThatAreDrawn(t *testing.T) {
+func TestDrawnRanks(t *testing.T) {
 	if have := someRanks(3); !slices.Equal(have, []int{0, 1, 2}) {
 		t.Errorf("of three: %v", have)
 	}

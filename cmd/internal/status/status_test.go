@@ -34,7 +34,7 @@ func (s *site) snapshot(what string, ok func(Snapshot) bool) Snapshot {
 			return snapshot
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("not in time: %s\n%s", what, answer.body)
+			s.t.Fatalf("timed out: %s\n%s", what, answer.body)
 		}
 		select {
 		case <-s.t.Context().Done():
@@ -43,11 +43,13 @@ func (s *site) snapshot(what string, ok func(Snapshot) bool) Snapshot {
 	}
 }
 
-func TestTheWholePipelineIsInTheSnapshot(t *testing.T) {
+func TestSnapshotShowsWholePipeline(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, siteOptions{configure: func(c *config.Config) {
 		e := &c.Stages.Exploration
-		e.MinRows, e.SampleRate, e.SampleRows = 4000, calibrate.RateAuto, 2000
+		e.MinRows = 4000
+		e.SampleRate = calibrate.RateAuto
+		e.SampleRows = 2000
 	}})
 	empty := s.snapshot("a look", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
 	if empty.Exploration.Status != "none" || len(empty.Flow.Stages) != 5 || len(empty.Flow.Topics) != 9 ||
@@ -148,9 +150,9 @@ func (s *site) streams() {
 }
 
 // The progress of a running exploration comes from its checkpoints.
-func TestARunningExplorationShowsItsRows(t *testing.T) {
+func TestRunningExplorationShowsProgress(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // nobody selects
+	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // no process selects
 	s.produce(2000)
 	running := s.snapshot("an exploration with scored rows",
 		func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
@@ -159,7 +161,7 @@ func TestARunningExplorationShowsItsRows(t *testing.T) {
 	}
 }
 
-func TestWithoutABroker(t *testing.T) {
+func TestSnapshotWithoutBroker(t *testing.T) {
 	s := newSite(t, siteOptions{})
 	s.broker.Stop()
 	away := s.snapshot("an error of the broker", func(s Snapshot) bool { return s.Process.BrokerError != "" })
@@ -169,7 +171,7 @@ func TestWithoutABroker(t *testing.T) {
 }
 
 // A process that only scores shows the others' work from their topics, and missing topics as errors.
-func TestWhatIsNotHereOrNotThere(t *testing.T) {
+func TestRemoteStagesAndMissingTopics(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, siteOptions{noTopics: true, stages: []string{meter.StageSubsample}})
 	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
@@ -189,12 +191,12 @@ func TestWhatIsNotHereOrNotThere(t *testing.T) {
 		}
 	}
 	if p := there.Flow.Partitions[0]; p.Featurize != nil || p.Next != 5 {
-		t.Errorf("nobody featurizes: %+v", p)
+		t.Errorf("no process featurizes: %+v", p)
 	}
 }
 
-// Without viewers the curves go on, and only what they need is read; a new viewer gets everything.
-func TestCurvesGoOnWithNobodyThere(t *testing.T) {
+// Without viewers the curves continue with a minimum of reads; a new viewer gets everything.
+func TestCurvesContinueWithoutViewers(t *testing.T) {
 	s := newSite(t, siteOptions{})
 	s.produce(640)
 	s.poison("no Arrow")
@@ -214,7 +216,7 @@ func TestCurvesGoOnWithNobodyThere(t *testing.T) {
 		t.Errorf("%d events, %+v", next, point)
 	}
 	if missed := found.until.Add(time.Second); found.holds(missed) || !found.holds(found.positions.at.Add(idleEvery)) {
-		t.Error("what was found does not hold until the next look")
+		t.Error("positions expire before the next poll")
 	}
 	p.want()
 	stagestest.Until(t, "a look at everything", func() bool { return !p.known().at.IsZero() })
@@ -252,7 +254,7 @@ func TestFiles(t *testing.T) {
 }
 
 // A stream gets each change once.
-func TestSectionsAreSentAsTheyChange(t *testing.T) {
+func TestStreamSendsEachChangeOnce(t *testing.T) {
 	h := newHub()
 	sent := map[string]int{}
 	names := func() string {
@@ -272,7 +274,7 @@ func TestSectionsAreSentAsTheyChange(t *testing.T) {
 	select {
 	case <-changed:
 	default:
-		t.Error("no word of a change")
+		t.Error("no event for a change")
 	}
 	if have := names(); have != "letters " {
 		t.Errorf("then %q", have)

@@ -12,17 +12,17 @@ import (
 	"github.com/eerf-stream/eerf/internal/messy"
 )
 
-// number reads a figure from the text of the page.
+// number is the start of a JavaScript expression that reads a figure from the text of the page.
 const number = `(id => Number((document.querySelector(id)?.textContent ?? '').replace(/[^0-9.]/g, '')))`
 
-func TestPageInABrowser(t *testing.T) {
+func TestPageInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	s := newSite(t)
 	b.device(1440, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/"))
 
 	b.await("live", "document.getElementById('live').textContent === 'live'")
-	b.await("the topics are known", "document.querySelector('#topic-events .figure').textContent === '0'")
+	b.await("the topics were read", "document.querySelector('#topic-events .figure').textContent === '0'")
 	for id, want := range map[string]string{
 		"exploration-idle": "No exploration yet",
 		"verdict":          "Getting started",
@@ -43,7 +43,7 @@ func TestPageInABrowser(t *testing.T) {
 			"plan'")
 	s.keepProducing()
 	s.poison("<b>x</b>")
-	b.await("the first set", "document.getElementById('sets').innerText.includes('in use')")
+	b.await("the first set", "document.getElementById('sets').innerText.includes('current')")
 	b.await("an error of a model", `/error$/.test(document.getElementById('fact-train').textContent)`)
 	b.await("the dead letter", "document.getElementById('letters').innerText.includes('unknown_format')")
 	b.await("rows are featurized", number+"('#rate-featurize') > 0")
@@ -74,7 +74,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.seesTheFlip(s)
 }
 
-// seesTheFlip turns the relation of the columns to the label.
+// seesTheFlip inverts the relation of the columns to the label.
 func (b *browser) seesTheFlip(s *site) {
 	b.t.Helper()
 	eval[bool](b, "document.getElementById('letters-seen').click() === undefined") // one of subsample may have come late
@@ -89,7 +89,7 @@ func (b *browser) seesTheFlip(s *site) {
 			if (kind.includes('bad')) window.red = true;
 			if (window.red && kind.includes('good')) window.green ??= error();
 		}).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
-		const look = async () => { // now, because it may soon be over
+		const look = async () => { // at once, because it may soon be over
 			window.since = (await (await fetch('/api/status')).json()).live.wrong_since;
 			if (!window.since) setTimeout(look, 200);
 		};
@@ -99,15 +99,15 @@ func (b *browser) seesTheFlip(s *site) {
 	b.await("predictions are wrong",
 		"document.getElementById('verdict').textContent === 'Predictions are wrong' && "+
 			"document.getElementById('banners').innerText.includes('was promised')")
-	b.await("it is known since when", "window.since")
+	b.await("the start of the deviation is known", "window.since")
 	since := eval[string](b, "window.since")
 	// by the time of the rows
 	if at, err := time.Parse(time.RFC3339, since); err != nil || at.Sub(turned) > 10*time.Second {
-		b.t.Errorf("wrong since %q, the relation turned at %v: %v", since, turned, err)
+		b.t.Errorf("wrong since %q, but the relation changed at %v: %v", since, turned, err)
 	}
 	b.picture("flipped")
 	b.clean("wrong predictions")
-	b.await("the model has followed",
+	b.await("the model has adapted",
 		"document.getElementById('live-state').textContent === 'as promised' && window.green !== undefined")
 	if before, green := eval[float64](b, "window.before"), eval[float64](b, "window.green"); green > 2*before {
 		b.t.Errorf("the page was green again at a live error of %v %%, it was %v %% before", green, before)
@@ -142,7 +142,7 @@ func (b *browser) looksAtLetters() {
 			"document.getElementById('letters-new').hidden")
 }
 
-// awaitsExploration requests an exploration by command and looks at it until its set is in use.
+// awaitsExploration requests an exploration by command and waits until its set is current.
 func (b *browser) awaitsExploration(s *site) {
 	b.t.Helper()
 	s.command("explorations", "start", "--reason", "from a browser")
@@ -150,14 +150,14 @@ func (b *browser) awaitsExploration(s *site) {
 	b.await("rows are scored", `document.getElementById('exploration-status').textContent === 'published' || // it was quick
 		/^[1-9]/.test(document.getElementById('exploration-rows').textContent)`)
 	b.picture("running")
-	b.await("it is done", "document.getElementById('exploration-status').textContent === 'published'")
+	b.await("it is published", "document.getElementById('exploration-status').textContent === 'published'")
 	for id, want := range map[string]string{"exploration-ranges": "the newest rows: ",
 		"exploration-reason": "from a browser"} {
 		if have := eval[string](b, fmt.Sprintf("document.getElementById(%q).innerText", id)); !strings.Contains(have, want) {
 			b.t.Errorf("#%s says %q, want %q", id, have, want)
 		}
 	}
-	b.await("its set is in use", "document.getElementById('sets').innerText.includes('#2 ')")
+	b.await("its set is current", "document.getElementById('sets').innerText.includes('#2 ')")
 	b.clean("an exploration")
 }
 
@@ -181,18 +181,18 @@ func (b *browser) themes() {
 	}
 }
 
-// ofKinds finds how many features there are of a kind.
+// ofKinds matches the number of features of a kind.
 var ofKinds = regexp.MustCompile(`rows: \d+ (cosine|ramp|hinge|box)`)
 
-// Learned features have a curve of losses and the columns by importance.
-func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
+// Learned features have a curve of losses, and the columns by importance.
+func TestPageOfLearnedFeaturesInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	s := newSite(t, "exploration.criterion=adaptive")
 	b.device(1440, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/"))
 	b.await("live", "document.getElementById('live').textContent === 'live'")
 	if !eval[bool](b, "document.getElementById('learning').hidden") {
-		t.Error("learning is shown where nothing is learned")
+		t.Error("learning is shown although nothing is learned")
 	}
 	s.produce(8000)
 	b.await("a winner", "document.getElementById('learning-best').textContent.endsWith(' won')")
@@ -225,8 +225,8 @@ func TestPageOfLearnedFeaturesInABrowser(t *testing.T) {
 	b.clean("learned features")
 }
 
-// The columns of the set in use are in a table that can be opened.
-func TestPageOfColumnsInABrowser(t *testing.T) {
+// The columns of the current set are in a table that can be opened.
+func TestPageOfColumnsInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	s := newSite(t, "events.label="+messy.Segment, "events.exclude="+messy.Churned, "exploration.criterion=correlation",
 		"topics.partitions=16")
@@ -283,13 +283,13 @@ func (b *browser) strip(partitions int) {
 		fmt.Sprintf("document.querySelector('#partitions tbody tr').cells[0].textContent === '%d'", partitions-2))
 }
 
-func TestPageWithoutABroker(t *testing.T) {
+func TestPageWithoutBroker(t *testing.T) {
 	b := openBrowser(t)
 	s := newSite(t)
 	s.produce(8000)
 	b.device(1440, 900, false, "light")
 	b.run(chromedp.Navigate(s.url + "/status/"))
-	b.await("a set", "document.getElementById('sets').innerText.includes('in use')")
+	b.await("a set", "document.getElementById('sets').innerText.includes('current')")
 	s.broker.Stop()
 	b.await("the banner", "document.getElementById('banners').innerText.includes('The broker does not answer')")
 	b.picture("broker-away")

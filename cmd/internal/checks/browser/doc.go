@@ -1,2 +1,2 @@
-// Package browser looks at the status page of the real program in a headless Chromium, where there is one.
+// Package browser tests the status page of the real program in a headless Chromium, if one is installed.
 package browser

@@ -30,7 +30,7 @@ type site struct {
 	client *kafka.Client
 	url    string
 	sent   uint64
-	// flipped says that rows follow another relation from now on.
+	// flipped is set if rows follow another relation from now on.
 	flipped atomic.Bool
 
 	command func(args ...string) // runs a command of the featurizer
@@ -113,7 +113,7 @@ func (s *site) keepProducing() {
 		defer tick.Stop()
 		for ctx.Err() == nil {
 			rows := int64(640)
-			if s.flipped.Load() { // so few that the relation is not learned before the page can say so
+			if s.flipped.Load() { // so few that the page can show the change before the model adapts
 				rows = 40
 			}
 			if err := s.tryProduce(ctx, rows); err != nil && ctx.Err() == nil {

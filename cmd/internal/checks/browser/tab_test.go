@@ -30,7 +30,7 @@ func findBrowser(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("no Chromium on this machine: the status page is not looked at in a browser")
+	t.Skip("no Chromium on this machine: the status page is not tested in a browser")
 	return ""
 }
 
@@ -192,7 +192,7 @@ func (b *browser) fits(what string) {
 	}
 }
 
-// clipped names what is wider than its container. Charts adapt to their container a moment later.
+// clipped names elements that are wider than their container. Charts adapt to their container a moment later.
 const clipped = `[...document.querySelectorAll('body *')].filter(n => {
 	const box = n.getBoundingClientRect(), panel = n.closest('.panel')?.getBoundingClientRect();
 	if (box.width === 0 || box.height === 0 || n.closest('.chart')) return false;

@@ -1,3 +1,3 @@
-// Package docs tests the documentation: links lead somewhere, the commands, keys and files that pages name exist,
-// the tutorial can be followed, and the package in python/ reads what the programs write.
+// Package docs tests the documentation: links resolve, the commands, keys and files that pages name exist, the tutorial's
+// commands succeed, and the package in python/ reads the output of the programs.
 package docs

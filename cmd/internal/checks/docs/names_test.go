@@ -10,11 +10,11 @@ import (
 	"github.com/eerf-stream/eerf/config"
 )
 
-// keyLike is a text that begins like a key of the configuration.
+// keyLike matches text that begins like a key of the configuration.
 var keyLike = regexp.MustCompile(`^([a-z]+)\.([a-z_]+)(\.[a-z_]+)*`)
 
 // Configuration keys in code spans must exist.
-func TestKeysThatPagesNameExist(t *testing.T) {
+func TestKeysNamedOnPagesExist(t *testing.T) {
 	known, sections := map[string]bool{}, map[string]bool{}
 	for _, key := range config.Keys() {
 		for name := key.Name; name != "."; name = strings.TrimSuffix(path.Dir(strings.ReplaceAll(name, ".", "/")), "/") {
@@ -30,7 +30,7 @@ func TestKeysThatPagesNameExist(t *testing.T) {
 			parts := keyLike.FindStringSubmatch(span)
 			if parts == nil || !sections[parts[1]] || isFile(parts[0]) || p.path == "docs/reliability.md" ||
 				p.path == "CHANGELOG.md" {
-				continue // one names points in code in the same form, the other keys that are gone
+				continue // points in code have the same form; the other matches are removed keys
 			}
 			found++
 			if !known[parts[0]] {
@@ -55,7 +55,7 @@ var commandLine = regexp.MustCompile(`^(?:\$ )?(?:go run \./cmd/)?((?:featurizer
 
 // Commands and flags in code blocks must be in docs/cli.md, which other tests compare with the
 // programs.
-func TestCommandsThatPagesCallExist(t *testing.T) {
+func TestCommandsCalledOnPagesExist(t *testing.T) {
 	pages := readPages(t)
 	help := map[string]string{} // by command
 	for _, b := range pages["docs/cli.md"].blocks {
@@ -88,7 +88,7 @@ func TestCommandsThatPagesCallExist(t *testing.T) {
 	}
 }
 
-// checkCall says what is wrong with a call; empty = nothing.
+// checkCall returns the fault of a call; empty if there is none.
 func checkCall(help map[string]string, call string) string {
 	words := strings.Fields(call)
 	if output := regexp.MustCompile(`^[a-z -]+: `).MatchString(call); output || len(words) < 2 ||

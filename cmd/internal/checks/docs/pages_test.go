@@ -73,7 +73,7 @@ func readPages(t *testing.T) map[string]*page {
 	return pages
 }
 
-// parsePage finds what the tests check.
+// parsePage extracts the parts that the tests check.
 func parsePage(path string, source []byte) *page {
 	p := &page{path: path, anchors: map[string]bool{}}
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
@@ -129,7 +129,7 @@ func (p *page) addSources(html []byte) {
 	}
 }
 
-// plain is the text of a node without markup.
+// plain returns the text of a node without markup.
 func plain(node ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -168,7 +168,7 @@ func (p *page) addAnchor(heading string) {
 }
 
 // Every link to a file and every #anchor must exist.
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksResolve(t *testing.T) {
 	pages := readPages(t)
 	for _, p := range pages {
 		for _, link := range p.links {
@@ -179,7 +179,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// follow says what is wrong with a link; empty = nothing, or it leaves the repository.
+// follow returns the fault of a link; empty if there is none or the link leaves the repository.
 func follow(pages map[string]*page, from *page, link string) string {
 	if strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") {
 		return ""
@@ -207,7 +207,7 @@ func follow(pages map[string]*page, from *page, link string) string {
 }
 
 // Every page must be reachable from the README.
-func TestEveryPageIsReached(t *testing.T) {
+func TestEveryPageIsReachable(t *testing.T) {
 	pages := readPages(t)
 	reached := map[string]bool{}
 	var visit func(path string)
@@ -227,7 +227,7 @@ func TestEveryPageIsReached(t *testing.T) {
 	visit("README.md")
 	for path := range pages {
 		if !reached[path] && !slices.Contains(strings.Split(path, "/"), "internal") {
-			t.Errorf("%s is not reached from README.md", path)
+			t.Errorf("%s is not reachable from README.md", path)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 // pathLike matches texts that can be a path in the repository, or a pattern of paths.
 var pathLike = regexp.MustCompile(`^(\./)?[A-Za-z0-9_*.-]+(/[A-Za-z0-9_*.-]+)*/?$`)
 
-// sourceEndings are the endings of names that can only mean files of the repository. Others, such as config.yaml or
+// sourceEndings lists endings of names that can only mean files of the repository. Others, such as config.yaml or
 // report.html, may be the reader's own.
 var sourceEndings = []string{".go", ".s", ".md", ".sh", ".css", ".js", ".mod"}
 
-// tree is the contents of the repository.
+// tree lists the contents of the repository.
 type tree struct {
 	top   map[string]bool // folders at the root
 	names map[string]bool // of files, without folders
@@ -68,8 +68,8 @@ func (r tree) missing(folder, text string) (isPath, missing bool) {
 	return true, true
 }
 
-// Files and folders that pages name must exist. CHANGELOG.md names old ones, some pages those of others.
-func TestPathsThatPagesNameExist(t *testing.T) {
+// Files and folders that pages name must exist. CHANGELOG.md names old ones, and some pages files of other projects.
+func TestPathsNamedOnPagesExist(t *testing.T) {
 	repository, found := readTree(t), 0
 	for _, p := range readPages(t) {
 		if p.path == "CHANGELOG.md" || strings.Contains(p.path, "/vendor/") {
@@ -95,7 +95,7 @@ func TestPathsThatPagesNameExist(t *testing.T) {
 				found++
 			}
 			if missing {
-				t.Errorf("%s: there is no %s", p.path, word)
+				t.Errorf("%s: %s does not exist", p.path, word)
 			}
 		}
 	}

@@ -15,19 +15,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// hasPython reports whether python3 is there with the modules.
+// hasPython reports whether python3 is installed with the modules.
 func hasPython(modules ...string) bool {
 	return exec.Command("python3", "-c", "import "+strings.Join(modules, ", ")).Run() == nil
 }
 
-// The package in python/ reads what the programs write: each row comes back once, with the features
+// The package in python/ reads the output of the programs: each row comes back once, with the features
 // of its event.
 func TestPythonPackageReadsTheTopics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs")
 	}
 	if !hasPython("numpy", "pyarrow") {
-		t.Skip("python3 with numpy and pyarrow is not here, so the package in python/ is not run")
+		t.Skip("python3 with numpy and pyarrow is not installed; the package in python/ is not tested")
 	}
 	run := func(name string, args ...string) clitest.Result {
 		return clitest.Finish(t, clitest.Command(t, name, args...))
@@ -68,7 +68,7 @@ admin: {listen: ""}
 			t.Error("the producer of docs/formats.md has written no message")
 		}
 	} else {
-		t.Log("confluent_kafka is not here: the package read exported messages alone")
+		t.Log("confluent_kafka is not installed; the package read exported messages only")
 	}
 }
 
@@ -121,7 +121,7 @@ func tryPython(t *testing.T, rows int, inUse string, source ...string) {
 	eerf(append([]string{"model", "--out", model}, source...)...).Want(t, cli.ExitOK)
 	read, set, err := cli.ReadModel(model)
 	if err != nil || read.ID != inUse || set.ID() != read.FeatureSetID {
-		t.Fatalf("the file of the model in use: %v", err)
+		t.Fatalf("the file of the current model: %v", err)
 	}
 	// A set may come out smaller than exploration.features.
 	want := fmt.Sprintf("%d rows of %d features of %s", rows, set.Set.Features.Len(), set.ID())
@@ -142,7 +142,7 @@ func tryPython(t *testing.T, rows int, inUse string, source ...string) {
 // The package writes messages of events that the stages can read.
 func TestPythonMakesEvents(t *testing.T) {
 	if !hasPython("numpy", "pyarrow") {
-		t.Skip("python3 with numpy and pyarrow is not here, so the package in python/ is not run")
+		t.Skip("python3 with numpy and pyarrow is not installed; the package in python/ is not tested")
 	}
 	const program = `
 import datetime, sys

@@ -13,13 +13,13 @@ const (
 	firstScreen = 50
 )
 
-// Limits of all pages: words in all, and of the page that people read in trouble.
+// Limits of all pages: words in total, and words of the page that people read in trouble.
 const (
 	allWords        = 45_000
 	operationsWords = 7_000
 )
 
-// Who adds to pages takes something away.
+// Additions to pages must be paid for with removals.
 func TestPagesAreShort(t *testing.T) {
 	total := 0
 	for path := range readPages(t) {
@@ -42,8 +42,8 @@ func wordsOf(t *testing.T, path string) int {
 	return len(strings.Fields(string(source)))
 }
 
-// The README can be read in a few minutes, and its first screen says what this is, how to try it,
-// and what it promises.
+// The README can be read in a few minutes, and its first screen describes the project, how to try it,
+// and its promises.
 func TestReadmeIsShort(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

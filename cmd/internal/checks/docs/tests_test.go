@@ -14,8 +14,8 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 )
 
-// Tests that pages name as `package.TestName` must exist: a promise whose test is gone is no promise.
-func TestTestsThatPagesNameExist(t *testing.T) {
+// Tests that pages name as `package.TestName` must exist: a promise without its test is not kept.
+func TestTestsNamedOnPagesExist(t *testing.T) {
 	known := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
@@ -48,8 +48,8 @@ func TestTestsThatPagesNameExist(t *testing.T) {
 
 var metricLike = regexp.MustCompile(`^eerf_\w+$`)
 
-// Metrics that pages name must be served: telemetry compares this list with what it serves.
-func TestMetricsThatPagesNameExist(t *testing.T) {
+// Metrics that pages name must be served: telemetry compares this list with the served metrics.
+func TestMetricsNamedOnPagesExist(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(root, "telemetry/testdata/metrics.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -17,18 +17,18 @@ import (
 	"github.com/eerf-stream/eerf/internal/freeport"
 )
 
-// Words after ```sh in the tutorial: what runs in another terminal, and what is not tested here.
+// Words after ```sh in the tutorial: commands for another terminal, and commands that are not tested here.
 const (
 	background = "background"
 	setup      = "setup"   // the clone and the build
 	cluster    = "cluster" // needs Kubernetes
 )
 
-// modelsFile is where the script puts the list of models, newest first.
+// modelsFile is the file to which the script writes the list of models, newest first.
 const modelsFile = "models.json"
 
-// featurized waits until all produced rows are featurized, because the script is faster than a reader. Before the stages run
-// there is nothing to wait for.
+// featurized waits until all produced rows are featurized, because the script is faster than a reader. Before the stages
+// run there is nothing to wait for.
 const featurized = `produced=0
 featurized() {
   produced=$((produced + $(wc -l <"$1") - 1))
@@ -74,11 +74,11 @@ func script(t *testing.T, blocks []block) (text string, ran int) {
 	return b.String(), ran
 }
 
-// The tutorial is followed literally, except for the ports, up to where it needs Kubernetes. Its Python runs if numpy and
-// pyarrow are installed.
-func TestTutorialCanBeFollowed(t *testing.T) {
+// The tutorial is followed literally, except for the ports, up to the part that needs Kubernetes. Its Python runs if
+// numpy and pyarrow are installed.
+func TestTutorialCommandsSucceed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds both programs, without the race detector, and runs all that the tutorial runs")
+		t.Skip("builds both programs without the race detector, and runs the whole tutorial")
 	}
 	for _, tool := range []string{"bash", "awk", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -108,7 +108,7 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*clitest.Patience) // it waits for services in loops
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", text)
-	shell.Cancel = func() error { return shell.Process.Signal(syscall.SIGTERM) } // it ends what it started
+	shell.Cancel = func() error { return shell.Process.Signal(syscall.SIGTERM) } // it ends the processes that it started
 	shell.Dir = dir
 	shell.Env = append(os.Environ(), "EERF_ADMIN__LISTEN="+admin, "PYTHONDONTWRITEBYTECODE=1",
 		"PATH="+path)
@@ -125,7 +125,7 @@ func TestTutorialCanBeFollowed(t *testing.T) {
 	for _, text := range []string{"misclassification", "feature set", `"ready": true`, "it has none of its own yet",
 		"labelled rows, held out but older than those that judge"} {
 		if !strings.Contains(string(out), text) {
-			t.Errorf("the tutorial's commands say nothing of %q:\n%s", text, out)
+			t.Errorf("the output of the tutorial's commands lacks %q:\n%s", text, out)
 		}
 	}
 	newSeason(t, filepath.Join(dir, modelsFile))
@@ -153,7 +153,7 @@ func newSeason(t *testing.T, path string) {
 	}
 	after, before := list.Models[0], list.Models[1]
 	if after.FeatureSet == before.FeatureSet || after.Judgement == nil || after.Judgement.Verdict != wire.VerdictNewSet {
-		t.Errorf("the last model is of no new feature set:\n%s", text)
+		t.Errorf("the last model does not belong to a new feature set:\n%s", text)
 	}
 	if *after.Metrics.Misclassification > *before.Metrics.Misclassification/2 {
 		t.Errorf("%.2f %% errors before the exploration, %.2f %% after it", *before.Metrics.Misclassification,

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// definitionFiles are the sources of resource definitions. Go verifies these modules by its
-// checksum database like any other. They are not requirements of this module, because none of their
-// code is used.
+// definitionFiles lists the sources of resource definitions. Go verifies these modules by its checksum
+// database like any other. They are not requirements of this module, because none of their code is
+// used.
 var definitionFiles = map[string][]string{
 	"github.com/kedacore/keda/v2@v2.21.0": {
 		"config/crd/bases/keda.sh_scaledobjects.yaml",
@@ -27,7 +27,7 @@ var definitionFiles = map[string][]string{
 	},
 }
 
-// apiServer runs what users run, in a copy of this project, against the API server of KUBECONFIG:
+// apiServer runs the users' commands, in a copy of this project, against the API server of KUBECONFIG:
 // one that scripts/apiserver.sh started, without nodes, controllers and operators.
 type apiServer struct {
 	t      *testing.T
@@ -37,7 +37,7 @@ type apiServer struct {
 func newAPIServer(t *testing.T) *apiServer {
 	t.Helper()
 	if os.Getenv("EERF_TEST_APISERVER") == "" {
-		t.Skip("no API server: scripts/apiserver.sh run starts one")
+		t.Skip("no API server; start one with scripts/apiserver.sh run")
 	}
 	a := &apiServer{t, t.TempDir()}
 	for _, name := range []string{"k8s", "scripts"} {
@@ -111,7 +111,7 @@ func (a *apiServer) edit(name, old, replacement string) {
 	}
 }
 
-// unheard are the documented commands that need more than an API server, with what they need.
+// unheard lists the documented commands that need more than an API server, with their needs.
 var unheard = []struct{ command, needs string }{
 	{"\nkind ", "a cluster"}, {"\ndocker ", "a container runtime"}, {" logs ", "a kubelet"}, {" port-forward ",
 		"a kubelet"},
@@ -121,10 +121,10 @@ var unheard = []struct{ command, needs string }{
 		"the checks themselves"}, {"kubectl kustomize ", "no server"},
 }
 
-// users prints the users that were applied: Strimzi makes a Secret for each.
+// users prints the applied users: Strimzi makes a Secret for each.
 const users = "kubectl -n kafka get kafkausers -o name | sed 's/.*[/]default[.]//'"
 
-// made is what others than the API server would have created before the command that needs it.
+// made lists commands that create what other components would have created before a command.
 var made = []struct{ before, command string }{
 	{"kubectl create namespace eerf", "kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -"},
 	{"scripts/strimzi-secrets.sh", `kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=authority
@@ -140,7 +140,7 @@ done`},
 		"kubectl -n eerf delete secret kafka-cluster-ca-cert default.keda; printf x | tee ca.crt password keda-password"},
 }
 
-// effects are what must hold after a command.
+// effects lists conditions that must hold after a command.
 var effects = []struct{ after, holds string }{
 	{"scripts/strimzi-secrets.sh", `for user in $(` + users + ` | grep -vx operator); do
   [[ $(kubectl -n eerf get secret default.$user -o jsonpath='{.data.password}' | base64 -d) == of-$user ]]
@@ -157,8 +157,7 @@ scripts/strimzi-secrets.sh eerf default
 [[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
 }
 
-// changes replace placeholders of the documentation, and commands that would wait for something
-// that does not exist.
+// changes replaces placeholders of the documentation, and commands that would wait for missing objects.
 var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete -k", "kubectl delete --wait=false -k",
 	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
 
@@ -167,7 +166,7 @@ var (
 	inlined     = regexp.MustCompile("`(kubectl (?:-n eerf )?(?:create|annotate) [^`]*)`")
 )
 
-// documentedCommands are the commands of k8s/README.md, in order.
+// documentedCommands returns the commands of k8s/README.md, in order.
 func documentedCommands(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -190,8 +189,8 @@ func documentedCommands(t *testing.T) []string {
 	return all
 }
 
-// TestAPIServerHearsTheDocumentedCommands follows the documentation from the first apply to the last deletion.
-func TestAPIServerHearsTheDocumentedCommands(t *testing.T) {
+// TestAPIServerAcceptsDocumentedCommands follows the documentation from the first apply to the last deletion.
+func TestAPIServerAcceptsDocumentedCommands(t *testing.T) {
 	a := newAPIServer(t)
 	a.edit("k8s/overlays/production/kustomization.yaml", "name: eerf}", "name: eerf, newName: registry.example.com/eerf, newTag: v0.1.0}")
 	a.must("kubectl create namespace eerf --dry-run=client -o yaml >/dev/null")
@@ -229,9 +228,9 @@ func neededBy(command string) string {
 	return ""
 }
 
-// TestAPIServerTakesEveryOverlay applies the overlays. The server refuses what it does not know, and warns of pods that are not
-// restricted.
-func TestAPIServerTakesEveryOverlay(t *testing.T) {
+// TestAPIServerAcceptsEveryOverlay applies the overlays. The server refuses unknown fields, and warns of pods that are
+// not restricted.
+func TestAPIServerAcceptsEveryOverlay(t *testing.T) {
 	a := newAPIServer(t)
 	a.must("kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -")
 	a.edit("k8s/overlays/dev/kustomization.yaml", "namespace: eerf-dev", "namespace: eerf-taken") // the other namespace exists already
@@ -240,7 +239,7 @@ func TestAPIServerTakesEveryOverlay(t *testing.T) {
 		t.Logf("%s: %d objects", folder, strings.Count(out, "serverside-applied"))
 		again := a.must("kubectl apply -k k8s/" + folder + " --server-side --validate=strict")
 		if strings.Count(again, "serverside-applied") != strings.Count(out, "serverside-applied") {
-			t.Errorf("%s is another when it is applied again:\n%s", folder, again)
+			t.Errorf("%s changes when it is applied again:\n%s", folder, again)
 		}
 	}
 }

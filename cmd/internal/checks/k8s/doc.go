@@ -7,6 +7,6 @@
 // Strimzi, which publishes none, are in testdata. With a real API server (scripts/apiserver.sh) the rendered manifests
 // are also applied, and the documented commands are run.
 //
-// cmd/internal/checks is a module of its own, so that the programs do not depend on what it needs. Programs that it runs
-// are built from the module around it.
+// cmd/internal/checks is its own module, so that the programs do not depend on its requirements. The programs that it
+// runs are built from the surrounding module.
 package k8s

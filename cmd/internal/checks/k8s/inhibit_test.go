@@ -25,16 +25,16 @@ func matchers(t *testing.T, texts []string) []matcher {
 	for _, text := range texts {
 		parts := plainMatcher.FindStringSubmatch(text)
 		if parts == nil {
-			t.Fatalf("%q is no matcher that this test understands", text)
+			t.Fatalf("%q is not a matcher that this test understands", text)
 		}
 		all = append(all, matcher{Name: parts[1], MatchType: parts[2], Value: parts[3]})
 	}
 	return all
 }
 
-// TestAlertmanagerConfigIsTheInhibitions compares the operator's resource with the file of rules
-// that it was written from.
-func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
+// TestAlertmanagerConfigMatchesInhibitions compares the operator's resource with the file of rules from
+// which it was written.
+func TestAlertmanagerConfigMatchesInhibitions(t *testing.T) {
 	var plain struct {
 		Rules []struct {
 			Source []string `json:"source_matchers"`
@@ -63,7 +63,7 @@ func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 	}
 	want := "# The rules of inhibit.yaml, for the Prometheus operator, which applies them only to alerts of this " +
 		"namespace. Written from that\n" +
-		"# file, in cmd/internal/checks/k8s: go test -run TestAlertmanagerConfigIsTheInhibitions -update\n" +
+		"# file, in cmd/internal/checks/k8s: go test -run TestAlertmanagerConfigMatchesInhibitions -update\n" +
 		strings.ReplaceAll(string(text), "matchType: =\n", "matchType: '='\n") // some parsers read a bare one differently
 	name := filepath.Join(manifestsPath, "monitoring", "alertmanagerconfig.yaml")
 	if *update {
@@ -72,6 +72,6 @@ func TestAlertmanagerConfigIsTheInhibitions(t *testing.T) {
 		}
 	}
 	if have := readFile(t, "k8s/monitoring/alertmanagerconfig.yaml"); have != want {
-		t.Errorf("%s is not what inhibit.yaml says: run this test with -update", name)
+		t.Errorf("%s differs from inhibit.yaml; run this test with -update", name)
 	}
 }

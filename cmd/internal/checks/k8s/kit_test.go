@@ -23,14 +23,13 @@ const (
 type overlay struct {
 	name      string
 	manifests []*Manifest
-	objects   []runtime.Object // those manifests with a type in the API of Kubernetes itself
+	objects   []runtime.Object // manifests with a type in the API of Kubernetes itself
 }
 
-// example is an overlay over k8s/production. The one in overlays/production has no image; it is meant to be
-// copied.
+// example is an overlay over k8s/production. The one in overlays/production has no image; it is a template to copy.
 const example = "examples/churn"
 
-// overlays renders what users apply: the overlay for a laptop, the example, and the example with the plain
+// overlays renders the folders that users apply: the overlay for a laptop, the example, and the example with the plain
 // autoscaler.
 func overlays(t *testing.T) []*overlay {
 	t.Helper()
@@ -114,7 +113,7 @@ func (o *overlay) ofKind(kind string) []*Manifest {
 type workload struct {
 	kind     string
 	name     string
-	service  bool // runs until it is told to stop
+	service  bool // runs until it is stopped
 	selector *metav1.LabelSelector
 	replicas *int32
 	pod      corev1.PodTemplateSpec

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestWithoutImageNothingIsRendered renders the overlay to copy, unchanged.
-func TestWithoutImageNothingIsRendered(t *testing.T) {
+// TestOverlayWithoutImageFails renders the overlay to copy, unchanged.
+func TestOverlayWithoutImageFails(t *testing.T) {
 	_, err := Render(copyFiles(t), "/overlays/production")
 	if err == nil || !strings.Contains(err.Error(),
 		"no image is set, and none is published, so put one with the name eerf under images") {
@@ -20,9 +20,9 @@ func TestWithoutImageNothingIsRendered(t *testing.T) {
 	}
 }
 
-// TestNoNameOfTheTemplateIsLeft looks for placeholders of the manifests that the settings of an
-// overlay should replace.
-func TestNoNameOfTheTemplateIsLeft(t *testing.T) {
+// TestNoTemplateNameRemains looks for placeholders of the manifests that the settings of an overlay should
+// replace.
+func TestNoTemplateNameRemains(t *testing.T) {
 	o := render(t, copyFiles(t), example)
 	if o.configuration(t, "eerf-selector").Pipeline.Name == "default" {
 		t.Fatal("the example has the name of the template")
@@ -40,8 +40,8 @@ func TestNoNameOfTheTemplateIsLeft(t *testing.T) {
 	}
 }
 
-// TestPartitionsAreSetOnce sets them in the overlay.
-func TestPartitionsAreSetOnce(t *testing.T) {
+// TestPartitionCountReachesAllObjects sets the number of partitions in the overlay.
+func TestPartitionCountReachesAllObjects(t *testing.T) {
 	for _, autoscaler := range []string{"keda # or", "hpa # or"} {
 		files := copyFiles(t)
 		for _, change := range [][3]string{
@@ -83,7 +83,7 @@ func TestComponentsCanBeLeftOut(t *testing.T) {
 	for _, component := range []string{"components/strimzi", "components/keda", "monitoring"} {
 		o := changed(t, "without "+component, "/production/kustomization.yaml", "  - ../"+component, "  # - ../"+component)
 		if component == "components/strimzi" && len(o.ofKind("KafkaTopic"))+len(o.ofKind("KafkaUser")) > 0 {
-			t.Errorf("%s: there are topics and users", o.name)
+			t.Errorf("%s has topics and users", o.name)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestDocumentedPatchesRender(t *testing.T) {
 		for mark, effect := range effects {
 			if strings.Contains(patches, mark) {
 				if !effect(o) {
-					t.Errorf("no effect have\n%s", patches)
+					t.Errorf("these patches have no effect\n%s", patches)
 				}
 				delete(effects, mark)
 			}
@@ -114,8 +114,8 @@ func TestDocumentedPatchesRender(t *testing.T) {
 	}
 }
 
-// TestEventsOfOthers renders for existing events with a name of their own.
-func TestEventsOfOthers(t *testing.T) {
+// TestForeignEventsTopic renders for an existing events topic with its own name.
+func TestForeignEventsTopic(t *testing.T) {
 	files := copyFiles(t)
 	rights := usersRights(t, render(t, files, example))
 	for i := range rights {

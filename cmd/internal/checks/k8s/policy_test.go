@@ -43,8 +43,8 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// TestPodsGetNoMoreThanTheyNeed checks more than "restricted" requires.
-func TestPodsGetNoMoreThanTheyNeed(t *testing.T) {
+// TestPodsHaveLeastPrivilege checks more than "restricted" requires.
+func TestPodsHaveLeastPrivilege(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		accounts := map[string]*corev1.ServiceAccount{}
 		for _, account := range all[*corev1.ServiceAccount](o) {
@@ -90,9 +90,9 @@ func checker(t *testing.T, w *workload) func(ok bool, what string) {
 // refused reports whether a setting is present and false: the default in Kubernetes is true.
 func refused(setting *bool) bool { return setting != nil && !*setting }
 
-// TestSelectorsSelect compares selectors with what they should select. Those of workloads cannot be
+// TestSelectorsMatchTheirPods compares selectors with the pods that they should select. Selectors of workloads cannot be
 // changed later, so their labels are written down here.
-func TestSelectorsSelect(t *testing.T) {
+func TestSelectorsMatchTheirPods(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
 			if w.selector == nil {
@@ -157,8 +157,8 @@ func (o *overlay) selected(t *testing.T, selector *metav1.LabelSelector) []*work
 	return found
 }
 
-// TestProbesReachThePort compares probes with the port that the process listens on.
-func TestProbesReachThePort(t *testing.T) {
+// TestProbesUseListeningPort compares probes with the port that the process listens on.
+func TestProbesUseListeningPort(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
 			c := &w.pod.Spec.Containers[0]
@@ -188,7 +188,7 @@ func TestProbesReachThePort(t *testing.T) {
 	})
 }
 
-// TestNetworkIsClosed checks that pods can reach, and be reached from, only what a policy names,
+// TestNetworkIsClosed checks that pods can reach, and be reached from, only the peers that a policy names,
 // including the brokers.
 func TestNetworkIsClosed(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {

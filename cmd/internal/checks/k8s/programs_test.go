@@ -86,7 +86,7 @@ func (o *overlay) environment(t *testing.T, c *corev1.Container) []string {
 			from.ResourceFieldRef.ContainerName == c.Name:
 			value = strconv.FormatInt(c.Resources.Limits.Memory().Value(), 10)
 		default:
-			t.Fatalf("variable %s: this test does not know where its value comes from", e.Name)
+			t.Fatalf("variable %s: this test does not know the source of its value", e.Name)
 		}
 		all = append(all, e.Name+"="+value)
 	}
@@ -101,11 +101,11 @@ func (o *overlay) setting(t *testing.T, name, key string) string {
 			return value
 		}
 	}
-	t.Fatalf("there is no %s in a ConfigMap %s", key, name)
+	t.Fatalf("ConfigMap entry not found: %s in %s", key, name)
 	return ""
 }
 
-// configFile writes what is mounted at configPath to a file.
+// configFile writes the file mounted at configPath to a file.
 func (o *overlay) configFile(t *testing.T, w *workload, c *corev1.Container) string {
 	t.Helper()
 	for _, mount := range c.VolumeMounts {
@@ -128,7 +128,7 @@ func (o *overlay) configFile(t *testing.T, w *workload, c *corev1.Container) str
 	return ""
 }
 
-// configuration has the settings that the tests check.
+// configuration holds the settings that the tests check.
 type configuration struct {
 	Kafka struct {
 		Brokers      []string `json:"brokers"`
@@ -169,8 +169,7 @@ type configuration struct {
 	} `json:"shutdown"`
 }
 
-// configuration returns the settings in force in a workload's container, as the program itself
-// prints them.
+// configuration returns the effective settings of a workload's container, as the program itself prints them.
 func (o *overlay) configuration(t *testing.T, name string) *configuration {
 	t.Helper()
 	for _, w := range o.workloads() {
@@ -188,7 +187,7 @@ func (o *overlay) configuration(t *testing.T, name string) *configuration {
 		}
 		return &printed
 	}
-	t.Fatalf("there is no %s", name)
+	t.Fatalf("%s not found", name)
 	return nil
 }
 
@@ -204,7 +203,7 @@ func duration(t *testing.T, text string) time.Duration {
 // serves reports whether a container answers requests about rows, and runs no stage.
 func serves(c *corev1.Container) bool { return c.Args[0] == "serve" }
 
-// stagesOf are the stages that a container runs.
+// stagesOf returns the stages that a container runs.
 func stagesOf(t *testing.T, c *corev1.Container) []string {
 	t.Helper()
 	if path.Base(c.Command[0]) == "trainer" {
@@ -220,9 +219,8 @@ func stagesOf(t *testing.T, c *corev1.Container) []string {
 	return strings.Split(c.Args[at+1], ",")
 }
 
-// TestConfigurationHasNoFaults asks the program itself, with each container's environment, stages
-// and memory. An unknown key or variable is a fault, and so is memory that would not suffice at
-// worst.
+// TestConfigurationHasNoFaults asks the program itself, with each container's environment, stages and
+// memory. An unknown key or variable is a fault, and so is a worst-case memory need beyond the limit.
 func TestConfigurationHasNoFaults(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -265,17 +263,16 @@ func TestEveryStageRuns(t *testing.T) {
 		}
 		slices.Sort(running)
 		if !slices.Equal(running, want) {
-			t.Errorf("the services run the stages %v, there are %v", running, want)
+			t.Errorf("the services run the stages %v, want %v", running, want)
 		}
 	})
 }
 
-// TestProgramsTakeTheArguments runs each container's command without the configuration file: it
-// must get as far as reading that. Unknown commands, flags and stages fail earlier, with exit code
-// 2.
-func TestProgramsTakeTheArguments(t *testing.T) {
+// TestProgramsAcceptContainerArguments runs each container's command without the configuration file: it
+// must get as far as reading that. Unknown commands, flags and stages fail earlier, with exit code 2.
+func TestProgramsAcceptContainerArguments(t *testing.T) {
 	if _, err := os.Stat(configPath); err == nil {
-		t.Skipf("%s exists on this machine: the program would run", configPath)
+		t.Skipf("%s exists on this machine, so the program would run", configPath)
 	}
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -295,19 +292,19 @@ func TestProgramsTakeTheArguments(t *testing.T) {
 	})
 }
 
-// TestRetrainingIsSuspendedAndEndsInTime checks that the job does not train beside the service that
-// does, and that it is not ended before it would say that its time was not enough.
+// TestRetrainingIsSuspendedAndEndsInTime checks that the job does not train next to the trainer service,
+// and is not killed before its own timeout.
 func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, job := range all[*batchv1.CronJob](o) {
 			if job.Spec.Suspend == nil || !*job.Spec.Suspend {
-				t.Errorf("%s trains beside the streaming trainer", job.Name)
+				t.Errorf("%s trains next to the streaming trainer", job.Name)
 			}
 			args := job.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args
 			patience := duration(t, args[slices.Index(args, "--timeout")+1])
 			limit := time.Duration(*job.Spec.JobTemplate.Spec.ActiveDeadlineSeconds) * time.Second
 			if patience >= limit {
-				t.Errorf("%s is ended after %v, before it would say that %v were not enough", job.Name, limit, patience)
+				t.Errorf("%s is killed after %v, before its own timeout of %v", job.Name, limit, patience)
 			}
 		}
 	})
@@ -317,8 +314,8 @@ func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
 // docs/operations.md.
 const shutdownSlack = 12 * time.Second
 
-// TestPodsMayFinish compares a pod's grace period with how long its process may take.
-func TestPodsMayFinish(t *testing.T) {
+// TestGracePeriodsCoverShutdown compares a pod's grace period with the time that its process may take to stop.
+func TestGracePeriodsCoverShutdown(t *testing.T) {
 	const margin = 5 * time.Second
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -334,8 +331,8 @@ func TestPodsMayFinish(t *testing.T) {
 	})
 }
 
-// TestMountedFilesAreThere checks that files named in the configuration are on a volume.
-func TestMountedFilesAreThere(t *testing.T) {
+// TestConfiguredFilesAreMounted checks that files named in the configuration are on a volume.
+func TestConfiguredFilesAreMounted(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
 			if !w.ours() {
@@ -352,7 +349,7 @@ func TestMountedFilesAreThere(t *testing.T) {
 	})
 }
 
-// mountedSecrets are the paths of keys of Secrets that are mounted individually.
+// mountedSecrets returns the paths of keys of Secrets that are mounted individually.
 func mountedSecrets(w *workload) []string {
 	var paths []string
 	for _, mount := range w.pod.Spec.Containers[0].VolumeMounts {
@@ -378,7 +375,7 @@ func (c *configuration) listenPort(t *testing.T) int32 {
 	t.Helper()
 	host, port, err := net.SplitHostPort(c.Admin.Listen)
 	if err != nil || host != "" {
-		t.Fatalf("admin.listen %q: probes come from outside of the pod", c.Admin.Listen)
+		t.Fatalf("admin.listen %q: probes come from outside the pod", c.Admin.Listen)
 	}
 	number, err := strconv.ParseInt(port, 10, 32)
 	if err != nil {

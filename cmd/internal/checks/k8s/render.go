@@ -68,7 +68,7 @@ func CopyFiles(folder string) (*Files, error) {
 	return &Files{memory}, nil
 }
 
-// Replace replaces a text in a file. The text must be there.
+// Replace replaces a text in a file. The text must exist.
 func (f *Files) Replace(name, old, replacement string) error {
 	text, err := f.FileSystem.ReadFile(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *Files) Replace(name, old, replacement string) error {
 	}
 	changed := strings.Replace(string(text), old, replacement, 1)
 	if changed == string(text) {
-		return fmt.Errorf("replace in %s: it has no %q", name, old)
+		return fmt.Errorf("replace in %s: %q not found", name, old)
 	}
 	return f.WriteFile(name, []byte(changed))
 }

@@ -10,15 +10,15 @@ import (
 
 var update = flag.Bool("update", false, "write k8s/monitoring/prometheusrule.yaml anew")
 
-// TestRulesAreTheAlerts compares the operator's resource with the file of rules that it was written from.
-func TestRulesAreTheAlerts(t *testing.T) {
+// TestPrometheusRuleMatchesAlerts compares the operator's resource with the file of rules from which it was written.
+func TestPrometheusRuleMatchesAlerts(t *testing.T) {
 	_, groups, found := strings.Cut(readFile(t, "k8s/monitoring/alerts.yaml"), "\ngroups:")
 	if !found {
 		t.Fatal("alerts.yaml has no groups")
 	}
 	var want strings.Builder
 	want.WriteString(`# The rules of alerts.yaml, for the Prometheus operator. Written from that file, in cmd/internal/checks/k8s:
-#   go test -run TestRulesAreTheAlerts -update
+#   go test -run TestPrometheusRuleMatchesAlerts -update
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
@@ -38,6 +38,6 @@ spec:
 		}
 	}
 	if have := readFile(t, "k8s/monitoring/prometheusrule.yaml"); have != want.String() {
-		t.Errorf("%s is not what alerts.yaml says: run this test with -update", name)
+		t.Errorf("%s differs from alerts.yaml; run this test with -update", name)
 	}
 }

@@ -47,9 +47,9 @@ func scalers(t *testing.T, o *overlay) []scaler {
 	return found
 }
 
-// TestAutoscalersStayWithinThePartitions checks that autoscalers stay within the partitions of
-// events, because more pods would be idle, and within the partitions for which the memory of a pod
-// was computed.
+// TestAutoscalersStayWithinThePartitions checks that autoscalers stay within the partitions of events,
+// because more pods would be idle, and within the partitions for which the memory of a pod was
+// computed.
 func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		scaled := map[string]bool{}
@@ -66,27 +66,27 @@ func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 				t.Errorf("%s is scaled from %d to %d, events has %d partitions", s.target, s.min, s.max, inForce.Topics.Partitions)
 			}
 			if counted := inForce.Memory.Partitions; counted > 0 && counted*s.min < inForce.Topics.Partitions {
-				t.Errorf("%s: %d pods would hold more than the %d partitions each that their memory is counted for", s.target,
+				t.Errorf("%s: %d pods would each own more than the %d partitions that their memory is computed for", s.target,
 					s.min, counted)
 			}
 		}
 		for _, w := range o.workloads() {
 			if scaled[w.name] != (w.replicas == nil) && w.ours() && w.service {
-				t.Errorf("%v: the number of replicas is for the autoscaler or for the manifest, not for both or none", w)
+				t.Errorf("%v: either the autoscaler or the manifest must set the number of replicas", w)
 			}
 		}
 		if strings.HasPrefix(o.name, example) &&
 			(!scaled["eerf-featurizer"] || !scaled["eerf-scoring"] || !scaled["eerf-server"]) {
-			t.Errorf("scaled are %v", scaled)
+			t.Errorf("autoscaled: %v", scaled)
 		}
 	})
 }
 
 var metricName = regexp.MustCompile(`\beerf_[a-z_]+`)
 
-// TestTriggersNameWhatThereIs compares the triggers with the configuration and with the programs'
+// TestTriggersNameExistingMetrics compares the triggers with the configuration and with the programs'
 // metrics.
-func TestTriggersNameWhatThereIs(t *testing.T) {
+func TestTriggersNameExistingMetrics(t *testing.T) {
 	served := readFile(t, "telemetry/testdata/metrics.txt")
 	o := render(t, copyFiles(t), example)
 	space := o.ofKind("Deployment")[0].GetNamespace()
@@ -106,10 +106,10 @@ func TestTriggersNameWhatThereIs(t *testing.T) {
 				}
 				if len(metrics) == 0 || strings.Count(query,
 					`{namespace="`+space+`",pipeline="`+inForce.Pipeline.Name+`"}`) != len(metrics) {
-					t.Errorf("%s: the query is not of the pipeline %s in %s: %s", s.target, inForce.Pipeline.Name, space, query)
+					t.Errorf("%s: the query does not select pipeline %s in %s: %s", s.target, inForce.Pipeline.Name, space, query)
 				}
 				if trigger["ignoreNullValues"] != "false" {
-					t.Errorf("%s: where Prometheus knows nothing, that passes for no work", s.target)
+					t.Errorf("%s: missing metrics would count as no work", s.target)
 				}
 				continue
 			}
@@ -118,7 +118,7 @@ func TestTriggersNameWhatThereIs(t *testing.T) {
 				"bootstrapServers": strings.Join(inForce.Kafka.Brokers, ","), "scaleToZeroOnInvalidOffset": "true"}
 			for key, value := range want {
 				if trigger[key] != value {
-					t.Errorf("%s: %s is %q, by the configuration %q", s.target, key, trigger[key], value)
+					t.Errorf("%s: %s is %q, the configuration says %q", s.target, key, trigger[key], value)
 				}
 			}
 		}

@@ -32,7 +32,7 @@ type kafkaUser struct {
 	} `json:"spec"`
 }
 
-// operations are those of Strimzi, by the column of the table of rights.
+// operations maps the columns of the table of rights to Strimzi's operations.
 var operations = map[string]string{
 	"read":             "Read",
 	"write":            "Write",
@@ -55,7 +55,7 @@ func (o *overlay) kafkaUsers(t *testing.T) (users []*kafkaUser) {
 	return users
 }
 
-// rights returns what a user may, as "topic name operation".
+// rights returns a user's rights, as "topic name operation".
 func (u *kafkaUser) rights() []string {
 	var all []string
 	for _, acl := range u.Spec.Authorization.ACLs {
@@ -124,8 +124,8 @@ func cells(line string) []string {
 	return parts
 }
 
-// TestUsersHaveTheRightsThatTheyNeed compares users with the table of rights, which other tests verify on Apache Kafka.
-func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
+// TestUserRightsMatchDocumentation compares users with the table of rights, which other tests verify on Apache Kafka.
+func TestUserRightsMatchDocumentation(t *testing.T) {
 	rows := map[string][]string{
 		"selector": {"calibrate", "select"}, "scoring": {"subsample"}, "featurizer": {"featurize"}, "trainer": {"train"},
 		"server":  {"featurizer serve"},
@@ -134,14 +134,14 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 	o := render(t, copyFiles(t), example)
 	pipeline := o.configuration(t, "eerf-selector").Pipeline.Name
 	topic, group := "topic "+pipeline+".", "group eerf-"+pipeline+"-"
-	// In addition to what the stages need: for the status page.
+	// Rights beyond those of the stages, for the status page.
 	more := map[string][]string{"selector": {topic + "models Read", topic + "dead-letters Read",
 		group + "featurize Describe"}}
 	want := map[string][]string{pipeline + ".keda": {group + "featurize Describe", topic + "events Describe"}}
 	for user, names := range rows {
 		rights := documented(t, pipeline, names...)
 		if len(rights) == 0 {
-			t.Fatalf("docs/operations.md has no rights of %v", names)
+			t.Fatalf("docs/operations.md lists no rights for %v", names)
 		}
 		want[pipeline+"."+user] = unite(rights, more[user])
 	}
@@ -153,6 +153,6 @@ func TestUsersHaveTheRightsThatTheyNeed(t *testing.T) {
 		delete(want, user.Name)
 	}
 	for user := range want {
-		t.Errorf("there is no user %s", user)
+		t.Errorf("user %s is missing", user)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// known has the groups of the Kubernetes API that the manifests use.
+// known holds the groups of the Kubernetes API that the manifests use.
 var known = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

@@ -25,7 +25,9 @@ func ParseMetrics(text string) (Metrics, error) {
 		if len(fields) < 2 {
 			return nil, fmt.Errorf("line %q: want name, type and labels", line)
 		}
-		name, kind, names := fields[0], fields[1], slices.Clone(target)
+		name := fields[0]
+		kind := fields[1]
+		names := slices.Clone(target)
 		if len(fields) > 2 {
 			names = append(names, strings.Split(fields[2], ",")...)
 		}

@@ -66,15 +66,15 @@ func alerts(t *testing.T) []rulefmt.Rule {
 	return rules
 }
 
-// besides are labels of metrics that alerts use and no process serves: those that Prometheus and
-// kube-state-metrics provide, and those that a rule records.
+// besides lists labels of metrics that alerts use and no process serves: those that Prometheus and
+// kube-state-metrics provide, and labels that a rule records.
 var besides = Metrics{
 	"up":                                  target,
 	"kube_deployment_spec_replicas":       {"namespace", "deployment"},
 	"eerf:stage_served_timestamp_seconds": {"namespace", "pipeline", "stage"},
 }
 
-func TestAlertsAskForWhatIsServed(t *testing.T) {
+func TestAlertsQueryServedMetrics(t *testing.T) {
 	metrics := served(t)
 	maps.Copy(metrics, besides)
 	for _, rule := range alerts(t) {
@@ -92,7 +92,7 @@ func TestAlertsAskForWhatIsServed(t *testing.T) {
 
 // Two namespaces may have pipelines of the same name, so aggregations and matches by pipeline must
 // include the namespace.
-func TestAlertsTellNamespacesApart(t *testing.T) {
+func TestAlertsSeparateNamespaces(t *testing.T) {
 	for _, rule := range alerts(t) {
 		expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
 		if err != nil {
@@ -109,7 +109,7 @@ func TestAlertsTellNamespacesApart(t *testing.T) {
 	}
 }
 
-func TestEveryAlertHasItsPartInTheRunbook(t *testing.T) {
+func TestEveryAlertHasRunbookSection(t *testing.T) {
 	var parts, named []string
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (Eerf\w+)$`).FindAllStringSubmatch(string(read(t, runbookPath)),
 		-1) {
@@ -124,11 +124,11 @@ func TestEveryAlertHasItsPartInTheRunbook(t *testing.T) {
 	slices.Sort(parts)
 	slices.Sort(named)
 	if !slices.Equal(parts, named) {
-		t.Errorf("%s has parts for %v, the alerts are %v", runbookPath, parts, named)
+		t.Errorf("%s has sections for %v, the alerts are %v", runbookPath, parts, named)
 	}
 }
 
-func TestDashboardAsksForWhatIsServed(t *testing.T) {
+func TestDashboardQueriesServedMetrics(t *testing.T) {
 	var dashboard any
 	if err := json.Unmarshal(read(t, dashboardPath), &dashboard); err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 			if expr, ok := n["expr"].(string); ok {
 				queries++
 				if !strings.Contains(expr, `namespace=~"$namespace", pipeline=~"$pipeline"`) {
-					t.Errorf("%s: of which namespace and pipeline?", expr)
+					t.Errorf("%s selects no namespace or pipeline", expr)
 				}
 				for _, fault := range metrics.Check(expr) {
 					t.Errorf("%s: %v", expr, fault)
@@ -173,28 +173,28 @@ func TestDashboardAsksForWhatIsServed(t *testing.T) {
 	}
 }
 
-// unshown are metrics that the dashboard leaves out.
+// unshown lists metrics that the dashboard leaves out.
 var unshown = map[string]bool{
 	"eerf_next_offset":                           true, // useful for one partition at a time
-	"eerf_broker_fetches_waiting":                true, // the share of kafka.fetch_memory in use is shown
+	"eerf_broker_fetches_waiting":                true, // the used share of kafka.fetch_memory is shown
 	"eerf_output_messages_total":                 true, // its bytes are shown
-	"eerf_broker_writers_total":                  true, // a log line says it
+	"eerf_broker_writers_total":                  true, // logged
 	"eerf_exploration_planned_timestamp_seconds": true, // used by an alert
-	"eerf_column_values_total":                   true, // alerts compare these, and the page has them by column
+	"eerf_column_values_total":                   true, // compared by alerts; the page shows them by column
 	"eerf_column_imputed_total":                  true,
 	"eerf_column_missing_ratio":                  true,
 	"eerf_unknown_field_rows_total":              true,
 }
 
-// example has series, in the language of Prometheus' own tests, for which an alert's expression
-// holds at the end of a day, and others for which it does not.
+// example holds series, in the language of Prometheus' own tests, for which an alert's expression is
+// true at the end of a day, and others for which it is not.
 type example struct {
 	Alert string     `yaml:"alert"`
 	Holds [][]string `yaml:"holds"`
 	Not   [][]string `yaml:"not"`
 }
 
-func TestAlertsHoldWhenTheyShould(t *testing.T) {
+func TestAlertExamplesAndCounterexamples(t *testing.T) {
 	var examples []example
 	if err := yaml.Unmarshal(read(t, "testdata/alerts.yaml"), &examples); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestAlertsHoldWhenTheyShould(t *testing.T) {
 	for _, rule := range alerts(t) {
 		e := tried[rule.Alert]
 		if len(e.Holds) == 0 || len(e.Not) == 0 {
-			t.Errorf("%s is not tried on series in which it holds and on others", rule.Alert)
+			t.Errorf("%s lacks examples or counterexamples", rule.Alert)
 		}
 		delete(tried, rule.Alert)
 		for i, series := range e.Holds {
@@ -223,7 +223,7 @@ func TestAlertsHoldWhenTheyShould(t *testing.T) {
 		}
 	}
 	for name := range tried {
-		t.Errorf("%s is no alert", name)
+		t.Errorf("%s is not an alert", name)
 	}
 }
 

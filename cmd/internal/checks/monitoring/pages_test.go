@@ -13,7 +13,8 @@ import (
 
 const inhibitPath = "../../../../k8s/monitoring/inhibit.yaml"
 
-// inhibition is a rule of Alertmanager: while a source alert fires, target alerts with the same values of equal are suppressed.
+// inhibition is a rule of Alertmanager: while a source alert fires, it suppresses target alerts with the same values of
+// the labels in equal.
 type inhibition struct {
 	Source []matcher `yaml:"source_matchers"`
 	Target []matcher `yaml:"target_matchers"`
@@ -95,8 +96,9 @@ func pages(t *testing.T, name string, until time.Duration) (sent, all map[string
 	return sent, all
 }
 
-// A broker that is down for three quarters of an hour, with all the consequences, pages once: within five minutes, with the cause.
-func TestABrokerThatIsAwayPagesOnce(t *testing.T) {
+// A broker outage of three quarters of an hour, with all its consequences, pages once, within five minutes, for the
+// cause.
+func TestUnavailableBrokerPagesOnce(t *testing.T) {
 	const away = 30 * time.Minute // after the start of the series
 	sent, all := pages(t, "a broker is away", 2*time.Hour)
 	const want = `{alertname="EerfBrokerAway", namespace="eerf", pipeline="default", severity="page"}`
@@ -104,12 +106,12 @@ func TestABrokerThatIsAwayPagesOnce(t *testing.T) {
 		t.Errorf("pages %v, want one within five minutes of %v", sent, away)
 	}
 	if len(all) < 7 { // five stages that are not joined, the lag
-		t.Errorf("only %v fire: is there anything to inhibit?", all)
+		t.Errorf("only %v fire, so inhibition is not tested", all)
 	}
 }
 
 // If a pipeline is no longer scraped, there is one page, not one for each stage.
-func TestAPipelineThatIsNotScrapedPagesOnce(t *testing.T) {
+func TestUnscrapedPipelinePagesOnce(t *testing.T) {
 	sent, all := pages(t, "scraping stops", 90*time.Minute)
 	const want = `{alertname="EerfNotScraped", namespace="eerf", severity="page"}`
 	if _, ok := sent[want]; !ok || len(sent) != 1 || len(all) != 3 {
@@ -118,7 +120,7 @@ func TestAPipelineThatIsNotScrapedPagesOnce(t *testing.T) {
 }
 
 // Inhibitions name only existing alerts.
-func TestInhibitionsNameAlerts(t *testing.T) {
+func TestInhibitionsNameExistingAlerts(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range alerts(t) {
 		names[rule.Alert] = true
@@ -127,7 +129,7 @@ func TestInhibitionsNameAlerts(t *testing.T) {
 	for _, list := range regexp.MustCompile(`Eerf(?:\((\w+(?:\|\w+)*)\)|(\w+))`).FindAllStringSubmatch(text, -1) {
 		for _, name := range regexp.MustCompile(`\w+`).FindAllString(list[1]+" "+list[2], -1) {
 			if !names["Eerf"+name] {
-				t.Errorf("%s names Eerf%s, which is no alert", inhibitPath, name)
+				t.Errorf("%s names Eerf%s, which is not an alert", inhibitPath, name)
 			}
 		}
 	}

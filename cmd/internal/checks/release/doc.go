@@ -1,3 +1,3 @@
-// Package release tests what is published: the programs are static, have nothing of a machine in them and report their stamp, the image
-// is built from what they need, and every place that names the version names the same one.
+// Package release tests the published artefacts: the programs are static, contain no paths of the build machine and
+// report their stamp, the image is built from the files that they need, and all places agree on the version.
 package release

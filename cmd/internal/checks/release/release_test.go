@@ -24,9 +24,9 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other
-// files, have nothing of the machine in them, so that the same commit gives the same bytes
-// anywhere, and report their stamp.
+// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other files,
+// contain nothing of the build machine, so that the same commit gives the same bytes anywhere, and
+// report their stamp.
 func TestProgramsAreStaticAndStamped(t *testing.T) {
 	out := t.TempDir()
 	command := exec.CommandContext(t.Context(), filepath.Join(rootPath, "scripts/build.sh"), out)
@@ -55,7 +55,7 @@ func TestProgramsAreStaticAndStamped(t *testing.T) {
 			}
 		}
 		if bytes.Contains(text, []byte(here)) || bytes.Contains(text, []byte(out)) {
-			t.Errorf("%s has paths of this machine in it", name)
+			t.Errorf("%s contains paths of this machine", name)
 		}
 		command := exec.CommandContext(t.Context(), program, "--version")
 		command.Env = []string{} // as in the image: not even PATH
@@ -76,17 +76,17 @@ func TestStampsAreChecked(t *testing.T) {
 	}
 }
 
-// TestImageRunsAsSomebody compares the user of the image with that of the manifests.
-func TestImageRunsAsSomebody(t *testing.T) {
+// TestImageRunsAsUnprivilegedUser compares the user of the image with that of the manifests.
+func TestImageRunsAsUnprivilegedUser(t *testing.T) {
 	user := regexp.MustCompile(`(?m)^USER ([1-9][0-9]*):[1-9][0-9]*$`).FindStringSubmatch(readFile(t, "Dockerfile"))
 	if user == nil || !strings.Contains(readFile(t, "k8s/base/patches/service.yaml"), "runAsUser: "+user[1]+"\n") {
-		t.Errorf("the image runs as %q, the manifests as another", user)
+		t.Errorf("the image runs as %q, the manifests as another user", user)
 	}
 }
 
-// TestContextHasEveryPackage looks for the folders of the programs' packages among those that
+// TestBuildContextHasEveryPackage looks for the folders of the programs' packages among those that
 // .dockerignore leaves.
-func TestContextHasEveryPackage(t *testing.T) {
+func TestBuildContextHasEveryPackage(t *testing.T) {
 	const module = "github.com/eerf-stream/eerf/"
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/featurizer", "./cmd/trainer")
 	command.Dir = rootPath
@@ -103,8 +103,8 @@ func TestContextHasEveryPackage(t *testing.T) {
 	}
 }
 
-// TestGoIsPinned compares the Go version of the image with that in go.mod, because another one
-// would give other bytes.
+// TestGoIsPinned compares the Go version of the image with go.mod, because another version would give
+// other bytes.
 func TestGoIsPinned(t *testing.T) {
 	image := regexp.MustCompile(`(?m)^ARG GO_VERSION=1\.([0-9]+)\.[0-9]+$`).FindStringSubmatch(readFile(t, "Dockerfile"))
 	wanted := regexp.MustCompile(`(?m)^go 1\.([0-9]+)`).FindStringSubmatch(readFile(t, "go.mod"))
