@@ -10,15 +10,19 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// TestResultIsOfTheMessageAlone permutes, cuts and joins the messages of every format, among others that are refused or
-// have other columns: each row is read as it is by a decoder that has read nothing else.
-func TestResultIsOfTheMessageAlone(t *testing.T) {
+// TestResultDependsOnlyOnTheMessage permutes, cuts and joins the messages of every format, mixed
+// with messages that are refused or have other columns: each row is read as by a fresh decoder.
+func TestResultDependsOnlyOnTheMessage(t *testing.T) {
 	const count = 60
 	rec := sampleRecord(t, count)
 	defer rec.Release()
 	enc := &encoder.Encoder{Columns: []encoder.Column{
 		{Name: "amount", Kind: encoder.Numeric, Width: 1}, {Name: "country", Kind: encoder.Category, Width: 1},
-		{Name: "member", Kind: encoder.Bool, Width: 1}, {Name: "v", Kind: encoder.Vector, Width: 3}, {Name: "gone", Kind: encoder.Time, Width: 1},
+		{
+			Name:  "member",
+			Kind:  encoder.Bool,
+			Width: 1,
+		}, {Name: "v", Kind: encoder.Vector, Width: 3}, {Name: "gone", Kind: encoder.Time, Width: 1},
 	}}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range All()[1:] {

@@ -45,8 +45,8 @@ func (m *maker) array(c *column, typ arrow.DataType) (arrow.Array, error) {
 	panic("formats: no array of " + typ.String())
 }
 
-// validity is the bitmap of the rows for which use is true; nil if that is all of them, except in a slot, whose arrays
-// always have one.
+// validity returns the bitmap of the rows for which use is true, or nil if use holds for all rows.
+// Arrays of a slot always have a bitmap.
 func (m *maker) validity(c *column, use func(cell) bool) (bitmap []byte, nulls int, err error) {
 	valid := 0
 	for _, one := range c.cells {
@@ -81,7 +81,7 @@ func take[T any](m *maker, which buffer, n int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m.slot.room(which, int(size))))), n), nil
 }
 
-// build returns an array of these buffers, or the existing array if it has them already.
+// build returns an array of these buffers; it returns the existing array if that already has them.
 func (m *maker) build(typ arrow.DataType, nulls int, child arrow.Array, buffers ...[]byte) arrow.Array {
 	if m.slot == nil {
 		return build(typ, m.rows, nulls, child, buffers...)
@@ -132,7 +132,7 @@ func (m *maker) bools(c *column) (arrow.Array, error) {
 
 func isNumber(one cell) bool { return one.kind == cellWhole || one.kind == cellFloat }
 
-// numbersOf makes numbers, dates and times: everything of a fixed width that is made from a number.
+// numbersOf makes all fixed-width arrays of numeric cells: numbers, dates and times.
 func (m *maker) numbersOf(c *column, typ arrow.FixedWidthDataType) (arrow.Array, error) {
 	bitmap, nulls, err := m.validity(c, isNumber)
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *maker) numbersOf(c *column, typ arrow.FixedWidthDataType) (arrow.Array,
 	return m.build(typ, nulls, nil, bitmap, values), nil
 }
 
-// convert makes the values of a column's numbers.
+// convert writes the values of a column's numeric cells.
 func convert[T any](m *maker, c *column, of func(cell) T) ([]byte, error) {
 	values, err := take[T](m, bufferValues, m.rows)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c cell) float() float64 {
 	return math.Float64frombits(c.bits)
 }
 
-// texts makes strings; numbers and booleans among them are formatted as Go does.
+// texts makes strings; numbers and booleans are formatted as in Go.
 func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 	isText := func(one cell) bool { return one.kind == cellText || one.kind == cellBool || isNumber(one) }
 	bitmap, nulls, err := m.validity(c, isText)
@@ -246,7 +246,7 @@ func (m *maker) appendText(dst []byte, one cell) []byte {
 	return dst
 }
 
-// lists makes lists of one length; others become null.
+// lists makes lists of one length; lists of other lengths become null.
 func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, error) {
 	width := int(typ.Len())
 	fits := func(one cell) bool {
@@ -283,10 +283,11 @@ func (m *maker) lists(c *column, typ *arrow.FixedSizeListType) (arrow.Array, err
 	return m.build(typ, nulls, child, bitmap), nil
 }
 
-// nullNumber stands for null among the numbers of lists: a NaN that arithmetic does not give.
+// nullNumber represents null among the numbers of lists: a NaN that arithmetic never produces.
 const nullNumber = 0x7ff86e756c6c2121
 
-// missing is the bitmap of the numbers that are not null; nil if that is all of them, except in a slot.
+// missing returns the bitmap of the non-null numbers, or nil if no number is null. Arrays of a slot
+// always have a bitmap.
 func (m *maker) missing(values []float64) (bitmap []byte, nulls int, err error) {
 	isNull := func(v float64) bool { return math.Float64bits(v) == nullNumber }
 	if m.slot == nil && !slices.ContainsFunc(values, isNull) {
@@ -305,7 +306,7 @@ func (m *maker) missing(values []float64) (bitmap []byte, nulls int, err error) 
 	return bitmap, nulls, nil
 }
 
-// decimals makes decimals of the 16 bytes that their cells name.
+// decimals makes decimals from the 16 bytes that each cell refers to.
 func (m *maker) decimals(c *column, typ *arrow.Decimal128Type) (arrow.Array, error) {
 	isText := func(one cell) bool { return one.kind == cellText }
 	bitmap, nulls, err := m.validity(c, isText)

@@ -11,17 +11,28 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// avroMembers are the members of a schema's objects that a plan needs. Defaults are not: the library fills those of nested
-// records, and a small schema has exponentially many. Nor are texts for people.
+// avroMembers are the members of a schema's objects that a plan needs. Defaults are dropped,
+// because the library expands the defaults of nested records, and a small schema can have
+// exponentially many. Documentation is dropped too.
 var avroMembers = map[string]bool{
-	"type": true, "name": true, "namespace": true, "fields": true, "items": true, "values": true, "symbols": true, "size": true,
-	"aliases": true, "logicalType": true, "precision": true, "scale": true,
+	"type":        true,
+	"name":        true,
+	"namespace":   true,
+	"fields":      true,
+	"items":       true,
+	"values":      true,
+	"symbols":     true,
+	"size":        true,
+	"aliases":     true,
+	"logicalType": true,
+	"precision":   true,
+	"scale":       true,
 }
 
 // maxAvroDepth bounds the nesting of the text: a record takes three levels, a union one.
 const maxAvroDepth = 8 * MaxDepth
 
-// bareAvro returns the text of a schema with nothing but these members, within bounds on nesting and names.
+// bareAvro returns the text of a schema reduced to avroMembers. It bounds nesting and names.
 func bareAvro(text string, s *effort) (string, error) {
 	in := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true))
 	var buffer bytes.Buffer

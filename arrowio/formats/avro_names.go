@@ -8,15 +8,19 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// avroNames are the types that a schema, and those that it refers to, define.
+// avroNames holds the types defined by a schema and its references.
 type avroNames struct {
 	named map[string]*avro.SchemaNode // definitions by full name
-	short map[string]*avro.SchemaNode // by the name without namespace, as used within one; nil = there are several
+	short map[string]*avro.SchemaNode // by the name without namespace; nil = ambiguous
 	full  map[*avro.SchemaNode]string // full names of definitions
 }
 
 func newAvroNames() avroNames {
-	return avroNames{make(map[string]*avro.SchemaNode), make(map[string]*avro.SchemaNode), make(map[*avro.SchemaNode]string)}
+	return avroNames{
+		make(map[string]*avro.SchemaNode),
+		make(map[string]*avro.SchemaNode),
+		make(map[*avro.SchemaNode]string),
+	}
 }
 
 // name records the types that a schema defines.
@@ -27,7 +31,13 @@ func (a *avroNames) name(n *avro.SchemaNode) error {
 	if n.Name != "" {
 		full := a.fullOf(n)
 		if len(full) > maxName {
-			return arrowio.Wrap(ErrBadSchema, "type %s has a name of %d bytes, at most %d", arrowio.Quote(full), len(full), maxName)
+			return arrowio.Wrap(
+				ErrBadSchema,
+				"type %s has a name of %d bytes, at most %d",
+				arrowio.Quote(full),
+				len(full),
+				maxName,
+			)
 		}
 		if a.named[full] != nil {
 			return nil
@@ -56,7 +66,7 @@ func (a *avroNames) name(n *avro.SchemaNode) error {
 	return a.name(n.Values)
 }
 
-// fullOf is fullName, computed once: long names of records that are named often add up.
+// fullOf caches fullName, because the cost of long names adds up when records are referenced often.
 func (a *avroNames) fullOf(n *avro.SchemaNode) string {
 	full, ok := a.full[n]
 	if !ok {

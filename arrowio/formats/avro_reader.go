@@ -13,13 +13,13 @@ import (
 type avroReader struct {
 	table *table
 	rest  []byte
-	steps int64 // items that may still be read: those without bytes cost time too
+	steps int64 // items that may still be read; items without bytes cost time too
 
 	planner planner
 }
 
-// ErrAvro says that bytes do not follow their Avro schema.
-var ErrAvro = errors.New("not Avro of its schema")
+// ErrAvro reports bytes that do not match their Avro schema.
+var ErrAvro = errors.New("message does not match its Avro schema")
 
 var avroFormat = format{
 	name: Avro, fault: ErrAvro, registered: "AVRO",
@@ -28,16 +28,18 @@ var avroFormat = format{
 		return err
 	},
 	reader: func(o *Options, w *wanted) messageReader {
-		return &avroReader{planner: newPlanner(Avro, o, w, func(s *Schema, _ string, w *wanted, maxColumns int) (plan, error) {
-			return compileAvro(s, w, maxColumns)
-		})}
+		return &avroReader{
+			planner: newPlanner(Avro, o, w, func(s *Schema, _ string, w *wanted, maxColumns int) (plan, error) {
+				return compileAvro(s, w, maxColumns)
+			}),
+		}
 	},
 }
 
 // extraSteps is how many items a message may have beyond one for each of its bytes.
 const extraSteps = 1 << 20
 
-// read reads the rows of a message, which is a single value.
+// read reads the rows of a message. The message is a single value.
 func (r *avroReader) read(t *table, m message) error {
 	schema, err := r.planner.schemaOf(m)
 	if err != nil {
@@ -83,7 +85,7 @@ func (r *avroReader) put(column int, kind cellKind, bits uint64) error {
 
 // value reads a value.
 func (r *avroReader) value(n *avroNode, depth int) error {
-	if depth > 4*MaxDepth { // unions and records each take one
+	if depth > 4*MaxDepth { // unions and records take one level each
 		return tooLarge("values nested more than %d deep", 4*MaxDepth)
 	}
 	if n.empty {
@@ -136,7 +138,7 @@ func (r *avroReader) boolean(n *avroNode) error {
 		return err
 	}
 	if b[0] > 1 {
-		return arrowio.Wrap(ErrAvro, "a boolean of %d", b[0])
+		return arrowio.Wrap(ErrAvro, "boolean with value %d", b[0])
 	}
 	return r.put(n.column, cellBool, uint64(b[0]))
 }
@@ -144,7 +146,7 @@ func (r *avroReader) boolean(n *avroNode) error {
 // take returns the next n bytes.
 func (r *avroReader) take(n int64) ([]byte, error) {
 	if n < 0 || n > int64(len(r.rest)) {
-		return nil, arrowio.Wrap(ErrAvro, "%d bytes wanted, %d left", n, len(r.rest))
+		return nil, arrowio.Wrap(ErrAvro, "need %d bytes, have %d", n, len(r.rest))
 	}
 	b := r.rest[:n]
 	r.rest = r.rest[n:]
@@ -155,7 +157,7 @@ func (r *avroReader) take(n int64) ([]byte, error) {
 func (r *avroReader) long() (int64, error) {
 	v, n := binary.Varint(r.rest)
 	if n <= 0 {
-		return 0, arrowio.Wrap(ErrAvro, "a number that does not end")
+		return 0, arrowio.Wrap(ErrAvro, "truncated number")
 	}
 	r.rest = r.rest[n:]
 	return v, nil
@@ -178,7 +180,7 @@ func (r *avroReader) number(kind avroKind) (cell, error) {
 	}
 	v, err := r.long()
 	if err == nil && kind == avroInt && int64(int32(v)) != v {
-		err = arrowio.Wrap(ErrAvro, "an int of %d", v)
+		err = arrowio.Wrap(ErrAvro, "int with value %d", v)
 	}
 	return cell{cellWhole, uint64(v)}, err
 }
@@ -189,7 +191,7 @@ func (r *avroReader) branch(n *avroNode) (*avroNode, error) {
 		return nil, err
 	}
 	if i < 0 || i >= int64(len(n.parts)) {
-		return nil, arrowio.Wrap(ErrAvro, "branch %d of a union of %d", i, len(n.parts))
+		return nil, arrowio.Wrap(ErrAvro, "branch %d of a union with %d branches", i, len(n.parts))
 	}
 	return n.parts[i], nil
 }
@@ -200,7 +202,7 @@ func (r *avroReader) enum(n *avroNode) error {
 		return err
 	}
 	if i < 0 || i >= int64(len(n.symbols)) {
-		return arrowio.Wrap(ErrAvro, "symbol %d of %d", i, len(n.symbols))
+		return arrowio.Wrap(ErrAvro, "symbol %d of an enum with %d symbols", i, len(n.symbols))
 	}
 	if n.column == noColumn {
 		return nil
@@ -226,12 +228,12 @@ func (r *avroReader) bytes(n *avroNode) error {
 		return err
 	}
 	if n.utf8 && !utf8.Valid(b) {
-		return arrowio.Wrap(ErrAvro, "a string that is not UTF-8")
+		return arrowio.Wrap(ErrAvro, "string is not UTF-8")
 	}
 	if n.decimal {
 		var wide [16]byte
 		if !widen(&wide, b) {
-			return arrowio.Wrap(ErrAvro, "a decimal of %d bytes", len(b))
+			return arrowio.Wrap(ErrAvro, "decimal of %d bytes", len(b))
 		}
 		b = wide[:]
 	}
@@ -278,11 +280,11 @@ func (r *avroReader) items(one func() error) error {
 				return err
 			}
 			if n = -n; n < 0 {
-				return arrowio.Wrap(ErrAvro, "a block of %d items", n)
+				return arrowio.Wrap(ErrAvro, "block of %d items", n)
 			}
 		}
 		if r.steps -= n; r.steps < 0 || n > int64(len(r.rest))+extraSteps {
-			return tooLarge("a block of %d items in %d bytes", n, len(r.rest))
+			return tooLarge("block of %d items in %d bytes", n, len(r.rest))
 		}
 		for range n {
 			if err := one(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// avroKind is how a value is written.
+// avroKind is the encoding of a value.
 type avroKind uint8
 
 const (
@@ -41,25 +41,25 @@ const noColumn = -1
 // avroNode is one step in reading a message.
 type avroNode struct {
 	kind    avroKind
-	column  int // of a value, a list or an enum; noColumn = skipped
+	column  int // index of the column; noColumn = skipped
 	utf8    bool
 	decimal bool
-	empty   bool     // its values have no bytes and no columns
-	numbers bool     // of an array: its items are numbers, and a column takes them
-	size    int      // of fixed
-	symbols []string // of an enum
+	empty   bool     // values have neither bytes nor columns
+	numbers bool     // for arrays: the items are numbers and fill a column
+	size    int      // bytes of a fixed
+	symbols []string // symbols of an enum
 	parts   []*avroNode
 }
 
 // avroColumn is a leaf of a schema.
 type avroColumn struct {
-	paths []string // its name, and its names by aliases
+	paths []string // the name, then the names by aliases
 	typ   arrow.DataType
 }
 
-// avroPlan is what a schema is compiled to.
+// avroPlan is a compiled schema.
 type avroPlan struct {
-	root    *avroNode // a record, or an array of them
+	root    *avroNode // a record, or an array of records
 	columns []planned
 	held    int64
 }
@@ -71,29 +71,34 @@ func (p *avroPlan) heldBytes() int64 { return p.held }
 // maxPaths bounds the names that aliases can give a column.
 const maxPaths = 16
 
-// Bounds on how far a schema may expand: a record is expanded again wherever it is named.
+// Bounds on the expansion of a schema: a record is expanded at each reference.
 const (
 	maxSchemaNodes = 1 << 14
-	maxPathBytes   = 1 << 20 // of the names of all columns, with those by aliases
+	maxPathBytes   = 1 << 20 // names of all columns, including names by aliases
 )
 
-// What the parts of a plan take, in addition to names.
+// Memory of the parts of a plan, without names.
 const (
-	nodeCost   = 256 // a node or field, with its place in its parent
+	nodeCost   = 256 // a node or field, with its entry in its parent
 	columnHeld = 64
 	symbolCost = 32
 )
 
-// compileAvro makes the plan for a schema, for messages with at most so many columns.
+// compileAvro makes the plan for a schema, for messages with at most maxColumns columns.
 func compileAvro(schema *Schema, w *wanted, maxColumns int) (*avroPlan, error) {
 	if err := schema.Check(); err != nil {
 		return nil, err
 	}
-	c := &avroCompiler{avroNames: newAvroNames(), passing: make(map[*avro.SchemaNode]*avroNode), steps: effort{maxSteps}, maxColumns: maxColumns}
+	c := &avroCompiler{
+		avroNames:  newAvroNames(),
+		passing:    make(map[*avro.SchemaNode]*avroNode),
+		steps:      effort{maxSteps},
+		maxColumns: maxColumns,
+	}
 	var cache avro.SchemaCache
 	for _, ref := range schema.References {
 		if _, err := c.parse(&cache, ref.Text); err != nil {
-			return nil, fmt.Errorf("%s, which it refers to: %w", arrowio.Quote(ref.Name), err)
+			return nil, fmt.Errorf("reference %s: %w", arrowio.Quote(ref.Name), err)
 		}
 	}
 	root, err := c.parse(&cache, schema.Text)
@@ -105,7 +110,11 @@ func compileAvro(schema *Schema, w *wanted, maxColumns int) (*avroPlan, error) {
 		node = c.resolve(node.Items)
 	}
 	if avroKinds[node.Type] != avroRecord {
-		return nil, arrowio.Wrap(ErrBadSchema, "a message must be a record or an array of records, not %s", arrowio.Quote(node.Type))
+		return nil, arrowio.Wrap(
+			ErrBadSchema,
+			"a message must be a record or an array of records, not %s",
+			arrowio.Quote(node.Type),
+		)
 	}
 	record, err := c.record(node, []string{""}, 1)
 	if err != nil {
@@ -122,7 +131,7 @@ func compileAvro(schema *Schema, w *wanted, maxColumns int) (*avroPlan, error) {
 	return plan, nil
 }
 
-// parse has the library parse a text, of which only what a plan needs is left.
+// parse parses a text with the library, after reducing it to the members that a plan needs.
 func (c *avroCompiler) parse(cache *avro.SchemaCache, text string) (*avro.SchemaNode, error) {
 	bare, err := bareAvro(text, &c.steps)
 	if err != nil {
@@ -140,25 +149,25 @@ func (c *avroCompiler) parse(cache *avro.SchemaCache, text string) (*avro.Schema
 type avroCompiler struct {
 	avroNames
 	passing map[*avro.SchemaNode]*avroNode // nodes of named types that are skipped
-	open    []string                       // the records being flattened
+	open    []string                       // the records that enclose the current node
 	leaves  []avroColumn
 
 	maxColumns  int
 	steps       effort
-	nodes       int // of the plan
-	pathBytes   int // of its columns
+	nodes       int // nodes of the plan
+	pathBytes   int // bytes of the names of all columns
 	symbolBytes int64
 }
 
-// visit counts a node before it is made.
+// visit counts a node before its allocation.
 func (c *avroCompiler) visit() error {
 	if c.nodes++; c.nodes > maxSchemaNodes {
-		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d values", maxSchemaNodes)
+		return arrowio.Wrap(ErrBadSchema, "schema expands to more than %d values", maxSchemaNodes)
 	}
 	return c.steps.take(1)
 }
 
-// record flattens a record whose fields have some prefixes.
+// record flattens a record. The names of its columns start with each of the prefixes.
 func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) (*avroNode, error) {
 	if depth > MaxDepth {
 		return nil, arrowio.Wrap(ErrBadSchema, "records nested more than %d deep", MaxDepth)
@@ -187,7 +196,7 @@ func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) 
 	return node, nil
 }
 
-// withNames returns the paths of a field: each prefix with its name and with its aliases.
+// withNames returns the paths of a field: each prefix followed by the name and by each alias.
 func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]string, error) {
 	var paths []string
 	for i := -1; i < len(f.Aliases) && len(paths) < maxPaths; i++ {
@@ -201,7 +210,13 @@ func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]stri
 			}
 			size := len(prefix) + len(name)
 			if size > maxName {
-				return nil, arrowio.Wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", arrowio.Quote(name), size, maxName)
+				return nil, arrowio.Wrap(
+					ErrBadSchema,
+					"field %s has a path of %d bytes, at most %d",
+					arrowio.Quote(name),
+					size,
+					maxName,
+				)
 			}
 			if c.pathBytes += size; c.pathBytes > maxPathBytes {
 				return nil, arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
@@ -255,7 +270,7 @@ func (c *avroCompiler) leaf(leaf avroColumn) error {
 	return nil
 }
 
-// union makes a column of nulls or values for a nullable type, and a column of nulls for other
+// union makes a nullable column for a union of null and one type, and a column of nulls for other
 // unions.
 func (c *avroCompiler) union(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
 	if err := c.visit(); err != nil {
@@ -316,12 +331,12 @@ func (c *avroCompiler) passed(n *avro.SchemaNode) (*avroNode, error) {
 			node.parts = append(node.parts, made)
 		}
 	}
-	// A record that contains itself, other than in a union or array, is not empty: it has no end.
+	// A record that contains itself outside a union or array is not empty: no finite value exists.
 	node.empty = kind == avroNull || kind == avroFixed && n.Size == 0 || kind == avroRecord && len(node.parts) == 0
 	return node, nil
 }
 
-// partsOf returns the types that a type is made of.
+// partsOf returns the component types of a type.
 func partsOf(n *avro.SchemaNode, kind avroKind) (parts []*avro.SchemaNode) {
 	switch kind {
 	case avroRecord:
@@ -340,8 +355,8 @@ func partsOf(n *avro.SchemaNode, kind avroKind) (parts []*avro.SchemaNode) {
 	return parts
 }
 
-// columns are the leaves, under the names that an encoder wants of them: by the aliases in the schema, or, of features,
-// as nulls.
+// columns returns the leaves, renamed by the schema's aliases to the names that an encoder expects.
+// Missing features become columns of nulls.
 func (c *avroCompiler) columns(w *wanted) ([]planned, error) {
 	columns := make([]planned, len(c.leaves))
 	has, aliased := make(map[string]bool), make(map[string][]int)

@@ -27,8 +27,8 @@ var (
 // maxPrecision is that of 128-bit decimals.
 const maxPrecision = 38
 
-// leafType is the type of a value's column; nil for lists, whose length depends on the values, and null for what no
-// column can hold.
+// leafType returns the type of a value's column. It returns nil for lists, whose length depends on
+// the values, and the null type for values that no column can hold.
 func leafType(c *avroCompiler, n *avro.SchemaNode, node *avroNode) arrow.DataType {
 	if typ := avroLogical[n.Type+" "+n.LogicalType]; typ != nil {
 		return typ

@@ -9,8 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// TestRoomIsPaidOnce checks that room is charged once, even if less is used in the end.
-func TestRoomIsPaidOnce(t *testing.T) {
+// TestRoomIsChargedOnce checks that room is charged once, even if less of it is used.
+func TestRoomIsChargedOnce(t *testing.T) {
 	for _, n := range []int{1<<20 - 100, 1 << 20} {
 		message := `{"a":"` + strings.Repeat("x", n) + `"}` + strings.Repeat(`{"a":""}`, 40)
 		recs, err := NewDecoder(Options{Format: JSON, Limits: arrowio.Limits{BudgetBytes: 12 << 20}}).Decode([]byte(message))
@@ -22,8 +22,8 @@ func TestRoomIsPaidOnce(t *testing.T) {
 	}
 }
 
-// TestOutcomeIsOfTheMessageAlone checks that it does not matter what a Decoder has read before.
-func TestOutcomeIsOfTheMessageAlone(t *testing.T) {
+// TestOutcomeIgnoresEarlierMessages checks that earlier messages do not change the outcome.
+func TestOutcomeIgnoresEarlierMessages(t *testing.T) {
 	message := func(n int) []byte { return []byte(`{"a":"` + strings.Repeat("x", n) + `","b":[1,2,3]}`) }
 	for _, limit := range []int64{20 << 10, 100 << 10} {
 		limits := arrowio.Limits{BudgetBytes: limit}
@@ -43,9 +43,9 @@ func TestOutcomeIsOfTheMessageAlone(t *testing.T) {
 	}
 }
 
-// TestNamesArePaidFor checks that what the library keeps of names, to find duplicates, is charged before it is
-// allocated, also where no column can hold the values.
-func TestNamesArePaidFor(t *testing.T) {
+// TestNamesAreCharged checks that the library's copies of names, which it keeps to find duplicates,
+// are charged before they are allocated, also for values that fit no column.
+func TestNamesAreCharged(t *testing.T) {
 	for _, n := range []int{40, 3000, 200_000} {
 		message := []byte(`{"a":[{"0":0`)
 		for i := range n {

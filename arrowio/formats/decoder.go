@@ -9,29 +9,31 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// Options say how messages are read.
+// Options configure how messages are read.
 type Options struct {
 	Limits arrowio.Limits
 	Format Format // empty = Auto
-	// Schema is for messages that do not name one: an Avro schema in JSON, or the text of a .proto file, whose first
-	// message is used.
+	// Schema is used for messages that do not name a schema: an Avro schema in JSON, or the text of
+	// a .proto file, of which the first message is used.
 	Schema string
-	// Registry resolves the schema IDs in messages; nil = none is configured.
+	// Registry resolves the schema IDs in messages; nil = not configured.
 	Registry Registry
-	// Encoder, if not nil, gives the types of columns whose type the message leaves open, and the columns that must
+	// Encoder, if not nil, determines the types of untyped columns, and the columns that must
 	// exist.
 	Encoder *encoder.Encoder
-	// Learning, if not nil, says how rows of JSON are read to learn an encoder.
+	// Learning, if not nil, configures how JSON rows are read while an encoder is learned.
 	Learning *Learning
-	// EncodeOnly promises that records are only encoded with Encoder, and released before the next message is read.
-	// Records from formats other than Arrow then hold only the encoder's feature columns, in types that rarely change
-	// between messages, and their memory is reused for the next message.
+	// EncodeOnly promises that records are only encoded with Encoder, and released before the next
+	// message is read. Records of formats other than Arrow then hold only the encoder's feature
+	// columns, in types that rarely change between messages, and their memory is reused for the
+	// next message.
 	EncodeOnly bool
-	// Known are the columns that are no strays, in addition to the encoder's; nil = none is one.
+	// Known are columns that do not count as strays, in addition to the encoder's; nil = no column
+	// is a stray.
 	Known []string
-	// Schemas is the cache of Arrow schemas shared with other decoders; nil means its own.
+	// Schemas is a cache of Arrow schemas to share with other decoders; nil = a private cache.
 	Schemas *arrowio.Schemas
-	// Plans are the compiled schemas shared with other decoders; nil means its own.
+	// Plans are compiled schemas to share with other decoders; nil = private plans.
 	Plans *Plans
 }
 
@@ -43,22 +45,25 @@ type Decoder struct {
 
 	table   table
 	schemas schemaCache
-	labels  [3]schemaCache // of the kinds of labels, while learning
+	labels  [3]schemaCache // one per kind of label, while learning
 	recycle *recycler      // nil without Options.EncodeOnly
 	readers map[Format]messageReader
-	isArrow bool // the last message
+	isArrow bool // whether the last message was Arrow
 	looked  *arrow.Schema
-	stray   []int // columns of looked that are strays
+	stray   []int // stray columns of looked
 }
 
-// NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit. An unusable schema
-// is an error of Decode; [CheckSchema] finds it earlier.
+// NewDecoder returns a Decoder. It panics on a format that [Check] refuses and on a negative limit.
+// Decode returns an error for an unusable schema; [CheckSchema] detects it earlier.
 func NewDecoder(o Options) *Decoder {
 	if err := Check(o.Format); err != nil {
 		panic("formats: " + err.Error())
 	}
 	d := &Decoder{
-		options: o, arrow: arrowio.NewDecoderSharing(o.Limits, o.Schemas), wanted: newWanted(o.Encoder), readers: make(map[Format]messageReader),
+		options: o,
+		arrow:   arrowio.NewDecoderSharing(o.Limits, o.Schemas),
+		wanted:  newWanted(o.Encoder),
+		readers: make(map[Format]messageReader),
 	}
 	d.options.Limits = d.arrow.Limits()
 	if d.options.Plans == nil {
@@ -89,7 +94,7 @@ func NewDecoder(o Options) *Decoder {
 // MaxMessageBytes is the size limit for messages.
 func (d *Decoder) MaxMessageBytes() int64 { return d.options.Limits.MaxMessageBytes }
 
-// Left is what the message last given to Decode has left of its budget.
+// Left returns the unused budget of the last message given to Decode.
 func (d *Decoder) Left() int64 {
 	if d.isArrow {
 		return d.arrow.Left()
@@ -97,7 +102,8 @@ func (d *Decoder) Left() int64 {
 	return d.table.budget.Left
 }
 
-// Strays calls found with each column of the records that Decode returned last which is neither known nor wanted, and its values.
+// Strays calls found for each stray column of the records that Decode last returned, with the
+// number of its values. A stray is neither known nor a column of the encoder.
 func (d *Decoder) Strays(records []arrow.Record, found func(name string, values int)) {
 	if d.table.known == nil {
 		return
@@ -132,13 +138,14 @@ func (d *Decoder) Trim() {
 	}
 }
 
-// IsArrow reports whether a message is read as Arrow. If so, its records may point into it.
+// IsArrow reports whether a message is read as Arrow. If so, its records may alias it.
 func (d *Decoder) IsArrow(value []byte) bool {
 	f, _ := d.format(value)
 	return f != nil && f.reader == nil
 }
 
-// format detects the format of a message, as far as its first bytes tell; nil for a framed one whose schema decides.
+// format detects the format of a message from its first bytes; it returns nil for a framed message
+// whose schema decides.
 func (d *Decoder) format(value []byte) (f *format, framed bool) {
 	_, _, framed = frame(value)
 	configured := d.options.Format
@@ -164,11 +171,11 @@ func (d *Decoder) detect(value []byte, framed bool) (*format, bool) {
 	return lookup(Arrow), false
 }
 
-// unforeseen starts the text of an error that no check anticipated.
-const unforeseen = "unforeseen fault while decoding"
+// unforeseen starts the text of an error after a panic.
+const unforeseen = "internal error while decoding"
 
-// Decode returns the record batches of a message; the caller releases each of them. On error none is returned, and the error
-// has a [Reason]. It never panics.
+// Decode returns the record batches of a message; the caller releases each of them. An error has a
+// [Reason], and no batch is returned with it. Decode never panics.
 func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
 	f, framed := d.format(value)
 	if d.isArrow = f != nil && f.reader == nil; d.isArrow {
@@ -184,7 +191,7 @@ func (d *Decoder) decode(value []byte, f *format, framed bool) (recs []arrow.Rec
 	}
 	d.table.reset(d.options.Limits)
 	defer func() {
-		if p := recover(); p != nil { // last resort, should a check be missing
+		if p := recover(); p != nil { // last resort for a missing check
 			recs, err = nil, fmt.Errorf("%w: %s: %v", ErrBadSchema, unforeseen, p)
 			if d.recycle != nil {
 				d.recycle.forget()
@@ -226,9 +233,9 @@ func (d *Decoder) read(value []byte, f *format, framed bool) error {
 		named := lookup(m.schema.Format)
 		switch {
 		case f != nil && named != f:
-			return arrowio.Wrap(ErrBadSchema, "schema %d is of %s", m.id, m.schema.Format)
+			return arrowio.Wrap(ErrBadSchema, "schema %d has the format %s", m.id, m.schema.Format)
 		case named == nil || named.reader == nil:
-			return arrowio.Wrap(ErrBadSchema, "schema %d is of the unknown type %s", m.id, arrowio.Quote(m.schema.Format))
+			return arrowio.Wrap(ErrBadSchema, "schema %d has the unknown type %s", m.id, arrowio.Quote(m.schema.Format))
 		}
 		f = named
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// What can be wrong with a message, in addition to what [arrowio.Reason] names and to the faults of the formats.
+// Faults of a message, in addition to the faults of [arrowio.Reason] and of the formats.
 var (
-	// ErrUnknownFormat: the format is to be told by the first bytes, and they are of none.
+	// ErrUnknownFormat reports that the first bytes match no format.
 	ErrUnknownFormat = errors.New("no known format")
-	// ErrUnknownSchema: the registry has no schema with that ID, or there is no schema to read the
-	// message with.
+	// ErrUnknownSchema reports that the registry has no schema with the ID, or that no schema is
+	// configured for the message.
 	ErrUnknownSchema = errors.New("unknown schema")
-	// ErrBadSchema: the schema itself cannot be used.
+	// ErrBadSchema reports an unusable schema.
 	ErrBadSchema = errors.New("unusable schema")
 )
 
@@ -25,11 +25,21 @@ func reasons() (faults []error, words []string) {
 			faults, words = append(faults, f.fault), append(words, "bad_"+string(f.name))
 		}
 	}
-	return append(faults, ErrUnknownFormat, ErrUnknownSchema, ErrBadSchema), append(words, "unknown_format", "unknown_schema", "bad_schema")
+	return append(
+			faults,
+			ErrUnknownFormat,
+			ErrUnknownSchema,
+			ErrBadSchema,
+		), append(
+			words,
+			"unknown_format",
+			"unknown_schema",
+			"bad_schema",
+		)
 }
 
-// Reason returns the short stable word for an error of [Decoder.Decode], including those that [arrowio.Reason] names;
-// "" for others.
+// Reason returns the short stable word for an error of [Decoder.Decode], including those that
+// [arrowio.Reason] names; "" for others.
 func Reason(err error) string {
 	faults, words := reasons()
 	for i, fault := range faults {
@@ -52,7 +62,8 @@ func tooLarge(format string, args ...any) error {
 
 func tooManyColumns(most int) error { return tooLarge("more than %d columns", most) }
 
-// badSchema wraps an error of a library that parses schemas, which may quote all of one.
+// badSchema wraps an error of a schema parser. The text is cut, because it may quote the whole
+// schema.
 func badSchema(err error) error {
 	const shown = 300
 	text := err.Error()

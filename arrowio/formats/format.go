@@ -11,7 +11,7 @@ import (
 // Format is the format of the events in a message.
 type Format string
 
-// The formats. Auto goes by the first bytes of each message.
+// The formats. Auto detects the format from the first bytes of each message.
 const (
 	Auto     Format = "auto"
 	Arrow    Format = "arrow"
@@ -20,19 +20,20 @@ const (
 	Protobuf Format = "protobuf"
 )
 
-// format is one format of messages. A new one is a file of its own and a line of [known]; configuration, commands,
-// registries and dead letters take it from there.
+// format is one format of messages. A new format is a new file and a line of [known];
+// configuration, commands, registries and dead letters follow from that line.
 type format struct {
 	name Format
-	// fault is what errors of messages that are not in the format wrap; its [Reason] is bad_ and the name.
+	// fault is wrapped by errors of malformed messages; its [Reason] is bad_ and the name.
 	fault error
 	// registered is the type of its schemas in a registry.
 	registered string
-	// begins reports whether the first bytes of a message are of the format; nil = they do not tell.
+	// begins reports whether the first bytes of a message identify the format; nil = the first
+	// bytes do not tell.
 	begins func(value []byte) bool
-	// reader returns what reads its messages; nil for Arrow, which [arrowio.Decoder] reads.
+	// reader returns a reader of messages; nil for Arrow, which [arrowio.Decoder] reads.
 	reader func(o *Options, w *wanted) messageReader
-	// check returns why a schema cannot be used; nil = a message needs none.
+	// check returns the fault of an unusable schema; nil = messages need no schema.
 	check func(text string) error
 }
 
@@ -43,11 +44,11 @@ type messageReader interface {
 	read(t *table, m message) error
 }
 
-// message is a message without what frames it.
+// message is a message without its frame.
 type message struct {
 	body   []byte
-	id     uint32  // of its schema
-	schema *Schema // from the registry; nil = it names none
+	id     uint32  // schema ID
+	schema *Schema // from the registry; nil = the message names no schema
 }
 
 func lookup(name Format) *format {
@@ -79,7 +80,8 @@ func join(all []Format) string {
 	return strings.Join(strings.Fields(strings.Trim(fmt.Sprint(all), "[]")), ", ")
 }
 
-// OfRegistry returns the format of schemas of a type in a registry; the type itself if there is no such format.
+// OfRegistry returns the format for a schema type of a registry, or the type itself if the format
+// is unknown.
 func OfRegistry(registered string) Format {
 	for _, f := range known {
 		if f.registered == registered && registered != "" {
@@ -89,21 +91,22 @@ func OfRegistry(registered string) Format {
 	return Format(registered)
 }
 
-// NeedsSchema reports whether a message cannot be read without its schema.
+// NeedsSchema reports whether messages can only be read with their schema.
 func (f Format) NeedsSchema() bool {
 	found := lookup(f)
 	return found != nil && found.check != nil
 }
 
-// frameBytes is the length of what precedes a message that names its schema in a registry: a zero byte and the
-// schema ID.
+// frameBytes is the length of the frame of a message that names its schema in a registry: a zero
+// byte and the schema ID.
 const frameBytes = 5
 
-// arrowBegins starts an Arrow stream. Rows replayed from dead letters are Arrow streams whatever the format of the
-// others. No message in another format starts like that, except one that is only values of a given schema.
+// arrowBegins reports whether a message starts like an Arrow stream. Replayed rows of dead letters
+// are Arrow streams, regardless of the configured format. Only bare messages of a configured schema
+// could start with these bytes by chance.
 func arrowBegins(value []byte) bool { return bytes.HasPrefix(value, []byte("\xff\xff\xff\xff")) }
 
-// frame returns the schema ID of a message framed as Confluent's serializers do, and what follows it.
+// frame returns the schema ID and the body of a message with the frame of Confluent's serializers.
 func frame(value []byte) (id uint32, rest []byte, ok bool) {
 	if len(value) < frameBytes || value[0] != 0 {
 		return 0, nil, false

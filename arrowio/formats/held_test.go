@@ -14,9 +14,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// TestADecoderHoldsLittleOfAMessage decodes a message of each format that has something large: between messages neither the
-// message nor any of that is held.
-func TestADecoderHoldsLittleOfAMessage(t *testing.T) {
+// TestDecoderReleasesLargeMessages decodes a message of each format with a large value: between
+// messages the decoder holds neither the message nor the value.
+func TestDecoderReleasesLargeMessages(t *testing.T) {
 	many := func(open, each, end string) []byte {
 		var b bytes.Buffer
 		b.WriteString(open)
@@ -30,7 +30,11 @@ func TestADecoderHoldsLittleOfAMessage(t *testing.T) {
 	arrowColumns := func() []byte {
 		fields := make([]arrow.Field, 4000)
 		for i := range fields {
-			fields[i] = arrow.Field{Name: fmt.Sprintf("%d%s", i, strings.Repeat("n", 300)), Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+			fields[i] = arrow.Field{
+				Name:     fmt.Sprintf("%d%s", i, strings.Repeat("n", 300)),
+				Type:     arrow.PrimitiveTypes.Int32,
+				Nullable: true,
+			}
 		}
 		value, err := arrowio.EncodeStream(arrow.NewSchema(fields, nil))
 		if err != nil {
@@ -70,8 +74,8 @@ func TestADecoderHoldsLittleOfAMessage(t *testing.T) {
 	}
 }
 
-// TestFaultsOfRowsTakeLittle looks for them in what was read.
-func TestFaultsOfRowsTakeLittle(t *testing.T) {
+// TestRowFaultsAllocateLittle checks the memory of searching a message for faults.
+func TestRowFaultsAllocateLittle(t *testing.T) {
 	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Category, Width: 1}}}
 	d, of := NewDecoder(Options{Encoder: enc}), NewRowColumns(enc, nil)
 	body := []byte(`{"a": "` + strings.Repeat("x", 1<<20) + `"}`)

@@ -13,25 +13,26 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// MaxDepth is how deep objects, records and messages may be nested.
+// MaxDepth is the maximum nesting of objects, records and messages.
 const MaxDepth = 16
 
-// Bounds on names and numbers: longer ones are never meant as columns, and take time to read.
+// Bounds on names and numbers: longer ones are never meant as columns, and are slow to read.
 const (
 	maxName   = 1024
 	maxDigits = 1024
 )
 
-// ErrJSON says that bytes are not JSON, or not rows in JSON.
-var ErrJSON = errors.New("not rows of JSON")
+// ErrJSON reports bytes that are not JSON, or not rows in JSON.
+var ErrJSON = errors.New("message does not hold JSON rows")
 
 var jsonFormat = format{
 	name: JSON, fault: ErrJSON, registered: "JSON", begins: looksLikeJSON,
 	reader: func(o *Options, _ *wanted) messageReader { return &jsonReader{learning: o.Learning} },
 }
 
-// looksLikeJSON reports whether the first byte that is not a space opens an object or an array. No Arrow stream starts
-// like that: the spaces would be a length that is not a multiple of eight, or be followed by a zero.
+// looksLikeJSON reports whether the first byte that is not a space opens an object or an array. No
+// Arrow stream starts like that: the spaces would be a length that is not a multiple of eight, or
+// be followed by a zero.
 func looksLikeJSON(value []byte) bool {
 	rest := bytes.TrimLeft(value, " \t\r\n")
 	return len(rest) > 0 && (rest[0] == '{' || rest[0] == '[')
@@ -42,20 +43,20 @@ type jsonReader struct {
 	learning *Learning // nil unless an encoder is learned
 
 	body    []byte // the message
-	ended   int64  // the last row of it
+	ended   int64  // end of the last row in the message
 	table   *table
 	input   bytes.Buffer
 	decoder *jsontext.Decoder
-	flat    bool   // it lets names be there twice
-	path    []byte // of the current column
+	flat    bool   // the decoder allows duplicate names
+	path    []byte // name of the current column
 }
 
-// read fills the table with the rows of a message: objects and arrays of objects, one after
-// another.
+// read fills the table with the rows of a message: a sequence of objects and arrays of objects.
 func (r *jsonReader) read(t *table, m message) error {
 	t.own()
 	value := m.body
-	// In rows without nested values the table finds every duplicate name, at a fifth of the library's cost.
+	// In rows without nested values the table detects duplicate names at a fifth of the library's
+	// cost.
 	flat := withoutParts(value)
 	if !flat {
 		if err := t.budget.Take(namesCost(value)); err != nil {
@@ -90,12 +91,13 @@ func (r *jsonReader) read(t *table, m message) error {
 			if err != nil {
 				return badJSON(err)
 			}
-			return arrowio.Wrap(ErrJSON, "%v where an object is expected", kind)
+			return arrowio.Wrap(ErrJSON, "found %v instead of an object", kind)
 		}
 	}
 }
 
-// release forgets the message, which the library would hold until the next one, and the names in it if they are many.
+// release drops the message, which the library would otherwise hold until the next one, and the
+// names if they are many.
 func (r *jsonReader) release() {
 	if !r.flat && namesCost(r.body) > restingScratch {
 		r.decoder = nil
@@ -105,15 +107,15 @@ func (r *jsonReader) release() {
 	r.table, r.input, r.body = nil, bytes.Buffer{}, nil
 }
 
-// namesCost is an upper bound of what the library allocates to compare the names within each object: three copies of their text,
-// and for each its places in a list and in a map.
+// namesCost is an upper bound on the library's allocations for comparing the names within each
+// object: three copies of the text, and an entry in a list and in a map for each name.
 func namesCost(value []byte) int64 {
 	const each = 128
 	return 3*int64(len(value)) + each*int64(bytes.Count(value, []byte{':'}))
 }
 
-// withoutParts reports whether no value of a row can be an object or an array. It may return false for a message
-// without them, because of what is in its strings.
+// withoutParts reports whether no value of a row can be an object or an array. The contents of
+// strings may make it return false for a message without nested values.
 func withoutParts(value []byte) bool {
 	for i, c := range value {
 		if c != '{' && c != '[' {
@@ -126,18 +128,18 @@ func withoutParts(value []byte) bool {
 	return true
 }
 
-// badJSON wraps an error of the library, which names the position and quotes at most a little of the
-// message.
+// badJSON wraps an error of the library. The error names the position and quotes only a small part
+// of the message.
 func badJSON(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return arrowio.Wrap(ErrJSON, "it ends too early")
+		return arrowio.Wrap(ErrJSON, "message is truncated")
 	}
 	text := err.Error()
 	const shown = 200
 	return arrowio.Wrap(ErrJSON, "%s", text[:min(len(text), shown)])
 }
 
-// skipToken consumes a token that was peeked at.
+// skipToken consumes a token after a peek.
 func (r *jsonReader) skipToken() error {
 	if _, err := r.decoder.ReadToken(); err != nil {
 		return badJSON(err)
@@ -162,7 +164,7 @@ func (r *jsonReader) rows() error {
 			if err := r.skipToken(); err != nil {
 				return err
 			}
-			return arrowio.Wrap(ErrJSON, "an array of rows holds %v", kind)
+			return arrowio.Wrap(ErrJSON, "array of rows contains %v", kind)
 		}
 	}
 }
@@ -178,7 +180,7 @@ func (r *jsonReader) row() error {
 	return r.table.endRow()
 }
 
-// object reads an object at some depth. Its names are appended to the path.
+// object reads an object at the given depth. It appends names to the path.
 func (r *jsonReader) object(depth int) error {
 	if depth > MaxDepth {
 		return tooLarge("objects nested more than %d deep", MaxDepth)
@@ -193,7 +195,7 @@ func (r *jsonReader) object(depth int) error {
 			return badJSON(err)
 		}
 		if prefix+len(name) > maxName {
-			return tooLarge("a column name of %d bytes, at most %d", prefix+len(name), maxName)
+			return tooLarge("column name of %d bytes, at most %d", prefix+len(name), maxName)
 		}
 		if r.path, err = appendText(r.path, name); err != nil {
 			return badJSON(err)
@@ -203,7 +205,7 @@ func (r *jsonReader) object(depth int) error {
 		}
 		r.path = r.path[:prefix]
 	}
-	return r.skipToken() // the closing brace, or what is wrong
+	return r.skipToken() // the closing brace, or an error
 }
 
 // value reads the value of the column named by the path.
@@ -265,7 +267,7 @@ func (r *jsonReader) text(raw []byte) (cell, error) {
 	return cell{cellText, span(at, len(text)-at)}, nil
 }
 
-// appendText appends the text of a JSON string, which the decoder has checked.
+// appendText appends the text of a JSON string that the decoder has validated.
 func appendText(dst, quoted []byte) ([]byte, error) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return append(dst, quoted[1:len(quoted)-1]...), nil
@@ -273,10 +275,10 @@ func appendText(dst, quoted []byte) ([]byte, error) {
 	return jsontext.AppendUnquote(dst, quoted)
 }
 
-// jsonNumber reads a number. It is whole if it is written without point and exponent and fits an int64.
+// jsonNumber reads a number. Numbers without point and exponent that fit an int64 are whole.
 func jsonNumber(raw []byte) (cell, error) {
 	if len(raw) > maxDigits {
-		return cell{}, tooLarge("a number of %d digits, at most %d", len(raw), maxDigits)
+		return cell{}, tooLarge("number of %d digits, at most %d", len(raw), maxDigits)
 	}
 	text := unsafe.String(unsafe.SliceData(raw), len(raw)) // only used while it is parsed
 	if isWhole(raw) {
@@ -301,7 +303,7 @@ func isWhole(raw []byte) bool {
 	return true
 }
 
-// list reads an array of numbers and nulls, or skips any other.
+// list reads an array of numbers and nulls. It skips other arrays.
 func (r *jsonReader) list(depth int) (cell, error) {
 	if err := r.skipToken(); err != nil {
 		return cell{}, err
@@ -351,7 +353,7 @@ func (r *jsonReader) element(kind jsontext.Kind) (cell, error) {
 	return cell{kind: cellOther}, nil
 }
 
-// pass skips an object or array that no column can hold.
+// pass skips an object or array that does not fit a column.
 func (r *jsonReader) pass(depth int) error {
 	base := r.decoder.StackDepth()
 	for {

@@ -18,28 +18,64 @@ func TestJSONRows(t *testing.T) {
 	}{
 		"object": {`{"a": 1, "b": 2.5, "c": "x", "d": true, "e": null}`, []string{"a", "b", "c", "d", "e"},
 			[]string{"int64", "float64", "utf8", "bool", "null"}, [][]string{{"1", "2.5", "x", "true", "(null)"}}},
-		"array":     {` [{"a": 1}, {"b": 2, "a": 3}, {}] `, []string{"a", "b"}, []string{"int64", "int64"}, [][]string{{"1", "(null)"}, {"3", "2"}, {"(null)", "(null)"}}},
-		"lines":     {"{\"a\": 1}\n{\"a\": 2.5}\n", []string{"a"}, []string{"float64"}, [][]string{{"1"}, {"2.5"}}},
-		"nested":    {`{"a": {"b": {"c": 1}, "d": "é"}}`, []string{"a.b.c", "a.d"}, []string{"int64", "utf8"}, [][]string{{"1", "é"}}},
-		"lists":     {`[{"v": [1, 2.5]}, {"v": [3, null]}]`, []string{"v"}, []string{"fixed_size_list<item: float64, nullable>[2]"}, [][]string{{"[1,2.5]"}, {"[3,null]"}}},
-		"ragged":    {`[{"v": [1, 2]}, {"v": [3]}]`, []string{"v"}, []string{"null"}, [][]string{{"(null)"}, {"(null)"}}},
-		"other":     {`{"v": ["x"], "w": [{"a": [1]}], "x": 1}`, []string{"v", "w", "x"}, []string{"null", "null", "int64"}, [][]string{{"(null)", "(null)", "1"}}},
-		"one bad":   {`[{"a": 1}, {"a": "n/a"}, {"a": 2.5}]`, []string{"a"}, []string{"utf8"}, [][]string{{"1"}, {"n/a"}, {"2.5"}}},
-		"mostly":    {`[{"a": "x"}, {"a": 7}, {"a": true}, {"a": "y"}]`, []string{"a"}, []string{"utf8"}, [][]string{{"x"}, {"7"}, {"true"}, {"y"}}},
-		"large":     {`{"a": 9223372036854775807, "b": 9223372036854775808, "c": 1.0}`, []string{"a", "b", "c"}, []string{"int64", "float64", "float64"}, [][]string{{"9223372036854775807", "9.223372036854776e+18", "1"}}},
+		"array": {
+			` [{"a": 1}, {"b": 2, "a": 3}, {}] `,
+			[]string{"a", "b"},
+			[]string{"int64", "int64"},
+			[][]string{{"1", "(null)"}, {"3", "2"}, {"(null)", "(null)"}},
+		},
+		"lines": {"{\"a\": 1}\n{\"a\": 2.5}\n", []string{"a"}, []string{"float64"}, [][]string{{"1"}, {"2.5"}}},
+		"nested": {
+			`{"a": {"b": {"c": 1}, "d": "é"}}`,
+			[]string{"a.b.c", "a.d"},
+			[]string{"int64", "utf8"},
+			[][]string{{"1", "é"}},
+		},
+		"lists": {
+			`[{"v": [1, 2.5]}, {"v": [3, null]}]`,
+			[]string{"v"},
+			[]string{"fixed_size_list<item: float64, nullable>[2]"},
+			[][]string{{"[1,2.5]"}, {"[3,null]"}},
+		},
+		"ragged": {`[{"v": [1, 2]}, {"v": [3]}]`, []string{"v"}, []string{"null"}, [][]string{{"(null)"}, {"(null)"}}},
+		"other": {
+			`{"v": ["x"], "w": [{"a": [1]}], "x": 1}`,
+			[]string{"v", "w", "x"},
+			[]string{"null", "null", "int64"},
+			[][]string{{"(null)", "(null)", "1"}},
+		},
+		"one bad": {
+			`[{"a": 1}, {"a": "n/a"}, {"a": 2.5}]`,
+			[]string{"a"},
+			[]string{"utf8"},
+			[][]string{{"1"}, {"n/a"}, {"2.5"}},
+		},
+		"mostly": {
+			`[{"a": "x"}, {"a": 7}, {"a": true}, {"a": "y"}]`,
+			[]string{"a"},
+			[]string{"utf8"},
+			[][]string{{"x"}, {"7"}, {"true"}, {"y"}},
+		},
+		"large": {
+			`{"a": 9223372036854775807, "b": 9223372036854775808, "c": 1.0}`,
+			[]string{"a", "b", "c"},
+			[]string{"int64", "float64", "float64"},
+			[][]string{{"9223372036854775807", "9.223372036854776e+18", "1"}},
+		},
 		"no rows":   {`[]`, nil, nil, nil},
 		"no fields": {`[{},{}]`, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			names, types, cells, err := rows(t, NewDecoder(Options{}), []byte(c.text))
-			if err != nil || !reflect.DeepEqual(names, c.names) || !reflect.DeepEqual(types, c.types) || !reflect.DeepEqual(cells, c.cells) {
+			if err != nil || !reflect.DeepEqual(names, c.names) || !reflect.DeepEqual(types, c.types) ||
+				!reflect.DeepEqual(cells, c.cells) {
 				t.Errorf("%q %q %q %v, want %q %q %q", names, types, cells, err, c.names, c.types, c.cells)
 			}
 		})
 	}
 }
 
-func TestJSONIsRefused(t *testing.T) {
+func TestMalformedJSONIsRefused(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, MaxDepth+1) + "1" + strings.Repeat("}", MaxDepth+1)
 	lists := `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}"
 	for name, c := range map[string]struct{ text, reason string }{
@@ -63,8 +99,11 @@ func TestJSONIsRefused(t *testing.T) {
 		"long name":       {`{"` + strings.Repeat("n", 2000) + `": 1}`, "too_large"},
 		"rows":            {"[" + strings.Repeat(`{},`, 1000) + `{}]`, "too_large"},
 		"columns":         {"{" + columnsOf(101) + "}", "too_large"},
-		"columns x rows":  {"[{" + columnsOf(100) + "}," + strings.Repeat(`{},`, 900) + "{" + columnsOf(100) + "}]", "over_budget"},
-		"trailing comma":  {`{"a": 1,}`, "bad_json"},
+		"columns x rows": {
+			"[{" + columnsOf(100) + "}," + strings.Repeat(`{},`, 900) + "{" + columnsOf(100) + "}]",
+			"over_budget",
+		},
+		"trailing comma": {`{"a": 1,}`, "bad_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, _, err := rows(t, NewDecoder(Options{Limits: small}), []byte(c.text))
@@ -86,7 +125,7 @@ func columnsOf(n int) string {
 	return b.String()
 }
 
-// testEncoder wants a number, a category, a boolean and a pair of numbers, and has a label.
+// testEncoder has a number, a category, a boolean, a pair of numbers, and a label.
 func testEncoder() *encoder.Encoder {
 	return &encoder.Encoder{
 		Columns: []encoder.Column{
@@ -99,16 +138,25 @@ func testEncoder() *encoder.Encoder {
 	}
 }
 
-// TestJSONIsReadAsTheEncoderReadsIt: a cell that does not fit is null, and a missing column is one of nulls.
-func TestJSONIsReadAsTheEncoderReadsIt(t *testing.T) {
+// TestJSONMatchesTheEncoder checks that a cell of another kind is null, and a missing column has
+// only nulls.
+func TestJSONMatchesTheEncoder(t *testing.T) {
 	d := NewDecoder(Options{Encoder: testEncoder()})
 	for name, c := range map[string]struct {
 		text  string
 		names []string
 		cells [][]string
 	}{
-		"fits":       {`{"n": 1, "c": "x", "b": true, "v": [1, 2], "y": 3}`, []string{"n", "c", "b", "v", "y"}, [][]string{{"1", "x", "true", "[1,2]", "3"}}},
-		"does not":   {`{"n": "n/a", "c": 7, "b": 1, "v": [1], "y": "?"}`, []string{"n", "c", "b", "v", "y"}, [][]string{{"(null)", "7", "(null)", "(null)", "(null)"}}},
+		"fits": {
+			`{"n": 1, "c": "x", "b": true, "v": [1, 2], "y": 3}`,
+			[]string{"n", "c", "b", "v", "y"},
+			[][]string{{"1", "x", "true", "[1,2]", "3"}},
+		},
+		"does not": {
+			`{"n": "n/a", "c": 7, "b": 1, "v": [1], "y": "?"}`,
+			[]string{"n", "c", "b", "v", "y"},
+			[][]string{{"(null)", "7", "(null)", "(null)", "(null)"}},
+		},
 		"is missing": {`{"n": 1}`, []string{"n", "c", "b", "v"}, [][]string{{"1", "(null)", "(null)", "(null)"}}},
 		"all are":    {`{"other": 1}`, []string{"other"}, [][]string{{"1"}}},
 	} {
@@ -121,9 +169,9 @@ func TestJSONIsReadAsTheEncoderReadsIt(t *testing.T) {
 	}
 }
 
-// TestFormatIsTold detects formats by first bytes, and reads Arrow even if another format is
+// TestFormatDetection detects formats by first bytes, and reads Arrow even if another format is
 // configured.
-func TestFormatIsTold(t *testing.T) {
+func TestFormatDetection(t *testing.T) {
 	rec := sampleRecord(t, 2)
 	arrows, err := arrowio.EncodeStream(rec.Schema(), rec)
 	if err != nil {
@@ -134,20 +182,24 @@ func TestFormatIsTold(t *testing.T) {
 		value   []byte
 		reason  string
 	}{
-		"arrow":               {Options{}, arrows, ""},
-		"arrow under json":    {Options{Format: JSON}, arrows, ""},
-		"arrow under avro":    {Options{Format: Avro, Registry: registered}, arrows, ""},
-		"not under bare":      {Options{Format: Avro, Schema: nestedAvro}, arrows, "bad_avro"},
-		"json":                {Options{}, []byte(" {}"), ""},
-		"json framed":         {Options{Format: JSON}, framed(9, []byte("{}")), ""},
-		"json by id":          {Options{Registry: registered}, framed(3, []byte("{}")), ""},
-		"json is not arrow":   {Options{Format: Arrow}, []byte("{}"), "not_arrow"},
-		"avro":                {Options{Registry: registered}, nestedAvroMessage(t, 1), ""},
-		"avro, no registry":   {Options{}, nestedAvroMessage(t, 1), "unknown_format"},
-		"avro, none at all":   {Options{Format: Avro}, nestedAvroMessage(t, 1), "unknown_schema"},
-		"avro as protobuf":    {Options{Format: Protobuf, Registry: registered}, nestedAvroMessage(t, 1), "bad_schema"},
-		"bare avro":           {Options{Format: Avro, Schema: nestedAvro}, nestedAvroMessage(t, 1)[frameBytes:], ""},
-		"bare protobuf":       {Options{Format: Protobuf, Schema: "syntax = \"proto3\"; message M { int32 a = 1; }"}, []byte{8, 1}, ""},
+		"arrow":             {Options{}, arrows, ""},
+		"arrow under json":  {Options{Format: JSON}, arrows, ""},
+		"arrow under avro":  {Options{Format: Avro, Registry: registered}, arrows, ""},
+		"not under bare":    {Options{Format: Avro, Schema: nestedAvro}, arrows, "bad_avro"},
+		"json":              {Options{}, []byte(" {}"), ""},
+		"json framed":       {Options{Format: JSON}, framed(9, []byte("{}")), ""},
+		"json by id":        {Options{Registry: registered}, framed(3, []byte("{}")), ""},
+		"json is not arrow": {Options{Format: Arrow}, []byte("{}"), "not_arrow"},
+		"avro":              {Options{Registry: registered}, nestedAvroMessage(t, 1), ""},
+		"avro, no registry": {Options{}, nestedAvroMessage(t, 1), "unknown_format"},
+		"avro, none at all": {Options{Format: Avro}, nestedAvroMessage(t, 1), "unknown_schema"},
+		"avro as protobuf":  {Options{Format: Protobuf, Registry: registered}, nestedAvroMessage(t, 1), "bad_schema"},
+		"bare avro":         {Options{Format: Avro, Schema: nestedAvro}, nestedAvroMessage(t, 1)[frameBytes:], ""},
+		"bare protobuf": {
+			Options{Format: Protobuf, Schema: "syntax = \"proto3\"; message M { int32 a = 1; }"},
+			[]byte{8, 1},
+			"",
+		},
 		"protobuf":            {Options{Registry: registered}, nestedProtoMessage(t), ""},
 		"protobuf of no type": {Options{Registry: registered}, framed(2, []byte{2, 18}), "bad_schema"},
 		"unknown":             {Options{Registry: registered}, framed(12, nil), "unknown_schema"},
@@ -162,22 +214,30 @@ func TestFormatIsTold(t *testing.T) {
 	}
 }
 
-// Whoever sends the wrong format hears what it looks like.
-func TestWrongFormatsAreNamed(t *testing.T) {
+// Errors for messages in the wrong format describe the actual format.
+func TestErrorsNameTheActualFormat(t *testing.T) {
 	for want, c := range map[string]struct {
 		format Format
 		value  string
 	}{
-		"Arrow is expected, and the message looks like JSON":                                           {Arrow, ` {"a": 1}`},
-		"no known format, see events.format: the message looks like JSON within a JSON string":         {Auto, `"{\"a\": 1}"`},
+		"Arrow is expected, and the message looks like JSON": {Arrow, ` {"a": 1}`},
+		"no known format, see events.format: the message looks like JSON within a JSON string": {
+			Auto,
+			`"{\"a\": 1}"`,
+		},
 		"no known format, see events.format: the message looks like text after a byte order mark":      {Auto, "\ufeff{}"},
 		`no known format, see events.format: the message looks like text: it begins with "a,b\n1,2\n"`: {Auto, "a,b\n1,2\n"},
-		"looks as if it named schema 7 of a registry, and none is configured":                          {Auto, "\x00\x00\x00\x00\x07\x02"},
-		"no known format, see events.format: the message is empty":                                     {Auto, ""},
-		`no known format, see events.format: the message begins with "\x01\x02"`:                       {Auto, "\x01\x02"},
+		"looks as if it named schema 7 of a registry, and none is configured": {
+			Auto,
+			"\x00\x00\x00\x00\x07\x02",
+		},
+		"no known format, see events.format: the message is empty":               {Auto, ""},
+		`no known format, see events.format: the message begins with "\x01\x02"`: {Auto, "\x01\x02"},
 		"looks like gzip": {Auto, "\x1f\x8b\x08"},
 	} {
-		if _, err := NewDecoder(Options{Format: c.format}).Decode([]byte(c.value)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "arrow stream") {
+		if _, err := NewDecoder(Options{Format: c.format}).Decode([]byte(c.value)); err == nil ||
+			!strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "arrow stream") {
 			t.Errorf("%q as %s: %v, want %s", c.value, c.format, err, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// schemas is a registry of given schemas.
+// schemas is a registry of fixed schemas.
 type schemas map[uint32]*Schema
 
 func (s schemas) Schema(id uint32) (*Schema, error) {

@@ -22,8 +22,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// tables is what decoding may allocate in addition to its budget: the tables of a codec, and the Go objects of
-// an error.
+// tables is the allowance of decoding beyond its budget: the tables of a codec, and the Go objects
+// of an error.
 const tables = 1 << 20
 
 const nestedAvro = `{"type": "record", "name": "Event", "namespace": "shop", "fields": [
@@ -70,9 +70,21 @@ var registered = schemas{
 
 func nestedRow(i int) map[string]any {
 	return map[string]any{
-		"id": int64(i), "who": map[string]any{"name": "Åsa", "parent": map[string]any{"name": "x", "parent": nil, "score": nil}, "score": 1.5},
-		"kind": "B", "price": []byte{0xff, 0x38}, "at": int64(1_700_000_000_000), "v": []float64{1, 2, float64(i)},
-		"tags": map[string]any{"k": []string{"a", "b"}}, "either": "text", "mark": []byte{1, 2, 3, 4},
+		"id": int64(
+			i,
+		),
+		"who": map[string]any{
+			"name":   "Åsa",
+			"parent": map[string]any{"name": "x", "parent": nil, "score": nil},
+			"score":  1.5,
+		},
+		"kind":   "B",
+		"price":  []byte{0xff, 0x38},
+		"at":     int64(1_700_000_000_000),
+		"v":      []float64{1, 2, float64(i)},
+		"tags":   map[string]any{"k": []string{"a", "b"}},
+		"either": "text",
+		"mark":   []byte{1, 2, 3, 4},
 	}
 }
 
@@ -105,16 +117,28 @@ func nestedProtoMessage(t testing.TB) []byte {
 	return framed(2, slices.Concat(binary.AppendVarint(binary.AppendVarint(nil, 1), 1), body))
 }
 
-// bases are the messages that mutants are made from.
+// bases are the messages from which mutants are made.
 func bases(t testing.TB) map[Format][]*hostile.Message {
 	rec := sampleRecord(t, 7)
 	_, plain := messages(t, JSON, rec, false)
 	message := func(name string, b []byte) *hostile.Message {
-		return &hostile.Message{Name: name, Bytes: b, Order: binary.LittleEndian, Marks: marksOf(b), Parts: []int{0, min(5, len(b)-1)}}
+		return &hostile.Message{
+			Name:  name,
+			Bytes: b,
+			Order: binary.LittleEndian,
+			Marks: marksOf(b),
+			Parts: []int{0, min(5, len(b)-1)},
+		}
 	}
 	return map[Format][]*hostile.Message{
 		JSON: {
-			message("rows", plain[0]), message("lines", []byte("{\"a\": 1.5e3, \"b\": \"\\u00e9x\"}\n{\"a\": null, \"b\": [1, 2], \"c\": {\"d\": {\"e\": true}}}\n")),
+			message(
+				"rows",
+				plain[0],
+			),
+			message(
+				"lines", []byte("{\"a\": 1.5e3, \"b\": \"\\u00e9x\"}\n{\"a\": null, \"b\": [1, 2], \"c\": {\"d\": {\"e\": true}}}\n"),
+			),
 			message("framed", framed(3, []byte(`{"a": [{"b": [[1]]}, "x"], "n": -12345678901234567890, "f": 0.1}`))),
 		},
 		Avro: {
@@ -124,7 +148,7 @@ func bases(t testing.TB) map[Format][]*hostile.Message {
 	}
 }
 
-// marksOf treats every byte as a length: in these formats nearly every one is.
+// marksOf treats every byte as a length: in these formats nearly every byte is one.
 func marksOf(b []byte) []hostile.Mark {
 	marks := make([]hostile.Mark, min(len(b), 400))
 	for i := range marks {
@@ -135,8 +159,9 @@ func marksOf(b []byte) []hostile.Mark {
 
 var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 10 << 20, MaxRows: 1000, MaxColumns: 100}
 
-// TestMutants damages valid messages of every format. A refusal has a reason. Of an accepted message every value can be
-// read, all of it can be written as Arrow, and a second decoder gives the same result.
+// TestMutants damages valid messages of every format. A refusal must have a reason. Every value of
+// an accepted message must be readable, the record must encode as Arrow, and a second decoder must
+// give the same result.
 func TestMutants(t *testing.T) {
 	for f, messages := range bases(t) {
 		t.Run(string(f), func(t *testing.T) {
@@ -166,11 +191,12 @@ func release(recs []arrow.Record) {
 	}
 }
 
-// freshOnes: one in this many mutants is also read by a fresh decoder, which parses the schemas
-// again.
+// freshOnes is the interval of mutants that are also read by a fresh decoder, which parses the
+// schemas itself.
 const freshOnes = 16
 
-// tryMutant decodes a damaged message and reads all of the result. It returns the reason for a refusal.
+// tryMutant decodes a damaged message and reads all of the result. It returns the reason for a
+// refusal.
 func tryMutant(d *Decoder, options Options, mutant []byte) (reason string, err error) {
 	recs, err := d.Decode(mutant)
 	defer release(recs)
@@ -221,7 +247,7 @@ func sameRecords(a, b arrow.Record) bool {
 	return true
 }
 
-// TestNested reads the messages that mutants are made from.
+// TestNested reads the messages from which mutants are made.
 func TestNested(t *testing.T) {
 	d := NewDecoder(Options{Registry: registered})
 	for name, c := range map[string]struct {
@@ -230,12 +256,48 @@ func TestNested(t *testing.T) {
 		cells [][]string
 	}{
 		"avro": {
-			nestedAvroMessage(t, 3), []string{"id", "who.name", "who.parent", "who.score", "kind", "price", "at", "v", "tags", "either", "mark"},
-			[][]string{{"3", "Åsa", "(null)", "1.5", "B", "-2", "2023-11-14 22:13:20Z", "[1,2,3]", "(null)", "(null)", "AQIDBA=="}},
+			nestedAvroMessage(t, 3),
+			[]string{"id", "who.name", "who.parent", "who.score", "kind", "price", "at", "v", "tags", "either", "mark"},
+			[][]string{
+				{"3", "Åsa", "(null)", "1.5", "B", "-2", "2023-11-14 22:13:20Z", "[1,2,3]", "(null)", "(null)", "AQIDBA=="},
+			},
 		},
 		"protobuf": {
-			nestedProtoMessage(t), []string{"id", "who.name", "who.parent", "who.score", "kind", "at", "v", "w", "tags", "maybe", "text", "flag", "big", "took"},
-			[][]string{{"5", "Åsa", "(null)", "1.5", "A", "2023-11-14 22:13:20.5Z", "[1,2.5]", "[-1,7]", "(null)", "2.5", "t", "false", "18446744073709551615", "1.5"}},
+			nestedProtoMessage(t),
+			[]string{
+				"id",
+				"who.name",
+				"who.parent",
+				"who.score",
+				"kind",
+				"at",
+				"v",
+				"w",
+				"tags",
+				"maybe",
+				"text",
+				"flag",
+				"big",
+				"took",
+			},
+			[][]string{
+				{
+					"5",
+					"Åsa",
+					"(null)",
+					"1.5",
+					"A",
+					"2023-11-14 22:13:20.5Z",
+					"[1,2.5]",
+					"[-1,7]",
+					"(null)",
+					"2.5",
+					"t",
+					"false",
+					"18446744073709551615",
+					"1.5",
+				},
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,16 +309,19 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestCompiledDescriptor reads by a schema registered the way confluent-kafka does it in Python.
+// TestCompiledDescriptor reads with a schema as registered by confluent-kafka for Python.
 func TestCompiledDescriptor(t *testing.T) {
 	const schema = "CgtldmVudC5wcm90bxIEc2hvcBofZ29vZ2xlL3Byb3RvYnVmL3RpbWVzdGFtcC5wcm90byIHCgVPdGhlciJoCgVFdmVudBIOCgZhbW91bnQYASABKAESCwoDYWdlGAIgASgR" +
 		"Eg8KB2NvdW50cnkYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgkKAXYYBSADKAFiBnByb3RvMw=="
-	value, err := hex.DecodeString("00000000030202090000000000000440100d1a02736522060880e2cfaa062a10000000000000f03f0000000000000440")
+	value, err := hex.DecodeString(
+		"00000000030202090000000000000440100d1a02736522060880e2cfaa062a10000000000000f03f0000000000000440",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names, _, cells, err := rows(t, NewDecoder(Options{Registry: schemas{3: {Format: Protobuf, Text: schema}}}), value)
-	if want := [][]string{{"2.5", "-7", "se", "2023-11-14 22:13:20Z", "[1,2.5]"}}; err != nil || !reflect.DeepEqual(cells, want) {
+	if want := [][]string{{"2.5", "-7", "se", "2023-11-14 22:13:20Z", "[1,2.5]"}}; err != nil ||
+		!reflect.DeepEqual(cells, want) {
 		t.Errorf("%q %q %v", names, cells, err)
 	}
 }

@@ -20,9 +20,21 @@ func sampleRecord(t testing.TB, n int) arrow.Record {
 	t.Helper()
 	vector := arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float64)
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "amount", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "rate", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
-		{Name: "age", Type: arrow.PrimitiveTypes.Int32, Nullable: true}, {Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
-		{Name: "member", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "country", Type: arrow.BinaryTypes.String, Nullable: true},
+		{
+			Name:     "amount",
+			Type:     arrow.PrimitiveTypes.Float64,
+			Nullable: true,
+		}, {Name: "rate", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
+		{
+			Name:     "age",
+			Type:     arrow.PrimitiveTypes.Int32,
+			Nullable: true,
+		}, {Name: "id", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{
+			Name:     "member",
+			Type:     arrow.FixedWidthTypes.Boolean,
+			Nullable: true,
+		}, {Name: "country", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "v", Type: vector, Nullable: true}, {Name: "y", Type: arrow.BinaryTypes.String, Nullable: true},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -79,8 +91,9 @@ func messages(t testing.TB, f Format, rec arrow.Record, frame bool) (schema stri
 	return schema, made
 }
 
-// TestWhatOthersWriteIsRead writes rows in each format, by the libraries of Avro and Protobuf, and reads the same values.
-func TestWhatOthersWriteIsRead(t *testing.T) {
+// TestReadsOutputOfLibraries writes rows in each format with the libraries for Avro and Protobuf,
+// and reads the same values.
+func TestReadsOutputOfLibraries(t *testing.T) {
 	rec := sampleRecord(t, 23)
 	_, _, want := render(rec)
 	for _, c := range []struct {
@@ -114,11 +127,14 @@ func TestWhatOthersWriteIsRead(t *testing.T) {
 	}
 }
 
-// TestTimesAndDecimals checks that Avro keeps their types.
+// TestTimesAndDecimals checks that Avro times and decimals keep their types.
 func TestTimesAndDecimals(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "day", Type: arrow.FixedWidthTypes.Date32}, {Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us},
-		{Name: "local", Type: &arrow.TimestampType{Unit: arrow.Millisecond}}, {Name: "price", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}},
+		{
+			Name: "local",
+			Type: &arrow.TimestampType{Unit: arrow.Millisecond},
+		}, {Name: "price", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}},
 	}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer b.Release()

@@ -8,20 +8,21 @@ import (
 	"github.com/eerf-stream/eerf/internal/bytecache"
 )
 
-// Plans are the compiled schemas of several decoders, and the schemas that cannot be used, within [PlansBytes]. They are
+// Plans caches the compiled and the refused schemas of several decoders, within [PlansBytes]. It is
 // safe for concurrent use.
 type Plans struct {
 	mu        sync.Mutex // guards cache
 	cache     bytecache.Cache[planKey, compiled]
-	compiling sync.Mutex // one schema is compiled at a time: it bounds the memory for that
+	compiling sync.Mutex // serialises compilation, which bounds its memory
 }
 
-// PlansBytes is the most memory that [Plans] take.
+// PlansBytes is the maximum memory of [Plans].
 const PlansBytes = keptPlansBytes + compilingBytes
 
 const (
 	keptPlansBytes = 48 << 20
-	// compilingBytes is the most that compiling a schema holds at a time; TestCompilingIsBounded measures it.
+	// compilingBytes is the maximum memory for compiling a schema; TestCompilingIsBounded measures
+	// it.
 	compilingBytes = 64 << 20
 )
 
@@ -30,14 +31,14 @@ func NewPlans() *Plans {
 	return &Plans{cache: bytecache.Cache[planKey, compiled]{Most: keptPlansBytes}}
 }
 
-// planKey is everything that a plan depends on.
+// planKey holds everything that determines a plan.
 type planKey struct {
 	schema, wanted Hash
-	message        string // bytes that name the type of a message within its schema
+	message        string // encoded message indexes, which select the type within the schema
 	maxColumns     int
 }
 
-// compiled is a plan or, with an error, why there is none.
+// compiled is a plan, or the error of a refused schema.
 type compiled struct {
 	plan plan
 	err  error
@@ -49,10 +50,10 @@ type plan interface {
 	heldBytes() int64
 }
 
-// planCost is the least that a plan or a refusal takes.
+// planCost is the minimum memory of a plan or a refusal.
 const planCost = 512
 
-// of returns the plan for a key, made by compile if it is not known.
+// of returns the plan for a key. It calls compile if the plan is not cached.
 func (p *Plans) of(key planKey, compile func() (plan, error)) (plan, error) {
 	if found, ok := p.known(key); ok {
 		return found.plan, found.err
@@ -81,9 +82,9 @@ func (p *Plans) known(key planKey) (compiled, bool) {
 	return p.cache.Get(key)
 }
 
-const parserFailed = "its parser failed"
+const parserFailed = "schema parser panicked"
 
-// guarded compiles. Libraries parse schemas, and one may panic.
+// guarded calls compile and turns a panic of a parser library into an error.
 func guarded(compile func() (plan, error)) (made plan, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -93,15 +94,15 @@ func guarded(compile func() (plan, error)) (made plan, err error) {
 	return compile()
 }
 
-// planner is how a reader of one format gets the plans of its messages.
+// planner looks up the plans of the messages of one format.
 type planner struct {
-	given      *Schema // for messages that name none; nil = there is none
+	given      *Schema // for messages that name no schema; nil = not configured
 	plans      *Plans
 	wanted     *wanted
 	maxColumns int
 	compile    func(s *Schema, message string, w *wanted, maxColumns int) (plan, error)
 
-	// The last plan, of which a decoder may keep one that is small, and what it is of.
+	// The last plan, kept if it is small, with its key.
 	last    plan
 	schema  Hash
 	message string
@@ -121,12 +122,15 @@ func (p *planner) schemaOf(m message) (*Schema, error) {
 	case m.schema != nil:
 		return m.schema, nil
 	case p.given == nil:
-		return nil, arrowio.Wrap(ErrUnknownSchema, "the message names none: set events.schema, or registry.url for messages that name one")
+		return nil, arrowio.Wrap(
+			ErrUnknownSchema,
+			"message names no schema; set events.schema, or registry.url for messages that name one",
+		)
 	}
 	return p.given, nil
 }
 
-// of returns the plan for a message whose type within the schema these bytes name.
+// of returns the plan for a message with the given encoded message indexes.
 func (p *planner) of(s *Schema, message []byte) (plan, error) {
 	hash := s.Hash()
 	if p.last != nil && hash == p.schema && string(message) == p.message {
@@ -147,17 +151,18 @@ func (p *planner) of(s *Schema, message []byte) (plan, error) {
 	return found, err
 }
 
-// effort counts what is done for a schema, before it is done: compiling takes time for it, also where it gives nothing.
+// effort counts the steps of compiling a schema before they are taken, because even a refused
+// schema takes time.
 type effort struct{ left int64 }
 
-// maxSteps bounds them. A step takes about a tenth of a microsecond, or a token of its text eight.
+// maxSteps bounds the steps. A step takes about 0.1 µs; a token of the text counts as eight.
 const maxSteps = 1 << 20
 
 const tokenSteps = 8
 
 func (s *effort) take(n int64) error {
 	if s.left -= n; s.left < 0 {
-		return arrowio.Wrap(ErrBadSchema, "its names and nested types take more than %d steps", maxSteps)
+		return arrowio.Wrap(ErrBadSchema, "names and nested types take more than %d steps to compile", maxSteps)
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// protoFiles are the files of a schema by path. A registry has them as text, or as its serializer stored them: the
-// Python one stores a compiled descriptor in base64.
+// protoFiles holds the files of a schema by path. A registry stores them as text, or as the
+// serializer sent them: the Python serializer sends a compiled descriptor in base64.
 type protoFiles map[string]protocompile.SearchResult
 
-// descriptorFile says what options there are: nobody may replace it.
+// descriptorFile defines the options; a schema must not replace it.
 const descriptorFile = "google/protobuf/descriptor.proto"
 
-// newProtoFiles looks at the files of a schema, and refuses those that would take long to link.
+// newProtoFiles checks the files of a schema, and refuses files that would take long to link.
 func newProtoFiles(schema *Schema) (protoFiles, error) {
 	texts := append(slices.Clone(schema.References), Reference{schemaFile, schema.Text})
 	files := make(protoFiles)
@@ -55,7 +55,7 @@ func (f protoFiles) FindFileByPath(path string) (protocompile.SearchResult, erro
 	return protocompile.SearchResult{}, protoregistry.NotFound
 }
 
-// storedDescriptor is the descriptor that a text is in base64, nil if it is none.
+// storedDescriptor decodes a text as a descriptor in base64; it returns nil for other texts.
 func storedDescriptor(path, text string) (*descriptorpb.FileDescriptorProto, error) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -70,8 +70,8 @@ func storedDescriptor(path, text string) (*descriptorpb.FileDescriptorProto, err
 	return &descriptor, nil
 }
 
-// nameFields gives fields the JSON names that a descriptor may leave out but the compiler requires. Nothing here reads
-// them.
+// nameFields sets the JSON names of fields, which a descriptor may omit but the compiler requires.
+// This package does not read them.
 func nameFields(messages []*descriptorpb.DescriptorProto) {
 	for _, m := range messages {
 		for _, f := range m.Field {
@@ -81,12 +81,12 @@ func nameFields(messages []*descriptorpb.DescriptorProto) {
 	}
 }
 
-// protoBounds adds up what the library does for the files of a schema. It gives everything a full name, and looks for
-// every name in each scope around it, in each file: depth × width × files.
+// protoBounds estimates the library's work for the files of a schema. The library computes full
+// names, and looks up every name in each enclosing scope of each file: depth × width × files.
 type protoBounds struct {
 	files     int64
 	nameBytes int
-	public    int // imports: a name is looked for along each path of them
+	public    int // public imports; names are looked up along each of their paths
 	steps     effort
 }
 
@@ -95,7 +95,7 @@ const (
 	maxPublicImports = 12
 )
 
-// token counts a token, which may be a name of some length, within so many scopes.
+// token counts a token within the given number of scopes. A name counts with its length.
 func (b *protoBounds) token(scopes, name int) error {
 	switch {
 	case name > maxName:
@@ -106,7 +106,7 @@ func (b *protoBounds) token(scopes, name int) error {
 	return b.steps.take(tokenSteps)
 }
 
-// element counts something with a name, within so many scopes whose names have a length.
+// element counts a named element within scopes. The lengths of their names add up to its full name.
 func (b *protoBounds) element(scopes, path, name int) error {
 	if err := b.token(scopes, name); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (b *protoBounds) publicImports(n int) error {
 	return nil
 }
 
-// descriptor looks at a compiled file.
+// descriptor checks a compiled file.
 func (b *protoBounds) descriptor(d *descriptorpb.FileDescriptorProto) error {
 	if err := b.publicImports(len(d.PublicDependency)); err != nil {
 		return err

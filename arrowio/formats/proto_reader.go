@@ -15,13 +15,13 @@ import (
 type protoReader struct {
 	table *table
 	row   []cell // of the current message
-	begun []bool // messages of the plan that the current message has
+	begun []bool // messages of the plan that occur in the current message
 
 	planner planner
 }
 
-// ErrProtobuf says that bytes do not follow their Protobuf schema.
-var ErrProtobuf = errors.New("not Protobuf of its schema")
+// ErrProtobuf reports bytes that do not match their Protobuf schema.
+var ErrProtobuf = errors.New("message does not match its Protobuf schema")
 
 var protobufFormat = format{
 	name: Protobuf, fault: ErrProtobuf, registered: "PROTOBUF",
@@ -34,7 +34,7 @@ var protobufFormat = format{
 	},
 }
 
-// read reads a message: of the type that it names, or of the first one of the configured schema.
+// read reads a message of the type that it names, or of the first type of the configured schema.
 func (r *protoReader) read(t *table, m message) error {
 	schema, err := r.planner.schemaOf(m)
 	if err != nil {
@@ -56,20 +56,20 @@ func (r *protoReader) read(t *table, m message) error {
 	return r.readRow(t, rest, found.(*protoPlan))
 }
 
-// skipIndexes skips what names the type of a message, see messageIndexes.
+// skipIndexes skips the message indexes, see messageIndexes.
 func skipIndexes(body []byte) ([]byte, error) {
-	if len(body) > 0 && body[0] == 0 { // the first type, as most
+	if len(body) > 0 && body[0] == 0 { // the first type, the common case
 		return body[1:], nil
 	}
 	_, rest, err := messageIndexes(body)
 	return rest, err
 }
 
-// messageIndexes reads which type of its schema a message has.
+// messageIndexes reads the message indexes, which select the type of a message within its schema.
 func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
 	count, n := binary.Varint(body)
 	if n <= 0 || count < 0 || count > MaxDepth {
-		return nil, nil, arrowio.Wrap(ErrProtobuf, "no message type is named")
+		return nil, nil, arrowio.Wrap(ErrProtobuf, "message indexes are missing")
 	}
 	rest = body[n:]
 	if count == 0 {
@@ -78,14 +78,14 @@ func messageIndexes(body []byte) (indexes []int, rest []byte, err error) {
 	for range count {
 		i, n := binary.Varint(rest)
 		if n <= 0 || i < 0 || i > math.MaxInt32 {
-			return nil, nil, arrowio.Wrap(ErrProtobuf, "no message type is named")
+			return nil, nil, arrowio.Wrap(ErrProtobuf, "message indexes are missing")
 		}
 		indexes, rest = append(indexes, int(i)), rest[n:]
 	}
 	return indexes, rest, nil
 }
 
-// readRow reads a message, which is a row.
+// readRow reads a message as a row.
 func (r *protoReader) readRow(t *table, body []byte, plan *protoPlan) error {
 	r.table = t
 	defer func() { r.table = nil }()
@@ -105,7 +105,7 @@ func (r *protoReader) readRow(t *table, body []byte, plan *protoPlan) error {
 	return t.endRow()
 }
 
-// message reads the fields of a message, or of one piece of it.
+// message reads the fields of a message. Protobuf allows a message to be split into several pieces.
 func (r *protoReader) message(m *protoMessage, body []byte) error {
 	if !r.begun[m.number] {
 		r.begun[m.number] = true
@@ -138,8 +138,8 @@ func (r *protoReader) message(m *protoMessage, body []byte) error {
 
 func badProto(n int) error { return arrowio.Wrap(ErrProtobuf, "%v", protowire.ParseError(n)) }
 
-// field reads a field of a message. A field whose wire type does not match its kind is unknown, as for Protobuf's own
-// readers.
+// field reads a field of a message. A field whose wire type does not match its kind is unknown, as
+// in the official implementations.
 func (r *protoReader) field(f *protoField, typ protowire.Type, raw []byte) error {
 	if typ == protowire.BytesType {
 		body, n := protowire.ConsumeBytes(raw)
@@ -195,8 +195,8 @@ func (r *protoReader) element(f *protoField, raw []byte) error {
 	return r.append(f, one)
 }
 
-// append adds a number to a list. The numbers of a list must be contiguous: a list that continues after others
-// have been added is moved.
+// append adds a number to a list. The numbers of a list must be contiguous, so a list that
+// continues after another one is moved.
 func (r *protoReader) append(f *protoField, one cell) error {
 	t := r.table
 	at, n := r.row[f.column].span()

@@ -19,13 +19,13 @@ type protoField struct {
 	special special
 	column  int // noColumn = skipped
 	list    bool
-	unset   *cell  // the value if the field is missing; nil = null
-	text    string // of unset
+	unset   *cell  // the value of a missing field; nil = null
+	text    string // text of unset
 	enum    map[protoreflect.EnumNumber]string
-	message *protoMessage // for a message that is flattened
+	message *protoMessage // for flattened messages
 }
 
-// special says that a message stands for a value.
+// special marks message types that represent a value.
 type special uint8
 
 const (
@@ -39,10 +39,10 @@ const (
 type protoMessage struct {
 	number int // index among the messages of the plan
 	fields map[protoreflect.FieldNumber]*protoField
-	unset  []*protoField // those that are not null when missing
+	unset  []*protoField // fields that have a default when missing
 }
 
-// protoPlan is what a message type is compiled to.
+// protoPlan is a compiled message type.
 type protoPlan struct {
 	root     *protoMessage
 	messages int
@@ -74,25 +74,26 @@ func compileProto(schema *Schema) (protoreflect.FileDescriptor, error) {
 	return found[0], nil
 }
 
-// messageAt returns the type that the indexes of a message name: the first is an index into the types of the file, the
-// next into those nested in it, and so on.
+// messageAt returns the type at a path of message indexes: the first is an index into the types of
+// the file, the next into the types nested in it, and so on.
 func messageAt(file protoreflect.FileDescriptor, indexes []int) (protoreflect.MessageDescriptor, error) {
 	messages := file.Messages()
 	var found protoreflect.MessageDescriptor
 	for _, i := range indexes {
 		if i < 0 || i >= messages.Len() {
-			return nil, arrowio.Wrap(ErrBadSchema, "it has no message %d, of %d", i, messages.Len())
+			return nil, arrowio.Wrap(ErrBadSchema, "schema has no message %d; it has %d messages", i, messages.Len())
 		}
 		found = messages.Get(i)
 		messages = found.Messages()
 	}
 	if found == nil {
-		return nil, arrowio.Wrap(ErrBadSchema, "it has no message")
+		return nil, arrowio.Wrap(ErrBadSchema, "schema has no message")
 	}
 	return found, nil
 }
 
-// planProto makes the plan for the message type that these bytes of a message name; none mean the first one.
+// planProto makes the plan for the message type at the encoded message indexes. Empty indexes
+// select the first type.
 func planProto(schema *Schema, name string, w *wanted, maxColumns int) (plan, error) {
 	indexes := []int{0}
 	if name != "" {
@@ -109,7 +110,11 @@ func planProto(schema *Schema, name string, w *wanted, maxColumns int) (plan, er
 	if err != nil {
 		return nil, err
 	}
-	c := protoCompiler{plan: &protoPlan{}, maxColumns: maxColumns, enums: make(map[protoreflect.FullName]map[protoreflect.EnumNumber]string)}
+	c := protoCompiler{
+		plan:       &protoPlan{},
+		maxColumns: maxColumns,
+		enums:      make(map[protoreflect.FullName]map[protoreflect.EnumNumber]string),
+	}
 	if c.plan.root, err = c.message(message, "", 1); err != nil {
 		return nil, err
 	}
@@ -122,15 +127,16 @@ func planProto(schema *Schema, name string, w *wanted, maxColumns int) (plan, er
 
 type protoCompiler struct {
 	plan       *protoPlan
-	open       []protoreflect.FullName // the messages being flattened
+	open       []protoreflect.FullName // the messages that enclose the current one
 	maxColumns int
 	enums      map[protoreflect.FullName]map[protoreflect.EnumNumber]string
-	fields     int   // of all messages, plus one for each message
-	nameBytes  int   // of all fields, with their defaults
-	textBytes  int64 // of enums
+	fields     int   // fields of all messages, plus one per message
+	nameBytes  int   // bytes of the names and defaults of all fields
+	textBytes  int64 // bytes of the names of enum values
 }
 
-// enum returns the names of an enum's values, of their own memory: those of the library hold the whole schema.
+// enum returns the names of an enum's values. They are copies, because the library's strings keep
+// the whole schema alive.
 func (c *protoCompiler) enum(e protoreflect.EnumDescriptor) map[protoreflect.EnumNumber]string {
 	if known := c.enums[e.FullName()]; known != nil {
 		return known
@@ -147,7 +153,7 @@ func (c *protoCompiler) enum(e protoreflect.EnumDescriptor) map[protoreflect.Enu
 	return names
 }
 
-// message flattens a message type whose fields have a prefix.
+// message flattens a message type. The names of its columns start with the prefix.
 func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string, depth int) (*protoMessage, error) {
 	if depth > MaxDepth {
 		return nil, arrowio.Wrap(ErrBadSchema, "messages nested more than %d deep", MaxDepth)
@@ -176,7 +182,7 @@ func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string,
 	return m, nil
 }
 
-// visit counts a message or a field, and its name, before it is made.
+// visit counts a message or a field, and its name, before its allocation.
 func (c *protoCompiler) visit(name ...string) error {
 	size := 0
 	for _, part := range name {
@@ -186,11 +192,17 @@ func (c *protoCompiler) visit(name ...string) error {
 	c.fields++
 	switch {
 	case size > maxName:
-		return arrowio.Wrap(ErrBadSchema, "field %s has a name of %d bytes with those that it is in, at most %d", arrowio.Quote(name[len(name)-1]), size, maxName)
+		return arrowio.Wrap(
+			ErrBadSchema,
+			"field %s has a path of %d bytes, at most %d",
+			arrowio.Quote(name[len(name)-1]),
+			size,
+			maxName,
+		)
 	case c.nameBytes > maxPathBytes:
 		return arrowio.Wrap(ErrBadSchema, "names and defaults of more than %d bytes", maxPathBytes)
 	case c.fields > maxSchemaNodes:
-		return arrowio.Wrap(ErrBadSchema, "it expands to more than %d fields", maxSchemaNodes)
+		return arrowio.Wrap(ErrBadSchema, "schema expands to more than %d fields", maxSchemaNodes)
 	}
 	return nil
 }
@@ -222,7 +234,7 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 	return made, nil
 }
 
-// specialOf recognises messages that stand for a value.
+// specialOf recognises messages that represent a value.
 func specialOf(name protoreflect.FullName) special {
 	rest, ok := strings.CutPrefix(string(name), "google.protobuf.")
 	switch {
@@ -232,13 +244,14 @@ func specialOf(name protoreflect.FullName) special {
 		return timestampMessage
 	case rest == "Duration":
 		return durationMessage
-	case strings.HasSuffix(rest, "Value") && rest != "Value" && rest != "ListValue" && rest != "NullValue" && rest != "EnumValue":
+	case strings.HasSuffix(rest, "Value") && rest != "Value" && rest != "ListValue" && rest != "NullValue" &&
+		rest != "EnumValue":
 		return wrapperMessage
 	}
 	return plainMessage
 }
 
-// isOpaque recognises messages that hold anything, which no column can.
+// isOpaque recognises messages that can hold any value and therefore fit no column.
 func isOpaque(name protoreflect.FullName) bool {
 	switch name {
 	case "google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue":
@@ -247,8 +260,8 @@ func isOpaque(name protoreflect.FullName) bool {
 	return false
 }
 
-// protoType is the type of a field's column; nil for lists, whose length depends on the messages. A wrapper has the
-// kind of the wrapped value.
+// protoType returns the type of a field's column, or nil for lists, whose length depends on the
+// messages. A wrapper has the kind of the wrapped value.
 func (c *protoCompiler) protoType(f protoreflect.FieldDescriptor, made *protoField) (arrow.DataType, bool) {
 	if f.IsMap() {
 		return nil, false
@@ -286,22 +299,22 @@ var protoTypes = map[protoreflect.Kind]arrow.DataType{
 	protoreflect.StringKind: arrow.BinaryTypes.String, protoreflect.BytesKind: arrow.BinaryTypes.Binary,
 }
 
-// setDefault sets the value of a missing field, and counts its text before it is copied: a message is expanded again wherever it
-// is named.
+// setDefault sets the value of a missing field. It counts the text before copying it, because a
+// message is expanded at each reference.
 func (c *protoCompiler) setDefault(p *protoField, f protoreflect.FieldDescriptor) error {
 	p.setDefault(f)
-	if p.enum != nil { // whose names are shared
+	if p.enum != nil { // the names of enums are shared
 		return nil
 	}
 	if c.nameBytes += len(p.text); c.nameBytes > maxPathBytes {
 		return arrowio.Wrap(ErrBadSchema, "names and defaults of more than %d bytes", maxPathBytes)
 	}
-	p.text = strings.Clone(p.text) // that of the library holds the whole schema
+	p.text = strings.Clone(p.text) // the library's string keeps the whole schema alive
 	return nil
 }
 
-// setDefault sets the value of a missing field: the default of its kind if the field has no presence, its declared
-// default, or null.
+// setDefault sets the value of a missing field: the zero of its kind if the field has no presence,
+// else its declared default, else null.
 func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	if p.list || p.special != plainMessage || f.HasPresence() && !f.HasDefault() {
 		return
@@ -328,7 +341,8 @@ func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
 	}
 }
 
-// zeroKind is the cell kind for a field kind; without bits and text such a cell is zero.
+// zeroKind returns the cell kind for a field kind. A cell of that kind without bits and text is
+// zero.
 func zeroKind(k protoreflect.Kind) cellKind {
 	switch k {
 	case protoreflect.BoolKind:

@@ -4,11 +4,11 @@ import (
 	"strings"
 )
 
-// text looks at the tokens of a .proto file. It need not understand them: what is no schema is refused by the library,
-// once it is known to take little.
+// text counts the tokens of a .proto file. It does not validate them: the library refuses an
+// invalid schema, once the counts have shown that parsing is cheap.
 func (b *protoBounds) text(text string) error {
 	t := protoTokens{rest: text}
-	scopes := []int{0} // lengths of the names in which what follows is declared
+	scopes := []int{0} // lengths of the enclosing full names
 	longest, before := 0, ""
 	for token := t.next(); token != ""; token = t.next() {
 		if before == "import" && token == "public" {
@@ -26,7 +26,7 @@ func (b *protoBounds) text(text string) error {
 			scopes = append(scopes, top+longest)
 		case "}", "]", ")", ">":
 			scopes = scopes[:max(1, len(scopes)-1)]
-		case ".": // a name of several parts, or a package
+		case ".": // a qualified name, or a package
 		case ";", ",":
 		default:
 			longest = max(longest, len(token)*t.isName(token))
@@ -45,7 +45,7 @@ type protoTokens struct{ rest string }
 
 const protoName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-// isName is 1 for a token that can be part of a name.
+// isName returns 1 for a token that can be part of a name.
 func (*protoTokens) isName(token string) int {
 	if strings.Contains(protoName, token[:1]) {
 		return 1
@@ -81,7 +81,8 @@ func (t *protoTokens) token() string {
 	return token
 }
 
-// quoted is the length of the quoted text at the start; it ends with its line.
+// quoted returns the length of the quoted text at the start. A quoted text ends at the end of its
+// line.
 func quoted(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {

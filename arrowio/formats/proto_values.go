@@ -32,7 +32,7 @@ func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 	switch f.kind {
 	case protoreflect.StringKind, protoreflect.BytesKind:
 		if f.kind == protoreflect.StringKind && !utf8.Valid(raw) {
-			return cell{}, arrowio.Wrap(ErrProtobuf, "a string that is not UTF-8")
+			return cell{}, arrowio.Wrap(ErrProtobuf, "string is not UTF-8")
 		}
 		bits, err := r.table.addText(raw)
 		return cell{cellText, bits}, err
@@ -51,7 +51,7 @@ func (r *protoReader) scalar(f *protoField, raw []byte) (cell, error) {
 	}
 }
 
-// enum is the name of a value, or its number if it has none.
+// enum returns the name of a value, or its number if the value has no name.
 func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
 	text, known := f.enum[protoreflect.EnumNumber(v)]
 	if !known {
@@ -61,7 +61,7 @@ func (r *protoReader) enum(f *protoField, v int32) (cell, error) {
 	return cell{cellText, bits}, err
 }
 
-// number reads a number or a boolean; n < 0 if raw holds none.
+// number reads a number or a boolean; n < 0 if raw is malformed.
 func number(kind protoreflect.Kind, raw []byte) (one cell, n int) {
 	switch wireType(kind) {
 	case protowire.Fixed32Type:
@@ -103,7 +103,7 @@ func varint(kind protoreflect.Kind, v uint64) cell {
 	return cell{cellWhole, v}
 }
 
-// specialValue reads a message that stands for a value.
+// specialValue reads a message that represents a value.
 func (r *protoReader) specialValue(f *protoField, body []byte) error {
 	if f.special == wrapperMessage {
 		return r.wrapped(f, body)
@@ -125,9 +125,9 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 		}
 		body = rest
 	}
-	const most = 315576000000 // seconds in ten thousand years: Protobuf's own bound
+	const most = 315576000000 // seconds in ten thousand years, the bound of Protobuf
 	if whole < -most || whole > most || fraction <= -1e9 || fraction >= 1e9 {
-		return arrowio.Wrap(ErrProtobuf, "a time of %d seconds and %d ns", whole, fraction)
+		return arrowio.Wrap(ErrProtobuf, "time of %d seconds and %d ns is out of range", whole, fraction)
 	}
 	if f.special == durationMessage {
 		r.row[f.column] = cell{cellFloat, math.Float64bits(float64(whole) + float64(fraction)/1e9)}
@@ -137,7 +137,7 @@ func (r *protoReader) specialValue(f *protoField, body []byte) error {
 	return nil
 }
 
-// wrapped reads the value in a wrapper; a wrapper without one has its kind's default.
+// wrapped reads the value in a wrapper. An empty wrapper has the default of its kind.
 func (r *protoReader) wrapped(f *protoField, body []byte) error {
 	found := cell{kind: zeroKind(f.kind)}
 	for len(body) > 0 {

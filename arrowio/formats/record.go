@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// record makes the table's record. wanted are the columns of an encoder, by name; those that the message lacks are
-// added as nulls, if it has at least one of the features.
+// record makes the table's record. wanted are the columns of an encoder, by name. Missing ones are
+// added as nulls if the message has at least one of the features.
 func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	if err := t.budget.Take(recordCost); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	return array.NewRecord(schemas.schema(names, columns, t.bound == nil), columns, int64(t.rows)), nil
 }
 
-// chosen makes a record of nothing but the wanted columns.
+// chosen makes a record of the wanted columns only.
 func (t *table) chosen(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	m := maker{table: t}
 	columns := make([]arrow.Array, 0, len(w.features))
@@ -61,7 +61,11 @@ func (t *table) chosen(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 		}
 		columns = append(columns, made)
 	}
-	return array.NewRecord(schemas.schema(func(i int) string { return w.features[i] }, columns, true), columns, int64(t.rows)), nil
+	return array.NewRecord(
+		schemas.schema(func(i int) string { return w.features[i] }, columns, true),
+		columns,
+		int64(t.rows),
+	), nil
 }
 
 // complete adds the wanted columns that are missing.
@@ -79,7 +83,7 @@ func (t *table) complete(w *wanted) error {
 	return nil
 }
 
-// dataType is the type of the array that a column becomes.
+// dataType returns the type of a column's array.
 func (c *column) dataType(want wantedKind) arrow.DataType {
 	if c.typ != nil {
 		return c.typ
@@ -90,8 +94,8 @@ func (c *column) dataType(want wantedKind) arrow.DataType {
 	return c.commonType()
 }
 
-// wantedType is the type that an encoder asks for; nil means that the cells decide. A column without values has the
-// null type.
+// wantedType returns the type that an encoder expects; nil means that the cells decide. A column
+// without values has the null type.
 func (c *column) wantedType(want wantedKind) arrow.DataType {
 	if len(c.cells) == c.counts[cellNull] {
 		return arrow.Null
@@ -106,12 +110,12 @@ func (c *column) wantedType(want wantedKind) arrow.DataType {
 	case encoder.Vector:
 		return listOf(want.width)
 	case encoder.Time, encoder.Clock:
-		return arrow.BinaryTypes.String // a number is no time, however many of the message's rows have one
+		return arrow.BinaryTypes.String // a number is never a time, even if all rows of the message have numbers
 	}
 	return nil
 }
 
-// numberType is int64 if all numbers are whole.
+// numberType returns int64 if all numbers are whole, else float64.
 func (c *column) numberType() arrow.DataType {
 	if c.counts[cellWhole] > 0 && c.counts[cellFloat] == 0 {
 		return arrow.PrimitiveTypes.Int64
@@ -119,8 +123,9 @@ func (c *column) numberType() arrow.DataType {
 	return arrow.PrimitiveTypes.Float64
 }
 
-// commonType is the type that takes all cells: strings if they are of several kinds. A type that only most of them have
-// would lose values, depending on the rows that share a message. Only lists, for which there is no other type, give way.
+// commonType returns a type that holds all cells: strings if the cells have several kinds. The
+// majority's type would lose values, depending on the other rows of the message. Only lists, which
+// no other type can hold, yield to other kinds.
 func (c *column) commonType() arrow.DataType {
 	texts, bools, numbers := c.counts[cellText], c.counts[cellBool], c.counts[cellWhole]+c.counts[cellFloat]
 	switch texts + bools + numbers {
@@ -137,7 +142,7 @@ func (c *column) commonType() arrow.DataType {
 	return arrow.BinaryTypes.String
 }
 
-// listType is the type for lists of one length, and null if lengths differ.
+// listType returns the type for lists of one length, or the null type if lengths differ.
 func (c *column) listType() arrow.DataType {
 	width := -1
 	for _, one := range c.cells {
@@ -157,19 +162,18 @@ func listOf(width int) arrow.DataType {
 	return arrow.FixedSizeListOf(int32(width), arrow.PrimitiveTypes.Float64)
 }
 
-// schemaCache gives records with the same columns the same schema, because readers compare schemas
-// by pointer.
+// schemaCache returns the same schema for records with the same columns, because readers compare
+// schemas by pointer.
 type schemaCache struct {
 	last  *arrow.Schema
 	text  bool
-	large bool // too large to be kept while nothing is decoded
+	large bool // too large to keep between messages
 }
 
-// textField marks columns from messages without types.
+// textField marks columns of messages without types.
 var textField = arrow.NewMetadata([]string{encoder.TextField}, []string{"json"})
 
-// schema returns the schema of columns with these names. text means that the message has no types of its
-// own.
+// schema returns the schema of columns with these names. text marks messages without types.
 func (s *schemaCache) schema(name func(i int) string, arrays []arrow.Array, text bool) *arrow.Schema {
 	if s.last != nil && s.text == text && s.last.NumFields() == len(arrays) {
 		same := true

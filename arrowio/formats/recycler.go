@@ -10,8 +10,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// recycler makes records that live until the next message and reuse the memory of the previous one. Otherwise a row
-// with a few dozen columns would take a few hundred objects ([Options.EncodeOnly]).
+// recycler makes records that live until the next message and reuse the memory of the previous one
+// ([Options.EncodeOnly]). Without it, a row with a few dozen columns would allocate a few hundred
+// objects.
 type recycler struct {
 	wanted  *wanted
 	places  []int  // of the features in the table, as in the previous message
@@ -31,8 +32,8 @@ func (r *recycler) forget() {
 	r.record = nil
 }
 
-// make returns the table's features as a record, in the encoder's order. If a message has none of them, or its schema
-// lacks some, the record is without those and does not fit the encoder.
+// make returns the table's features as a record, in the encoder's order. Features that the message
+// or its schema lacks are left out; the record then does not fit the encoder.
 func (r *recycler) make(t *table) (arrow.Record, error) {
 	if err := t.budget.Take(recordCost); err != nil {
 		return nil, err
@@ -64,12 +65,14 @@ func (r *recycler) make(t *table) (arrow.Record, error) {
 	return r.record, nil
 }
 
-// same reports whether the arrays and their fields are those of the previous record.
+// same reports whether the previous record has these arrays and fields.
 func (r *recycler) same(t *table) bool {
-	return r.record != nil && r.record.NumRows() == int64(t.rows) && r.schemas.text == (t.bound == nil) && slices.Equal(r.record.Columns(), r.made)
+	return r.record != nil && r.record.NumRows() == int64(t.rows) && r.schemas.text == (t.bound == nil) &&
+		slices.Equal(r.record.Columns(), r.made)
 }
 
-// locate finds the features in the table, -1 for a missing one, and returns how many it found.
+// locate finds the features in the table, -1 for a missing one, and returns the number of found
+// ones.
 func (r *recycler) locate(t *table) (found int) {
 	for i, name := range r.wanted.features {
 		at := r.places[i]
@@ -87,7 +90,7 @@ func (r *recycler) locate(t *table) (found int) {
 	return found
 }
 
-// columns makes the arrays of the features that were found.
+// columns makes the arrays of the located features.
 func (r *recycler) columns(t *table) error {
 	m := maker{table: t}
 	for i, at := range r.places {
@@ -123,7 +126,7 @@ func (r *recycler) renew(t *table) {
 // keptRecord is the largest record, in bytes, whose memory is reused.
 const keptRecord = 256 << 10
 
-// bytes is the memory held by the slots.
+// bytes returns the memory held by the slots.
 func (r *recycler) bytes() (n int) {
 	for i := range r.slots {
 		for _, b := range r.slots[i].buffers {
@@ -133,7 +136,8 @@ func (r *recycler) bytes() (n int) {
 	return n
 }
 
-// featureType is the type in which an encoder reads a feature; nil means that the cells decide.
+// featureType returns the type in which an encoder reads a feature; nil means that the cells
+// decide.
 func featureType(c *encoder.Column) arrow.DataType {
 	switch c.Kind {
 	case encoder.Bool:
@@ -148,8 +152,8 @@ func featureType(c *encoder.Column) arrow.DataType {
 	return nil
 }
 
-// featureType is the type of a feature's array. It is a type of values even if no row has one, so that the schema does
-// not change as values come and go.
+// featureType returns the type of a feature's array. It is never the null type, so that the schema
+// does not change when a message has no values.
 func (c *column) featureType(t *table, wanted arrow.DataType) arrow.DataType {
 	switch {
 	case t.bound != nil && c.typ != nil:
@@ -170,7 +174,7 @@ const (
 	bufferValues               // numbers, bits, offsets of strings
 	bufferText
 	bufferInner // bitmap of the numbers of lists
-	buffers     // how many there are
+	buffers     // the number of buffers
 )
 
 // slot is the memory of a column, kept between messages.
@@ -178,10 +182,10 @@ type slot struct {
 	typ     arrow.DataType
 	rows    int
 	buffers [buffers][]byte
-	array   arrow.Array // of the buffers; nil = not made yet
+	array   arrow.Array // the array of the buffers; nil = not made yet
 }
 
-// prepare drops what does not fit an array of the type with so many rows.
+// prepare drops buffers that do not fit an array of the given type and number of rows.
 func (s *slot) prepare(typ arrow.DataType, rows int) {
 	if s.typ == nil || s.rows != rows || !sameType(s.typ, typ) {
 		*s = slot{typ: typ, rows: rows}
@@ -200,8 +204,8 @@ func (s *slot) room(which buffer, size int) []byte {
 	return b
 }
 
-// textRoom returns an empty slice with room for so many bytes. The buffer may be longer than its content, so that texts
-// of other lengths fit later.
+// textRoom returns an empty slice with capacity for n bytes. The buffer may be longer than its
+// content, so that texts of other lengths fit later.
 func (s *slot) textRoom(size int) []byte {
 	if len(s.buffers[bufferText]) <= size {
 		const step = 64

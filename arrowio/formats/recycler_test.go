@@ -15,15 +15,20 @@ import (
 
 // everyKind is an encoder with a feature of each kind, with the given names.
 func everyKind(names ...string) *encoder.Encoder {
-	e := &encoder.Encoder{Clip: 5, Standardize: encoder.StandardizeNumeric, NaN: encoder.NaNMissing, Columns: []encoder.Column{
-		{Kind: encoder.Numeric, Width: 1, Mean: []float64{3}, Scale: []float64{2}},
-		{Kind: encoder.Numeric, Width: 2, Mean: []float64{1}, Scale: []float64{4}, Missing: true},
-		{Kind: encoder.Category, Width: 3, Categories: []string{"7", "x"}, Other: true},
-		{Kind: encoder.Bool, Width: 1, Mean: []float64{0.5}},
-		{Kind: encoder.Vector, Width: 2, Mean: []float64{0, 1}, Scale: []float64{1, 1}},
-		{Kind: encoder.Time, Width: 3, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []encoder.Cycle{encoder.Day}},
-		{Kind: encoder.Clock, Width: 1, Mean: []float64{5e4}, Scale: []float64{1e4}},
-	}}
+	e := &encoder.Encoder{
+		Clip:        5,
+		Standardize: encoder.StandardizeNumeric,
+		NaN:         encoder.NaNMissing,
+		Columns: []encoder.Column{
+			{Kind: encoder.Numeric, Width: 1, Mean: []float64{3}, Scale: []float64{2}},
+			{Kind: encoder.Numeric, Width: 2, Mean: []float64{1}, Scale: []float64{4}, Missing: true},
+			{Kind: encoder.Category, Width: 3, Categories: []string{"7", "x"}, Other: true},
+			{Kind: encoder.Bool, Width: 1, Mean: []float64{0.5}},
+			{Kind: encoder.Vector, Width: 2, Mean: []float64{0, 1}, Scale: []float64{1, 1}},
+			{Kind: encoder.Time, Width: 3, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []encoder.Cycle{encoder.Day}},
+			{Kind: encoder.Clock, Width: 1, Mean: []float64{5e4}, Scale: []float64{1e4}},
+		},
+	}
 	for i := range e.Columns {
 		e.Columns[i].Name = names[i]
 		e.Dim += e.Columns[i].Width
@@ -31,7 +36,7 @@ func everyKind(names ...string) *encoder.Encoder {
 	return e
 }
 
-// encoded is what an encoder makes from a message.
+// encoded is the result of encoding a message.
 type encoded struct {
 	rows   int64
 	x      []float32
@@ -41,7 +46,7 @@ type encoded struct {
 	err    string // of the schema
 }
 
-// reading is a decoder and what encodes its records.
+// reading is a decoder with the encoder of its records.
 type reading struct {
 	*Decoder
 	rows encoder.Rows
@@ -67,9 +72,14 @@ func (r *reading) encode(e *encoder.Encoder, value []byte) (out encoded, reason 
 	return out, hostile.Accepted
 }
 
-// values are what columns of any kind may hold.
-var values = strings.Fields(`1 2.5 -7e3 7 0 1700000000 9223372036854775807 1e300 null null true false "x" "7" "true" "" "été\u0041" [1,2] [1,null] [1] [] ["x"] {"a":1}
-	"2023-11-14T22:13:20Z" "22:13:20" "` + strings.Repeat("long", 40) + `"`)
+// values are possible values of columns of any kind.
+var values = strings.Fields(
+	`1 2.5 -7e3 7 0 1700000000 9223372036854775807 1e300 null null true false "x" "7" "true" "" "été\u0041" [1,2] [1,null] [1] [] ["x"] {"a":1}
+	"2023-11-14T22:13:20Z" "22:13:20" "` + strings.Repeat(
+		"long",
+		40,
+	) + `"`,
+)
 
 // randomMessage has a few rows, most columns in one order.
 func randomMessage(r *rand.Rand, names []string) []byte {
@@ -93,11 +103,15 @@ func randomMessage(r *rand.Rand, names []string) []byte {
 	return []byte("[" + strings.Join(rows, ", ") + "]")
 }
 
-// TestEncodeOnlyEncodesAlike whatever the earlier messages were.
+// TestEncodeOnlyEncodesAlike checks that earlier messages do not change the encoded rows.
 func TestEncodeOnlyEncodesAlike(t *testing.T) {
 	names := []string{"n", "m", "c", "b", "v", "t", "k"}
 	e := everyKind(names...)
-	plain, recycled := reading{Decoder: NewDecoder(Options{Encoder: e})}, reading{Decoder: NewDecoder(Options{Encoder: e, EncodeOnly: true})}
+	plain, recycled := reading{
+		Decoder: NewDecoder(Options{Encoder: e}),
+	}, reading{
+		Decoder: NewDecoder(Options{Encoder: e, EncodeOnly: true}),
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	accepted := 0
 	for range 4000 {
@@ -116,11 +130,16 @@ func TestEncodeOnlyEncodesAlike(t *testing.T) {
 	}
 }
 
-// TestEncodeOnlyKeepsFormatsApart: only in text may a number stand for a time.
+// TestEncodeOnlyKeepsFormatsApart checks that only text formats may give a number for a time.
 func TestEncodeOnlyKeepsFormatsApart(t *testing.T) {
 	const schema = `{"type": "record", "name": "E", "fields": [{"name": "t", "type": "long"}]}`
-	e := &encoder.Encoder{Columns: []encoder.Column{{Name: "t", Kind: encoder.Time, Width: 1, Mean: []float64{0}, Scale: []float64{1}}}, Dim: 1}
-	r := reading{Decoder: NewDecoder(Options{Encoder: e, EncodeOnly: true, Registry: schemas{7: {Format: Avro, Text: schema}}})}
+	e := &encoder.Encoder{
+		Columns: []encoder.Column{{Name: "t", Kind: encoder.Time, Width: 1, Mean: []float64{0}, Scale: []float64{1}}},
+		Dim:     1,
+	}
+	r := reading{
+		Decoder: NewDecoder(Options{Encoder: e, EncodeOnly: true, Registry: schemas{7: {Format: Avro, Text: schema}}}),
+	}
 	for range 3 {
 		if out, reason := r.encode(e, []byte(`{"t": 7}`)); reason != hostile.Accepted || out.rows != 1 {
 			t.Errorf("JSON: %+v %q", out, reason)
@@ -131,14 +150,17 @@ func TestEncodeOnlyKeepsFormatsApart(t *testing.T) {
 	}
 }
 
-// TestEncodeOnlyKeepsItsSchema when values are missing, or numbers are whole.
+// TestEncodeOnlyKeepsItsSchema checks that the schema stays the same when values are missing, or
+// numbers are whole.
 func TestEncodeOnlyKeepsItsSchema(t *testing.T) {
 	e := everyKind("n", "m", "c", "b", "v", "t", "k")
 	d := NewDecoder(Options{Encoder: e, EncodeOnly: true})
 	var first *arrow.Schema
 	for _, message := range []string{
 		`{"n": 1.5, "m": 2, "c": "x", "b": true, "v": [1, 2], "t": "2023-11-14", "k": "22:13"}`,
-		`{"n": 1, "m": null, "c": null, "b": null, "v": null, "t": null, "k": null}`, `{"k": "22:13"}`, `{"other": 7, "v": [1, 2], "n": 2.5}`,
+		`{"n": 1, "m": null, "c": null, "b": null, "v": null, "t": null, "k": null}`,
+		`{"k": "22:13"}`,
+		`{"other": 7, "v": [1, 2], "n": 2.5}`,
 	} {
 		recs, err := d.Decode([]byte(message))
 		if err != nil {

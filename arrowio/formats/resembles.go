@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// marks are the first bytes of what people send instead of messages, and what it is.
+// marks are the first bytes of other formats that people send by mistake, with their names.
 var marks = []struct{ begins, what string }{
 	{"\xff\xff\xff\xff", "Arrow"},
 	{"ARROW1", "an Arrow file, which is not a stream"},
@@ -20,7 +20,7 @@ var marks = []struct{ begins, what string }{
 	{"\x1f\x8b", "gzip, which brokers do themselves"}, {"\x28\xb5\x2f\xfd", "zstd, which brokers do themselves"},
 }
 
-// resembles says what bytes that are not of the expected format look like.
+// resembles describes bytes that are not in the expected format.
 func resembles(value []byte) string {
 	rest := bytes.TrimLeft(value, " \t\r\n")
 	for _, m := range marks {
@@ -34,13 +34,16 @@ func resembles(value []byte) string {
 		return "is empty"
 	case framed:
 		return fmt.Sprintf("looks as if it named schema %d of a registry, and none is configured", id)
-	case utf8.Valid(shown) && !bytes.ContainsFunc(shown, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' }):
+	case utf8.Valid(shown) && !bytes.ContainsFunc(shown, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\t' && r != '\r'
+	}):
 		return "looks like text: it begins with " + arrowio.Quote(shown)
 	}
 	return "begins with " + arrowio.Quote(shown)
 }
 
-// unlike says of a message that was read as Arrow, and is none, what was expected and what it looks like.
+// unlike describes the expected format, and the apparent one, of a message that was read as Arrow
+// but is not.
 func (d *Decoder) unlike(value []byte, err error) error {
 	if !errors.Is(err, arrowio.ErrNotArrow) {
 		return err
@@ -51,7 +54,7 @@ func (d *Decoder) unlike(value []byte, err error) error {
 	return &unlikeError{"no known format, see events.format: the message " + resembles(value), ErrUnknownFormat}
 }
 
-// unlikeError is a fault in other words than those of what it wraps.
+// unlikeError replaces the text of the error that it wraps.
 type unlikeError struct {
 	text  string
 	fault error

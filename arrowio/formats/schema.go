@@ -11,8 +11,8 @@ import (
 
 // Registry resolves schema IDs.
 type Registry interface {
-	// Schema returns a schema that was fetched before, or an error that wraps [ErrUnknownSchema]. The schema for an ID
-	// never changes.
+	// Schema returns an already fetched schema, or an error that wraps [ErrUnknownSchema]. The
+	// schema for an ID never changes.
 	Schema(id uint32) (*Schema, error)
 }
 
@@ -20,27 +20,28 @@ type Registry interface {
 type Schema struct {
 	Format Format
 	Text   string
-	// References are the schemas that this one needs, each after those that it needs itself.
+	// References are the schemas that this one needs, in dependency order.
 	References []Reference
 
-	hash Hash // zero = not known yet
+	hash Hash // zero = not computed yet
 }
 
-// Reference is a schema and the name that others use for it: the full name of an Avro type, or the path of an import.
+// Reference is a schema with the name by which others refer to it: the full name of an Avro type,
+// or an import path.
 type Reference struct{ Name, Text string }
 
-// MaxSchemaBytes bounds the text of a schema, with what it refers to.
+// MaxSchemaBytes bounds the text of a schema and its references.
 const MaxSchemaBytes = 256 << 10
 
-// Check returns why a schema is too large to be looked at.
+// Check returns an error if a schema is too large.
 func (s *Schema) Check() error {
 	if size := s.Bytes(); size > MaxSchemaBytes {
-		return arrowio.Wrap(ErrBadSchema, "%d bytes, at most %d", size, MaxSchemaBytes)
+		return arrowio.Wrap(ErrBadSchema, "schema of %d bytes, at most %d", size, MaxSchemaBytes)
 	}
 	return nil
 }
 
-// Bytes is the length of the text, with what it refers to.
+// Bytes returns the length of the text and its references.
 func (s *Schema) Bytes() int64 {
 	size := len(s.Text)
 	for _, ref := range s.References {
@@ -55,7 +56,7 @@ type Hash [16]byte
 // String returns the hash in hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// NewSchema returns a schema that knows its hash.
+// NewSchema returns a schema with its hash computed.
 func NewSchema(f Format, text string, references ...Reference) *Schema {
 	s := &Schema{Format: f, Text: text, References: references}
 	s.hash = s.Hash()
@@ -83,7 +84,7 @@ func hashOf(parts ...string) Hash {
 	return Hash(h.Sum(nil)[:len(Hash{})])
 }
 
-// FrameID returns the ID of the schema that a message names; false if the message is read without a registry.
+// FrameID returns the schema ID of a message; false if the message is read without a registry.
 func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
 	if f, framed := d.format(value); !framed || f != nil && f.check == nil {
 		return 0, false
@@ -92,10 +93,10 @@ func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
 	return id, ok
 }
 
-// CheckSchema returns why a schema cannot be used for messages of a format.
+// CheckSchema returns an error if a schema cannot be used for messages of a format.
 func CheckSchema(f Format, text string) error {
 	if !f.NeedsSchema() {
-		return arrowio.Wrap(ErrBadSchema, "messages of format %s need none", f)
+		return arrowio.Wrap(ErrBadSchema, "messages of format %s need no schema", f)
 	}
 	return lookup(f).check(text)
 }

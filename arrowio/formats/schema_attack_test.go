@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// filled repeats something between head and tail up to the size that a schema may have.
+// filled repeats a text between head and tail up to the maximum size of a schema.
 func filled(head, tail, between string, one func(i int) string) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -49,7 +49,8 @@ func nestedDefaults(levels, width int) string {
 	return text
 }
 
-// publicImports is a schema of files each of which imports all later ones publicly: a name is looked for along 2ⁿ paths.
+// publicImports is a schema of files, each of which imports all later ones publicly: a name is
+// looked up along 2ⁿ paths.
 func publicImports(files int) *Schema {
 	s := &Schema{Format: Protobuf, Text: `syntax = "proto3"; import public "f0"; message M { X x = 1; }`}
 	for i := files - 1; i >= 0; i-- {
@@ -63,8 +64,8 @@ func publicImports(files int) *Schema {
 	return s
 }
 
-// TestCompilingIsBounded has the schemas of the largest size that were found to take the most, and some small ones that
-// libraries expand.
+// TestCompilingIsBounded compiles the most expensive known schemas of the largest size, and small
+// ones that libraries expand.
 func TestCompilingIsBounded(t *testing.T) {
 	namespace := strings.Repeat("n", 900)
 	deep := strings.Repeat(`message `+strings.Repeat("n", 900)+`{`, 20)
@@ -74,22 +75,40 @@ func TestCompilingIsBounded(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		schema *Schema
-		quick  bool // it must be refused before a library sees it
+		quick  bool // the schema must be refused before a library sees it
 	}{
-		"enums": {schema: &Schema{Format: Avro, Text: filled(`{"type":"record","name":"E","namespace":"`+namespace+`","fields":[`, `]}`, ",",
-			func(i int) string {
-				return fmt.Sprintf(`{"name":"a%d","type":{"type":"enum","name":"N%d","symbols":["A"]}}`, i, i)
-			})}},
-		"nested defaults":   {schema: &Schema{Format: Avro, Text: nestedDefaults(12, 10)}},
-		"nested unions":     {&Schema{Format: Avro, Text: strings.Repeat("[", 100_000)}, true},
-		"fields":            {schema: &Schema{Format: Protobuf, Text: filled(`syntax="proto3";message M{`, `}`, "", func(i int) string { return fmt.Sprintf(`M a%d=%d;`, i, i+1) })}},
-		"nested messages":   {&Schema{Format: Protobuf, Text: strings.Repeat("message M{", 20_000)}, true},
-		"nested long names": {&Schema{Format: Protobuf, Text: filled(deep, "", "", func(i int) string { return fmt.Sprintf(`message M%d{}`, i) })}, true},
+		"enums": {
+			schema: &Schema{
+				Format: Avro,
+				Text: filled(`{"type":"record","name":"E","namespace":"`+namespace+`","fields":[`, `]}`, ",",
+					func(i int) string {
+						return fmt.Sprintf(`{"name":"a%d","type":{"type":"enum","name":"N%d","symbols":["A"]}}`, i, i)
+					}),
+			},
+		},
+		"nested defaults": {schema: &Schema{Format: Avro, Text: nestedDefaults(12, 10)}},
+		"nested unions":   {&Schema{Format: Avro, Text: strings.Repeat("[", 100_000)}, true},
+		"fields": {
+			schema: &Schema{
+				Format: Protobuf,
+				Text: filled(`syntax="proto3";message M{`, `}`, "", func(i int) string {
+					return fmt.Sprintf(`M a%d=%d;`, i, i+1)
+				}),
+			},
+		},
+		"nested messages": {&Schema{Format: Protobuf, Text: strings.Repeat("message M{", 20_000)}, true},
+		"nested long names": {
+			&Schema{Format: Protobuf, Text: filled(deep, "", "", func(i int) string { return fmt.Sprintf(`message M%d{}`, i) })},
+			true,
+		},
 		"many small tokens": {&Schema{Format: Protobuf, Text: strings.Repeat(";", MaxSchemaBytes)}, true},
 		"public imports":    {publicImports(40), true},
 		"repeated defaults": {repeatedDefault(150_000, 60, 20), true},
 		"descriptor":        {schema: &Schema{Format: Protobuf, Text: stored(t, empties)}},
-		"nested descriptor": {&Schema{Format: Protobuf, Text: base64.StdEncoding.EncodeToString(nestedDescriptor(5000))}, true},
+		"nested descriptor": {
+			&Schema{Format: Protobuf, Text: base64.StdEncoding.EncodeToString(nestedDescriptor(5000))},
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began, most := time.Now(), uint64(compilingBytes)
@@ -150,7 +169,7 @@ func stored(t testing.TB, d *descriptorpb.FileDescriptorProto) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// nestedDescriptor is a message type in a message type, and so on.
+// nestedDescriptor is a chain of nested message types.
 func nestedDescriptor(levels int) []byte {
 	var inner []byte
 	for range levels {
@@ -168,7 +187,8 @@ func sizedBytes(b []byte) []byte {
 	return append(append(size, byte(n)), b...)
 }
 
-// TestPlansAreHeldOnce has many decoders read by many schemas, which take no more than the cache may.
+// TestPlansAreHeldOnce has many decoders read with many schemas; together they stay within the
+// limit of the cache.
 func TestPlansAreHeldOnce(t *testing.T) {
 	const count, most = 6, 1 << 20
 	registry := schemas{}
@@ -219,11 +239,15 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestRefusedSchemasAreRemembered compiles a schema that cannot be used once, for all decoders.
-func TestRefusedSchemasAreRemembered(t *testing.T) {
-	last := avroSchema(strings.Repeat(`{"name": "x", "type": ["null", "int"]},`, 2000) + `{"name": "last", "type": "nowhere"}`)
+// TestRefusedSchemasAreCached compiles an unusable schema once for all decoders.
+func TestRefusedSchemasAreCached(t *testing.T) {
+	last := avroSchema(
+		strings.Repeat(`{"name": "x", "type": ["null", "int"]},`, 2000) + `{"name": "last", "type": "nowhere"}`,
+	)
 	for name, s := range map[string]*Schema{
-		"avro": NewSchema(Avro, last), "avro that expands": NewSchema(Avro, branching(5, `"int"`, `"int"`)), "protobuf": NewSchema(Protobuf, branchingProto(9)),
+		"avro":              NewSchema(Avro, last),
+		"avro that expands": NewSchema(Avro, branching(5, `"int"`, `"int"`)),
+		"protobuf":          NewSchema(Protobuf, branchingProto(9)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			plans := NewPlans()
@@ -249,7 +273,7 @@ func TestRefusedSchemasAreRemembered(t *testing.T) {
 	}
 }
 
-// schemaBases are the schemas that mutants are made from.
+// schemaBases are the schemas from which mutants are made.
 func schemaBases(t testing.TB) map[string][]*hostile.Message {
 	file, err := compileProto(registered[2])
 	if err != nil {
@@ -260,7 +284,13 @@ func schemaBases(t testing.TB) map[string][]*hostile.Message {
 		t.Fatal(err)
 	}
 	text := func(name, s string) *hostile.Message {
-		m := &hostile.Message{Name: name, Bytes: []byte(s), Order: binary.LittleEndian, Marks: marksOf([]byte(s)), Parts: []int{0}}
+		m := &hostile.Message{
+			Name:  name,
+			Bytes: []byte(s),
+			Order: binary.LittleEndian,
+			Marks: marksOf([]byte(s)),
+			Parts: []int{0},
+		}
 		for i := range len(s) {
 			if strings.IndexByte("{[,;", s[i]) >= 0 {
 				m.Parts = append(m.Parts, i)
@@ -269,15 +299,27 @@ func schemaBases(t testing.TB) map[string][]*hostile.Message {
 		return m
 	}
 	return map[string][]*hostile.Message{
-		"avro":       {text("nested", nestedAvro), text("defaults", nestedDefaults(4, 3)), text("branching", branching(3, `"int"`, `"int"`))},
-		"protobuf":   {text("nested", nestedProto), text("branching", branchingProto(3))},
-		"descriptor": {{Name: "nested", Bytes: compiled, Order: binary.LittleEndian, Marks: marksOf(compiled), Parts: []int{0, len(compiled) / 3, len(compiled) / 2}}},
-		"json":       {text("schema", `{"type": "object", "properties": {"a": {"type": "number", "default": {}}}}`)},
+		"avro": {
+			text("nested", nestedAvro),
+			text("defaults", nestedDefaults(4, 3)),
+			text("branching", branching(3, `"int"`, `"int"`)),
+		},
+		"protobuf": {text("nested", nestedProto), text("branching", branchingProto(3))},
+		"descriptor": {
+			{
+				Name:  "nested",
+				Bytes: compiled,
+				Order: binary.LittleEndian,
+				Marks: marksOf(compiled),
+				Parts: []int{0, len(compiled) / 3, len(compiled) / 2},
+			},
+		},
+		"json": {text("schema", `{"type": "object", "properties": {"a": {"type": "number", "default": {}}}}`)},
 	}
 }
 
-// TestSchemaMutants damages schemas. A refusal has a reason, nothing takes more than compiling may, and nothing is held but
-// what the cache charges.
+// TestSchemaMutants damages schemas. A refusal must have a reason, compiling must stay within its
+// limit, and the memory held must equal the memory that the cache charges.
 func TestSchemaMutants(t *testing.T) {
 	for name, bases := range schemaBases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -318,7 +360,8 @@ func TestSchemaMutants(t *testing.T) {
 	}
 }
 
-// mutateTokens repeats, drops, moves and replaces tokens of a text, so that more of it stays a schema than with bytes.
+// mutateTokens repeats, drops, moves and replaces tokens of a text, so that more of it stays a
+// schema than with bytes.
 func mutateTokens(r *rand.Rand, into []byte, text, other string) []byte {
 	tokens, others := tokensOf(text), tokensOf(other)
 	for range 1 + r.IntN(3) {
@@ -328,7 +371,7 @@ func mutateTokens(r *rand.Rand, into []byte, text, other string) []byte {
 		switch r.IntN(5) {
 		case 0:
 			tokens = slices.Delete(tokens, from, to)
-		case 1: // again and again
+		case 1: // repeat many times
 			for range 1 << r.IntN(8) {
 				tokens = slices.Insert(tokens, to, part...)
 			}
@@ -338,7 +381,16 @@ func mutateTokens(r *rand.Rand, into []byte, text, other string) []byte {
 			at := r.IntN(len(others))
 			tokens = slices.Replace(tokens, from, to, others[at:min(len(others), at+len(part))]...)
 		default:
-			tokens[from] = []string{"0", "-1", "2147483648", "18446744073709551616", strings.Repeat("n", 1<<r.IntN(12)), `""`, "[", "{"}[r.IntN(8)]
+			tokens[from] = []string{
+				"0",
+				"-1",
+				"2147483648",
+				"18446744073709551616",
+				strings.Repeat("n", 1<<r.IntN(12)),
+				`""`,
+				"[",
+				"{",
+			}[r.IntN(8)]
 		}
 		if len(tokens) == 0 {
 			break
@@ -374,9 +426,12 @@ func refusalOf(d *Decoder, message []byte) error {
 	return err
 }
 
-// TestDefaultsAreRead: what is dropped from a schema before a library sees it changes nothing.
-func TestDefaultsAreRead(t *testing.T) {
-	text := avroSchema(`{"name": "default", "doc": "a name like a member", "type": "int", "default": 7}, {"name": "e", "type": {"type": "enum", "name": "doc", "symbols": ["default", "B"], "default": "B"}}`)
+// TestDroppedMembersDoNotMatter checks that dropping members of a schema before parsing does not
+// change the result.
+func TestDroppedMembersDoNotMatter(t *testing.T) {
+	text := avroSchema(
+		`{"name": "default", "doc": "a name like a member", "type": "int", "default": 7}, {"name": "e", "type": {"type": "enum", "name": "doc", "symbols": ["default", "B"], "default": "B"}}`,
+	)
 	_, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Schema: text}), []byte{14, 0})
 	if err != nil || fmt.Sprint(cells) != "[[7 default]]" {
 		t.Errorf("%q %v", cells, err)

@@ -46,7 +46,7 @@ func branchingProto(levels int) string {
 	return b.String()
 }
 
-// allocated is what a function allocates, in bytes.
+// allocated returns the bytes that a function allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -55,7 +55,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestSchemasThatExpand has small schemas that name a record again and again, or long names.
+// TestSchemasThatExpand compiles small schemas that reference a record many times, or have long
+// names.
 func TestSchemasThatExpand(t *testing.T) {
 	empty := branching(9, `"E"`, `{"type": "record", "name": "E", "fields": []}`)
 	leaves := make([]string, 1500)
@@ -65,12 +66,25 @@ func TestSchemasThatExpand(t *testing.T) {
 	wide := fmt.Sprintf(`{"type": "record", "name": "L", "fields": [%s]}`, strings.Join(leaves, ","))
 	long, aliases := wide, wide
 	for l := range MaxDepth - 2 {
-		long = fmt.Sprintf(`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "type": %s}]}`, l, strings.Repeat("n", 6000), long)
-		aliases = fmt.Sprintf(`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "aliases": ["q"], "type": %s}]}`, l, strings.Repeat("n", 60), aliases)
+		long = fmt.Sprintf(
+			`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "type": %s}]}`,
+			l,
+			strings.Repeat("n", 6000),
+			long,
+		)
+		aliases = fmt.Sprintf(
+			`{"type": "record", "name": "R%d", "fields": [{"name": "%s", "aliases": ["q"], "type": %s}]}`,
+			l,
+			strings.Repeat("n", 60),
+			aliases,
+		)
 	}
 	proto, longProto := branchingProto(9), "syntax = \"proto3\"; message M { int32 "+strings.Repeat("n", 2000)+" = 1; }"
-	huge := Reference{"E", `{"type": "enum", "name": "E", "symbols": ["A"], "doc": "` + strings.Repeat("d", MaxSchemaBytes) + `"}`}
-	const most = 128 << 20 // of nodes, columns and names at their bounds, and of parsing
+	huge := Reference{
+		"E",
+		`{"type": "enum", "name": "E", "symbols": ["A"], "doc": "` + strings.Repeat("d", MaxSchemaBytes) + `"}`,
+	}
+	const most = 128 << 20 // nodes, columns and names at their bounds, and parsing
 	for name, c := range map[string]struct {
 		schema Schema
 		most   uint64
@@ -79,9 +93,18 @@ func TestSchemasThatExpand(t *testing.T) {
 		"nulls":         {Schema{Format: Avro, Text: branching(9, `"null"`, `"null"`)}, most},
 		"long names":    {Schema{Format: Avro, Text: long}, most},
 		"aliases":       {Schema{Format: Avro, Text: aliases}, most},
-		"type's name": {Schema{Format: Avro, Text: avroSchema(fmt.Sprintf(`{"name": "a", "type": {"type": "fixed", "size": 1, "name": "%s"}}`,
-			strings.Repeat("n", 2000)))}, most},
-		"reference":        {Schema{Format: Avro, Text: avroSchema(`{"name": "e", "type": "E"}`), References: []Reference{huge}}, 1 << 20},
+		"type's name": {
+			Schema{
+				Format: Avro,
+				Text: avroSchema(fmt.Sprintf(`{"name": "a", "type": {"type": "fixed", "size": 1, "name": "%s"}}`,
+					strings.Repeat("n", 2000))),
+			},
+			most,
+		},
+		"reference": {
+			Schema{Format: Avro, Text: avroSchema(`{"name": "e", "type": "E"}`), References: []Reference{huge}},
+			1 << 20,
+		},
 		"messages":         {Schema{Format: Protobuf, Text: proto}, most},
 		"long proto names": {Schema{Format: Protobuf, Text: longProto}, most},
 	} {
@@ -112,15 +135,19 @@ func steps(n *avroNode, most int) int {
 	return count
 }
 
-// TestWalkReadsBytes visits nothing without bytes, however often it is named.
-func TestWalkReadsBytes(t *testing.T) {
+// TestWalkSkipsEmptyTypes visits no type without bytes, however often the schema references it.
+func TestWalkSkipsEmptyTypes(t *testing.T) {
 	for name, leaf := range map[string]string{
-		`"null"`: `"null"`, `"N"`: `{"type": "record", "name": "N", "fields": []}`, `"F"`: `{"type": "fixed", "name": "F", "size": 0}`,
+		`"null"`: `"null"`,
+		`"N"`:    `{"type": "record", "name": "N", "fields": []}`,
+		`"F"`:    `{"type": "fixed", "name": "F", "size": 0}`,
 	} {
-		text := avroSchema(`{"name": "x", "type": "int"}, {"name": "a", "type": {"type": "array", "items": ` + branching(8, name, leaf) + `}}`)
+		text := avroSchema(
+			`{"name": "x", "type": "int"}, {"name": "a", "type": {"type": "array", "items": ` + branching(8, name, leaf) + `}}`,
+		)
 		plan, err := compileAvro(&Schema{Format: Avro, Text: text}, nil, maxSchemaNodes)
 		if err != nil {
-			if strings.Contains(err.Error(), "size") { // the parser has no fixed of no bytes
+			if strings.Contains(err.Error(), "size") { // the parser refuses a fixed of zero bytes
 				continue
 			}
 			t.Fatal(err)
@@ -143,12 +170,18 @@ func TestWalkReadsBytes(t *testing.T) {
 	}
 }
 
-// TestAliasesAreTakenInOrder of the encoder's features.
-func TestAliasesAreTakenInOrder(t *testing.T) {
-	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "b", Kind: encoder.Numeric, Width: 1}, {Name: "a", Kind: encoder.Numeric, Width: 1}}}
+// TestAliasesFollowFeatureOrder assigns aliases in the order of the encoder's features.
+func TestAliasesFollowFeatureOrder(t *testing.T) {
+	enc := &encoder.Encoder{
+		Columns: []encoder.Column{{Name: "b", Kind: encoder.Numeric, Width: 1}, {Name: "a", Kind: encoder.Numeric, Width: 1}},
+	}
 	registry := schemas{1: {Format: Avro, Text: avroSchema(`{"name": "x", "aliases": ["a", "b"], "type": "int"}`)}}
 	for range 50 {
-		names, _, cells, err := rows(t, NewDecoder(Options{Format: Avro, Encoder: enc, Registry: registry}), framed(1, []byte{14}))
+		names, _, cells, err := rows(
+			t,
+			NewDecoder(Options{Format: Avro, Encoder: enc, Registry: registry}),
+			framed(1, []byte{14}),
+		)
 		if err != nil || !slices.Equal(names, []string{"b", "a"}) || !reflect.DeepEqual(cells, [][]string{{"7", "(null)"}}) {
 			t.Fatalf("%q %q %v", names, cells, err)
 		}

@@ -6,11 +6,12 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// RowFault is what a caller got wrong in a row of JSON, which a stream would read as a missing value or pass over.
+// RowFault is a mistake of a caller in a row of JSON. A stream would read the value as missing, or
+// ignore it.
 type RowFault struct {
 	Row    int    `json:"row"`
 	Column string `json:"column"`
-	// Fault says what is wrong: one of those below, or what the value is not.
+	// Fault describes the mistake: one of the constants below, or the expected kind of value.
 	Fault string `json:"fault"`
 }
 
@@ -21,17 +22,17 @@ const (
 	FaultNull    = "null, which no explored row was"
 )
 
-// Missing reports whether there is no value, which a caller may allow.
+// Missing reports whether the value is missing, which a caller may allow.
 func (f RowFault) Missing() bool { return f.Fault == faultMissing || f.Fault == FaultNull }
 
-// maxRowFaults is how many faults are listed.
+// maxRowFaults is the maximum number of listed faults.
 const maxRowFaults = 100
 
-// RowColumns are the columns that rows of JSON may and must have. They belong to one goroutine.
+// RowColumns holds the allowed and the required columns of JSON rows. It belongs to one goroutine.
 type RowColumns struct {
 	columns []encoder.Column
-	places  map[string]int // by name; below 0 for columns that are known and not encoded
-	given   []givenColumn  // of the last message without unknown ones
+	places  map[string]int // by name; negative for known columns that are not encoded
+	given   []givenColumn  // columns of the last message without unknown columns
 }
 
 // givenColumn is a column of a message.
@@ -40,13 +41,14 @@ type givenColumn struct {
 	place int
 }
 
-// unknownPlace is that of a column which nobody knows.
+// unknownPlace marks an unknown column.
 const unknownPlace = -2
 
-// NewRowColumns returns the columns of rows for an encoder and the columns of the events that it comes from.
+// NewRowColumns returns the columns of rows for an encoder, and for the columns of the events from
+// which it was learned.
 func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
 	places := make(map[string]int)
-	for _, use := range events { // those that were left out, too
+	for _, use := range events { // including columns that were left out
 		places[use.Column] = -1
 	}
 	for _, name := range e.Passthrough {
@@ -63,8 +65,8 @@ func NewRowColumns(e *encoder.Encoder, events []encoder.ColumnUse) *RowColumns {
 	return &RowColumns{columns: e.Columns, places: places}
 }
 
-// RowFaults returns the faults of the message of JSON that was decoded last: columns that rows lack, that nobody knows, and values
-// of the wrong kind; the first hundred of them. A column that is not there is no fault with allowMissing.
+// RowFaults returns the first hundred faults of the last decoded JSON message: missing columns,
+// unknown columns, and values of the wrong kind. With allowMissing, a missing column is no fault.
 func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFault) {
 	t, columns := &d.table, of.columns
 	strange := of.find(t.columns)
@@ -96,12 +98,12 @@ func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFaul
 		}
 	}
 	if strange {
-		of.given = nil // names of a caller's choice
+		of.given = nil // do not keep unknown names, which the caller chooses
 	}
 	return faults[:min(len(faults), maxRowFaults)]
 }
 
-// faultless reports, column by column, whether no row has a fault.
+// faultless reports whether no row has a fault. It checks column by column.
 func (t *table) faultless(of *RowColumns, allowMissing bool) bool {
 	encoded := 0
 	for i := range of.given {
@@ -121,7 +123,7 @@ func (t *table) faultless(of *RowColumns, allowMissing bool) bool {
 	return allowMissing || encoded == len(of.columns)
 }
 
-// fits reports whether all values of a column are of the kind that is wanted.
+// fits reports whether all values of a column have the wanted kind.
 func (t *table) fits(c *column, wanted *encoder.Column) bool {
 	switch wanted.Kind {
 	case encoder.Numeric:
@@ -137,8 +139,8 @@ func (t *table) fits(c *column, wanted *encoder.Column) bool {
 	return true
 }
 
-// find sets the places of the columns of a message, once for all of its rows, and reports whether nobody knows one. Most messages
-// have the columns of the one before.
+// find sets the places of the columns of a message, once for all of its rows, and reports whether a
+// column is unknown. Most messages have the columns of the previous one.
 func (c *RowColumns) find(columns []column) (strange bool) {
 	c.given = c.given[:min(len(c.given), len(columns))]
 	for i := range columns {
@@ -158,7 +160,8 @@ func (c *RowColumns) find(columns []column) (strange bool) {
 // has reports whether a row names the column.
 func (c *column) has(row int) bool { return row < len(c.cells) && c.cells[row] != cell{} }
 
-// misfit says what a value is not; empty if it is null or of the kind of the column.
+// misfit describes the kind that a value should have; it is empty if the value is null or has the
+// kind of its column.
 func (t *table) misfit(c *encoder.Column, v cell) string {
 	if v.kind == cellNull {
 		return ""
@@ -188,7 +191,7 @@ func (t *table) misfit(c *encoder.Column, v cell) string {
 	return ""
 }
 
-// textOf returns a text; empty for another value.
+// textOf returns a text, or the empty text for another value.
 func (t *table) textOf(v cell) string {
 	if v.kind != cellText {
 		return ""

@@ -13,17 +13,18 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// Learning is how messages are read to learn an encoder from them. Rows of JSON have no types of their own. What they are
-// read as must not depend on the rows that share a message, so it is chosen later, by a [Survey] of the rows themselves.
+// Learning configures how messages are read while an encoder is learned. JSON rows have no types.
+// The types must not depend on the other rows of a message, so a [Survey] of all rows chooses them
+// later.
 type Learning struct {
-	// Row is called with the text of each row of JSON, even if its message is refused in the end.
+	// Row is called with the text of each JSON row, even if its message is refused later.
 	Row func(text []byte)
-	// Labels are the columns of the records that a message of JSON gives: one record for each kind of value that they have,
-	// with all rows, the first of which counts them.
+	// Labels are the columns of the records of a JSON message: one record for each kind of label
+	// value, with all rows. The first record counts the rows.
 	Labels []string
 }
 
-// report gives the text of the row that ends here to the one who learns.
+// report passes the text of the completed row to [Learning.Row].
 func (r *jsonReader) report() {
 	text := r.body[r.ended:r.decoder.InputOffset()]
 	r.ended += int64(len(text))
@@ -33,7 +34,8 @@ func (r *jsonReader) report() {
 // labelKinds are the kinds of values that a label can have.
 var labelKinds = [][]cellKind{{cellWhole, cellFloat}, {cellText}, {cellBool}}
 
-// labelRecords makes a record of the label columns for each kind of value that they have, at least one.
+// labelRecords makes a record of the label columns for each kind of label value, and at least one
+// record.
 func (t *table) labelRecords(names []string, schemas []schemaCache) (all []arrow.Record, err error) {
 	defer func() {
 		if err != nil {
@@ -59,7 +61,7 @@ func (t *table) labelRecords(names []string, schemas []schemaCache) (all []arrow
 	return all, nil
 }
 
-// labelRecord makes a record of the label columns that are there, with the values of some kinds.
+// labelRecord makes a record of the existing label columns, with the values of the given kinds.
 func (t *table) labelRecord(names []string, kinds []cellKind, schemas *schemaCache) (arrow.Record, error) {
 	if err := t.budget.Take(recordCost); err != nil {
 		return nil, err
@@ -87,10 +89,14 @@ func (t *table) labelRecord(names []string, kinds []cellKind, schemas *schemaCac
 		}
 		columns, there = append(columns, made), append(there, name)
 	}
-	return array.NewRecord(schemas.schema(func(i int) string { return there[i] }, columns, true), columns, int64(t.rows)), nil
+	return array.NewRecord(
+		schemas.schema(func(i int) string { return there[i] }, columns, true),
+		columns,
+		int64(t.rows),
+	), nil
 }
 
-// only is the column with the values of some kinds.
+// only returns the column with the values of the given kinds.
 func (t *table) only(c *column, kinds []cellKind) (*column, error) {
 	only := &column{name: c.name}
 	values := 0
@@ -113,8 +119,8 @@ func (t *table) only(c *column, kinds []cellKind) (*column, error) {
 	return only, nil
 }
 
-// Survey counts what rows of JSON hold. Rows may name any number of columns: those that are named by the caller, and the
-// commonest, are kept. It belongs to one goroutine.
+// Survey counts the kinds of values in JSON rows. Rows may have any number of columns; a survey
+// keeps the columns that the caller names and the most common ones. It belongs to one goroutine.
 type Survey struct {
 	decoder *Decoder
 	named   func(name string) bool
@@ -127,7 +133,7 @@ type Survey struct {
 // Others are columns that were left out.
 type Others struct {
 	Count   int
-	Example string // the name of one
+	Example string // the name of one of them
 }
 
 func (o *Others) add(c *surveyed) {
@@ -136,27 +142,27 @@ func (o *Others) add(c *surveyed) {
 	}
 }
 
-// surveyed is what is known of a column.
+// surveyed holds the counts of a column.
 type surveyed struct {
 	name   string
 	counts [cellKinds]int64
-	widths map[int]int64 // of lists, by their length
-	rows   int64         // by which it is kept
+	widths map[int]int64 // numbers of lists, by length
+	rows   int64         // the rank for keeping the column
 }
 
-// Column is a column of JSON, and what its values are read as.
+// Column is a column of JSON, with the type of its values.
 type Column struct {
 	Name  string
 	Kind  encoder.Kind
 	Width int
 }
 
-// NewSurvey returns a survey that has seen no rows. Columns that are named are kept, however rare they are.
+// NewSurvey returns an empty survey. It always keeps the named columns.
 func NewSurvey(limits arrowio.Limits, named func(name string) bool) *Survey {
 	return &Survey{decoder: NewDecoder(Options{Format: JSON, Limits: limits}), named: named, index: make(map[string]int)}
 }
 
-// Rows is how many rows were added.
+// Rows returns the number of added rows.
 func (s *Survey) Rows() int64 { return s.rows }
 
 // Add counts the rows of a message.
@@ -183,7 +189,7 @@ func (s *Survey) Add(message []byte) error {
 	return nil
 }
 
-// keep drops all but so many columns.
+// keep drops all but the most common columns.
 func (s *Survey) keep(most int) {
 	if len(s.columns) <= most {
 		return
@@ -228,8 +234,9 @@ func (s *surveyed) add(c *column) {
 	}
 }
 
-// Columns returns the columns that have a value in enough rows, at most as many as a message may have, and those that are
-// named, in the order in which rows have them first, and the others. A column is read as what most of its values are.
+// Columns returns the named columns and the columns that have a value in enough rows, within the
+// limit of a message, in the order of their first appearance. It also returns the left-out columns.
+// A column has the kind of most of its values.
 func (s *Survey) Columns(least int64) (columns []Column, others Others) {
 	s.keep(s.decoder.options.Limits.MaxColumns)
 	others = s.dropped
@@ -243,7 +250,7 @@ func (s *Survey) Columns(least int64) (columns []Column, others Others) {
 	return columns, others
 }
 
-// values is how many rows have a value.
+// values returns the number of rows with a value.
 func (s *surveyed) values() (rows int64) {
 	for kind, n := range s.counts {
 		if cellKind(kind) != cellNull {
@@ -253,7 +260,8 @@ func (s *surveyed) values() (rows int64) {
 	return rows
 }
 
-// column decides what the values are read as: strings win a tie, and of lists those of the commonest length.
+// column decides the type of the values: strings win a tie, and lists have their most common
+// length.
 func (s *surveyed) column() Column {
 	made := Column{Name: s.name, Width: 1}
 	numbers := s.counts[cellWhole] + s.counts[cellFloat]
@@ -277,7 +285,7 @@ func (s *surveyed) column() Column {
 	return made
 }
 
-// NewColumnReader returns a Decoder of JSON whose records have these columns, whatever a message has.
+// NewColumnReader returns a Decoder of JSON whose records always have the given columns.
 func NewColumnReader(limits arrowio.Limits, columns []Column) *Decoder {
 	d := NewDecoder(Options{Format: JSON, Limits: limits})
 	d.wanted = &wanted{kinds: make(map[string]wantedKind), only: true}

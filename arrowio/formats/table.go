@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// cellKind says what a cell holds.
+// cellKind is the kind of a cell's value.
 type cellKind uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	cellFloat          // a float64
 	cellText           // bytes in table.text
 	cellList           // numbers in table.numbers
-	cellOther          // something that no column can hold: read as null
+	cellOther          // a value that fits no column; read as null
 	cellKinds
 )
 
@@ -28,12 +28,12 @@ type cell struct {
 	bits uint64
 }
 
-// given is a null that a row names: its column is not missing.
+// given is an explicit null: the row names the column, so it is not missing.
 var given = cell{cellNull, 1}
 
 const cellBytes = int64(unsafe.Sizeof(cell{}))
 
-// span encodes where the bytes or numbers of a cell are.
+// span encodes the position and length of the bytes or numbers of a cell.
 func span(at, n int) uint64 { return uint64(at)<<32 | uint64(uint32(n)) }
 
 func (c cell) span() (at, n int) { return int(c.bits >> 32), int(uint32(c.bits)) }
@@ -41,8 +41,8 @@ func (c cell) span() (at, n int) { return int(c.bits >> 32), int(uint32(c.bits))
 // column is one column of a table. Rows after its last cell are null.
 type column struct {
 	name   string
-	listed bool           // the index has its name
-	stray  bool           // no one knows the name
+	listed bool           // the index contains the name
+	stray  bool           // the name is unknown
 	typ    arrow.DataType // from the schema; nil = the cells decide
 	cells  []cell
 	room   arrowio.Room // of cells
@@ -60,27 +60,28 @@ func (c *column) empty() {
 type table struct {
 	limits  arrowio.Limits
 	budget  arrowio.Budget
-	columns []column       // beyond the last are forgotten ones, whose names and cells are reused
+	columns []column       // the capacity beyond the length holds forgotten columns, whose names and cells are reused
 	index   map[string]int // by name, including forgotten columns
 	rows    int
-	next    int // the column likely to be asked for next
+	next    int // the most likely next column
 	text    []byte
 	numbers []float64
-	// What has been charged for text and numbers.
+	// Charged sizes of text and numbers.
 	textRoom, numberRoom arrowio.Room
 
-	known map[string]bool // names of columns that are no strays; nil = there are none
-	bound plan            // that gives the columns; nil = the message names them
+	known map[string]bool // names of columns that are not strays; nil = strays are not detected
+	bound plan            // determines the columns; nil = the message names them
 }
 
-// keptScratch is how many bytes are kept between messages, of each slice and of all cells together.
+// keptScratch is the maximum number of bytes kept between messages, for each slice and for all
+// cells together.
 const keptScratch = 4 << 20
 
 // keptName is the length of the longest name kept for a forgotten column.
 const keptName = 64
 
-// reset empties the table for the next message. Its columns stay, without cells, until [table.own] or
-// [table.bind].
+// reset empties the table for the next message. Its columns stay, without cells, until [table.own]
+// or [table.bind].
 func (t *table) reset(limits arrowio.Limits) {
 	t.limits = limits
 	t.budget = arrowio.NewBudget(limits.BudgetBytes)
@@ -101,7 +102,7 @@ func (t *table) reset(limits arrowio.Limits) {
 	}
 }
 
-// What is kept while nothing is decoded.
+// Bounds on the memory kept by an idle decoder.
 const (
 	restingScratch = 128 << 10 // bytes of cells, texts and numbers
 	restingColumns = 512
@@ -132,7 +133,7 @@ func (t *table) trim() {
 	}
 }
 
-// own prepares for a message that names its own columns.
+// own prepares the table for a message that names its own columns.
 func (t *table) own() {
 	t.truncate(0)
 	t.bound = nil
@@ -144,10 +145,10 @@ type planned struct {
 	typ  arrow.DataType
 }
 
-// bind prepares for a message whose columns are given by a plan.
+// bind prepares the table for a message whose columns come from a plan.
 func (t *table) bind(p plan) error {
 	columns := p.columnsOf()
-	for _, c := range columns { // as if they were new
+	for _, c := range columns { // charge them as if they were new
 		if err := t.budget.Take(columnCost + int64(len(c.name))); err != nil {
 			return err
 		}
@@ -164,8 +165,7 @@ func (t *table) bind(p plan) error {
 	return nil
 }
 
-// emptied returns the slice without elements, and without its memory if that is more than should be
-// kept.
+// emptied returns the slice without elements. It drops the memory if it exceeds keptScratch.
 func emptied[T any](s []T) []T {
 	var one T
 	if cap(s)*int(unsafe.Sizeof(one)) > keptScratch {
@@ -174,8 +174,8 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
-// truncate forgets the columns from n on. Messages mostly have the same columns in the same places, so their names and
-// cells are likely to be reused.
+// truncate forgets the columns from n on. Most messages have the same columns in the same
+// positions, so their names and cells are likely to be reused.
 func (t *table) truncate(n int) {
 	for i := n; i < len(t.columns); i++ {
 		c := &t.columns[i]
@@ -197,7 +197,7 @@ func (t *table) find(name string) (at int, ok bool) {
 	return at, ok && at < len(t.columns)
 }
 
-// unlist removes a column's name from the index, if the name is there for this column.
+// unlist removes a column's name from the index if the entry refers to this column.
 func (t *table) unlist(at int) {
 	c := &t.columns[:cap(t.columns)][at]
 	if c.listed {
@@ -215,7 +215,7 @@ func (t *table) list(at int) {
 	t.index[all[at].name], all[at].listed = at, true
 }
 
-// abandon forgets the columns added by a message that was refused.
+// abandon forgets the columns added by a refused message.
 func (t *table) abandon() {
 	if t.bound == nil {
 		t.truncate(0)
@@ -252,7 +252,7 @@ func (t *table) add(name string, typ arrow.DataType) (int, error) {
 	return t.place(name, typ), nil
 }
 
-// place is add where the column is paid for.
+// place adds a column that is already charged.
 func (t *table) place(name string, typ arrow.DataType) int {
 	at := len(t.columns)
 	if at < cap(t.columns) {
@@ -290,7 +290,7 @@ func (t *table) put(at int, kind cellKind, bits uint64) (bool, error) {
 	return true, nil
 }
 
-// strays calls found with each column that no one knows and its values.
+// strays calls found for each unknown column, with the number of its values.
 func (t *table) strays(found func(name string, values int)) {
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -316,7 +316,7 @@ func (t *table) roomFor(n int) (err error) {
 	return err
 }
 
-// addText stores bytes and returns where.
+// addText stores bytes and returns their span.
 func (t *table) addText(s []byte) (uint64, error) {
 	if err := t.roomFor(len(s)); err != nil {
 		return 0, err

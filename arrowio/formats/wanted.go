@@ -10,23 +10,23 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
-// wanted is what an encoder reads of a message.
+// wanted describes the columns that an encoder reads from a message.
 type wanted struct {
 	features []string
-	types    []arrow.DataType // of the features, as an encoder reads them best; nil = the cells decide
+	types    []arrow.DataType // preferred types of the features; nil = the cells decide
 	names    []string         // the features, then the label columns
 	kinds    map[string]wantedKind
 	only     bool // records have the features and nothing else
-	hash     Hash // of all that
+	hash     Hash // of all fields above
 }
 
-// wantedKind is how an encoder reads a column; the zero value says nothing.
+// wantedKind is the kind in which an encoder reads a column; the zero value means any.
 type wantedKind struct {
 	kind  encoder.Kind
 	width int
 }
 
-// newWanted returns what an encoder wants, nil for none.
+// newWanted returns the columns that an encoder reads; nil without an encoder.
 func newWanted(e *encoder.Encoder) *wanted {
 	if e == nil {
 		return nil
@@ -60,7 +60,7 @@ func (w *wanted) kind(name string) wantedKind {
 	return w.kinds[name]
 }
 
-// any reports whether the table has any of the wanted features.
+// any reports whether the table has at least one of the wanted features.
 func (w *wanted) any(t *table) bool {
 	for _, name := range w.features {
 		if _, ok := t.find(name); ok {
@@ -70,7 +70,7 @@ func (w *wanted) any(t *table) bool {
 	return false
 }
 
-// complete adds the features that columns lack, as nulls, if they have at least one of them.
+// complete adds the missing features as nulls if columns has at least one feature.
 func (w *wanted) complete(columns []planned, maxColumns int) ([]planned, error) {
 	if w == nil {
 		return columns, nil
