@@ -50,7 +50,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.HeldOut, "held-out", o.HeldOut, "share of the training rows on which lambda is chosen")
 	flags.Float64Var(&o.TestFraction, "test-fraction", o.TestFraction, "share of the rows held out for testing if there is no test file; of a split by time a fifth unless given")
 	flags.StringVar(&o.Standardize, "standardize", o.Standardize, "numeric, all (the paper) or none")
-	flags.Float64Var(&o.Clip, "clip", o.Clip, "standardized values beyond it go on as logarithms; 0 = off (the paper)")
+	flags.Float64Var(&o.Clip, "clip", o.Clip, "standardized values beyond it continue as logarithms; 0 = off (the paper)")
 	flags.BoolVar(&o.Paper, "paper", false, "compare regressions by the paper's measure, the relative squared error, which depends on where the label's zero is")
 }
 

@@ -22,7 +22,7 @@ type binding struct {
 	imputed []int64 // values of each column since then
 
 	schema *arrow.Schema
-	// features and label are column numbers in schema; label is empty if there is none.
+	// features and label are column numbers in schema; label is empty without a label.
 	features []int
 	label    []int
 }
@@ -34,8 +34,9 @@ type boundColumn struct {
 	// at is the column's first dimension.
 	at      int
 	scaling scaling
-	// cycles are those of a time column. For columns of single numbers or times, extras is the scaling of the
-	// dimensions for cycles and missing values, and flagged says that there is one for missing values.
+	// cycles belong to a time column. For columns of single numbers or times, extras is the scaling
+	// of the dimensions for cycles and missing values, and flagged is set if missing values have
+	// one.
 	cycles  []*cycleFacts
 	extras  scaling
 	flagged bool
@@ -44,14 +45,14 @@ type boundColumn struct {
 	codes      map[string]int32
 }
 
-// tables are what an encoder looks values up in. They are immutable, and everybody who uses the encoder shares them: with many
-// categories they are large.
+// tables are the lookup tables of an encoder. They are immutable, and all users of the encoder
+// share them: with many categories they are large.
 type tables struct {
 	columns []boundColumn
 	classes classTable
 }
 
-// sharedTables are the tables that are in use. They are safe for concurrent use.
+// sharedTables are the tables of live encoders. They are safe for concurrent use.
 type sharedTables struct {
 	mu    sync.Mutex
 	inUse map[weak.Pointer[Encoder]]weak.Pointer[tables]
@@ -59,7 +60,7 @@ type sharedTables struct {
 
 var allTables = sharedTables{inUse: map[weak.Pointer[Encoder]]weak.Pointer[tables]{}}
 
-// of returns the tables of an encoder. A caller that asks for those being made waits for them.
+// of returns the tables of an encoder. A caller waits while another makes them.
 func (s *sharedTables) of(e *Encoder) *tables {
 	s.mu.Lock()
 	defer s.mu.Unlock()

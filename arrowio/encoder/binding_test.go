@@ -8,9 +8,14 @@ import (
 )
 
 // Rows of many partitions share what they look values up in, and keep no large schema.
-func TestRowsHoldLittleOfAnEncoder(t *testing.T) {
+func TestRowsKeepNoEncoderAlive(t *testing.T) {
 	e := sampleEncoder()
-	fields := []arrow.Field{{Name: "age", Type: f64}, {Name: "member", Type: flags}, {Name: "work", Type: text}, {Name: "v", Type: list(2, f64)}}
+	fields := []arrow.Field{
+		{Name: "age", Type: f64},
+		{Name: "member", Type: flags},
+		{Name: "work", Type: text},
+		{Name: "v", Type: list(2, f64)},
+	}
 	small := arrow.NewSchema(fields, nil)
 	large := arrow.NewSchema(append(fields, arrow.Field{Name: strings.Repeat("n", 1<<20), Type: f64}), nil)
 	var one, other binding

@@ -11,12 +11,13 @@ import (
 	"github.com/eerf-stream/eerf/internal/nearest"
 )
 
-// Calibrator learns an [Encoder] from records added in order. What it learns depends on the rows and their order, to
-// the last bit, but not on how they were cut into records. It belongs to one goroutine and copies what it keeps, so a
-// record may be released after Add.
+// Calibrator learns an [Encoder] from records added in order. What it learns depends on the rows
+// and their order, to the last bit, but not on how they were cut into records. It belongs to one
+// goroutine and copies what it keeps, so a record may be released after Add.
 //
-// The first record with rows decides what the feature columns are. Later records must have all of them, with the same
-// kinds. If the options do not list the features, these columns are left out, and reported:
+// The first record with rows decides what the feature columns are. Later records must have all of
+// them, with the same kinds. If the options do not list the features, these columns are left out,
+// and reported:
 //
 //   - columns that look like identifiers among their first 65,536 values, of strings 8,192 (fewer when there are more than 64
 //     or 32 such columns), if these are at least 100. Of strings and integers over 95 % are distinct; or at least 1000 values recur at
@@ -29,18 +30,19 @@ import (
 //     of the same kind and nearly the same name,
 //   - columns of types that cannot be read.
 //
-// A string column holds times if 95 % of its values are ISO 8601 dates and times, all of them dates or all of them
-// times of day; the other values are missing. Otherwise it has a dimension for each of the MaxCategories commonest
-// values (of equally common ones the first in byte order), and one for all others if there are any.
+// A string column holds times if 95 % of its values are ISO 8601 dates and times, all of them dates
+// or all of them times of day; the other values are missing. Otherwise it has a dimension for each
+// of the MaxCategories commonest values (of equally common ones the first in byte order), and one
+// for all others if there are any.
 //
 // A column without any usable value is left out and reported even if the options name it.
 //
-// Memory is bounded by the columns, not the rows: MaxClasses classes, a fixed number of whole numbers and strings over
-// all columns, and four times MaxCategories strings per column. A column with more different strings than there is room
-// for is counted approximately.
+// Memory is bounded by the columns, not the rows: MaxClasses classes, a fixed number of whole
+// numbers and strings over all columns, and four times MaxCategories strings per column. A column
+// with more different strings than there is room for is counted approximately.
 type Calibrator struct {
 	options Options
-	// fault is that of the options, refused the first error of Add.
+	// fault is the fault of the options, refused the first error of Add.
 	fault, refused error
 	// columns is nil until the first record.
 	columns []*learned
@@ -54,7 +56,7 @@ type Calibrator struct {
 	// names are the columns of the first record, for errors.
 	names string
 
-	// schema is that of the last record, features and labels are column numbers in it.
+	// schema is the last record's; features and labels are column numbers in it.
 	schema   *arrow.Schema
 	features []int
 	labels   []int
@@ -62,8 +64,8 @@ type Calibrator struct {
 	scratch  scratch
 }
 
-// NewCalibrator returns a calibrator that has seen no rows. Add and Encoder return the faults of the
-// options; see [Options.Validate].
+// NewCalibrator returns a calibrator that has seen no rows. Add and Encoder return the faults of
+// the options; see [Options.Validate].
 func NewCalibrator(o Options) *Calibrator {
 	c := &Calibrator{options: o.withDefaults(), fault: o.Validate(), named: make(map[string]bool)}
 	c.label = newLearnedLabel(&c.options)
@@ -149,7 +151,9 @@ func (c *Calibrator) bind(schema *arrow.Schema) error {
 		c.names = columnNames(schema)
 	}
 	c.columns, c.leftOut = columns, leftOut
-	c.schema, c.features, c.labels = schema, features, labels
+	c.schema = schema
+	c.features = features
+	c.labels = labels
 	c.label.become(kind)
 	c.settleTypes()
 	c.noteColumns()
@@ -280,11 +284,13 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 	return nil
 }
 
-// misspelt returns why a column is probably one with a wrong name, or "": few rows have it, and as many lack one of its
-// kind with nearly its name. In JSON a misspelt key is a column of its own, which serving would ask for.
+// misspelt returns why a column is probably one with a wrong name, or "": few rows have it, and as
+// many lack one of its kind with nearly its name. In JSON a misspelt key is a column of its own,
+// which serving would ask for.
 func (c *Calibrator) misspelt(l *learned) string {
 	present := c.rows - l.absent(c.rows)
-	if l.explicit || l.want.kind == Vector || len(c.columns) > misspeltColumns || mostMisspelt*float64(c.rows) < float64(present) {
+	if l.explicit || l.want.kind == Vector || len(c.columns) > misspeltColumns ||
+		mostMisspelt*float64(c.rows) < float64(present) {
 		return ""
 	}
 	var common []string
@@ -297,7 +303,10 @@ func (c *Calibrator) misspelt(l *learned) string {
 	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf("it looks like a misspelt %q: %.2g %% of the rows have it, and as many lack that"+overrule, near, 100*float64(present)/float64(c.rows))
+	return fmt.Sprintf(
+		"it looks like a misspelt %q: %.2g %% of the rows have it, and as many lack that"+overrule,
+		near, 100*float64(present)/float64(c.rows),
+	)
 }
 
 const (

@@ -45,7 +45,10 @@ func TestCalibrationOfEveryKind(t *testing.T) {
 	if got, want := canonical(t, e), canonical(t, want); got != want {
 		t.Errorf("encoder\n%s, want\n%s", got, want)
 	}
-	if report.Rows != 4 || report.Labelled != 3 || !slices.Equal(report.Constant, []string{"v[1]"}) || len(report.LeftOut)+len(report.Warnings) != 0 {
+	if report.Rows != 4 || report.Labelled != 3 || !slices.Equal(
+		report.Constant,
+		[]string{"v[1]"},
+	) || len(report.LeftOut)+len(report.Warnings) != 0 {
 		t.Errorf("report %+v", report)
 	}
 }
@@ -81,7 +84,8 @@ func TestColumnsLeftOutByDefault(t *testing.T) {
 		t.Errorf("kept %v, want %v", kept, want)
 	}
 	reasons := map[string]string{
-		"id": "identifier: 200 distinct whole numbers in 200", "name": "identifier: 200 distinct strings in 200", "prose": "more than 256 bytes",
+		"id": "identifier: 200 distinct whole numbers " +
+			"in 200", "name": "identifier: 200 distinct strings in 200", "prose": "more than 256 bytes",
 		"none": "no value", "nothing": "no value", "broken": "no finite value", "bytes": "valid UTF-8",
 		"day": "no value", "binary": "type binary", "two": "2 columns have this name",
 	}
@@ -121,10 +125,13 @@ func TestIdentifiersThatRepeat(t *testing.T) {
 	zipf := rand.NewZipf(r, 1.2, 1, 1<<20)
 	rec := record(t,
 		col(t, "customerID", text, name("%05d-ABCDE")...),
-		col(t, "visitor", text, name("v%d")...),                                                                  // by its values alone
-		col(t, "regular_id", text, sequence(rows, func(int) any { return fmt.Sprint("r", r.IntN(rows/12)) })...), // no more than these
+		// by its values alone
+		col(t, "visitor", text, name("v%d")...),
+		// no more than these
+		col(t, "regular_id", text, sequence(rows, func(int) any { return fmt.Sprint("r", r.IntN(rows/12)) })...),
 		col(t, "shop", text, sequence(rows, func(int) any { return fmt.Sprint("s", r.IntN(rows/12)) })...),
-		col(t, "street", text, sequence(rows, func(int) any { return fmt.Sprint("road ", zipf.Uint64()) })...), // endless, yet some are common
+		// endless, yet some are common
+		col(t, "street", text, sequence(rows, func(int) any { return fmt.Sprint("road ", zipf.Uint64()) })...),
 		col(t, "user_id", i64, sequence(rows, func(i int) any { return 1000 + who[i] })...),
 		col(t, "account id", f64, sequence(rows, func(i int) any { return 1000 + who[i] })...), // as in JSON
 		col(t, "cents", i64, sequence(rows, func(i int) any { return 100 + who[i] })...),
@@ -140,16 +147,26 @@ func TestIdentifiersThatRepeat(t *testing.T) {
 		t.Errorf("features %v", e.FeatureNames())
 	}
 	// They stay out when they no longer look like it, until somebody includes them.
-	few := record(t, col(t, "customerID", text, sequence(rows, func(i int) any { return fmt.Sprint(i % 4) })...), col(t, "x", f64, sequence(rows, func(i int) any { return i % 7 })...))
+	few := record(
+		t,
+		col(t, "customerID", text, sequence(rows, func(i int) any { return fmt.Sprint(i % 4) })...),
+		col(t, "x", f64, sequence(rows, func(i int) any { return i % 7 })...),
+	)
 	o := Options{Clip: 5, Identifiers: report.Identifiers}
-	if e, again := calibrated(t, o, few); len(e.Columns) != 1 || !slices.Equal(again.Identifiers, report.Identifiers) || again.Columns[0].Use != UseLeftOut || again.Columns[0].Reason != identifierBefore {
+	if e, again := calibrated(t, o, few); len(e.Columns) != 1 || !slices.Equal(
+		again.Identifiers,
+		report.Identifiers,
+	) || again.Columns[0].Use != UseLeftOut || again.Columns[0].Reason != identifierBefore {
 		t.Errorf("features %v, report %+v", e.FeatureNames(), again)
 	}
 	o.Include = []string{"customerID"}
 	if e, again := calibrated(t, o, few); len(e.Columns) != 2 || slices.Contains(again.Identifiers, "customerID") {
 		t.Errorf("features %v, identifiers %v", e.FeatureNames(), again.Identifiers)
 	}
-	if e, _ := calibrated(t, o, rec); !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Name == "customerID" }) {
+	if e, _ := calibrated(t, o, rec); !slices.ContainsFunc(
+		e.Columns,
+		func(c Column) bool { return c.Name == "customerID" },
+	) {
 		t.Errorf("features %v", e.FeatureNames())
 	}
 }
@@ -167,8 +184,18 @@ func TestFewOrFloatingDistinctNumbersAreNoIdentifier(t *testing.T) {
 }
 
 func TestNamedFeaturesEscapeTheRulesOfThumb(t *testing.T) {
-	rec := record(t, col(t, "id", i64, sequence(200, func(i int) any { return i })...), col(t, "x", f64, sequence(200, func(i int) any { return i })...),
-		col(t, "name", text, sequence(200, func(i int) any { return fmt.Sprint(i) })...), col(t, "none", f64, sequence(200, func(int) any { return nil })...))
+	rec := record(t, col(
+		t,
+		"id",
+		i64,
+		sequence(200, func(i int) any { return i })...,
+	), col(t, "x", f64, sequence(200, func(i int) any { return i })...),
+		col(
+			t,
+			"name",
+			text,
+			sequence(200, func(i int) any { return fmt.Sprint(i) })...,
+		), col(t, "none", f64, sequence(200, func(int) any { return nil })...))
 	o := options()
 	o.Features = []string{"x", "none", "id"}
 	e, report := calibrated(t, o, rec)
@@ -192,25 +219,96 @@ func TestCalibrationErrors(t *testing.T) {
 		columns []column
 		want    string
 	}{
-		"missing feature":      {func(o *Options) { o.Features = []string{"x", "z"} }, []column{x}, `no feature column "z"; the columns are x`},
-		"unreadable feature":   {func(o *Options) { o.Features = []string{"d"} }, []column{x, col(t, "d", arrow.BinaryTypes.Binary, nil, nil, nil)}, `feature column "d": its type binary`},
-		"missing label":        {func(o *Options) { o.Label = []string{"y"} }, []column{x}, `label column "y" is in none of the calibration records; the columns are x`},
-		"no rows":              {nil, []column{col(t, "x", f64)}, "no calibration rows"},
-		"no feature":           {func(o *Options) { o.Label = []string{"x"} }, []column{x}, "no feature column is left: the rows have none besides the label"},
-		"label of null type":   {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", arrow.Null, nil, nil, nil)}, "0 labelled calibration rows"},
-		"one label":            {func(o *Options) { o.Label = []string{"y"} }, []column{x, col(t, "y", f64, nil, 1, math.NaN())}, "1 labelled calibration rows"},
-		"two string labels":    {func(o *Options) { o.Label = []string{"y", "z"} }, []column{x, col(t, "y", text, "a", "b", "c"), col(t, "z", text, "a", "b", "c")}, `label column "z" is utf8, want numeric`},
-		"two class columns":    {func(o *Options) { o.Label, o.Task = []string{"y", "z"}, TaskClassification }, []column{x}, "classification takes one"},
-		"class no number":      {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"a", "b"} }, []column{x, col(t, "y", i64, 1, 2, 3)}, `class "a" is not a number`},
-		"class no boolean":     {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"0", "1"} }, []column{x, col(t, "y", flags, true, true, false)}, `class "0" is neither false nor true`},
-		"classes alike":        {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"1", "1.0"} }, []column{x, col(t, "y", i64, 1, 1, 1)}, `classes names "1" twice`},
-		"classes unseen":       {func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"a", "b"} }, []column{x, col(t, "y", text, "c", "c", "d")}, "3 rows have a class that is not among the configured a, b"},
-		"bounds of classes":    {func(o *Options) { o.Label, o.LabelMin = []string{"y"}, pointer(0) }, []column{x, col(t, "y", text, "c", "c", "d")}, "events.label_min and events.label_max are for regression"},
-		"class beyond 2^53":    {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{x, col(t, "y", i64, 1, 2, 1<<53+1)}, "cannot be told apart"},
-		"too many classes":     {func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification }, []column{col(t, "x", f64, sequence(1025, func(i int) any { return i })...), col(t, "y", i64, sequence(1025, func(i int) any { return i })...)}, "looks like an identifier"},
-		"too large to be kept": {func(o *Options) { o.Standardize = StandardizeNone }, []column{col(t, "x", f64, 1e18, 1e18, 1e18)}, "standardize the column or leave it out"},
-		"label as a feature":   {func(o *Options) { o.Label, o.Features = []string{"x"}, []string{"x"} }, []column{x}, "columns both in label and features: x"},
-		"too wide":             {nil, []column{col(t, "v", list(MaxDim+1, f32), nil)}, "more than 65536 dimensions"},
+		"missing feature": {
+			func(o *Options) { o.Features = []string{"x", "z"} },
+			[]column{x},
+			`no feature column "z"; the columns are x`,
+		},
+		"unreadable feature": {
+			func(o *Options) { o.Features = []string{"d"} },
+			[]column{x, col(t, "d", arrow.BinaryTypes.Binary, nil, nil, nil)},
+			`feature column "d": its type binary`,
+		},
+		"missing label": {
+			func(o *Options) { o.Label = []string{"y"} },
+			[]column{x},
+			`label column "y" is in none of the calibration records; the columns are x`,
+		},
+		"no rows": {nil, []column{col(t, "x", f64)}, "no calibration rows"},
+		"no feature": {
+			func(o *Options) { o.Label = []string{"x"} },
+			[]column{x},
+			"no feature column is left: the rows have none besides the label",
+		},
+		"label of null type": {
+			func(o *Options) { o.Label = []string{"y"} },
+			[]column{x, col(t, "y", arrow.Null, nil, nil, nil)},
+			"0 labelled calibration rows",
+		},
+		"one label": {
+			func(o *Options) { o.Label = []string{"y"} },
+			[]column{x, col(t, "y", f64, nil, 1, math.NaN())},
+			"1 labelled calibration rows",
+		},
+		"two string labels": {
+			func(o *Options) { o.Label = []string{"y", "z"} },
+			[]column{x, col(t, "y", text, "a", "b", "c"), col(t, "z", text, "a", "b", "c")},
+			`label column "z" is utf8, want numeric`,
+		},
+		"two class columns": {
+			func(o *Options) { o.Label, o.Task = []string{"y", "z"}, TaskClassification },
+			[]column{x},
+			"classification takes one",
+		},
+		"class no number": {
+			func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"a", "b"} },
+			[]column{x, col(t, "y", i64, 1, 2, 3)},
+			`class "a" is not a number`,
+		},
+		"class no boolean": {
+			func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"0", "1"} },
+			[]column{x, col(t, "y", flags, true, true, false)},
+			`class "0" is neither false nor true`,
+		},
+		"classes alike": {
+			func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"1", "1.0"} },
+			[]column{x, col(t, "y", i64, 1, 1, 1)},
+			`classes names "1" twice`,
+		},
+		"classes unseen": {
+			func(o *Options) { o.Label, o.Classes = []string{"y"}, []string{"a", "b"} },
+			[]column{x, col(t, "y", text, "c", "c", "d")},
+			"3 rows have a class that is not among the configured a, b",
+		},
+		"bounds of classes": {
+			func(o *Options) { o.Label, o.LabelMin = []string{"y"}, pointer(0) },
+			[]column{x, col(t, "y", text, "c", "c", "d")},
+			"events.label_min and events.label_max are for regression",
+		},
+		"class beyond 2^53": {
+			func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification },
+			[]column{x, col(t, "y", i64, 1, 2, 1<<53+1)},
+			"cannot be told apart",
+		},
+		"too many classes": {
+			func(o *Options) { o.Label, o.Task = []string{"y"}, TaskClassification },
+			[]column{
+				col(t, "x", f64, sequence(1025, func(i int) any { return i })...),
+				col(t, "y", i64, sequence(1025, func(i int) any { return i })...),
+			},
+			"looks like an identifier",
+		},
+		"too large to be kept": {
+			func(o *Options) { o.Standardize = StandardizeNone },
+			[]column{col(t, "x", f64, 1e18, 1e18, 1e18)},
+			"standardize the column or leave it out",
+		},
+		"label as a feature": {
+			func(o *Options) { o.Label, o.Features = []string{"x"}, []string{"x"} },
+			[]column{x},
+			"columns both in label and features: x",
+		},
+		"too wide": {nil, []column{col(t, "v", list(MaxDim+1, f32), nil)}, "more than 65536 dimensions"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +329,7 @@ func TestCalibrationErrors(t *testing.T) {
 	}
 }
 
-func TestRefusedRecordLeavesNoTrace(t *testing.T) {
+func TestRefusedRecordTeachesNothing(t *testing.T) {
 	good := record(t, col(t, "x", f64, 1, 2, 4), col(t, "s", text, "a", "b", "a"), col(t, "y", f64, 1, 2, 3))
 	bad := []arrow.Record{
 		record(t, col(t, "x", f64, 100), col(t, "y", f64, 1)),
@@ -255,7 +353,7 @@ func TestRefusedRecordLeavesNoTrace(t *testing.T) {
 	}
 }
 
-func TestKindIsThatOfTheFirstRecordWithValues(t *testing.T) {
+func TestKindComesFromTheFirstRecordWithValues(t *testing.T) {
 	none := func(name string) column { return col(t, name, arrow.Null, nil, nil) }
 	first := record(t, none("n"), none("s"), none("y"))
 	second := record(t, col(t, "n", i64, 1, 3), col(t, "s", text, "a", nil), col(t, "y", text, "p", "q"))
@@ -311,9 +409,9 @@ func TestConfiguredClassesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// A message's memory is reused for the next one: nothing learned may point into it, neither the first value nor a
-// repeated one.
-func TestWhatIsLearnedDoesNotAliasTheRecord(t *testing.T) {
+// A message's memory is reused for the next one: nothing learned may point into it, neither the
+// first value nor a repeated one.
+func TestCalibratorCopiesStrings(t *testing.T) {
 	o := options("y")
 	learn, counter := NewCalibrator(o), NewLabelCounter(o)
 	for range 2 {
@@ -333,7 +431,10 @@ func TestWhatIsLearnedDoesNotAliasTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(e.Columns[0].Categories, []string{"abc", "def"}) || !slices.Equal(e.Label.Classes, []string{"no", "yes"}) {
+	if !slices.Equal(
+		e.Columns[0].Categories,
+		[]string{"abc", "def"},
+	) || !slices.Equal(e.Label.Classes, []string{"no", "yes"}) {
 		t.Errorf("categories %q, classes %q", e.Columns[0].Categories, e.Label.Classes)
 	}
 	if got := counter.Classes(Category); !slices.Equal(got, []string{"no", "yes"}) {
@@ -348,13 +449,14 @@ func TestHugeValuesLeaveMomentsFinite(t *testing.T) {
 	}
 }
 
-func TestOptionsFaultsComeAllAtOnce(t *testing.T) {
+func TestValidateReportsEveryOptionFault(t *testing.T) {
 	o := Options{
 		Features: []string{"a", "a"}, Exclude: []string{"a"}, Task: "guess", Standardize: "some", Clip: math.NaN(),
 		MaxCategories: -1, Classes: []string{"only"}, LabelMin: pointer(2), LabelMax: pointer(1), LabelTransform: "root",
 	}
 	err := o.Validate()
-	for _, want := range []string{`features names "a" twice`, "exclude and features: a", `task "guess"`, `standardize "some"`,
+	for _, want := range []string{
+		`features names "a" twice`, "exclude and features: a", `task "guess"`, `standardize "some"`,
 		"clip NaN", "max_categories -1", "classes has 1 names", "label_min 2 is above label_max 1",
 		`label_transform "root" is not one of none, log, log1p`} {
 		if err == nil || !strings.Contains(err.Error(), want) {

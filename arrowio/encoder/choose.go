@@ -51,7 +51,10 @@ func checkFeatures(o *Options, schema *arrow.Schema) error {
 		}
 	}
 	if len(missing) > 0 {
-		faults = append(faults, fmt.Sprintf("no feature column %s; the columns are %s", listed(missing, ", "), columnNames(schema)))
+		faults = append(
+			faults,
+			fmt.Sprintf("no feature column %s; the columns are %s", listed(missing, ", "), columnNames(schema)),
+		)
 	}
 	return schemaError(faults)
 }
@@ -75,7 +78,7 @@ func offered(o *Options, schema *arrow.Schema) []string {
 	return names
 }
 
-// unreadable returns why the column of that name cannot be a feature whatever its values, or "".
+// unreadable returns why no values would make the column a feature, or "".
 func unreadable(schema *arrow.Schema, name string) string {
 	at := schema.FieldIndices(name)
 	if len(at) > 1 {

@@ -11,8 +11,9 @@ type ClassRows struct {
 	Rows  int64  `json:"rows"`
 }
 
-// ClassTally counts rows by class. Its memory is bounded: with more than 64 classes the counts are too small, but
-// frequent classes are found among any number of rare ones. The zero value is empty. It belongs to one goroutine.
+// ClassTally counts rows by class. Its memory is bounded: with more than 64 classes the counts are
+// too small, but frequent classes are found among any number of rare ones. The zero value is empty.
+// It belongs to one goroutine.
 type ClassTally struct{ counts textCounts }
 
 // Add counts rows of a class. Its name is copied, and cut if longer than MaxCategoryBytes.

@@ -13,10 +13,25 @@ func TestUnseenClassesAreNamed(t *testing.T) {
 		met     column
 		want    []ClassRows
 	}{
-		"texts":      {Options{}, col(t, "y", text, "a", "b"), col(t, "y", text, "z", nil, "a", "w", "z"), []ClassRows{{"z", 2}, {"w", 1}}},
+		"texts": {
+			Options{},
+			col(t, "y", text, "a", "b"),
+			col(t, "y", text, "z", nil, "a", "w", "z"),
+			[]ClassRows{{"z", 2}, {"w", 1}},
+		},
 		"dictionary": {Options{}, col(t, "y", text, "a", "b"), col(t, "y", dict, "z", "a", nil, "z"), []ClassRows{{"z", 2}}},
-		"numbers":    {Options{Task: TaskClassification}, col(t, "y", i64, 1, 2), col(t, "y", f32, 3, 0.1, 1, nil, 3), []ClassRows{{"3", 2}, {"0.1", 1}}},
-		"booleans":   {Options{Classes: []string{"true", "false"}}, col(t, "y", flags, true, false), col(t, "y", flags, true), nil},
+		"numbers": {
+			Options{Task: TaskClassification},
+			col(t, "y", i64, 1, 2),
+			col(t, "y", f32, 3, 0.1, 1, nil, 3),
+			[]ClassRows{{"3", 2}, {"0.1", 1}},
+		},
+		"booleans": {
+			Options{Classes: []string{"true", "false"}},
+			col(t, "y", flags, true, false),
+			col(t, "y", flags, true),
+			nil,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -37,8 +52,9 @@ func TestUnseenClassesAreNamed(t *testing.T) {
 	}
 }
 
-// A class with many rows is found after any number with few, and never counted for more rows than it has.
-func TestTallyFindsWhatIsCommon(t *testing.T) {
+// A class with many rows is found after any number with few, and never counted for more rows than
+// it has.
+func TestClassTallyKeepsFrequentClasses(t *testing.T) {
 	var tally ClassTally
 	for i := range 40_000 {
 		tally.Add(fmt.Sprint("noise-", i), 1)

@@ -1,6 +1,6 @@
 package encoder
 
-// columnBuilder fills a column with what was learned.
+// columnBuilder fills a column from the learned moments and categories.
 type columnBuilder struct {
 	column      *Column
 	standardize string // the setting
@@ -14,7 +14,8 @@ func (b columnBuilder) value(mean, scale float64) {
 	}
 }
 
-// extra adds a dimension of 0 and 1, or of a cycle: it has mean and scale if everything is standardized.
+// extra adds a dimension of 0 and 1, or of a cycle: it has mean and scale if everything is
+// standardized.
 func (b columnBuilder) extra(mean, scale float64) {
 	if b.standardize == StandardizeAll {
 		b.column.Mean, b.column.Scale = append(b.column.Mean, mean), append(b.column.Scale, scale)
@@ -33,7 +34,8 @@ func (b columnBuilder) times(l *learnedTimes, kind Kind) {
 	}
 }
 
-// categories adds the dimensions of the commonest strings and of other values, learned from this many rows.
+// categories adds the dimensions of the commonest strings and of other values, learned from this
+// many rows.
 func (b columnBuilder) categories(l *learnedTexts, rows int64, most int) {
 	kept, other := l.categories(most)
 	b.column.Categories, b.column.Other = kept, other

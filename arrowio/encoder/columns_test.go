@@ -32,8 +32,16 @@ func TestDecimalsAndDurationsAreNumbers(t *testing.T) {
 		values []any
 		want   []float64
 	}{
-		{&arrow.Decimal128Type{Precision: 38, Scale: 30}, []any{"1.1", "0.000000000000000000000000000001", nil}, []float64{1.1, 1e-30}},
-		{&arrow.Decimal256Type{Precision: 60, Scale: 5}, []any{"123456789012345678901234567890.5", "-2.5", nil}, []float64{123456789012345678901234567890.5, -2.5}},
+		{
+			&arrow.Decimal128Type{Precision: 38, Scale: 30},
+			[]any{"1.1", "0.000000000000000000000000000001", nil},
+			[]float64{1.1, 1e-30},
+		},
+		{
+			&arrow.Decimal256Type{Precision: 60, Scale: 5},
+			[]any{"123456789012345678901234567890.5", "-2.5", nil},
+			[]float64{123456789012345678901234567890.5, -2.5},
+		},
 	}
 	for _, c := range cases {
 		loaded := make([]float64, len(c.values))
@@ -47,7 +55,12 @@ func TestDecimalsAndDurationsAreNumbers(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", c.dt, e.Columns[0], report.Columns[0])
 		}
 	}
-	for unit, per := range map[arrow.TimeUnit]int64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9} {
+	for unit, per := range map[arrow.TimeUnit]int64{
+		arrow.Second:      1,
+		arrow.Millisecond: 1e3,
+		arrow.Microsecond: 1e6,
+		arrow.Nanosecond:  1e9,
+	} {
 		a := newInt64s(t, &arrow.DurationType{Unit: unit}, 90*per, -per/2)
 		loaded := make([]float64, 2)
 		loadNumbers(loaded, a, picked{n: 2})
@@ -87,22 +100,43 @@ func TestMissingIndicator(t *testing.T) {
 		})
 	}
 	number := func(i int) any { return float64(i % 7) }
-	rec := record(t, col(t, "often", f64, some(10, number)...), col(t, "once", f64, some(rows, number)...), col(t, "edge", f64, some(rows/2, number)...),
-		col(t, "flag", flags, some(10, func(i int) any { return i%3 == 0 })...), col(t, "word", text, some(10, func(i int) any { return fmt.Sprint("w", i%3) })...),
+	rec := record(t, col(t, "often", f64, some(10, number)...), col(t, "once", f64, some(rows, number)...), col(
+		t,
+		"edge", f64, some(rows/2, number)...,
+	),
+		col(t, "flag", flags, some(10, func(i int) any { return i%3 == 0 })...), col(
+			t,
+			"word",
+			text,
+			some(10, func(i int) any { return fmt.Sprint("w", i%3) })...,
+		),
 		col(t, "v", list(2, f64), some(10, func(int) any { return []any{1, 2} })...))
 	o := Options{Clip: 5}
 	e, report := calibrated(t, o, rec)
-	want := []string{"often", "often, missing", "once", "edge", "flag", "flag, missing", "word=w0", "word=w1", "word=w2", "word, missing", "v[0]", "v[1]"}
+	want := []string{
+		"often", "often, missing", "once", "edge", "flag", "flag, missing", "word=w0", "word=w1", "word=w2",
+		"word, missing", "v[0]", "v[1]",
+	}
 	if !slices.Equal(e.FeatureNames(), want) {
 		t.Errorf("dimensions %v, want %v", e.FeatureNames(), want)
 	}
 	if got := report.Columns[0].Missing; got != 0.1 {
 		t.Errorf("missing %v", got)
 	}
-	rows2 := encoded(t, e, record(t, col(t, "often", f64, nil, math.NaN(), 3), col(t, "once", f64, nil, 1, 1), col(t, "edge", f64, 1, 1, 1),
-		col(t, "flag", flags, nil, true, true), col(t, "word", text, nil, "w1", "w9"), col(t, "v", list(2, f64), nil, []any{1, math.NaN()}, []any{1, 2})))
+	rows2 := encoded(t, e, record(t, col(
+		t,
+		"often", f64, nil, math.NaN(), 3,
+	), col(t, "once", f64, nil, 1, 1), col(t, "edge", f64, 1, 1, 1),
+		col(t, "flag", flags, nil, true, true), col(t, "word", text, nil, "w1", "w9"), col(
+			t,
+			"v", list(2, f64), nil, []any{1, math.NaN()}, []any{1, 2},
+		)))
 	mean := float32(e.Columns[3].Mean[0])
-	for i, want := range [][]float32{{0, 1, mean, 1, 0, 0, 0, 1}, {0, 1, 1, 0, 0, 1, 0, 0}, {rows2.X[24], 0, 1, 0, 0, 0, 0, 0}} {
+	for i, want := range [][]float32{
+		{0, 1, mean, 1, 0, 0, 0, 1},
+		{0, 1, 1, 0, 0, 1, 0, 0},
+		{rows2.X[24], 0, 1, 0, 0, 0, 0, 0},
+	} {
 		x := rows2.X[i*e.Dim:]
 		if got := slices.Concat(x[:2], x[4:10]); !slices.Equal(got, want) {
 			t.Errorf("row %d: %v, want %v", i, got, want)
@@ -133,14 +167,17 @@ func TestCommonestCategories(t *testing.T) {
 		if !slices.Equal(c.Categories, want) || c.Other != (most < 4) {
 			t.Errorf("%d: %v, other %v, want %v", most, c.Categories, c.Other, want)
 		}
-		if others := map[int]float64{1: 5, 2: 3, 3: 1, 4: 0}[most] / 9; use.Distinct != 4 || use.Kept != most || math.Abs(use.Other-others) > 1e-15 {
+		if others := map[int]float64{1: 5, 2: 3, 3: 1, 4: 0}[most] / 9; use.Distinct != 4 || use.Kept != most ||
+			math.Abs(use.Other-others) > 1e-15 {
 			t.Errorf("%d: %+v", most, use)
 		}
 	}
 	o.MaxCategories = 2
 	e, _ := calibrated(t, o, rec)
 	rows := encoded(t, e, record(t, col(t, "c", dict, "a", "c", "new", nil)))
-	if want := []float32{1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}; !slices.Equal(rows.X, want) || rows.Counts.UnseenCategory != 2 {
+	if want := []float32{
+		1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0,
+	}; !slices.Equal(rows.X, want) || rows.Counts.UnseenCategory != 2 {
 		t.Errorf("x %v, counts %+v", rows.X, rows.Counts)
 	}
 	if want := []string{"c=a", "c=b", "c, other"}; !slices.Equal(e.FeatureNames(), want) {
@@ -149,7 +186,7 @@ func TestCommonestCategories(t *testing.T) {
 }
 
 // Values that cannot be categories, because they are too long or not text, are other values.
-func TestValuesThatAreNoCategoryAreOthers(t *testing.T) {
+func TestRareAndLongValuesAreOther(t *testing.T) {
 	long := strings.Repeat("x", MaxCategoryBytes+1)
 	e, report := calibrated(t, options(), record(t, col(t, "c", text, "a", "a", "a", long, "\xff", "a", nil)))
 	if c := e.Columns[0]; !slices.Equal(c.Categories, []string{"a"}) || !c.Other {
@@ -173,11 +210,19 @@ func TestReportOnStrings(t *testing.T) {
 		kind  Kind
 		want  string
 	}{
-		"categories":   {word("w%d", 7), Category, ""},
-		"many":         {word("w%d", 60), Category, "the 50 commonest of 60 values"},
-		"identifier":   {word("u-%d", rows), "", "it looks like an identifier: 400 distinct strings in 400 values"},
-		"text":         {word("someone wrote this sentence, and it has the number %d in it", rows), "", "it holds text: 400 distinct strings in 400 values, of 59 bytes on average"},
-		"long text":    {word(strings.Repeat("word ", 60)+"%d", 3), "", "it holds text: 100 % of its values have more than 256 bytes"},
+		"categories": {word("w%d", 7), Category, ""},
+		"many":       {word("w%d", 60), Category, "the 50 commonest of 60 values"},
+		"identifier": {word("u-%d", rows), "", "it looks like an identifier: 400 distinct strings in 400 values"},
+		"text": {
+			word("someone wrote this sentence, and it has the number %d in it", rows),
+			"",
+			"it holds text: 400 distinct strings in 400 values, of 59 bytes on average",
+		},
+		"long text": {
+			word(strings.Repeat("word ", 60)+"%d", 3),
+			"",
+			"it holds text: 100 % of its values have more than 256 bytes",
+		},
 		"currency":     {word("€12.3%d", 9), Category, `most values are numbers written as text, such as "€12.30"`},
 		"thousands":    {word("1,234.%03d", rows), "", `such as "1,234.000"`},
 		"percent":      {word("%d %%", 9), Category, `such as "0 %"`},
@@ -188,25 +233,45 @@ func TestReportOnStrings(t *testing.T) {
 		"times of day": {func(i int) any { return fmt.Sprintf("08:%02d", i%60) }, Clock, "times of day in text"},
 	}
 	for name, c := range cases {
-		rec := record(t, col(t, "x", f64, sequence(rows, func(i int) any { return i })...), col(t, "c", text, sequence(rows, c.value)...))
+		rec := record(
+			t,
+			col(t, "x", f64, sequence(rows, func(i int) any { return i })...),
+			col(t, "c", text, sequence(rows, c.value)...),
+		)
 		_, report := calibrated(t, options(), rec)
 		use := report.Columns[1]
-		if use.Kind != c.kind || !strings.Contains(use.Reason, c.want) || c.want == "" && use.Reason != "" || (use.Use == UseLeftOut) != (c.kind == "") {
+		if use.Kind != c.kind || !strings.Contains(use.Reason, c.want) || c.want == "" && use.Reason != "" ||
+			(use.Use == UseLeftOut) != (c.kind == "") {
 			t.Errorf("%s: %+v, want %q", name, use, c.want)
 		}
 	}
 }
 
-// A misspelt key of JSON is a column that few rows have, which lack the one that was meant. Where they do not, it is a feature.
+// A misspelt key of JSON is a column that few rows have, which lack the one that was meant. Where
+// they do not, it is a feature.
 func TestAMisspeltNameIsLeftOut(t *testing.T) {
 	some := func(every int, has bool) []any {
 		return sequence(100, func(i int) any { return map[bool]any{has: i}[i%every == 0] })
 	}
-	rec := record(t, col(t, "tenure", f64, some(50, false)...), col(t, "tenurre", f64, some(50, true)...), col(t, "tenures", text, some(50, true)...),
-		col(t, "income", f64, sequence(100, func(i int) any { return i })...), col(t, "income2", f64, some(50, true)...), col(t, "referral", f64, some(3, true)...))
+	rec := record(t, col(t, "tenure", f64, some(50, false)...), col(t, "tenurre", f64, some(50, true)...), col(
+		t,
+		"tenures", text, some(50, true)...,
+	),
+		col(
+			t,
+			"income",
+			f64,
+			sequence(100, func(i int) any { return i })...,
+		), col(t, "income2", f64, some(50, true)...), col(t, "referral", f64, some(3, true)...))
 	o := options()
 	e, report := calibrated(t, o, rec)
-	if want := []LeftOut{{"tenurre", `it looks like a misspelt "tenure": 2 % of the rows have it, and as many lack that; events.include (--include) overrules`}}; !slices.Equal(report.LeftOut, want) {
+	if want := []LeftOut{
+		{
+			"tenurre",
+			`it looks like a misspelt "tenure": 2 % of the rows have it, and as many lack that; ` +
+				`events.include (--include) overrules`,
+		},
+	}; !slices.Equal(report.LeftOut, want) {
 		t.Errorf("left out %v", report.LeftOut)
 	}
 	if use := report.Columns[5]; len(e.Columns) != 5 || use.Reason != "most rows have no value in it" {
@@ -219,10 +284,19 @@ func TestAMisspeltNameIsLeftOut(t *testing.T) {
 }
 
 func TestReportNamesEveryColumn(t *testing.T) {
-	rec := record(t, col(t, "x", f64, 1, 2, nil, 4), col(t, "y", text, "u", "v", nil, "u"), col(t, "key", text, "k", "l", "m", "n"),
-		col(t, "never", i64, 1, 2, 3, 4), col(t, "blob", arrow.BinaryTypes.Binary, nil, nil, nil, nil), col(t, "later", arrow.Null, nil, nil, nil, nil),
+	rec := record(t, col(t, "x", f64, 1, 2, nil, 4), col(t, "y", text, "u", "v", nil, "u"), col(
+		t,
+		"key", text, "k", "l", "m", "n",
+	),
+		col(t, "never", i64, 1, 2, 3, 4), col(
+			t,
+			"blob", arrow.BinaryTypes.Binary, nil, nil, nil, nil,
+		), col(t, "later", arrow.Null, nil, nil, nil, nil),
 		col(t, "coded", dict, "p", "p", "q", "p"))
-	next := record(t, col(t, "x", f64, 1), col(t, "y", text, "u"), col(t, "later", flags, true), col(t, "coded", dict, "p"))
+	next := record(
+		t,
+		col(t, "x", f64, 1), col(t, "y", text, "u"), col(t, "later", flags, true), col(t, "coded", dict, "p"),
+	)
 	o := options("y")
 	o.Passthrough, o.Exclude = []string{"key"}, []string{"never"}
 	_, report := calibrated(t, o, rec, next)
@@ -232,7 +306,15 @@ func TestReportNamesEveryColumn(t *testing.T) {
 		{Column: "key", Type: "utf8", Use: UsePassthrough},
 		{Column: "never", Type: "int64", Use: UseExcluded},
 		{Column: "blob", Type: "binary", Use: UseLeftOut, Reason: "its type binary cannot be read"},
-		{Column: "later", Type: "bool", Use: UseFeature, Kind: Bool, Dims: 1, Missing: 0.8, Reason: "most rows have no value in it"},
+		{
+			Column:  "later",
+			Type:    "bool",
+			Use:     UseFeature,
+			Kind:    Bool,
+			Dims:    1,
+			Missing: 0.8,
+			Reason:  "most rows have no value in it",
+		},
 		{Column: "coded", Type: "utf8", Use: UseFeature, Kind: Category, Dims: 2, Distinct: 2, Kept: 2},
 	}
 	for i, use := range report.Columns {
@@ -246,10 +328,20 @@ func TestReportNamesEveryColumn(t *testing.T) {
 	}
 }
 
-// Values from a text format may stand for those of another kind; those that do not parse are missing. Without the
-// mark they are of another kind.
+// Values from a text format may stand for those of another kind; those that do not parse are
+// missing. Without the mark they are of another kind.
 func TestStringsOfATextFormat(t *testing.T) {
-	e, _ := calibrated(t, Options{Label: []string{"y"}}, record(t, col(t, "n", f64, 1, nil, 3), col(t, "i", i64, 1, 2, 3), col(t, "b", flags, true, false, nil), col(t, "y", f64, 1, 2, 3)))
+	e, _ := calibrated(
+		t,
+		Options{Label: []string{"y"}},
+		record(
+			t,
+			col(t, "n", f64, 1, nil, 3),
+			col(t, "i", i64, 1, 2, 3),
+			col(t, "b", flags, true, false, nil),
+			col(t, "y", f64, 1, 2, 3),
+		),
+	)
 	values := []column{
 		col(t, "n", text, "2", "1e1", "many", nil, "NaN", " 3 "), col(t, "i", dict, "3", "1", "1", "1", "1", "1"),
 		col(t, "b", text, "true", "false", "yes", nil, "true", "false"), col(t, "y", text, "2", "x", "3", "1", "1", nil),
@@ -266,27 +358,41 @@ func TestStringsOfATextFormat(t *testing.T) {
 		t.Errorf("differ:\n%s", diff)
 	}
 	words, _ := calibrated(t, options(), record(t, col(t, "c", text, "7", "2.5", "true", "7", "2.5", "true")))
-	for _, numbers := range []column{col(t, "c", f32, 7, 2.5, nil), col(t, "c", i64, 7, 8, 9), col(t, "c", flags, true, false, nil)} {
+	for _, numbers := range []column{
+		col(t, "c", f32, 7, 2.5, nil),
+		col(t, "c", i64, 7, 8, 9),
+		col(t, "c", flags, true, false, nil),
+	} {
 		if err := words.Check(record(t, numbers).Schema()); err == nil {
 			t.Errorf("%v stand for strings", numbers.values)
 		}
 		rows := encoded(t, words, withTextFields(record(t, numbers)))
-		want := map[arrow.Type][]float32{arrow.FLOAT32: {0, 1, 0, 1, 0, 0, 0, 0, 0}, arrow.INT64: {0, 1, 0, 0, 0, 0, 0, 0, 0}, arrow.BOOL: {0, 0, 1, 0, 0, 0, 0, 0, 0}}
+		want := map[arrow.Type][]float32{
+			arrow.FLOAT32: {0, 1, 0, 1, 0, 0, 0, 0, 0},
+			arrow.INT64:   {0, 1, 0, 0, 0, 0, 0, 0, 0},
+			arrow.BOOL:    {0, 0, 1, 0, 0, 0, 0, 0, 0},
+		}
 		if !slices.Equal(rows.X, want[numbers.values.DataType().ID()]) {
 			t.Errorf("%v is %v", numbers.values, rows.X)
 		}
 	}
-	swapped := withTextFields(record(t, col(t, "n", flags, true), col(t, "i", text, "x"), col(t, "b", f64, 1), col(t, "y", flags, true)))
+	swapped := withTextFields(
+		record(t, col(t, "n", flags, true), col(t, "i", text, "x"), col(t, "b", f64, 1), col(t, "y", flags, true)),
+	)
 	if rows := encoded(t, e, swapped); rows.N != 1 || rows.Counts.Imputed != 3 || rows.Counts.Unlabelled != 1 {
 		t.Errorf("rejected %v, counts %+v", rows.Rejected, rows.Counts)
 	}
 	c := NewCalibrator(Options{})
-	for _, rec := range []arrow.Record{record(t, col(t, "n", f64, 1, 2)), withTextFields(record(t, col(t, "n", text, "3", "x")))} {
+	for _, rec := range []arrow.Record{
+		record(t, col(t, "n", f64, 1, 2)),
+		withTextFields(record(t, col(t, "n", text, "3", "x"))),
+	} {
 		if err := c.Add(rec); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if learned, report, err := c.Encoder(); err != nil || learned.Columns[0].Mean[0] != 2 || report.Columns[0].Missing != 0.25 {
+	if learned, report, err := c.Encoder(); err != nil || learned.Columns[0].Mean[0] != 2 ||
+		report.Columns[0].Missing != 0.25 {
 		t.Errorf("%+v, %+v, %v", learned, report, err)
 	}
 }
@@ -338,7 +444,10 @@ func TestApproximateCountsAreReported(t *testing.T) {
 	})
 	_, report := calibrated(t, o, record(t, col(t, "c", text, values...)))
 	use := report.Columns[0]
-	if use.Distinct != maxSketchTexts || !strings.Contains(use.Reason, "more than 8192 values, counted approximately") || use.Kept != 2 {
+	if use.Distinct != maxSketchTexts || !strings.Contains(
+		use.Reason,
+		"more than 8192 values, counted approximately",
+	) || use.Kept != 2 {
 		t.Errorf("use %+v", use)
 	}
 }

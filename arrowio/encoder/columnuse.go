@@ -19,30 +19,33 @@ const (
 	UseLeftOut     Use = "left out"
 )
 
-// ColumnUse says how one column of the events is used. It is for people: nothing is computed from it.
+// ColumnUse reports how one column of the events is used. It is for people: nothing is computed
+// from it.
 type ColumnUse struct {
 	Column string `json:"column"`
-	// Type is the Arrow type of the column the first time that it had one.
+	// Type is the first Arrow type of the column other than null.
 	Type string `json:"type"`
 	Use  Use    `json:"use"`
 	// Kind is how a feature is read, Dims how many dimensions of x it became.
 	Kind Kind `json:"kind,omitempty"`
 	Dims int  `json:"dims,omitempty"`
-	// Missing is the share of calibration rows without a usable value (for a vector, the share of its numbers); 0 for
-	// columns that calibration does not read.
+	// Missing is the share of calibration rows without a usable value (for a vector, the share of
+	// its numbers); 0 for columns that calibration does not read.
 	Missing float64 `json:"missing"`
-	// For strings: Distinct is the number of different values, at most the bound that the report names; Kept is how
-	// many of them have their own dimension; Other is the share of calibration rows that fall into *other*.
+	// For strings: Distinct is the number of different values, at most the bound that the report
+	// names; Kept is how many of them have their own dimension; Other is the share of calibration
+	// rows that fall into *other*.
 	Distinct int64   `json:"distinct,omitempty"`
 	Kept     int     `json:"kept,omitempty"`
 	Other    float64 `json:"other,omitempty"`
 	// Clipped is the share of a feature's numbers that are beyond the clip.
 	Clipped float64 `json:"clipped,omitempty"`
-	// Reason is why the column was left out, or what people should know about it.
+	// Reason is why the column was left out, or a note about it.
 	Reason string `json:"reason,omitempty"`
 }
 
-// noteColumns records the columns of the first record, and the types of columns that had none before.
+// noteColumns records the columns of the first record, and the types of columns that had none
+// before.
 func (c *Calibrator) noteColumns() {
 	if c.uses == nil {
 		c.uses = make([]ColumnUse, c.schema.NumFields())
@@ -120,7 +123,7 @@ func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 	return uses
 }
 
-// note adds something to know.
+// note adds a note about the column.
 func (u *ColumnUse) note(text string) {
 	if u.Reason != "" {
 		u.Reason += "; "
@@ -128,7 +131,7 @@ func (u *ColumnUse) note(text string) {
 	u.Reason += text
 }
 
-// describe says what was found in a column, whether it is a feature or not.
+// describe reports the values of a column, whether it is a feature or not.
 func (l *learned) describe(use *ColumnUse, rows int64) {
 	use.Missing = float64(l.absent(rows)+l.nonFinite) / float64(rows*int64(max(1, l.want.width)))
 	if l.texts != nil {
@@ -136,7 +139,7 @@ func (l *learned) describe(use *ColumnUse, rows int64) {
 	}
 }
 
-// describeFeature says what the column became.
+// describeFeature reports the dimensions of a feature column.
 func (l *learned) describeFeature(use *ColumnUse, c *Column, rows int64) {
 	use.Kind, use.Dims = c.Kind, c.Width
 	if use.Missing > 0.5 {

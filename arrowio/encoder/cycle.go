@@ -2,8 +2,8 @@ package encoder
 
 import "math"
 
-// Cycle is a period for which a time column has two dimensions: the sine and the cosine of the part of the period
-// that has elapsed.
+// Cycle is a period for which a time column has two dimensions: the sine and the cosine of the part
+// of the period that has elapsed.
 type Cycle string
 
 // The cycles, in the order of their dimensions. All are in UTC.
@@ -12,8 +12,8 @@ const (
 	Day Cycle = "day"
 	// Week tells the days of the week apart; it begins on Monday.
 	Week Cycle = "week"
-	// Year tells the seasons apart. It is the mean Gregorian year, counted from the start of 1970, so within the
-	// centuries around 1970 the same day of two years is less than two days apart.
+	// Year tells the seasons apart. It is the mean Gregorian year, counted from the start of 1970,
+	// so within the centuries around 1970 the same day of two years is less than two days apart.
 	Year Cycle = "year"
 )
 
@@ -46,8 +46,8 @@ func (c Cycle) facts() *cycleFacts {
 	return nil
 }
 
-// Period returns a second at which a period begins, counted as times are, and the length of a period in seconds. It
-// panics for a cycle that [Encoder.Validate] refuses.
+// Period returns a second at which a period begins, counted as times are, and the length of a
+// period in seconds. It panics for a cycle that [Encoder.Validate] refuses.
 func (c Cycle) Period() (start, seconds float64) {
 	f := c.facts()
 	return f.start, f.seconds
@@ -75,8 +75,8 @@ const exactSeconds = 1 << 50
 // place returns the two dimensions of a time in seconds.
 func (f *cycleFacts) place(seconds float64) (sin, cos float64) { return sinCosTurn(f.phase(seconds)) }
 
-// sinCosTurn returns sine and cosine of 2π·phase for a phase from 0 to 1, within 1e-11 and with the same bits on every
-// processor: the conversions keep products from being fused with sums.
+// sinCosTurn returns sine and cosine of 2π·phase for a phase from 0 to 1, within 1e-11 and with the
+// same bits on every processor: the conversions keep products from being fused with sums.
 func sinCosTurn(phase float64) (sin, cos float64) {
 	quarter := math.Floor(4*phase + 0.5)
 	r := (phase - quarter/4) * (2 * math.Pi) // within ±π/4

@@ -5,13 +5,16 @@ import (
 	"regexp"
 )
 
-// The rules for identifiers: columns whose values name rows, or customers and the like, rather than describe them.
+// The rules for identifiers: columns whose values name rows, or customers and the like, rather than
+// describe them.
 const (
-	// identifierRows is the minimum number of values to which the rules apply, repeatedRows where values recur.
+	// identifierRows is the minimum number of values to which the rules apply, repeatedRows where
+	// values recur.
 	identifierRows, repeatedRows = 100, 1000
 	// nearUniquePercent is the share of distinct values above which a column is left out.
 	nearUniquePercent = 95
-	// A value of an identifier recurs at most so often, on average. So often, or in one of evenShare rows, the commonest does.
+	// A value of an identifier recurs at most so often, on average. So often, or in one of
+	// evenShare rows, the commonest does.
 	identifierRepeats, evenShare = 10, 100
 	// If one of newShare later values is new, there is no end of them.
 	newShare = 100
@@ -23,8 +26,8 @@ const (
 	maxWholeWindow = 1 << 16
 )
 
-// wholeWindow returns how many values of each column of numbers the rules consider, given the number of such
-// columns.
+// wholeWindow returns how many values of each column of numbers the rules consider, given the
+// number of such columns.
 func wholeWindow(columns int) int {
 	return min(max(wholeBudget/max(columns, 1), minWholeWindow), maxWholeWindow)
 }
@@ -70,11 +73,15 @@ func (d *distinct[T]) recurs() bool {
 	return d.n >= repeatedRows && d.n <= identifierRepeats*d.judged
 }
 
-// grows reports whether there were new values to the end: among the last ones by which their number doubled.
+// grows reports whether there were new values to the end: among the last ones by which their number
+// doubled.
 func (d *distinct[T]) grows() bool {
 	last := bits.Len64(uint64(d.n)) - 1
 	return last > 0 && newShare*(d.doubled[last]-d.doubled[last-1]) >= int64(1)<<(last-1)
 }
 
-// namesThings matches names that people give to identifiers. It is a hint: no column is left out for its name alone.
-var namesThings = regexp.MustCompile(`(?i:(^|[^a-z])(id|ids|uuid|guid|key|hash|token|ssn|iban|email|phone|serial)$)|[a-z](ID|Id|UUID|Key)$`)
+// namesThings matches names that people give to identifiers. It is a hint: no column is left out
+// for its name alone.
+var namesThings = regexp.MustCompile(
+	`(?i:(^|[^a-z])(id|ids|uuid|guid|key|hash|token|ssn|iban|email|phone|serial)$)|[a-z](ID|Id|UUID|Key)$`,
+)

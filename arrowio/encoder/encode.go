@@ -5,24 +5,28 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/scoring"
 )
 
-// A block of rows is encoded before the next, so that X stays in the second-level cache while its columns
-// are written: blockFloats is its usual size, 256 KiB of X. It has a minimum number of rows because
-// entering a column costs time, and a maximum because the scratch of a column grows with them.
+// A block of rows is encoded before the next, so that X stays in the second-level cache while its
+// columns are written: blockFloats is its usual size, 256 KiB of X. It has a minimum number of rows
+// because entering a column costs time, and a maximum because the scratch of a column grows with
+// them.
 const (
 	blockFloats  = 64 << 10
 	minBlockRows = 64
 	maxBlockRows = 256
 )
 
-// Encode overwrites dst with the usable rows among take, which are row numbers of rec in any order; nil takes all. The
-// package documentation says what happens to each row. The only error is a wrong schema: it wraps [ErrSchema] and
-// leaves dst empty.
+// Encode overwrites dst with the usable rows among take, which are row numbers of rec in any order;
+// nil takes all. The package documentation says what happens to each row. The only error is a wrong
+// schema: it wraps [ErrSchema] and leaves dst empty.
 //
-// X takes 4·Dim bytes per requested row, whatever the record's own size (one byte of a dictionary column may become
-// thousands), so a caller with a budget requests a bounded number of rows at a time. Cutting take into pieces gives the
-// same rows. A row number that the record does not have panics.
+// X takes 4·Dim bytes per requested row, independently of the record's size (one byte of a
+// dictionary column may become thousands), so a caller with a budget requests a bounded number of
+// rows at a time. Cutting take into pieces gives the same rows. A row number that the record does
+// not have panics.
 func (e *Encoder) Encode(dst *Rows, rec arrow.Record, take []int32) error {
 	dst.empty()
 	if err := dst.binding.bind(e, rec.Schema()); err != nil {
@@ -40,7 +44,7 @@ func (r *Rows) empty() {
 	r.Counts = Counts{}
 	r.UnseenClasses.Clear()
 	r.Rejected = r.Rejected[:0]
-	r.Targets.Outputs, r.Targets.Values, r.Targets.Class = 0, nil, nil
+	r.Targets = scoring.Targets{}
 	r.truncate(0)
 }
 
@@ -74,9 +78,9 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 // input is a feature column of the current record.
 type input struct {
 	array arrow.Array
-	// parsed says that its numbers are not those of the array: they are times, or text.
+	// parsed is set if its numbers have to be converted from times or text.
 	parsed bool
-	// missing says that some of its numbers may be null, unless it is parsed.
+	// missing is set if some of its numbers may be null, unless it is parsed.
 	missing bool
 }
 
@@ -97,7 +101,8 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 	}
 	r.X = resize(r.X, r.N*r.Dim)
 	r.binding.rows += int64(r.N)
-	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows) // an encoder with only a label has no dimensions
+	// an encoder with only a label has no dimensions
+	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows)
 	for first := 0; first < r.N; first += step {
 		next := min(first+step, r.N)
 		r.encodeBlock(&block{

@@ -32,17 +32,69 @@ func TestEncodeOfEveryKind(t *testing.T) {
 		counts               Counts
 		reason               string
 	}{
-		"plain":               {age: 50, member: true, work: "Public", v: v(2, 6), want: []float32{1, 1, 0, 1, 1, 2}},
-		"false":               {age: 40, member: false, work: "Private", v: v(1, 2), want: []float32{0, 0, 1, 0, 0, 0}},
-		"null number":         {member: true, work: "Public", v: v(2, 6), want: []float32{0, 1, 0, 1, 1, 2}, counts: Counts{Imputed: 1}},
-		"null boolean":        {age: 50, work: "Public", v: v(2, 6), want: []float32{1, 0.25, 0, 1, 1, 2}, counts: Counts{Imputed: 1}},
-		"null category":       {age: 50, member: true, v: v(2, 6), want: []float32{1, 1, 0, 0, 1, 2}, counts: Counts{Imputed: 1}},
-		"null vector":         {age: 50, member: true, work: "Public", want: []float32{1, 1, 0, 1, 0, 0}, counts: Counts{Imputed: 2}},
-		"null in vector":      {age: 50, member: true, work: "Public", v: v(2, nil), want: []float32{1, 1, 0, 1, 1, 0}, counts: Counts{Imputed: 1}},
-		"unseen category":     {age: 50, member: true, work: "Moon", v: v(2, 6), want: []float32{1, 1, 0, 0, 1, 2}, counts: Counts{UnseenCategory: 1}},
-		"clipped":             {age: 200, member: true, work: "Public", v: v(-8, 12), want: []float32{5, 1, 0, 1, -5, 5}, counts: Counts{Clipped: 2}},
-		"at the clip":         {age: 90, member: true, work: "Public", v: v(-4, 12), want: []float32{5, 1, 0, 1, -5, 5}},
-		"largest float":       {age: math.MaxFloat64, member: true, work: "Public", v: v(2, 6), want: []float32{5, 1, 0, 1, 1, 2}, counts: Counts{Clipped: 1}},
+		"plain": {age: 50, member: true, work: "Public", v: v(2, 6), want: []float32{1, 1, 0, 1, 1, 2}},
+		"false": {age: 40, member: false, work: "Private", v: v(1, 2), want: []float32{0, 0, 1, 0, 0, 0}},
+		"null number": {
+			member: true,
+			work:   "Public",
+			v:      v(2, 6),
+			want:   []float32{0, 1, 0, 1, 1, 2},
+			counts: Counts{Imputed: 1},
+		},
+		"null boolean": {
+			age:    50,
+			work:   "Public",
+			v:      v(2, 6),
+			want:   []float32{1, 0.25, 0, 1, 1, 2},
+			counts: Counts{Imputed: 1},
+		},
+		"null category": {
+			age:    50,
+			member: true,
+			v:      v(2, 6),
+			want:   []float32{1, 1, 0, 0, 1, 2},
+			counts: Counts{Imputed: 1},
+		},
+		"null vector": {
+			age:    50,
+			member: true,
+			work:   "Public",
+			want:   []float32{1, 1, 0, 1, 0, 0},
+			counts: Counts{Imputed: 2},
+		},
+		"null in vector": {
+			age:    50,
+			member: true,
+			work:   "Public",
+			v:      v(2, nil),
+			want:   []float32{1, 1, 0, 1, 1, 0},
+			counts: Counts{Imputed: 1},
+		},
+		"unseen category": {
+			age:    50,
+			member: true,
+			work:   "Moon",
+			v:      v(2, 6),
+			want:   []float32{1, 1, 0, 0, 1, 2},
+			counts: Counts{UnseenCategory: 1},
+		},
+		"clipped": {
+			age:    200,
+			member: true,
+			work:   "Public",
+			v:      v(-8, 12),
+			want:   []float32{5, 1, 0, 1, -5, 5},
+			counts: Counts{Clipped: 2},
+		},
+		"at the clip": {age: 90, member: true, work: "Public", v: v(-4, 12), want: []float32{5, 1, 0, 1, -5, 5}},
+		"largest float": {
+			age:    math.MaxFloat64,
+			member: true,
+			work:   "Public",
+			v:      v(2, 6),
+			want:   []float32{5, 1, 0, 1, 1, 2},
+			counts: Counts{Clipped: 1},
+		},
 		"nan number":          {age: nan, member: true, work: "Public", v: v(2, 6), reason: NaNFeature},
 		"infinite number":     {age: -inf, member: true, work: "Public", v: v(2, 6), reason: InfFeature},
 		"nan in vector":       {age: 50, member: true, work: "Public", v: v(2, nan), reason: NaNFeature},
@@ -72,7 +124,8 @@ func TestEncodeOfEveryKind(t *testing.T) {
 
 func TestTailsAreLogarithms(t *testing.T) {
 	for z, want := range map[float64]float64{
-		4.9: 4.9, 5: 5, 5 + 1e-6: 5 + 1e-6, 10: 5 * (1 + math.Ln2), -50: -5 * (1 + math.Log(10)), 5e6: 5 * (1 + math.Log(1e6)),
+		4.9: 4.9, 5: 5, 5 + 1e-6: 5 + 1e-6, 10: 5 * (1 + math.Ln2), -50: -5 * (1 + math.Log(10)),
+		5e6: 5 * (1 + math.Log(1e6)),
 		1e9: 5 * (1 + 20*math.Ln2), math.MaxFloat64: 5 * (1 + 20*math.Ln2), // divided by the scale it is infinite
 	} {
 		e := &Encoder{Columns: sampleEncoder().Columns[:1], Clip: 5, Tail: TailLog, Standardize: StandardizeNumeric, Dim: 1}
@@ -84,7 +137,8 @@ func TestTailsAreLogarithms(t *testing.T) {
 		if math.Abs(float64(rows.X[0])-want) > 1e-6*math.Abs(want) || rows.Counts.Clipped != count(math.Abs(z) > 5) {
 			t.Errorf("%v becomes %v, want %v; %d clipped", z, rows.X[0], want, rows.Counts.Clipped)
 		}
-		if found := e.Unclip(rows.X); found != (math.Abs(z) > 5) || math.Abs(float64(rows.X[0])-min(z, 5*MaxTail)) > 1e-5*math.Abs(z) || rows.X[1] != 0 {
+		if found := e.Unclip(rows.X); found != (math.Abs(z) > 5) ||
+			math.Abs(float64(rows.X[0])-min(z, 5*MaxTail)) > 1e-5*math.Abs(z) || rows.X[1] != 0 {
 			t.Errorf("%v is %v again", z, rows.X)
 		}
 	}
@@ -127,7 +181,11 @@ func TestStandardizeSettings(t *testing.T) {
 func TestWidthsWithinAKindAreFree(t *testing.T) {
 	e := sampleEncoder()
 	want := []float32{1, 1, 0, 1, 1, 2}
-	others := []column{col(t, "member", flags, true), col(t, "work", text, "Public"), col(t, "v", list(2, f64), []any{2, 6})}
+	others := []column{
+		col(t, "member", flags, true),
+		col(t, "work", text, "Public"),
+		col(t, "v", list(2, f64), []any{2, 6}),
+	}
 	numbers := []arrow.DataType{
 		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, i64,
 		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
@@ -173,15 +231,39 @@ func TestSchemasThatDoNotFit(t *testing.T) {
 		change func(c []column) []column
 		want   []string
 	}{
-		"missing":        {func(c []column) []column { return c[1:] }, []string{`column "age" is missing`}},
-		"number to text": {func(c []column) []column { c[0] = col(t, "age", text, "x"); return c }, []string{`column "age" is utf8, want numeric`}},
-		"bool to number": {func(c []column) []column { c[1] = col(t, "member", i64, 1); return c }, []string{`column "member" is int64, want bool`}},
-		"text to bool":   {func(c []column) []column { c[2] = col(t, "work", flags, true); return c }, []string{`column "work" is bool, want category`}},
-		"other length":   {func(c []column) []column { c[3] = col(t, "v", list(3, f64), []any{2, 6, 7}); return c }, []string{"want vector of 2"}},
-		"time":           {func(c []column) []column { c[0] = col(t, "age", arrow.FixedWidthTypes.Date32, nil); return c }, []string{`column "age" is date32`}},
-		"twice":          {func(c []column) []column { return append(c, col(t, "age", f64, 1)) }, []string{`column "age" occurs 2 times`}},
-		"label changed":  {func(c []column) []column { c[4] = col(t, "y", text, "a"); return c }, []string{`label column "y" is utf8, want numeric`}},
-		"two faults":     {func(c []column) []column { c[1] = col(t, "member", i64, 1); return c[1:] }, []string{`"age" is missing`, `"member" is int64`}},
+		"missing": {func(c []column) []column { return c[1:] }, []string{`column "age" is missing`}},
+		"number to text": {
+			func(c []column) []column { c[0] = col(t, "age", text, "x"); return c },
+			[]string{`column "age" is utf8, want numeric`},
+		},
+		"bool to number": {
+			func(c []column) []column { c[1] = col(t, "member", i64, 1); return c },
+			[]string{`column "member" is int64, want bool`},
+		},
+		"text to bool": {
+			func(c []column) []column { c[2] = col(t, "work", flags, true); return c },
+			[]string{`column "work" is bool, want category`},
+		},
+		"other length": {
+			func(c []column) []column { c[3] = col(t, "v", list(3, f64), []any{2, 6, 7}); return c },
+			[]string{"want vector of 2"},
+		},
+		"time": {
+			func(c []column) []column { c[0] = col(t, "age", arrow.FixedWidthTypes.Date32, nil); return c },
+			[]string{`column "age" is date32`},
+		},
+		"twice": {
+			func(c []column) []column { return append(c, col(t, "age", f64, 1)) },
+			[]string{`column "age" occurs 2 times`},
+		},
+		"label changed": {
+			func(c []column) []column { c[4] = col(t, "y", text, "a"); return c },
+			[]string{`label column "y" is utf8, want numeric`},
+		},
+		"two faults": {
+			func(c []column) []column { c[1] = col(t, "member", i64, 1); return c[1:] },
+			[]string{`"age" is missing`, `"member" is int64`},
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -206,10 +288,11 @@ func TestSchemasThatDoNotFit(t *testing.T) {
 	}
 }
 
-func TestColumnsMatchByNameAndExtraOnesAreIgnored(t *testing.T) {
+func TestColumnsMatchByName(t *testing.T) {
 	e := sampleEncoder()
 	rec := record(t, col(t, "extra", arrow.FixedWidthTypes.Date32, nil), col(t, "v", list(2, f64), []any{2, 6}),
-		col(t, "extra", f64, math.NaN()), col(t, "work", text, "Public"), col(t, "member", flags, true), col(t, "age", f64, 50))
+		col(t, "extra", f64, math.NaN()), col(t, "work", text, "Public"), col(t, "member", flags, true),
+		col(t, "age", f64, 50))
 	if err := e.Check(rec.Schema()); err != nil {
 		t.Fatal(err)
 	}
@@ -225,8 +308,14 @@ func TestEncodeAllocatesNothingOnceWarm(t *testing.T) {
 		columns = append(columns, col(t, string(rune('a'+i)), dt, 1, nil, 3, 2))
 	}
 	columns = append(columns, col(t, "nan", f64, 1, nil, 3, math.NaN()),
-		col(t, "v", list(2, f32), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}), col(t, "w", list(2, i64), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}),
-		col(t, "flag", flags, true, nil, false, true), col(t, "word", text, "p", "q", nil, "p"), col(t, "coded", dict, "p", "q", nil, "p"),
+		col(
+			t,
+			"v", list(2, f32), []any{1, 2}, nil, []any{3, nil}, []any{5, 6},
+		), col(t, "w", list(2, i64), []any{1, 2}, nil, []any{3, nil}, []any{5, 6}),
+		col(
+			t,
+			"flag", flags, true, nil, false, true,
+		), col(t, "word", text, "p", "q", nil, "p"), col(t, "coded", dict, "p", "q", nil, "p"),
 		col(t, "label", i64, 1, 2, nil, 4))
 	o := options("label")
 	e, _ := calibrated(t, o, record(t, columns...))

@@ -8,7 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Kind says how a column's values are read. See the package documentation for the Arrow types of each.
+// Kind is how a column's values are read. See the package documentation for the Arrow types of
+// each.
 type Kind string
 
 // The kinds of columns.
@@ -38,7 +39,7 @@ const (
 // TailLog is the setting of Encoder.Tail.
 const TailLog = "log"
 
-// Limits on what an encoder may hold. They bound what a hostile or faulty one can allocate.
+// Limits of an encoder. They bound the memory that a hostile or faulty encoder can take.
 const (
 	// MaxDim bounds the dimensions of an encoded row.
 	MaxDim = 1 << 16
@@ -46,47 +47,51 @@ const (
 	MaxClasses = 1024
 	// MaxCategoryBytes bounds one category or class name; longer strings are text, not categories.
 	MaxCategoryBytes = 256
-	// MaxMagnitude bounds an encoded feature. With 4096 such features and a Gaussian ω the square of
-	// ωᵀx, which the arc-cosine map of order 2 forms, still fits float32; far beyond it one row could
-	// turn a sum into infinity for good.
+	// MaxMagnitude bounds an encoded feature. With 4096 such features and a Gaussian ω the square
+	// of ωᵀx, which the arc-cosine map of order 2 forms, still fits float32; far beyond it one row
+	// could turn a sum into infinity for good.
 	MaxMagnitude = 1e15
-	// MaxClip bounds Options.Clip, so that nothing is beyond MaxMagnitude, with its logarithm undone either.
+	// MaxClip bounds Options.Clip, so that no value exceeds MaxMagnitude, even after its logarithm
+	// is undone.
 	MaxClip = 1e8
 )
 
-// Column is one feature column and what calibration learned about it.
+// Column is one feature column with its calibration statistics.
 type Column struct {
 	// Name is the column's name in every record.
 	Name string `json:"name"`
-	// Kind says how the values are read.
+	// Kind is how the values are read.
 	Kind Kind `json:"kind"`
-	// Width is the number of dimensions: those for values (1, the number of categories, or the length of a vector),
-	// then one for other values or two for each cycle, then one for missing values.
+	// Width is the number of dimensions: first the values (1, the number of categories, or the
+	// length of a vector), then one for other values or two for each cycle, then one for missing
+	// values.
 	Width int `json:"width"`
-	// Mean holds the calibration mean of each dimension for values. It is subtracted if the column is
-	// standardized, and replaces nulls. A category has none. If everything is standardized, it covers all
-	// dimensions.
+	// Mean holds the calibration mean of each dimension for values. It is subtracted if the column
+	// is standardized, and replaces nulls. A category has none. If everything is standardized, it
+	// covers all dimensions.
 	Mean []float64 `json:"mean,omitempty"`
-	// Scale holds the divisors that go with Mean, above zero; empty if the column is not standardized.
+	// Scale holds the divisors that go with Mean, above zero; empty if the column is not
+	// standardized.
 	Scale []float64 `json:"scale,omitempty"`
 	// Categories are the values of a category column in ascending byte order, one dimension each.
 	Categories []string `json:"categories,omitempty"`
-	// Other says that a category column has a dimension that is 1 for every value not among Categories.
+	// Other is set if a category column has a dimension that is 1 for every value not among
+	// Categories.
 	Other bool `json:"other,omitempty"`
 	// Cycles are the cycles for which a time column has two dimensions each, in the order of the
 	// constants.
 	Cycles []Cycle `json:"cycles,omitempty"`
-	// Missing says that the column has a last dimension that is 1 where its value is missing.
+	// Missing is set if the column has a last dimension that is 1 where its value is missing.
 	Missing bool `json:"missing,omitempty"`
 }
 
-// Label says which columns are the label and what its values mean.
+// Label is the label's columns and the meaning of their values.
 type Label struct {
 	// Columns are the label's columns: one, or several for a regression with several outputs.
 	Columns []string `json:"columns"`
 	// Kind is how the label is read: numeric for regression; numeric, bool or category for classes.
 	Kind Kind `json:"kind"`
-	// Task says what the label is for.
+	// Task is the learning task.
 	Task scoring.Task `json:"task"`
 	// Classes are the class names by class number. Numbers are in their shortest form, whole ones
 	// without a fraction ("3"), booleans are "false" and "true". Of two classes the second is +1.
@@ -97,19 +102,21 @@ type Label struct {
 	// means no bound.
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
-	// Transform is applied to a regression label before its mean is subtracted; the bounds apply to the untransformed
-	// label.
+	// Transform is applied to a regression label before its mean is subtracted; the bounds apply to
+	// the untransformed label.
 	Transform Transform `json:"transform,omitempty"`
 }
 
-// Encoder turns an event's columns into x in R^Dim. It is immutable once made and safe to share; each
-// goroutine has its own [Rows]. One that came over the wire needs [Encoder.Validate].
+// Encoder turns an event's columns into x in R^Dim. It is immutable once made and safe to share;
+// each goroutine has its own [Rows]. One that came over the wire needs [Encoder.Validate].
 type Encoder struct {
 	// Columns are the feature columns; their dimensions follow each other in this order.
 	Columns []Column `json:"columns"`
-	// Clip is the magnitude beyond which standardized dimensions are cut or, of numbers, as Tail says; 0 means no clipping.
+	// Clip is the magnitude beyond which standardized dimensions are cut, or continue as Tail
+	// describes; 0 means no clipping.
 	Clip float64 `json:"clip"`
-	// Tail is TailLog if numbers beyond the clip, also those of vectors, go on as logarithms; empty if they stay at ±Clip.
+	// Tail is TailLog if numbers beyond the clip, in vectors too, continue as logarithms; empty if
+	// they stay at ±Clip.
 	Tail string `json:"tail,omitempty"`
 	// Standardize is "numeric", "all" or "none".
 	Standardize string `json:"standardize"`
@@ -123,8 +130,8 @@ type Encoder struct {
 	Dim int `json:"dim"`
 }
 
-// Outputs returns K, the number of outputs of the label's targets: the columns of a regression, 1 for
-// two classes, else the number of classes.
+// Outputs returns K, the number of outputs of the label's targets: the columns of a regression, 1
+// for two classes, else the number of classes.
 func (l *Label) Outputs() int {
 	switch l.Task {
 	case scoring.Regression:
@@ -145,8 +152,8 @@ func (e *Encoder) Outputs() int {
 	return e.Label.Outputs()
 }
 
-// FeatureNames returns one name per dimension: "age", "age, missing", "workclass=Private", "workclass, other", "pixels[3]",
-// "ordered, hour of day (sin)".
+// FeatureNames returns one name per dimension: "age", "age, missing", "workclass=Private",
+// "workclass, other", "pixels[3]", "ordered, hour of day (sin)".
 func (e *Encoder) FeatureNames() []string {
 	names := make([]string, 0, e.Dim)
 	for i := range e.Columns {
@@ -210,8 +217,8 @@ func (c *Column) dimensionName(j int) string {
 }
 
 // CanonicalJSON returns the one JSON form of the encoder, the input of hashes: keys in the order of
-// the struct fields, empty lists left out, floats in their shortest exact form. Decoding it gives an
-// encoder with the same bits. It fails for an encoder that [Encoder.Validate] refuses.
+// the struct fields, empty lists left out, floats in their shortest exact form. Decoding it gives
+// an encoder with the same bits. It fails for an encoder that [Encoder.Validate] refuses.
 func (e *Encoder) CanonicalJSON() ([]byte, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
@@ -235,7 +242,8 @@ func standardizes(setting string, k Kind) bool {
 	}
 }
 
-// Origins returns for each dimension of an encoded row the number of the event column that it comes from, the first such column being 0.
+// Origins returns for each dimension of an encoded row the number of its event column, in the order
+// of the columns.
 func (e *Encoder) Origins() []int32 {
 	origins, numbers := make([]int32, 0, e.Dim), map[string]int32{}
 	for _, c := range e.Columns {

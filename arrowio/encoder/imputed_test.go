@@ -6,8 +6,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// What was imputed is counted by each Rows for itself, though all that use an encoder share its tables.
-func TestImputedValuesAreOfOneRows(t *testing.T) {
+// What was imputed is counted by each Rows for itself, though all that use an encoder share its
+// tables.
+func TestTakeImputedCountsSinceTheLastCall(t *testing.T) {
 	var none, a, b Rows
 	if rows, found := none.TakeImputed(); rows != 0 || found != nil {
 		t.Errorf("before the first row: %d, %v", rows, found)

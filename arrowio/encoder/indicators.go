@@ -1,12 +1,12 @@
 package encoder
 
-// indicators holds what a boolean or a category writes for each code.
+// indicators holds the dimensions that a boolean or a category writes for each code.
 type indicators struct {
 	// base is written first: every indicator unset. hot[k] replaces dimension k for code k.
 	base, hot []float32
 	// missing is written for a null: base for categories, the mean for a boolean.
 	missing []float32
-	// other is the code of every value without its own, unseenCode if there is no dimension for other
+	// other is the code of every value without its own, unseenCode without a dimension for other
 	// values.
 	other int32
 	// The clipped dimensions of base, of missing, and of a row with code k.

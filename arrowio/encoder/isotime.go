@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ParseInstant reads an ISO 8601 date or instant as seconds since 1970 and nanoseconds: 2006-01-02, optionally followed
-// by a T or a space and 15:04, 15:04:05 or 15:04:05.999, and then Z or an offset such as +01:00, +0100 or +01. Without
-// an offset it is UTC.
+// ParseInstant reads an ISO 8601 date or instant as seconds since 1970 and nanoseconds: 2006-01-02,
+// optionally followed by a T or a space and 15:04, 15:04:05 or 15:04:05.999, and then Z or an
+// offset such as +01:00, +0100 or +01. Without an offset it is UTC.
 func ParseInstant(text string) (seconds, nanos int64, ok bool) {
 	text = strings.Trim(text, " ")
 	if len(text) < 10 || text[4] != '-' || text[7] != '-' {
@@ -17,7 +17,8 @@ func ParseInstant(text string) (seconds, nanos int64, ok bool) {
 	month, monthOK := digits(text[5:7])
 	day, dayOK := digits(text[8:10])
 	midnight := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if !yearOK || !monthOK || !dayOK || int(midnight.Month()) != month || midnight.Day() != day { // others are moved to one that exists
+	// others are moved to one that exists
+	if !yearOK || !monthOK || !dayOK || int(midnight.Month()) != month || midnight.Day() != day {
 		return 0, 0, false
 	}
 	seconds = midnight.Unix()
@@ -36,7 +37,8 @@ func ParseInstant(text string) (seconds, nanos int64, ok bool) {
 	return seconds + ofDay - offset, nanos, ok
 }
 
-// parseClock reads a time of day, 15:04, 15:04:05 or 15:04:05.999, as seconds and nanoseconds since midnight.
+// parseClock reads a time of day, 15:04, 15:04:05 or 15:04:05.999, as seconds and nanoseconds since
+// midnight.
 func parseClock(text string) (seconds, nanos int64, ok bool) {
 	text = strings.Trim(text, " ")
 	if len(text) < 5 || text[2] != ':' {
@@ -86,8 +88,8 @@ func cutOffset(text string) (clock string, offset int64, ok bool) {
 	return text[:at], offset, true
 }
 
-// parseFraction reads a fraction of a second (a point or comma, then digits) or nothing. Digits beyond the ninth are
-// dropped.
+// parseFraction reads a fraction of a second (a point or comma, then digits) or nothing. Digits
+// beyond the ninth are dropped.
 func parseFraction(text string) (nanos int64, ok bool) {
 	if text == "" {
 		return 0, true

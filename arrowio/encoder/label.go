@@ -9,7 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// encodeLabel fills Labelled and Targets for all requested rows, and adds the faults of labels to those of features.
+// encodeLabel fills Labelled and Targets for all requested rows, and adds the faults of labels to
+// the feature faults.
 func (r *Rows) encodeLabel(rec arrow.Record) {
 	e := r.binding.encoder
 	r.prepareTargets(e)
@@ -95,7 +96,7 @@ func (r *Rows) encodeOutput(l *Label, k int) {
 	}
 }
 
-// bounds returns the configured bounds, infinite if there is none.
+// bounds returns the configured bounds, infinite where none is configured.
 func (l *Label) bounds() (lo, hi float64) {
 	lo, hi = math.Inf(-1), math.Inf(1)
 	if l.Min != nil {
@@ -160,8 +161,8 @@ func (r *Rows) addUnseen(kind Kind, a arrow.Array, i int) {
 	r.UnseenClasses.Add(class, 1)
 }
 
-// codeNumbers finds the class of each loaded label. The code of a faulty one is arbitrary but valid:
-// its row is rejected.
+// codeNumbers finds the class of each loaded label. The code of a faulty one is arbitrary but
+// valid: its row is rejected.
 func (r *Rows) codeNumbers(short bool) {
 	for i, v := range r.loaded {
 		switch fault := numberFault(v); {
@@ -190,7 +191,7 @@ func isShort(t arrow.DataType) bool {
 }
 
 // classValue returns the number that identifies a class. For a short float it is the float64 with
-// the same shortest decimal form, so that 0.1 is one class whatever the width of its column.
+// the same shortest decimal form, so that 0.1 is one class in columns of any width.
 func classValue(v float64, short bool) float64 {
 	if !short || v == math.Trunc(v) {
 		return v

@@ -75,15 +75,42 @@ func TestClassLabels(t *testing.T) {
 		class    []int32   // of several
 		unseen   int64
 	}{
-		"two strings":   {Category, []string{"<=50K", ">50K"}, col(t, "y", text, "<=50K", ">50K", nil, "?"), []bool{true, true, false, false}, []float32{-1, 1, 0, 0}, nil, 1},
-		"dictionary":    {Category, []string{"<=50K", ">50K"}, col(t, "y", dict, "<=50K", ">50K", nil, "?"), []bool{true, true, false, false}, []float32{-1, 1, 0, 0}, nil, 1},
-		"booleans":      {Bool, []string{"false", "true"}, col(t, "y", flags, false, true, nil, true), []bool{true, true, false, true}, []float32{-1, 1, 0, 1}, nil, 0},
-		"turned round":  {Bool, []string{"true", "false"}, col(t, "y", flags, false, true, nil, true), []bool{true, true, false, true}, []float32{1, -1, 0, -1}, nil, 0},
-		"three strings": {Category, []string{"a", "b", "c"}, col(t, "y", text, "c", "b", "a", "d"), []bool{true, true, true, false}, nil, []int32{2, 1, 0, 0}, 1},
-		"whole numbers": {Numeric, []string{"-1", "0", "10"}, col(t, "y", i64, 10, 0, -1, 5), []bool{true, true, true, false}, nil, []int32{2, 1, 0, 0}, 1},
-		"whole floats":  {Numeric, []string{"-1", "0", "10"}, col(t, "y", f64, 10, math.Copysign(0, -1), nil, 0.5), []bool{true, true, false, false}, nil, []int32{2, 1, 0, 0}, 1},
-		"fractions":     {Numeric, []string{"0.1", "0.2", "0.3"}, col(t, "y", f64, 0.3, 0.2, 0.1, 0.4), []bool{true, true, true, false}, nil, []int32{2, 1, 0, 0}, 1},
-		"short floats":  {Numeric, []string{"0.1", "0.2", "0.3"}, col(t, "y", f32s, 0.3, 0.2, 0.1, 0.4), []bool{true, true, true, false}, nil, []int32{2, 1, 0, 0}, 1},
+		"two strings": {
+			Category, []string{"<=50K", ">50K"}, col(t, "y", text, "<=50K", ">50K", nil, "?"),
+			[]bool{true, true, false, false}, []float32{-1, 1, 0, 0}, nil, 1,
+		},
+		"dictionary": {
+			Category, []string{"<=50K", ">50K"}, col(t, "y", dict, "<=50K", ">50K", nil, "?"),
+			[]bool{true, true, false, false}, []float32{-1, 1, 0, 0}, nil, 1,
+		},
+		"booleans": {
+			Bool, []string{"false", "true"}, col(t, "y", flags, false, true, nil, true),
+			[]bool{true, true, false, true}, []float32{-1, 1, 0, 1}, nil, 0,
+		},
+		"turned round": {
+			Bool, []string{"true", "false"}, col(t, "y", flags, false, true, nil, true),
+			[]bool{true, true, false, true}, []float32{1, -1, 0, -1}, nil, 0,
+		},
+		"three strings": {
+			Category, []string{"a", "b", "c"}, col(t, "y", text, "c", "b", "a", "d"), []bool{true, true, true, false},
+			nil, []int32{2, 1, 0, 0}, 1,
+		},
+		"whole numbers": {
+			Numeric, []string{"-1", "0", "10"}, col(t, "y", i64, 10, 0, -1, 5), []bool{true, true, true, false}, nil,
+			[]int32{2, 1, 0, 0}, 1,
+		},
+		"whole floats": {
+			Numeric, []string{"-1", "0", "10"}, col(t, "y", f64, 10, math.Copysign(0, -1), nil, 0.5),
+			[]bool{true, true, false, false}, nil, []int32{2, 1, 0, 0}, 1,
+		},
+		"fractions": {
+			Numeric, []string{"0.1", "0.2", "0.3"}, col(t, "y", f64, 0.3, 0.2, 0.1, 0.4),
+			[]bool{true, true, true, false}, nil, []int32{2, 1, 0, 0}, 1,
+		},
+		"short floats": {
+			Numeric, []string{"0.1", "0.2", "0.3"}, col(t, "y", f32s, 0.3, 0.2, 0.1, 0.4),
+			[]bool{true, true, true, false}, nil, []int32{2, 1, 0, 0}, 1,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -96,14 +123,18 @@ func TestClassLabels(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows := encoded(t, e, record(t, col(t, "x", f64, 1, 2, 3, 4), c.values))
-			if !slices.Equal(rows.Labelled, c.labelled) || !slices.Equal(rows.Targets.Values, c.values1) || !slices.Equal(rows.Targets.Class, c.class) {
+			if !slices.Equal(rows.Labelled, c.labelled) || !slices.Equal(
+				rows.Targets.Values,
+				c.values1,
+			) || !slices.Equal(rows.Targets.Class, c.class) {
 				t.Errorf("labelled %v targets %+v", rows.Labelled, rows.Targets)
 			}
 			unlabelled := int64(0)
 			for _, is := range c.labelled {
 				unlabelled += count(!is)
 			}
-			if rows.Counts.UnseenClass != c.unseen || rows.Counts.Unlabelled != unlabelled || rows.Targets.Outputs != e.Outputs() {
+			if rows.Counts.UnseenClass != c.unseen || rows.Counts.Unlabelled != unlabelled ||
+				rows.Targets.Outputs != e.Outputs() {
 				t.Errorf("counts %+v, outputs %d", rows.Counts, rows.Targets.Outputs)
 			}
 		})
@@ -114,7 +145,10 @@ func TestFaultyClassLabelsAreRejected(t *testing.T) {
 	e := labelled(&Label{Columns: []string{"y"}, Kind: Numeric, Task: scoring.Binary, Classes: []string{"0", "1"}})
 	rows := encoded(t, e, record(t, col(t, "x", f64, 1, 2, 3), col(t, "y", f64, math.NaN(), 1, math.Inf(1))))
 	want := []Rejection{{0, NaNLabel, true}, {2, InfLabel, true}}
-	if !slices.Equal(rows.Rejected, want) || !slices.Equal(rows.Targets.Values, []float32{1}) || rows.Counts.Unlabelled != 0 {
+	if !slices.Equal(rows.Rejected, want) || !slices.Equal(
+		rows.Targets.Values,
+		[]float32{1},
+	) || rows.Counts.Unlabelled != 0 {
 		t.Errorf("rejected %v targets %v counts %+v", rows.Rejected, rows.Targets, rows.Counts)
 	}
 }
@@ -137,7 +171,10 @@ func TestUnlabelledComesBeforeRejected(t *testing.T) {
 		scored += int(count(is))
 	}
 	if rows.Counts.Unlabelled != 4 || rows.Counts.UnseenClass != 2 || rejected != 1 || scored != 1 {
-		t.Errorf("unlabelled %d rejected %d scored %d, unseen class %d", rows.Counts.Unlabelled, rejected, scored, rows.Counts.UnseenClass)
+		t.Errorf(
+			"unlabelled %d rejected %d scored %d, unseen class %d",
+			rows.Counts.Unlabelled, rejected, scored, rows.Counts.UnseenClass,
+		)
 	}
 }
 
@@ -149,7 +186,8 @@ func TestRecordWithoutTheLabelColumnIsUnlabelled(t *testing.T) {
 	} {
 		e := labelled(l)
 		rows := encoded(t, e, record(t, col(t, "x", f64, 1, 2)))
-		if rows.N != 2 || slices.Contains(rows.Labelled, true) || rows.Counts.Unlabelled != 2 || rows.Targets.Outputs != e.Outputs() {
+		if rows.N != 2 || slices.Contains(rows.Labelled, true) || rows.Counts.Unlabelled != 2 ||
+			rows.Targets.Outputs != e.Outputs() {
 			t.Errorf("label %+v: %+v", l, rows)
 		}
 		rows.KeepLabelled()
@@ -160,7 +198,9 @@ func TestRecordWithoutTheLabelColumnIsUnlabelled(t *testing.T) {
 }
 
 func TestTargetsDoNotOutliveTheirRecord(t *testing.T) {
-	e := labelled(&Label{Columns: []string{"y"}, Kind: Category, Task: scoring.MultiClass, Classes: []string{"a", "b", "c"}})
+	e := labelled(
+		&Label{Columns: []string{"y"}, Kind: Category, Task: scoring.MultiClass, Classes: []string{"a", "b", "c"}},
+	)
 	var rows Rows
 	for _, labels := range [][]any{{"c", "c"}, {nil, "b"}} {
 		if err := e.Encode(&rows, record(t, col(t, "x", f64, 1, 2), col(t, "y", text, labels...)), nil); err != nil {
@@ -179,7 +219,8 @@ func TestUnreadableClassNamesAreUnlabelled(t *testing.T) {
 	}
 }
 
-// One misspelt label does not make a binary label one of three classes, and of two classes both stay.
+// One misspelt label does not make a binary label one of three classes, and of two classes both
+// stay.
 func TestClassesWithFewRowsAreLeftOut(t *testing.T) {
 	labels := func(classes map[string]int) (values []any) {
 		for _, class := range []string{"Maybe", "No", "Yes"} {
@@ -194,8 +235,16 @@ func TestClassesWithFewRowsAreLeftOut(t *testing.T) {
 		want []string
 		hint string
 	}{
-		"one odd row":        {map[string]int{"Maybe": 1, "No": 40, "Yes": 30}, []string{"No", "Yes"}, `1 row left out as unlabelled, because`},
-		"one row too few":    {map[string]int{"Maybe": 19, "No": 40, "Yes": 30}, []string{"No", "Yes"}, "19 rows left out as unlabelled"},
+		"one odd row": {
+			map[string]int{"Maybe": 1, "No": 40, "Yes": 30},
+			[]string{"No", "Yes"},
+			`1 row left out as unlabelled, because`,
+		},
+		"one row too few": {
+			map[string]int{"Maybe": 19, "No": 40, "Yes": 30},
+			[]string{"No", "Yes"},
+			"19 rows left out as unlabelled",
+		},
 		"enough rows":        {map[string]int{"Maybe": 20, "No": 40, "Yes": 30}, []string{"Maybe", "No", "Yes"}, ""},
 		"two, one very rare": {map[string]int{"No": 40, "Yes": 1}, []string{"No", "Yes"}, `"Yes" in only 1 of 41`},
 	}
@@ -216,7 +265,10 @@ func TestClassesWithFewRowsAreLeftOut(t *testing.T) {
 			for i := range x {
 				x[i] = i % 7
 			}
-			if _, report := calibrated(t, o, record(t, col(t, "x", f64, x...), col(t, "y", text, values...))); len(report.Warnings) > 0 {
+			if _, report := calibrated(
+				t,
+				o, record(t, col(t, "x", f64, x...), col(t, "y", text, values...)),
+			); len(report.Warnings) > 0 {
 				t.Errorf("what the hint says is said again: %q", report.Warnings)
 			}
 		})

@@ -6,18 +6,20 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// LabelCounter counts the labelled rows of records and collects their classes; it reads only the label columns. It
-// belongs to one goroutine. Counters for several parts of a log can be merged afterwards, in any order.
+// LabelCounter counts the labelled rows of records and collects their classes; it reads only the
+// label columns. It belongs to one goroutine. Counters for several parts of a log can be merged
+// afterwards, in any order.
 type LabelCounter struct {
 	options Options
-	// kinds are the labels seen, by the kind they have in a record: calibration decides which one is meant.
+	// kinds are the labels seen, by the kind they have in a record: calibration decides which one
+	// is meant.
 	kinds map[Kind]*learnedLabel
 
-	// schema is that of the last record, columns and label its label columns and what is known of them.
+	// schema is the last record's, columns are its label columns and label their counts.
 	schema  *arrow.Schema
 	columns []int
 	label   *learnedLabel // nil = no usable label
-	// unusable says what is wrong with the first unusable label, "" if there was none.
+	// unusable is the fault of the first unusable label, "" without one.
 	unusable string
 
 	arrays  []arrow.Array
@@ -30,8 +32,8 @@ func NewLabelCounter(o Options) *LabelCounter {
 	return &LabelCounter{options: o.withDefaults(), kinds: make(map[Kind]*learnedLabel)}
 }
 
-// Add counts the rows of a record. A record without the label columns, or with a label that does not fit the task, has
-// no labelled rows.
+// Add counts the rows of a record. A record without the label columns, or with a label that does
+// not fit the task, has no labelled rows.
 func (c *LabelCounter) Add(rec arrow.Record) {
 	if rec.Schema() != c.schema {
 		c.bind(rec.Schema())
@@ -65,7 +67,7 @@ func (c *LabelCounter) bind(schema *arrow.Schema) {
 	c.columns, c.label = columns, c.of(kind)
 }
 
-// taskHint says what to do about a text label for which a regression was requested, usually "".
+// taskHint is the advice for a text label when a regression was requested, usually "".
 func (c *LabelCounter) taskHint(schema *arrow.Schema) string {
 	if c.options.Task != TaskRegression {
 		return ""
@@ -90,7 +92,7 @@ func (c *LabelCounter) of(kind Kind) *learnedLabel {
 	return c.kinds[kind]
 }
 
-// Merge adds what other counted.
+// Merge adds the counts of other.
 func (c *LabelCounter) Merge(other *LabelCounter) {
 	for kind, label := range other.kinds {
 		c.of(kind).merge(label)
@@ -100,7 +102,7 @@ func (c *LabelCounter) Merge(other *LabelCounter) {
 	}
 }
 
-// Unusable says why no row has a usable label; nil if some have, or if none has a label.
+// Unusable returns why no row has a usable label; nil if some have, or if none has a label.
 func (c *LabelCounter) Unusable() error {
 	if c.unusable == "" || c.MostRows() > 0 {
 		return nil
@@ -108,8 +110,8 @@ func (c *LabelCounter) Unusable() error {
 	return &LabelError{c.options.Label, "cannot be used: " + c.unusable}
 }
 
-// Fault says why labels of this kind cannot be learned from; nil if they can, or if there are none. The error is a
-// [LabelError].
+// Fault returns why labels of this kind cannot be learned; nil if they can, or if no row has one.
+// The error is a [LabelError].
 func (c *LabelCounter) Fault(kind Kind) error {
 	label := c.kinds[kind]
 	switch {
@@ -123,8 +125,7 @@ func (c *LabelCounter) Fault(kind Kind) error {
 	return label.classFault()
 }
 
-// Hint says what people should know about the task that was inferred from labels of this kind, usually
-// "".
+// Hint returns a note about the task that was inferred from labels of this kind, usually "".
 func (c *LabelCounter) Hint(kind Kind) string {
 	if label := c.kinds[kind]; label != nil {
 		return label.hint()
@@ -132,7 +133,8 @@ func (c *LabelCounter) Hint(kind Kind) string {
 	return ""
 }
 
-// FindClasses makes the classes of the options those that a counter has found, which says itself what it leaves out.
+// FindClasses sets the classes to the ones that a counter has found. The counter reports the
+// classes that it leaves out.
 func (o *Options) FindClasses(c *LabelCounter, kind Kind) {
 	o.Classes, o.classesFound = c.Classes(kind), true
 }
@@ -153,9 +155,9 @@ func (c *LabelCounter) MostRows() (most int64) {
 	return most
 }
 
-// Classes are the names of the classes seen in rows with a label of this kind, in the order that [Options.Classes]
-// describes; none for a regression. None are returned either if there is only one or too many: a [Calibrator] then says
-// what is wrong.
+// Classes are the names of the classes seen in rows with a label of this kind, in the order that
+// [Options.Classes] describes; none for a regression. None are returned for a single class or for
+// too many: a [Calibrator] then reports the fault.
 func (c *LabelCounter) Classes(kind Kind) []string {
 	label := c.kinds[kind]
 	if label == nil || label.regresses() || label.tooLarge || label.tooLong {
@@ -170,7 +172,9 @@ func (c *LabelCounter) Classes(kind Kind) []string {
 
 // merge adds the rows and classes of other, a label of the same kind.
 func (l *learnedLabel) merge(other *learnedLabel) {
-	crossing := l.rows // rows until there were too many classes, if other reaches that: assumes that its classes come evenly
+	// rows until there were too many classes, if other reaches that: assumes that its classes come
+	// evenly
+	crossing := l.rows
 	if others := len(other.classes.rows); others > 0 {
 		crossing += other.rows * int64(MaxClasses-len(l.classes.rows)) / int64(others)
 	}

@@ -5,9 +5,12 @@ import (
 	"testing"
 )
 
-func TestLabelCounterCountsWhatHasALabel(t *testing.T) {
+func TestLabelCounterCountsLabelledRows(t *testing.T) {
 	counted := countedParts(t, Options{Label: []string{"y"}},
-		col(t, "y", text, "b", "a", "b", nil), col(t, "y", f64, 1.5, 2), col(t, "z", text, "a"), col(t, "y", text, "c"), col(t, "y", flags, true))
+		col(
+			t,
+			"y", text, "b", "a", "b", nil,
+		), col(t, "y", f64, 1.5, 2), col(t, "z", text, "a"), col(t, "y", text, "c"), col(t, "y", flags, true))
 	if counted.Rows(Category) != 4 || counted.Rows(Numeric) != 2 || counted.Rows(Bool) != 1 || counted.MostRows() != 4 {
 		t.Errorf("%d, %d, %d rows", counted.Rows(Category), counted.Rows(Numeric), counted.Rows(Bool))
 	}
@@ -17,7 +20,10 @@ func TestLabelCounterCountsWhatHasALabel(t *testing.T) {
 	if counted.Classes(Numeric) != nil || counted.Classes(Bool) != nil {
 		t.Errorf("%v, %v: a regression and a single class have no classes", counted.Classes(Numeric), counted.Classes(Bool))
 	}
-	configured := countedParts(t, Options{Label: []string{"y"}, Classes: []string{"a", "b"}}, col(t, "y", text, "a", "b", "z"))
+	configured := countedParts(
+		t,
+		Options{Label: []string{"y"}, Classes: []string{"a", "b"}}, col(t, "y", text, "a", "b", "z"),
+	)
 	if got := configured.Rows(Category); got != 2 {
 		t.Errorf("%d labelled rows of the configured classes, want 2", got)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// LabelError says why a label cannot be learned, and which configuration key to change. Waiting for more rows of the
-// same kind would not help.
+// LabelError is why a label cannot be learned, and which configuration key to change. Waiting for
+// more rows of the same kind would not help.
 type LabelError struct {
 	Columns []string
 	Why     string
@@ -23,10 +23,10 @@ func (e *LabelError) Error() string {
 	return fmt.Sprintf("label %s %s", listed(quoted, ", "), e.Why)
 }
 
-// otherLabel says what to do about a column that is not a label.
+// otherLabel is the advice for a column that is no label.
 const otherLabel = "set events.label (--label) to the column to predict"
 
-// labelTypeFault says why a column of the type cannot be predicted, "" if it can.
+// labelTypeFault returns why a column of the type cannot be predicted, "" if it can.
 func labelTypeFault(t arrow.DataType) string {
 	seen, readable := typeOf(t)
 	switch t.ID() {
@@ -37,12 +37,15 @@ func labelTypeFault(t arrow.DataType) string {
 	case readable && seen.kind != Vector:
 		return ""
 	case seen.kind == Vector:
-		return fmt.Sprintf("is %s, a vector: want numbers, booleans or strings; %s, several columns of numbers for several outputs", t, otherLabel)
+		return fmt.Sprintf(
+			"is %s, a vector: want numbers, booleans or strings; %s, several columns of numbers for several outputs",
+			t, otherLabel,
+		)
 	}
 	return fmt.Sprintf("is %s: want numbers, booleans or strings; %s", t, otherLabel)
 }
 
-// classFault says what is wrong with classes that were not configured, nil if nothing is.
+// classFault returns the fault of classes that were not configured, nil if they have none.
 func (l *learnedLabel) classFault() error {
 	names := l.seenClasses()
 	beyond := l.beyondRows > 0
@@ -50,16 +53,22 @@ func (l *learnedLabel) classFault() error {
 	case l.tooLarge:
 		return l.faulty("has numbers of 2^53 and beyond, which cannot be told apart as classes: send them as strings")
 	case l.tooLong:
-		return l.faulty("has a text of more than %d bytes, too long for the name of a class: %s", MaxCategoryBytes, otherLabel)
+		return l.faulty(
+			"has a text of more than %d bytes, too long for the name of a class: %s",
+			MaxCategoryBytes, otherLabel,
+		)
 	case len(names) == 1:
-		return l.faulty("has one value (%s) in all %d labelled rows: %s, or events.classes to all classes that there are", names[0], l.rows, otherLabel)
+		return l.faulty(
+			"has one value (%s) in all %d labelled rows: %s, or events.classes to all existing classes",
+			names[0], l.rows, otherLabel,
+		)
 	case l.nearUnique(len(l.classes.rows)):
 		return l.faulty("looks like an identifier: nearly all of its first %d values differ, such as %q: %s%s",
 			cmp.Or(l.beyondRows, l.rows), l.example, otherLabel, l.orRegression())
 	case beyond:
 		return l.faulty("has more than %d different values in %d labelled rows, such as %q, too many for classes: %s%s",
 			MaxClasses, l.rows, l.example, otherLabel, l.orRegression())
-	case len(names) == 0: // none of them is valid UTF-8
+	case len(names) == 0: // no class is valid UTF-8
 		return l.faulty("has no class that can be learned%s", l.unseenNote())
 	}
 	return nil
@@ -73,8 +82,8 @@ func (l *learnedLabel) orRegression() string {
 	return ", or events.task (--task) to regression"
 }
 
-// nearUnique applies the near-unique rule to classes: this many were seen or, if there were too many, MaxClasses in the
-// rows up to that point.
+// nearUnique applies the near-unique rule to classes: this many were seen or, if there were too
+// many, MaxClasses in the rows up to that point.
 func (l *learnedLabel) nearUnique(classes int) bool {
 	rows := l.rows
 	if l.beyondRows > 0 {
@@ -83,15 +92,22 @@ func (l *learnedLabel) nearUnique(classes int) bool {
 	return rows >= identifierRows && int64(classes)*100 > nearUniquePercent*rows
 }
 
-// numberFault says what is wrong with the label of a regression, nil if nothing is.
+// numberFault returns the fault of a regression's label, nil if it has none.
 func (l *learnedLabel) numberFault() error {
 	for i := range l.moments {
 		if m := &l.moments[i]; m.n > 0 && m.constant() {
-			return &LabelError{l.options.Label[i : i+1], fmt.Sprintf("has one value (%.6g) in all %d labelled rows: %s", transformOf(l.options.LabelTransform).Invert(m.lo), l.rows, otherLabel)}
+			return &LabelError{
+				l.options.Label[i : i+1],
+				fmt.Sprintf(
+					"has one value (%.6g) in all %d labelled rows: %s",
+					transformOf(l.options.LabelTransform).Invert(m.lo), l.rows, otherLabel,
+				),
+			}
 		}
 	}
 	if l.options.Task == TaskAuto && len(l.moments) == 1 && l.values.counts(l.rows, l.moments[0]) {
-		return l.faulty("looks like an identifier: its whole numbers from %s to %s nearly all differ and count the rows: %s, or events.task (--task) to regression if these numbers are to be predicted",
+		return l.faulty("looks like an identifier: its whole numbers from %s to %s nearly all differ and "+
+			"count the rows: %s, or events.task (--task) to regression if these numbers are to be predicted",
 			classNumber(l.moments[0].lo), classNumber(l.moments[0].hi), otherLabel)
 	}
 	return nil
@@ -101,11 +117,11 @@ func (l *learnedLabel) faulty(format string, args ...any) error {
 	return &LabelError{l.options.Label, fmt.Sprintf(format, args...)}
 }
 
-// With fewer labelled rows nothing is said about a label with few distinct numbers; few means at
+// With fewer labelled rows no hint is given about a label with few distinct numbers; few means at
 // most classesAtMost.
 const classesFromRows, classesAtMost = 200, 20
 
-// hint says that classes are left out, or that a label taken for a regression may be a class; "" if neither is so.
+// hint reports classes that are left out, or numbers that may be classes; "" if neither applies.
 func (l *learnedLabel) hint() string {
 	if note := l.rareNote(); note != "" {
 		return note
@@ -113,6 +129,8 @@ func (l *learnedLabel) hint() string {
 	if !l.regresses() || l.options.Task != TaskAuto || len(l.moments) != 1 || l.rows < classesFromRows || !l.values.few() {
 		return ""
 	}
-	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct values in %d labelled rows: "+
-		"set events.task (--task) to classification if they are classes, or to regression to confirm it", l.options.Label[0], len(l.values.seen), l.rows)
+	return fmt.Sprintf("label %q holds numbers and is taken for a regression's, with only %d distinct "+
+		"values in %d labelled rows: "+
+		"set events.task (--task) to classification if they are classes, or to regression to "+
+		"confirm it", l.options.Label[0], len(l.values.seen), l.rows)
 }

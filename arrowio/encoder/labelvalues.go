@@ -2,15 +2,15 @@ package encoder
 
 import "math"
 
-// labelValues records how the numbers of a regression's label differ: a few different ones may be classes; whole
-// numbers that nearly all differ and count the rows are an identifier.
+// labelValues records how the numbers of a regression's label differ: a few different ones may be
+// classes; whole numbers that nearly all differ and count the rows are an identifier.
 type labelValues struct {
-	// seen are the distinct values among the first looked ones. Beyond the window it only grows as long as they are
-	// few; it is nil once they are neither few nor nearly all different.
+	// seen are the distinct values among the first looked ones. Beyond the window it only grows as
+	// long as they are few; it is nil once they are neither few nor nearly all different.
 	seen   map[float64]struct{}
 	looked int64
-	// whole says that all were whole numbers, ascending that each was greater than the one before, which
-	// is last.
+	// whole is set while all values are whole numbers, ascending while each is greater than the one
+	// before, which is last.
 	whole, ascending bool
 	n                int64
 	last             float64
@@ -46,7 +46,7 @@ func (l *labelValues) settle() {
 
 func (l *labelValues) nearUnique() bool { return int64(len(l.seen))*100 > nearUniquePercent*l.looked }
 
-// merge adds what other saw in another part of the log.
+// merge adds the values of another part of the log.
 func (l *labelValues) merge(other *labelValues) {
 	l.whole, l.ascending = l.whole && other.whole, l.ascending && other.ascending
 	l.n, l.looked = l.n+other.n, l.looked+other.looked
@@ -63,8 +63,8 @@ func (l *labelValues) merge(other *labelValues) {
 // few reports whether there are few distinct values.
 func (l *labelValues) few() bool { return l.seen != nil && len(l.seen) <= classesAtMost }
 
-// counts reports whether the values look like row numbers: whole, nearly all different, almost without gaps, and in row
-// order unless all of them were seen.
+// counts reports whether the values look like row numbers: whole, nearly all different, almost
+// without gaps, and in row order unless all of them were seen.
 func (l *labelValues) counts(rows int64, of moment) bool {
 	return l.seen != nil && l.whole && l.looked >= identifierRows && l.nearUnique() &&
 		of.hi-of.lo < 2*float64(rows) && (l.ascending || l.looked == rows)

@@ -7,20 +7,20 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// learned is what calibration knows about one column so far. It depends only on the values in row
+// learned is the state of calibration for one column. It depends only on the values in row
 // order.
 type learned struct {
 	name string
 	// want is the column's type; its kind is kindAny until a record has the column with a type of
 	// values.
 	want columnType
-	// explicit says that the options name the column, so that no rule of thumb leaves it out.
+	// explicit is set if the options name the column, so that no rule of thumb leaves it out.
 	explicit bool
 
-	// moments are those of a number, or of each element of a vector.
+	// moments belong to a number, or to each element of a vector.
 	moments []moment
-	// whole is set for a column of numbers that could be an identifier, as long as all are whole; float says that some came
-	// as floats, as all of JSON do.
+	// whole is set for a column of numbers that could be an identifier, as long as all are whole;
+	// float says that some came as floats, as all of JSON do.
 	whole *distinct[int64]
 	float bool
 	// hits counts the true ones among n booleans.
@@ -28,7 +28,8 @@ type learned struct {
 	// texts are for a column of strings, times for other columns of times.
 	texts *learnedTexts
 	times *learnedTimes
-	// missing counts the missing numbers, nonFinite those that were NaN, infinite or too large for moments.
+	// missing counts missing numbers, nonFinite the NaN, infinite ones and those too large for
+	// moments.
 	missing, nonFinite int64
 }
 
@@ -128,7 +129,7 @@ func (l *learned) learnTimes(a arrow.Array, rows picked, s *scratch) {
 	}
 }
 
-// column returns the feature column learned from this many rows, or the reason why there is none.
+// column returns the feature column learned from this many rows, or the reason for leaving it out.
 func (l *learned) column(rows int64, o *Options) (Column, string) {
 	c := Column{Name: l.name, Kind: l.want.kind, Width: l.want.width}
 	if reason := l.unusable(); reason != "" {
@@ -159,7 +160,8 @@ func (l *learned) column(rows int64, o *Options) (Column, string) {
 	return c, ""
 }
 
-// absent returns how many of the rows have no value that could be encoded; for a vector it counts numbers.
+// absent returns how many of the rows have no value that could be encoded; for a vector it counts
+// numbers.
 func (l *learned) absent(rows int64) int64 {
 	switch l.want.kind {
 	case Numeric:
@@ -223,7 +225,10 @@ const noValue = "it has no value in the calibration rows"
 // unusableNumbers is unusable for numbers and vectors.
 func (l *learned) unusableNumbers() string {
 	if l.identifies() {
-		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values"+overrule, l.whole.judged, l.whole.n)
+		return fmt.Sprintf(
+			"it looks like an identifier: %d distinct whole numbers in %d values"+overrule,
+			l.whole.judged, l.whole.n,
+		)
 	}
 	for j := range l.moments {
 		if l.moments[j].n > 0 {
@@ -267,7 +272,7 @@ type scratch struct {
 	null   []bool
 	whole  []int64
 	codes  []int32
-	// nanMissing says that NaN is a missing feature.
+	// nanMissing is set if NaN is a missing feature.
 	nanMissing bool
 }
 

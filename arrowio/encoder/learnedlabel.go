@@ -14,25 +14,26 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// learnedLabel is what calibration knows about the label so far.
+// learnedLabel is the state of calibration for the label.
 type learnedLabel struct {
 	options *Options
 	// kind is kindAny until a record has the label with a type of values.
 	kind Kind
 	// configured numbers the configured classes by their canonical names; empty if there are none.
 	configured map[string]int32
-	// classes counts the rows of each class by its canonical name. With more than MaxClasses of them it is not exact
-	// any more, and beyondRows is the number of rows seen when that began.
+	// classes counts the rows of each class by its canonical name. With more than MaxClasses of
+	// them it is approximate, and beyondRows is the number of rows seen when that began.
 	classes    textCounts
 	beyondRows int64
-	// tooLarge is set if there is a number beyond maxWhole, tooLong if there is a text beyond MaxCategoryBytes.
+	// tooLarge is set if there is a number beyond maxWhole, tooLong if there is a text beyond
+	// MaxCategoryBytes.
 	tooLarge, tooLong bool
 	example           string // the first class
-	// moments are those of each output of a regression.
+	// moments belong to the outputs of a regression.
 	moments []moment
 	// values are for a regression with one output.
 	values labelValues
-	// rows counts usable labels, unseen those with a class that is not configured or cannot be
+	// rows counts usable labels, unseen the labels whose class is not configured or cannot be
 	// learned.
 	rows, unseen int64
 	// outputs and missing are scratch for the current rows.
@@ -133,8 +134,9 @@ func (l *learnedLabel) learnClasses(a arrow.Array, rows picked, s *scratch) {
 	}
 }
 
-// classNames returns a function that gives the canonical name of a row's class, or false if it has none that can be
-// named. For text it is a view of the column's memory. The numbers of a numeric label are left in s.loaded.
+// classNames returns a function that gives the canonical name of a row's class, or false if it has
+// none that can be named. For text it is a view of the column's memory. The numbers of a numeric
+// label are left in s.loaded.
 func classNames(kind Kind, a arrow.Array, rows picked, s *scratch) func(i int) (string, bool) {
 	switch kind {
 	case Category:
@@ -185,12 +187,13 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 	}
 }
 
-// label returns the learned label, or why there is none.
+// label returns the learned label, or why it cannot be learned.
 func (l *learnedLabel) label() (*Label, error) {
 	o := l.options
 	label := &Label{Columns: slices.Clone(o.Label), Kind: l.kind, Task: scoring.Regression}
 	if l.rows < 2 {
-		return nil, fmt.Errorf("label %s: %d labelled calibration rows, want at least 2%s; is events.label (--label) the column to predict?",
+		return nil, fmt.Errorf("label %s: %d labelled calibration rows, want at least 2%s; is "+
+			"events.label (--label) the column to predict?",
 			listed(o.Label, ", "), l.rows, l.unseenNote())
 	}
 	if l.regresses() {
@@ -219,7 +222,7 @@ func (l *learnedLabel) label() (*Label, error) {
 	return label, nil
 }
 
-// unseenNote says how many rows had a class that is not configured.
+// unseenNote reports how many rows had a class that is not configured.
 func (l *learnedLabel) unseenNote() string {
 	if l.unseen == 0 {
 		return ""
@@ -227,10 +230,13 @@ func (l *learnedLabel) unseenNote() string {
 	if len(l.options.Classes) == 0 {
 		return fmt.Sprintf(" (%d rows have a class name that is not valid UTF-8)", l.unseen)
 	}
-	return fmt.Sprintf(" (%d rows have a class that is not among the configured %s)", l.unseen, listed(l.options.Classes, ", "))
+	return fmt.Sprintf(
+		" (%d rows have a class that is not among the configured %s)",
+		l.unseen, listed(l.options.Classes, ", "),
+	)
 }
 
-// learnedClasses returns the configured classes, or those seen.
+// learnedClasses returns the configured classes, or the classes seen.
 func (l *learnedLabel) learnedClasses() ([]string, error) {
 	if len(l.configured) == 0 {
 		return l.seenClasses(), l.classFault()
@@ -242,7 +248,8 @@ func (l *learnedLabel) learnedClasses() ([]string, error) {
 	return names, nil
 }
 
-// seenClasses returns the names of the classes seen in enough rows, in order; none if there were too many.
+// seenClasses returns the names of the classes seen in enough rows, in order; none if there were
+// too many.
 func (l *learnedLabel) seenClasses() []string {
 	if l.classes.lost > 0 {
 		return nil
@@ -255,8 +262,8 @@ func (l *learnedLabel) seenClasses() []string {
 	return names
 }
 
-// commonClasses divides the classes seen into those that are learned and those that have too few rows to be, each with
-// the commonest first. Of the former there are two at least, if so many were seen.
+// commonClasses divides the classes seen into classes to learn and classes with too few rows, each
+// with the commonest first. At least two are learned, if two were seen.
 func (l *learnedLabel) commonClasses() (common, rare []string) {
 	names, n := l.classes.byRows(), 0
 	for n < len(names) && (n < 2 || l.classes.count(names[n]) >= l.options.ClassMinRows) {
@@ -265,7 +272,7 @@ func (l *learnedLabel) commonClasses() (common, rare []string) {
 	return names[:n], names[n:]
 }
 
-// rareNote says which classes are left out or have few rows, "" if none.
+// rareNote names the classes that are left out or have few rows, "" if none.
 func (l *learnedLabel) rareNote() string {
 	if l.regresses() || l.classes.lost > 0 || len(l.options.Classes) > 0 {
 		return ""
@@ -277,11 +284,16 @@ func (l *learnedLabel) rareNote() string {
 		rare[i] = fmt.Sprintf("%q in %s", name, rowsText(l.classes.count(name)))
 	}
 	if len(rare) > 0 {
-		return fmt.Sprintf("label %q: %s left out as unlabelled, because their class has fewer than %d labelled rows (events.class_min_rows): %s; "+
-			"events.classes names all that are meant", l.options.Label[0], rowsText(rows), l.options.ClassMinRows, listed(rare, ", "))
+		return fmt.Sprintf("label %q: %s left out as unlabelled, because their class has fewer than %d "+
+			"labelled rows (events.class_min_rows): %s; "+
+			"events.classes names all that are "+
+			"meant", l.options.Label[0], rowsText(rows), l.options.ClassMinRows, listed(rare, ", "))
 	}
 	if last := common[max(0, len(common)-1):]; len(common) == 2 && l.classes.count(last[0]) < l.options.ClassMinRows {
-		return fmt.Sprintf("label %q has %q in only %d of %d labelled rows: is it a class, or a misspelt one?", l.options.Label[0], last[0], l.classes.count(last[0]), l.rows)
+		return fmt.Sprintf(
+			"label %q has %q in only %d of %d labelled rows: is it a class, or a misspelt one?",
+			l.options.Label[0], last[0], l.classes.count(last[0]), l.rows,
+		)
 	}
 	return ""
 }

@@ -8,17 +8,20 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// nearlyAll is the percentage of a column's strings that must be times for the column to be one of times.
+// nearlyAll is the percentage of a column's strings that must be times for the column to be one of
+// times.
 const nearlyAll = 95
 
-// learnedTexts is what calibration knows about a column of strings: they may be categories, dates, times of day, or
-// none of these.
+// learnedTexts is the state of calibration for a column of strings: they may be categories, dates,
+// times of day, or none of these.
 type learnedTexts struct {
 	values textSketch
-	// instants and clocks are the values that are dates or times of day; noTime is the first one that is neither.
+	// instants and clocks are the values that are dates or times of day; noTime is the first one
+	// that is neither.
 	instants, clocks learnedTimes
 	noTime           string
-	// numbers counts formatted numbers among the first values; formatted is the first one that is more than digits.
+	// numbers counts formatted numbers among the first values; formatted is the first one that is
+	// more than digits.
 	numbers   int64
 	formatted string
 }
@@ -50,7 +53,7 @@ func (l *learnedTexts) learn(a arrow.Array, rows picked) {
 	}
 }
 
-// times returns what was learned about the strings as times, and their kind, if they are times.
+// times returns the statistics of the strings as times, and their kind, if they are times.
 func (l *learnedTexts) times() (*learnedTimes, Kind) {
 	for _, as := range []struct {
 		kind  Kind
@@ -69,7 +72,8 @@ func (l *learnedTexts) categories(most int) (kept []string, other bool) {
 	return kept, len(kept) > 0 && (l.values.outside > 0 || int64(len(kept)) < l.values.distinct())
 }
 
-// rest returns how many values are not among those kept. If counts are approximate, it is too large by what they lack.
+// rest returns how many values are not among the kept ones. It is too large by the error of
+// approximate counts.
 func (l *learnedTexts) rest(kept []string) int64 {
 	rest := l.values.n
 	for _, v := range kept {
@@ -78,8 +82,8 @@ func (l *learnedTexts) rest(kept []string) int64 {
 	return rest
 }
 
-// unusable returns why the strings cannot be a feature, or "". A column that the options name is left out only if it
-// has no values.
+// unusable returns why the strings cannot be a feature, or "". A column that the options name is
+// left out only if it has no values.
 func (l *learnedTexts) unusable(name string, explicit bool) string {
 	s := &l.values
 	switch {
@@ -88,7 +92,10 @@ func (l *learnedTexts) unusable(name string, explicit bool) string {
 	case s.outside == s.n && s.long < s.n:
 		return "none of its values in the calibration rows is valid UTF-8"
 	case s.outside == s.n || !explicit && 2*s.long > s.n:
-		return fmt.Sprintf("it holds text: %.0f %% of its values have more than %d bytes", 100*float64(s.long)/float64(s.n), MaxCategoryBytes)
+		return fmt.Sprintf(
+			"it holds text: %.0f %% of its values have more than %d bytes",
+			100*float64(s.long)/float64(s.n), MaxCategoryBytes,
+		)
 	case len(s.rows) > 0 && (explicit || !s.identifies(name)):
 		return ""
 	}
@@ -96,13 +103,16 @@ func (l *learnedTexts) unusable(name string, explicit bool) string {
 	if average := s.bytes / s.n; average > identifierBytes {
 		return fmt.Sprintf("it holds text: %d distinct strings in %d values, of %d bytes on average", distinct, n, average)
 	}
-	return fmt.Sprintf("it looks like an identifier: %d distinct strings in %d values%s"+overrule, distinct, n, l.numberNote())
+	return fmt.Sprintf(
+		"it looks like an identifier: %d distinct strings in %d values%s"+overrule,
+		distinct, n, l.numberNote(),
+	)
 }
 
 // identifierBytes is the average length above which nearly unique strings are called text.
 const identifierBytes = 40
 
-// note returns what people should know about a column of strings that is a feature.
+// note returns a note about a column of strings that is a feature.
 func (l *learnedTexts) note(kind Kind, kept int) string {
 	if isTime(kind) {
 		n := l.instants.seconds.n
@@ -110,14 +120,20 @@ func (l *learnedTexts) note(kind Kind, kept int) string {
 			n = l.clocks.seconds.n
 		}
 		if bad := l.values.n - n; bad > 0 {
-			return fmt.Sprintf("%s in text; %d of %d values are none and count as missing, the first is %q", timesInText[kind], bad, l.values.n, l.noTime)
+			return fmt.Sprintf(
+				"%s in text; %d of %d values are none and count as missing, the first is %q",
+				timesInText[kind], bad, l.values.n, l.noTime,
+			)
 		}
 		return timesInText[kind] + " in text"
 	}
 	s, note := &l.values, ""
 	switch {
 	case s.approximate():
-		note = fmt.Sprintf("the %d commonest of more than %d values, counted approximately (within %d rows)", kept, s.limit, s.lost)
+		note = fmt.Sprintf(
+			"the %d commonest of more than %d values, counted approximately (within %d rows)",
+			kept, s.limit, s.lost,
+		)
 	case int64(kept) < s.distinct():
 		note = fmt.Sprintf("the %d commonest of %d values", kept, s.distinct())
 	}
@@ -129,9 +145,12 @@ var timesInText = map[Kind]string{Time: "dates", Clock: "times of day"}
 // How many values are checked for numbers in text.
 const judgedNumbers = 1000
 
-// writtenNumber matches numbers as people write them: digits with or without grouping, a fraction, a currency or a
-// percent sign.
-var writtenNumber = regexp.MustCompile(`^[+-]?(?:\p{Sc} ?|[A-Z]{3} )?[+-]?(?:\d{1,3}(?:[,.'’ \x{a0}\x{202f}]\d{3})+|\d+)(?:[.,]\d+)?(?:[ \x{a0}\x{202f}]?(?:\p{Sc}|%|[A-Z]{3}))?$`)
+// writtenNumber matches numbers as people write them: digits with or without grouping, a fraction,
+// a currency or a percent sign.
+var writtenNumber = regexp.MustCompile(
+	`^[+-]?(?:\p{Sc} ?|[A-Z]{3} )?[+-]?(?:\d{1,3}(?:[,.'’ \x{a0}\x{202f}]\d{3})+|\d+)(?:[.,]\d+)?(?:[ ` +
+		`\x{a0}\x{202f}]?(?:\p{Sc}|%|[A-Z]{3}))?$`,
+)
 
 // addNumber checks whether a value is a written number.
 func (l *learnedTexts) addNumber(v string) {
@@ -144,12 +163,15 @@ func (l *learnedTexts) addNumber(v string) {
 	}
 }
 
-// numberNote says that most values are numbers written as text, if they are.
+// numberNote reports that most values are numbers written as text, if they are.
 func (l *learnedTexts) numberNote() string {
 	if l.formatted == "" || 2*l.numbers <= min(l.values.n, judgedNumbers) {
 		return ""
 	}
-	return fmt.Sprintf("; most values are numbers written as text, such as %q: as numbers they would tell more", l.formatted)
+	return fmt.Sprintf(
+		"; most values are numbers written as text, such as %q: as numbers they would tell more",
+		l.formatted,
+	)
 }
 
 // shortened returns the start of a value for a report.

@@ -11,7 +11,7 @@ type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// picked selects rows of a record: those of list or, if it is nil, the n rows from first on.
+// picked selects rows of a record: the numbers in list or, if it is nil, the n rows from first on.
 type picked struct {
 	list     []int32
 	first, n int
@@ -33,7 +33,7 @@ func (p picked) row(i int) int {
 	return p.first + i
 }
 
-// part returns the rows from first to next-1 among those picked.
+// part returns the rows first to next-1 of the selection.
 func (p picked) part(first, next int) picked {
 	if p.list != nil {
 		return picked{list: p.list[first:next]}
@@ -41,10 +41,10 @@ func (p picked) part(first, next int) picked {
 	return picked{first: p.first + first, n: next - first}
 }
 
-// span says where the values of a row are: row r has the width values from (first+r)·width on.
+// span locates the values of a row: row r has the width values from (first+r)·width on.
 type span struct{ first, width int }
 
-// valuesOf returns the array that stores the numbers of a, and where those of each row are in it.
+// valuesOf returns the array that stores the numbers of a, and where each row's numbers are in it.
 func valuesOf(a arrow.Array) (arrow.Array, span) {
 	if list, ok := a.(*array.FixedSizeList); ok {
 		width := int(list.DataType().(*arrow.FixedSizeListType).Len())
@@ -121,8 +121,8 @@ func gatherHalf(dst []float64, a *array.Float16, rows picked, s span) {
 	}
 }
 
-// loadWhole fills dst with the whole numbers of the given rows of an integer column, each as a distinct code. It
-// reports whether the column has an integer type.
+// loadWhole fills dst with the whole numbers of the given rows of an integer column, each as a
+// distinct code. It reports whether the column has an integer type.
 func loadWhole(dst []int64, a arrow.Array, rows picked) bool {
 	switch a := a.(type) {
 	case *array.Int64:
@@ -148,14 +148,18 @@ func loadWhole(dst []int64, a arrow.Array, rows picked) bool {
 }
 
 // gatherWhole copies the whole numbers of the rows to dst.
-func gatherWhole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []int64, values []T, rows picked) {
+func gatherWhole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](
+	dst []int64,
+	values []T,
+	rows picked,
+) {
 	for i := range dst {
 		dst[i] = int64(values[rows.row(i)])
 	}
 }
 
-// markNulls sets null[i·width+j] for each missing number j of row i, clears the others, and reports whether there is
-// any. If there is none, it may leave null unchanged.
+// markNulls sets null[i·width+j] for each missing number j of row i, clears the others, and reports
+// whether any is missing. If none is, it may leave null unchanged.
 func markNulls(null []bool, a arrow.Array, rows picked, width int) bool {
 	return mayMiss(a) && markEach(null, a, rows, width)
 }

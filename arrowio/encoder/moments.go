@@ -2,12 +2,12 @@ package encoder
 
 import "math"
 
-// maxLearned bounds the values that enter moments: the sum of the squares of 10^20 of them still fits
-// float64.
+// maxLearned bounds the values that enter moments: the sum of the squares of 10^20 of them still
+// fits float64.
 const maxLearned = 1e140
 
-// moment is the running mean and squared deviation of one dimension (Welford, Technometrics 4, 1962). Values are added
-// one by one, so it depends only on their order.
+// moment is the running mean and squared deviation of one dimension (Welford, Technometrics 4,
+// 1962). Values are added one by one, so it depends only on their order.
 type moment struct {
 	n        int64
 	mean, m2 float64
@@ -28,8 +28,8 @@ func (m *moment) add(v float64) {
 	m.m2 += float64(d * (v - m.mean))
 }
 
-// merge adds the moments of other values (Chan, Golub and LeVeque). Its last bits depend on how the values were split
-// up.
+// merge adds the moments of other values (Chan, Golub and LeVeque). Its last bits depend on how the
+// values were split up.
 func (m *moment) merge(other moment) {
 	switch {
 	case other.n == 0:

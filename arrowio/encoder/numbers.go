@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder/internal/standardize"
 )
 
-// stripColumns is how many columns of numbers are scaled one after another, each in one piece, before they are
-// written into the rows side by side: a row then gets a cache line at a time.
+// stripColumns is how many columns of numbers are scaled one after another, each in one piece,
+// before they are written into the rows side by side: a row then gets a cache line at a time.
 const stripColumns = 16
 
 // encodeNumbers writes a number of adjacent numeric columns, starting at column, into a block.
@@ -23,8 +23,8 @@ func (r *Rows) encodeNumbers(b *block, column, columns int) {
 	transpose(b.x[r.binding.columns[column].at:], r.strip, b.dim, n)
 }
 
-// transpose writes columns of n numbers each, stored one after another in strip, side by side into rows of dim
-// numbers.
+// transpose writes columns of n numbers each, stored one after another in strip, side by side into
+// rows of dim numbers.
 func transpose(x, strip []float32, dim, n int) {
 	for ; len(strip) >= 8*n; strip = strip[8*n:] {
 		transpose8(x, strip, dim, n)
@@ -129,7 +129,8 @@ func (r *Rows) encodeVectors(b *block, c *boundColumn, in *input) {
 	}
 }
 
-// scaleVectors writes the vectors of the block's rows. Vector first of values belongs to row 0 of the record.
+// scaleVectors writes the vectors of the block's rows. Vector first of values belongs to row 0 of
+// the record.
 func scaleVectors[T float32 | float64](r *Rows, b *block, c *boundColumn, in *input, values []T, first int) {
 	for i := range b.rows.len() {
 		scaleVector(r, b, c, in, i, values[(first+b.rows.row(i))*c.width:][:c.width])

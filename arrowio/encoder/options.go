@@ -15,61 +15,67 @@ const (
 	TaskClassification = "classification"
 )
 
-// DefaultClip is the usual bound beyond which standardized numbers are logarithms. At five standard deviations an
-// outlier still counts as one, but a single wild value no longer decides a score.
+// DefaultClip is the usual bound beyond which standardized numbers are logarithms. At five standard
+// deviations an outlier still counts as one, but a single wild value no longer decides a score.
 const DefaultClip = 5
 
-// DefaultMaxCategories is the usual bound on the categories of a string column. Rarer values share a dimension.
+// DefaultMaxCategories is the usual bound on the categories of a string column. Rarer values share
+// a dimension.
 const DefaultMaxCategories = 50
 
-// DefaultMissingIndicator is the usual share of missing values above which a column gets a dimension that
-// marks them.
+// DefaultMissingIndicator is the usual share of missing values above which a column gets a
+// dimension that marks them.
 const DefaultMissingIndicator = 0.01
 
-// Options says what a calibrator should learn. The zero value, except for Clip, means the defaults.
+// Options configure a calibrator. The zero value, except for Clip, means the defaults.
 type Options struct {
-	// Features are the feature columns, in the order of their dimensions. Empty means every column that can be read
-	// (see the package documentation), in the order of the first record, except the label, the passthrough and the
-	// excluded columns, and those that look like identifiers or text (see [Calibrator]).
+	// Features are the feature columns, in the order of their dimensions. Empty means every column
+	// that can be read (see the package documentation), in the order of the first record, except
+	// the label, the passthrough and the excluded columns, and columns that look like identifiers
+	// or text (see [Calibrator]).
 	Features []string `json:"features,omitempty"`
 	// Include are columns that are features even if they look like identifiers or text.
 	Include []string `json:"include,omitempty"`
-	// Identifiers are columns that were found to be identifiers before. They are no features, whatever they look like now,
-	// unless Features or Include names them.
+	// Identifiers are columns that were found to be identifiers before. They are no features,
+	// whatever they look like now, unless Features or Include names them.
 	Identifiers []string `json:"identifiers,omitempty"`
 	// Exclude are columns that are never features.
 	Exclude []string `json:"exclude,omitempty"`
 	// Passthrough are columns to copy along with the features; they are features only if Features
 	// names them too.
 	Passthrough []string `json:"passthrough,omitempty"`
-	// Label is the label column, or several for a regression with several outputs. Empty means none.
+	// Label is the label column, or several for a regression with several outputs. Empty means
+	// none.
 	Label []string `json:"label,omitempty"`
 	// Task is "auto" (the default: numbers are regression, strings and booleans classes),
 	// "regression" or "classification".
 	Task string `json:"task,omitempty"`
-	// Classes are the class names in the order of their numbers. Empty means those seen in
+	// Classes are the class names in the order of their numbers. Empty means the classes seen in
 	// calibration, numbers in numeric order, strings in byte order.
 	Classes      []string `json:"classes,omitempty"`
-	classesFound bool     // Classes are those of a [LabelCounter]
-	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty. The two commonest need
-	// none: a label with one bad value is not a label of three classes.
+	classesFound bool     // Classes come from a [LabelCounter]
+	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty.
+	// The two commonest need none: a label with one bad value is not a label of three classes.
 	ClassMinRows int64 `json:"class_min_rows,omitempty"`
-	// Clip is the magnitude beyond which standardized numbers are logarithms, and other dimensions are cut; 0 means no clipping.
+	// Clip is the magnitude beyond which standardized numbers are logarithms, and other dimensions
+	// are cut; 0 means no clipping.
 	Clip float64 `json:"clip"`
 	// Standardize is "numeric" (the default), "all" or "none".
 	Standardize string `json:"standardize,omitempty"`
 	// MaxCategories bounds the categories of a string feature to the commonest values; 0 means
 	// DefaultMaxCategories.
 	MaxCategories int `json:"max_categories,omitempty"`
-	// MissingIndicator is the share of calibration rows without a value above which a column has a dimension that
-	// marks missing values; 1 means never, 0 DefaultMissingIndicator.
+	// MissingIndicator is the share of calibration rows without a value above which a column has a
+	// dimension that marks missing values; 1 means never, 0 DefaultMissingIndicator.
 	MissingIndicator float64 `json:"missing_indicator,omitempty"`
-	// NaN says what a NaN feature does: count as "missing" (the default) or "reject" its row.
+	// NaN is the effect of a NaN feature: it counts as "missing" (the default) or "reject"s its
+	// row.
 	NaN string `json:"nan,omitempty"`
 	// LabelMin and LabelMax bound a regression label, inclusive; nil means no bound.
 	LabelMin *float64 `json:"label_min,omitempty"`
 	LabelMax *float64 `json:"label_max,omitempty"`
-	// LabelTransform is the transform of a regression label: "none" (the default), "log" or "log1p".
+	// LabelTransform is the transform of a regression label: "none" (the default), "log" or
+	// "log1p".
 	LabelTransform string `json:"label_transform,omitempty"`
 }
 
@@ -101,7 +107,7 @@ func (o Options) valueFaults() []error {
 		add("nan %q is not one of reject, missing", o.NaN)
 	}
 	if n := len(o.Classes); n == 1 || n > MaxClasses {
-		add("classes has %d names, want 2..%d, or none to take those of the calibration rows", n, MaxClasses)
+		add("classes has %d names, want 2..%d, or none to take the classes of the calibration rows", n, MaxClasses)
 	}
 	if name, found := repeated(o.Classes); found {
 		add("classes names %q twice", name)
@@ -116,7 +122,13 @@ func (o Options) nameFaults() []error {
 	lists := []struct {
 		key   string
 		names []string
-	}{{"features", o.Features}, {"include", o.Include}, {"exclude", o.Exclude}, {"passthrough", o.Passthrough}, {"label", o.Label}}
+	}{
+		{"features", o.Features},
+		{"include", o.Include},
+		{"exclude", o.Exclude},
+		{"passthrough", o.Passthrough},
+		{"label", o.Label},
+	}
 	for _, l := range lists {
 		if name, found := repeated(l.names); found {
 			add("%s names %q twice", l.key, name)

@@ -332,7 +332,8 @@ func plainTime(value any) (float64, bool) {
 	return float64(at.Hour()*3600 + at.Minute()*60 + at.Second()), err == nil
 }
 
-// TestMomentsEqualTwoPasses compares the running moments of two parts with sums over all values at once.
+// TestMomentsEqualTwoPasses compares the running moments of two parts with sums over all values at
+// once.
 func TestMomentsEqualTwoPasses(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		shift := rapid.SampledFrom([]float64{0, 1, 1e6}).Draw(r, "shift")
@@ -356,7 +357,8 @@ func TestMomentsEqualTwoPasses(t *testing.T) {
 		if scale <= tolerance && m.scale() == 1 { // too small to tell from a constant
 			scale = 1
 		}
-		if m.n != int64(len(values)) || m.lo != slices.Min(values) || m.hi != slices.Max(values) || math.Abs(m.mean-mean) > tolerance || math.Abs(m.scale()-scale) > tolerance+1e-12*scale {
+		if m.n != int64(len(values)) || m.lo != slices.Min(values) || m.hi != slices.Max(values) ||
+			math.Abs(m.mean-mean) > tolerance || math.Abs(m.scale()-scale) > tolerance+1e-12*scale {
 			r.Fatalf("mean %v scale %v, want %v %v", m.mean, m.scale(), mean, scale)
 		}
 	})

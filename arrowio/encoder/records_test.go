@@ -110,8 +110,8 @@ func encoded(t testing.TB, e *Encoder, rec arrow.Record, take ...int32) *Rows {
 	return &rows
 }
 
-// options returns options for a label, none if it is empty: the usual ones, except that NaN rejects its row and that no
-// column has a dimension for missing values.
+// options returns options for a label, none if it is empty: the usual ones, except that NaN rejects
+// its row and that no column has a dimension for missing values.
 func options(label ...string) Options {
 	return Options{Clip: DefaultClip, Label: label, NaN: NaNReject, MissingIndicator: 1}
 }

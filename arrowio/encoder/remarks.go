@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Remark is a value of a row that is not encoded as it is: it is missing and was imputed, or it is a category without a
-// dimension of its own.
+// Remark is a value that is not encoded as such: it is missing and was imputed, or it is a category
+// without a dimension of its own.
 type Remark struct {
 	// Row is the row's number within the request.
 	Row    int
@@ -16,16 +16,17 @@ type Remark struct {
 	Unseen string // the category; empty if the value is missing
 }
 
-// RemarkList is remarks of one sort, row by row. A request may give any number of them: those of the first rows are kept.
+// RemarkList is remarks of one sort, row by row. A request may give any number of them: the first
+// rows' are kept.
 type RemarkList struct {
 	Remarks []Remark
 	Columns []string // of all remarks
 }
 
-// mostRemarks is how many remarks are kept; an answer has room for fewer.
+// mostRemarks bounds the remarks that are kept; an answer has room for fewer.
 const mostRemarks = 256
 
-// add adds the remark of a row to those on its column.
+// add adds the remark of a row, whose column comes last.
 func (l *RemarkList) add(r Remark) {
 	if n := len(l.Columns); n == 0 || l.Columns[n-1] != r.Column {
 		if at := slices.Index(l.Columns, r.Column); at >= 0 { // of an earlier record
@@ -33,7 +34,8 @@ func (l *RemarkList) add(r Remark) {
 		}
 		l.Columns = append(l.Columns, r.Column)
 	}
-	if l.Remarks = append(l.Remarks, r); len(l.Remarks) >= 2*mostRemarks {
+	l.Remarks = append(l.Remarks, r)
+	if len(l.Remarks) >= 2*mostRemarks {
 		l.settle()
 	}
 }
@@ -45,10 +47,12 @@ func (l *RemarkList) settle() {
 	l.Remarks = l.Remarks[:kept]
 }
 
-// Remarks is what [Counts] counts as imputed and as unseen categories, and what of it calibration has not seen.
+// Remarks are the values that [Counts] counts as imputed or as unseen categories. Unexpected are
+// missing values in columns that missed none in calibration.
 type Remarks struct{ Imputed, Unseen, Unexpected RemarkList }
 
-// Add adds the remarks on a record that [Encoder.Encode] has accepted, and whose first row has that number.
+// Add adds the remarks on a record that [Encoder.Encode] has accepted; first is the number of its
+// first row.
 func (r *Remarks) Add(e *Encoder, rec arrow.Record, first int) {
 	for i := range e.Columns {
 		c := &e.Columns[i]

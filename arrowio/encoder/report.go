@@ -6,21 +6,21 @@ type LeftOut struct {
 	Reason string `json:"reason"`
 }
 
-// Report is what calibration found that people should know.
+// Report holds the findings of a calibration, for people.
 type Report struct {
 	// Rows is the number of calibration rows, Labelled how many of them had a usable label.
 	Rows     int64 `json:"rows"`
 	Labelled int64 `json:"labelled"`
 	// LeftOut are the columns that could not be features, in record order, with the reason.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
-	// Identifiers are the columns that are left out because they look like identifiers, or did before.
+	// Identifiers are the columns that are left out because they look like identifiers.
 	Identifiers []string `json:"identifiers,omitempty"`
 	// Columns are all columns of the first record, in its order, with the use of each.
 	Columns []ColumnUse `json:"columns,omitempty"`
 	// Constant are the dimensions with one value throughout; they have scale 1.
 	Constant []string `json:"constant,omitempty"`
-	// NonFinite is the number of feature values that were NaN, infinite or too large to average. They
-	// are not in the moments, and rows like theirs are rejected.
+	// NonFinite is the number of feature values that were NaN, infinite or too large to average.
+	// They are not in the moments, and their rows are rejected.
 	NonFinite int64 `json:"non_finite,omitempty"`
 	// UnseenClass is the number of rows whose class is not in the configured list.
 	UnseenClass int64 `json:"unseen_class,omitempty"`

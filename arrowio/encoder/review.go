@@ -11,19 +11,22 @@ import (
 )
 
 const (
-	// telltaleFrom is the correlation with an output of the label from which on a column all but equals it.
+	// telltaleFrom is the correlation with an output of the label from which on a column all but
+	// equals it.
 	telltaleFrom = 0.995
-	// telltaleRows is the smallest number of rows of which this is said, telltaleClass of a class and of all others.
+	// telltaleRows is the smallest number of rows for this warning, telltaleClass of a class and of
+	// all others.
 	telltaleRows, telltaleClass = 50, 10
-	// telltaleSums bounds the sums, 8 bytes each: wider rows are not looked at.
+	// telltaleSums bounds the sums, 8 bytes each: wider rows are not checked.
 	telltaleSums = 4 << 20
 	// clippedFrom is the share of clipped values above which a column's report names it.
 	clippedFrom = 0.001
 )
 
-// Review is a second look at calibration rows, with the encoder that was learned from them. It finds columns that all but
-// equal the label: what is in them is often known no earlier than the label, such as the date of a cancellation. And it
-// counts what is clipped. It belongs to one goroutine and keeps at most 32 MiB.
+// Review is a second look at calibration rows, with the encoder that was learned from them. It
+// finds columns that all but equal the label: their values are often known no earlier than the
+// label, such as the date of a cancellation. And it counts clipped values. It belongs to one
+// goroutine and keeps at most 32 MiB.
 type Review struct {
 	encoder Encoder // without a bound on values
 	clip    float64
@@ -33,10 +36,10 @@ type Review struct {
 	n       float64   // labelled rows
 	x, xx   []float64 // [Dim] sums
 	y, yy   []float64 // [outputs] sums; of classes the rows of each
-	xy      []float64 // [outputs·Dim]; nil = there is nothing to find
+	xy      []float64 // [outputs·Dim]; nil = no label, or too wide
 }
 
-// NewReview returns one for the columns of an encoder, without rows.
+// NewReview returns a review of the columns of an encoder, without rows.
 func NewReview(e *Encoder) *Review {
 	t := &Review{encoder: *e, clip: e.Clip, clipped: make([]int64, len(e.Columns))}
 	t.encoder.Clip = 0 // which Tail follows
@@ -45,12 +48,14 @@ func NewReview(e *Encoder) *Review {
 	}
 	if k := e.Label.Outputs(); e.Dim*(k+2) <= telltaleSums {
 		t.x, t.xx = make([]float64, e.Dim), make([]float64, e.Dim)
-		t.y, t.yy, t.xy = make([]float64, k), make([]float64, k), make([]float64, k*e.Dim)
+		t.y = make([]float64, k)
+		t.yy = make([]float64, k)
+		t.xy = make([]float64, k*e.Dim)
 	}
 	return t
 }
 
-// Add adds rows of a record: those of take, nil = all. The only error is a wrong schema.
+// Add adds the rows of a record that take numbers, nil = all. The only error is a wrong schema.
 func (t *Review) Add(rec arrow.Record, take []int32) error {
 	if t.xy == nil && t.clip == 0 {
 		return nil
@@ -75,7 +80,7 @@ func (t *Review) Add(rec arrow.Record, take []int32) error {
 	return nil
 }
 
-// countClipped adds what the encoder clips in the rows.
+// countClipped counts the values of the rows that the encoder clips.
 func (t *Review) countClipped() {
 	if t.clip == 0 {
 		return
@@ -114,8 +119,9 @@ func (t *Review) addOutput(x []float32, k int, y float64) {
 	}
 }
 
-// Report adds to a calibrator's report the share of clipped values of each column, with a note where it is above
-// 0.1 %, and a warning about each column that all but equals the label, or an output or a class of it.
+// Report adds to a calibrator's report the share of clipped values of each column, with a note
+// where it is above 0.1 %, and a warning about each column that all but equals the label, or an
+// output or a class of it.
 func (t *Review) Report(report *Report) {
 	report.Warnings = append(report.Warnings, t.warnings()...)
 	for i := range t.encoder.Columns {
@@ -131,9 +137,14 @@ func (t *Review) Report(report *Report) {
 		}
 		become := "are cut there"
 		if t.encoder.HasTail(c, 0) {
-			become = "go on as logarithms"
+			become = "continue as logarithms"
 		}
-		u.note(fmt.Sprintf("%.2g %% of values are more than %v standard deviations from the mean and %s (clip)", 100*u.Clipped, t.clip, become))
+		u.note(
+			fmt.Sprintf(
+				"%.2g %% of values are more than %v standard deviations from the mean and %s (clip)",
+				100*u.Clipped, t.clip, become,
+			),
+		)
 	}
 }
 
@@ -146,14 +157,21 @@ func (t *Review) warnings() (warnings []string) {
 	for i := range t.encoder.Columns {
 		c := &t.encoder.Columns[i]
 		if r := t.strongest(first, first+c.Width); r >= telltaleFrom {
-			warnings = append(warnings, fmt.Sprintf("column %q all but equals the label (correlation %.4f): if it is not known when a prediction is needed, leave it out with events.exclude (--exclude)", c.Name, r))
+			warnings = append(
+				warnings,
+				fmt.Sprintf(
+					"column %q all but equals the label (correlation %.4f): if it is not known when a prediction "+
+						"is needed, leave it out with events.exclude (--exclude)",
+					c.Name, r,
+				),
+			)
 		}
 		first += c.Width
 	}
 	return warnings
 }
 
-// strongest returns the greatest correlation of some dimensions with an output, whatever its sign.
+// strongest returns the largest absolute correlation of some dimensions with an output.
 func (t *Review) strongest(first, next int) (most float64) {
 	for k := range t.y {
 		if !t.enough(k) {

@@ -16,7 +16,10 @@ import (
 // table has three columns of values that its row function returns: a number, a text, and the label.
 func table(rows int, label arrow.DataType, row func(i int, r *rand.Rand) (x float64, word string, y any)) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
-		{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "word", Type: arrow.BinaryTypes.String}, {Name: "y", Type: label},
+		{
+			Name: "x",
+			Type: arrow.PrimitiveTypes.Float64,
+		}, {Name: "word", Type: arrow.BinaryTypes.String}, {Name: "y", Type: label},
 	}, nil))
 	defer b.Release()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -55,7 +58,8 @@ func TestClippedColumnsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	found.Report(&report)
-	if x := report.Columns[0]; x.Clipped != 0.01 || x.Reason != "1 % of values are more than 5 standard deviations from the mean and go on as logarithms (clip)" {
+	if x := report.Columns[0]; x.Clipped != 0.01 ||
+		x.Reason != "1 % of values are more than 5 standard deviations from the mean and continue as logarithms (clip)" {
 		t.Errorf("%+v", x)
 	}
 	if word := report.Columns[1]; word.Clipped != 0 || word.Reason != "" {
@@ -63,7 +67,7 @@ func TestClippedColumnsAreNamed(t *testing.T) {
 	}
 }
 
-func TestTelltales(t *testing.T) {
+func TestReviewNamesColumnsThatEqualTheLabel(t *testing.T) {
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64
 	colour := func(i int) string { return []string{"red", "green", "blue"}[i%3] }
 	for name, c := range map[string]struct {
@@ -72,7 +76,12 @@ func TestTelltales(t *testing.T) {
 		row   func(i int, r *rand.Rand) (float64, string, any)
 		want  string // columns
 	}{
-		"nothing": {number, 500, func(i int, r *rand.Rand) (float64, string, any) { return r.NormFloat64(), colour(i), r.NormFloat64() }, ""},
+		"nothing": {
+			number,
+			500,
+			func(i int, r *rand.Rand) (float64, string, any) { return r.NormFloat64(), colour(i), r.NormFloat64() },
+			"",
+		},
 		"related": {number, 500, func(i int, r *rand.Rand) (float64, string, any) {
 			v := r.NormFloat64()
 			return v, colour(i), v + 0.3*r.NormFloat64()
@@ -85,9 +94,24 @@ func TestTelltales(t *testing.T) {
 			word := []string{"open", "closed"}[r.IntN(2)]
 			return r.NormFloat64(), word, map[string]string{"open": "no", "closed": "yes"}[word]
 		}, "word"},
-		"one class of three":  {text, 500, func(i int, r *rand.Rand) (float64, string, any) { return float64(i % 3 / 2), "a", colour(i) }, "x"},
-		"a rare class":        {text, 500, func(i int, r *rand.Rand) (float64, string, any) { return float64(i / 495), "a", fmt.Sprint(i/495 > 0) }, ""},
-		"too few rows to say": {number, 40, func(i int, r *rand.Rand) (float64, string, any) { return float64(i * i), colour(i), float64(i * i) }, ""},
+		"one class of three": {
+			text,
+			500,
+			func(i int, r *rand.Rand) (float64, string, any) { return float64(i % 3 / 2), "a", colour(i) },
+			"x",
+		},
+		"a rare class": {
+			text,
+			500,
+			func(i int, r *rand.Rand) (float64, string, any) { return float64(i / 495), "a", fmt.Sprint(i/495 > 0) },
+			"",
+		},
+		"too few rows to say": {
+			number,
+			40,
+			func(i int, r *rand.Rand) (float64, string, any) { return float64(i * i), colour(i), float64(i * i) },
+			"",
+		},
 	} {
 		rec := table(c.rows, c.label, c.row)
 		learn := encoder.NewCalibrator(encoder.Options{Label: []string{"y"}, Clip: 5})
@@ -107,7 +131,10 @@ func TestTelltales(t *testing.T) {
 		report.Warnings = nil
 		found.Report(&report)
 		warnings := report.Warnings
-		if c.want == "" && len(warnings) > 0 || c.want != "" && (len(warnings) != 1 || !strings.Contains(warnings[0], fmt.Sprintf("column %q all but equals the label", c.want))) {
+		if c.want == "" && len(warnings) > 0 || c.want != "" && (len(warnings) != 1 || !strings.Contains(
+			warnings[0],
+			fmt.Sprintf("column %q all but equals the label", c.want),
+		)) {
 			t.Errorf("%s: %q, want column %q", name, warnings, c.want)
 		}
 	}

@@ -29,19 +29,20 @@ func RejectionReasons() []string {
 type Rejection struct {
 	// Row is the row's number within the record.
 	Row int32
-	// Reason is one of the constants. A row with several faults has the first: features in the order
-	// of the encoder's dimensions, then label columns in theirs.
+	// Reason is one of the constants. A row with several faults has the first: features in the
+	// order of the encoder's dimensions, then label columns in theirs.
 	Reason string
 	// Labelled is false when the row has no usable label; scoring counts such a row as unlabelled.
 	Labelled bool
 }
 
-// Counts says what was found in the requested rows, including rejected ones.
+// Counts are totals over the requested rows, including rejected ones.
 type Counts struct {
-	// Imputed is the number of missing values. A null, a NaN that counts as missing and a string that does not fit its
-	// column count 1, a null vector its length.
+	// Imputed is the number of missing values. A null, a NaN that counts as missing and a string
+	// that does not fit its column count 1, a null vector its length.
 	Imputed int64
-	// UnseenCategory is the number of categories without their own dimension: they count as other values, or as none.
+	// UnseenCategory is the number of categories without their own dimension: they count as other
+	// values, or as none.
 	UnseenCategory int64
 	// Clipped is the number of dimensions clipped.
 	Clipped int64
@@ -60,9 +61,9 @@ func (c *Counts) Add(other Counts) {
 	c.Unlabelled += other.Unlabelled
 }
 
-// Rows is the dense form of some rows of a record, which [Encoder.Encode] fills over and over. It belongs to one
-// goroutine and keeps its memory between calls. What Encode stores there is a copy, so the record may be released. The
-// zero value is ready for use.
+// Rows is the dense form of some rows of a record, which [Encoder.Encode] fills over and over. It
+// belongs to one goroutine and keeps its memory between calls. What Encode stores there is a copy,
+// so the record may be released. The zero value is ready for use.
 type Rows struct {
 	// N is the number of usable rows, Dim the dimensions of each.
 	N, Dim int
@@ -93,7 +94,8 @@ type Rows struct {
 	// values and class are the memory of Targets.
 	values []float32
 	class  []int32
-	// loaded, floats, null, absent, codes and entries are scratch for the current column, strip for several.
+	// loaded, floats, null, absent, codes and entries are scratch for the current column, strip for
+	// several.
 	loaded  []float64
 	floats  []float32
 	strip   []float32
@@ -103,21 +105,22 @@ type Rows struct {
 	entries []int32
 }
 
-// Exchange swaps buffers, with their contents, with other rows. Each keeps what it has prepared for its encoder, which
-// is slow to make: many Rows that are only used now and then can share the buffers of a few.
+// Exchange swaps buffers, with their contents, with other rows. Each keeps the tables of its
+// encoder, which are slow to make: many rarely used Rows can share the buffers of a few.
 func (r *Rows) Exchange(other *Rows) {
 	r.binding, other.binding = other.binding, r.binding
 	*r, *other = *other, *r
 }
 
-// ImputedValues counts what was imputed in a column.
+// ImputedValues counts the imputed values of a column.
 type ImputedValues struct {
 	Column          string
 	Values, Imputed int64
 }
 
-// TakeImputed returns how many rows were encoded by the encoder in use since the last call, and what of each of its columns:
-// several numbers a row of a vector, else one value. Nothing was encoded before the first encoder is known.
+// TakeImputed returns how many rows the current encoder has encoded since the last call, and for
+// each of its columns how many values were imputed. A row of a vector counts as many values as the
+// vector has.
 func (r *Rows) TakeImputed() (rows int64, found []ImputedValues) {
 	b := &r.binding
 	if b.encoder == nil {

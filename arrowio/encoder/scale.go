@@ -15,12 +15,12 @@ type scaling struct {
 	// limit bounds a dimension: beyond it a value is clipped, or rejected if clips is false.
 	limit float64
 	clips bool
-	tail  bool // beyond it logarithms go on
-	// nanMissing says that NaN is a missing value.
+	tail  bool // values beyond it continue as logarithms
+	// nanMissing is set if NaN is a missing value.
 	nanMissing bool
 
-	// minus and times compute most dimensions without a division, those with a magnitude below
-	// bound: see [standardize.Column]. The others go through exact.
+	// minus and times compute dimensions with a magnitude below bound without a division: see
+	// [standardize.Column]. The others go through exact.
 	minus, times []float64
 	bound        float32
 }
@@ -37,14 +37,16 @@ func newScaling(e *Encoder, c *Column, first, next int) scaling {
 	} else {
 		s.shift, s.scale = s.mean, c.Scale[first:next]
 		if e.Clip > 0 {
-			s.limit, s.clips, s.tail = e.Clip, true, e.HasTail(c, first)
+			s.limit = e.Clip
+			s.clips = true
+			s.tail = e.HasTail(c, first)
 		}
 	}
 	s.minus, s.times = s.shift, make([]float64, width)
 	for j := range s.times {
 		s.times[j] = standardize.Reciprocal(s.shift[j], s.scale[j])
 	}
-	s.bound = float32(s.limit) // a number beyond the limit is rounded to at least this, so it is not below
+	s.bound = float32(s.limit) // a number beyond the limit is rounded to at least this value
 	return s
 }
 
@@ -67,14 +69,14 @@ func (s *scaling) apply(j int, v float64) (float32, bool) {
 	return float32(z), false
 }
 
-// missing returns what dimension j holds for a null.
+// missing returns the value of dimension j for a null.
 func (s *scaling) missing(j int) float32 {
 	x, _ := s.apply(j, s.mean[j])
 	return x
 }
 
-// block is a run of rows being encoded. Columns write their dimensions into it in turn while it is in the second-level
-// cache.
+// block is a run of rows being encoded. Columns write their dimensions into it in turn while it is
+// in the second-level cache.
 type block struct {
 	rows picked
 	// x is row-major [rows·dim].
@@ -99,8 +101,8 @@ const (
 
 var reasons = [...]string{"", NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
 
-// exact returns what dimension j of a column holds for v, by the definition, and marks row i of the
-// block if v cannot be used.
+// exact returns the value of dimension j of a column for v, by the definition, and marks row i of
+// the block if v cannot be used.
 func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	z := (v - s.shift[j]) / s.scale[j]
 	if !(z >= -s.limit && z <= s.limit) { // so that NaN comes here
@@ -109,8 +111,8 @@ func (b *block) exact(i, j int, v float64, s *scaling) float32 {
 	return float32(z)
 }
 
-// beyond handles a value that is not a number or whose scaled form z is beyond the limit. It returns
-// what to store, and marks row i of the block if the value cannot be used.
+// beyond handles a value that is not a number or whose scaled form z is beyond the limit. It
+// returns what to store, and marks row i of the block if the value cannot be used.
 func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
 	fault := infFeature
 	switch {
@@ -128,7 +130,7 @@ func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
 	return 0
 }
 
-// miss counts a missing value in row i of the block and returns what dimension j holds for it.
+// miss counts a missing value in row i of the block and returns its value in dimension j.
 func (b *block) miss(i, j int, s *scaling) float32 {
 	b.counts.Imputed++
 	if b.absent != nil {

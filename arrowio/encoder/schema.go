@@ -21,7 +21,7 @@ const maxListed = 20
 // kindAny is the kind of a column with Arrow's null type, which fits every kind.
 const kindAny Kind = ""
 
-// columnType is what the encoder sees of an Arrow type.
+// columnType is how the encoder reads an Arrow type.
 type columnType struct {
 	kind Kind
 	// width is the length of a vector, otherwise 1.
@@ -53,8 +53,8 @@ func typeOf(t arrow.DataType) (columnType, bool) {
 	}
 }
 
-// TypeName names how an encoder reads an Arrow type: "null" for the null type, empty for a type that it cannot read.
-// Columns whose types have the same name may stand for each other.
+// TypeName names how an encoder reads an Arrow type: "null" for the null type, empty for a type
+// that it cannot read. Columns whose types have the same name may stand for each other.
 func TypeName(t arrow.DataType) string {
 	read, ok := typeOf(t)
 	switch {
@@ -67,13 +67,14 @@ func TypeName(t arrow.DataType) string {
 	}
 }
 
-// TextField is the metadata of a field that was read from a text format, where numbers, booleans and strings are easily
-// confused. Such a field may stand for a column of any kind except a vector: its values are read as the text that they
-// were, and a value that is not of the column's kind is missing.
+// TextField is the metadata of a field that was read from a text format, where numbers, booleans
+// and strings are easily confused. Such a field may stand for a column of any kind except a vector:
+// its values are read as the text that they were, and a value that is not of the column's kind is
+// missing.
 const TextField = "eerf.text"
 
-// standsFor reports whether a field read as got may stand for a column of another kind: strings for times, and in a
-// text format anything but vectors for anything else.
+// standsFor reports whether a field read as got may stand for a column of another kind: strings for
+// times, and in a text format anything but vectors for anything else.
 func standsFor(want, got Kind, field arrow.Field) bool {
 	if want == Vector || got == Vector || isTime(got) {
 		return false
@@ -126,7 +127,7 @@ func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 	return at[0], ""
 }
 
-// findAll finds the columns of several names, all of which must be there.
+// findAll finds the columns of several names, all of which must exist.
 func findAll(dst []int, schema *arrow.Schema, columns int, at func(i int) (string, columnType)) ([]int, []string) {
 	var faults []string
 	dst = dst[:0]
@@ -197,9 +198,9 @@ func columnNames(schema *arrow.Schema) string {
 	return listed(names, ", ")
 }
 
-// Check returns nil if records with that schema can be encoded. The error wraps [ErrSchema] and lists
-// each feature column that is missing or duplicated, and each feature or label column of another
-// kind. Label columns may be missing: such rows are unlabelled.
+// Check returns nil if records with that schema can be encoded. The error wraps [ErrSchema] and
+// lists each feature column that is missing or duplicated, and each feature or label column of
+// another kind. Label columns may be missing: such rows are unlabelled.
 func (e *Encoder) Check(schema *arrow.Schema) error {
 	_, _, err := e.resolve(schema, nil, nil)
 	return err

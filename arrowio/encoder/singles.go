@@ -1,6 +1,7 @@
 package encoder
 
-// encodeSingles writes a column of times, or one of numbers with a dimension for missing ones, into a block.
+// encodeSingles writes a column of times, or one of numbers with a dimension for missing ones, into
+// a block.
 func (r *Rows) encodeSingles(b *block, c *boundColumn, in *input) {
 	n := b.rows.len()
 	r.strip, r.absent = resize(r.strip, n), resize(r.absent, n)
@@ -21,7 +22,7 @@ func (r *Rows) encodeSingles(b *block, c *boundColumn, in *input) {
 	}
 }
 
-// scaleParsed is scaleColumn for numbers that are not those of the array. It leaves them in r.loaded.
+// scaleParsed is scaleColumn for numbers converted from times or text. It leaves them in r.loaded.
 func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	r.loaded, r.null = resize(r.loaded, len(dst)), resize(r.null, len(dst))
 	if isTime(c.kind) {
@@ -33,8 +34,8 @@ func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	b.missAll(dst, r.null, &c.scaling)
 }
 
-// encodeCycle writes the two dimensions of a cycle for the times in r.loaded; extra is their place among the extras of
-// the column. A missing time is in the middle of the circle.
+// encodeCycle writes the two dimensions of a cycle for the times in r.loaded; extra is their place
+// among the extras of the column. A missing time is in the middle of the circle.
 func (r *Rows) encodeCycle(b *block, c *boundColumn, extra int, cycle *cycleFacts) {
 	for i, seconds := range r.loaded {
 		var sin, cos float64

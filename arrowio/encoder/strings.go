@@ -23,7 +23,8 @@ type texts struct {
 	valid arrow.Array
 }
 
-// textsOf returns the reader for a column of strings, or of what a text format has instead of strings.
+// textsOf returns the reader for a column of strings, or of the numbers and booleans that a text
+// format may have instead.
 func textsOf(a arrow.Array) texts {
 	t := texts{valid: a}
 	if dict, ok := a.(*array.Dictionary); ok {
@@ -145,8 +146,8 @@ func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	}
 }
 
-// isText reports whether the numbers of a column have to be parsed from text, because it holds strings or
-// booleans.
+// isText reports whether the numbers of a column have to be parsed from text, because it holds
+// strings or booleans.
 func isText(a arrow.Array) bool {
 	switch a.(type) {
 	case *array.String, *array.LargeString, *array.Dictionary, *array.Boolean:
@@ -166,7 +167,8 @@ func isBool(a arrow.Array) bool {
 	}
 }
 
-// loadTextBools is loadBools for the strings of a text format, where the words true and false are booleans.
+// loadTextBools is loadBools for the strings of a text format, where the words true and false are
+// booleans.
 func loadTextBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	t := textsOf(a)
 	for i := range rows.len() {

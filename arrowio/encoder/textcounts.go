@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// textCounts counts how often strings occur. With at most limit different ones the counts are exact. Beyond that they
-// are those of Misra and Gries (Science of Computer Programming 2, 1982): a string that finds no room takes one from
-// each string that has some, so every count is too small by at most lost, itself at most the number of values divided
-// by limit + 1. The state depends only on the values and their order.
+// textCounts counts how often strings occur. With at most limit different ones the counts are
+// exact. Beyond that they follow Misra and Gries (Science of Computer Programming 2, 1982): a
+// string that finds no room takes one from each string that has some, so every count is too small
+// by at most lost, itself at most the number of values divided by limit + 1. The state depends only
+// on the values and their order.
 type textCounts struct {
 	limit int
-	// rows are pointers: assigning to an existing string key would replace the copy by the given string, a view of a
-	// message.
+	// rows are pointers: assigning to an existing string key would replace the copy by the given
+	// string, a view of a message.
 	rows map[string]*int64
 	lost int64
 }
@@ -38,8 +39,8 @@ func (c *textCounts) add(v string, rows int64) {
 	}
 }
 
-// take takes as much from every string as each has, at most this many, and returns how much. If it is less, there is
-// room for another string.
+// take takes as much from every string as each has, at most this many, and returns how much. If it
+// is less, there is room for another string.
 func (c *textCounts) take(most int64) int64 {
 	for _, n := range c.rows {
 		most = min(most, *n)
@@ -53,7 +54,7 @@ func (c *textCounts) take(most int64) int64 {
 	return most
 }
 
-// merge adds what other counted.
+// merge adds the counts of other.
 func (c *textCounts) merge(other *textCounts) {
 	for _, v := range other.values() {
 		c.add(v, *other.rows[v])
@@ -72,7 +73,8 @@ func (c *textCounts) count(v string) int64 {
 // values returns the strings in ascending byte order.
 func (c *textCounts) values() []string { return slices.Sorted(maps.Keys(c.rows)) }
 
-// byRows returns the strings, the most frequent ones first, of equally frequent ones the first in byte order.
+// byRows returns the strings, the most frequent ones first, of equally frequent ones the first in
+// byte order.
 func (c *textCounts) byRows() []string {
 	values := slices.Collect(maps.Keys(c.rows))
 	slices.SortFunc(values, func(a, b string) int {

@@ -6,8 +6,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Counting strings takes memory for a number of them, which is bounded for each string column and for all
-// together.
+// Counting strings takes memory for a number of them, which is bounded for each string column and
+// for all together.
 const (
 	textBudget     = 1 << 18
 	maxSketchTexts = 1 << 13
@@ -20,11 +20,12 @@ func sketchTexts(columns, maxCategories int) int {
 	return max(min(textBudget/max(columns, 1), maxSketchTexts), sketchRoom*maxCategories)
 }
 
-// textSketch is what calibration knows about the strings of a column: how often each occurs, and how they differ.
+// textSketch is what calibration knows about the strings of a column: how often each occurs, and
+// how they differ.
 type textSketch struct {
 	textCounts
-	// n is the number of values, bytes their length; outside counts those that cannot be categories: too long, or not
-	// valid UTF-8.
+	// n is the number of values, bytes their length; outside counts those that cannot be
+	// categories: too long, or not valid UTF-8.
 	n, bytes, outside, long int64
 	hashes                  *distinct[uint64]
 }
@@ -53,11 +54,15 @@ func (s *textSketch) distinct() int64 { return int64(len(s.hashes.seen)) }
 // approximate reports whether there were too many different values to count them exactly.
 func (s *textSketch) approximate() bool { return s.lost > 0 }
 
-// identifies reports whether the strings of a column with this name are identifiers: nearly all differ, or they recur
-// rarely, none of them often, and there are ever more of them or the name says so.
+// identifies reports whether the strings of a column with this name are identifiers: nearly all
+// differ, or they recur rarely, none of them often, and there are ever more of them or the name
+// says so.
 func (s *textSketch) identifies(name string) bool {
 	d := s.hashes
-	return d.unique() || d.recurs() && s.most() <= max(identifierRepeats, s.n/evenShare) && (d.grows() || namesThings.MatchString(name))
+	return d.unique() || d.recurs() && s.most() <= max(
+		identifierRepeats,
+		s.n/evenShare,
+	) && (d.grows() || namesThings.MatchString(name))
 }
 
 // most is how often the commonest string occurs.
@@ -68,8 +73,8 @@ func (s *textSketch) most() (most int64) {
 	return most
 }
 
-// commonest returns the most frequent strings (of equally frequent ones the first in byte order) in ascending byte
-// order.
+// commonest returns the most frequent strings (of equally frequent ones the first in byte order) in
+// ascending byte order.
 func (s *textSketch) commonest(most int) []string {
 	values := s.byRows()
 	values = values[:min(most, len(values))]

@@ -26,8 +26,8 @@ func IsTime(k Kind, text string) bool {
 	return ok
 }
 
-// inSeconds returns seconds and nanoseconds as one number. Every representation of a time is converted here, so that a
-// time has the same bits in each.
+// inSeconds returns seconds and nanoseconds as one number. Every representation of a time is
+// converted here, so that a time has the same bits in each.
 func inSeconds(seconds, nanos int64) float64 { return float64(seconds) + float64(nanos)/1e9 }
 
 // unitSeconds returns a number of units of time in seconds.
@@ -48,17 +48,31 @@ func unitSeconds(v int64, unit arrow.TimeUnit) float64 {
 	return inSeconds(seconds, rest*(1e9/per))
 }
 
-// loadTimes fills dst with the times of the given rows in seconds, since 1970 or since midnight, and null with which
-// are missing: nulls, and strings that are not a time of the kind.
+// loadTimes fills dst with the times of the given rows in seconds, since 1970 or since midnight,
+// and null with which are missing: nulls, and strings that are not a time of the kind.
 func loadTimes(dst []float64, null []bool, a arrow.Array, rows picked, kind Kind) {
 	switch a := a.(type) {
 	case *array.Date32:
 		gatherTimes(dst, null, a, a.Date32Values(), rows, func(v arrow.Date32) float64 { return float64(v) * secondsOfDay })
 	case *array.Date64:
-		gatherTimes(dst, null, a, a.Date64Values(), rows, func(v arrow.Date64) float64 { return unitSeconds(int64(v), arrow.Millisecond) })
+		gatherTimes(
+			dst,
+			null,
+			a,
+			a.Date64Values(),
+			rows,
+			func(v arrow.Date64) float64 { return unitSeconds(int64(v), arrow.Millisecond) },
+		)
 	case *array.Timestamp:
 		unit := a.DataType().(*arrow.TimestampType).Unit
-		gatherTimes(dst, null, a, a.TimestampValues(), rows, func(v arrow.Timestamp) float64 { return unitSeconds(int64(v), unit) })
+		gatherTimes(
+			dst,
+			null,
+			a,
+			a.TimestampValues(),
+			rows,
+			func(v arrow.Timestamp) float64 { return unitSeconds(int64(v), unit) },
+		)
 	case *array.Time32:
 		unit := a.DataType().(*arrow.Time32Type).Unit
 		gatherTimes(dst, null, a, a.Time32Values(), rows, func(v arrow.Time32) float64 { return unitSeconds(int64(v), unit) })
@@ -78,7 +92,8 @@ func gatherTimes[T any](dst []float64, null []bool, a arrow.Array, values []T, r
 	}
 }
 
-// loadParsed fills dst with the numbers that parse reads from strings, and null with which have none.
+// loadParsed fills dst with the numbers that parse reads from strings, and null with which have
+// none.
 func loadParsed(dst []float64, null []bool, a arrow.Array, rows picked, parse func(string) (float64, bool)) {
 	t := textsOf(a)
 	for i := range rows.len() {
@@ -93,13 +108,13 @@ func loadParsed(dst []float64, null []bool, a arrow.Array, rows picked, parse fu
 	}
 }
 
-// learnedTimes is what calibration knows about a column of times.
+// learnedTimes is the state of calibration for a column of times.
 type learnedTimes struct {
 	seconds moment
 	cycles  [len(cycles)]learnedCycle
 }
 
-// learnedCycle is what calibration knows about the times of a column in one cycle.
+// learnedCycle is the state of calibration for the times of a column in one cycle.
 type learnedCycle struct {
 	// least and most are the bounds of the phases seen.
 	least, most float64
@@ -121,8 +136,9 @@ func (l *learnedTimes) add(seconds float64) {
 	l.seconds.add(seconds)
 }
 
-// spanned returns the indices of the cycles that the times are informative about: their range covers a period, and
-// they are not all at the same point of it. A time of day only has the day, whatever its range.
+// spanned returns the indices of the cycles that the times are informative about: their range
+// covers a period, and they are not all at the same point of it. A time of day only has the day,
+// for any range.
 func (l *learnedTimes) spanned(kind Kind) []int {
 	var found []int
 	for i := range cycles {

@@ -49,7 +49,8 @@ func TestParseInstant(t *testing.T) {
 func TestParseClock(t *testing.T) {
 	cases := map[string]float64{
 		"00:00": 0, "08:15": 29700, "23:59:59": 86399, "12:00:00.25": 43200.25, " 01:02:03 ": 3723,
-		"24:00": -1, "8:15": -1, "08:60": -1, "08:15:60": -1, "08-15": -1, "08:15:": -1, "08:15:1": -1, "08:15x": -1, "": -1, "2024-01-01": -1,
+		"24:00": -1, "8:15": -1, "08:60": -1, "08:15:60": -1, "08-15": -1, "08:15:": -1, "08:15:1": -1, "08:15x": -1,
+		"": -1, "2024-01-01": -1,
 	}
 	for text, want := range cases {
 		seconds, nanos, ok := parseClock(text)
@@ -61,7 +62,14 @@ func TestParseClock(t *testing.T) {
 
 // Times of every type and unit, and their text, give the same numbers.
 func TestTimesOfEveryTypeAreOneNumber(t *testing.T) {
-	instants := []any{"2024-02-29T18:30:05", "1969-12-31T23:59:58", "1677-09-22T00:00:00", "2262-04-11T00:00:00", nil, "1900-03-01T12:00:00"}
+	instants := []any{
+		"2024-02-29T18:30:05",
+		"1969-12-31T23:59:58",
+		"1677-09-22T00:00:00",
+		"2262-04-11T00:00:00",
+		nil,
+		"1900-03-01T12:00:00",
+	}
 	dates := []any{"2024-02-29", "1969-12-31", "1601-01-01", "9999-12-31", nil, "0001-01-01"}
 	clocks := []any{"00:00:00", "23:59:59", "12:34:56", "06:00:01", nil, "18:30:05"}
 	coded := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -75,7 +83,17 @@ func TestTimesOfEveryTypeAreOneNumber(t *testing.T) {
 			arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Timestamp_ns, &arrow.TimestampType{Unit: arrow.Second},
 		}},
 		{Time, dates, []arrow.DataType{text, arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date64}},
-		{Clock, clocks, []arrow.DataType{text, arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns}},
+		{
+			Clock,
+			clocks,
+			[]arrow.DataType{
+				text,
+				arrow.FixedWidthTypes.Time32s,
+				arrow.FixedWidthTypes.Time32ms,
+				arrow.FixedWidthTypes.Time64us,
+				arrow.FixedWidthTypes.Time64ns,
+			},
+		},
 	} {
 		o := options()
 		o.MissingIndicator = 0.01
@@ -97,7 +115,8 @@ func TestTimesOfEveryTypeAreOneNumber(t *testing.T) {
 	}
 }
 
-// TestCyclesEqualTheLibrary compares the dimensions of cycles with the calendar and the sine of the standard library.
+// TestCyclesEqualTheLibrary compares the dimensions of cycles with the calendar and the sine of the
+// standard library.
 func TestCyclesEqualTheLibrary(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(-62e12, 253e12).Draw(r, "instant")).UTC() // years 5 to 9987
@@ -118,7 +137,7 @@ func TestCyclesEqualTheLibrary(t *testing.T) {
 	})
 }
 
-func TestCyclesThatTheRowsSpan(t *testing.T) {
+func TestCyclesNeedAFullPeriod(t *testing.T) {
 	every := func(step time.Duration, n int) []any {
 		start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		return sequence(n, func(i int) any { return start.Add(time.Duration(i) * step).Format("2006-01-02T15:04:05") })
@@ -149,7 +168,11 @@ func TestCyclesThatTheRowsSpan(t *testing.T) {
 	}
 	clocks := sequence(20, func(i int) any { return fmt.Sprintf("%02d:30:00", 8+i%3) })
 	e, _ := calibrated(t, options(), record(t, col(t, "opens", arrow.FixedWidthTypes.Time32s, clocks...)))
-	if want := []string{"opens", "opens, hour of day (sin)", "opens, hour of day (cos)"}; !slices.Equal(e.FeatureNames(), want) {
+	if want := []string{
+		"opens",
+		"opens, hour of day (sin)",
+		"opens, hour of day (cos)",
+	}; !slices.Equal(e.FeatureNames(), want) {
 		t.Errorf("names %v, want %v", e.FeatureNames(), want)
 	}
 }
@@ -166,7 +189,10 @@ func TestExtremeTimes(t *testing.T) {
 		if rows.N != 5 || !slices.Equal(e.Columns[0].Cycles, []Cycle{Day, Week, Year}) {
 			t.Errorf("%d rows, rejected %v, columns %+v", rows.N, rows.Rejected, e.Columns)
 		}
-		usual, _ := calibrated(t, o, record(t, col(t, "at", stamp, "2024-01-01T00:00:00", "2024-01-09T12:00:00", "2024-01-03T08:00:00")))
+		usual, _ := calibrated(
+			t,
+			o, record(t, col(t, "at", stamp, "2024-01-01T00:00:00", "2024-01-09T12:00:00", "2024-01-03T08:00:00")),
+		)
 		if rows := encoded(t, usual, record(t, column{"at", at})); rows.N != 5 || rows.Counts.Clipped < 2 {
 			t.Errorf("%d rows, rejected %v, counts %+v", rows.N, rows.Rejected, rows.Counts)
 		}
@@ -187,7 +213,10 @@ func TestTextThatIsNoTimeIsMissing(t *testing.T) {
 	o.MissingIndicator = 0.01
 	e, report := calibrated(t, o, record(t, col(t, "day", text, values...)))
 	use := report.Columns[0]
-	if use.Kind != Time || use.Missing != 0.03 || use.Dims != 4 || !strings.Contains(use.Reason, `2 of 99 values are none and count as missing, the first is "unknown"`) {
+	if use.Kind != Time || use.Missing != 0.03 || use.Dims != 4 || !strings.Contains(
+		use.Reason,
+		`2 of 99 values are none and count as missing, the first is "unknown"`,
+	) {
 		t.Errorf("use %+v", use)
 	}
 	rows := encoded(t, e, record(t, col(t, "day", text, "2024-01-15", "soon", nil)))

@@ -30,7 +30,7 @@ func transformOf(setting string) Transform {
 	return Transform(setting)
 }
 
-// apply returns the transformed label, NaN if there is none. The bits are the same on every processor.
+// apply returns the transformed label, NaN if v has none. The bits are the same on every processor.
 func (t Transform) apply(v float64) float64 {
 	switch {
 	case t == "":
@@ -40,8 +40,8 @@ func (t Transform) apply(v float64) float64 {
 	case t == TransformLog:
 		return scoring.Log(v)
 	}
-	// log(1 + v) = log(u)·v/(u − 1), where u is the rounded 1 + v: its rounding error is in both factors (Kahan;
-	// Goldberg, ACM Computing Surveys 23 (1991), theorem 4).
+	// log(1 + v) = log(u)·v/(u − 1), where u is the rounded 1 + v: its rounding error is in both
+	// factors (Kahan; Goldberg, ACM Computing Surveys 23 (1991), theorem 4).
 	u := 1 + v
 	if u == 1 {
 		return v
@@ -49,7 +49,8 @@ func (t Transform) apply(v float64) float64 {
 	return scoring.Log(u) * (v / (u - 1))
 }
 
-// has reports whether a label can be transformed: a finite number, above 0 for log, above -1 for log1p.
+// has reports whether a label can be transformed: a finite number, above 0 for log, above -1 for
+// log1p.
 func (t Transform) has(v float64) bool {
 	switch t {
 	case TransformLog:
@@ -60,8 +61,9 @@ func (t Transform) has(v float64) bool {
 	return true
 }
 
-// Invert maps a transformed label back. A model of the mean of transformed labels then predicts the median of the
-// label, if the transformed labels are spread evenly about their mean. The result is at most the largest float32.
+// Invert maps a transformed label back. A model of the mean of transformed labels then predicts the
+// median of the label, if the transformed labels are spread evenly about their mean. The result is
+// at most the largest float32.
 func (t Transform) Invert(v float64) float64 {
 	switch t {
 	case TransformLog:
@@ -89,7 +91,9 @@ func (o Options) transformFaults() []error {
 	case t == "":
 		return nil
 	case !slices.Contains(LabelTransforms(), o.LabelTransform):
-		return []error{fmt.Errorf("label_transform %q is not one of %s", o.LabelTransform, strings.Join(LabelTransforms(), ", "))}
+		return []error{
+			fmt.Errorf("label_transform %q is not one of %s", o.LabelTransform, strings.Join(LabelTransforms(), ", ")),
+		}
 	case o.Task == TaskClassification || len(o.Classes) > 0:
 		return []error{fmt.Errorf("label_transform is for regression, the label is a class")}
 	}

@@ -169,8 +169,8 @@ func validateCategories(values []string) error {
 // learnable reports whether a string may be a category or a class. Only valid UTF-8 survives JSON.
 func learnable(v string) bool { return len(v) <= MaxCategoryBytes && utf8.ValidString(v) }
 
-// bounded reports whether dimension j of the column is within -1 and 1 before it is standardized; indicates reports
-// whether it is 0 or 1.
+// bounded reports whether dimension j of the column is within -1 and 1 before it is standardized;
+// indicates reports whether it is 0 or 1.
 func (c *Column) bounded(j int) bool { return c.indicates(j) || j >= c.values() }
 
 func (c *Column) indicates(j int) bool {
@@ -187,7 +187,10 @@ func (c *Column) validateMean(j int, mean float64, standardized bool) error {
 	case c.bounded(j) && (mean < -1 || mean > 1):
 		return fmt.Errorf("mean %v of a cycle is not in -1..1", mean)
 	case !standardized && math.Abs(mean) > MaxMagnitude:
-		return fmt.Errorf("mean %v is beyond %g, too large for a feature: standardize the column or leave it out", mean, float64(MaxMagnitude))
+		return fmt.Errorf(
+			"mean %v is beyond %g, too large for a feature: standardize the column or leave it out",
+			mean, float64(MaxMagnitude),
+		)
 	default:
 		return nil
 	}
@@ -224,7 +227,7 @@ func (l *Label) faults(e *Encoder) []error {
 	}
 }
 
-// regressionFaults checks what only a regression has.
+// regressionFaults checks the fields of a regression.
 func (l *Label) regressionFaults() []error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("label: "+format, args...)) }
@@ -248,7 +251,7 @@ func (l *Label) regressionFaults() []error {
 	return append(faults, boundFaults("label: min", l.Min, "max", l.Max)...)
 }
 
-// classFaults checks what only a classification has.
+// classFaults checks the fields of a classification.
 func (l *Label) classFaults() []error {
 	var faults []error
 	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf("label: "+format, args...)) }

@@ -54,7 +54,11 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"cycle \"day\" is unknown": func(e *Encoder) {
 			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Day}, 5
 		},
-		"cycles [week] in a clock": func(e *Encoder) { e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Clock, []Cycle{Week}, 3 },
+		"cycles [week] in a clock": func(e *Encoder) {
+			e.Columns[0].Kind = Clock
+			e.Columns[0].Cycles = []Cycle{Week}
+			e.Columns[0].Width = 3
+		},
 		"mean 2 of a cycle": func(e *Encoder) {
 			e.Standardize, e.Dim, e.Columns = StandardizeAll, 3, []Column{{Name: "t", Kind: Time, Width: 3, Cycles: []Cycle{Day},
 				Mean: []float64{1e9, 2, 0}, Scale: []float64{1e5, 1, 1}}}
@@ -68,18 +72,25 @@ func TestValidateNamesTheFault(t *testing.T) {
 			e.Standardize = StandardizeNone
 			e.Columns[0].Mean[0], e.Columns[0].Scale = 1e16, nil
 		},
-		"label: column \"age\" is a feature":          func(e *Encoder) { e.Label = regression(); e.Label.Columns[0] = "age" },
-		"label: kind \"bool\" of a regr":              func(e *Encoder) { e.Label = regression(); e.Label.Kind = Bool },
-		"label: 2 means for 1":                        func(e *Encoder) { e.Label = regression(); e.Label.Mean = []float64{0, 0} },
-		"label: mean NaN of output 0":                 func(e *Encoder) { e.Label = regression(); e.Label.Mean[0] = math.NaN() },
-		"label: 2 classes of a regression":            func(e *Encoder) { e.Label = classes("a", "b"); e.Label.Task = scoring.Regression },
-		"label: min 2 is above":                       func(e *Encoder) { e.Label = regression(); e.Label.Min, e.Label.Max = pointer(2), pointer(1) },
-		"label: task task(9) is unknown":              func(e *Encoder) { e.Label = regression(); e.Label.Task = 9 },
-		"label: 1 classes":                            func(e *Encoder) { e.Label = classes("a") },
-		"label: duplicate class \"a\"":                func(e *Encoder) { e.Label = classes("a", "a") },
-		"class \"1.0\" is written \"1\"":              func(e *Encoder) { e.Label = classes("1.0", "2"); e.Label.Kind = Numeric },
-		"label: kind \"vector\" is not":               func(e *Encoder) { e.Label = classes("1", "2"); e.Label.Kind = Vector },
-		"label: mean, bounds or transform of a class": func(e *Encoder) { e.Label = classes("1", "2"); e.Label.Mean = []float64{0} },
+		"label: column \"age\" is a feature": func(e *Encoder) { e.Label = regression(); e.Label.Columns[0] = "age" },
+		"label: kind \"bool\" of a regr":     func(e *Encoder) { e.Label = regression(); e.Label.Kind = Bool },
+		"label: 2 means for 1":               func(e *Encoder) { e.Label = regression(); e.Label.Mean = []float64{0, 0} },
+		"label: mean NaN of output 0":        func(e *Encoder) { e.Label = regression(); e.Label.Mean[0] = math.NaN() },
+		"label: 2 classes of a regression": func(e *Encoder) {
+			e.Label = classes("a", "b")
+			e.Label.Task = scoring.Regression
+		},
+		"label: min 2 is above": func(e *Encoder) {
+			e.Label = regression()
+			e.Label.Min, e.Label.Max = pointer(2), pointer(1)
+		},
+		"label: task task(9) is unknown": func(e *Encoder) { e.Label = regression(); e.Label.Task = 9 },
+		"label: 1 classes":               func(e *Encoder) { e.Label = classes("a") },
+		"label: duplicate class \"a\"":   func(e *Encoder) { e.Label = classes("a", "a") },
+		"class \"1.0\" is written \"1\"": func(e *Encoder) { e.Label = classes("1.0", "2"); e.Label.Kind = Numeric },
+		"label: kind \"vector\" is not":  func(e *Encoder) { e.Label = classes("1", "2"); e.Label.Kind = Vector },
+		"label: mean, bounds or transform of a " +
+			"class": func(e *Encoder) { e.Label = classes("1", "2"); e.Label.Mean = []float64{0} },
 	}
 	for want, change := range cases {
 		t.Run(want, func(t *testing.T) {
@@ -99,7 +110,15 @@ func TestValidateNamesTheFault(t *testing.T) {
 func timesEncoder() *Encoder {
 	return &Encoder{
 		Columns: []Column{
-			{Name: "at", Kind: Time, Width: 6, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []Cycle{Day, Year}, Missing: true},
+			{
+				Name:    "at",
+				Kind:    Time,
+				Width:   6,
+				Mean:    []float64{1.7e9},
+				Scale:   []float64{1e6},
+				Cycles:  []Cycle{Day, Year},
+				Missing: true,
+			},
 			{Name: "opens", Kind: Clock, Width: 3, Mean: []float64{3e4}, Scale: []float64{1e4}, Cycles: []Cycle{Day}},
 			{Name: "work", Kind: Category, Width: 4, Categories: []string{"Private", "Public"}, Other: true, Missing: true},
 		},
@@ -130,8 +149,8 @@ func TestCanonicalJSONIsPinned(t *testing.T) {
 	}
 }
 
-// FuzzEncoderFromTheWire feeds damaged encoders: those that Validate accepts encode without panic and
-// give finite rows.
+// FuzzEncoderFromTheWire feeds damaged encoders: those that Validate accepts encode without panic
+// and give finite rows.
 func FuzzEncoderFromTheWire(f *testing.F) {
 	e := sampleEncoder()
 	f.Add([]byte(canonical(f, e)))
@@ -144,8 +163,14 @@ func FuzzEncoderFromTheWire(f *testing.F) {
 	f.Add([]byte(canonical(f, e)))
 	inf := math.Inf(1)
 	stamps := newInt64s(f, arrow.FixedWidthTypes.Timestamp_ns, math.MaxInt64, math.MinInt64, 0, 1e18)
-	rec := record(f, column{"at", stamps}, col(f, "opens", text, "08:15", "x", nil, "23:59:59"), col(f, "age", f64, 1, -math.MaxFloat64, math.NaN(), nil), col(f, "member", flags, true, false, nil, true),
-		col(f, "work", dict, "Private", "?", nil, "Public"), col(f, "v", list(2, f32), []any{1, inf}, nil, []any{nil, 1}, []any{1, 2}),
+	rec := record(f, column{"at", stamps}, col(f, "opens", text, "08:15", "x", nil, "23:59:59"), col(
+		f,
+		"age", f64, 1, -math.MaxFloat64, math.NaN(), nil,
+	), col(f, "member", flags, true, false, nil, true),
+		col(f, "work", dict, "Private", "?", nil, "Public"), col(
+			f,
+			"v", list(2, f32), []any{1, inf}, nil, []any{nil, 1}, []any{1, 2},
+		),
 		col(f, "y", f64, 1, 2, nil, math.MaxFloat64), col(f, "z", arrow.Null, nil, nil, nil, nil))
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		var e Encoder

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawNumbers draws a table of numeric columns and vectors with nulls, faults and numbers of any size, and an encoder for
-// it.
+// drawNumbers draws a table of numeric columns and vectors with nulls, faults and numbers of any
+// size, and an encoder for it.
 func drawNumbers(t testing.TB, r *rapid.T) (*table, *Encoder) {
 	t.Helper()
 	n := rapid.IntRange(1, 12).Draw(r, "rows")
@@ -86,7 +86,8 @@ func drawNumber(r *rapid.T, c *Column, j int, dt arrow.DataType) any {
 	v := c.Mean[j] + scale*rapid.Float64Range(-4, 4).Draw(r, "value")
 	if rapid.IntRange(0, 29).Draw(r, "odd") == 0 {
 		v = rapid.SampledFrom([]float64{
-			0, c.Mean[j], c.Mean[j] + 6*scale, 0.9e15 * scale, 1.1e15 * scale, -3e15 * scale, 1e38, -1e30, math.NaN(), math.Inf(1), math.Inf(-1),
+			0, c.Mean[j], c.Mean[j] + 6*scale, 0.9e15 * scale, 1.1e15 * scale, -3e15 * scale, 1e38, -1e30, math.NaN(),
+			math.Inf(1), math.Inf(-1),
 		}).Draw(r, "odd value")
 	}
 	switch dt {

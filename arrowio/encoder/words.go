@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Past says in the units of the rows where dimension j of an encoded row is past a threshold, above it or below: "age > 37.5",
-// "plan = pro", "plan ≠ pro", "seen < 2026-03-01". Where a threshold is outside of what the dimension can be, so that all rows
-// are past it, it is the name of the dimension. The comparison is > or < unless equal rows are past it as well.
+// Past describes in the units of the rows the rows for which dimension j is above or below a
+// threshold: "age > 37.5", "plan = pro", "plan ≠ pro", "seen < 2026-03-01". If all rows are past
+// the threshold, because it is outside of the dimension's range, the result is the dimension's
+// name. The comparison is > or < unless equal rows are past it as well.
 func (e *Encoder) Past(j int, threshold float64, above, orEqual bool) string {
 	at := j
 	for i := range e.Columns {
@@ -30,8 +31,9 @@ func (e *Encoder) Past(j int, threshold float64, above, orEqual bool) string {
 	panic(fmt.Sprintf("encoder: dimension %d of %d", j, e.Dim))
 }
 
-// allPast reports whether all values of a standardized dimension are past a threshold. Where values go on beyond the clip that
-// is said of the hinges that hold a whole column, whose thresholds are below.
+// allPast reports whether all values of a standardized dimension are past a threshold. In a
+// dimension with a tail only hinges that hold a whole column are: their thresholds are below the
+// clip.
 func allPast(threshold, clip float64, above, orEqual bool, tail bool) bool {
 	if tail {
 		return above && !orEqual && threshold < -clip
@@ -54,7 +56,7 @@ func (c *Column) past(j int, threshold float64, above, orEqual bool) string {
 	return fmt.Sprintf("%s %s %s", c.dimensionName(j), sign, c.value(j, threshold))
 }
 
-// either says which of its two values a dimension that has no others is.
+// either describes a dimension that has only two values.
 func (c *Column) either(j int, is bool) (words string, ok bool) {
 	choose := func(yes, no string) (string, bool) {
 		if is {
@@ -64,7 +66,7 @@ func (c *Column) either(j int, is bool) (words string, ok bool) {
 	}
 	switch {
 	case c.Missing && j == c.Width-1:
-		return choose(" is missing", " is there")
+		return choose(" is missing", " is present")
 	case c.Kind == Category && j >= c.values():
 		return choose(" is none of the common values", " is one of the common values")
 	case c.Kind == Category:

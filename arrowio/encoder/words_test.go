@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPast(t *testing.T) {
+func TestPastDescribesThresholds(t *testing.T) {
 	e := &Encoder{Clip: 5, Columns: []Column{
 		{Name: "age", Kind: Numeric, Width: 2, Missing: true, Mean: []float64{37.5}, Scale: []float64{10}},
 		{Name: "plan", Kind: Category, Width: 3, Categories: []string{"basic", "pro"}, Other: true},
@@ -28,7 +28,7 @@ func TestPast(t *testing.T) {
 		{0, 6, false, false, "age"},
 		{0, 6, true, false, "age > 97.5"},
 		{1, 0.5, true, true, "age is missing"},
-		{1, 0.5, false, true, "age is there"},
+		{1, 0.5, false, true, "age is present"},
 		{3, 0.5, true, true, "plan = pro"},
 		{2, 0.5, false, true, "plan ≠ basic"},
 		{4, 0.5, true, true, "plan is none of the common values"},

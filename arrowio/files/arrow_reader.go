@@ -25,8 +25,8 @@ var (
 // arrowHeadBytes is the magic, padded, before an IPC file's first message.
 const arrowHeadBytes = 8
 
-// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read as the stream that it
-// contains; its footer is only for random access.
+// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read as
+// the stream that it contains; its footer is only for random access.
 type arrowReader struct {
 	ipc *ipc.Reader
 	cut cutter
@@ -52,8 +52,8 @@ func openArrow(src *source, o Options) (rows rowReader, err error) {
 	return &arrowReader{ipc: reader, cut: cutter{rows: int64(o.BatchRows)}}, nil
 }
 
-// arrowStream returns the messages of a file or stream. In a file they end at its footer at the latest, because not
-// every writer marks their end; footer means that it may follow.
+// arrowStream returns the messages of a file or stream. In a file they end at its footer at the
+// latest, because not every writer marks their end; footer means that it may follow.
 func arrowStream(src *source, content *bufio.Reader) (stream io.Reader, footer bool, err error) {
 	head, _ := content.Peek(arrowHeadBytes)
 	switch {
@@ -75,17 +75,20 @@ func arrowStream(src *source, content *bufio.Reader) (stream io.Reader, footer b
 		messages = -1
 	}
 	if messages < 0 {
-		return nil, false, fmt.Errorf("%w: an Arrow file without its end: cut off, or its writer did not finish", arrowio.ErrCorrupt)
+		return nil, false, fmt.Errorf(
+			"%w: an Arrow file without its end: cut off, or its writer did not finish",
+			arrowio.ErrCorrupt,
+		)
 	}
 	return io.LimitReader(content, messages), false, nil
 }
 
-// messages reads the messages of a stream. The library's own reader takes a stream that is cut off before a body for one
-// that has ended, and allocates what a damaged length claims.
+// messages reads the messages of a stream. The library's own reader takes a stream that is cut off
+// before a body for one that has ended, and allocates what a damaged length claims.
 type messages struct {
 	from   io.Reader
 	mem    memory.Allocator
-	footer bool         // that of a file may follow the messages
+	footer bool         // a file's footer may follow the messages
 	last   *ipc.Message // returned by the last call, nil before
 }
 
@@ -95,7 +98,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	var metadata bytes.Buffer // grows with the bytes that exist, whatever the length
+	var metadata bytes.Buffer // grows with the bytes read, not with the claimed length
 	if _, err := io.CopyN(&metadata, m.from, length); err != nil {
 		return nil, unexpectedEOF(err)
 	}
@@ -114,7 +117,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 	return m.last, nil
 }
 
-// length reads what precedes the metadata of a message: its length, and before that a mark since Arrow 0.15.
+// length reads the length of a message's metadata, and the mark that precedes it since Arrow 0.15.
 func (m *messages) length() (int64, error) {
 	var word [4]byte
 	if _, err := io.ReadFull(m.from, word[:]); err != nil {
@@ -150,7 +153,8 @@ func (m *messages) end() error {
 	return io.EOF
 }
 
-// maxFooterBytes bounds the footer of an Arrow file, which lists its record batches in 24 bytes each.
+// maxFooterBytes bounds the footer of an Arrow file, which lists its record batches in 24 bytes
+// each.
 const maxFooterBytes = 64 << 20
 
 // unexpectedEOF is the error for a message that ends early.
@@ -223,7 +227,8 @@ func (c *cutter) ready() bool { return c.batch != nil }
 func (c *cutter) next() arrow.Record {
 	end := min(c.at+c.rows, c.batch.NumRows())
 	rec := c.batch.NewSlice(c.at, end)
-	if c.at = end; end == c.batch.NumRows() {
+	c.at = end
+	if end == c.batch.NumRows() {
 		c.release()
 	}
 	return rec

@@ -40,7 +40,10 @@ func TestMetadataOfTheSchemaIsKept(t *testing.T) {
 func dictionaryRecord(t testing.TB) arrow.Record {
 	t.Helper()
 	kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "d", Type: kind, Nullable: true}}, nil))
+	b := array.NewRecordBuilder(
+		memory.DefaultAllocator,
+		arrow.NewSchema([]arrow.Field{{Name: "d", Type: kind, Nullable: true}}, nil),
+	)
 	defer b.Release()
 	d := b.Field(0).(*array.BinaryDictionaryBuilder)
 	for i := range 100 {
@@ -53,7 +56,7 @@ func dictionaryRecord(t testing.TB) arrow.Record {
 	return b.NewRecord()
 }
 
-func TestBinaryFilesThatAreNotWhatTheySayAreErrors(t *testing.T) {
+func TestBinaryFilesOfWrongContentAreRefused(t *testing.T) {
 	rec := sampleRecord(t, memory.DefaultAllocator, 50)
 	defer rec.Release()
 	read := func(name string) []byte {
@@ -69,17 +72,21 @@ func TestBinaryFilesThatAreNotWhatTheySayAreErrors(t *testing.T) {
 		content []byte
 		kind    error
 	}{
-		"empty arrow":             {"a.arrow", nil, ErrEmpty},
-		"empty parquet":           {"a.parquet", nil, ErrEmpty},
-		"text as arrow":           {"a.arrow", []byte(twoRows), arrowio.ErrCorrupt},
-		"text as parquet":         {"a.parquet", []byte(strings.Repeat(twoRows, 9)), arrowio.ErrCorrupt},
-		"parquet as arrow":        {"a.arrow", pq, arrowio.ErrCorrupt},
-		"arrow as parquet":        {"a.parquet", file, arrowio.ErrCorrupt},
-		"prefix of 2 GiB":         {"a.arrows", []byte{0xff, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0x7f}, arrowio.ErrCorrupt},
-		"feather 1":               {"a.feather", []byte("FEA1 and more bytes"), arrowio.ErrUnsupported},
-		"parquet footer too long": {"a.parquet", append(append([]byte{}, pq[:len(pq)-8]...), 0xff, 0xff, 0xff, 0x7f, 'P', 'A', 'R', '1'), arrowio.ErrCorrupt},
-		"parquet encrypted":       {"a.parquet", append([]byte("PARE"), pq[4:]...), arrowio.ErrUnsupported},
-		"parquet in gzip":         {"a.parquet.gz", zipped(t, pq), arrowio.ErrUnsupported},
+		"empty arrow":      {"a.arrow", nil, ErrEmpty},
+		"empty parquet":    {"a.parquet", nil, ErrEmpty},
+		"text as arrow":    {"a.arrow", []byte(twoRows), arrowio.ErrCorrupt},
+		"text as parquet":  {"a.parquet", []byte(strings.Repeat(twoRows, 9)), arrowio.ErrCorrupt},
+		"parquet as arrow": {"a.arrow", pq, arrowio.ErrCorrupt},
+		"arrow as parquet": {"a.parquet", file, arrowio.ErrCorrupt},
+		"prefix of 2 GiB":  {"a.arrows", []byte{0xff, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff, 0x7f}, arrowio.ErrCorrupt},
+		"feather 1":        {"a.feather", []byte("FEA1 and more bytes"), arrowio.ErrUnsupported},
+		"parquet footer too long": {
+			"a.parquet",
+			append(append([]byte{}, pq[:len(pq)-8]...), 0xff, 0xff, 0xff, 0x7f, 'P', 'A', 'R', '1'),
+			arrowio.ErrCorrupt,
+		},
+		"parquet encrypted": {"a.parquet", append([]byte("PARE"), pq[4:]...), arrowio.ErrUnsupported},
+		"parquet in gzip":   {"a.parquet.gz", zipped(t, pq), arrowio.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, c.file, c.content)

@@ -21,7 +21,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// fileKind is one way to write a format: the extension decides between variants, such as an Arrow file and a stream.
+// fileKind is one way to write a format: the extension decides between variants, such as an Arrow
+// file and a stream.
 type fileKind struct {
 	format    *format
 	extension string
@@ -32,8 +33,9 @@ func (k fileKind) name() string { return "a" + k.extension }
 // binary reports whether the format states its types and is recognised by its first bytes.
 func (k fileKind) binary() bool { return len(k.format.magics) > 0 }
 
-// TestConformance runs every behaviour that the commands expect of a file format on every format of [known], for each
-// extension that gives other bytes, and compressed where the format can be. A new format has only to be registered.
+// TestConformance runs every behaviour that the commands expect of a file format on every format of
+// [known], for each extension that gives other bytes, and compressed where the format can be. A new
+// format has only to be registered.
 func TestConformance(t *testing.T) {
 	for i := range known {
 		f := &known[i]
@@ -93,8 +95,8 @@ func plainRecord(t testing.TB, rows int) arrow.Record {
 	return array.NewRecord(plainSchema, full.Columns()[:4], int64(rows))
 }
 
-// recordsOf returns records to write in a format: plain values, and where the format states its types also lists and
-// dictionaries.
+// recordsOf returns records to write in a format: plain values, and where the format states its
+// types also lists and dictionaries.
 func recordsOf(t testing.TB, k fileKind, rows int) map[string]arrow.Record {
 	t.Helper()
 	records := map[string]arrow.Record{"plain": plainRecord(t, rows)}
@@ -304,7 +306,8 @@ func otherContent(t *testing.T, k fileKind) {
 	wantBroken(t, writeFile(t, k.name(), bytes.Repeat([]byte{0, 1, 0xfe, 0x80}, 100)))
 }
 
-// wrongMagic damages the first byte of binary and compressed files; text begins with a name, which may be anything.
+// wrongMagic damages the first byte of binary and compressed files; text begins with a name, which
+// may be anything.
 func wrongMagic(t *testing.T, k fileKind) {
 	content := contentOf(t, written(t, k.name(), plainRecord(t, 100)))
 	content[0] ^= 0x20
@@ -318,8 +321,12 @@ func wantBroken(t *testing.T, path string) {
 	t.Helper()
 	_, rows, _, err := drain(path, Options{})
 	var e *Error
-	if !errors.As(err, &e) || e.Path != path || !errors.Is(err, arrowio.ErrCorrupt) && !errors.Is(err, arrowio.ErrUnsupported) {
-		t.Errorf("%d rows, error %v; want one that names the file and says that it is damaged or not supported", len(rows), err)
+	if !errors.As(err, &e) || e.Path != path || !errors.Is(err, arrowio.ErrCorrupt) &&
+		!errors.Is(err, arrowio.ErrUnsupported) {
+		t.Errorf(
+			"%d rows, error %v; want one that names the file and says that it is damaged or not supported",
+			len(rows), err,
+		)
 	}
 }
 
@@ -336,8 +343,8 @@ func truncatedFile(t *testing.T, k fileKind) {
 	}
 }
 
-// flippedBytes flips bits all over the file. A reader cannot notice each of them, but it neither panics nor gives
-// values outside of their buffers.
+// flippedBytes flips bits all over the file. A reader cannot notice each of them, but it neither
+// panics nor gives values outside of their buffers.
 func flippedBytes(t *testing.T, k fileKind) {
 	for _, rec := range recordsOf(t, k, 50) {
 		content := contentOf(t, written(t, k.name(), rec, rec))
@@ -352,8 +359,8 @@ func flippedBytes(t *testing.T, k fileKind) {
 	}
 }
 
-// hugeLengths overwrites parts of the file by large numbers, as a damaged or hostile length would be. The libraries may
-// reserve what a length claims, but must not fill it.
+// hugeLengths overwrites parts of the file by large numbers, as a damaged or hostile length would
+// be. The libraries may reserve what a length claims, but must not fill it.
 func hugeLengths(t *testing.T, k fileKind) {
 	const limit, most = 64 << 20, 512 << 20
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
@@ -388,7 +395,8 @@ func peakMemory(t *testing.T) int64 {
 	return usage.Maxrss << 10
 }
 
-// readDamaged reads a damaged file to its end and touches every value. An error has to name the file.
+// readDamaged reads a damaged file to its end and touches every value. An error has to name the
+// file.
 func readDamaged(t *testing.T, k fileKind, content []byte) (rows int, err error) {
 	t.Helper()
 	path := writeFile(t, k.name(), content)

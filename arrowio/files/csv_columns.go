@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// appender appends one field that is not null to a column, or says why it cannot.
+// appender appends one field that is not null to a column, or returns why it cannot.
 type appender func(s string) error
 
 // textType returns the type in which a text file holds values of t: dictionaries
@@ -34,15 +34,20 @@ func textType(t arrow.DataType) (arrow.DataType, error) {
 // isText reports whether values of t are text, which every field is unless its UTF-8 is broken.
 func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING }
 
-// newAppender returns the appender for a builder of a type returned by textType; comma says that numbers have decimal commas. Where the library is stricter or
-// laxer than data files are, the field is read here.
+// newAppender returns the appender for a builder of a type returned by textType; comma is set if
+// numbers have decimal commas. Where the library is stricter or laxer than data files, the field is
+// read here.
 func newAppender(b array.Builder, comma bool) appender {
 	t := b.Type()
 	switch b := b.(type) {
 	case *array.BooleanBuilder:
 		return appenderOf(t, parseBool, b.Append)
 	case *array.Float32Builder:
-		return appenderOf(t, func(s string) (float64, bool) { return parseFloat(s, 32) }, func(v float64) { b.Append(float32(v)) })
+		return appenderOf(
+			t,
+			func(s string) (float64, bool) { return parseFloat(s, 32) },
+			func(v float64) { b.Append(float32(v)) },
+		)
 	case *array.Float64Builder:
 		if comma {
 			return appenderOf(t, parseCommaOrWhole, b.Append)

@@ -11,21 +11,22 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// A text column holds values of a type if at most one in badShare of its fields, not counting nulls, is anything else.
-// So a few typos in many rows do not turn numbers into words, and words that are mostly numbers stay words. In a short
-// file a single typo is a larger share: it is tolerated from loneBadFields fields on.
+// A text column holds values of a type if at most one in badShare of its fields, not counting
+// nulls, is anything else. So a few typos in many rows do not turn numbers into words, and words
+// that are mostly numbers stay words. In a short file a single typo is a larger share: it is
+// tolerated from loneBadFields fields on.
 const (
 	badShare      = 100
 	loneBadFields = 20
 )
 
-// mostly reports whether a column of fields, bad of which have another type, counts as a column of the
-// type.
+// mostly reports whether a column of fields, bad of which have another type, counts as a column of
+// the type.
 func mostly(fields, bad int64) bool {
 	return bad < fields && (bad*badShare <= fields || bad == 1 && fields >= loneBadFields)
 }
 
-// fieldClass is what the text of one field could be.
+// fieldClass is the narrowest type of the text of one field.
 type fieldClass uint8
 
 const (
@@ -34,10 +35,10 @@ const (
 	classInt
 	classFloat
 	classComma     // a number with a decimal comma
-	classThousands // such as 1,234, which may be one as well
+	classThousands // such as 1,234: a decimal comma, or thousands
 	classDate
 	classTime
-	fieldClasses // how many there are
+	fieldClasses // the number of classes
 )
 
 // classOf returns the narrowest class of a field. The first byte distinguishes most words from
@@ -97,13 +98,13 @@ type columnGuess struct {
 	first  [fieldClasses]badField
 }
 
-// badField is a field that is not of its column's type.
+// badField is a field of another type than its column's.
 type badField struct {
 	line int64
 	text string
 }
 
-// see adds a field that is not null. Between semicolons a comma is not between thousands.
+// see adds a field that is not null. Between semicolons a comma is decimal.
 func (g *columnGuess) see(s string, line int64, semicolons bool) {
 	class := classOf(s)
 	if class == classThousands && semicolons {
@@ -115,8 +116,8 @@ func (g *columnGuess) see(s string, line int64, semicolons bool) {
 	g.fields[class]++
 }
 
-// The types that can be inferred for a text column, and the field classes that belong to each. Earlier types are
-// preferred.
+// The types that can be inferred for a text column, and the field classes that belong to each.
+// Earlier types are preferred.
 var guesses = []struct {
 	dataType arrow.DataType
 	classes  []fieldClass
@@ -129,21 +130,23 @@ var guesses = []struct {
 	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
 }
 
-// dataType returns the type of the fields, whether they have decimal commas, and the fields that are not of it, none if strict. A
-// column of nulls is text, and so is one with fields of several classes.
+// dataType returns the type of the fields, whether they have decimal commas, and the fields that
+// are not of it, none if strict. A column of nulls is text, and so is one with fields of several
+// classes.
 func (g *columnGuess) dataType(strict bool) (found arrow.DataType, comma bool, bad BadFields) {
 	for i := range guesses {
 		t := &guesses[i]
-		if bad = g.bad(t.classes); g.fits(t.classes) && !(strict && bad.Bad > 0) {
+		bad = g.bad(t.classes)
+		if g.fits(t.classes) && !(strict && bad.Bad > 0) {
 			return t.dataType, t.classes[len(t.classes)-1] == classComma, bad
 		}
 	}
 	return arrow.BinaryTypes.String, false, BadFields{}
 }
 
-// fits reports whether the column mostly holds fields of the classes. Fields of a class that widens these all count
-// against them: one fraction makes a column of whole numbers a column of floats, and one time makes a column of dates a
-// column of times.
+// fits reports whether the column mostly holds fields of the classes. Fields of a class that widens
+// these all count against them: one fraction makes a column of whole numbers a column of floats,
+// and one time makes a column of dates a column of times.
 func (g *columnGuess) fits(classes []fieldClass) bool {
 	bad := g.bad(classes)
 	widest := classes[len(classes)-1]
@@ -178,9 +181,15 @@ func (g *columnGuess) bad(classes []fieldClass) BadFields {
 // scanRows is how many rows pass between two calls of Options.Scan.
 const scanRows = 8192
 
-// inferTypes reads the remaining rows and returns the type of each column. What it found of columns whose type was not known it
-// notes in fields.
-func inferTypes(lines *csvLines, known []arrow.DataType, fields []csvField, o Options, tick func()) ([]arrow.DataType, error) {
+// inferTypes reads the remaining rows and returns the type of each column. It records its findings
+// about columns of unknown type in fields.
+func inferTypes(
+	lines *csvLines,
+	known []arrow.DataType,
+	fields []csvField,
+	o Options,
+	tick func(),
+) ([]arrow.DataType, error) {
 	nulls := newNullSet(o.NullValues)
 	columns := make([]columnGuess, len(known))
 	for row := 1; ; row++ {

@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// csvLines splits a CSV file into rows of trimmed fields. Every row has as many fields as the first
-// one.
+// csvLines splits a CSV file into rows of trimmed fields. Every row has as many fields as the
+// first.
 type csvLines struct {
 	parser  *csv.Reader
 	limit   *lineLimit
@@ -57,14 +57,21 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	// Spaces before an opening quote are skipped. If spaces delimit, only the space character
 	// itself may repeat: empty tab-separated fields stay.
 	parser.TrimLeadingSpace = delimiter == ' ' || !unicode.IsSpace(delimiter)
-	return &csvLines{parser: parser, limit: limit, blanks: delimiter == ' ', line: int64(o.SkipLines), skipped: int64(o.SkipLines)}, nil
+	return &csvLines{
+		parser:  parser,
+		limit:   limit,
+		blanks:  delimiter == ' ',
+		line:    int64(o.SkipLines),
+		skipped: int64(o.SkipLines),
+	}, nil
 }
 
-// errBinary says that the file is not text.
+// errBinary marks a file that is not text.
 var errBinary = fmt.Errorf("%w: the file is not text", arrowio.ErrUnsupported)
 
-// checkHead returns an error if the first lines are not text, or if a default delimiter seems wrong: another one splits
-// the first line into several fields, and this one gives a single field or a different number in the second line.
+// checkHead returns an error if the first lines are not text, or if a default delimiter seems
+// wrong: another one splits the first line into several fields, and this one gives a single field
+// or a different number in the second line.
 func checkHead(head string, delimiter rune) error {
 	if strings.IndexByte(head, 0) >= 0 {
 		return errBinary
@@ -82,7 +89,8 @@ func checkHead(head string, delimiter rune) error {
 	return nil
 }
 
-// countOutsideQuotes counts the characters of the first line outside quotes. rest is what follows that line.
+// countOutsideQuotes counts the characters of the first line outside quotes. rest follows that
+// line.
 func countOutsideQuotes(head string) (found map[rune]int, rest string) {
 	found = map[rune]int{}
 	quoted := false
@@ -100,7 +108,8 @@ func countOutsideQuotes(head string) (found map[rune]int, rest string) {
 	return found, ""
 }
 
-// linesAreQuoted reports whether the first two lines are in quotes as a whole, and have delimiters within.
+// linesAreQuoted reports whether the first two lines are in quotes as a whole, and have delimiters
+// within.
 func linesAreQuoted(head string, delimiter rune) bool {
 	for range 2 {
 		line, rest, _ := strings.Cut(head, "\n")
@@ -197,11 +206,17 @@ func (l *csvLines) next() ([]string, error) {
 func (l *csvLines) check(fields []string) error {
 	switch {
 	case l.columns == 0 && len(fields) > MaxColumns:
-		return &Error{Line: l.line, Err: fmt.Errorf("%w: %d columns, at most %d are read", arrowio.ErrTooLarge, len(fields), MaxColumns)}
+		return &Error{
+			Line: l.line,
+			Err:  fmt.Errorf("%w: %d columns, at most %d are read", arrowio.ErrTooLarge, len(fields), MaxColumns),
+		}
 	case l.columns == 0:
 		l.columns = len(fields)
 	case l.columns != len(fields):
-		return &Error{Line: l.line, Err: fmt.Errorf("the row has %d fields where the first row has %d", len(fields), l.columns)}
+		return &Error{
+			Line: l.line,
+			Err:  fmt.Errorf("the row has %d fields where the first row has %d", len(fields), l.columns),
+		}
 	}
 	return nil
 }
@@ -216,19 +231,25 @@ func (l *csvLines) explain(err error) error {
 		return &Error{Line: l.line + 1, Err: err}
 	}
 	if p.StartLine != p.Line {
-		return &Error{Line: l.skipped + int64(p.Line), Err: fmt.Errorf("%w (the row starts on line %d)", p.Err, l.skipped+int64(p.StartLine))}
+		return &Error{
+			Line: l.skipped + int64(p.Line),
+			Err:  fmt.Errorf("%w (the row starts on line %d)", p.Err, l.skipped+int64(p.StartLine)),
+		}
 	}
 	return &Error{Line: l.skipped + int64(p.Line), Err: p.Err}
 }
 
 // lineLimit stops a row that takes more than MaxLineBytes from the file. left is set before each
-// row; what is already in the buffer above comes on top.
+// row; bytes already in the parser's buffer do not count.
 type lineLimit struct {
 	r    io.Reader
 	left int
 }
 
-var errLineTooLong = fmt.Errorf("%w: a row of more than %d MiB (perhaps a quote that is never closed)", arrowio.ErrTooLarge, MaxLineBytes>>20)
+var errLineTooLong = fmt.Errorf(
+	"%w: a row of more than %d MiB (perhaps a quote that is never closed)",
+	arrowio.ErrTooLarge, MaxLineBytes>>20,
+)
 
 func (l *lineLimit) Read(p []byte) (int, error) {
 	if l.left <= 0 {

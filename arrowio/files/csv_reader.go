@@ -27,7 +27,7 @@ type csvField struct {
 	append appender
 	bad    BadFields
 	comma  bool // the numbers have decimal commas
-	// found says that the type was inferred from the file itself, so bad is already known.
+	// found is set if the type was inferred from the file itself, so that bad is already known.
 	found bool
 }
 
@@ -143,7 +143,14 @@ func knownTypes(names []string, schema *arrow.Schema) ([]arrow.DataType, error) 
 	return types, nil
 }
 
-func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, columns []csvField, first []string, o Options) *csvReader {
+func newCSVReader(
+	lines *csvLines,
+	names []string,
+	types []arrow.DataType,
+	columns []csvField,
+	first []string,
+	o Options,
+) *csvReader {
 	fields := make([]arrow.Field, len(names))
 	for i, name := range names {
 		fields[i] = arrow.Field{Name: name, Type: types[i], Nullable: true}
@@ -160,7 +167,9 @@ func newCSVReader(lines *csvLines, names []string, types []arrow.DataType, colum
 	r.builder = array.NewRecordBuilder(o.Allocator, r.types)
 	for i, b := range r.builder.Fields() {
 		c := &r.columns[i]
-		c.append, c.bad.Column, c.bad.Type = newAppender(b, c.comma), names[i], types[i]
+		c.append = newAppender(b, c.comma)
+		c.bad.Column = names[i]
+		c.bad.Type = types[i]
 	}
 	return r
 }

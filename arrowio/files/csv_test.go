@@ -60,14 +60,19 @@ func TestCSVSyntax(t *testing.T) {
 			"a\tb\tc\n1\t\tx, y\n\t2\t\n", Options{Delimiter: '\t'}, "a int64, b int64, c utf8",
 			[]string{"1|(null)|x, y", "(null)|2|(null)"}},
 		"semicolons": {
-			"a;b;c\n1,5;2;1,234\n1.234,5;3;-,5\n", Options{Delimiter: ';'}, "a float64, b int64, c float64", []string{"1.5|2|1.234", "1234.5|3|-0.5"}},
+			"a;b;c\n1,5;2;1,234\n1.234,5;3;-,5\n", Options{Delimiter: ';'}, "a float64, b int64, c float64", []string{
+				"1.5|2|1.234",
+				"1234.5|3|-0.5",
+			}},
 		"runs of blanks": {
 			"   1.5e-001   2 \n  -3   4\n", Options{Delimiter: ' ', NoHeader: true}, "f0 float64, f1 int64",
 			[]string{"0.15|2", "-3|4"}},
 		"lines before the header": {
-			"# a \"title\n# " + strings.Repeat("long", bufferBytes) + "\na,b\n1,2\n", Options{SkipLines: 2}, "a int64, b int64", []string{"1|2"}},
+			"# a \"title\n# " + strings.Repeat("long", bufferBytes) + "\na,b\n1,2\n", Options{SkipLines: 2},
+			"a int64, b int64", []string{"1|2"}},
 		"lines before the first row": {
-			"|1x3 Cross validator\n1,x\n2,y\n", Options{SkipLines: 1, NoHeader: true}, "f0 int64, f1 utf8", []string{"1|x", "2|y"}},
+			"|1x3 Cross validator\n1,x\n2,y\n", Options{SkipLines: 1, NoHeader: true}, "f0 int64, f1 utf8",
+			[]string{"1|x", "2|y"}},
 		"header alone": {
 			"a,b\n", Options{}, "a utf8, b utf8", nil},
 		"own null values": {
@@ -123,7 +128,10 @@ func TestCSVFaultsNameFileAndLine(t *testing.T) {
 func TestCSVWithoutContentIsEmpty(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "\ufeff", "#\n"} {
 		for _, noHeader := range []bool{false, true} {
-			_, _, _, err := drain(writeFile(t, "a.csv", []byte(text)), Options{NoHeader: noHeader, SkipLines: strings.Count(text, "#")})
+			_, _, _, err := drain(
+				writeFile(t, "a.csv", []byte(text)),
+				Options{NoHeader: noHeader, SkipLines: strings.Count(text, "#")},
+			)
 			if !errors.Is(err, ErrEmpty) {
 				t.Errorf("%q, no header %v: error %v, want ErrEmpty", text, noHeader, err)
 			}
@@ -155,7 +163,7 @@ func TestCSVSchemaForcesTypes(t *testing.T) {
 	equalLines(t, rows, []string{"1|2|3|4|0.5|2024-02-29", "5|(null)|true|(null)|+Inf|(null)"})
 }
 
-func TestCSVValueThatIsNotOfTheForcedTypeIsAnError(t *testing.T) {
+func TestCSVMostFieldsOfAnotherTypeThanForcedIsAnError(t *testing.T) {
 	for typ, c := range map[arrow.DataType]struct{ value, say string }{
 		arrow.PrimitiveTypes.Int64:         {"1.5", "\"1.5\" is not a whole number (int64)"},
 		arrow.PrimitiveTypes.Int8:          {"128", "whole number (int8)"},
@@ -197,7 +205,10 @@ func TestCSVWideRowsMakeSmallerRecords(t *testing.T) {
 
 func TestCSVErrorsAfterSoundRecordsStay(t *testing.T) {
 	path := writeFile(t, "a.csv", []byte("a\n1\n2\nx\ny\nz\n"))
-	r, err := Open(path, Options{BatchRows: 2, Schema: arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)})
+	r, err := Open(
+		path,
+		Options{BatchRows: 2, Schema: arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

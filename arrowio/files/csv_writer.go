@@ -31,13 +31,19 @@ func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
 		list, ok := field.Type.(*arrow.FixedSizeListType)
 		if !ok {
 			if !hasText(field.Type) {
-				return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", arrowio.ErrUnsupported, field.Type)}
+				return nil, &Error{
+					Column: field.Name,
+					Err:    fmt.Errorf("%w: type %s cannot be written as CSV", arrowio.ErrUnsupported, field.Type),
+				}
 			}
 			columns = append(columns, csvColumn{name: field.Name, index: i, element: -1})
 			continue
 		}
 		if !hasText(list.Elem()) {
-			return nil, &Error{Column: field.Name, Err: fmt.Errorf("%w: type %s cannot be written as CSV", arrowio.ErrUnsupported, list)}
+			return nil, &Error{
+				Column: field.Name,
+				Err:    fmt.Errorf("%w: type %s cannot be written as CSV", arrowio.ErrUnsupported, list),
+			}
 		}
 		for k, name := range elementNames(field, int(list.Len())) {
 			columns = append(columns, csvColumn{name: field.Name + "_" + name, index: i, element: k})
@@ -49,12 +55,12 @@ func csvColumnsOf(schema *arrow.Schema) ([]csvColumn, error) {
 	return columns, nil
 }
 
-// metadataElements is the metadata key, for a column of fixed-size lists, of a JSON array with the names of the
-// elements.
+// metadataElements is the metadata key, for a column of fixed-size lists, of a JSON array with the
+// names of the elements.
 const metadataElements = "eerf.elements"
 
-// ElementNames returns metadata for a column of fixed-size lists that names their elements: a CSV file then has a
-// column name_X for element X.
+// ElementNames returns metadata for a column of fixed-size lists that names their elements: a CSV
+// file then has a column name_X for element X.
 func ElementNames(names []string) arrow.Metadata {
 	text, err := json.Marshal(names)
 	if err != nil {
@@ -63,11 +69,12 @@ func ElementNames(names []string) arrow.Metadata {
 	return arrow.NewMetadata([]string{metadataElements}, []string{string(text)})
 }
 
-// elementNames are the names of the elements in a column's lists: their numbers, unless the metadata names
-// them.
+// elementNames are the names of the elements in a column's lists: their numbers, unless the
+// metadata names them.
 func elementNames(field arrow.Field, elements int) []string {
 	var names []string
-	if text, ok := field.Metadata.GetValue(metadataElements); ok && json.Unmarshal([]byte(text), &names) == nil && len(names) == elements {
+	if text, ok := field.Metadata.GetValue(metadataElements); ok && json.Unmarshal([]byte(text), &names) == nil &&
+		len(names) == elements {
 		return names
 	}
 	names = make([]string, elements)
@@ -158,8 +165,8 @@ func (e *csvEncoder) close() error {
 	return e.out.Flush()
 }
 
-// textOf returns a function that writes value i of a column, or of one element of its lists; null is "". Numbers take
-// the shortest form that reads back as the same number.
+// textOf returns a function that writes value i of a column, or of one element of its lists; null
+// is "". Numbers take the shortest form that reads back as the same number.
 func textOf(column arrow.Array, element int) func(i int) string {
 	lists, isList := column.(*array.FixedSizeList)
 	if element < 0 || !isList {

@@ -9,8 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// TestDamagedValuesNeverPanic damages the body of an Arrow stream, whose buffers the library does not check, and
-// touches every value that is read.
+// TestDamagedValuesNeverPanic damages the body of an Arrow stream, whose buffers the library does
+// not check, and touches every value that is read.
 func TestDamagedValuesNeverPanic(t *testing.T) {
 	dict := dictionaryRecord(t)
 	defer dict.Release()

@@ -40,8 +40,9 @@ func (l *largest) Reallocate(size int, b []byte) []byte {
 	return l.Allocator.Reallocate(size, b)
 }
 
-// A Parquet file of some hundred bytes, whose rows all refer to one long text, is refused before it takes all memory.
-func TestAParquetDictionaryThatExpands(t *testing.T) {
+// A Parquet file of some hundred bytes, whose rows all refer to one long text, is refused before it
+// takes all memory.
+func TestParquetDictionaryThatExpandsIsRefused(t *testing.T) {
 	const limit, text, rows = 128 << 20, 1 << 20, 200
 	path := filepath.Join(t.TempDir(), "expands.parquet")
 	schema := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.BinaryTypes.String}}, nil)
@@ -49,7 +50,10 @@ func TestAParquetDictionaryThatExpands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	properties := parquet.NewWriterProperties(parquet.WithDictionaryDefault(true), parquet.WithDictionaryPageSizeLimit(64<<20), parquet.WithCompression(compress.Codecs.Zstd))
+	properties := parquet.NewWriterProperties(
+		parquet.WithDictionaryDefault(true),
+		parquet.WithDictionaryPageSizeLimit(64<<20), parquet.WithCompression(compress.Codecs.Zstd),
+	)
 	w, err := pqarrow.NewFileWriter(schema, file, properties, pqarrow.DefaultWriterProps())
 	if err != nil {
 		t.Fatal(err)

@@ -19,23 +19,29 @@ var (
 	ErrNoFormat = errors.New("the name does not tell the format")
 )
 
-// DelimiterError marks a CSV file that does not seem to use the default delimiter: split by it, the first line is a
-// single field, or the first lines differ in their number of fields.
+// DelimiterError marks a CSV file that does not seem to use the default delimiter: split by it, the
+// first line is a single field, or the first lines differ in their number of fields.
 type DelimiterError struct {
-	Delimiter rune // the one used
-	By        int  // fields of the first line, split by it
-	Other     rune // the one that seems right
-	Fields    int  // of the first line, split by that
+	Delimiter rune // the default
+	By        int  // fields of the first line, split by Delimiter
+	Other     rune // the delimiter that fits
+	Fields    int  // of the first line, split by Other
 }
 
 func (e *DelimiterError) Error() string {
 	if e.By > 1 {
-		return fmt.Sprintf("the first two lines have different numbers of fields by the delimiter %q, and %d fields each by %q", e.Delimiter, e.Fields, e.Other)
+		return fmt.Sprintf(
+			"the first two lines have different numbers of fields by the delimiter %q, and %d fields each by %q",
+			e.Delimiter, e.Fields, e.Other,
+		)
 	}
-	return fmt.Sprintf("the first line is one field by the delimiter %q and %d fields by %q", e.Delimiter, e.Fields, e.Other)
+	return fmt.Sprintf(
+		"the first line is one field by the delimiter %q and %d fields by %q",
+		e.Delimiter, e.Fields, e.Other,
+	)
 }
 
-// Error is a fault in a file and where it is.
+// Error is a fault in a file and its place.
 type Error struct {
 	Path   string
 	Line   int64  // from 1; 0 if lines have no meaning
@@ -43,7 +49,7 @@ type Error struct {
 	Err    error
 }
 
-// Error returns "path: line 3: column "age": fault", without the parts that are not known.
+// Error returns "path: line 3: column "age": fault", without unknown parts.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Path)
@@ -71,7 +77,7 @@ func located(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
-// corrupt says that a library found a file damaged, unless the error already says what is wrong.
+// corrupt marks a library's error as damage of the file, unless it already has a kind.
 func corrupt(err error) error {
 	for _, known := range []error{ErrEmpty, arrowio.ErrCorrupt, arrowio.ErrTooLarge, arrowio.ErrUnsupported} {
 		if errors.Is(err, known) {
@@ -81,8 +87,8 @@ func corrupt(err error) error {
 	return fmt.Errorf("%w: %w", arrowio.ErrCorrupt, err)
 }
 
-// guard turns a panic of a library that reads damaged bytes into an error. Use it deferred, with the error that the
-// function returns.
+// guard turns a panic of a library that reads damaged bytes into an error. Use it deferred, with
+// the error that the function returns.
 func guard(err *error) {
 	switch p := recover().(type) {
 	case nil:

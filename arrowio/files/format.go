@@ -20,20 +20,27 @@ const (
 	FormatArrow   = "arrow"
 )
 
-// format is one format of files. A new one is a file of its own and a line of [known]; commands and their help take it
-// from there.
+// format is one file format. A new one is a file of its own and a line of [known], from which
+// commands, their help and the conformance suite take it.
 type format struct {
 	name       string
 	extensions []string // of file names, without .gz
-	magics     [][]byte // what a file may begin with; none = its content does not tell
+	magics     [][]byte // first bytes that identify the format; none = it has no such bytes
 	open       func(src *source, o Options) (rowReader, error)
-	// create checks that the format holds rows of the schema and returns what starts an encoder on a file of this name.
+	// create checks that the format holds rows of the schema and returns a function that starts an
+	// encoder on a file of this name.
 	create func(path string, schema *arrow.Schema) (func(io.Writer) (recordEncoder, error), error)
 }
 
 // known are the formats, by name.
 var known = []format{
-	{FormatArrow, []string{".arrow", ".arrows", ".feather", ".ipc"}, [][]byte{arrowMagic, streamMagic}, openArrow, createArrow},
+	{
+		FormatArrow,
+		[]string{".arrow", ".arrows", ".feather", ".ipc"},
+		[][]byte{arrowMagic, streamMagic},
+		openArrow,
+		createArrow,
+	},
 	{FormatCSV, []string{".csv", ".tsv"}, nil, openCSV, createCSV},
 	{FormatParquet, []string{".parquet", ".pq"}, [][]byte{parquetMagic}, openParquet, createParquet},
 }
@@ -54,8 +61,8 @@ func Formats() []string {
 	return names
 }
 
-// FormatOf returns the format that a file is read in, as far as the options and its name tell; "" if that depends on
-// its content.
+// FormatOf returns the format in which a file is read, if the options or its name determine it;
+// otherwise "", and its content decides.
 func (o Options) FormatOf(path string) string {
 	if o.Format != "" {
 		return o.Format
@@ -73,7 +80,8 @@ func formatOf(path string) string {
 	return ""
 }
 
-// formatIn recognises Parquet and Arrow files by their first bytes; text formats are too similar to guess.
+// formatIn recognises Parquet and Arrow files by their first bytes; text formats are too similar to
+// guess.
 func formatIn(src *source) string {
 	content, err := src.content()
 	if err != nil {
@@ -95,7 +103,7 @@ func extension(path string) string {
 	return filepath.Ext(name)
 }
 
-// noFormat says why there is no format for a file that names none.
+// noFormat returns the error for a file of unknown format.
 func noFormat(path string) error {
 	if instead := otherFormats[extension(path)]; instead != "" {
 		return fmt.Errorf("%w: %s", arrowio.ErrUnsupported, instead)
@@ -103,13 +111,15 @@ func noFormat(path string) error {
 	return fmt.Errorf("%w: give one of %s", ErrNoFormat, strings.Join(Formats(), ", "))
 }
 
-// otherFormats says what to do with files whose extension belongs to a format that this package does
+// otherFormats is the advice for files whose extension belongs to a format that this package does
 // not read.
 var otherFormats = map[string]string{
 	".xlsx": spreadsheet, ".xls": spreadsheet, ".ods": spreadsheet,
-	".json": "JSON" + convert, ".jsonl": "JSON" + convert, ".ndjson": "JSON" + convert, ".avro": "Avro" + convert, ".orc": "ORC" + convert,
+	".json": "JSON" + convert, ".jsonl": "JSON" + convert, ".ndjson": "JSON" + convert, ".avro": "Avro" + convert,
+	".orc":    "ORC" + convert,
 	".libsvm": "LIBSVM" + convert, ".svm": "LIBSVM" + convert, ".svmlight": "LIBSVM" + convert,
-	".zip": "an archive: unpack it first", ".tar": "an archive: unpack it first", ".zst": "compressed by zstd: unpack it first, or compress it by gzip",
+	".zip": "an archive: unpack it first", ".tar": "an archive: unpack it first",
+	".zst": "compressed by zstd: unpack it first, or compress it by gzip",
 }
 
 const (

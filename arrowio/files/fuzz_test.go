@@ -36,7 +36,8 @@ func FuzzCSV(f *testing.F) {
 	for _, text := range []string{
 		"a,b\n1,x\n2,y\n", "\ufeffa\tb\r\n1\t\"q\"\"\r\nq\"\r\n", "a\n\n \n\"\"\n", "a,b\n1\n", "\"a\n", ",,\n,,\n",
 		"t,f\ntrue,1e400\nFALSE,nan\nNA,?\n", "1 2  3 \n 4 5 6\n", "x\n\xff\n", "\x1f\x8b\x08", "9223372036854775808\n1\n",
-		"d,t\n2024-02-29,2024-02-29T10:30:00.25+01:00\n1960-01-01,0001-01-01 00:00\n2023-02-29,-\n", "x\n" + strings.Repeat("1\n", 99) + "y\n",
+		"d,t\n2024-02-29,2024-02-29T10:30:00.25+01:00\n1960-01-01,0001-01-01 " +
+			"00:00\n2023-02-29,-\n", "x\n" + strings.Repeat("1\n", 99) + "y\n",
 	} {
 		f.Add([]byte(text), false, byte(','))
 		f.Add([]byte(text), true, byte('\t'))

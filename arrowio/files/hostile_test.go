@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// TestArrowBodyOfAnyClaimedLengthIsNotAllocated patches the length of a body: running out of memory could not be
-// recovered.
+// TestArrowBodyOfAnyClaimedLengthIsNotAllocated patches the length of a body: running out of memory
+// could not be recovered.
 func TestArrowBodyOfAnyClaimedLengthIsNotAllocated(t *testing.T) {
 	rec := sampleRecord(t, memory.DefaultAllocator, 10)
 	defer rec.Release()
@@ -32,7 +32,8 @@ func TestArrowBodyOfAnyClaimedLengthIsNotAllocated(t *testing.T) {
 	binary.LittleEndian.PutUint64(meta[at:], 1<<40)
 	for name, content := range map[string][]byte{"a.arrows": content, "a.arrows.gz": zipped(t, content)} {
 		_, _, _, err := drain(writeFile(t, name, content), Options{})
-		if !errors.Is(err, arrowio.ErrTooLarge) && !errors.Is(err, arrowio.ErrCorrupt) || !strings.Contains(err.Error(), "GOMEMLIMIT") {
+		if !errors.Is(err, arrowio.ErrTooLarge) && !errors.Is(err, arrowio.ErrCorrupt) ||
+			!strings.Contains(err.Error(), "GOMEMLIMIT") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -10,28 +10,32 @@ import (
 // LeftOut is a column of a file that is not in the records.
 type LeftOut struct {
 	Column string
-	Type   string // that no record can have
+	Type   string // of its values, which records cannot hold
 }
 
 // BadFields are the fields of one column that are not of its type.
 type BadFields struct {
 	Column string
 	Type   arrow.DataType
-	Fields int64 // how many do not mean null
-	Bad    int64 // how many of those are not of the type
-	// Line is where the first bad field is, and Text its content, shortened.
+	Fields int64 // without nulls
+	Bad    int64 // fields of another type
+	// Line is the line of the first bad field, and Text its content, shortened.
 	Line int64
 	Text string
 }
 
-// String returns a message for people: `3 of 5000 fields are not numbers and count as missing; the first is "n.v." in
+// String returns a message for people: `3 of 5000 fields are not numbers and count as missing; the
+// first is "n.v." in
 // line 7`.
 func (b BadFields) String() string {
 	one, many := typeWords(b.Type)
 	if b.Bad == 1 {
 		return fmt.Sprintf("1 of %d fields is not %s and counts as missing: %q in line %d", b.Fields, one, b.Text, b.Line)
 	}
-	return fmt.Sprintf("%d of %d fields are not %s and count as missing; the first is %q in line %d", b.Bad, b.Fields, many, b.Text, b.Line)
+	return fmt.Sprintf(
+		"%d of %d fields are not %s and count as missing; the first is %q in line %d",
+		b.Bad, b.Fields, many, b.Text, b.Line,
+	)
 }
 
 // typeWords names one value, and several, of a type that text can hold.
@@ -51,8 +55,8 @@ func typeWords(t arrow.DataType) (one, many string) {
 	return "a time", "times"
 }
 
-// Open opens the file at path. Without Options.Format, the format is that of the extension, before an optional .gz, otherwise that
-// of the first bytes of a Parquet or Arrow file.
+// Open opens the file at path. Without Options.Format, the extension before an optional .gz decides
+// the format, and the first bytes of a Parquet or Arrow file if the extension is unknown.
 func Open(path string, o Options) (*Reader, error) {
 	o, err := o.withDefaults()
 	if err != nil {

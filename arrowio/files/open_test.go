@@ -75,7 +75,8 @@ func TestDamagedGzipIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := writeFile(t, "a.csv.gz", c.content)
 			_, _, _, err := drain(path, Options{})
-			if !errors.Is(err, arrowio.ErrCorrupt) || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
+			if !errors.Is(err, arrowio.ErrCorrupt) || !strings.Contains(err.Error(), c.say) ||
+				!strings.Contains(err.Error(), path) {
 				t.Errorf("error %v", err)
 			}
 		})

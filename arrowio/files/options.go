@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Limits on what one file may ask for. They are far above ordinary data; a file that exceeds them
-// is damaged, hostile, or needs another tool.
+// Limits of one file. They are far above ordinary data; a file that exceeds them is damaged,
+// hostile, or needs another tool.
 const (
 	// MaxColumns bounds the columns of a CSV file.
 	MaxColumns = 1 << 16
@@ -27,24 +27,26 @@ const DefaultBatchRows = 4096
 // BatchRows rows, if wide rows would exceed it.
 const targetRecordBytes = 64 << 20
 
-// DefaultNullValues returns the CSV fields that are read as null if Options.NullValues is nil:
-// those of pandas, and the question mark of the UCI archive.
+// DefaultNullValues returns the CSV fields that are read as null if Options.NullValues is nil: the
+// ones of pandas, and the question mark of the UCI archive.
 func DefaultNullValues() []string {
 	return []string{
-		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
+		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+		"NULL", "NaN",
 		"None", "n/a", "nan", "null", "?",
 	}
 }
 
-// Options says how Open reads a file. The zero value chooses the format by the extension and uses
+// Options configure Open. The zero value chooses the format by the extension and uses
 // the defaults.
 type Options struct {
 	// Format is one of Formats; "" takes it from the extension, .gz stripped
 	// first (see Open).
 	Format string
-	// NoHeader says that the first line of a CSV file is a row; columns are then named f0, f1, ...
+	// NoHeader is set if the first line of a CSV file is a row; columns are then named f0, f1, ...
 	NoHeader bool
-	// SkipLines is the number of lines in a CSV file before its header, or before its first row: comments, titles.
+	// SkipLines is the number of lines in a CSV file before its header, or before its first row:
+	// comments, titles.
 	SkipLines int
 	// Delimiter separates CSV fields. 0 means a comma, or a tab for .tsv files. A space means any
 	// number of spaces, as in fixed-width tables.
@@ -55,19 +57,20 @@ type Options struct {
 	BatchRows int
 	// Schema forces types. In CSV files, columns that it names have its type, other columns are
 	// inferred, and names that the file lacks are ignored. It is an error if more than half of a
-	// column's fields are not of the forced type. Parquet and Arrow files state their own types and ignore it.
+	// column's fields have another type. Parquet and Arrow files state their own types and ignore
+	// it.
 	Schema *arrow.Schema
-	// Commas names columns of Schema whose numbers have decimal commas, as [Reader.Commas] lists them. In columns that are
-	// inferred they are recognized.
+	// Commas names columns of Schema whose numbers have decimal commas, as [Reader.Commas] lists
+	// them. In columns that are inferred they are recognized.
 	Commas []string
-	// Strict accepts no CSV field that is not of its column's type: a type is inferred only if all
-	// fields have it, and a field that is not of a type forced by Schema is an error. Use it for
-	// files that are known.
+	// Strict accepts no CSV field of another type than its column's: a type is inferred only if all
+	// fields have it, and a field of another type than Schema forces is an error. Use it for
+	// known files.
 	Strict bool
 	// Scan, if set, is called from time to time while Open infers a file's types, with the bytes
 	// read so far and the file's size.
 	Scan func(readBytes, totalBytes int64)
-	// delimiterIsDefault says that the delimiter was not chosen.
+	// delimiterIsDefault is set if the delimiter was not chosen.
 	delimiterIsDefault bool
 	// Allocator allocates the records' memory; nil means memory.DefaultAllocator.
 	Allocator memory.Allocator

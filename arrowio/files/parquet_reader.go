@@ -23,12 +23,12 @@ import (
 // parquetMagic starts and ends a Parquet file.
 var parquetMagic = []byte("PAR1")
 
-// parquetReader reads records from a Parquet file, row group by row group, and page by page in each column. A record
-// does not cross row groups.
+// parquetReader reads records from a Parquet file, row group by row group, and page by page in each
+// column. A record does not cross row groups.
 //
-// The columns are opened one by one on the caller's goroutine. The library's own record reader opens them on
-// goroutines, where the panics that damaged files cause cannot be recovered. It does the same for the columns of a
-// struct, which are therefore left out.
+// The columns are opened one by one on the caller's goroutine. The library's own record reader
+// opens them on goroutines, where the panics that damaged files cause cannot be recovered. It does
+// the same for the columns of a struct, which are therefore left out.
 type parquetReader struct {
 	src     *source
 	file    *pqarrow.FileReader
@@ -44,8 +44,9 @@ type parquetReader struct {
 	read    atomic.Int64
 }
 
-// bufferShare is the part of the process's memory that a buffer may take: a growing one is there twice, and values are
-// copied from it. A long text in a dictionary takes no more than some bits for each row that has it.
+// bufferShare is the divisor for the process's memory that a buffer may take: a growing one exists
+// twice, and values are copied from it. A long text in a dictionary takes only some bits for each
+// of its rows.
 const bufferShare = 4
 
 func openParquet(src *source, o Options) (rows rowReader, err error) {
@@ -175,14 +176,29 @@ func checkRowGroup(group *metadata.RowGroupMetaData) error {
 		}
 		name := chunk.PathInSchema().String()
 		if chunk.CryptoMetadata() != nil || chunk.FilePath() != "" {
-			return &Error{Column: name, Err: fmt.Errorf("%w: a column that is encrypted or in another file", arrowio.ErrUnsupported)}
+			return &Error{
+				Column: name,
+				Err:    fmt.Errorf("%w: a column that is encrypted or in another file", arrowio.ErrUnsupported),
+			}
 		}
 		if _, err := compress.GetCodec(chunk.Compression()); err != nil {
-			return &Error{Column: name, Err: fmt.Errorf("%w: %s compression; write the file with snappy, zstd or gzip", arrowio.ErrUnsupported, chunk.Compression())}
+			return &Error{
+				Column: name,
+				Err: fmt.Errorf(
+					"%w: %s compression; write the file with snappy, zstd or gzip",
+					arrowio.ErrUnsupported, chunk.Compression(),
+				),
+			}
 		}
 		for _, encoding := range chunk.Encodings() {
 			if encoding > parquet.Encodings.RLEDict { // BYTE_STREAM_SPLIT and newer
-				return &Error{Column: name, Err: fmt.Errorf("%w: %s encoding; write the file with plain or dictionary encoding", arrowio.ErrUnsupported, encoding)}
+				return &Error{
+					Column: name,
+					Err: fmt.Errorf(
+						"%w: %s encoding; write the file with plain or dictionary encoding",
+						arrowio.ErrUnsupported, encoding,
+					),
+				}
 			}
 		}
 	}
@@ -278,7 +294,7 @@ func (r *parquetReader) nextOfGroup() (arrow.Record, error) {
 // end is io.EOF once every row has been read.
 func (r *parquetReader) end() error {
 	if read := r.read.Load(); read != r.rows {
-		return fmt.Errorf("%w: it holds %d rows where its footer says %d", arrowio.ErrCorrupt, read, r.rows)
+		return fmt.Errorf("%w: it holds %d rows where its footer claims %d", arrowio.ErrCorrupt, read, r.rows)
 	}
 	return io.EOF
 }

@@ -20,8 +20,7 @@ import (
 // until the group is complete.
 const rowGroupBytes = 64 << 20
 
-// maxRowGroupRows bounds row groups of narrow rows; it is what common readers
-// expect.
+// maxRowGroupRows bounds row groups of narrow rows; common readers expect about this number.
 const maxRowGroupRows = 1 << 20
 
 // parquetEncoder writes a Parquet file with snappy-compressed pages and the Arrow schema in its
@@ -56,11 +55,13 @@ func newParquetEncoder(w io.Writer, schema *arrow.Schema) (e recordEncoder, err 
 	return &parquetEncoder{schema: schema, out: out, pq: pq}, nil
 }
 
-// parquetProperties says how pages are written. Fractions in lists, such as features, hardly ever repeat, and nobody
-// filters by their minimum, so they have neither a dictionary nor statistics.
+// parquetProperties returns how pages are written. Fractions in lists, such as features, hardly
+// ever repeat, and readers do not filter by their minimum, so they have neither a dictionary nor
+// statistics.
 func parquetProperties(schema *arrow.Schema) (*parquet.WriterProperties, error) {
 	options := []parquet.WriterProperty{
-		// In version 1 pages the library copies all its levels whenever it adds some: 40 times slower for lists.
+		// In version 1 pages the library copies all its levels whenever it adds some: 40 times
+		// slower for lists.
 		parquet.WithDataPageVersion(parquet.DataPageV2),
 		parquet.WithCompression(compress.Codecs.Snappy),
 		parquet.WithMaxRowGroupLength(maxRowGroupRows),
@@ -73,7 +74,10 @@ func parquetProperties(schema *arrow.Schema) (*parquet.WriterProperties, error) 
 		column := columns.Column(i)
 		fraction := column.PhysicalType() == parquet.Types.Float || column.PhysicalType() == parquet.Types.Double
 		if fraction && column.MaxRepetitionLevel() > 0 {
-			options = append(options, parquet.WithDictionaryPath(column.ColumnPath(), false), parquet.WithStatsPath(column.ColumnPath(), false))
+			options = append(
+				options,
+				parquet.WithDictionaryPath(column.ColumnPath(), false), parquet.WithStatsPath(column.ColumnPath(), false),
+			)
 		}
 	}
 	return parquet.NewWriterProperties(options...), nil

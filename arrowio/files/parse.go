@@ -40,8 +40,9 @@ func parseFloat(s string, bits int) (float64, bool) {
 	return v, true
 }
 
-// parseCommaFloat reads a number with a decimal comma, and perhaps dots between groups of three digits: 12,5 or -1.234,50. It is
-// unsure of one such as 1,234, which may be a thousand and more.
+// parseCommaFloat reads a number with a decimal comma, and perhaps dots between groups of three
+// digits: 12,5 or -1.234,50. It is unsure about numbers such as 1,234, whose comma may separate
+// thousands.
 func parseCommaFloat(s string) (v float64, sure, ok bool) {
 	whole, fraction, found := strings.Cut(s, ",")
 	digits := strings.TrimLeft(whole, "+-")
@@ -50,7 +51,8 @@ func parseCommaFloat(s string) (v float64, sure, ok bool) {
 	}
 	groups := strings.Split(digits, ".")
 	for i, group := range groups {
-		if strings.Trim(group, "0123456789") != "" || len(groups) > 1 && (i > 0 && len(group) != 3 || group == "" || len(group) > 3) {
+		if strings.Trim(group, "0123456789") != "" || len(groups) > 1 && (i > 0 && len(group) != 3 || group == "" ||
+			len(group) > 3) {
 			return 0, false, false
 		}
 	}
@@ -89,7 +91,7 @@ func shortened(s string) string {
 	return strings.Clone(s)
 }
 
-// notA says that a field is not of its column's type.
+// notA returns the error for a field of another type than its column's.
 func notA(s string, t arrow.DataType) error {
 	one, _ := typeWords(t)
 	return fmt.Errorf("%q is not %s", shortened(s), one)

@@ -18,7 +18,8 @@ func TestParquetStructColumnsAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if out := r.LeftOut(); len(out) != 1 || !strings.HasPrefix(out[0].Type, "struct<") || r.Schema().HasField(out[0].Column) {
+	if out := r.LeftOut(); len(out) != 1 || !strings.HasPrefix(out[0].Type, "struct<") ||
+		r.Schema().HasField(out[0].Column) {
 		t.Errorf("left out %v of %s", out, columnsText(r.Schema()))
 	}
 }
@@ -30,7 +31,10 @@ func TestFilesOfAnotherProgramAreRead(t *testing.T) {
 			schema, rows := mustDrain(t, filepath.Join("testdata", name), Options{})
 			equalLines(t, rows, want)
 			columns := columnsText(schema)
-			for _, part := range []string{"id int64, x float64, name utf8, kind dictionary<values=utf8", "flag bool, z fixed_size_list<"} {
+			for _, part := range []string{
+				"id int64, x float64, name utf8, kind dictionary<values=utf8",
+				"flag bool, z fixed_size_list<",
+			} {
 				if !strings.Contains(columns, part) {
 					t.Errorf("columns %q lack %q", columns, part)
 				}
@@ -39,7 +43,7 @@ func TestFilesOfAnotherProgramAreRead(t *testing.T) {
 	}
 }
 
-func TestParquetThatTheLibraryLacksIsNamed(t *testing.T) {
+func TestUnsupportedParquetEncodingsAreNamed(t *testing.T) {
 	for name, say := range map[string]string{
 		"lz4_raw.parquet":           "column \"id\": not supported: LZ4_RAW compression",
 		"byte_stream_split.parquet": "column \"x\": not supported: BYTE_STREAM_SPLIT encoding",
@@ -69,7 +73,10 @@ assert len(z) == 2**20 + 5 and z.type.list_size == 1 and z.null_count == z.value
 assert z.values.slice(2**20).to_pylist() == [2**20 + i for i in range(5)]
 assert sample["x"].null_count == 200 and sample["z"][999].as_py() == [999, 999.125, 999.25], sample
 `
-	out, err := exec.Command("python3", "-c", script, written(t, "long.parquet", long), written(t, "sample.parquet", sample)).CombinedOutput()
+	out, err := exec.Command(
+		"python3",
+		"-c", script, written(t, "long.parquet", long), written(t, "sample.parquet", sample),
+	).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

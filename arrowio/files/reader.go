@@ -8,11 +8,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// rowReader is what each format implements.
+// rowReader is the interface of a format's reader.
 type rowReader interface {
 	schema() *arrow.Schema
 	next() (arrow.Record, error) // io.EOF at the end; not called again after an error
-	release()                    // frees what the format holds in addition to the file
+	release()                    // frees the format's memory; the file stays open
 }
 
 // progressReader is a rowReader that can tell its progress better than by the bytes read.
@@ -25,7 +25,8 @@ type partialReader interface {
 	leftOut() []LeftOut
 }
 
-// tolerantReader is a rowReader that reads fields of the wrong type as null, and numbers with decimal commas.
+// tolerantReader is a rowReader that reads fields of the wrong type as null, and numbers with
+// decimal commas.
 type tolerantReader interface {
 	badFields() []BadFields
 	commas() []string
@@ -42,8 +43,8 @@ type Reader struct {
 // Schema returns the schema of every record.
 func (r *Reader) Schema() *arrow.Schema { return r.rows.schema() }
 
-// Next returns the next record, of one to BatchRows rows, which the caller releases; io.EOF after the last. An error is
-// an *Error and stays: later calls return it again.
+// Next returns the next record, of one to BatchRows rows, which the caller releases; io.EOF after
+// the last. An error is an *Error and stays: later calls return it again.
 func (r *Reader) Next() (arrow.Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -61,8 +62,8 @@ func (r *Reader) Next() (arrow.Record, error) {
 	return nil, err
 }
 
-// Progress returns the bytes of the file read by Next so far and the file's size (compressed bytes for gzip; 0 if the
-// size is not known, as for a pipe). It may be called from any goroutine.
+// Progress returns the bytes of the file read by Next so far and the file's size (compressed bytes
+// for gzip; 0 if the size is not known, as for a pipe). It may be called from any goroutine.
 func (r *Reader) Progress() (readBytes, totalBytes int64) {
 	if p, ok := r.rows.(progressReader); ok {
 		return p.progress()
@@ -70,7 +71,8 @@ func (r *Reader) Progress() (readBytes, totalBytes int64) {
 	return r.source.progress()
 }
 
-// LeftOut are the columns of the file that are not in the records: Parquet columns of structs and maps.
+// LeftOut are the columns of the file that are not in the records: Parquet columns of structs and
+// maps.
 func (r *Reader) LeftOut() []LeftOut {
 	if p, ok := r.rows.(partialReader); ok {
 		return p.leftOut()
@@ -78,9 +80,9 @@ func (r *Reader) LeftOut() []LeftOut {
 	return nil
 }
 
-// BadFields are the columns of a CSV file with fields that are not of the column's type and are read as null, in file
-// order. For columns whose type Open inferred they cover the whole file; for those with a type from Options.Schema, the
-// rows read so far.
+// BadFields are the columns of a CSV file with fields of another type, which are read as null, in
+// file order. For columns whose type Open inferred they cover the whole file; for columns with a
+// type from Options.Schema, the rows read so far.
 func (r *Reader) BadFields() []BadFields {
 	if t, ok := r.rows.(tolerantReader); ok {
 		return t.badFields()

@@ -21,7 +21,7 @@ import (
 // bufferBytes is the size of the buffers between file, gzip and parser; larger ones are no faster.
 const bufferBytes = 256 << 10
 
-// source is the file under a reader: its bytes, without gzip, from the start and again from the
+// source is the file under a reader: its bytes, without gzip, which can be read again from the
 // start. It counts the bytes read.
 type source struct {
 	path    string
@@ -105,7 +105,10 @@ func namedGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path
 // plain returns an error unless the file can be read twice.
 func (s *source) plain() error {
 	if !s.regular {
-		return fmt.Errorf("%w: types are found by a first pass, and what is not a plain file cannot be read twice: give the schema", arrowio.ErrUnsupported)
+		return fmt.Errorf(
+			"%w: types are inferred in a first pass, and only a plain file can be read twice: give the schema",
+			arrowio.ErrUnsupported,
+		)
 	}
 	return nil
 }
@@ -183,8 +186,9 @@ func skipBOM(r *bufio.Reader) error {
 // leastBound is the largest buffer that a reader may ask for where the process has no memory limit.
 const leastBound = 2 << 30
 
-// bounded returns an allocator that refuses a single buffer larger than a share of the memory of the process, which
-// only a damaged or hostile file asks for: running out of memory cannot be recovered.
+// bounded returns an allocator that refuses a single buffer larger than a share of the memory of
+// the process, which only a damaged or hostile file asks for: running out of memory cannot be
+// recovered.
 func (s *source) bounded(mem memory.Allocator, share int64) memory.Allocator {
 	most := debug.SetMemoryLimit(-1) // reads it
 	if most == math.MaxInt64 {
@@ -193,8 +197,8 @@ func (s *source) bounded(mem memory.Allocator, share int64) memory.Allocator {
 	return boundedAllocator{mem, most / share}
 }
 
-// boundedAllocator panics where it refuses, because the libraries that allocate cannot return an error; guard recovers
-// it.
+// boundedAllocator panics where it refuses, because the libraries that allocate cannot return an
+// error; guard recovers it.
 type boundedAllocator struct {
 	memory.Allocator
 	most int64
@@ -212,6 +216,11 @@ func (a boundedAllocator) Reallocate(size int, b []byte) []byte {
 
 func (a boundedAllocator) check(size int) {
 	if size < 0 || int64(size) > a.most {
-		panic(fmt.Errorf("%w: a buffer of %d bytes, of what the process may use it may have %d (GOMEMLIMIT, memory.limit)", arrowio.ErrTooLarge, size, a.most))
+		panic(
+			fmt.Errorf(
+				"%w: a buffer of %d bytes; the memory limit of the process allows %d (GOMEMLIMIT, memory.limit)",
+				arrowio.ErrTooLarge, size, a.most,
+			),
+		)
 	}
 }

@@ -17,7 +17,7 @@ type target struct {
 	done      bool
 }
 
-// createTarget opens what will become path.
+// createTarget opens the file that will become path.
 func createTarget(path string) (*target, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -65,7 +65,7 @@ func (t *target) commit() error {
 	return nil
 }
 
-// discard removes what was written.
+// discard removes the temporary file.
 func (t *target) discard() error {
 	t.done = true
 	err := t.File.Close()
@@ -75,8 +75,8 @@ func (t *target) discard() error {
 	return err
 }
 
-// WriteWhole writes a file that appears under its name only once it is complete, replacing an existing one. Anything
-// but a regular file is written directly.
+// WriteWhole writes a file that appears under its name only once it is complete, replacing an
+// existing one. Anything but a regular file is written directly.
 func WriteWhole(path string, value []byte) error {
 	out, err := createTarget(path)
 	if err != nil {
@@ -91,8 +91,8 @@ func WriteWhole(path string, value []byte) error {
 	return nil
 }
 
-// CheckTarget reports whether a file could not be created at path, for programs that work for a long time before they
-// write. Anything but a regular file is not tried.
+// CheckTarget reports whether a file could not be created at path, for programs that work for a
+// long time before they write. Anything but a regular file is not tried.
 func CheckTarget(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil

@@ -11,15 +11,15 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// Create returns a writer for the format, or if it is "" for that of path's extension:
+// Create returns a writer for the format, or if it is "" for the format of path's extension:
 //
 //   - arrow: an Arrow IPC file; an IPC stream when the extension is .arrows.
 //   - parquet: snappy-compressed pages. Feature vectors take several times as
 //     long as in arrow.
 //   - csv: a header and one line per row; compressed when path ends in .gz; tabs
 //     when it ends in .tsv. A fixed-size list becomes one column per element, named
-//     name_0, name_1, ... or as ElementNames says; null is an empty field, and so
-//     is an empty string.
+//     name_0, name_1, ... or as ElementNames names them; null is an empty field, and
+//     so is an empty string.
 //
 // Close replaces an existing file. Anything but a regular file (a pipe, /dev/stdout) is written
 // directly.
@@ -63,8 +63,8 @@ func encoderOf(path string, schema *arrow.Schema, format string) (func(io.Writer
 	return f.create(path, schema)
 }
 
-// Writer writes records of one schema to a file. The complete file appears under its name when Close succeeds; until
-// then the data is in the same folder, under a temporary name.
+// Writer writes records of one schema to a file. The complete file appears under its name when
+// Close succeeds; until then the data is in the same folder, under a temporary name.
 type Writer struct {
 	path   string
 	schema *arrow.Schema
@@ -75,8 +75,8 @@ type Writer struct {
 
 var errWriterDone = errors.New("the writer is closed")
 
-// Write appends a record's rows. It does not keep the record. After an error every later call fails, and Close leaves
-// no file.
+// Write appends a record's rows. It does not keep the record. After an error every later call
+// fails, and Close leaves no file.
 func (w *Writer) Write(rec arrow.Record) error {
 	if w.out.done {
 		return &Error{Path: w.path, Err: errWriterDone}
@@ -112,7 +112,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Discard gives up and removes the temporary file. After Close it does nothing, so it can be deferred.
+// Discard gives up and removes the temporary file. After Close it does nothing, so it can be
+// deferred.
 func (w *Writer) Discard() error {
 	if w.out.done {
 		return nil
@@ -123,7 +124,7 @@ func (w *Writer) Discard() error {
 	return nil
 }
 
-// sameColumns returns an error unless the fields of got match those of want, ignoring metadata.
+// sameColumns returns an error unless both schemas have the same fields, ignoring metadata.
 func sameColumns(want, got *arrow.Schema) error {
 	if want.NumFields() != got.NumFields() {
 		return fmt.Errorf("a record has %d columns, the file %d", got.NumFields(), want.NumFields())
@@ -131,7 +132,10 @@ func sameColumns(want, got *arrow.Schema) error {
 	for i, f := range want.Fields() {
 		g := got.Field(i)
 		if f.Name != g.Name || !arrow.TypeEqual(f.Type, g.Type) {
-			return fmt.Errorf("a record's column %d is %q of type %s, the file's is %q of type %s", i+1, g.Name, g.Type, f.Name, f.Type)
+			return fmt.Errorf(
+				"a record's column %d is %q of type %s, the file's is %q of type %s",
+				i+1, g.Name, g.Type, f.Name, f.Type,
+			)
 		}
 	}
 	return nil

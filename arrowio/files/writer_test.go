@@ -103,7 +103,10 @@ func TestCSVNamesElementsAsTheMetadataSay(t *testing.T) {
 		fields[0].Metadata = ElementNames(c.names)
 		rec := array.NewRecord(arrow.NewSchema(fields, nil), plain.Columns()[4:], 5)
 		types := arrow.NewSchema(nil, nil)
-		if schema, _ := mustDrain(t, written(t, "a.csv", rec), Options{Schema: types}); strings.ReplaceAll(columnsText(schema), "int64", "float64") != c.want {
+		if schema, _ := mustDrain(
+			t,
+			written(t, "a.csv", rec), Options{Schema: types},
+		); strings.ReplaceAll(columnsText(schema), "int64", "float64") != c.want {
 			t.Errorf("%s: columns %q, want %q", name, columnsText(schema), c.want)
 		}
 		rec.Release()
@@ -146,7 +149,7 @@ func TestWholeFiles(t *testing.T) {
 	}
 }
 
-func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
+func TestCreateRefusesUnsupportedTargets(t *testing.T) {
 	plain := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	nested := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
 	dir := t.TempDir()
@@ -174,7 +177,8 @@ func TestCreateRefusesWhatItCannotWrite(t *testing.T) {
 	}
 }
 
-// longRecord is a list of one number per row, the number of the row: more rows than a row group of Parquet.
+// longRecord is a list of one number per row, the number of the row: more rows than a row group of
+// Parquet.
 func longRecord(t testing.TB) arrow.Record {
 	t.Helper()
 	const rows = maxRowGroupRows + 5
@@ -183,8 +187,13 @@ func longRecord(t testing.TB) arrow.Record {
 	for i := range rows {
 		arrow.Float32Traits.CastFromBytes(bytes)[i] = float32(i)
 	}
-	elements := array.NewData(arrow.PrimitiveTypes.Float32, rows, []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0, 0)
-	lists := array.NewFixedSizeListData(array.NewData(values, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0))
+	elements := array.NewData(
+		arrow.PrimitiveTypes.Float32,
+		rows, []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0, 0,
+	)
+	lists := array.NewFixedSizeListData(
+		array.NewData(values, rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0),
+	)
 	return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "z", Type: values}}, nil), []arrow.Array{lists}, rows)
 }
 

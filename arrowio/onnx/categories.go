@@ -9,8 +9,8 @@ import (
 // noCategory is the code of a value that sets no dimension.
 const noCategory = -1
 
-// categories are the string columns. The code of a value is the index, within its column, of the dimension that it
-// sets.
+// categories are the string columns. The code of a value is the index, within its column, of the
+// dimension that it sets.
 type categories struct {
 	codes []string // for each column, int64 [N, 1]
 	order []int    // for all dimensions: the index in the encoder
@@ -32,7 +32,8 @@ func (c *categories) add(g *graph, e *encoder.Encoder, column *encoder.Column, i
 	}
 }
 
-// codesOf returns the code of each value, that of the missing value last, and the code for all other values.
+// codesOf returns the code of each value, the missing value's last, and the code for all other
+// values.
 func codesOf(c *encoder.Column, missing string) (keys []string, codes []int64, unknown int64) {
 	for j, value := range c.Categories {
 		keys, codes = append(keys, value), append(codes, int64(j))
@@ -61,5 +62,8 @@ func (c *categories) encode(g *graph) string {
 		codes = g.pick("code of dimension", codes, c.column)
 	}
 	set := g.add("set", "Equal", []string{codes, g.codes("dimension codes", c.code)})
-	return g.where("categories", set, g.floats("when set", c.set, len(c.set)), g.floats("when not set", c.unset, len(c.unset)))
+	return g.where(
+		"categories",
+		set, g.floats("when set", c.set, len(c.set)), g.floats("when not set", c.unset, len(c.unset)),
+	)
 }

@@ -17,15 +17,17 @@ type rows struct {
 	rejected string
 }
 
-// encode adds the encoder. Numbers, vectors, booleans and times are processed together, side by side, categories
-// separately.
+// encode adds the encoder. Numbers, vectors, booleans and times are processed together, side by
+// side, categories separately.
 func encode(g *graph, e *encoder.Encoder, inputs []Input) rows {
 	var n numbers
 	var c categories
 	var times []func()
 	at := 0
 	for i := range e.Columns {
-		column, in, first := &e.Columns[i], inputs[i], at
+		column := &e.Columns[i]
+		in := inputs[i]
+		first := at
 		at += column.Width
 		switch column.Kind {
 		case encoder.Category:
@@ -43,7 +45,9 @@ func encode(g *graph, e *encoder.Encoder, inputs []Input) rows {
 	var parts []string
 	if len(n.values) > 0 {
 		x, rejected := n.encode(g)
-		parts, out.rejected, out.order = append(parts, x), rejected, n.order()
+		parts = append(parts, x)
+		out.rejected = rejected
+		out.order = n.order()
 	}
 	if len(c.codes) > 0 {
 		parts, out.order = append(parts, c.encode(g)), append(out.order, c.order...)
@@ -56,8 +60,8 @@ func encode(g *graph, e *encoder.Encoder, inputs []Input) rows {
 type dimension struct {
 	at           int // index in the encoder
 	shift, scale float64
-	// limit is the value to clip to, tail the one beyond which logarithms go on; accepted is the largest magnitude that is not
-	// rejected.
+	// limit is the value to clip to, tail the one beyond which values continue as logarithms;
+	// accepted is the largest magnitude that is not rejected.
 	limit, tail, accepted float64
 }
 
@@ -77,14 +81,15 @@ func dimensionOf(e *encoder.Encoder, c *encoder.Column, j, at int) dimension {
 	return d
 }
 
-// numbers are the columns other than categories. Their values, NaN if missing, are side by side, times last,
-// followed by sines, cosines and the dimensions for missing values.
+// numbers are the columns other than categories. Their values, NaN if missing, are side by side,
+// times last, followed by sines, cosines and the dimensions for missing values.
 type numbers struct {
 	sources []string // inputs of numbers, double [N, width]
 	times   []string // inputs of times, int64 [N, 1]
 	values  []dimension
 	means   []float64
-	// For cycles: the index of the value of each, the start of a period, its length, and the dimensions.
+	// For cycles: the index of the value of each, the start of a period, its length, and the
+	// dimensions.
 	timed       []int64
 	start       []float64
 	length      []float64
@@ -94,18 +99,22 @@ type numbers struct {
 	flags   []dimension
 }
 
-// addNumbers adds a column of numbers or booleans whose first dimension is dimension at of the encoder.
+// addNumbers adds a column of numbers or booleans whose first dimension is dimension at of the
+// encoder.
 func (n *numbers) addNumbers(e *encoder.Encoder, c *encoder.Column, in Input, at int) {
 	n.sources = append(n.sources, in.Name)
 	n.add(e, c, in.Width, at)
 }
 
-// addTime adds a column of times, with its cycles, whose first dimension is dimension at of the encoder.
+// addTime adds a column of times, with its cycles, whose first dimension is dimension at of the
+// encoder.
 func (n *numbers) addTime(e *encoder.Encoder, c *encoder.Column, in Input, at int) {
 	n.times = append(n.times, in.Name)
 	for i, cycle := range c.Cycles {
 		start, length := cycle.Period()
-		n.timed, n.start, n.length = append(n.timed, int64(len(n.values))), append(n.start, start), append(n.length, length)
+		n.timed = append(n.timed, int64(len(n.values)))
+		n.start = append(n.start, start)
+		n.length = append(n.length, length)
 		n.sines, n.coss = append(n.sines, dimensionOf(e, c, 1+2*i, at)), append(n.coss, dimensionOf(e, c, 2+2*i, at))
 	}
 	n.add(e, c, 1, at)
@@ -121,18 +130,22 @@ func (n *numbers) add(e *encoder.Encoder, c *encoder.Column, values, at int) {
 	}
 }
 
-// seconds adds the times of all columns in seconds, NaN if missing. Whole seconds and the rest are converted
-// separately, as in the encoder.
+// seconds adds the times of all columns in seconds, NaN if missing. Whole seconds and the rest are
+// converted separately, as in the encoder.
 func (n *numbers) seconds(g *graph) string {
 	const double = onnxpb.TensorProto_DOUBLE
 	given := g.concat("given times", n.times)
 	missing := g.add("no time", "Equal", []string{given, g.codes("missing time", []int64{missingTime})})
-	in := g.where("microseconds", missing, g.codes("any time", []int64{0}), given) // subtracting from the least number would overflow
+	// subtracting from the least number would overflow
+	in := g.where("microseconds", missing, g.codes("any time", []int64{0}), given)
 	million := g.codes("million", []int64{1_000_000})
 	rest := g.add("rest", "Mod", []string{in, million})
 	whole := g.add("whole", "Div", []string{g.add("without rest", "Sub", []string{in, rest}), million})
 	nanos := g.add("nanoseconds", "Mul", []string{rest, g.codes("thousand", []int64{1000})})
-	fraction := g.add("fraction", "Div", []string{g.cast("nanoseconds as double", nanos, double), g.double("billion", 1e9)})
+	fraction := g.add(
+		"fraction",
+		"Div", []string{g.cast("nanoseconds as double", nanos, double), g.double("billion", 1e9)},
+	)
 	sum := g.add("seconds", "Add", []string{g.cast("whole as double", whole, double), fraction})
 	return g.where("seconds or missing", missing, g.double("missing seconds", math.NaN()), sum)
 }
@@ -178,7 +191,8 @@ func (n *numbers) encode(g *graph) (x, rejected string) {
 	return g.cast("numbers", n.clip(g, z), onnxpb.TensorProto_FLOAT), rejected
 }
 
-// cycles adds sine and cosine of the elapsed part of each time's period, 0 and 0 where the time is missing.
+// cycles adds sine and cosine of the elapsed part of each time's period, 0 and 0 where the time is
+// missing.
 func (n *numbers) cycles(g *graph, values, missing string) []string {
 	length, absent := g.row("cycle lengths", n.length), g.pick("timeless", missing, n.timed)
 	since := g.add("since start", "Sub", []string{g.pick("times", values, n.timed), g.row("cycle starts", n.start)})
@@ -194,7 +208,8 @@ func (n *numbers) cycles(g *graph, values, missing string) []string {
 	}
 }
 
-// quarterTurn turns a sine into a cosine: runtimes of two years ago support the cosine only in float64.
+// quarterTurn turns a sine into a cosine: runtimes of two years ago support the cosine only in
+// float64.
 const quarterTurn = math.Pi / 2
 
 // standardize adds (v − shift)/scale.
@@ -208,7 +223,10 @@ func (n *numbers) standardize(g *graph, raw string) string {
 	if !standard {
 		return raw
 	}
-	return g.add("scaled", "Div", []string{g.add("shifted", "Sub", []string{raw, g.row("shift", shift)}), g.row("scale", scale)})
+	return g.add(
+		"scaled",
+		"Div", []string{g.add("shifted", "Sub", []string{raw, g.row("shift", shift)}), g.row("scale", scale)},
+	)
 }
 
 // reject adds the flags of rows with a number that the encoder rejects.
@@ -228,7 +246,9 @@ func (n *numbers) clip(g *graph, z string) string {
 	var upper, lower, tails []float64
 	clips, logs := false, false
 	for _, d := range n.dimensions() {
-		upper, lower, tails = append(upper, d.limit), append(lower, -d.limit), append(tails, d.tail)
+		upper = append(upper, d.limit)
+		lower = append(lower, -d.limit)
+		tails = append(tails, d.tail)
 		clips, logs = clips || d.limit != math.MaxFloat64, logs || d.tail != math.MaxFloat64
 	}
 	if !clips {
@@ -239,9 +259,13 @@ func (n *numbers) clip(g *graph, z string) string {
 	if !logs {
 		return clipped
 	}
-	// A value becomes c·(1 + ln(|z|/c)) beyond its limit c; within it the logarithm is that of 1.
+	// A value becomes c·(1 + ln(|z|/c)) beyond its limit c; within it the logarithm's argument is
+	// 1.
 	ratio := g.add("ratio", "Div", []string{g.add("magnitude", "Abs", []string{z}), g.row("tails", tails)})
 	bounded := g.add("ratio within", "Min", []string{ratio, g.double("most", encoder.MaxTail)})
-	logarithm := g.add("logarithm", "Log", []string{g.add("ratio beyond", "Max", []string{bounded, g.double("inside", 1)})})
+	logarithm := g.add(
+		"logarithm",
+		"Log", []string{g.add("ratio beyond", "Max", []string{bounded, g.double("inside", 1)})},
+	)
 	return g.add("with tails", "Mul", []string{clipped, g.add("factor", "Add", []string{logarithm, g.double("one", 1)})})
 }

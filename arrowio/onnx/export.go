@@ -24,11 +24,11 @@ const maxBytes = math.MaxInt32
 // ErrNotExportable marks a set or model that no graph can represent.
 var ErrNotExportable = errors.New("cannot be written as ONNX")
 
-// Options say what the set and the model do not.
+// Options are settings of the graph that the set and the model do not determine.
 type Options struct {
 	// MissingText is the missing value for category inputs. It must not be one of the categories.
 	MissingText string
-	// Program and Version name what wrote the graph.
+	// Program and Version name the writer of the graph.
 	Program, Version string
 }
 
@@ -39,8 +39,9 @@ type File struct {
 	Outputs []Output
 }
 
-// Encode returns the graph of a feature set and, unless it is nil, a model on it. The result depends only on these and
-// the options. Both must be valid. A model of another set is an error, and so is anything that no graph can represent.
+// Encode returns the graph of a feature set and, unless it is nil, a model on it. The result
+// depends only on these and the options. Both must be valid. A model of another set is an error,
+// and so is anything that no graph can represent.
 func Encode(set *wire.FeatureSet, model *wire.Model, o Options) (*File, error) {
 	if model != nil {
 		if err := model.CheckSet(set); err != nil {
@@ -66,7 +67,7 @@ func Encode(set *wire.FeatureSet, model *wire.Model, o Options) (*File, error) {
 	return &File{Bytes: content, Inputs: inputs, Outputs: outputsOf(g)}, nil
 }
 
-// refused says that a set has no graph, and why.
+// refused returns the error for a set without a graph.
 func refused(set *wire.FeatureSet, why error) error {
 	return fmt.Errorf("feature set %s %w: %w", set.ID(), ErrNotExportable, why)
 }

@@ -40,7 +40,9 @@ func numbersOf(c *onnxpb.TensorProto) (values []float64) {
 
 // exports are graphs with everything that a graph can have, by name.
 func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
-	with := func(m scoring.Map, columns []encoder.Column, label *encoder.Label, loss string) func() (*wire.FeatureSet, *wire.Model) {
+	with := func(
+		m scoring.Map, columns []encoder.Column, label *encoder.Label, loss string,
+	) func() (*wire.FeatureSet, *wire.Model) {
 		return func() (*wire.FeatureSet, *wire.Model) {
 			set := setOf(t, m, columns, label)
 			if loss == "" {
@@ -65,7 +67,12 @@ func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
 			f := *set.Set.Features
 			f.Omega, f.Phase, f.Ramps = f.Omega[:2*f.Dim], []float32{1, -3}, 1
 			f.Products = []scoring.Product{
-				{Order: 2, Coordinate: [scoring.MaxOrder]uint16{5, 2}, Sign: [scoring.MaxOrder]float32{1, -1}, Threshold: [scoring.MaxOrder]float32{0.5, 2}},
+				{
+					Order:      2,
+					Coordinate: [scoring.MaxOrder]uint16{5, 2},
+					Sign:       [scoring.MaxOrder]float32{1, -1},
+					Threshold:  [scoring.MaxOrder]float32{0.5, 2},
+				},
 			}
 			set.Set.Features = &f
 			return set, modelOf(t, set, training.LossLogistic)
@@ -75,7 +82,8 @@ func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
 			f := scoring.Features{Map: scoring.MapCosine, Dim: set.Encoder.Dim, Omega: []float32{}, Phase: []float32{}}
 			for j := range uint16(3) {
 				f.Products = append(f.Products, scoring.Product{
-					Box: true, Order: 1, Coordinate: [scoring.MaxOrder]uint16{j}, Sign: [scoring.MaxOrder]float32{1}, Threshold: [scoring.MaxOrder]float32{0.25},
+					Box: true, Order: 1, Coordinate: [scoring.MaxOrder]uint16{j}, Sign: [scoring.MaxOrder]float32{1},
+					Threshold: [scoring.MaxOrder]float32{0.25},
 				})
 			}
 			set.Set.Features = &f
@@ -85,8 +93,8 @@ func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
 	}
 }
 
-// A graph keeps its inputs, outputs, operators and constants: a program that can run one of today must be able to
-// run one of tomorrow.
+// A graph keeps its inputs, outputs, operators and constants: a program that can run one of today
+// must be able to run one of tomorrow.
 func TestGraphs(t *testing.T) {
 	for name, parts := range exports(t) {
 		t.Run(name, func(t *testing.T) {
@@ -117,10 +125,15 @@ func TestGraphs(t *testing.T) {
 }
 
 // Columns may have the names of outputs and of internal values.
-func TestNamesOfColumnsDoNotGetInTheWay(t *testing.T) {
+func TestInputsOfReservedNamesAreRenamed(t *testing.T) {
 	var columns []encoder.Column
-	for _, name := range []string{"", "x", "features", "class", "class_", "probabilities", "values", "omega", "make x", "_"} {
-		columns = append(columns, encoder.Column{Name: name, Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}})
+	for _, name := range []string{
+		"", "x", "features", "class", "class_", "probabilities", "values", "omega", "make x", "_",
+	} {
+		columns = append(
+			columns,
+			encoder.Column{Name: name, Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}},
+		)
 	}
 	set := setOf(t, scoring.MapCosine, columns, classes(2))
 	file, m := decoded(t, set, modelOf(t, set, training.LossLogistic), testOptions)
@@ -140,7 +153,7 @@ func TestNamesOfColumnsDoNotGetInTheWay(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoGraphIsRefused(t *testing.T) {
+func TestSetsWithoutAGraphAreRefused(t *testing.T) {
 	set, model := exports(t)["regression"]()
 	other := *model
 	other.FeatureSetID = "fs-other"
@@ -158,7 +171,14 @@ func TestWhatHasNoGraphIsRefused(t *testing.T) {
 		says  string
 	}{
 		{"model of another set", set, &other, Options{}, wire.ErrOtherSet, "fs-other"},
-		{"missing text that is a category", set, model, Options{MissingText: "Oslo"}, ErrNotExportable, `"Oslo", which stands for a missing text, is a category of column "city"`},
+		{
+			"missing text that is a category",
+			set,
+			model,
+			Options{MissingText: "Oslo"},
+			ErrNotExportable,
+			`"Oslo", which stands for a missing text, is a category of column "city"`,
+		},
 		{"every such column", set, nil, Options{MissingText: "a"}, ErrNotExportable, `column "plan"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -170,7 +190,10 @@ func TestWhatHasNoGraphIsRefused(t *testing.T) {
 	if _, err := apply(newGraph(nil), unknown.Set.Features, "t"); err == nil || !strings.Contains(err.Error(), "77") {
 		t.Errorf("map without operators: %v", err)
 	}
-	if _, err := inputsOf(kinds.Encoder, ""); err == nil || !strings.Contains(err.Error(), `column "age" is of kind "colour"`) {
+	if _, err := inputsOf(kinds.Encoder, ""); err == nil || !strings.Contains(
+		err.Error(),
+		`column "age" is of kind "colour"`,
+	) {
 		t.Errorf("kind without an input: %v", err)
 	}
 	for _, label := range []*encoder.Label{nil, regression(1, "cube"), {Task: 9}} {
@@ -181,9 +204,16 @@ func TestWhatHasNoGraphIsRefused(t *testing.T) {
 }
 
 // The values for a category are those of the encoder, whatever is standardized.
-func TestCategoriesStandardizedHoldWhatTheEncoderHolds(t *testing.T) {
+func TestStandardizedCategoriesEqualTheEncoder(t *testing.T) {
 	e := &encoder.Encoder{Clip: 2, Tail: encoder.TailLog, Standardize: encoder.StandardizeAll}
-	c := &encoder.Column{Name: "city", Kind: encoder.Category, Width: 2, Categories: []string{"a", "b"}, Mean: []float64{0.5, 0.01}, Scale: []float64{0.5, 0.1}}
+	c := &encoder.Column{
+		Name:       "city",
+		Kind:       encoder.Category,
+		Width:      2,
+		Categories: []string{"a", "b"},
+		Mean:       []float64{0.5, 0.01},
+		Scale:      []float64{0.5, 0.1},
+	}
 	for _, want := range []struct {
 		dimension int
 		value     float64

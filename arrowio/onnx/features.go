@@ -68,7 +68,13 @@ func ofKinds(g *graph, set *wire.FeatureSet, in rows) (string, error) {
 	} {
 		if len(products.of) > 0 {
 			phi := products.add(g, products.of, in)
-			parts = append(parts, g.add("unmasked features", "Mul", []string{phi, g.floats("weights", narrowed(products.factor), len(products.factor))}))
+			parts = append(
+				parts,
+				g.add(
+					"unmasked features",
+					"Mul", []string{phi, g.floats("weights", narrowed(products.factor), len(products.factor))},
+				),
+			)
 		}
 	}
 	return g.concat("unmasked features", parts), nil
@@ -76,7 +82,10 @@ func ofKinds(g *graph, set *wire.FeatureSet, in rows) (string, error) {
 
 // weighted adds a product of features in float64 with their factors, in float32.
 func weighted(g *graph, phi string, factor []float64) string {
-	return g.cast("unmasked features", g.add("weighted", "Mul", []string{phi, g.row("weights", factor)}), onnxpb.TensorProto_FLOAT)
+	return g.cast(
+		"unmasked features",
+		g.add("weighted", "Mul", []string{phi, g.row("weights", factor)}), onnxpb.TensorProto_FLOAT,
+	)
 }
 
 // hingesOf adds Π max(0, s·(x_j − t)), in float32 as the featurizer computes it.
@@ -113,7 +122,8 @@ func boxesOf(g *graph, boxes []scoring.Product, in rows) string {
 	return g.cast("box features", inside, onnxpb.TensorProto_FLOAT)
 }
 
-// eachFactor adds s·(x_j − t) of the factors a = 0, 1, … of all products, as far as one has so many.
+// eachFactor adds s·(x_j − t) of the factors a = 0, 1, … of all products, up to the largest number
+// of factors.
 func eachFactor(g *graph, products []scoring.Product, in rows, do func(a int, signed string)) {
 	place, orders := in.places(), 0
 	for _, p := range products {
@@ -123,9 +133,15 @@ func eachFactor(g *graph, products []scoring.Product, in rows, do func(a int, si
 		coordinate := make([]int64, len(products))
 		threshold, sign := make([]float32, len(products)), make([]float32, len(products))
 		for i, p := range products {
-			coordinate[i], threshold[i], sign[i] = place[int(p.Coordinate[a])], p.Threshold[a], p.Sign[a]
+			coordinate[i] = place[int(p.Coordinate[a])]
+			threshold[i] = p.Threshold[a]
+			sign[i] = p.Sign[a]
 		}
-		past := g.add("differences", "Sub", []string{g.pick("factor columns", in.x, coordinate), g.floats("thresholds", threshold, len(threshold))})
+		past := g.add(
+			"differences",
+			"Sub",
+			[]string{g.pick("factor columns", in.x, coordinate), g.floats("thresholds", threshold, len(threshold))},
+		)
 		do(a, g.add("signed differences", "Mul", []string{past, g.floats("signs", sign, len(sign))}))
 	}
 }
@@ -163,7 +179,8 @@ func factors(set *wire.FeatureSet) []float64 {
 	return all
 }
 
-// omega adds ω of features first..next-1 with a column for each, its rows in the order of the graph's dimensions.
+// omega adds ω of features first..next-1 with a column for each, its rows in the order of the
+// graph's dimensions.
 func omega(g *graph, f *scoring.Features, order []int, first, next int) string {
 	m := next - first
 	turned := make([]float32, f.Dim*m)
@@ -186,7 +203,10 @@ func apply(g *graph, f *scoring.Features, t string) (string, error) {
 		return g.add("phi", "Sin", []string{g.add("arguments", "Add", []string{t, g.row("phase", phase)})}), nil
 	case scoring.MapArcCosine0: // H(t) = (sign(t) + 1)/2, ½ for 0
 		half := g.double("half", 0.5)
-		return g.add("phi", "Add", []string{g.add("half signs", "Mul", []string{g.add("signs", "Sign", []string{t}), half}), half}), nil
+		return g.add(
+			"phi",
+			"Add", []string{g.add("half signs", "Mul", []string{g.add("signs", "Sign", []string{t}), half}), half},
+		), nil
 	case scoring.MapArcCosine1:
 		return g.add("phi", "Relu", []string{t}), nil
 	case scoring.MapArcCosine2:
@@ -204,5 +224,8 @@ func coordinates(g *graph, set *wire.FeatureSet, in rows) string {
 		numbers[i] = place[int(j)]
 	}
 	weights := narrowed(factors(set))
-	return g.add("unmasked features", "Mul", []string{g.pick("coordinates", in.x, numbers), g.floats("weights", weights, len(weights))})
+	return g.add(
+		"unmasked features",
+		"Mul", []string{g.pick("coordinates", in.x, numbers), g.floats("weights", weights, len(weights))},
+	)
 }

@@ -37,7 +37,8 @@ func (g *graph) fresh(base string) string {
 	return name
 }
 
-// add adds a node and returns the name of its output: what, or a variation of it if that is taken.
+// add adds a node and returns the name of its output: the given name, or a variation of it if that
+// is taken.
 func (g *graph) add(what, operator string, inputs []string, attributes ...*onnxpb.AttributeProto) string {
 	out := g.fresh(what)
 	g.append(out, operator, inputs, attributes)
@@ -45,14 +46,22 @@ func (g *graph) add(what, operator string, inputs []string, attributes ...*onnxp
 }
 
 // end adds a node whose output is an output of the graph.
-func (g *graph) end(out string, element onnxpb.TensorProto_DataType, width int, operator string, inputs []string, attributes ...*onnxpb.AttributeProto) {
+func (g *graph) end(
+	out string,
+	element onnxpb.TensorProto_DataType,
+	width int,
+	operator string,
+	inputs []string,
+	attributes ...*onnxpb.AttributeProto,
+) {
 	g.append(out, operator, inputs, attributes)
 	g.outputs = append(g.outputs, value(out, element, width))
 }
 
 func (g *graph) append(out, operator string, inputs []string, attributes []*onnxpb.AttributeProto) {
 	node := &onnxpb.NodeProto{
-		Name: proto.String("make " + out), OpType: proto.String(operator), Input: inputs, Output: []string{out}, Attribute: attributes,
+		Name: proto.String("make " + out), OpType: proto.String(operator), Input: inputs, Output: []string{out},
+		Attribute: attributes,
 	}
 	if operator == "LabelEncoder" {
 		node.Domain, g.learns = proto.String(domainOfLearner), true

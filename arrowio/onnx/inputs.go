@@ -62,8 +62,8 @@ func inputsOf(e *encoder.Encoder, missingText string) ([]Input, error) {
 	return inputs, errors.Join(faults...)
 }
 
-// reserved are the names that no input can have: those of all outputs, whether the graph has them or not, and the
-// empty name.
+// reserved are the names that no input can have: the names of all outputs, even of outputs that the
+// graph lacks, and the empty name.
 func reserved() map[string]bool {
 	return map[string]bool{"": true, outFeatures: true, outPrediction: true, outClass: true, outProbabilities: true}
 }
@@ -75,11 +75,17 @@ func inputOf(c *encoder.Column, missingText string) (Input, error) {
 	case encoder.Numeric, encoder.Bool:
 		in.Type, in.Missing = "double", "NaN"
 	case encoder.Vector:
-		in.Type, in.Missing, in.Width = "double", "NaN", c.Width
+		in.Type = "double"
+		in.Missing = "NaN"
+		in.Width = c.Width
 	case encoder.Time:
-		in.Type, in.Missing, in.Unit = "int64", strconv.FormatInt(missingTime, 10), "microseconds since 1970 in UTC"
+		in.Type = "int64"
+		in.Missing = strconv.FormatInt(missingTime, 10)
+		in.Unit = "microseconds since 1970 in UTC"
 	case encoder.Clock:
-		in.Type, in.Missing, in.Unit = "int64", strconv.FormatInt(missingTime, 10), "microseconds since midnight"
+		in.Type = "int64"
+		in.Missing = strconv.FormatInt(missingTime, 10)
+		in.Unit = "microseconds since midnight"
 	case encoder.Category:
 		in.Type, in.Missing = "string", missingText
 		if slices.Contains(c.Categories, missingText) {
@@ -131,7 +137,9 @@ func outputsOf(g *graph) []Output {
 // value declares an input or output of rank 2.
 func value(name string, element onnxpb.TensorProto_DataType, width int) *onnxpb.ValueInfoProto {
 	rows := &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimParam{DimParam: "N"}}
-	columns := &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(width)}}
+	columns := &onnxpb.TensorShapeProto_Dimension{
+		Value: &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: int64(width)},
+	}
 	return &onnxpb.ValueInfoProto{Name: proto.String(name), Type: &onnxpb.TypeProto{Value: &onnxpb.TypeProto_TensorType{
 		TensorType: &onnxpb.TypeProto_Tensor{
 			ElemType: proto.Int32(int32(element)),

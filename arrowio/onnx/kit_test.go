@@ -21,10 +21,25 @@ func everyKind() []encoder.Column {
 	return []encoder.Column{
 		{Name: "age", Kind: encoder.Numeric, Width: 2, Missing: true, Mean: []float64{41.5}, Scale: []float64{13}},
 		{Name: "city", Kind: encoder.Category, Width: 4, Categories: []string{"Köln", "Oslo"}, Other: true, Missing: true},
-		{Name: "seen", Kind: encoder.Time, Width: 6, Missing: true, Cycles: []encoder.Cycle{encoder.Week, encoder.Year}, Mean: []float64{1.7e9}, Scale: []float64{1e7}},
+		{
+			Name:    "seen",
+			Kind:    encoder.Time,
+			Width:   6,
+			Missing: true,
+			Cycles:  []encoder.Cycle{encoder.Week, encoder.Year},
+			Mean:    []float64{1.7e9},
+			Scale:   []float64{1e7},
+		},
 		{Name: "class", Kind: encoder.Bool, Width: 1, Mean: []float64{0.25}},
 		{Name: "pixels", Kind: encoder.Vector, Width: 2, Mean: []float64{-1, 3}, Scale: []float64{1, 2}},
-		{Name: "opens", Kind: encoder.Clock, Width: 3, Cycles: []encoder.Cycle{encoder.Day}, Mean: []float64{3e4}, Scale: []float64{9e3}},
+		{
+			Name:   "opens",
+			Kind:   encoder.Clock,
+			Width:  3,
+			Cycles: []encoder.Cycle{encoder.Day},
+			Mean:   []float64{3e4},
+			Scale:  []float64{9e3},
+		},
 		{Name: "plan", Kind: encoder.Category, Width: 2, Categories: []string{"a", "b"}},
 	}
 }
@@ -43,7 +58,12 @@ func classes(n int) *encoder.Label {
 
 // regression is a label with several outputs.
 func regression(outputs int, transform encoder.Transform) *encoder.Label {
-	l := &encoder.Label{Kind: encoder.Numeric, Task: scoring.Regression, Transform: transform, Mean: make([]float64, outputs)}
+	l := &encoder.Label{
+		Kind:      encoder.Numeric,
+		Task:      scoring.Regression,
+		Transform: transform,
+		Mean:      make([]float64, outputs),
+	}
 	for i := range outputs {
 		l.Columns = append(l.Columns, fmt.Sprintf("y%d", i))
 	}
@@ -53,7 +73,14 @@ func regression(outputs int, transform encoder.Transform) *encoder.Label {
 // setOf is a set of three features of a map over columns.
 func setOf(t testing.TB, m scoring.Map, columns []encoder.Column, label *encoder.Label) *wire.FeatureSet {
 	t.Helper()
-	e := &encoder.Encoder{Columns: columns, Clip: 5, Tail: encoder.TailLog, Standardize: encoder.StandardizeNumeric, NaN: encoder.NaNMissing, Label: label}
+	e := &encoder.Encoder{
+		Columns:     columns,
+		Clip:        5,
+		Tail:        encoder.TailLog,
+		Standardize: encoder.StandardizeNumeric,
+		NaN:         encoder.NaNMissing,
+		Label:       label,
+	}
 	for _, c := range columns {
 		e.Dim += c.Width
 	}
@@ -86,7 +113,13 @@ func modelOf(t testing.TB, set *wire.FeatureSet, loss string) *wire.Model {
 	k, features := set.Encoder.Outputs(), set.Set.Features.Len()
 	m := &wire.Model{
 		Pipeline: "income", FeatureSetID: set.ID(), Sequence: 3, Label: set.Encoder.Label,
-		Model: &training.Model{Features: features, Outputs: k, Theta: make([]float64, k*features), Intercept: make([]float64, k), Loss: loss},
+		Model: &training.Model{
+			Features:  features,
+			Outputs:   k,
+			Theta:     make([]float64, k*features),
+			Intercept: make([]float64, k),
+			Loss:      loss,
+		},
 	}
 	for i := range m.Model.Theta {
 		m.Model.Theta[i] = float64(i) + 0.5
@@ -113,7 +146,8 @@ func decoded(t testing.TB, set *wire.FeatureSet, model *wire.Model, o Options) (
 	return file, &m
 }
 
-// faults lists what makes a graph impossible to run: a value that is used before it is made, made twice, or never used.
+// faults lists what makes a graph impossible to run: a value that is used before it is made, made
+// twice, or never used.
 func faults(g *onnxpb.GraphProto) []string {
 	var found []string
 	there, used := map[string]bool{}, map[string]bool{}
@@ -158,7 +192,8 @@ func faults(g *onnxpb.GraphProto) []string {
 // render writes a graph as text, with the first numbers of its constants.
 func render(m *onnxpb.ModelProto) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ir %d by %s %s in %s, version %d\n%s\n", m.GetIrVersion(), m.GetProducerName(), m.GetProducerVersion(), m.GetDomain(),
+	fmt.Fprintf(&b, "ir %d by %s %s in %s, version "+
+		"%d\n%s\n", m.GetIrVersion(), m.GetProducerName(), m.GetProducerVersion(), m.GetDomain(),
 		m.GetModelVersion(), m.GetDocString())
 	for _, o := range m.GetOpsetImport() {
 		fmt.Fprintf(&b, "operators %q %d\n", o.GetDomain(), o.GetVersion())
@@ -170,10 +205,23 @@ func render(m *onnxpb.ModelProto) string {
 		fmt.Fprintf(&b, "input %s: %s\n", renderValue(in), in.GetDocString())
 	}
 	for _, c := range m.GetGraph().GetInitializer() {
-		fmt.Fprintf(&b, "constant %q %s %v: %s\n", c.GetName(), onnxpb.TensorProto_DataType(c.GetDataType()), c.GetDims(), renderData(c))
+		fmt.Fprintf(
+			&b,
+			"constant %q %s %v: %s\n",
+			c.GetName(),
+			onnxpb.TensorProto_DataType(c.GetDataType()),
+			c.GetDims(),
+			renderData(c),
+		)
 	}
 	for _, node := range m.GetGraph().GetNode() {
-		fmt.Fprintf(&b, "%q = %s(%q)", node.GetOutput(), strings.TrimPrefix(node.GetDomain()+" "+node.GetOpType(), " "), node.GetInput())
+		fmt.Fprintf(
+			&b,
+			"%q = %s(%q)",
+			node.GetOutput(),
+			strings.TrimPrefix(node.GetDomain()+" "+node.GetOpType(), " "),
+			node.GetInput(),
+		)
 		for _, a := range node.GetAttribute() {
 			fmt.Fprintf(&b, " %s:%s", a.GetName(), renderAttribute(a))
 		}
@@ -188,7 +236,10 @@ func render(m *onnxpb.ModelProto) string {
 func renderValue(v *onnxpb.ValueInfoProto) string {
 	t := v.GetType().GetTensorType()
 	dims := t.GetShape().GetDim()
-	return fmt.Sprintf("%q %s [%s, %d]", v.GetName(), onnxpb.TensorProto_DataType(t.GetElemType()), dims[0].GetDimParam(), dims[1].GetDimValue())
+	return fmt.Sprintf(
+		"%q %s [%s, %d]",
+		v.GetName(), onnxpb.TensorProto_DataType(t.GetElemType()), dims[0].GetDimParam(), dims[1].GetDimValue(),
+	)
 }
 
 // renderData writes numbers with the digits that do not depend on how the processor rounds a sine.

@@ -14,7 +14,7 @@ import (
 // formatVersion is the version of the inputs, outputs and metadata of a graph.
 const formatVersion = 1
 
-// metadata says what the graph contains and how to fill its inputs.
+// metadata describes the graph's contents and how to fill its inputs.
 func metadata(set *wire.FeatureSet, model *wire.Model, inputs []Input) []*onnxpb.StringStringEntryProto {
 	var entries []*onnxpb.StringStringEntryProto
 	add := func(key, text string) {
@@ -60,9 +60,12 @@ func describe(g *graph, set *wire.FeatureSet, model *wire.Model, inputs []Input,
 	}
 }
 
-// sentence says what the graph represents.
+// sentence describes the graph.
 func sentence(set *wire.FeatureSet, model *wire.Model) string {
-	text := fmt.Sprintf("%d random features (%v) of feature set %s", set.Set.Features.Len(), set.Set.Features.Map, set.ID())
+	text := fmt.Sprintf(
+		"%d random features (%v) of feature set %s",
+		set.Set.Features.Len(), set.Set.Features.Map, set.ID(),
+	)
 	if model != nil {
 		text += fmt.Sprintf(", and the predictions of model %s", wire.ModelID(model))
 	}

@@ -18,7 +18,11 @@ func predict(g *graph, label *encoder.Label, m *training.Model, features, reject
 	}
 	z := g.cast("features as double", features, onnxpb.TensorProto_DOUBLE)
 	sums := g.add("weighted sums", "MatMul", []string{z, theta(g, m)})
-	f := g.cast("outputs", g.add("outputs as double", "Add", []string{sums, g.row("intercept", m.Intercept)}), onnxpb.TensorProto_FLOAT)
+	f := g.cast(
+		"outputs",
+		g.add("outputs as double", "Add", []string{sums, g.row("intercept", m.Intercept)}),
+		onnxpb.TensorProto_FLOAT,
+	)
 	switch label.Task {
 	case scoring.Regression:
 		return regress(g, label.Transform, m.Outputs, f, rejected)
@@ -68,8 +72,8 @@ func regress(g *graph, transform encoder.Transform, outputs int, f, rejected str
 	return nil
 }
 
-// classify adds the names of classes: with one output, the second class if it is above 0; with several, the class
-// of the greatest output, the first one on a tie.
+// classify adds the names of classes: with one output, the second class if it is above 0; with
+// several, the class of the greatest output, the first one on a tie.
 func classify(g *graph, classes []string, outputs int, f, rejected string) {
 	var number string
 	if outputs == 1 {
@@ -83,7 +87,10 @@ func classify(g *graph, classes []string, outputs int, f, rejected string) {
 		number = g.where("class number or none", rejected, g.codes("no class", []int64{none}), number)
 	}
 	names := append(append([]string{}, classes...), "")
-	g.end(outClass, onnxpb.TensorProto_STRING, 1, "Gather", []string{g.texts("classes", names), number}, integer("axis", 0))
+	g.end(
+		outClass,
+		onnxpb.TensorProto_STRING, 1, "Gather", []string{g.texts("classes", names), number}, integer("axis", 0),
+	)
 }
 
 // probabilities adds the probabilities of the classes under the logistic loss.
@@ -96,5 +103,8 @@ func probabilities(g *graph, classes, outputs int, f string) {
 	} else {
 		p = g.add("probabilities as double", "Softmax", []string{f}, integer("axis", 1))
 	}
-	g.end(outProbabilities, onnxpb.TensorProto_FLOAT, classes, "Cast", []string{p}, integer("to", int64(onnxpb.TensorProto_FLOAT)))
+	g.end(
+		outProbabilities,
+		onnxpb.TensorProto_FLOAT, classes, "Cast", []string{p}, integer("to", int64(onnxpb.TensorProto_FLOAT)),
+	)
 }

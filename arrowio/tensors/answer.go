@@ -12,7 +12,8 @@ import (
 // Answer is the answer to a request.
 type Answer struct {
 	Model, Version, ID string
-	// FeatureSet becomes one of the parameters, as do the columns in which values were imputed or categories unseen, if there are any.
+	// FeatureSet becomes one of the parameters, as do the columns with imputed values or unseen
+	// categories, if any.
 	FeatureSet      string
 	Imputed, Unseen []string
 	Tensors         []Tensor
@@ -36,12 +37,12 @@ func AppendNumber(dst []byte, v float32) []byte {
 
 // AppendText writes a string as JSON, replacing invalid UTF-8.
 func AppendText(dst []byte, text string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, text) // the error says what was replaced
+	dst, _ = jsontext.AppendQuote(dst, text) // the error only names the replaced bytes
 	return dst
 }
 
-// Append appends the answer to dst and returns it with the length of its JSON; binary values follow the
-// JSON.
+// Append appends the answer to dst and returns it with the length of its JSON; binary values follow
+// the JSON.
 func (a *Answer) Append(dst []byte) (body []byte, header int) {
 	first := len(dst)
 	dst = append(dst, `{"model_name":`...)
@@ -73,7 +74,8 @@ func (a *Answer) Append(dst []byte) (body []byte, header int) {
 	return dst, header
 }
 
-// appendColumns writes a parameter, a text: the protocol has no lists there. Nothing is written for no columns.
+// appendColumns writes a parameter, a text: the protocol has no lists there. Nothing is written for
+// no columns.
 func appendColumns(dst []byte, name string, columns []string) []byte {
 	const most = 4 << 10
 	if len(columns) == 0 {

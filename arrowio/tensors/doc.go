@@ -1,6 +1,6 @@
-// Package tensors reads requests and writes answers of the Open Inference Protocol, version 2, over HTTP: tensors in
-// JSON, or in binary after the JSON, as in Triton's extension. A request becomes one Arrow record with a column for
-// each input.
+// Package tensors reads requests and writes answers of the Open Inference Protocol, version 2, over
+// HTTP: tensors in JSON, or in binary after the JSON, as in Triton's extension. A request becomes
+// one Arrow record with a column for each input.
 //
 //	BOOL, INT8 … INT64, UINT8 … UINT64, FP32, FP64    a column of that type
 //	BYTES                                             a column of strings, which are valid UTF-8
@@ -10,9 +10,10 @@
 //
 // # Guards
 //
-// As for Arrow and the other formats, nothing in a request is trusted. A shape may claim no more values than there are
-// bytes for. Memory is charged against [arrowio.Limits.BudgetBytes] before it is allocated. Inputs, rows and names are
-// bounded. A refusal wraps a sentinel ([ErrTensors] or one of arrowio), and no input panics.
+// As for Arrow and the other formats, nothing in a request is trusted. A shape may claim no more
+// values than there are bytes for. Memory is charged against [arrowio.Limits.BudgetBytes] before it
+// is allocated. Inputs, rows and names are bounded. A refusal wraps a sentinel ([ErrTensors] or one
+// of arrowio), and no input panics.
 //
-// A [Decoder] belongs to one goroutine; what it returns owns its memory.
+// A [Decoder] belongs to one goroutine; its results own their memory.
 package tensors

@@ -10,12 +10,12 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// slack is what decoding may allocate in addition to its budget: the shapes and names of inputs, the Go objects of
-// an error.
+// slack is what decoding may allocate in addition to its budget: the shapes and names of inputs,
+// the Go objects of an error.
 const slack = 1 << 20
 
-// TestMutants damages valid requests: a refusal has a reason, every value of an accepted request can be read, and
-// nothing takes more memory than its budget.
+// TestMutants damages valid requests: a refusal has a reason, every value of an accepted request
+// can be read, and nothing takes more memory than its budget.
 func TestMutants(t *testing.T) {
 	binaryBody, header := inBinary()
 	bases := []*hostile.Message{messageOf("json", []byte(inJSON)), messageOf("binary", binaryBody)}

@@ -22,11 +22,11 @@ const (
 	maxID    = 256
 )
 
-// Request is what a client asks for.
+// Request is a request for predictions or features.
 type Request struct {
 	ID      string
 	Outputs []Output     // requested; empty = all of the model's
-	Binary  bool         // default for outputs that do not say
+	Binary  bool         // default of Output.Binary
 	Rows    arrow.Record // a column for each input; the caller releases it
 }
 
@@ -65,13 +65,14 @@ func NewDecoder(limits arrowio.Limits) *Decoder {
 // unforeseen starts the text of an error that no check anticipated.
 const unforeseen = "unforeseen fault while decoding"
 
-// Decode reads a request whose JSON is the first header bytes of the body; binary values follow it. It never panics.
+// Decode reads a request whose JSON is the first header bytes of the body; binary values follow it.
+// It never panics.
 func (d *Decoder) Decode(body []byte, header int) (r *Request, err error) {
 	if n := int64(len(body)); n > d.limits.MaxMessageBytes {
 		return nil, tooLarge("request of %d bytes, at most %d", n, d.limits.MaxMessageBytes)
 	}
 	if header < 0 || header > len(body) {
-		return nil, wrong("its JSON is said to have %d of %d bytes", header, len(body))
+		return nil, wrong("the length of its JSON, %d, is not within its %d bytes", header, len(body))
 	}
 	d.budget = arrowio.NewBudget(d.limits.BudgetBytes)
 	d.body = body[:header]
@@ -200,7 +201,7 @@ func (d *Decoder) output() (one Output, err error) {
 	return one, err
 }
 
-// rows makes the record of the inputs. binary is what follows the JSON.
+// rows makes the record of the inputs. binary follows the JSON.
 func (d *Decoder) rows(inputs []input, binary []byte) (arrow.Record, error) {
 	if len(inputs) == 0 {
 		return nil, wrong("it has no inputs")
@@ -221,7 +222,7 @@ func (d *Decoder) rows(inputs []input, binary []byte) (arrow.Record, error) {
 		columns = append(columns, values)
 		fields = append(fields, arrow.Field{Name: in.name, Type: values.DataType(), Nullable: true})
 		if rows >= 0 && n != rows {
-			return nil, wrong("input %s has %d rows, those before it %d", arrowio.Quote(in.name), n, rows)
+			return nil, wrong("input %s has %d rows, the inputs before it have %d", arrowio.Quote(in.name), n, rows)
 		}
 		rows = n
 	}
@@ -266,13 +267,13 @@ func (d *Decoder) object(do func(key string) error) error {
 	return d.next()
 }
 
-// names are those that have a meaning somewhere in a request.
+// names are the keys that have a meaning somewhere in a request.
 var names = []string{
 	"id", "inputs", "outputs", "parameters", "name", "datatype", "shape", "data",
 	"binary_data", "binary_data_size", "binary_data_output", "classification",
 }
 
-// seen is which of the names an object has had. Others are skipped, however often they come.
+// seen is the set of the names that an object has had. Other names are skipped and may repeat.
 type seen uint
 
 func (s *seen) add(name string) error {
@@ -306,7 +307,7 @@ func (d *Decoder) array(do func() error) error {
 	}
 }
 
-// next reads a closing token, or says what is wrong.
+// next reads a closing token.
 func (d *Decoder) next() error {
 	if _, err := d.json.ReadToken(); err != nil {
 		return bad(err)

@@ -52,11 +52,13 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Rows.Release()
-	const want = `[39 -1 9223372036854775807] [1.5 (null) -2000] [[1 2] [3 (null)] [5 6]] ["Åé" "" "x"] [true false true] [0 1 255]`
+	const want = `[39 -1 9223372036854775807] [1.5 (null) -2000] [[1 2] [3 (null)] [5 6]] ["Åé" "" ` +
+		`"x"] [true false true] [0 1 255]`
 	if got := strings.Join(columnsOf(r), " "); got != want {
 		t.Errorf("columns %s\nwant    %s", got, want)
 	}
-	if r.ID != "7" || !r.Binary || len(r.Outputs) != 2 || r.Outputs[0].Binary != nil || r.Outputs[1].Binary == nil || *r.Outputs[1].Binary {
+	if r.ID != "7" || !r.Binary || len(r.Outputs) != 2 || r.Outputs[0].Binary != nil ||
+		r.Outputs[1].Binary == nil || *r.Outputs[1].Binary {
 		t.Errorf("request %+v", r)
 	}
 	body, header := inBinary()
@@ -77,7 +79,7 @@ func columnsOf(r *Request) (texts []string) {
 	return texts
 }
 
-func TestRequestsThatAreRefused(t *testing.T) {
+func TestFaultyRequestsAreRefused(t *testing.T) {
 	input := func(rest string) string { return `{"inputs": [{"name": "a", ` + rest + `}]}` }
 	tests := []struct {
 		name, body, want string
@@ -90,11 +92,19 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"an unknown type", input(`"shape": [1], "datatype": "FP16", "data": [1]`), `datatype "FP16"`},
 		{"no shape", input(`"datatype": "FP32", "data": [1]`), "no shape"},
 		{"no data", input(`"datatype": "FP32", "shape": [1]`), "no data"},
-		{"fewer values than the shape", input(`"datatype": "FP32", "shape": [2], "data": [1.25]`), "1 values, its shape says 2"},
+		{
+			"fewer values than the shape",
+			input(`"datatype": "FP32", "shape": [2], "data": [1.25]`),
+			"1 values, its shape has 2",
+		},
 		{"more values than the shape", input(`"datatype": "FP32", "shape": [1], "data": [1, 2]`), "more than the 1 values"},
-		{"a shape beyond the data", input(`"datatype": "FP32", "shape": [1000], "data": [1]`), "its data has"},
+		{"a shape beyond the data", input(`"datatype": "FP32", "shape": [1000], "data": [1]`), "its data"},
 		{"too many rows", input(`"datatype": "FP32", "shape": [1001], "data": [1]`), "at most 1000"},
-		{"a shape that overflows", input(`"datatype": "FP32", "shape": [1000, 2147483647, 2147483647], "data": [1]`), "shape"},
+		{
+			"a shape that overflows",
+			input(`"datatype": "FP32", "shape": [1000, 2147483647, 2147483647], "data": [1]`),
+			"shape",
+		},
 		{"a negative shape", input(`"datatype": "FP32", "shape": [-1], "data": []`), "not a length"},
 		{"a fraction of a row", input(`"datatype": "FP32", "shape": [1.5], "data": []`), "not a length"},
 		{"text for numbers", input(`"datatype": "FP32", "shape": [1], "data": ["1"]`), "not a value of its datatype"},
@@ -103,10 +113,19 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a number beyond float32", input(`"datatype": "FP32", "shape": [1], "data": [1e39]`), "not one of its datatype"},
 		{"lists of text", input(`"datatype": "BYTES", "shape": [1, 2], "data": ["a", "b"]`), "[rows]"},
 		{"deep data", input(`"datatype": "FP32", "shape": [1], "data": [[[[[[[[[[1]]]]]]]]]]`), "deep"},
-		{"binary that is not there", input(`"datatype": "FP32", "shape": [1], "parameters": {"binary_data_size": 4}`), "4 bytes of binary data"},
+		{
+			"binary that is not there",
+			input(`"datatype": "FP32", "shape": [1], "parameters": {"binary_data_size": 4}`),
+			"4 bytes of binary data",
+		},
 		{"data twice", input(`"datatype": "FP32", "shape": [1], "data": [1], "parameters": {"binary_data_size": 0}`), "both"},
 		{"a name without end", input(`"datatype": "` + strings.Repeat("x", 2000) + `"`), "a name of"},
-		{"inputs of other lengths", `{"inputs": [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}, {"name": "b", "shape": [2], "datatype": "FP32", "data": [1, 2]}]}`, "2 rows"},
+		{
+			"inputs of other lengths",
+			`{"inputs": [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}, {"name": "b", ` +
+				`"shape": [2], "datatype": "FP32", "data": [1, 2]}]}`,
+			"2 rows",
+		},
 		{"too many inputs", `{"inputs": [` + strings.Repeat(`{},`, 30) + `{}]}`, "more than 20 inputs"},
 		{"too many outputs", `{"outputs": [` + strings.Repeat(`{},`, 30) + `{}]}`, "outputs"},
 		{"classification", `{"outputs": [{"name": "a", "parameters": {"classification": 3}}]}`, "classification"},
@@ -133,7 +152,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 func TestTheBudgetOfARequest(t *testing.T) {
 	limits := testLimits
 	limits.BudgetBytes = 2048
-	text := `{"inputs": [{"name": "a", "datatype": "FP64", "shape": [900], "data": [` + strings.TrimSuffix(strings.Repeat("1,", 900), ",") + `]}]}`
+	text := `{"inputs": [{"name": "a", "datatype": "FP64", "shape": [900], "data": [` + strings.TrimSuffix(
+		strings.Repeat("1,", 900),
+		",",
+	) + `]}]}`
 	if _, err := NewDecoder(limits).Decode([]byte(text), len(text)); !errors.Is(err, arrowio.ErrBudget) {
 		t.Errorf("error %v, want %v", err, arrowio.ErrBudget)
 	}
@@ -179,7 +201,10 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("JSON %s\nwant %s", body[:header], want)
 	}
 	var values [4]float32
-	if err := binary.Read(bytes.NewReader(body[header:]), binary.LittleEndian, &values); err != nil || values != [4]float32{0.25, 0.75, 1e-7, 1} {
+	if err := binary.Read(
+		bytes.NewReader(body[header:]),
+		binary.LittleEndian, &values,
+	); err != nil || values != [4]float32{0.25, 0.75, 1e-7, 1} {
 		t.Errorf("values %v, %v", values, err)
 	}
 	a.Tensors[0].Binary, a.Tensors[1].Binary = true, false
@@ -193,7 +218,8 @@ func TestAnswers(t *testing.T) {
 func try(d *Decoder, body []byte, header int) error {
 	r, err := d.Decode(body, header)
 	switch {
-	case err != nil && (strings.Contains(err.Error(), unforeseen) || !errors.Is(err, ErrTensors) && arrowio.Reason(err) == ""):
+	case err != nil && (strings.Contains(err.Error(), unforeseen) || !errors.Is(err, ErrTensors) &&
+		arrowio.Reason(err) == ""):
 		return err
 	case err != nil:
 		return nil

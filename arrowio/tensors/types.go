@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// ErrTensors says that the body is not a request of the protocol.
+// ErrTensors marks a body that is not a request of the protocol.
 var ErrTensors = errors.New("not tensors")
 
 // Reason is the stable word of ErrTensors.
@@ -30,14 +30,21 @@ type datatype struct {
 }
 
 var datatypes = map[string]datatype{
-	"BOOL":  {arrow.FixedWidthTypes.Boolean, 1},
-	"INT8":  {arrow.PrimitiveTypes.Int8, 1},
-	"INT16": {arrow.PrimitiveTypes.Int16, 2}, "INT32": {arrow.PrimitiveTypes.Int32, 4}, "INT64": {arrow.PrimitiveTypes.Int64, 8},
-	"UINT8":  {arrow.PrimitiveTypes.Uint8, 1},
-	"UINT16": {arrow.PrimitiveTypes.Uint16, 2}, "UINT32": {arrow.PrimitiveTypes.Uint32, 4}, "UINT64": {arrow.PrimitiveTypes.Uint64, 8},
+	"BOOL": {arrow.FixedWidthTypes.Boolean, 1},
+	"INT8": {arrow.PrimitiveTypes.Int8, 1},
+	"INT16": {
+		arrow.PrimitiveTypes.Int16,
+		2,
+	}, "INT32": {arrow.PrimitiveTypes.Int32, 4}, "INT64": {arrow.PrimitiveTypes.Int64, 8},
+	"UINT8": {arrow.PrimitiveTypes.Uint8, 1},
+	"UINT16": {
+		arrow.PrimitiveTypes.Uint16,
+		2,
+	}, "UINT32": {arrow.PrimitiveTypes.Uint32, 4}, "UINT64": {arrow.PrimitiveTypes.Uint64, 8},
 	"FP32": {arrow.PrimitiveTypes.Float32, 4}, "FP64": {arrow.PrimitiveTypes.Float64, 8},
 	DatatypeBytes: {arrow.BinaryTypes.String, 0},
 }
 
-// inputCost is what an input costs in addition to its values: Go objects, measured and rounded up.
+// inputCost is the memory of an input in addition to its values: Go objects, measured and rounded
+// up.
 const inputCost = 1024

@@ -29,7 +29,7 @@ func (d *Decoder) column(in *input, rest *[]byte) (column arrow.Array, rows int6
 	if width > 1 && (kind.size == 0 || kind.arrow.ID() == arrow.BOOL) {
 		return nil, 0, wrong("%s must have the shape [rows] or [rows, 1]", in.datatype)
 	}
-	v := values{Decoder: d, kind: kind, n: rows * width}
+	v := values{decoder: d, kind: kind, n: rows * width}
 	switch {
 	case in.binary < 0 && in.data == nil:
 		return nil, 0, wrong("it has no data")
@@ -54,7 +54,8 @@ func (d *Decoder) shape(shape []int64) (rows, width int64, err error) {
 	if len(shape) == 0 {
 		return 0, 0, wrong("it has no shape")
 	}
-	if rows = shape[0]; rows > int64(d.limits.MaxRows) {
+	rows = shape[0]
+	if rows > int64(d.limits.MaxRows) {
 		return 0, 0, tooLarge("%d rows, at most %d", rows, d.limits.MaxRows)
 	}
 	width = 1
@@ -69,7 +70,7 @@ func (d *Decoder) shape(shape []int64) (rows, width int64, err error) {
 
 // values are the values of an input.
 type values struct {
-	*Decoder
+	decoder *Decoder
 	kind    datatype
 	n       int64   // required number
 	raw     []byte  // numbers, or the bytes of strings
@@ -81,18 +82,18 @@ type values struct {
 // reserve makes room for all values; each takes at least this number of bytes.
 func (v *values) reserve(given, least int64) error {
 	if v.n > given/least {
-		return wrong("its shape says %d values, its data has %d bytes", v.n, given)
+		return wrong("its shape has %d values, its data %d bytes", v.n, given)
 	}
 	size := v.n * int64(v.kind.size)
 	if v.kind.size == 0 {
 		size = given
-		offsets, err := arrowio.Make[int32](&v.budget, v.n+1)
+		offsets, err := arrowio.Make[int32](&v.decoder.budget, v.n+1)
 		if err != nil {
 			return err
 		}
 		v.offsets = offsets[:1]
 	}
-	raw, err := arrowio.Make[byte](&v.budget, size)
+	raw, err := arrowio.Make[byte](&v.decoder.budget, size)
 	v.raw = raw[:0]
 	return err
 }
@@ -118,7 +119,8 @@ func (v *values) readBinary(data []byte) error {
 			return wrong("a string without a length")
 		}
 		n := int64(binary.LittleEndian.Uint32(data))
-		if data = data[prefix:]; n > int64(len(data)) {
+		data = data[prefix:]
+		if n > int64(len(data)) {
 			return wrong("a string of %d bytes where %d are left", n, len(data))
 		}
 		if err := v.addText(data[:n]); err != nil {
@@ -141,10 +143,10 @@ func (v *values) addText(text []byte) error {
 	return nil
 }
 
-// complete returns an error if there are fewer values than the shape says.
+// complete returns an error if there are fewer values than the shape has.
 func (v *values) complete() error {
 	if have := v.count(); have != v.n {
-		return wrong("%d values, its shape says %d", have, v.n)
+		return wrong("%d values, its shape has %d", have, v.n)
 	}
 	return nil
 }
@@ -161,26 +163,26 @@ func (v *values) readJSON(data []byte) error {
 	if err := v.reserve(int64(len(data)), 2); err != nil {
 		return err
 	}
-	v.reader = *bytes.NewBuffer(data)
-	v.json.Reset(&v.reader, jsontext.AllowDuplicateNames(true))
-	if kind := v.json.PeekKind(); kind != '[' {
+	v.decoder.reader = *bytes.NewBuffer(data)
+	v.decoder.json.Reset(&v.decoder.reader, jsontext.AllowDuplicateNames(true))
+	if kind := v.decoder.json.PeekKind(); kind != '[' {
 		return wrong("its data is not an array")
 	}
 	for {
-		kind := v.json.PeekKind()
+		kind := v.decoder.json.PeekKind()
 		switch kind {
 		case '[', ']':
-			if err := v.next(); err != nil {
+			if err := v.decoder.next(); err != nil {
 				return err
 			}
-			if depth := v.json.StackDepth(); depth == 0 {
+			if depth := v.decoder.json.StackDepth(); depth == 0 {
 				return v.complete()
 			} else if depth > maxShape {
 				return tooLarge("arrays nested more than %d deep", maxShape)
 			}
 			continue
 		case '{', 0:
-			return v.unexpected(kind, "a value")
+			return v.decoder.unexpected(kind, "a value")
 		}
 		if v.count() >= v.n {
 			return wrong("more than the %d values of its shape", v.n)
@@ -193,7 +195,7 @@ func (v *values) readJSON(data []byte) error {
 
 // addJSON reads a value.
 func (v *values) addJSON(kind jsontext.Kind) error {
-	raw, err := v.json.ReadValue()
+	raw, err := v.decoder.json.ReadValue()
 	if err != nil {
 		return bad(err)
 	}
@@ -218,7 +220,7 @@ func (v *values) addJSON(kind jsontext.Kind) error {
 // addNull adds a missing value.
 func (v *values) addNull() error {
 	if v.bitmap == nil {
-		bitmap, err := arrowio.Make[byte](&v.budget, bitutil.BytesForBits(v.n))
+		bitmap, err := arrowio.Make[byte](&v.decoder.budget, bitutil.BytesForBits(v.n))
 		if err != nil {
 			return err
 		}
@@ -242,7 +244,8 @@ func (v *values) addNumber(text string, id arrow.Type) error {
 	case id == arrow.FLOAT32 || id == arrow.FLOAT64:
 		var f float64
 		f, err = strconv.ParseFloat(text, bits)
-		if word = math.Float64bits(f); bits == 32 {
+		word = math.Float64bits(f)
+		if bits == 32 {
 			word = uint64(math.Float32bits(float32(f)))
 		}
 	case arrow.IsUnsignedInteger(id):
@@ -269,7 +272,11 @@ func (v *values) array(rows, width int64) arrow.Array {
 	}
 	switch {
 	case v.kind.size == 0:
-		buffers = []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(v.offsets)), memory.NewBufferBytes(v.raw)}
+		buffers = []*memory.Buffer{
+			nil,
+			memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(v.offsets)),
+			memory.NewBufferBytes(v.raw),
+		}
 	case v.kind.arrow.ID() == arrow.BOOL:
 		buffers[1] = memory.NewBufferBytes(packed(v.raw))
 	}
@@ -278,7 +285,10 @@ func (v *values) array(rows, width int64) arrow.Array {
 	if width == 1 {
 		return array.MakeFromData(data)
 	}
-	list := array.NewData(arrow.FixedSizeListOf(int32(width), v.kind.arrow), int(rows), []*memory.Buffer{nil}, []arrow.ArrayData{data}, 0, 0)
+	list := array.NewData(
+		arrow.FixedSizeListOf(int32(width), v.kind.arrow),
+		int(rows), []*memory.Buffer{nil}, []arrow.ArrayData{data}, 0, 0,
+	)
 	defer list.Release()
 	return array.MakeFromData(list)
 }

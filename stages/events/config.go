@@ -18,7 +18,7 @@ type Config struct {
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
 	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
-	Clip             float64        `key:"clip" unit:"standard deviations" doc:"standardized values beyond it go on as logarithms; 0 = off (the paper's setting)"`
+	Clip             float64        `key:"clip" unit:"standard deviations" doc:"standardized values beyond it continue as logarithms; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
 	MaxCategories    int            `key:"max_categories" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
 	MissingIndicator float64        `key:"missing_indicator" doc:"a column with a larger share of missing values in calibration gets an extra dimension that marks them; 1 = never"`

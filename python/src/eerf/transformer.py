@@ -46,7 +46,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sigma: the bandwidth; 0 = the mean distance to the 50th neighbour
         sample: share of the rows that is scored, or auto: about exploration.sample_rows (20,000) of them, fewer if the columns are many
         standardize: numeric, all or none
-        clip: standardized numbers beyond it go on as logarithms; 0 = none do
+        clip: standardized numbers beyond it continue as logarithms; 0 = none do
         task: regression or classification; auto = classification for strings, booleans, and whole numbers (integers)
             of at most 20 different values, else regression
         label_transform: of a regression label: none, log or log1p

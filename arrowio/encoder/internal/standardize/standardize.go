@@ -1,11 +1,12 @@
-// Package standardize computes float32((v - shift)/scale), rounded as if by a division in float64 and then to float32,
-// without dividing.
+// Package standardize computes float32((v - shift)/scale), rounded as if by a division in float64
+// and then to float32, without dividing.
 //
-// It multiplies by the reciprocal. The product z differs from the rounded quotient by less than three units in its last
-// place: one half for each rounding of quotient, reciprocal and product, twice that if the leading digits differ.
-// Rounded to float32, both are the same unless a point midway between two float32 numbers lies between them. That is
-// possible only if the low 29 bits of z are within four of 2²⁸, once in 10⁸ numbers of no particular form. In that
-// case, and if the result is not below a bound, the functions stop and leave the number to the caller, who divides.
+// It multiplies by the reciprocal. The product z differs from the rounded quotient by less than
+// three units in its last place: one half for each rounding of quotient, reciprocal and product,
+// twice that if the leading digits differ. Rounded to float32, both are the same unless a point
+// midway between two float32 numbers lies between them. That is possible only if the low 29 bits of
+// z are within four of 2²⁸, once in 10⁸ numbers of no particular form. In that case, and if the
+// result is not below a bound, the functions stop and leave the number to the caller, who divides.
 //
 // The estimate requires z to be a normal float32. [Reciprocal] ensures that.
 package standardize
@@ -20,17 +21,18 @@ import (
 // Lanes bounds how many numbers the functions may leave to the caller before they can continue.
 const Lanes = 8
 
-// Bit masks that tell how far a float64 is from a point midway between two float32 numbers: with midway added, the
-// bits of low are 0 from four units below to three above.
+// Bit masks that tell how far a float64 is from a point midway between two float32 numbers: with
+// midway added, the bits of low are 0 from four units below to three above.
 const (
 	midway = 1<<28 + 4
 	low    = 1<<29 - 8
 )
 
-// Reciprocal returns the factor that replaces a division by scale. If there is none it returns NaN, which makes the
-// functions stop at every number. A power of two can always be multiplied by. Otherwise the reciprocal must be normal,
-// and shift large enough relative to scale that v - shift, which is 0 or not far below the last place of shift, cannot
-// give a result below the normal float32 numbers.
+// Reciprocal returns the factor that replaces a division by scale. If there is none it returns NaN,
+// which makes the functions stop at every number. A power of two can always be multiplied by.
+// Otherwise the reciprocal must be normal, and shift large enough relative to scale that v - shift,
+// which is 0 or not far below the last place of shift, cannot give a result below the normal
+// float32 numbers.
 func Reciprocal(shift, scale float64) float64 {
 	r := 1 / scale
 	if half, _ := math.Frexp(scale); half == 0.5 && !math.IsInf(r, 0) {
@@ -42,9 +44,9 @@ func Reciprocal(shift, scale float64) float64 {
 	return r
 }
 
-// Column sets dst[i] to the standardized src[i], for one shift and the factor of one scale, and returns how many it
-// did: all, or up to [Lanes] - 1 fewer than those before the first number whose result is not certain or whose
-// magnitude is not below bound. The rest of dst is arbitrary.
+// Column sets dst[i] to the standardized src[i], for one shift and the factor of one scale, and
+// returns how many it did: all, or up to [Lanes] - 1 fewer than those before the first number whose
+// result is not certain or whose magnitude is not below bound. The rest of dst is arbitrary.
 func Column[T float32 | float64](dst []float32, src []T, shift, times float64, bound float32) int {
 	if len(dst) != len(src) {
 		panic("standardize: source and destination differ in length")

@@ -31,9 +31,9 @@ func guarded(n int) (dst []float32, intact func() bool) {
 	}
 }
 
-// run standardizes all of src in several calls, dividing each number at which the function stops. next calls the
-// function on the numbers from an offset on. It fails if the bits of a number differ from the definition, or if a
-// call stops although all of the next numbers are certain.
+// run standardizes all of src in several calls, dividing each number at which the function stops.
+// next calls the function on the numbers from an offset on. It fails if the bits of a number differ
+// from the definition, or if a call stops although all of the next numbers are certain.
 func run(t *testing.T, name string, l line, bound float32, next func(dst []float32, from int) int) {
 	t.Helper()
 	dst, intact := guarded(len(l.values))
@@ -73,9 +73,27 @@ func check(t *testing.T, l line, bound float32) {
 		times[i], floats[i] = Reciprocal(l.shift[i], l.scale[i]), float32(v)
 		short.values[i] = float64(floats[i])
 	}
-	run(t, "row of float64", l, bound, func(dst []float32, i int) int { return Row(dst, l.values[i:], l.shift[i:], times[i:], bound) })
-	run(t, "row of float32", short, bound, func(dst []float32, i int) int { return Row(dst, floats[i:], l.shift[i:], times[i:], bound) })
-	run(t, "plain row", l, bound, func(dst []float32, i int) int { return rowPlain(dst, l.values[i:], l.shift[i:], times[i:], bound) })
+	run(
+		t,
+		"row of float64",
+		l,
+		bound,
+		func(dst []float32, i int) int { return Row(dst, l.values[i:], l.shift[i:], times[i:], bound) },
+	)
+	run(
+		t,
+		"row of float32",
+		short,
+		bound,
+		func(dst []float32, i int) int { return Row(dst, floats[i:], l.shift[i:], times[i:], bound) },
+	)
+	run(
+		t,
+		"plain row",
+		l,
+		bound,
+		func(dst []float32, i int) int { return rowPlain(dst, l.values[i:], l.shift[i:], times[i:], bound) },
+	)
 	if len(l.values) == 0 {
 		return
 	}
@@ -83,9 +101,27 @@ func check(t *testing.T, l line, bound float32) {
 		l.shift[i], l.scale[i] = l.shift[0], l.scale[0]
 	}
 	shift, factor := l.shift[0], times[0]
-	run(t, "column of float64", l, bound, func(dst []float32, i int) int { return Column(dst, l.values[i:], shift, factor, bound) })
-	run(t, "column of float32", short, bound, func(dst []float32, i int) int { return Column(dst, floats[i:], shift, factor, bound) })
-	run(t, "plain column", l, bound, func(dst []float32, i int) int { return columnPlain(dst, l.values[i:], shift, factor, bound) })
+	run(
+		t,
+		"column of float64",
+		l,
+		bound,
+		func(dst []float32, i int) int { return Column(dst, l.values[i:], shift, factor, bound) },
+	)
+	run(
+		t,
+		"column of float32",
+		short,
+		bound,
+		func(dst []float32, i int) int { return Column(dst, floats[i:], shift, factor, bound) },
+	)
+	run(
+		t,
+		"plain column",
+		l,
+		bound,
+		func(dst []float32, i int) int { return columnPlain(dst, l.values[i:], shift, factor, bound) },
+	)
 }
 
 // wild returns a number of any magnitude, and now and then one that is not finite.
@@ -102,7 +138,8 @@ func wild(r *rand.Rand) float64 {
 	}
 }
 
-// drawLine returns n numbers, many of them near the mean, near midway points of float32 or near the bound.
+// drawLine returns n numbers, many of them near the mean, near midway points of float32 or near the
+// bound.
 func drawLine(r *rand.Rand, n int, bound float32) line {
 	l := line{make([]float64, n), make([]float64, n), make([]float64, n)}
 	for i := range n {
@@ -156,7 +193,8 @@ func TestEveryNumberHasTheBitsOfADivision(t *testing.T) {
 	}
 }
 
-// TestOrdinaryNumbersSeldomStop checks that the functions serve their purpose: nearly all numbers are multiplied.
+// TestOrdinaryNumbersSeldomStop checks that the functions serve their purpose: nearly all numbers
+// are multiplied.
 func TestOrdinaryNumbersSeldomStop(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	src, dst := make([]float32, 1<<16), make([]float32, 1<<16)
