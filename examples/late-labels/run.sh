@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Labels that come later: orders and labels on two topics of Apache Kafka, joined by Flink, learned from and predicted.
+# Labels that arrive later: orders and labels on two topics of Apache Kafka, joined by Flink; pipelines learn and predict.
 #
-#   examples/late-labels/run.sh            all of it, on an Apache Kafka of its own that is removed at the end (two minutes)
+#   examples/late-labels/run.sh            the whole example, on a temporary Apache Kafka (two minutes)
 #   examples/late-labels/run.sh fetch      downloads Kafka and Flink (180 MB, once) and does nothing else
 #   examples/late-labels/run.sh missing    prints what this machine lacks, nothing if it has everything
 #
-# Needs Go, Java 17 (a JDK), Maven and openssl. Fails if the joined topic differs from the join made in memory, or if the
-# predictions are no better than a guess. Flink's jars stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/late-labels.
+# Requires Go, Java 17 (a JDK), Maven and openssl. Fails if the joined topic differs from a join in memory, or if the
+# predictions are no better than a constant. Flink's jars stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/late-labels.
 #
 # ROWS=N  number of orders, 20000 by default
 set -euo pipefail

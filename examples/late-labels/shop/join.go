@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// labelled is an order with its label, as the job writes it.
+// labelled is an order with its label, in the form that the job writes.
 type labelled struct {
 	order
 	Returned string `json:"returned"`
@@ -18,7 +18,8 @@ func (l labelled) equal(other labelled) bool {
 	return same && l == other
 }
 
-// join gives each order the first of its labels within the interval, by the order's id.
+// join assigns to each order the first of its labels within the interval. The result is keyed by
+// the order's id.
 func join(orders []order, labels []label) map[string]labelled {
 	of := map[string][]label{}
 	for _, l := range labels {
@@ -42,10 +43,10 @@ func join(orders []order, labels []label) map[string]labelled {
 	return joined
 }
 
-// difference says how a topic and a join in memory differ.
+// difference counts the differences between a topic and a join in memory.
 type difference struct {
 	missing, unexpected, different, repeated int
-	example                                  string // of one of them
+	example                                  string // example of a difference
 }
 
 func (d difference) none() bool { return d.missing+d.unexpected+d.different+d.repeated == 0 }

@@ -5,15 +5,21 @@ import (
 	"time"
 )
 
-// at is a time some minutes after the first.
+// at returns a time the given number of minutes after start.
 func at(minutes float64) time.Time { return start.Add(time.Duration(minutes * float64(time.Minute))) }
 
 func TestJoinTakesTheFirstLabelWithinTheInterval(t *testing.T) {
-	orders := []order{{ID: "a", Time: at(0)}, {ID: "b", Time: at(10)}, {ID: "c", Time: at(20)}, {ID: "d", Time: at(30)}, {ID: "e", Time: at(40)}}
+	orders := []order{
+		{ID: "a", Time: at(0)},
+		{ID: "b", Time: at(10)},
+		{ID: "c", Time: at(20)},
+		{ID: "d", Time: at(30)},
+		{ID: "e", Time: at(40)},
+	}
 	labels := []label{
-		{"a", at(50), "no"}, {"a", at(5), "yes"}, {"a", at(5), "yes"}, // the second is older and comes twice
+		{"a", at(50), "no"}, {"a", at(5), "yes"}, {"a", at(5), "yes"}, // the second is older and arrives twice
 		{"b", at(70), "yes"},                        // at the end of the interval
-		{"c", at(80.1), "yes"},                      // behind it
+		{"c", at(80.1), "yes"},                      // after the end of the interval
 		{"d", at(29.9), "yes"}, {"d", at(31), "no"}, // before the order
 		{"x", at(1), "yes"},
 	}
@@ -41,10 +47,13 @@ func TestCompareFindsEveryDifference(t *testing.T) {
 		got  []labelled
 		want difference
 	}{
-		"missing":    {[]labelled{row("a", "yes"), row("b", "no")}, difference{missing: 1}},
-		"unexpected": {[]labelled{row("a", "yes"), row("b", "no"), row("c", "no"), row("d", "no")}, difference{unexpected: 1}},
-		"different":  {[]labelled{row("a", "yes"), row("b", "yes"), row("c", "no")}, difference{different: 1}},
-		"repeated":   {[]labelled{row("a", "yes"), row("b", "no"), row("c", "no"), row("a", "yes")}, difference{repeated: 1}},
+		"missing": {[]labelled{row("a", "yes"), row("b", "no")}, difference{missing: 1}},
+		"unexpected": {
+			[]labelled{row("a", "yes"), row("b", "no"), row("c", "no"), row("d", "no")},
+			difference{unexpected: 1},
+		},
+		"different": {[]labelled{row("a", "yes"), row("b", "yes"), row("c", "no")}, difference{different: 1}},
+		"repeated":  {[]labelled{row("a", "yes"), row("b", "no"), row("c", "no"), row("a", "yes")}, difference{repeated: 1}},
 	} {
 		d := compare(want, c.got)
 		if d.example == "" || d.none() {
@@ -56,8 +65,9 @@ func TestCompareFindsEveryDifference(t *testing.T) {
 	}
 }
 
-// The data have everything that makes such a join hard, and stay within the job's watermarks.
-func TestLabelsAreAsInLife(t *testing.T) {
+// TestLabels checks that the labels have every difficulty of such a join, and stay within the job's
+// watermarks.
+func TestLabels(t *testing.T) {
 	orders, returned := makeOrders(5000, 7)
 	labels := makeLabels(orders, returned, 7)
 	outOfOrder(orders, func(o order) time.Time { return o.Time }, 7)

@@ -74,7 +74,7 @@ func makeTopics(ctx context.Context, s *shop, o options) error {
 	return nil
 }
 
-// checkJoin compares what the job wrote with the join of what it read.
+// checkJoin compares the job's output with a join of its input.
 func checkJoin(ctx context.Context, s *shop, _ options) error {
 	orders, err := read[order](ctx, s, topicEvents)
 	if err != nil {
@@ -92,19 +92,27 @@ func checkJoin(ctx context.Context, s *shop, _ options) error {
 	d := compare(want, written)
 	fmt.Printf("%d orders, %d labels; %d orders have one within %v\n", len(orders), len(labels), len(want), interval)
 	if !d.none() {
-		return fmt.Errorf("the job wrote %d rows, which are not the join made in memory: %d missing, %d unexpected, %d different, %d repeated; %s",
-			len(written), d.missing, d.unexpected, d.different, d.repeated, d.example)
+		return fmt.Errorf(
+			"the %d rows of the job differ from the join in memory: %d missing, %d unexpected, %d different, %d repeated; %s",
+			len(written),
+			d.missing,
+			d.unexpected,
+			d.different,
+			d.repeated,
+			d.example,
+		)
 	}
 	if len(want) == 0 {
-		return errors.New("there is nothing to join")
+		return errors.New("no order has a label within the interval")
 	}
-	fmt.Printf("the job wrote these %d, and nothing else\n", len(written))
+	fmt.Printf("the job wrote exactly these %d rows\n", len(written))
 	return nil
 }
 
 func wait(ctx context.Context, s *shop, o options) error { return s.waitFor(ctx, o.events, o.features) }
 
-// checkPredictions compares the predictions of all orders with their outcomes, including orders without a label.
+// checkPredictions compares the predictions of all orders with their outcomes, including orders
+// without a label.
 func checkPredictions(ctx context.Context, s *shop, o options) error {
 	if err := s.waitFor(ctx, o.events, o.features); err != nil {
 		return err
@@ -119,14 +127,20 @@ func checkPredictions(ctx context.Context, s *shop, o options) error {
 		return err
 	}
 	if p.rows != o.rows || p.without > 0 || len(p.models) != 1 {
-		return fmt.Errorf("%d rows of features for %d orders, %d of them without a prediction; by model %v", p.rows, o.rows, p.without, p.models)
+		return fmt.Errorf(
+			"found %d rows of features for %d orders, %d without a prediction; by model %v",
+			p.rows,
+			o.rows,
+			p.without,
+			p.models,
+		)
 	}
 	share := func(n int) float64 { return 100 * float64(n) / float64(p.rows) }
 	constant := p.rows - max(p.of["yes"], p.of["no"])
-	fmt.Printf("%d orders are predicted; %.1f %% of the predictions are wrong, always the same answer would be in %.1f %%\n",
+	fmt.Printf("predicted %d orders; %.1f %% of the predictions are wrong, compared with %.1f %% for a constant answer\n",
 		p.rows, share(p.wrong), share(constant))
 	if p.wrong >= constant {
-		return errors.New("the predictions are no better than always the same answer")
+		return errors.New("the predictions are no better than a constant answer")
 	}
 	return nil
 }

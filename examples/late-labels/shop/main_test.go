@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-func TestTheTopicIsHeldAgainstTheJoin(t *testing.T) {
+func TestCheckJoin(t *testing.T) {
 	o := options{brokers: stagestest.NewBroker(t).Addr(), rows: 400, seed: 3, timeout: time.Minute}
 	command := func(name string) error { return run(t.Context(), o, []string{name}) }
 	if err := command("make"); err != nil {
@@ -25,7 +25,10 @@ func TestTheTopicIsHeldAgainstTheJoin(t *testing.T) {
 
 	s := stagestest.Must(connect(o.brokers))
 	defer s.client.Close()
-	joined := join(stagestest.Must(read[order](t.Context(), s, topicEvents)), stagestest.Must(read[label](t.Context(), s, topicLabels)))
+	joined := join(
+		stagestest.Must(read[order](t.Context(), s, topicEvents)),
+		stagestest.Must(read[label](t.Context(), s, topicLabels)),
+	)
 	rows := slices.SortedFunc(maps.Values(joined), func(a, b labelled) int { return a.Time.Compare(b.Time) })
 	send := func(rows ...labelled) {
 		t.Helper()

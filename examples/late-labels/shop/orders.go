@@ -28,31 +28,37 @@ type label struct {
 }
 
 const (
-	// interval is how long after its order a label counts, as in join.sql.
+	// interval is the time after an order within which a label counts, as in join.sql.
 	interval = time.Hour
-	// disorder is how long after a younger row a row comes at most: less than the watermarks of join.sql allow.
+	// disorder is the maximum delay of a row behind a younger one. It is less than the watermarks
+	// of join.sql allow.
 	disorder = 20 * time.Second
 )
 
 // start is the time of the first order.
 var start = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 
-// makeOrders returns orders, about one a second, and whether each is returned.
+// makeOrders returns orders, about one a second, and their outcomes.
 func makeOrders(rows int, seed uint64) (orders []order, returned []string) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	at := start
 	for i := range rows {
 		at = at.Add(time.Duration(random.ExpFloat64() * float64(time.Second))).Truncate(time.Millisecond)
 		o := order{
-			ID: fmt.Sprintf("o-%06d", i), Time: at, Amount: math.Round(100*math.Exp(3.5+0.8*random.NormFloat64())) / 100, Items: 1 + random.IntN(8),
-			Distance: math.Round(10*600*random.Float64()) / 10, Country: []string{"at", "ch", "de", "fr"}[random.IntN(4)], Express: random.IntN(3) == 0,
+			ID: fmt.Sprintf(
+				"o-%06d",
+				i,
+			), Time: at, Amount: math.Round(100*math.Exp(3.5+0.8*random.NormFloat64())) / 100, Items: 1 + random.IntN(8),
+			Distance: math.Round(
+				10*600*random.Float64(),
+			) / 10, Country: []string{"at", "ch", "de", "fr"}[random.IntN(4)], Express: random.IntN(3) == 0,
 		}
 		orders, returned = append(orders, o), append(returned, outcome(o, random.NormFloat64()))
 	}
 	return orders, returned
 }
 
-// outcome is whether an order is returned: a nonlinear function, and noise.
+// outcome reports whether an order is returned: a nonlinear function with noise.
 func outcome(o order, noise float64) string {
 	inclination := 1.5*math.Sin(math.Log(o.Amount)*2) + math.Cos(o.Distance/90) + 0.15*float64(o.Items-4) + 0.3*noise
 	if o.Express {
@@ -67,8 +73,8 @@ func outcome(o order, noise float64) string {
 	return "no"
 }
 
-// makeLabels returns the labels of orders as they come in real life: later, some too late, some never, some twice, some taken back,
-// and some for unknown orders.
+// makeLabels returns realistic labels of orders: delayed, some of them too late, missing,
+// duplicated, withdrawn, or for unknown orders.
 func makeLabels(orders []order, returned []string, seed uint64) []label {
 	random := rand.New(rand.NewPCG(seed, 2))
 	var labels []label
@@ -85,9 +91,9 @@ func makeLabels(orders []order, returned []string, seed uint64) []label {
 			continue
 		case kind < 0.22: // twice
 			add(o.ID, o.Time.Add(after), returned[i])
-		case kind < 0.27: // taken back: the first one counts
+		case kind < 0.27: // withdrawn: the first one counts
 			add(o.ID, o.Time.Add(after+time.Minute), map[string]string{"yes": "no", "no": "yes"}[returned[i]])
-		case kind < 0.28: // of an unknown order
+		case kind < 0.28: // for an unknown order
 			add("x-"+o.ID, o.Time.Add(after), returned[i])
 		}
 		add(o.ID, o.Time.Add(after), returned[i])
@@ -95,7 +101,7 @@ func makeLabels(orders []order, returned []string, seed uint64) []label {
 	return labels
 }
 
-// outOfOrder puts rows in order of arrival: that of their times, except for the disorder.
+// outOfOrder sorts rows by arrival: by their times, with random delays up to disorder.
 func outOfOrder[T any](rows []T, timeOf func(T) time.Time, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 3))
 	type arriving struct {

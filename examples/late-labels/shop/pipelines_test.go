@@ -35,16 +35,26 @@ func process(t *testing.T, file string, brokers *stagestest.Broker) *stages.Proc
 	return p
 }
 
-// The example without Flink: the pipelines work on the join made in memory.
-func TestOrdersArePredictedByWhatTheirLabelsTaught(t *testing.T) {
+// TestPipelines runs the pipelines on a join in memory.
+func TestPipelines(t *testing.T) {
 	broker := stagestest.NewBroker(t)
-	o := options{brokers: broker.Addr(), rows: 2600, seed: 5, timeout: stagestest.Patience, events: topicEvents, features: "orders.features"}
+	o := options{
+		brokers:  broker.Addr(),
+		rows:     2600,
+		seed:     5,
+		timeout:  stagestest.Patience,
+		events:   topicEvents,
+		features: "orders.features",
+	}
 	if err := run(t.Context(), o, []string{"make"}); err != nil {
 		t.Fatal(err)
 	}
 	s := stagestest.Must(connect(o.brokers))
 	defer s.client.Close()
-	joined := join(stagestest.Must(read[order](t.Context(), s, topicEvents)), stagestest.Must(read[label](t.Context(), s, topicLabels)))
+	joined := join(
+		stagestest.Must(read[order](t.Context(), s, topicEvents)),
+		stagestest.Must(read[label](t.Context(), s, topicLabels)),
+	)
 	rows := slices.SortedFunc(maps.Values(joined), func(a, b labelled) int { return strings.Compare(a.ID, b.ID) })
 	if err := write(t.Context(), s, topicLabelled, rows, func(l labelled) string { return l.ID }); err != nil {
 		t.Fatal(err)

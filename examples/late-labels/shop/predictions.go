@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// waitFor returns when all events of a topic have features.
+// waitFor returns once all events of a topic have features.
 func (s *shop) waitFor(ctx context.Context, events, features string) error {
 	for {
 		waiting, err := s.notFeaturized(ctx, events, features)
@@ -30,7 +30,7 @@ func (s *shop) waitFor(ctx context.Context, events, features string) error {
 	}
 }
 
-// notFeaturized counts the messages behind the last one that has features.
+// notFeaturized counts the messages after the last one with features.
 func (s *shop) notFeaturized(ctx context.Context, source, features string) (waiting int64, err error) {
 	for partition := range partitions {
 		_, end, err := s.client.Offsets(ctx, source, partition)
@@ -46,7 +46,7 @@ func (s *shop) notFeaturized(ctx context.Context, source, features string) (wait
 	return waiting, nil
 }
 
-// featurizedUpTo is the offset of events after the last one that has features.
+// featurizedUpTo returns the offset after the last event with features.
 func (s *shop) featurizedUpTo(ctx context.Context, features string, partition int) (next int64, err error) {
 	first, end, err := s.client.Offsets(ctx, features, partition)
 	if err != nil || first == end {
@@ -60,15 +60,16 @@ func (s *shop) featurizedUpTo(ctx context.Context, features string, partition in
 	return next, err
 }
 
-// predictions counts what was predicted for orders.
+// predictions counts the predictions of orders.
 type predictions struct {
-	rows, without int // without a model
+	rows, without int // without counts rows without a prediction
 	models        map[string]int
 	wrong         int
 	of            map[string]int // rows by outcome
 }
 
-// readPredictions reads the features of orders with known outcomes. Their ids are among the passthrough columns.
+// readPredictions reads the features of orders with known outcomes. Their ids are among the
+// passthrough columns.
 func (s *shop) readPredictions(ctx context.Context, topic string, became map[string]string) (p predictions, err error) {
 	p.models, p.of = map[string]int{}, map[string]int{}
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
@@ -95,12 +96,12 @@ func (p *predictions) add(batch arrow.Record, became map[string]string) error {
 	}
 	ids, predicted := column(batch, "id"), column(batch, wire.ColumnPrediction)
 	if ids == nil || predicted == nil {
-		return fmt.Errorf("columns id and %s are not there: %v", wire.ColumnPrediction, batch.Schema())
+		return fmt.Errorf("columns id and %s are missing: %v", wire.ColumnPrediction, batch.Schema())
 	}
 	for i := range int(batch.NumRows()) {
 		truth, known := became[ids.ValueStr(i)]
 		if !known {
-			return fmt.Errorf("order %s was not made by this shop", ids.ValueStr(i))
+			return fmt.Errorf("order %s is unknown to this shop", ids.ValueStr(i))
 		}
 		p.rows++
 		p.of[truth]++
@@ -115,7 +116,7 @@ func (p *predictions) add(batch arrow.Record, became map[string]string) error {
 	return nil
 }
 
-// column is the one with a name; nil = none.
+// column returns the named column, or nil if it is missing.
 func column(batch arrow.Record, name string) arrow.Array {
 	if found := batch.Schema().FieldIndices(name); len(found) == 1 {
 		return batch.Column(found[0])
@@ -123,7 +124,7 @@ func column(batch arrow.Record, name string) arrow.Array {
 	return nil
 }
 
-// text is the value of a column of classes.
+// text returns the value of a column of classes.
 func text(a arrow.Array, i int) string {
 	if d, ok := a.(*array.Dictionary); ok {
 		return d.Dictionary().ValueStr(d.GetValueIndex(i))

@@ -21,7 +21,7 @@ const (
 	topicLabelled = "labelled"
 	// partitions of each.
 	partitions = 2
-	// requestRows is how many messages are sent together.
+	// requestRows is the number of messages per request.
 	requestRows = 500
 )
 
@@ -39,7 +39,7 @@ func connect(brokers string) (*shop, error) {
 	return &shop{client, logger}, err
 }
 
-// create makes the topics of the example, which must not exist.
+// create creates the topics of the example, which must not exist yet.
 func (s *shop) create(ctx context.Context) error {
 	var specs []pipeline.TopicSpec
 	for _, name := range []string{topicEvents, topicLabels, topicLabelled} {
@@ -47,7 +47,12 @@ func (s *shop) create(ctx context.Context) error {
 	}
 	created, err := s.client.CreateTopics(ctx, specs)
 	if err == nil && len(created) < len(specs) {
-		err = fmt.Errorf("of the topics %s, %s and %s some are there: the example wants a broker without them", topicEvents, topicLabels, topicLabelled)
+		err = fmt.Errorf(
+			"of the topics %s, %s and %s some are there: the example wants a broker without them",
+			topicEvents,
+			topicLabels,
+			topicLabelled,
+		)
 	}
 	return err
 }
@@ -71,7 +76,10 @@ func write[T any](ctx context.Context, s *shop, topic string, rows []T, key func
 		h := fnv.New32a()
 		h.Write([]byte(key(row)))
 		partition := int(h.Sum32() % partitions)
-		pending[partition] = append(pending[partition], pipeline.Record{Key: []byte(key(row)), Value: value, Time: time.Now()})
+		pending[partition] = append(
+			pending[partition],
+			pipeline.Record{Key: []byte(key(row)), Value: value, Time: time.Now()},
+		)
 		if len(pending[partition]) == requestRows {
 			if err := send(partition); err != nil {
 				return err
