@@ -35,11 +35,11 @@ func newBacktest() *cobra.Command {
 	f := &backtestFlags{}
 	c := &cobra.Command{
 		Use:   "backtest",
-		Short: "Run a file through what a stream would do: predict each row, then learn from it",
-		Long: `backtest takes the rows of a file in their order, the oldest first. It explores the first of them for a feature set, and
-then does with the others what a stream does: each row is predicted by the newest model before anything learns from it.
-It does so with forgetting and without (train.forget), and prints the errors beside those of a constant. That is what
-live errors would have been, and what forgetting would have brought.
+		Short: "Process a file as a stream would be: predict each row, then learn from it",
+		Long: `backtest takes the rows of a file in order, the oldest first. It explores the first rows for a feature set,
+and then processes the others as a stream: the newest model predicts each row before anything learns from it. It does
+so with forgetting and without (train.forget), and prints the errors next to those of a constant: the live errors that
+a stream of these rows would have had, and the gain of forgetting.
 
 --time names a column by which the rows must be in order; without it the order of the file counts.`,
 		Example: `  trainer backtest --data rows.csv --label churned
@@ -50,9 +50,9 @@ live errors would have been, and what forgetting would have brought.
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", "file of labelled rows, the oldest first (required)")
 	flags.StringVar(&f.time, "time", "", "column by which the rows must be in order; it is no feature")
-	flags.Int64Var(&f.first, "first", 5000, "rows at the beginning that are explored and learned from, not predicted")
-	flags.Int64Var(&f.every, "every", 1000, "rows after which a new model is made")
-	flags.StringVar(&f.out, "out", "", "CSV file for the curve: the errors of each interval")
+	flags.Int64Var(&f.first, "first", 5000, "rows at the beginning that are explored and learned from but not predicted")
+	flags.Int64Var(&f.every, "every", 1000, "rows between two models")
+	flags.StringVar(&f.out, "out", "", "CSV file for the errors of each interval")
 	f.files.Add(c)
 	f.exploration.AddExploration(c)
 	cli.JSONFlag(c, &f.json)
@@ -62,7 +62,7 @@ live errors would have been, and what forgetting would have brought.
 
 func (f *backtestFlags) run(c *cobra.Command) error {
 	if f.data == "" {
-		return cli.Usagef("--data is needed: a file of labelled rows")
+		return cli.Usagef("--data, a file of labelled rows, is required")
 	}
 	if f.first <= 0 || f.every <= 0 {
 		return cli.Usagef("--first %d, --every %d: both must be above 0", f.first, f.every)
@@ -89,7 +89,11 @@ func (f *backtestFlags) run(c *cobra.Command) error {
 	return cli.Print(c, f.json, done, func(w io.Writer, done *offline.Backtested) { f.print(w, done) })
 }
 
-func (f *backtestFlags) backtest(ctx context.Context, loaded *config.Config, bar *cli.Progress) (*offline.Backtested, error) {
+func (f *backtestFlags) backtest(
+	ctx context.Context,
+	loaded *config.Config,
+	bar *cli.Progress,
+) (*offline.Backtested, error) {
 	file, err := f.files.Open(f.data, 0, bar)
 	if err != nil {
 		return nil, err
@@ -101,7 +105,10 @@ func (f *backtestFlags) backtest(ctx context.Context, loaded *config.Config, bar
 			return nil, fmt.Errorf("--time %s: %w", f.time, err)
 		}
 	}
-	later := &train.FileSplit{Rule: wire.Split{By: wire.SplitTime}, HeldOut: func(row int64) bool { return row >= f.first }}
+	later := &train.FileSplit{
+		Rule:    wire.Split{By: wire.SplitTime},
+		HeldOut: func(row int64) bool { return row >= f.first },
+	}
 	found, err := file.Explore(ctx, loaded, later)
 	if err != nil {
 		return nil, err
@@ -110,12 +117,12 @@ func (f *backtestFlags) backtest(ctx context.Context, loaded *config.Config, bar
 	b.Train.MinRows = min(b.Train.MinRows, f.first/2)
 	tested, err := b.Run(ctx, file.Rows("backtesting "+f.data))
 	if errors.Is(err, offline.ErrNothingCompared) {
-		return nil, fmt.Errorf("%w: --first says how many, now %d", err, f.first)
+		return nil, fmt.Errorf("%w; use fewer than --first %d", err, f.first)
 	}
 	return tested, err
 }
 
-// shownIntervals is about how many lines the table has.
+// shownIntervals is the approximate number of lines of the table.
 const shownIntervals = 20
 
 func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
@@ -123,16 +130,24 @@ func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
 	step := max(1, len(done.Intervals)/shownIntervals)
 	for i := step - 1; i < len(done.Intervals); i += step {
 		at := done.Intervals[i]
-		t.AppendRow([]any{at.Rows, figure(at.Forgets.Error), figure(at.Never.Error), figure(at.Forgets.ConstantError), halfLifeText(at.HalfLife)})
+		t.AppendRow([]any{
+			at.Rows,
+			figure(at.Forgets.Error),
+			figure(at.Never.Error),
+			figure(at.Forgets.ConstantError),
+			halfLifeText(at.HalfLife),
+		})
 	}
 	t.Render()
 	all := done.All
-	fmt.Fprintf(w, "%d rows predicted before anything learned from them, a new model every %d rows\n", all.Forgets.Rows, f.every)
+	fmt.Fprintf(w, "%d rows predicted before anything learned from them, with a new model every %d rows\n",
+		all.Forgets.Rows, f.every)
 	fmt.Fprintf(w, "error: %s %% with forgetting, %s %% without, a constant %s %% (%s)\n",
 		figure(all.Forgets.Error), figure(all.Never.Error), figure(all.Forgets.ConstantError), measureText(all.Forgets))
-	fmt.Fprintf(w, "processor time: %s with forgetting, %s without, featurizing included\n", seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
+	fmt.Fprintf(w, "processor time: %s with forgetting, %s without, featurizing included\n",
+		seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
 	if f.out != "" {
-		fmt.Fprintf(w, "the curve is in %s\n", f.out)
+		fmt.Fprintf(w, "errors of each interval written to %s\n", f.out)
 	}
 }
 
@@ -167,8 +182,12 @@ func writeCurve(name string, done *offline.Backtested) (err error) {
 	lines := [][]string{{"row", "rows", "forgets", "never_forgets", "constant", "half_life"}}
 	for _, at := range done.Intervals {
 		lines = append(lines, []string{
-			strconv.FormatInt(at.Rows, 10), strconv.FormatInt(at.Forgets.Rows, 10), figure(at.Forgets.Error), figure(at.Never.Error),
-			figure(at.Forgets.ConstantError), figure(at.HalfLife),
+			strconv.FormatInt(at.Rows, 10),
+			strconv.FormatInt(at.Forgets.Rows, 10),
+			figure(at.Forgets.Error),
+			figure(at.Never.Error),
+			figure(at.Forgets.ConstantError),
+			figure(at.HalfLife),
 		})
 	}
 	return w.WriteAll(lines)

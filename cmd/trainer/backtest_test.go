@@ -28,7 +28,8 @@ func turning(rows int) string {
 
 func TestBacktestOfAChange(t *testing.T) {
 	data, curve := clitest.File(t, "rows.csv", turning(8000)), filepath.Join(t.TempDir(), "curve.csv")
-	o := tr(t, "backtest", "--data", data, "--label", "y", "--time", "hour", "--features", "20", "--first", "1000", "--every", "500", "--out", curve, "--json").Want(t, cli.ExitOK).Object(t)
+	o := tr(t, "backtest", "--data", data, "--label", "y", "--time", "hour", "--features", "20", "--first", "1000",
+		"--every", "500", "--out", curve, "--json").Want(t, cli.ExitOK).Object(t)
 	intervals := o.At(t, "intervals").([]any)
 	last := intervals[len(intervals)-1].(map[string]any)
 	of := func(arm string) float64 { return last[arm].(map[string]any)["error"].(float64) }
@@ -39,19 +40,27 @@ func TestBacktestOfAChange(t *testing.T) {
 	if err != nil || strings.Count(string(lines), "\n") != 15 {
 		t.Errorf("the curve: %v\n%s", err, lines)
 	}
-	out := tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "1000", "--every", "2000").Want(t, cli.ExitOK).Out
-	for _, text := range []string{"never forgets %", "7000 rows predicted before anything learned", "unexplained variance"} {
+	out := tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "1000", "--every",
+		"2000").Want(t, cli.ExitOK).Out
+	for _, text := range []string{
+		"never forgets %",
+		"7000 rows predicted before anything learned",
+		"unexplained variance",
+	} {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}
 	}
 }
 
-func TestBacktestSaysWhatIsWrong(t *testing.T) {
+func TestBacktestRefusesWrongUsage(t *testing.T) {
 	data := clitest.File(t, "rows.csv", turning(2000))
-	tr(t, "backtest").Want(t, cli.ExitUsage, "--data is needed")
+	tr(t, "backtest").Want(t, cli.ExitUsage, "--data, a file of labelled rows, is required")
 	tr(t, "backtest", "--data", data, "--label", "y", "--every", "0").Want(t, cli.ExitUsage, "both must be above 0")
-	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "day").Want(t, cli.ExitFailure, `no column "day"`)
-	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "x").Want(t, cli.ExitFailure, `not in the order of column "x"`)
-	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "3000").Want(t, cli.ExitFailure, "too few labelled rows", "--first says how many, now 3000")
+	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "day").Want(t, cli.ExitFailure,
+		`column "day", which should order the rows, does not exist`)
+	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "x").Want(t, cli.ExitFailure,
+		`not in the order of column "x"`)
+	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "3000").Want(t, cli.ExitFailure,
+		"too few labelled rows", "use fewer than --first 3000")
 }

@@ -14,28 +14,28 @@ import (
 
 // compareFlags are the flags of `trainer compare`.
 type compareFlags struct {
-	*compare.Flags
-	rows rowFlags
-	out  string
-	json bool
+	methods *compare.Flags
+	rows    rowFlags
+	out     string
+	json    bool
 }
 
 func newCompare() *cobra.Command {
-	f := compareFlags{Flags: compare.NewFlags()}
+	f := compareFlags{methods: compare.NewFlags()}
 	c := &cobra.Command{
 		Use:   "compare",
 		Short: "Methods side by side on your own file: errors, times, plots",
-		Long: `compare trains models on the features of several methods, on the same training rows, and measures them on the same test
-rows: mean error with its standard error, the difference from plain random features, paired by seed, and seconds. Repeat
-r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Results depend on the rows, the flags and the
-seed alone, except for the seconds.
+		Long: `compare trains models on the features of several methods, on the same training rows, and measures them on the
+same test rows: mean error with its standard error, the difference from plain random features, paired by seed, and
+seconds. Repeat r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Apart from the seconds, results
+only depend on the rows, the flags and the seed.
 
-Rows come from --data, with test rows from --test-file or a share of them (--split). Nothing is chosen on test rows, and
-lambda on training rows that chose no feature. An interrupt prints what is done so far.
+Rows come from --data, and test rows from --test-file or a share of --data (--split). Nothing is chosen on test rows.
+Lambda is chosen on training rows that chose no feature. An interrupt prints the results so far.
 
-Methods (the first five run by default: the baselines, the best selection from drawn candidates, and what a pipeline
-learns; --methods all runs every method that fits the other flags):
-` + f.MethodHelp(),
+Methods (the first five run by default: the baselines, the best selection from drawn candidates, and the one that a
+pipeline learns; --methods all runs every method that the other flags allow):
+` + f.methods.MethodHelp(),
 		Example: `  trainer compare --data rows.csv --label churned
   trainer compare --data rows.parquet --label price --task regression --features 50,100,200 --out report
   trainer compare --data train.csv --test-file test.csv --label churned --methods energy,correlation,plain-tuned`,
@@ -43,7 +43,7 @@ learns; --methods all runs every method that fits the other flags):
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	f.rows.add(c)
-	f.Add(c.Flags())
+	f.methods.Add(c.Flags())
 	c.Flags().StringVar(&f.out, "out", "", "directory for report.html and results.json")
 	cli.JSONFlag(c, &f.json)
 	return c
@@ -53,34 +53,36 @@ func (f *compareFlags) run(c *cobra.Command) error {
 	if err := f.rows.check(c); err != nil {
 		return err
 	}
-	f.OwnRows(c.Flags())
-	if err := f.Complete(c.Context()); err != nil {
+	f.methods.OwnRows(c.Flags())
+	if err := f.methods.Complete(c.Context()); err != nil {
 		return asUsage(err)
 	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()
 	byTime := lastFifth
 	if c.Flags().Changed("test-fraction") {
-		byTime = f.Options.TestFraction
+		byTime = f.methods.Options.TestFraction
 	}
 	rows, err := f.rows.read(c.Context(), bar, byTime)
 	if err != nil {
 		return err
 	}
 	defer rows.Release()
-	if f.out != "" { // find that out before the work
+	if f.out != "" { // before the work
 		if err := report.Prepare(f.out); err != nil {
 			return err
 		}
 	}
-	result, err := compare.Run(c.Context(), rows.Name(), rows, f.Options, bar.Show)
+	result, err := compare.Run(c.Context(), rows.Name(), rows, f.methods.Options, bar.Show)
 	bar.Done()
 	if result == nil {
 		return asUsage(err)
 	}
-	result.Notes, result.Data.Split = append(rows.notes, result.Notes...), rows.split
+	result.Notes = append(rows.notes, result.Notes...)
+	result.Data.Split = rows.split
 	result.Data.Columns = f.rows.file.Columns(result.Data.Columns)
-	result.Made, result.MethodsLeftOut = f.Made(c.CommandPath(), c.Root().Version, c.Flags()), f.LeftOut
+	result.Made = f.methods.Made(c.CommandPath(), c.Root().Version, c.Flags())
+	result.MethodsLeftOut = f.methods.LeftOut
 	return errors.Join(f.show(c, result), err)
 }
 

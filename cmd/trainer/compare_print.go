@@ -22,12 +22,12 @@ type comparisonPrinter struct {
 	result *compare.Result
 }
 
-// printComparison writes what was left out, then each table between its verdict and its notes, and where the report
-// is.
+// printComparison writes the columns, rows and methods left out, each table between its verdict and
+// its notes, and the place of the report.
 func printComparison(w io.Writer, r *compare.Result, dir string) {
 	p := comparisonPrinter{out: w, width: cli.Width(w), result: r}
 	if !r.Complete {
-		p.line("interrupted: what follows is what was done by then")
+		p.line("interrupted: these are the results so far")
 	}
 	p.leftOut()
 	p.line(report.Describe(r))
@@ -49,7 +49,7 @@ func (p comparisonPrinter) line(line string) {
 	fmt.Fprintln(p.out, cli.Wrapped(line, p.width, "  "))
 }
 
-// leftOut says which columns, rows and methods were left out of the comparison.
+// leftOut writes the columns, rows and methods left out of the comparison.
 func (p comparisonPrinter) leftOut() {
 	cli.WriteColumns(p.out, p.result.Data.Columns, "--json lists them")
 	if rows := report.RowsLeftOut(p.result); rows != "" {
@@ -83,7 +83,7 @@ func (p comparisonPrinter) table(of compare.Table) {
 	}
 }
 
-// tableNotes explain the marks of a table and qualify its lines.
+// tableNotes returns explanations of the marks of a table and remarks about its lines.
 func tableNotes(of compare.Table, cells report.Cells) []string {
 	var notes []string
 	has := func(mark func(compare.Line) bool) bool { return slices.ContainsFunc(of.Lines, mark) }

@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// rowFlags say where the rows of a comparison come from.
+// rowFlags are the flags for the rows of a comparison.
 type rowFlags struct {
 	files      cli.FileFlags
 	split      cli.SplitFlags
@@ -24,19 +24,21 @@ type rowFlags struct {
 	exclude    []string
 	task       string
 	transform  string
-	// file is the file of rows once it has been read.
-	file *cli.RowFile
+	file       *cli.RowFile // set by read
 }
 
 func (f *rowFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", "file of labelled rows")
 	flags.StringVar(&f.test, "test-file", "", "file of test rows; empty = a share of --data, chosen by the seed")
-	flags.StringSliceVar(&f.label, "label", nil, "label column; several, comma-separated, for a regression with several outputs")
-	flags.StringSliceVar(&f.include, "include", nil, "comma-separated columns that are features even if they look like identifiers or text")
+	flags.StringSliceVar(&f.label, "label", nil,
+		"label column; several, comma-separated, for a regression with several outputs")
+	flags.StringSliceVar(&f.include, "include", nil,
+		"comma-separated columns that are features even if they look like identifiers or text")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "comma-separated columns that are not features")
 	flags.StringVar(&f.task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
-	flags.StringVar(&f.transform, "label-transform", encoder.TransformNone, "what is learned of a regression label: "+strings.Join(encoder.LabelTransforms(), ", ")+"; errors are in units of the label")
+	flags.StringVar(&f.transform, "label-transform", encoder.TransformNone, "transform of a regression label: "+
+		strings.Join(encoder.LabelTransforms(), ", ")+"; errors are in units of the label")
 	f.split.Add(c, "by the seed")
 	f.files.Add(c)
 }
@@ -44,10 +46,10 @@ func (f *rowFlags) add(c *cobra.Command) {
 // check checks the flags alone.
 func (f *rowFlags) check(c *cobra.Command) error {
 	if f.data == "" {
-		return cli.Usagef("--data is needed: the file of rows to compare on")
+		return cli.Usagef("--data, the file of rows to compare on, is required")
 	}
 	if given := changedFlags(c, f.split.Names()); f.test != "" && len(given) > 0 {
-		return cli.Usagef("%s: the test rows are those of --test-file", strings.Join(given, ", "))
+		return cli.Usagef("%s: --test-file already gives the test rows; leave out one of the two", strings.Join(given, ", "))
 	}
 	return f.split.Check()
 }
@@ -55,8 +57,8 @@ func (f *rowFlags) check(c *cobra.Command) error {
 // comparedRows are rows to compare on.
 type comparedRows struct {
 	*datasets.Table
-	late  []bool   // marks the test rows of a split by time; nil = none
-	split string   // what they are
+	late  []bool   // marks the test rows of a split by time; nil = no split by time
+	split string   // description of that split
 	notes []string // for the user
 }
 
@@ -74,13 +76,14 @@ func (r *comparedRows) Split(o datasets.SplitOptions) (*datasets.Split, error) {
 // lastFifth is the share of test rows of a split by time.
 const lastFifth = 0.2
 
-// splitByTime marks the last rows of the file if they are to be the test rows.
+// splitByTime marks the last rows of the file as test rows if the split is by time.
 func (f *rowFlags) splitByTime(ctx context.Context, rows *comparedRows, testFraction float64) error {
 	split, note, err := f.split.Resolve(ctx, f.file, f.label, testFraction, 0)
 	if err != nil || split.Rule.By != wire.SplitTime {
 		return err
 	}
-	rows.late, rows.split = make([]bool, rows.Rows()), split.Rule.String()
+	rows.late = make([]bool, rows.Rows())
+	rows.split = split.Rule.String()
 	for i := range rows.late {
 		rows.late[i] = split.HeldOut(int64(i))
 	}
@@ -97,7 +100,14 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 		return nil, err
 	}
 	defer file.Close()
-	events := events.Config{Label: f.label, Include: f.include, Exclude: f.exclude, Task: f.task, LabelTransform: f.transform, ClassMinRows: events.Default().ClassMinRows}
+	events := events.Config{
+		Label:          f.label,
+		Include:        f.include,
+		Exclude:        f.exclude,
+		Task:           f.task,
+		LabelTransform: f.transform,
+		ClassMinRows:   events.Default().ClassMinRows,
+	}
 	if err := file.Complete(&events); err != nil {
 		return nil, err
 	}

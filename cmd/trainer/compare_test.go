@@ -52,10 +52,12 @@ func TestCompareChoosesMethods(t *testing.T) {
 	if have, want := methods(), "[plain plain-tuned linear residual adaptive-refined]"; have != want {
 		t.Errorf("by default %s, want %s", have, want)
 	}
-	if have, want := methods("--methods", "all"), "[plain plain-tuned linear energy correlation residual adaptive adaptive-cosine adaptive-refined]"; have != want {
-		t.Errorf("all are %s, want %s", have, want)
+	all := "[plain plain-tuned linear energy correlation residual adaptive adaptive-cosine adaptive-refined]"
+	if have := methods("--methods", "all"); have != all {
+		t.Errorf("all are %s, want %s", have, all)
 	}
-	if out := run("--methods", "all", "--map", "arccos1").Out; !strings.Contains(out, "\nmethod left out: plain-tuned: the arccos1 map") {
+	if out := run("--methods", "all", "--map", "arccos1").Out; !strings.Contains(out,
+		"\nmethod left out: plain-tuned: the arccos1 map") {
 		t.Error(out)
 	}
 }
@@ -66,7 +68,8 @@ func TestCompareForMachines(t *testing.T) {
 		t.Errorf("%v", o)
 	}
 	command := o.Text(t, "made.command")
-	if !strings.HasPrefix(command, "trainer compare --data=") || !strings.Contains(command, "--features=5,10 --candidates=60") || !strings.HasSuffix(command, "--json=true") {
+	if !strings.HasPrefix(command, "trainer compare --data=") ||
+		!strings.Contains(command, "--features=5,10 --candidates=60") || !strings.HasSuffix(command, "--json=true") {
 		t.Errorf("command %q", command)
 	}
 	if tables, ok := o.At(t, "tables").([]any); !ok || len(tables) != 2 {
@@ -89,13 +92,14 @@ func TestCompareReport(t *testing.T) {
 
 func TestCompareTestFileAndRegression(t *testing.T) {
 	train, test := clitest.File(t, "train.csv", clitest.Mixed(500)), clitest.File(t, "test.csv", clitest.Mixed(300))
-	o := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--methods", "plain,residual", "--intercept=false"}, small...)...).
-		Want(t, cli.ExitOK).Object(t)
-	if o.Text(t, "metric") != "unexplained variance" || o.At(t, "data.fixed_split") != true || o.Number(t, "data.test_rows") != 300 {
+	args := append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json",
+		"--methods", "plain,residual"}, small...)
+	o := tr(t, append(args, "--intercept=false")...).Want(t, cli.ExitOK).Object(t)
+	if o.Text(t, "metric") != "unexplained variance" || o.At(t, "data.fixed_split") != true ||
+		o.Number(t, "data.test_rows") != 300 {
 		t.Errorf("%v", o)
 	}
-	paper := tr(t, append([]string{"compare", "--data", train, "--test-file", test, "--label", "income", "--json", "--methods", "plain,residual", "--paper"}, small...)...).
-		Want(t, cli.ExitOK).Object(t)
+	paper := tr(t, append(args, "--paper")...).Want(t, cli.ExitOK).Object(t)
 	if paper.Text(t, "metric") != "relative squared error" {
 		t.Errorf("--paper: by %s", paper.Text(t, "metric"))
 	}
@@ -112,29 +116,32 @@ func TestCompareByTime(t *testing.T) {
 	}
 	random, _ := measured("--split", "random")
 	late, o := measured()
-	if late < random+20 || o.Number(t, "data.test_rows") != 200 || o.At(t, "data.fixed_split") != true || o.Text(t, "data.split") != `the last 20 % of the rows by column "day"` {
+	if late < random+20 || o.Number(t, "data.test_rows") != 200 || o.At(t, "data.fixed_split") != true ||
+		o.Text(t, "data.split") != `the last 20 % of the rows by column "day"` {
 		t.Errorf("random %.1f, the last rows %.1f; %v", random, late, o.At(t, "data"))
 	}
 	if !strings.Contains(fmt.Sprint(o.At(t, "notes")), `sorted by "day"`) {
 		t.Errorf("notes %v", o.At(t, "notes"))
 	}
-	if half, o := measured("--split", "time", "--test-fraction", "0.5"); o.Number(t, "data.test_rows") != 500 || half == late {
+	if half, o := measured("--split", "time", "--test-fraction", "0.5"); o.Number(t, "data.test_rows") != 500 ||
+		half == late {
 		t.Errorf("%v", o.At(t, "data"))
 	}
 }
 
 func TestCompareWrongUsage(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
-	one := clitest.File(t, "one.csv", strings.ReplaceAll(strings.ReplaceAll(clitest.Mixed(300), "true\n", "yes\n"), "false\n", "yes\n"))
+	one := clitest.File(t, "one.csv",
+		strings.ReplaceAll(strings.ReplaceAll(clitest.Mixed(300), "true\n", "yes\n"), "false\n", "yes\n"))
 	for args, says := range map[string]string{
-		"":               "--data is needed",
+		"":               "--data, the file of rows to compare on, is required",
 		"--data " + data: "--label is required",
 		"--data " + data + " --label churned --features 0":                     "expected positive numbers",
 		"--data " + data + " --label churned --test-fraction 1":                "--test-fraction 1",
 		"--data " + data + " --label churned --task guess":                     `task "guess"`,
 		"--data " + data + " --label churned --split last":                     "--split last: expected",
 		"--data " + data + " --label churned --time when":                      `no column "when" (--time`,
-		"--data " + data + " --label churned --split time --test-file " + data: "--split: the test rows are those of --test-file",
+		"--label churned --split time --data " + data + " --test-file " + data: "--split: --test-file already gives",
 	} {
 		tr(t, append([]string{"compare"}, strings.Fields(args)...)...).Want(t, cli.ExitUsage, says)
 	}
@@ -147,9 +154,15 @@ func TestCompareSaysWhatBecameOfColumns(t *testing.T) {
 	rows := strings.Split(clitest.Mixed(300), "\n")
 	rows[9] = "n.v." + rows[9][strings.Index(rows[9], ","):]
 	data := clitest.File(t, "rows.csv", strings.Join(rows, "\n"))
-	args := append([]string{"compare", "--data", data, "--test-file", data, "--label", "churned", "--methods", "plain"}, small...)
+	args := append([]string{"compare", "--data", data, "--test-file", data, "--label", "churned", "--methods", "plain"},
+		small...)
 	out := tr(t, args...).Want(t, cli.ExitOK).Out
-	for _, text := range []string{"columns: 3 of 4 are features (1 number, 1 boolean, 1 category; ", "left out: income: ", "  age: 1 of ", "note: of " + data + ": age: 1 of "} {
+	for _, text := range []string{
+		"columns: 3 of 4 are features (1 number, 1 boolean, 1 category; ",
+		"left out: income: ",
+		"  age: 1 of ",
+		"note: of " + data + ": age: 1 of ",
+	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), strings.TrimSpace(text)) {
 			t.Errorf("no %q in\n%s", text, out)
 		}

@@ -25,10 +25,11 @@ func newExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export",
 		Short: "Write a model with its feature set as an ONNX graph: columns in, predictions out",
-		Long: `export writes a model and its feature set as one ONNX graph for any ONNX runtime. Its inputs are the columns of the events,
-by name. Its outputs are the features and the predictions: a number in the units of the label, or the name of a class
-and, for models with the logistic loss, the probabilities. It prints the inputs, their types, and what stands for a
-missing value in each. The model comes from a file, as trainer fit --data writes it, or from the topic.`,
+		Long: `export writes a model and its feature set as one ONNX graph for any ONNX runtime. Its inputs are the columns
+of the events, by name. Its outputs are the features and the predictions: a number in the units of the label, or the
+name of a class and, for models with the logistic loss, the probabilities. It prints the inputs, their types, and the
+value that stands for a missing one in each. The model comes from a file, as trainer fit --data writes it, or from the
+topic.`,
 		Example: `  trainer export --model model.arrow --onnx model.onnx
   trainer export --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --onnx model.onnx
   trainer export -c eerf.yaml --onnx model.onnx
@@ -39,18 +40,18 @@ missing value in each. The model comes from a file, as trainer fit --data writes
 	f.topics.Add(c, 30*time.Second)
 	f.onnx.Add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.model, "model", "", "file of the model; empty = look on the topic")
-	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
-	flags.StringVar(&f.id, "id", "", "id of the model on the topic, or a unique prefix; empty = the one in use")
+	flags.StringVar(&f.model, "model", "", "file of the model; empty = read the topic")
+	flags.StringVar(&f.set, "feature-set", "", "file of the feature set, if the file of the model does not contain it")
+	flags.StringVar(&f.id, "id", "", "id of the model on the topic, or a unique prefix; empty = the current one")
 	return c
 }
 
 func (f *exportFlags) run(c *cobra.Command) error {
 	switch {
 	case f.model != "" && f.id != "":
-		return cli.Usagef("--id names a model on the topic and --model one in a file: give one of them")
+		return cli.Usagef("--id names a model on the topic, --model one in a file: give only one of the two")
 	case f.model == "" && f.set != "":
-		return cli.Usagef("--feature-set goes with --model, the file of the model")
+		return cli.Usagef("--feature-set needs --model, the file of the model")
 	}
 	if err := f.onnx.Check(); err != nil {
 		return err
@@ -72,12 +73,14 @@ func (f *exportFlags) find(c *cobra.Command) (model *wire.Model, set *wire.Featu
 		args = []string{f.id}
 	}
 	err = f.topics.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) (err error) {
-		if model, err = findModel(ctx, r, now.Models, args); err != nil {
+		model, err = findModel(ctx, r, now.Models, args)
+		if err != nil {
 			return err
 		}
 		published, ok := now.Sets[model.FeatureSetID]
 		if !ok {
-			return fmt.Errorf("feature set %s of model %s is not on topic %s any more", model.FeatureSetID, model.ID, r.Settings.Topics.FeatureSets)
+			return fmt.Errorf("feature set %s of model %s is no longer on topic %s",
+				model.FeatureSetID, model.ID, r.Settings.Topics.FeatureSets)
 		}
 		set, err = r.State.LoadSet(ctx, published)
 		return err

@@ -34,8 +34,10 @@ func TestExportOfFiles(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "model.onnx")
-	said := tr(t, "export", "--model", model, "--onnx", path, "--missing-text", "none", "--json").Want(t, cli.ExitOK).Object(t)
-	if said.Text(t, "model") != summary.Text(t, "model.id") || said.Number(t, "bytes") == 0 || len(said.At(t, "inputs").([]any)) != 3 || len(said.At(t, "outputs").([]any)) != 3 {
+	said := tr(t, "export", "--model", model, "--onnx", path, "--missing-text", "none", "--json").Want(t,
+		cli.ExitOK).Object(t)
+	if said.Text(t, "model") != summary.Text(t, "model.id") || said.Number(t, "bytes") == 0 ||
+		len(said.At(t, "inputs").([]any)) != 3 || len(said.At(t, "outputs").([]any)) != 3 {
 		t.Errorf("%v", said)
 	}
 	out := tr(t, "export", "--model", model, "--onnx", path, "--missing-text", "none").Want(t, cli.ExitOK).Out
@@ -68,9 +70,10 @@ func TestExportOfTopics(t *testing.T) {
 	}
 	p.put(p.topics.Models, wire.SetKey("default", model.ID), value)
 	p.point(p.topics.Models, model.ID)
-	from().Want(t, cli.ExitFailure, "feature set "+set.ID()+" of model "+model.ID+" is not on topic")
+	from().Want(t, cli.ExitFailure, "feature set "+set.ID()+" of model "+model.ID+" is no longer on topic")
 
-	if value, err = wire.EncodeFeatureSet(set); err != nil {
+	value, err = wire.EncodeFeatureSet(set)
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.put(p.topics.FeatureSets, wire.SetKey("default", set.ID()), value)
@@ -83,19 +86,21 @@ func TestExportOfTopics(t *testing.T) {
 	from("--id", "m-unknown").Want(t, cli.ExitFailure, "m-unknown", "trainer models list")
 }
 
-func TestExportSaysWhatIsWrong(t *testing.T) {
+func TestExportRefusesWrongUsage(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(600))
 	model, _ := fitted(t, data, append(fewer, "--label", "churned")...)
 	nowhere := filepath.Join(t.TempDir(), "none", "model.onnx")
 	tr(t, "export", "--model", model).Want(t, cli.ExitUsage, "--onnx is required")
 	tr(t, "export", "--model", model, "--id", "m-0", "--onnx", "x").Want(t, cli.ExitUsage, "--id", "--model")
-	tr(t, "export", "--feature-set", model, "--onnx", "x").Want(t, cli.ExitUsage, "--feature-set goes with --model")
-	tr(t, "export", "--model", "absent.arrow", "--onnx", nowhere).Want(t, cli.ExitFailure, nowhere) // noticed before the work
+	tr(t, "export", "--feature-set", model, "--onnx", "x").Want(t, cli.ExitUsage, "--feature-set needs --model")
+	// The output is checked before the model is read.
+	tr(t, "export", "--model", "absent.arrow", "--onnx", nowhere).Want(t, cli.ExitFailure, nowhere)
 	tr(t, "export", "--model", model, "--onnx", t.TempDir()).Want(t, cli.ExitFailure, "is a directory")
 	path := filepath.Join(t.TempDir(), "model.onnx")
-	tr(t, "export", "--model", model, "--onnx", path, "--missing-text", "Rome").Want(t, cli.ExitFailure, "cannot be written as ONNX", `"Rome"`, `"city"`)
+	tr(t, "export", "--model", model, "--onnx", path, "--missing-text", "Rome").Want(t, cli.ExitFailure,
+		"cannot be written as ONNX", `"Rome"`, `"city"`)
 	tr(t, "export", "--model", data, "--onnx", path).Want(t, cli.ExitFailure, data)
 	if _, err := os.Stat(path); err == nil {
-		t.Errorf("%s is there after all", path)
+		t.Errorf("%s exists", path)
 	}
 }

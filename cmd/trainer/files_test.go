@@ -97,16 +97,19 @@ func TestFilesOfClasses(t *testing.T) {
 			t.Fatalf("row %s is %s with %v and %v", columns["row"][i], class, no[i], yes[i])
 		}
 	}
-	if share := 100 * wrong / rows; len(no) != rows || len(columns["age"]) != rows || share >= summary.Number(t, "model.metrics.constant_error")/2 {
+	if share := 100 * wrong / rows; len(no) != rows || len(columns["age"]) != rows ||
+		share >= summary.Number(t, "model.metrics.constant_error")/2 {
 		t.Errorf("%d predictions, %.1f %% wrong; %v", len(no), share, summary.At(t, "model.metrics"))
 	}
 }
 
-// Predictions are in the units of the label. Rows to predict from need no label, and house numbers stay texts.
+// Predictions are in the units of the label. Rows to predict from need no label, and house numbers
+// stay texts.
 func TestFilesOfNumbers(t *testing.T) {
 	const rows = 3000
 	data := clitest.File(t, "rows.csv", prices(rows))
-	model, summary := fitted(t, data, slices.Concat(fewer, []string{"--label", "price", "--sample", "0.5", "--passthrough", "house"})...)
+	model, summary := fitted(t, data,
+		slices.Concat(fewer, []string{"--label", "price", "--sample", "0.5", "--passthrough", "house"})...)
 	unexplained := summary.Number(t, "model.metrics.unexplained_variance")
 	if unexplained > 30 || summary.Number(t, "feature_set.columns") != 3 {
 		t.Errorf("%v", summary)
@@ -147,25 +150,34 @@ func TestFitUsesAFeatureSet(t *testing.T) {
 	if first.Text(t, "model.id") != again.Text(t, "model.id") {
 		t.Errorf("model %s, with the set given %s", first.Text(t, "model.id"), again.Text(t, "model.id"))
 	}
-	if a, b := predicted(t, model, data), predicted(t, other, data, "--feature-set", model); !slices.Equal(a["prediction"], b["prediction"]) {
+	if a, b := predicted(t, model,
+		data), predicted(t, other, data, "--feature-set", model); !slices.Equal(a["prediction"], b["prediction"]) {
 		t.Error("predictions differ")
 	}
-	tr(t, "fit", "--data", data, "--feature-set", model, "--label", "churned", "--seed", "3").Want(t, cli.ExitUsage, "--label, --seed", "explored already")
+	tr(t, "fit", "--data", data, "--feature-set", model, "--label", "churned", "--seed", "3").Want(t, cli.ExitUsage,
+		"--label, --seed", "already explored")
 	numbers := clitest.File(t, "prices.csv", prices(300))
-	tr(t, "fit", "--data", numbers, "--feature-set", model).Want(t, cli.ExitFailure, "prices.csv", `the label, column "churned", is missing`)
-	tr(t, "predict", "--model", model, "--data", numbers, "--out", "x.csv").Want(t, cli.ExitFailure, "prices.csv does not fit the model", `column "city" is missing`)
-	kinds := clitest.File(t, "kinds.csv", "age,city,member,income,churned\nold,Rome,true,900,true\nyoung,Oslo,false,1000,false\n")
-	tr(t, "predict", "--model", model, "--data", kinds, "--out", "x.csv").Want(t, cli.ExitFailure, "kinds.csv", `"age"`, "is not a number")
+	tr(t, "fit", "--data", numbers, "--feature-set", model).Want(t, cli.ExitFailure, "prices.csv",
+		`the label, column "churned", is missing`)
+	tr(t, "predict", "--model", model, "--data", numbers, "--out", "x.csv").Want(t, cli.ExitFailure,
+		"prices.csv does not fit the model", `column "city" is missing`)
+	kinds := clitest.File(t, "kinds.csv",
+		"age,city,member,income,churned\nold,Rome,true,900,true\nyoung,Oslo,false,1000,false\n")
+	tr(t, "predict", "--model", model, "--data", kinds, "--out", "x.csv").Want(t, cli.ExitFailure, "kinds.csv", `"age"`,
+		"is not a number")
 	regression, _ := fitted(t, numbers, slices.Concat(fewer, []string{"--label", "price"})...)
 	tr(t, "predict", "--model", model, "--feature-set", regression, "--data", data, "--out", "x.csv").
 		Want(t, cli.ExitFailure, "the model is of another feature set")
 }
 
-// Two rows to predict from say little about types: a column without a value, or with a slip, keeps the model's type.
+// Two rows to predict from say little about types: a column without a value, or with a slip, keeps
+// the model's type.
 func TestPredictReadsColumnsAsTheModelKnowsThem(t *testing.T) {
-	model, _ := fitted(t, clitest.File(t, "rows.csv", prices(600)), "--label", "price", "--features", "8", "--refine-steps", "0")
+	model, _ := fitted(t, clitest.File(t, "rows.csv", prices(600)), "--label", "price", "--features", "8",
+		"--refine-steps", "0")
 	few := clitest.File(t, "few.csv", "house,age,size,street\nh1,,50,Lane\nh2,,-,Lane\nh3,,70,Road\n")
-	done := tr(t, "predict", "--model", model, "--data", few, "--out", filepath.Join(t.TempDir(), "p.csv")).Want(t, cli.ExitOK)
+	done := tr(t, "predict", "--model", model, "--data", few, "--out", filepath.Join(t.TempDir(), "p.csv")).Want(t,
+		cli.ExitOK)
 	for _, want := range []string{"3 predictions", "size: 1 of 3 fields"} {
 		if !strings.Contains(done.Out, want) {
 			t.Errorf("predict does not say %q: %s", want, done.Out)
@@ -173,11 +185,18 @@ func TestPredictReadsColumnsAsTheModelKnowsThem(t *testing.T) {
 	}
 }
 
-func TestFitOfAFileTellsWhatItLearned(t *testing.T) {
+func TestFitOfAFileDescribesTheModel(t *testing.T) {
 	data := clitest.File(t, "rows.csv", prices(1200))
 	done := tr(t, "fit", "--data", data, "--label", "price", "--features", "12", "--refine-steps", "4").Want(t, cli.ExitOK)
-	for _, want := range []string{"left out: house", "12 features of 3 columns for regression [price]", "1200 rows: 1200 to train on", "unexplained variance",
-		"chosen by adaptive on 956 rows", "244 rows that taught nothing: 20 % of the rows, by hash", "add --out model.arrow"} {
+	for _, want := range []string{
+		"left out: house",
+		"12 features of 3 columns for regression [price]",
+		"1200 rows: 1200 to train on",
+		"unexplained variance",
+		"chosen by adaptive on 956 rows",
+		"244 held-out rows that taught nothing: 20 % of the rows, by hash",
+		"add --out model.arrow",
+	} {
 		if !strings.Contains(done.Out, want) {
 			t.Errorf("fit does not say %q:\n%s", want, done.Out)
 		}
@@ -199,16 +218,43 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		says []string
 	}{
 		"fit --data " + data: {cli.ExitUsage, []string{"--label is required"}},
-		"fit --data " + data + " --label churned --out " + absent + quick:             {cli.ExitFailure, []string{absent, "no such file"}},
-		"fit --data " + data + " --label income --loss logistic" + quick:              {cli.ExitFailure, []string{"loss logistic is for classes"}},
-		"fit --label churned --out " + absent:                                         {cli.ExitUsage, []string{"--label, --out: only with --data"}},
-		"fit --data " + data + " --feature-set " + text:                               {cli.ExitFailure, []string{"text.arrow", "not an arrow stream"}},
-		"fit --data " + data + " --label churned --timeout 1ns":                       {cli.ExitFailure, []string{"gave up after 1ns"}},
-		"predict --model " + model:                                                    {cli.ExitUsage, []string{"--model, --data and --out are required"}},
-		"predict --model " + cut + " --out x.csv --data " + data:                      {cli.ExitFailure, []string{"cut.arrow", "truncated"}},
-		"predict --model " + model + " --out predictions --data " + data:              {cli.ExitUsage, []string{"--out-format"}},
-		"predict --model " + model + " --out " + absent + " --data " + data:           {cli.ExitFailure, []string{absent}},
-		"predict --model " + model + " --out x.csv --passthrough name --data " + data: {cli.ExitUsage, []string{"--passthrough", `no column "name"`}},
+		"fit --data " + data + " --label churned --out " + absent + quick: {
+			cli.ExitFailure,
+			[]string{absent, "no such file"},
+		},
+		"fit --data " + data + " --label income --loss logistic" + quick: {
+			cli.ExitFailure,
+			[]string{"loss logistic needs classes"},
+		},
+		"fit --label churned --out " + absent: {
+			cli.ExitUsage,
+			[]string{"--label, --out needs --data"},
+		},
+		"fit --data " + data + " --feature-set " + text: {
+			cli.ExitFailure,
+			[]string{"text.arrow", "not an arrow stream"},
+		},
+		"fit --data " + data + " --label churned --timeout 1ns": {
+			cli.ExitFailure,
+			[]string{"gave up after 1ns"},
+		},
+		"predict --model " + model: {
+			cli.ExitUsage,
+			[]string{"--model, --data and --out are required"},
+		},
+		"predict --model " + cut + " --out x.csv --data " + data: {
+			cli.ExitFailure,
+			[]string{"cut.arrow", "truncated"},
+		},
+		"predict --model " + model + " --out predictions --data " + data: {
+			cli.ExitUsage,
+			[]string{"--out-format"},
+		},
+		"predict --model " + model + " --out " + absent + " --data " + data: {cli.ExitFailure, []string{absent}},
+		"predict --model " + model + " --out x.csv --passthrough name --data " + data: {
+			cli.ExitUsage,
+			[]string{"--passthrough", `no column "name"`},
+		},
 	} {
 		tr(t, strings.Fields(args)...).Want(t, c.code, c.says...)
 	}

@@ -26,22 +26,23 @@ func newFit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit",
 		Short: "Train one model: on the features topic, or on a file",
-		Long: `fit is one training run, for a CronJob: it reads the features of the current feature set from the start of the topic to its
-present end, fits a model, writes it to the models topic and ends. The model replaces the one in use if it beats it on
-the same held-out rows (train.promote). If it does not, fit says so and still succeeds.
+		Long: `fit is one training run, for a CronJob: it reads the features of the current feature set from the start of
+the topic to its present end, fits a model, writes it to the models topic and ends. The model replaces the current one
+if it beats it on the same held-out rows (train.promote). If it does not, fit reports that and still succeeds.
 
-With --data it needs no broker: it explores the rows of a file for a feature set, or takes the one of --feature-set, fits
-the model, and writes it to --out for trainer predict. Before anything else it holds rows out (--split, --held-out): the
-exploration does not read them, lambda is chosen and errors are measured on them with weights that were fitted without
-them. Only then are the weights fitted to all rows. With --feature-set, no error is said if the rows held out taught the
-set. The flags of the exploration and of the form of the file work only with --data.`,
+With --data it needs no broker: it explores the rows of a file for a feature set, or takes the one of --feature-set,
+fits the model, and writes it to --out for trainer predict. First it holds rows out (--split, --held-out): the
+exploration does not read them; lambda is chosen and errors are measured on them, with weights that were fitted
+without them. Only then are the weights fitted to all rows. With --feature-set, no error is reported if the held-out
+rows taught the set. The flags of the exploration and of the file format only work with --data.`,
 		Example: `  trainer fit -c eerf.yaml --json
   trainer fit --data rows.csv --label churned --features 200 --out model.arrow
   trainer fit --data rows.csv --feature-set set.arrow --out model.arrow`,
 		Args: cobra.NoArgs,
 	}
 	flags.Add(c)
-	cli.TimeoutFlag(c, &timeout, 10*time.Minute, "give up after this long, even while waiting for a feature set; with --data there is no default")
+	cli.TimeoutFlag(c, &timeout, 10*time.Minute,
+		"give up after this time, even while waiting for a feature set; with --data the default is no timeout")
 	cli.JSONFlag(c, &asJSON)
 	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
@@ -58,9 +59,11 @@ set. The flags of the exploration and of the form of the file work only with --d
 		}
 		if file.data != "" {
 			if !c.Flags().Changed("timeout") {
-				timeout = 0 // its default is meant for waiting
+				timeout = 0 // the default is for waiting
 			}
-			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error { return file.run(ctx, c, loaded, asJSON, paper) })
+			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error {
+				return file.run(ctx, c, loaded, asJSON, paper)
+			})
 		}
 		if err := loaded.Stages.CheckStages([]string{meter.StageTrain}); err != nil {
 			return cli.Usagef("%w", err)
@@ -88,10 +91,11 @@ set. The flags of the exploration and of the form of the file work only with --d
 				fmt.Fprintf(w, "not used: %d rows without a label\n", n)
 			}
 			if n := s.Rows.Rows - model.TrainRows; n > 0 {
-				fmt.Fprintf(w, "not used: %d labelled rows, held out but older than those that judge, or beyond train.window or train.row_memory\n", n)
+				fmt.Fprintf(w, "not used: %d labelled rows, held out but older than the rows that judge, "+
+					"or beyond train.window or train.row_memory\n", n)
 			}
 			if s.Unchanged {
-				fmt.Fprintln(w, "the model in use is this one already: no labelled row has come since")
+				fmt.Fprintln(w, "this model is already the current one: no labelled rows have arrived since")
 			}
 		})
 	}
@@ -114,8 +118,8 @@ func fitOnce(ctx context.Context, r *stages.Process) (model *train.Fitted, err e
 type modelSummary struct {
 	Model     modelFacts         `json:"model"`
 	Judgement *wire.Judgement    `json:"judgement,omitempty"`
-	Current   bool               `json:"current"`   // the model is in use
-	Unchanged bool               `json:"unchanged"` // it already was
+	Current   bool               `json:"current"`   // the model is current
+	Unchanged bool               `json:"unchanged"` // it already was current
 	Rows      meter.TrainCounts  `json:"rows"`
 	Seconds   map[string]float64 `json:"seconds"`
 }
@@ -136,15 +140,27 @@ type modelFacts struct {
 
 func factsOf(m *wire.Model) modelFacts {
 	return modelFacts{
-		ID: m.ID, FeatureSet: m.FeatureSetID, Loss: m.Model.Loss, Lambda: m.Model.Lambda,
-		Metrics: m.Metrics, TrainRows: m.TrainRows, HeldOut: m.HeldOutRows, Split: m.Split,
-		Window: m.Window, Ranges: m.Ranges,
+		ID:         m.ID,
+		FeatureSet: m.FeatureSetID,
+		Loss:       m.Model.Loss,
+		Lambda:     m.Model.Lambda,
+		Metrics:    m.Metrics,
+		TrainRows:  m.TrainRows,
+		HeldOut:    m.HeldOutRows,
+		Split:      m.Split,
+		Window:     m.Window,
+		Ranges:     m.Ranges,
 	}
 }
 
 func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
 	return modelSummary{
-		Model: factsOf(f.Model), Judgement: f.Judgement, Current: f.Current, Unchanged: f.Unchanged, Rows: totals.Train, Seconds: totals.Seconds,
+		Model:     factsOf(f.Model),
+		Judgement: f.Judgement,
+		Current:   f.Current,
+		Unchanged: f.Unchanged,
+		Rows:      totals.Train,
+		Seconds:   totals.Seconds,
 	}
 }
 
@@ -152,39 +168,42 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	t := cli.NewFacts(w)
 	t.Add("model", "%s", m.ID)
 	t.Add("feature set", "%s", m.FeatureSetID)
-	t.Add("rows", "%d, of them %d held out", m.TrainRows, m.HeldOutRows)
+	t.Add("rows", "%d, including %d held out", m.TrainRows, m.HeldOutRows)
 	if m.Window != "" {
 		t.Add("  window", "the newest %s rows of the topic", m.Window)
 	}
 	if h := m.Metrics.HalfLife; h > 0 {
-		t.Add("  forgetting", "each counts half after %.0f newer ones", h)
+		t.Add("  forgetting", "a row counts half after %.0f newer rows", h)
 	}
 	if share := m.Metrics.RowShare; share > 0 {
-		t.Add("  chosen by hash", "%.3g %% of all: as many as fit into train.row_memory", 100*share)
+		t.Add("  chosen by hash", "%.3g %% of all, the share that fits into train.row_memory", 100*share)
 	}
 	if m.Label != nil && m.Label.Transform != "" {
-		t.Add("label", "its %s is learned; predictions are medians in its units", m.Label.Transform)
+		t.Add("label", "the model learns its %s; predictions are medians in units of the label", m.Label.Transform)
 	}
 	t.Add("loss", "%s", m.Model.Loss)
 	switch seen := m.Metrics.Seen; {
-	case seen != nil && m.Split != nil: // notes say it
+	case seen != nil && m.Split != nil: // reported in the notes
 	case seen != nil && m.Metrics.MeasuredRows == 0:
-		t.Add("errors", "not known: about %.3g %% of its held-out rows taught it features, it has none of its own yet", 100*seen.Share)
+		t.Add("errors", "unknown until more rows arrive: about %.3g %% of the held-out rows taught the features",
+			100*seen.Share)
 	case seen != nil:
-		t.Add("  seen by the exploration", "about %.3g %% of the held-out rows taught it features: errors may be too low", 100*seen.Share)
+		t.Add("  seen by the exploration",
+			"about %.3g %% of the held-out rows taught the features: errors may be too low", 100*seen.Share)
 	case len(m.NotHeldOut) > 0:
-		t.Add("  held-out rows", "from events that the feature set was not learned from")
+		t.Add("  held-out rows", "from events that did not teach the feature set")
 	}
 	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
 	switch n := m.Metrics.MeasuredRows; {
 	case n > 0 && m.Split != nil:
-		t.Add("errors on", "%d rows that taught nothing: %v", n, m.Split)
+		t.Add("errors on", "%d held-out rows that taught nothing: %v", n, m.Split)
 	case n > 0:
 		t.Add("errors on", "%d held-out rows", n)
 	}
 	cli.AddMeasures(t, &m.Metrics.Measures, paper)
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
-		t.Add("not converged", "after %d iterations the gradient was %.2g of that of the constant model", d.Iterations, d.RelativeGradient)
+		t.Add("not converged", "after %d iterations the gradient was %.2g of the constant model's",
+			d.Iterations, d.RelativeGradient)
 	}
 	addJudgement(t, m.Judgement)
 	t.Render()

@@ -26,14 +26,14 @@ type fitFileFlags struct {
 	files          cli.FileFlags
 	split          cli.SplitFlags
 	exploration    cli.SettingFlags
-	names          []string // of these flags
+	names          []string // names of these flags
 }
 
 func (f *fitFileFlags) add(c *cobra.Command) {
 	flags, before := c.Flags(), flagNames(c)
-	flags.StringVar(&f.data, "data", "", "file of labelled rows, to train without a broker")
-	flags.StringVar(&f.out, "out", "", "file to write the model and its feature set to; empty = only describe it")
-	flags.StringVar(&f.set, "feature-set", "", "file of the feature set to use; empty = explore the rows for one")
+	flags.StringVar(&f.data, "data", "", "file of labelled rows to train on without a broker")
+	flags.StringVar(&f.out, "out", "", "file for the model and its feature set; empty = only describe them")
+	flags.StringVar(&f.set, "feature-set", "", "file of the feature set; empty = explore the rows for one")
 	f.split.Add(c, "by a hash of their number")
 	f.files.Add(c)
 	f.exploration.AddExploration(c)
@@ -44,18 +44,19 @@ func (f *fitFileFlags) add(c *cobra.Command) {
 	}
 }
 
-// check reports flags that do not go together.
+// check reports flags that cannot be combined.
 func (f *fitFileFlags) check(c *cobra.Command) error {
 	switch given := changedFlags(c, f.names); {
 	case f.data == "" && len(given) > 0:
-		return cli.Usagef("%s: only with --data, a file of rows", strings.Join(given, ", "))
+		return cli.Usagef("%s needs --data, a file of rows", strings.Join(given, ", "))
 	case f.data == "":
 		return nil
 	case f.set == "":
 		return f.split.Check()
 	}
 	if given := changedFlags(c, f.exploration.Names()); len(given) > 0 {
-		return cli.Usagef("%s: the feature set of --feature-set was explored already", strings.Join(given, ", "))
+		return cli.Usagef("%s: the feature set of --feature-set is already explored; leave out one of the two",
+			strings.Join(given, ", "))
 	}
 	return f.split.Check()
 }
@@ -66,7 +67,7 @@ func flagNames(c *cobra.Command) (names []string) {
 	return names
 }
 
-// changedFlags lists those of the named flags that were given.
+// changedFlags lists the named flags that were given.
 func changedFlags(c *cobra.Command, names []string) (given []string) {
 	for _, name := range names {
 		if c.Flags().Changed(name) {
@@ -93,11 +94,18 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 			return err
 		}
 	}
-	return cli.Print(c, asJSON, fitted.summary(f.out), func(w io.Writer, _ fileModelSummary) { fitted.print(w, f.out, paper) })
+	return cli.Print(c, asJSON, fitted.summary(f.out), func(w io.Writer, _ fileModelSummary) {
+		fitted.print(w, f.out, paper)
+	})
 }
 
 // fit explores the file if no feature set is given, and fits a model on the set.
-func (f *fitFileFlags) fit(ctx context.Context, c *cobra.Command, loaded *config.Config, bar *cli.Progress) (*fileModel, error) {
+func (f *fitFileFlags) fit(
+	ctx context.Context,
+	c *cobra.Command,
+	loaded *config.Config,
+	bar *cli.Progress,
+) (*fileModel, error) {
 	fitted := &fileModel{seconds: map[string]float64{}}
 	file, err := f.open(fitted, bar)
 	if err != nil {
@@ -114,7 +122,8 @@ func (f *fitFileFlags) fit(ctx context.Context, c *cobra.Command, loaded *config
 		}
 	}
 	began := time.Now()
-	fitted.model, fitted.rows, err = offline.Fit(ctx, fitted.set, loaded.Stages.Train, f.data, split, file.Rows("fitting to "+f.data))
+	rows := file.Rows("fitting to " + f.data)
+	fitted.model, fitted.rows, err = offline.Fit(ctx, fitted.set, loaded.Stages.Train, f.data, split, rows)
 	if err != nil {
 		return nil, fmt.Errorf("fit to %s: %w", f.data, err)
 	}
@@ -123,8 +132,15 @@ func (f *fitFileFlags) fit(ctx context.Context, c *cobra.Command, loaded *config
 	return fitted, nil
 }
 
-// splitOf returns the rows of the file that nothing learns from. An exploration of the same file has settled that.
-func (f *fitFileFlags) splitOf(ctx context.Context, c *cobra.Command, fitted *fileModel, loaded *config.Config, file *cli.RowFile) (*train.FileSplit, error) {
+// splitOf returns the split of the file. If the feature set was explored on the same file, its
+// split counts.
+func (f *fitFileFlags) splitOf(
+	ctx context.Context,
+	c *cobra.Command,
+	fitted *fileModel,
+	loaded *config.Config,
+	file *cli.RowFile,
+) (*train.FileSplit, error) {
 	o := loaded.Stages.Train
 	if fitted.set == nil {
 		if err := file.Complete(&loaded.Stages.Events); err != nil {
@@ -141,7 +157,8 @@ func (f *fitFileFlags) splitOf(ctx context.Context, c *cobra.Command, fitted *fi
 		return split, err
 	}
 	if given := changedFlags(c, append(f.split.Names(), "held-out")); len(given) > 0 {
-		return nil, cli.Usagef("%s: the feature set was explored on this file without %v; errors can only be measured on these rows", strings.Join(given, ", "), l.Split)
+		return nil, cli.Usagef("%s: the feature set was explored on this file without the rows held out by %v, "+
+			"and errors can only be measured on those; leave the flag out", strings.Join(given, ", "), l.Split)
 	}
 	return file.Split(ctx, *l.Split, label)
 }
@@ -151,7 +168,8 @@ func (f *fitFileFlags) open(fitted *fileModel, bar *cli.Progress) (file *cli.Row
 	if f.set == "" {
 		return f.files.Open(f.data, 0, bar)
 	}
-	if fitted.set, err = cli.ReadFeatureSet(f.set); err != nil {
+	fitted.set, err = cli.ReadFeatureSet(f.set)
+	if err != nil {
 		return nil, err
 	}
 	if fitted.set.Encoder.Label == nil {
@@ -170,18 +188,24 @@ type fileModel struct {
 	seconds  map[string]float64 // by stage
 }
 
-func (m *fileModel) explore(ctx context.Context, loaded *config.Config, file *cli.RowFile, split *train.FileSplit) error {
+func (m *fileModel) explore(
+	ctx context.Context,
+	loaded *config.Config,
+	file *cli.RowFile,
+	split *train.FileSplit,
+) error {
 	found, err := file.Explore(ctx, loaded, split)
 	if err != nil {
 		return err
 	}
-	m.set, m.seconds, m.columns = found.Set, found.Seconds, found.Set.Lineage.Columns
+	m.set, m.seconds = found.Set, found.Seconds
+	m.columns = found.Set.Lineage.Columns
 	m.warn(found.Report.Warnings...)
 	m.warn(found.Warning)
 	return nil
 }
 
-// warn adds notes for the user; empty ones are none.
+// warn adds the notes for the user that are not empty.
 func (m *fileModel) warn(notes ...string) {
 	for _, note := range notes {
 		if note != "" {
@@ -190,14 +214,16 @@ func (m *fileModel) warn(notes ...string) {
 	}
 }
 
-// advise says where errors are missing, or may be too low.
+// advise warns of errors that are missing or may be too low.
 func (m *fileModel) advise(data string) {
 	l := m.set.Lineage
 	switch seen := m.model.Metrics.Seen; {
 	case seen != nil:
-		m.warn(fmt.Sprintf("no error is said: %d of the %d held-out rows taught the feature set; leave out --feature-set, or explore with --sample 0.5", seen.InRanges, m.model.HeldOutRows))
+		m.warn(fmt.Sprintf("no error is reported, because %d of the %d held-out rows taught the feature set; "+
+			"leave out --feature-set, or explore with --sample 0.5", seen.InRanges, m.model.HeldOutRows))
 	case l.EventsTopic != data:
-		m.warn(fmt.Sprintf("the feature set was learned from %s: if these rows were there too, the errors are too low", l.EventsTopic))
+		m.warn(fmt.Sprintf("the feature set was learned from %s; if that contained these rows, the errors are too low",
+			l.EventsTopic))
 	}
 }
 
@@ -212,7 +238,7 @@ type fileModelSummary struct {
 	Seconds    map[string]float64  `json:"seconds"`
 }
 
-// fileSetSummary describes its feature set; `featurizer inspect` says more.
+// fileSetSummary describes the feature set of the model. `featurizer inspect` shows more.
 type fileSetSummary struct {
 	ID        string `json:"id"`
 	Task      string `json:"task"`
@@ -226,11 +252,21 @@ type fileSetSummary struct {
 func (m *fileModel) summary(out string) fileModelSummary {
 	l := m.set.Lineage
 	return fileModelSummary{
-		Model: factsOf(m.model), File: out, Rows: m.rows, Columns: m.columns, Warnings: m.warnings, Seconds: m.seconds,
+		Model: factsOf(m.model),
+		File:  out,
 		FeatureSet: fileSetSummary{
-			ID: m.set.ID(), Task: m.set.Task.String(), Columns: len(m.set.Encoder.Columns), Dim: m.set.Encoder.Dim,
-			Features: m.set.Set.Features.Len(), Criterion: l.Criterion.String(), Source: l.EventsTopic,
+			ID:        m.set.ID(),
+			Task:      m.set.Task.String(),
+			Columns:   len(m.set.Encoder.Columns),
+			Dim:       m.set.Encoder.Dim,
+			Features:  m.set.Set.Features.Len(),
+			Criterion: l.Criterion.String(),
+			Source:    l.EventsTopic,
 		},
+		Rows:     m.rows,
+		Columns:  m.columns,
+		Warnings: m.warnings,
+		Seconds:  m.seconds,
 	}
 }
 
@@ -239,7 +275,8 @@ func (m *fileModel) print(w io.Writer, out string, paper bool) {
 	l, enc := m.set.Lineage, m.set.Encoder
 	fmt.Fprintf(w, "%d features of %d columns for %s %v, chosen by %v on %d rows of %s\n",
 		m.set.Set.Features.Len(), len(enc.Columns), m.set.Task, enc.Label.Columns, l.Criterion, l.Rows, l.EventsTopic)
-	fmt.Fprintf(w, "%d rows: %d to train on, %d unlabelled, %d rejected\n", m.rows.Rows, m.rows.Trained, m.rows.Unlabelled, m.rows.Rejected)
+	fmt.Fprintf(w, "%d rows: %d to train on, %d unlabelled, %d rejected\n",
+		m.rows.Rows, m.rows.Trained, m.rows.Unlabelled, m.rows.Rejected)
 	printModel(w, m.model, paper)
 	for _, warning := range m.warnings {
 		fmt.Fprintln(w, "note:", warning)

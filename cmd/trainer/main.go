@@ -13,9 +13,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "trainer",
 		Short: "Linear models on the features that featurizer writes",
-		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses lambda on held-out
-rows, and puts a new model in use if it beats the one before. It keeps no state of its own. Files need no broker:
-fit --data trains on one, predict applies the model to another.`,
+		Long: `trainer reads the features topic, fits linear models to the features of the current feature set, chooses
+lambda on held-out rows, and makes a new model current if it beats the previous one. It keeps no state of its own.
+Files need no broker: fit --data trains on one, and predict applies the model to another.`,
 		Example: `  trainer fit -c eerf.yaml
   trainer fit --data rows.csv --label churned --out model.arrow
   trainer run -c eerf.yaml

@@ -20,8 +20,8 @@ func newModels() *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "models",
 		Short: "List and show the models of a pipeline, roll back to one, and unpin",
-		Long: `models looks at the models topic, and changes which model is in use. Every model that was trained is there with
-how it stood against the one that was in use then, as far as topics.keep_models and topics.features_retention keep it.
+		Long: `models reads the models topic and changes the current model. The topic holds every trained model and how it
+compared with the model that was current then, as far as topics.keep_models and topics.features_retention keep it.
 Each command takes --json.`,
 		Example: `  trainer models list -c eerf.yaml
   trainer models rollback -c eerf.yaml --reason "too many false alarms"`,
@@ -32,7 +32,7 @@ Each command takes --json.`,
 type modelList struct {
 	Pipeline string        `json:"pipeline"`
 	Current  *wire.Current `json:"current,omitempty"`
-	Live     live.Report   `json:"live"` // how good live predictions are
+	Live     live.Report   `json:"live"` // errors of live predictions
 	Models   []modelEntry  `json:"models"`
 }
 
@@ -53,7 +53,7 @@ func newModelsList() *cobra.Command {
 	var promoted bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the models on the topic, the newest first, and how each compared with the one before",
+		Short: "List the models on the topic, newest first, and how each compared with the one before",
 		Example: `  trainer models list -c eerf.yaml
   trainer models list -c eerf.yaml --promoted --json`,
 		Args: cobra.NoArgs,
@@ -61,7 +61,7 @@ func newModelsList() *cobra.Command {
 			return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
 				list := listModels(r.Settings.SetsOf(), now.Models, promoted)
 				if err := r.Live.Look(ctx); err != nil && ctx.Err() == nil {
-					r.Logger.Warn("live errors are not known", zap.Error(err))
+					r.Logger.Warn("reading live errors failed; the list shows none", zap.Error(err))
 				}
 				list.Live = r.Live.Report()
 				return cli.Print(c, f.JSON, list, printModels)
@@ -69,7 +69,7 @@ func newModelsList() *cobra.Command {
 		},
 	}
 	f.Add(c, 30*time.Second)
-	c.Flags().BoolVar(&promoted, "promoted", false, "only models that were put in use, the usual targets of a rollback")
+	c.Flags().BoolVar(&promoted, "promoted", false, "only models that became current, the usual targets of a rollback")
 	return c
 }
 
@@ -81,8 +81,14 @@ func listModels(pipeline string, models state.Models, promoted bool) modelList {
 			continue
 		}
 		list.Models = append(list.Models, modelEntry{
-			ID: m.ID, FeatureSet: m.FeatureSetID, TrainedAt: m.TrainedAt, Rows: m.TrainRows, Loss: m.Model.Loss, Metrics: m.Metrics,
-			Judgement: m.Judgement, Current: list.Current != nil && list.Current.ID == m.ID,
+			ID:         m.ID,
+			FeatureSet: m.FeatureSetID,
+			TrainedAt:  m.TrainedAt,
+			Rows:       m.TrainRows,
+			Loss:       m.Model.Loss,
+			Metrics:    m.Metrics,
+			Judgement:  m.Judgement,
+			Current:    list.Current != nil && list.Current.ID == m.ID,
 		})
 	}
 	return list
@@ -91,7 +97,7 @@ func listModels(pipeline string, models state.Models, promoted bool) modelList {
 // modelDetails is the result of `models show`.
 type modelDetails struct {
 	modelFacts
-	Current    *wire.Current   `json:"current,omitempty"` // if it is the model in use
+	Current    *wire.Current   `json:"current,omitempty"` // only of the current model
 	Sequence   int64           `json:"sequence"`
 	Features   int             `json:"features"`
 	Outputs    int             `json:"outputs"`
@@ -105,9 +111,9 @@ func newModelsShow() *cobra.Command {
 	var paper bool
 	c := &cobra.Command{
 		Use:   "show [ID]",
-		Short: "Show a model: its errors, how it was judged, and what it was made from",
-		Long: `show prints a model's errors on held-out rows, how it compared with the model in use at the time, and its lineage. Without
-an id it shows the model in use. A unique prefix of an id is enough.`,
+		Short: "Show a model: its errors, its judgement and its lineage",
+		Long: `show prints the errors of a model on held-out rows, how it compared with the model that was current then, and
+its lineage. Without an id it shows the current model. A unique prefix of an id is enough.`,
 		Example: `  trainer models show -c eerf.yaml
   trainer models show m-0123456789ab -c eerf.yaml --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -117,7 +123,8 @@ an id it shows the model in use. A unique prefix of an id is enough.`,
 				if err != nil {
 					return err
 				}
-				return cli.Print(c, f.JSON, describeModel(model, now.Models.Current), func(w io.Writer, details modelDetails) {
+				described := describeModel(model, now.Models.Current)
+				return cli.Print(c, f.JSON, described, func(w io.Writer, details modelDetails) {
 					printModel(w, model, paper)
 					printLineage(w, details)
 				})
@@ -129,7 +136,7 @@ an id it shows the model in use. A unique prefix of an id is enough.`,
 	return c
 }
 
-// findModel loads the named model, or the one in use.
+// findModel loads the named model, or the current one.
 func findModel(ctx context.Context, r *stages.Process, models state.Models, args []string) (*wire.Model, error) {
 	var id string
 	switch {
@@ -142,15 +149,20 @@ func findModel(ctx context.Context, r *stages.Process, models state.Models, args
 	}
 	entry, err := models.Find(id)
 	if err != nil {
-		return nil, fmt.Errorf("%w; `trainer models list` shows those that are there", err)
+		return nil, fmt.Errorf("%w; `trainer models list` shows the existing models", err)
 	}
 	return r.State.LoadModel(ctx, entry)
 }
 
 func describeModel(m *wire.Model, current *wire.Current) modelDetails {
 	d := modelDetails{
-		modelFacts: factsOf(m), Sequence: m.Sequence, Features: m.Model.Features, Outputs: m.Model.Outputs,
-		ConfigHash: m.ConfigHash, TrainedAt: m.TrainedAt, Judgement: m.Judgement,
+		modelFacts: factsOf(m),
+		Sequence:   m.Sequence,
+		Features:   m.Model.Features,
+		Outputs:    m.Model.Outputs,
+		ConfigHash: m.ConfigHash,
+		TrainedAt:  m.TrainedAt,
+		Judgement:  m.Judgement,
 	}
 	if current != nil && current.ID == m.ID {
 		d.Current = current

@@ -13,9 +13,9 @@ import (
 
 func printModels(w io.Writer, list modelList) {
 	if list.Current == nil {
-		fmt.Fprintf(w, "pipeline %s has no model in use\n", list.Pipeline)
+		fmt.Fprintf(w, "pipeline %s has no current model\n", list.Pipeline)
 	} else {
-		fmt.Fprintf(w, "in use: %s\n", currentText(list.Current))
+		fmt.Fprintf(w, "current: %s\n", currentText(list.Current))
 	}
 	fmt.Fprintln(w, liveText(list.Live))
 	if len(list.Models) == 0 {
@@ -25,22 +25,34 @@ func printModels(w io.Writer, list modelList) {
 	for _, m := range list.Models {
 		mark := ""
 		if m.Current {
-			mark = "in use"
+			mark = "current"
 		}
 		own, compared, verdict := errorsOf(m.Metrics, m.Judgement)
-		t.AppendRow([]any{m.ID, m.TrainedAt.Format(time.RFC3339), m.Rows, own, measuredText(m.Metrics), compared, verdict, m.FeatureSet, mark})
+		t.AppendRow([]any{
+			m.ID,
+			m.TrainedAt.Format(time.RFC3339),
+			m.Rows,
+			own,
+			measuredText(m.Metrics),
+			compared,
+			verdict,
+			m.FeatureSet,
+			mark,
+		})
 	}
 	t.Render()
-	fmt.Fprintln(w, "error: on rows held out of its training. compared: with the model then in use, on held-out rows new to both")
+	fmt.Fprintln(w, "error: on rows held out of training. "+
+		"compared: with the model current then, on held-out rows new to both")
 }
 
-// liveText says how good live predictions are.
+// liveText describes the errors of live predictions.
 func liveText(r live.Report) string {
 	s := r.Short
 	if s == nil {
-		return "live error: not known; no row with a label was predicted by a model"
+		return "live error: unknown, because no model has predicted a labelled row yet"
 	}
-	text := fmt.Sprintf("live error: %.2f %% of the newest %d labelled rows, up to %s", s.Error, s.Rows, s.To.Format(time.RFC3339))
+	text := fmt.Sprintf("live error: %.2f %% of the newest %d labelled rows, up to %s",
+		s.Error, s.Rows, s.To.Format(time.RFC3339))
 	if s.Measure == wire.LiveSquaredError {
 		text = strings.Replace(text, "% of the", "% of the variance of the", 1)
 	}
@@ -53,18 +65,19 @@ func liveText(r live.Report) string {
 		text += ", predicted as of the label"
 	}
 	if s.PromisedError != nil {
-		text += fmt.Sprintf("; %.2f %% was promised, on %d held-out rows", *s.PromisedError, s.PromisedRows)
+		text += fmt.Sprintf("; promised %.2f %% on %d held-out rows", *s.PromisedError, s.PromisedRows)
 	}
 	switch r.State {
 	case live.Wrong:
-		return text + fmt.Sprintf(": WORSE than promised since %s, the loss by %.1f standard errors", r.WrongSince.Format(time.RFC3339), *r.Excess)
+		return text + fmt.Sprintf(": WORSE than promised since %s, the loss by %.1f standard errors",
+			r.WrongSince.Format(time.RFC3339), *r.Excess)
 	case live.Well:
 		return text + ": as promised"
 	}
 	return text + "; judged after 1,000 rows in four blocks"
 }
 
-// currentText says which model is in use and what keeps it there.
+// currentText describes the pointer to the current model: since when, and its pin.
 func currentText(c *wire.Current) string {
 	text := c.ID + " since " + c.Time.Format(time.RFC3339)
 	switch c.Pin {
@@ -79,7 +92,7 @@ func currentText(c *wire.Current) string {
 	return text
 }
 
-// errorsOf returns a model's error, as everything shows it, and those by which it was compared.
+// errorsOf returns the error of a model, the errors of its comparison, and the verdict.
 func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict string) {
 	if _, percent, _ := metrics.Main(); percent != nil {
 		own = fmt.Sprintf("%.2f", *percent)
@@ -93,11 +106,11 @@ func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict s
 	return own, compared, string(j.Verdict)
 }
 
-// measuredText is how many rows the error of a model in a list was measured on.
+// measuredText returns the number of rows on which the error of a model in a list was measured.
 func measuredText(metrics wire.Metrics) string {
 	switch {
 	case metrics.MeasuredRows == 0 && metrics.Seen != nil:
-		return "none of its own yet"
+		return "none unseen yet"
 	case metrics.MeasuredRows == 0:
 		return ""
 	case metrics.Seen != nil:
@@ -106,23 +119,23 @@ func measuredText(metrics wire.Metrics) string {
 	return fmt.Sprint(metrics.MeasuredRows)
 }
 
-// printLineage prints what `show` knows beyond what `fit` prints.
+// printLineage prints the details of `models show` that `fit` does not print.
 func printLineage(w io.Writer, d modelDetails) {
 	t := cli.NewFacts(w)
 	if d.Current != nil {
-		t.Add("in use", "%s", currentText(d.Current))
+		t.Add("current", "%s", currentText(d.Current))
 	} else {
-		t.Add("in use", "no")
+		t.Add("current", "no")
 	}
-	t.Add("trained", "%s, by the configuration %.12s", d.TrainedAt.Format(time.RFC3339), d.ConfigHash)
+	t.Add("trained", "%s, configuration %.12s", d.TrainedAt.Format(time.RFC3339), d.ConfigHash)
 	for _, r := range d.Ranges {
-		t.Add(fmt.Sprintf("events of partition %d", r.Partition), "offset %d row %d up to offset %d row %d: %d rows",
+		t.Add(fmt.Sprintf("events of partition %d", r.Partition), "offset %d row %d to offset %d row %d: %d rows",
 			r.FirstOffset, r.FirstRow, r.NextOffset, r.NextRow, r.Rows)
 	}
 	t.Render()
 }
 
-// addJudgement adds how a model compared with the one in use.
+// addJudgement adds how a model compared with the current one.
 func addJudgement(t cli.Facts, j *wire.Judgement) {
 	if j == nil {
 		return
@@ -135,9 +148,11 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 		t.Add("its feature set", "%s", j.IncumbentSet)
 	}
 	if j.Compared() {
-		t.Add("compared", "on %d held-out rows new to both: %s %.2f %%, the incumbent %.2f %%", j.Rows, j.Measure, *j.ChallengerError, *j.IncumbentError)
+		t.Add("compared", "on %d held-out rows new to both: %s %.2f %%, the incumbent %.2f %%",
+			j.Rows, j.Measure, *j.ChallengerError, *j.IncumbentError)
 		if !j.To.IsZero() {
-			t.Add("  held out of those", "from %s to %s, the newest", j.From.Format(time.RFC3339), j.To.Format(time.RFC3339))
+			t.Add("  rows held out of", "the newest rows, from %s to %s",
+				j.From.Format(time.RFC3339), j.To.Format(time.RFC3339))
 		}
 	} else if j.NotCompared != "" {
 		t.Add("not compared", "%s", j.NotCompared)
@@ -145,7 +160,7 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 	t.Add("rule", "%s, by %s", j.Rule, marginText(j))
 }
 
-// marginText says by how much a model had to be better.
+// marginText describes the gain that a model needed to win.
 func marginText(j *wire.Judgement) string {
 	switch {
 	case j.MarginRule != wire.MarginAuto:
@@ -157,13 +172,13 @@ func marginText(j *wire.Judgement) string {
 }
 
 var verdictTexts = map[wire.Verdict]string{
-	wire.VerdictFirst:     "put in use: the first model",
-	wire.VerdictBetter:    "put in use: it beat the incumbent",
-	wire.VerdictNewSet:    "put in use: the feature set of the incumbent is no longer in use",
-	wire.VerdictUnopposed: "put in use: the incumbent could not be compared",
-	wire.VerdictAlways:    "put in use: as configured, whatever its error",
-	wire.VerdictWorse:     "not put in use: it did not beat the incumbent",
-	wire.VerdictPinned:    "not put in use: the incumbent is pinned",
+	wire.VerdictFirst:     "made current: the first model",
+	wire.VerdictBetter:    "made current: it beat the incumbent",
+	wire.VerdictNewSet:    "made current: the feature set of the incumbent is no longer current",
+	wire.VerdictUnopposed: "made current: the incumbent could not be compared",
+	wire.VerdictAlways:    "made current: train.promote.rule always ignores errors",
+	wire.VerdictWorse:     "not made current: it did not beat the incumbent",
+	wire.VerdictPinned:    "not made current: the incumbent is pinned",
 }
 
 func verdictText(v wire.Verdict) string { return fmt.Sprintf("%s (%s)", verdictTexts[v], v) }

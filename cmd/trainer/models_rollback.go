@@ -27,13 +27,14 @@ func newModelsRollback() *cobra.Command {
 	var f rollbackFlags
 	c := &cobra.Command{
 		Use:   "rollback",
-		Short: "Put an earlier model in use again, and pin it",
-		Long: `rollback puts an earlier model in use again: the one before the model in use, or the one that --to names. The model is
-pinned: training and comparing go on, but no model replaces it until "trainer models unpin". With --until-beaten a model
-of the same feature set that beats it on the same held-out rows does, whatever train.promote.rule says. The model that
-you rolled back from is likely to beat it again.
+		Short: "Make an earlier model current again, and pin it",
+		Long: `rollback makes an earlier model current again: the one before the current model, or the one that --to names.
+The model is pinned: training and comparing continue, but no model replaces it until "trainer models unpin". With
+--until-beaten a model of the same feature set replaces it as soon as it beats it on the same held-out rows,
+regardless of train.promote.rule. The model that you rolled back from is likely to beat it again.
 
-A model of a feature set that is not in use expects features that are no longer made. It is refused without --force.`,
+A model of another feature set than the current one expects features that are no longer computed. It is refused
+without --force.`,
 		Example: `  trainer models rollback -c eerf.yaml --reason "too many false alarms"
   trainer models rollback -c eerf.yaml --to m-0123456789ab --until-beaten`,
 		Args: cobra.NoArgs,
@@ -48,20 +49,21 @@ A model of a feature set that is not in use expects features that are no longer 
 		},
 	}
 	f.Add(c, 30*time.Second)
-	c.Flags().StringVar(&f.to, "to", "", "id of the model, or a unique prefix; empty = the one before the model in use")
-	c.Flags().StringVar(&f.reason, "reason", "", "why, for the record")
-	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false, "pin it only until another model beats it on the same held-out rows")
-	c.Flags().BoolVar(&f.force, "force", false, "allow a model of a feature set that is not in use")
+	c.Flags().StringVar(&f.to, "to", "", "id of the model, or a unique prefix; empty = the one before the current model")
+	c.Flags().StringVar(&f.reason, "reason", "", "reason, for the record")
+	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false,
+		"pin it only until another model beats it on the same held-out rows")
+	c.Flags().BoolVar(&f.force, "force", false, "allow a model of another feature set than the current one")
 	return c
 }
 
 func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models state.Models) (*wire.Current, error) {
 	if models.Current == nil {
-		return nil, fmt.Errorf("pipeline %s has no model yet, there is nothing to roll back", r.Settings.SetsOf())
+		return nil, fmt.Errorf("roll back pipeline %s: it has no model yet", r.Settings.SetsOf())
 	}
 	target, err := models.RollbackTarget(f.to)
 	if err != nil {
-		return nil, fmt.Errorf("%w; `trainer models list` shows the models that are there", err)
+		return nil, fmt.Errorf("%w; `trainer models list` shows the existing models", err)
 	}
 	if !f.force {
 		if err := checkSet(ctx, r, target.Model); err != nil {
@@ -75,24 +77,24 @@ func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models 
 	return r.State.Rollback(ctx, ask)
 }
 
-// checkSet refuses a model of a feature set that is not in use.
+// checkSet refuses a model of another feature set than the current one.
 func checkSet(ctx context.Context, r *stages.Process, model *wire.Model) error {
 	return cli.ReadState(ctx, r, func(_ context.Context, _ *stages.Process, now state.Snapshot) error {
 		if now.Current != nil && now.Current.ID != model.FeatureSetID {
-			return fmt.Errorf("model %s multiplies the features of %s, and %s is in use: on what is featurized now it predicts nothing; --force points to it all the same",
-				model.ID, model.FeatureSetID, now.Current.ID)
+			return fmt.Errorf("model %s belongs to feature set %s, but the current one is %s: it cannot predict from current "+
+				"features; --force makes it current anyway", model.ID, model.FeatureSetID, now.Current.ID)
 		}
 		return nil
 	}, state.TopicExplorations, state.TopicFeatureSets)
 }
 
-// reasonOr returns a reason, by default who made the request.
+// reasonOr returns a reason, by default the host of the request.
 func reasonOr(reason string) string {
 	if reason != "" {
 		return reason
 	}
 	host, _ := os.Hostname() // only a default text
-	return "asked for from " + host
+	return "requested on " + host
 }
 
 // rolledBack is the result of `models rollback`.
@@ -103,24 +105,24 @@ type rolledBack struct {
 
 func printRollback(w io.Writer, r rolledBack) {
 	if r.Before.ID == r.Current.ID {
-		fmt.Fprintf(w, "model %s was in use before; it is pinned now\n", r.Current.ID)
+		fmt.Fprintf(w, "model %s was already current; it is pinned now\n", r.Current.ID)
 	} else {
-		fmt.Fprintf(w, "model %s is in use in place of %s\n", r.Current.ID, r.Before.ID)
+		fmt.Fprintf(w, "model %s replaces %s\n", r.Current.ID, r.Before.ID)
 	}
-	fmt.Fprintf(w, "in use: %s\n", currentText(r.Current))
+	fmt.Fprintf(w, "current: %s\n", currentText(r.Current))
 }
 
 // unpinned is the result of `models unpin`.
 type unpinned struct {
 	Current *wire.Current `json:"current"`
-	Pin     wire.Pin      `json:"pin"` // that it had
+	Pin     wire.Pin      `json:"pin"` // before unpinning
 }
 
 func printUnpinned(w io.Writer, u unpinned) {
 	if u.Pin == "" {
 		fmt.Fprintf(w, "model %s was not pinned\n", u.Current.ID)
 	} else {
-		fmt.Fprintf(w, "model %s is in use and no longer pinned\n", u.Current.ID)
+		fmt.Fprintf(w, "model %s is no longer pinned\n", u.Current.ID)
 	}
 }
 
@@ -128,9 +130,10 @@ func newModelsUnpin() *cobra.Command {
 	var f cli.TopicFlags
 	var reason string
 	c := &cobra.Command{
-		Use:     "unpin",
-		Short:   "Unpin the model in use: from now on a better one replaces it",
-		Long:    `unpin undoes the pin of rollback: the model stays in use, and train.promote decides again when another one replaces it.`,
+		Use:   "unpin",
+		Short: "Unpin the current model, so that a better one replaces it",
+		Long: `unpin removes the pin of a rollback. The model stays current until another one replaces it by
+train.promote.`,
 		Example: `  trainer models unpin -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -144,6 +147,6 @@ func newModelsUnpin() *cobra.Command {
 		},
 	}
 	f.Add(c, 30*time.Second)
-	c.Flags().StringVar(&reason, "reason", "", "why, for the record")
+	c.Flags().StringVar(&reason, "reason", "", "reason, for the record")
 	return c
 }

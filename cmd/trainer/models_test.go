@@ -29,7 +29,12 @@ type modelPipeline struct {
 
 func newModelPipeline(t *testing.T) *modelPipeline {
 	t.Helper()
-	p := &modelPipeline{t: t, broker: clitest.Broker(t), topics: stages.Default().Topics, at: time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)}
+	p := &modelPipeline{
+		t:      t,
+		broker: clitest.Broker(t),
+		topics: stages.Default().Topics,
+		at:     time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC),
+	}
 	client, err := kafka.New(kafka.Config{Brokers: []string{p.broker}}, zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +55,8 @@ func (p *modelPipeline) run(args ...string) clitest.Result {
 func (p *modelPipeline) put(topic string, key, value []byte) {
 	p.t.Helper()
 	p.at = p.at.Add(time.Minute)
-	if _, err := p.client.Produce(p.t.Context(), topic, 0, []pipeline.Record{{Key: key, Value: value, Time: p.at}}); err != nil {
+	if _, err := p.client.Produce(p.t.Context(), topic, 0,
+		[]pipeline.Record{{Key: key, Value: value, Time: p.at}}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -70,7 +76,13 @@ func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) stri
 	j.Rule = train.PromoteBetter
 	m := &wire.Model{
 		Pipeline: "default", FeatureSetID: set, Sequence: 1, TrainRows: 1000, HeldOutRows: 200, TrainedAt: p.at, ConfigHash: "c0ffee0123456789",
-		Model:     &training.Model{Features: 2, Outputs: 1, Theta: []float64{weight, 1}, Intercept: []float64{0}, Loss: training.LossSquared},
+		Model: &training.Model{
+			Features:  2,
+			Outputs:   1,
+			Theta:     []float64{weight, 1},
+			Intercept: []float64{0},
+			Loss:      training.LossSquared,
+		},
 		Metrics:   wire.Metrics{Measures: training.Measures{Misclassification: wire.Measured(10 + weight)}},
 		Judgement: &j, Ranges: []wire.Range{{Partition: 2, FirstOffset: 5, NextOffset: 99, Rows: 1000}},
 	}
@@ -83,11 +95,17 @@ func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) stri
 	return id
 }
 
-// history has a model of an earlier set, two of the set in use, one of which is in use, and one that
-// lost.
+// history has a model of an earlier set, two of the set in use, one of which is in use, and one
+// that lost.
 func (p *modelPipeline) history() (ids [4]string) {
 	ids[0] = p.model("fs-old", 0, wire.Judgement{Verdict: wire.VerdictFirst})
-	ids[1] = p.model("fs-now", 1, wire.Judgement{Verdict: wire.VerdictNewSet, Incumbent: ids[0], IncumbentSet: "fs-old", NotCompared: "events are gone"})
+	ids[1] = p.model("fs-now", 1,
+		wire.Judgement{
+			Verdict:      wire.VerdictNewSet,
+			Incumbent:    ids[0],
+			IncumbentSet: "fs-old",
+			NotCompared:  "events are gone",
+		})
 	ids[2] = p.model("fs-now", 2, wire.Judgement{
 		Verdict: wire.VerdictBetter, Incumbent: ids[1], Measure: "misclassification", Rows: 200,
 		ChallengerError: wire.Measured(11.5), IncumbentError: wire.Measured(12.25),
@@ -103,14 +121,15 @@ func (p *modelPipeline) history() (ids [4]string) {
 
 func TestModelsOfAPipelineWithoutAny(t *testing.T) {
 	p := newModelPipeline(t)
-	if out := p.run("list").Want(t, cli.ExitOK).Out; !strings.Contains(out, "no model in use") {
+	if out := p.run("list").Want(t, cli.ExitOK).Out; !strings.Contains(out, "no current model") {
 		t.Error(out)
 	}
-	if list := p.run("list", "--json").Want(t, cli.ExitOK).Object(t); list["current"] != nil || len(list["models"].([]any)) != 0 {
+	if list := p.run("list", "--json").Want(t, cli.ExitOK).Object(t); list["current"] != nil ||
+		len(list["models"].([]any)) != 0 {
 		t.Error(list)
 	}
 	p.run("show").Want(t, cli.ExitFailure, "pipeline default has no model yet")
-	p.run("rollback").Want(t, cli.ExitFailure, "pipeline default has no model yet")
+	p.run("rollback").Want(t, cli.ExitFailure, "roll back pipeline default: it has no model yet")
 	p.run("unpin").Want(t, cli.ExitFailure, "pipeline default has no model yet")
 	tr(t, "models", "list", "--set", "kafka.brokers="+clitest.Broker(t)).Want(t, cli.ExitFailure, "unknown topic")
 }
@@ -120,7 +139,8 @@ func TestModelsOfAnotherPipeline(t *testing.T) {
 	p := newModelPipeline(t)
 	ids := p.history()
 	follow := []string{"--set", "pipeline.name=live", "--set", "featurize.sets_from=default"}
-	if list := p.run(append([]string{"list", "--json"}, follow...)...).Want(t, cli.ExitOK).Object(t); list.Text(t, "pipeline") != "default" || list.Text(t, "current.id") != ids[2] {
+	if list := p.run(append([]string{"list", "--json"}, follow...)...).Want(t, cli.ExitOK).Object(t); list.Text(t,
+		"pipeline") != "default" || list.Text(t, "current.id") != ids[2] {
 		t.Error(list)
 	}
 	for _, args := range [][]string{{"rollback", "--force"}, {"unpin"}} {
@@ -130,7 +150,8 @@ func TestModelsOfAnotherPipeline(t *testing.T) {
 		p.run(append(args, follow...)...).Want(t, cli.ExitFailure, "featurize.sets_from", "pipeline default")
 	}
 	for _, command := range []string{"fit", "run"} {
-		tr(t, append([]string{command}, follow...)...).Want(t, cli.ExitUsage, "pipeline live", "pipeline default (featurize.sets_from)", "stage train")
+		tr(t, append([]string{command}, follow...)...).Want(t, cli.ExitUsage, "pipeline live",
+			"pipeline default (featurize.sets_from)", "stage train")
 	}
 }
 
@@ -151,7 +172,8 @@ func TestModelsListAndShow(t *testing.T) {
 	p := newModelPipeline(t)
 	ids := p.history()
 	out := p.run("list").Want(t, cli.ExitOK).Out
-	for _, says := range append(ids[:], "in use: "+ids[2], " 13.00 ", "11.75 vs 11.50", "12.25", "better", "worse", "new_set", "first") {
+	for _, says := range append(ids[:], "current: "+ids[2], " 13.00 ", "11.75 vs 11.50", "12.25", "better", "worse",
+		"new_set", "first") {
 		if !strings.Contains(out, says) {
 			t.Errorf("the list lacks %q:\n%s", says, out)
 		}
@@ -165,12 +187,20 @@ func TestModelsListAndShow(t *testing.T) {
 	}
 
 	shown := p.run("show", "--json").Want(t, cli.ExitOK).Object(t)
-	if shown.Text(t, "id") != ids[2] || shown.Number(t, "judgement.incumbent_error") != 12.25 || shown.Text(t, "config_hash") != "c0ffee0123456789" ||
+	if shown.Text(t, "id") != ids[2] || shown.Number(t, "judgement.incumbent_error") != 12.25 ||
+		shown.Text(t, "config_hash") != "c0ffee0123456789" ||
 		shown.Text(t, "current.id") != ids[2] || len(shown.At(t, "ranges").([]any)) != 1 {
 		t.Errorf("%v", shown)
 	}
 	text := p.run("show", ids[3][:12]).Want(t, cli.ExitOK).Out
-	for _, says := range []string{ids[3], "not put in use: it did not beat the incumbent", "11.75 %, the incumbent 11.50 %", "better, by 0.31 points, the standard error", "offset 5 row 0 up to offset 99", "c0ffee012345"} {
+	for _, says := range []string{
+		ids[3],
+		"not made current: it did not beat the incumbent",
+		"11.75 %, the incumbent 11.50 %",
+		"better, by 0.31 points, the standard error",
+		"offset 5 row 0 to offset 99",
+		"c0ffee012345",
+	} {
 		if !strings.Contains(text, says) {
 			t.Errorf("lacks %q:\n%s", says, text)
 		}
@@ -184,15 +214,21 @@ func TestModelsRollback(t *testing.T) {
 	p := newModelPipeline(t)
 	ids := p.history()
 	out := p.run("rollback", "--reason", "false alarms").Want(t, cli.ExitOK).Out
-	for _, says := range []string{ids[1] + " is in use in place of " + ids[2], "pinned until `trainer models unpin`", "false alarms"} {
+	for _, says := range []string{
+		ids[1] + " replaces " + ids[2],
+		"pinned until `trainer models unpin`",
+		"false alarms",
+	} {
 		if !strings.Contains(out, says) {
 			t.Errorf("lacks %q:\n%s", says, out)
 		}
 	}
 	// Further back is a model of a set no longer in use.
-	p.run("rollback").Want(t, cli.ExitFailure, ids[0]+" multiplies the features of fs-old, and fs-now is in use", "--force")
+	p.run("rollback").Want(t, cli.ExitFailure, ids[0]+" belongs to feature set fs-old, but the current one is fs-now",
+		"--force")
 	p.run("rollback", "--to", "m-feedfeed").Want(t, cli.ExitFailure, "is not on the models topic", "trainer models list")
-	if now := p.run("list", "--json").Object(t); now.Text(t, "current.id") != ids[1] || now.Text(t, "current.pin") != "hold" {
+	if now := p.run("list", "--json").Object(t); now.Text(t, "current.id") != ids[1] ||
+		now.Text(t, "current.pin") != "hold" {
 		t.Errorf("%v", now["current"])
 	}
 	forced := p.run("rollback", "--force", "--json").Want(t, cli.ExitOK).Object(t)
@@ -203,16 +239,19 @@ func TestModelsRollback(t *testing.T) {
 
 	// Rollback works to any model on the topic, even one that lost; repeating it only pins.
 	beaten := p.run("rollback", "--to", ids[3][:10], "--until-beaten", "--json").Want(t, cli.ExitOK).Object(t)
-	if beaten.Text(t, "current.id") != ids[3] || beaten.Text(t, "current.pin") != "until_beaten" || !strings.Contains(beaten.Text(t, "current.reason"), "asked for from") {
+	if beaten.Text(t, "current.id") != ids[3] || beaten.Text(t, "current.pin") != "until_beaten" ||
+		!strings.Contains(beaten.Text(t, "current.reason"), "requested on") {
 		t.Errorf("%v", beaten)
 	}
-	if again := p.run("rollback", "--to", ids[3]).Want(t, cli.ExitOK).Out; !strings.Contains(again, "was in use before; it is pinned now") {
+	if again := p.run("rollback", "--to", ids[3]).Want(t, cli.ExitOK).Out; !strings.Contains(again,
+		"was already current; it is pinned now") {
 		t.Error(again)
 	}
-	if free := p.run("unpin").Want(t, cli.ExitOK).Out; !strings.Contains(free, ids[3]+" is in use and no longer pinned") {
+	if free := p.run("unpin").Want(t, cli.ExitOK).Out; !strings.Contains(free, ids[3]+" is no longer pinned") {
 		t.Error(free)
 	}
-	if free := p.run("unpin", "--json").Want(t, cli.ExitOK).Object(t); free["pin"] != "" || free.Text(t, "current.id") != ids[3] {
+	if free := p.run("unpin", "--json").Want(t, cli.ExitOK).Object(t); free["pin"] != "" ||
+		free.Text(t, "current.id") != ids[3] {
 		t.Errorf("%v", free)
 	}
 	if free := p.run("unpin").Want(t, cli.ExitOK).Out; !strings.Contains(free, "was not pinned") {

@@ -23,12 +23,13 @@ func newPredict() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Predict from the rows of a file, without a broker",
-		Long: `predict applies a model, as trainer fit --data writes it, to the rows of a file with the same columns; the label may be
-missing. The output has the passthrough and label columns, if the rows have them, the row's number in the file, the
-prediction (a number in the units of the label, or the name of a class) and, for models with the logistic loss, the
-probabilities of the classes. Rows with infinite values are left out and counted.
+		Long: `predict applies a model, as trainer fit --data writes it, to the rows of a file with the same columns. The
+label may be missing. The output has the passthrough and label columns, if the rows have them, the number of the row
+in the file, the prediction (a number in the units of the label, or the name of a class) and, for models with the
+logistic loss, the probabilities of the classes. Rows with infinite values are skipped and counted.
 
-A model from a topic, as featurizer topics export writes it, works too; give its feature set with --feature-set.`,
+A model from a topic, as featurizer topics export writes it, works too. Its feature set is then given by
+--feature-set.`,
 		Example: `  trainer predict --model model.arrow --data new.csv --out predictions.csv
   trainer predict --model model.arrow --data new.parquet --passthrough customer --out predictions.parquet --json
   trainer predict --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --data new.csv --out predictions.arrow`,
@@ -37,8 +38,9 @@ A model from a topic, as featurizer topics export writes it, works too; give its
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file of the model (required)")
-	flags.StringVar(&f.set, "feature-set", "", "file of the model's feature set, if the file of the model does not hold it")
-	flags.StringSliceVar(&f.passthrough, "passthrough", nil, "comma-separated columns to copy in addition to those of the feature set")
+	flags.StringVar(&f.set, "feature-set", "", "file of the feature set, if the file of the model does not contain it")
+	flags.StringSliceVar(&f.passthrough, "passthrough", nil,
+		"comma-separated columns to copy in addition to those of the feature set")
 	f.Add(c)
 	return c
 }
@@ -64,7 +66,8 @@ func (f *predictFlags) run(c *cobra.Command) error {
 		for _, note := range s.Notes {
 			fmt.Fprintln(w, "note:", note)
 		}
-		fmt.Fprintf(w, "%d predictions by model %s written to %s (%d rows rejected)\n", s.Rows.Predicted, s.Model, s.Out, s.Rows.Rejected)
+		fmt.Fprintf(w, "%d predictions by model %s written to %s (%d rows rejected)\n",
+			s.Rows.Predicted, s.Model, s.Out, s.Rows.Rejected)
 	})
 }
 

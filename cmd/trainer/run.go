@@ -13,11 +13,11 @@ func newRun() *cobra.Command {
 	var train cli.SettingFlags
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Train a model at every interval with new rows, until told to stop",
-		Long: `run keeps sums of the features of the current feature set and trains a model every train.interval. The model replaces
-the one in use if it beats it on the same held-out rows (train.promote). A new feature set starts new sums; the old
-model stays in use until the new sums have train.min_rows rows. If several processes run, one of them trains. With
---json the counters of the process are printed when it stops.`,
+		Short: "Train a model at every interval with new rows, until stopped",
+		Long: `run keeps sums of the features of the current feature set and trains a model every train.interval. The model
+replaces the current one if it beats it on the same held-out rows (train.promote). A new feature set starts new sums.
+The old model stays current until the new sums have train.min_rows rows. If several processes run, one of them trains.
+With --json the counters of the process are printed when it stops.`,
 		Example: `  trainer run -c eerf.yaml --set train.interval=10m`,
 		Args:    cobra.NoArgs,
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// noisy is a CSV file of rows with a day, in order, and a label that depends on ten numbers, with much noise. turn is the share of
-// the rows from which on the label is the opposite.
+// noisy is a CSV file of rows with a day, in order, and a label that depends on ten numbers, with
+// much noise. turn is the share of the rows from which on the label is the opposite.
 func noisy(rows int, seed uint64, turn float64) string {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var b strings.Builder
@@ -59,11 +59,13 @@ func coins(rows int, seed uint64) string {
 	return b.String()
 }
 
-// Errors of the last rows are those of a world that has changed. A file in the order of a column of dates is split that way.
+// Errors of the last rows are those of a world that has changed. A file in the order of a column of
+// dates is split that way.
 func TestSplitByTime(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(1000, 3, 0.8))
 	measured := func(args ...string) float64 {
-		_, summary := fitted(t, data, append([]string{"--label", "y", "--features", "20", "--refine-steps", "2", "--exclude", "day"}, args...)...)
+		_, summary := fitted(t, data,
+			append([]string{"--label", "y", "--features", "20", "--refine-steps", "2", "--exclude", "day"}, args...)...)
 		return summary.Number(t, "model.metrics.unexplained_variance")
 	}
 	random, last, byDay := measured("--split", "random"), measured("--split", "time"), measured("--time", "day")
@@ -74,20 +76,23 @@ func TestSplitByTime(t *testing.T) {
 		t.Errorf("%.1f %% without flags, %.1f %% by day", auto, byDay)
 	}
 	done := tr(t, "fit", "--data", data, "--label", "y", "--features", "8").Want(t, cli.ExitOK)
-	for _, want := range []string{`200 rows that taught nothing: the last 20 % of the rows by column "day"`, `note: the file is sorted by "day"`} {
+	for _, want := range []string{
+		`200 held-out rows that taught nothing: the last 20 % of the rows by column "day"`,
+		`note: the file is sorted by "day"`,
+	} {
 		if !strings.Contains(done.Out, want) {
 			t.Errorf("fit does not say %q:\n%s", want, done.Out)
 		}
 	}
 }
 
-// A set that was explored on all rows leaves none to measure on: then nothing is said.
-func TestNoErrorIsSaidOfRowsThatTaughtTheSet(t *testing.T) {
+// A set that was explored on all rows leaves no rows to measure on, so no error is reported.
+func TestFitReportsNoErrorOnRowsThatTaughtTheSet(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(600, 4, 1))
 	set := filepath.Join(t.TempDir(), "set.arrow")
 	id := exploredOn(t, data, set)
 	done := tr(t, "fit", "--data", data, "--feature-set", set, "--split", "random").Want(t, cli.ExitOK)
-	if strings.Contains(done.Out, "unexplained variance") || !strings.Contains(done.Out, "note: no error is said: ") {
+	if strings.Contains(done.Out, "unexplained variance") || !strings.Contains(done.Out, "note: no error is reported, because ") {
 		t.Errorf("of set %s:\n%s", id, done.Out)
 	}
 }
@@ -123,12 +128,27 @@ func TestSplitSaysWhatIsWrong(t *testing.T) {
 		code int
 		says []string
 	}{
-		"fit --label y --split random --time day --data " + data: {cli.ExitUsage, []string{"--time day requires --split time"}},
-		"fit --label y --split last --data " + data:              {cli.ExitUsage, []string{"--split last: expected auto, random, time"}},
-		"fit --label y --time Day --data " + data:                {cli.ExitUsage, []string{`has no column "Day" (--time)`, "a0, a1"}},
-		"fit --label y --split time --data " + few:               {cli.ExitFailure, []string{"few.csv: too few rows to split by time", "80 would be learned from and 20 held out"}},
-		"fit --split time": {cli.ExitUsage, []string{"--split: only with --data"}},
-		"fit --split time --feature-set " + model + " --data " + data: {cli.ExitUsage, []string{"--split: the feature set was explored on this file without the last 20 %"}},
+		"fit --label y --split random --time day --data " + data: {
+			cli.ExitUsage,
+			[]string{"--time day requires --split time"},
+		},
+		"fit --label y --split last --data " + data: {
+			cli.ExitUsage,
+			[]string{"--split last: expected auto, random, time"},
+		},
+		"fit --label y --time Day --data " + data: {
+			cli.ExitUsage,
+			[]string{`has no column "Day" (--time)`, "a0, a1"},
+		},
+		"fit --label y --split time --data " + few: {
+			cli.ExitFailure,
+			[]string{"few.csv: too few rows to split by time", "into 80 to learn from and 20 held out"},
+		},
+		"fit --split time": {cli.ExitUsage, []string{"--split needs --data"}},
+		"fit --split time --feature-set " + model + " --data " + data: {
+			cli.ExitUsage,
+			[]string{"--split: the feature set was explored on this file without the rows held out by the last 20 %"},
+		},
 	} {
 		tr(t, strings.Fields(args)...).Want(t, c.code, c.says...)
 	}
@@ -139,16 +159,22 @@ func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(prices(600)), "\n")
 	lines[0] += ",tax"
 	for i := 1; i < len(lines); i++ {
-		lines[i] += "," + strconv.FormatFloat(0.035*numbers(t, []string{lines[i][strings.LastIndex(lines[i], ",")+1:]})[0], 'f', 2, 64)
+		lines[i] += "," + strconv.FormatFloat(0.035*numbers(t, []string{lines[i][strings.LastIndex(lines[i], ",")+1:]})[0],
+			'f', 2, 64)
 	}
 	data := clitest.File(t, "rows.csv", strings.Join(lines, "\n")+"\n")
-	for _, command := range []string{"fit --features 8 --refine-steps 2", "compare --methods plain --features 8 --repeats 2"} {
+	for _, command := range []string{
+		"fit --features 8 --refine-steps 2",
+		"compare --methods plain --features 8 --repeats 2",
+	} {
 		args := append(strings.Fields(command), "--data", data, "--label", "price")
 		const note = `note: column "tax" all but equals the label (correlation 1.0000)`
-		if out := words(tr(t, args...).Want(t, cli.ExitOK).Out); strings.Count(out, note) != 1 || !strings.Contains(out, "--exclude") {
+		if out := words(tr(t, args...).Want(t, cli.ExitOK).Out); strings.Count(out, note) != 1 ||
+			!strings.Contains(out, "--exclude") {
 			t.Errorf("%s does not say once %q:\n%s", command, note, out)
 		}
-		if out := words(tr(t, append(args, "--exclude", "tax")...).Want(t, cli.ExitOK).Out); strings.Contains(out, "all but equals") {
+		if out := words(tr(t, append(args, "--exclude", "tax")...).Want(t, cli.ExitOK).Out); strings.Contains(out,
+			"all but equals") {
 			t.Errorf("%s without the column:\n%s", command, out)
 		}
 	}
@@ -157,17 +183,22 @@ func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
 // One misspelt label does not make a label of two classes one of three, in a comparison or a fit.
 func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
 	t.Parallel()
-	data := clitest.File(t, "coins.csv", strings.Replace(strings.NewReplacer("true", "yes", "false", "no").Replace(coins(400, 3)), "yes\n", "maybe\n", 1))
+	data := clitest.File(t, "coins.csv",
+		strings.Replace(strings.NewReplacer("true", "yes", "false", "no").Replace(coins(400, 3)), "yes\n", "maybe\n", 1))
 	small := []string{"--data", data, "--label", "y", "--features", "10"}
 	for _, c := range []struct {
 		args []string
 		says string
 	}{
 		{append([]string{"compare", "--methods", "plain", "--candidates", "20"}, small...), "binary, "},
-		{append([]string{"fit", "--criterion", "correlation", "--out", filepath.Join(t.TempDir(), "model.arrow")}, small...), "binary "},
+		{
+			append([]string{"fit", "--criterion", "correlation", "--out", filepath.Join(t.TempDir(), "model.arrow")}, small...),
+			"binary ",
+		},
 	} {
 		result := clitest.Run(t, newRoot, c.args...)
-		if said := words(result.Out + result.Err); result.Code != cli.ExitOK || !strings.Contains(said, c.says) || !strings.Contains(said, `"maybe" in 1 row`) {
+		if said := words(result.Out + result.Err); result.Code != cli.ExitOK || !strings.Contains(said, c.says) ||
+			!strings.Contains(said, `"maybe" in 1 row`) {
 			t.Errorf("%s: exit code %d:\n%s\n%s", c.args[0], result.Code, result.Out, result.Err)
 		}
 	}

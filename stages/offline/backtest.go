@@ -18,25 +18,26 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// Backtest runs the rows of a file in their order through what a stream would do: each row is predicted by the newest
-// model before anything learns from it.
+// Backtest processes the rows of a file in order as a stream would: the newest model predicts each
+// row before anything learns from it.
 type Backtest struct {
 	Set   *wire.FeatureSet
 	Train train.Config
-	// Skip is how many rows at the beginning are learned from only, because the feature set was made of them.
+	// Skip is the number of rows at the beginning that are learned from but not predicted, because
+	// the feature set was explored on them.
 	Skip int64
-	// Every is after how many rows a new model is made, above 0.
+	// Every is the number of rows between two models, above 0.
 	Every int64
 	// Progress, if not nil, is called with the rows so far.
 	Progress func(rows int64)
 }
 
-// Interval is what was predicted of some neighbouring rows. Each figure is nil if no row was compared.
+// Interval holds the errors on some neighbouring rows. Each figure is nil if no row was compared.
 type Interval struct {
 	Rows    int64         `json:"rows"` // of the file up to its end
 	Forgets *live.Figures `json:"forgets"`
 	Never   *live.Figures `json:"never_forgets"`
-	// HalfLife is that of the newest model that may forget; 0 = none.
+	// HalfLife is the half-life of the newest model with forgetting; 0 = none.
 	HalfLife float64 `json:"half_life,omitempty"`
 }
 
@@ -44,20 +45,23 @@ type Interval struct {
 type Backtested struct {
 	Intervals []Interval `json:"intervals"`
 	All       Interval   `json:"all"`
-	// Seconds are processor time for featurizing, comparing and training, with forgetting and without.
+	// Seconds are processor time for featurizing, comparing and training, with forgetting and
+	// without.
 	ForgetsSeconds float64 `json:"forgets_seconds"`
 	NeverSeconds   float64 `json:"never_forgets_seconds"`
 }
 
-// ErrNothingCompared says that a file has too few labelled rows for a backtest.
-var ErrNothingCompared = errors.New("no row was predicted: the file has too few labelled rows after those that the feature set was made of")
+// ErrNothingCompared reports that a file has too few labelled rows for a backtest.
+var ErrNothingCompared = errors.New(
+	"no row was predicted: the file has too few labelled rows after the rows of the exploration")
 
-// messageRows is how many rows a message of a backtest has: all rows of such a message are compared.
+// messageRows is the number of rows of a message of a backtest. All rows of a message of this size
+// are compared.
 const messageRows = 100
 
 // Run runs the backtest.
 func (b *Backtest) Run(ctx context.Context, open func() (events.RowReader, error)) (*Backtested, error) {
-	r := &backtesting{Backtest: b}
+	r := &backtesting{plan: b}
 	for i, forget := range []bool{true, false} {
 		arm, err := b.newArm(forget)
 		if err != nil {
@@ -73,7 +77,12 @@ func (b *Backtest) Run(ctx context.Context, open func() (events.RowReader, error
 		return nil, fmt.Errorf("backtest at row %d: %w", r.rows, err)
 	}
 	forgets, never := r.arms[0], r.arms[1]
-	r.result.All = Interval{Rows: r.rows, Forgets: live.FiguresOf(forgets.all), Never: live.FiguresOf(never.all), HalfLife: forgets.halfLife}
+	r.result.All = Interval{
+		Rows:     r.rows,
+		Forgets:  live.FiguresOf(forgets.all),
+		Never:    live.FiguresOf(never.all),
+		HalfLife: forgets.halfLife,
+	}
 	r.result.ForgetsSeconds, r.result.NeverSeconds = forgets.took.Seconds(), never.took.Seconds()
 	if r.result.All.Forgets == nil || r.result.All.Never == nil {
 		return nil, ErrNothingCompared
@@ -81,20 +90,20 @@ func (b *Backtest) Run(ctx context.Context, open func() (events.RowReader, error
 	return &r.result, nil
 }
 
-// backtesting is a backtest under way.
+// backtesting is a running backtest.
 type backtesting struct {
-	*Backtest
+	plan       *Backtest
 	arms       [2]*backtestArm // with forgetting, and without
 	result     Backtested
 	rows, last int64 // so far, and at the end of the last interval
 }
 
-// add runs the rows of a batch, in messages that end with the interval.
+// add processes the rows of a batch in messages that end with the interval.
 func (r *backtesting) add(ctx context.Context, batch arrow.Record) error {
 	for first := int64(0); first < batch.NumRows(); {
-		left := r.Every - (r.rows - r.last) // of the interval
-		if r.rows < r.Skip {
-			left = r.Skip - r.rows
+		left := r.plan.Every - (r.rows - r.last) // rows left in the interval
+		if r.rows < r.plan.Skip {
+			left = r.plan.Skip - r.rows
 		}
 		next := min(first+messageRows, batch.NumRows(), first+left)
 		message := batch.NewSlice(first, next)
@@ -114,30 +123,36 @@ func (r *backtesting) add(ctx context.Context, batch arrow.Record) error {
 	return nil
 }
 
-// close ends an interval: new models predict the rows to come.
+// close ends an interval: new models predict the next rows.
 func (r *backtesting) close(ctx context.Context) error {
 	for _, arm := range r.arms {
 		if err := arm.retrain(ctx); err != nil {
 			return err
 		}
 	}
-	at := Interval{Rows: r.rows, Forgets: r.arms[0].take(), Never: r.arms[1].take(), HalfLife: r.arms[0].halfLife}
+	at := Interval{
+		Rows:     r.rows,
+		Forgets:  r.arms[0].take(),
+		Never:    r.arms[1].take(),
+		HalfLife: r.arms[0].halfLife,
+	}
 	if at.Forgets != nil && at.Never != nil {
 		r.result.Intervals = append(r.result.Intervals, at)
 	}
-	if r.last = r.rows; r.Progress != nil {
-		r.Progress(r.rows)
+	r.last = r.rows
+	if r.plan.Progress != nil {
+		r.plan.Progress(r.rows)
 	}
 	return nil
 }
 
-// backtestArm is one way of training, with all that a stream has of it.
+// backtestArm is one way of training, with its own featurizer and trainer.
 type backtestArm struct {
 	core     *featurize.Featurizer
 	trainer  *train.Trainer
 	halfLife float64
 	interval []*wire.Block
-	all      []*wire.Block // one
+	all      []*wire.Block // a single block
 	took     time.Duration
 }
 
@@ -150,11 +165,14 @@ func (b *Backtest) newArm(forget bool) (*backtestArm, error) {
 	}
 	const outputBytes = 64 << 20 // a message is one output
 	return &backtestArm{
-		core: featurize.New(b.Set, arrowio.DefaultLimits(), outputBytes), trainer: trainer, all: []*wire.Block{{}},
+		core:    featurize.New(b.Set, arrowio.DefaultLimits(), outputBytes),
+		trainer: trainer,
+		all:     []*wire.Block{{}},
 	}, nil
 }
 
-// add predicts the rows of a message that begins with a row of the file, and then learns from them.
+// add predicts the rows of a message, whose first row has a number in the file, and then learns
+// from them.
 func (a *backtestArm) add(rows arrow.Record, first int64) error {
 	began := cputime.Process()
 	defer func() { a.took += cputime.Process() - began }()
@@ -165,7 +183,7 @@ func (a *backtestArm) add(rows arrow.Record, first int64) error {
 	message := pipeline.Record{Offset: first, Value: value}
 	return a.core.Process(message, 0, time.Time{}, func(part featurize.Part) error {
 		if part.Counts.Undecodable > 0 {
-			return errors.New("rows that no stage can read")
+			return errors.New("the rows are unreadable as events")
 		}
 		if part.Live != nil {
 			block := &wire.Block{}
@@ -179,7 +197,7 @@ func (a *backtestArm) add(rows arrow.Record, first int64) error {
 	})
 }
 
-// retrain makes a new model of the rows so far, if there are enough.
+// retrain trains a new model on the rows so far, if they are enough.
 func (a *backtestArm) retrain(ctx context.Context) error {
 	began := cputime.Process()
 	defer func() { a.took += cputime.Process() - began }()

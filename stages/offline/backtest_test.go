@@ -17,31 +17,40 @@ func backtest(t *testing.T, every int64, batches ...arrow.Record) (*offline.Back
 	t.Helper()
 	config := train.Default()
 	config.MinRows = 500
-	b := offline.Backtest{Set: explore(t, settings(stagestest.Regression), batches[0].NewSlice(0, 2000)).Set, Train: config, Skip: 2000, Every: every}
+	b := offline.Backtest{
+		Set:   explore(t, settings(stagestest.Regression), batches[0].NewSlice(0, 2000)).Set,
+		Train: config,
+		Skip:  2000,
+		Every: every,
+	}
 	return b.Run(t.Context(), explored.File(batches...))
 }
 
-// Every labelled row after the first ones is predicted once, by a model of rows before it, however the file is cut into
-// batches.
+// Every labelled row after the first ones is predicted once, by a model of rows before it, however
+// the file is cut into batches.
 func TestBacktestPredictsBeforeItLearns(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 5000, 101, stagestest.Faults{NoLabel: 0.1})
 	whole, err := backtest(t, 1000, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := whole.All.Forgets.Rows; n < 2600 || n > 2800 || whole.All.Never.Rows != n || whole.All.Rows != 5000 || len(whole.Intervals) != 3 {
+	if n := whole.All.Forgets.Rows; n < 2600 || n > 2800 || whole.All.Never.Rows != n || whole.All.Rows != 5000 ||
+		len(whole.Intervals) != 3 {
 		t.Errorf("%d and %d rows of %d in %d intervals", n, whole.All.Never.Rows, whole.All.Rows, len(whole.Intervals))
 	}
 	if e := whole.All.Forgets.Error; e >= 90 {
 		t.Errorf("error %.1f %%", e)
 	}
-	cut, err := backtest(t, 1000, append([]arrow.Record{rows.NewSlice(0, 2000)}, stagestest.Cut(t, rows.NewSlice(2000, 5000), stagestest.Every(500))...)...)
+	cut, err := backtest(t, 1000,
+		append([]arrow.Record{rows.NewSlice(0, 2000)},
+			stagestest.Cut(t, rows.NewSlice(2000, 5000), stagestest.Every(500))...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range whole.Intervals {
 		if a, b := whole.Intervals[i].Forgets, cut.Intervals[i].Forgets; a.Rows != b.Rows || a.Error != b.Error {
-			t.Errorf("interval %d: %.3f %% of %d rows in one batch, %.3f %% of %d in several", i, a.Error, a.Rows, b.Error, b.Rows)
+			t.Errorf("interval %d: %.3f %% of %d rows in one batch, %.3f %% of %d in several", i, a.Error, a.Rows, b.Error,
+				b.Rows)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// Explored is what the exploration of a file found.
+// Explored is the result of exploring a file.
 type Explored struct {
 	Set     *wire.FeatureSet
 	Report  encoder.Report
@@ -24,9 +24,14 @@ type Explored struct {
 	Seconds map[string]float64 // by stage
 }
 
-// Explore runs one exploration over the rows of a file. open is called twice, to plan the exploration and to score the
-// rows. s.EventsTopic stands for the file in the lineage.
-func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowReader, error), o selection.Options) (*Explored, error) {
+// Explore runs one exploration over the rows of a file. It calls open twice, to plan the
+// exploration and to score the rows. s.EventsTopic is the name of the file in the lineage.
+func Explore(
+	ctx context.Context,
+	s calibrate.Settings,
+	open func() (events.RowReader, error),
+	o selection.Options,
+) (*Explored, error) {
 	began := time.Now()
 	planned, err := calibrate.PlanRows(s, func(add func(arrow.Record) error) error {
 		return events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error { return add(batch) })
@@ -60,8 +65,9 @@ func Explore(ctx context.Context, s calibrate.Settings, open func() (events.RowR
 	return &Explored{
 		Set: set, Report: planned.Report, Warning: planned.Warning,
 		Seconds: map[string]float64{
-			meter.StageCalibrate: calibrated.Sub(began).Seconds(), meter.StageSubsample: subsampled.Sub(calibrated).Seconds(),
-			meter.StageSelect: time.Since(subsampled).Seconds(),
+			meter.StageCalibrate: calibrated.Sub(began).Seconds(),
+			meter.StageSubsample: subsampled.Sub(calibrated).Seconds(),
+			meter.StageSelect:    time.Since(subsampled).Seconds(),
 		},
 	}, nil
 }

@@ -44,7 +44,8 @@ func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 			want := explored.FeatureSet(t, s.Events, s.Exploration, rows)
 			for _, size := range []func() int{stagestest.Every(1), stagestest.UpTo(rand.New(rand.NewPCG(5, 6)), 150)} {
 				got := explore(t, s, stagestest.Cut(t, rows, size)...).Set
-				if got.ID() != want.ID() || got.Lineage.Counts.Scored != want.Lineage.Counts.Scored || !got.Lineage.Counts.Reconciles() {
+				if got.ID() != want.ID() || got.Lineage.Counts.Scored != want.Lineage.Counts.Scored ||
+					!got.Lineage.Counts.Reconciles() {
 					t.Fatalf("set %s of %+v, want %s", got.ID(), got.Lineage.Counts, want.ID())
 				}
 			}

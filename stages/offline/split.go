@@ -15,12 +15,18 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Split reads what a rule needs of a file, and returns which rows it holds out: for a rule by time the whole file once.
-// Only rows with a label count for the share of a rule by time, and rows without a time are never held out. Rows of the
-// same time are on the same side. It keeps 8 bytes a row for a column's times.
-func Split(ctx context.Context, rule wire.Split, label []string, open func() (events.RowReader, error)) (*train.FileSplit, error) {
+// Split returns the rows of a file that a rule holds out. For a rule by time it reads the whole
+// file once and keeps 8 bytes for each row. Only labelled rows count for the share of a rule by
+// time, and rows without a time are never held out. Rows with the same time are on the same side.
+func Split(
+	ctx context.Context,
+	rule wire.Split,
+	label []string,
+	open func() (events.RowReader, error),
+) (*train.FileSplit, error) {
 	if rule.By != wire.SplitTime {
-		return &train.FileSplit{Rule: rule, HeldOut: func(row int64) bool { return training.HeldOut(rule.Seed, 0, row, 0, rule.Fraction) }}, nil
+		held := func(row int64) bool { return training.HeldOut(rule.Seed, 0, row, 0, rule.Fraction) }
+		return &train.FileSplit{Rule: rule, HeldOut: held}, nil
 	}
 	when, err := readTimes(ctx, rule.Column, label, open)
 	if err != nil {
@@ -33,10 +39,10 @@ func Split(ctx context.Context, rule wire.Split, label []string, open func() (ev
 	return &train.FileSplit{Rule: rule, HeldOut: func(row int64) bool { return when.at(row) >= first }}, nil
 }
 
-// rowTimes are the times of a file's rows.
+// rowTimes are the times of the rows of a file.
 type rowTimes struct {
-	all      []float64 // of every row, NaN if it has none; nil = the rows' numbers
-	labelled []float64 // of those with a label and a time
+	all      []float64 // of every row, NaN without a time; nil = the numbers of the rows
+	labelled []float64 // of rows with a label and a time
 }
 
 func (t *rowTimes) at(row int64) float64 {
@@ -51,7 +57,7 @@ func (t *rowTimes) first(rule wire.Split) (float64, error) {
 	slices.Sort(t.labelled)
 	n := len(t.labelled)
 	if n == 0 {
-		return 0, fmt.Errorf("%w: none has a label and a time", ErrTooFewRows)
+		return 0, fmt.Errorf("%w: no row has a label and a time", ErrTooFewRows)
 	}
 	at := n - int(math.Round(rule.Fraction*float64(n)))
 	if at < n {
@@ -63,17 +69,22 @@ func (t *rowTimes) first(rule wire.Split) (float64, error) {
 		}
 	}
 	if held := n - at; held < training.MinHeldOutRows || at < training.MinHeldOutRows {
-		return 0, fmt.Errorf("%w: of %d rows with a label and a time %d would be learned from and %d held out (%v), at least %d are needed of both",
-			ErrTooFewRows, n, at, held, rule, training.MinHeldOutRows)
+		return 0, fmt.Errorf("%w: %v would split %d rows with a label and a time into %d to learn from and %d held out; "+
+			"each part needs at least %d", ErrTooFewRows, rule, n, at, held, training.MinHeldOutRows)
 	}
 	return t.labelled[at], nil
 }
 
-// ErrTooFewRows says that one side of a split by time would hardly have rows.
+// ErrTooFewRows reports that one side of a split by time would have too few rows.
 var ErrTooFewRows = errors.New("too few rows to split by time")
 
-// readTimes reads the times of all rows, and which of them are labelled.
-func readTimes(ctx context.Context, column string, label []string, open func() (events.RowReader, error)) (*rowTimes, error) {
+// readTimes reads the times of all rows, and the times of labelled rows.
+func readTimes(
+	ctx context.Context,
+	column string,
+	label []string,
+	open func() (events.RowReader, error),
+) (*rowTimes, error) {
 	t, row := &rowTimes{}, int64(0)
 	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
 		if column != "" {
@@ -94,7 +105,8 @@ func readTimes(ctx context.Context, column string, label []string, open func() (
 	return t, err
 }
 
-// labelled reports whether a row has a value in every label column. Whether it can be used shows later.
+// labelled reports whether a row has a value in every label column. The value may still turn out to
+// be unusable.
 func labelled(batch arrow.Record, label []string, row int) bool {
 	for _, name := range label {
 		if at := batch.Schema().FieldIndices(name); len(at) > 0 && batch.Column(at[0]).IsNull(row) {
@@ -119,7 +131,7 @@ func Without(split *train.FileSplit, open func() (events.RowReader, error)) func
 type remaining struct {
 	events.RowReader
 	split *train.FileSplit
-	row   int64 // number of the next one
+	row   int64 // number of the next row
 }
 
 // Next implements [events.RowReader].

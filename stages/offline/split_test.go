@@ -24,7 +24,8 @@ var (
 	last   = wire.Split{By: wire.SplitTime, Fraction: 0.2}
 )
 
-// timed has a row for each day. A row with a negative day has no time, one with the label "" no label.
+// timed has a row for each day. A row with a negative day has no time, one with the label "" no
+// label.
 func timed(days []int, label func(i int) string) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
@@ -63,7 +64,8 @@ func idsOf(t *testing.T, open func() (events.RowReader, error)) (ids []int64) {
 	return ids
 }
 
-// Each row is either held out or left to learn from, whatever the batches are, and by time the last ones are held out.
+// Each row is either held out or left to learn from, whatever the batches are, and by time the last
+// ones are held out.
 func TestSplitDividesRows(t *testing.T) {
 	const n = 1000
 	backwards := func(i int) int { return n - i }
@@ -72,12 +74,28 @@ func TestSplitDividesRows(t *testing.T) {
 		days []int
 		out  func(i int) bool // nil = about a fifth
 	}{
-		"random":       {random, upTo(n, backwards), nil},
-		"order":        {last, upTo(n, backwards), func(i int) bool { return i >= 800 }},
-		"column":       {wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2}, upTo(n, backwards), func(i int) bool { return i < 200 }},
-		"number":       {wire.Split{By: wire.SplitTime, Column: "id", Fraction: 0.1}, upTo(n, backwards), func(i int) bool { return i >= 900 }},
-		"equal times":  {wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2}, upTo(n, func(i int) int { return i / 300 }), func(i int) bool { return i >= 600 }},
-		"mostly equal": {wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2}, upTo(n, func(i int) int { return i / 900 }), func(i int) bool { return i >= 900 }},
+		"random": {random, upTo(n, backwards), nil},
+		"order":  {last, upTo(n, backwards), func(i int) bool { return i >= 800 }},
+		"column": {
+			wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2},
+			upTo(n, backwards),
+			func(i int) bool { return i < 200 },
+		},
+		"number": {
+			wire.Split{By: wire.SplitTime, Column: "id", Fraction: 0.1},
+			upTo(n, backwards),
+			func(i int) bool { return i >= 900 },
+		},
+		"equal times": {
+			wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2},
+			upTo(n, func(i int) int { return i / 300 }),
+			func(i int) bool { return i >= 600 },
+		},
+		"mostly equal": {
+			wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2},
+			upTo(n, func(i int) int { return i / 900 }),
+			func(i int) bool { return i >= 900 },
+		},
 		"some missing": {wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2}, upTo(n, func(i int) int {
 			if i%2 == 0 {
 				return -1
@@ -130,13 +148,23 @@ func TestSplitSaysWhatIsWrong(t *testing.T) {
 		rule wire.Split
 		rows arrow.Record
 	}{
-		"too few rows to split by time: of 100 rows with a label and a time 80 would be learned from and 20 held out": {last, timed(upTo(100, func(i int) int { return i }), always)},
-		"0 held out (the last 20 % of the rows by column \"day\")":                                                    {wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2}, timed(upTo(500, func(int) int { return 3 }), always)},
-		"none has a label and a time":           {last, timed(upTo(500, func(i int) int { return i }), func(int) string { return "" })},
-		`no column "when"`:                      {wire.Split{By: wire.SplitTime, Column: "when", Fraction: 0.2}, some},
-		`column "word", of type utf8, does not`: {wire.Split{By: wire.SplitTime, Column: "word", Fraction: 0.2}, some},
+		"would split 100 rows with a label and a time into 80 to learn from and 20 held out": {
+			last,
+			timed(upTo(100, func(i int) int { return i }), always),
+		},
+		"too few rows to split by time: the last 20 % of the rows by column \"day\" would split": {
+			wire.Split{By: wire.SplitTime, Column: "day", Fraction: 0.2},
+			timed(upTo(500, func(int) int { return 3 }), always),
+		},
+		"no row has a label and a time": {
+			last,
+			timed(upTo(500, func(i int) int { return i }), func(int) string { return "" }),
+		},
+		`column "when", which`:              {wire.Split{By: wire.SplitTime, Column: "when", Fraction: 0.2}, some},
+		`column "word" of type utf8 cannot`: {wire.Split{By: wire.SplitTime, Column: "word", Fraction: 0.2}, some},
 	} {
-		if split, err := offline.Split(t.Context(), c.rule, []string{"y"}, explored.File(c.rows)); err == nil || split != nil || !strings.Contains(err.Error(), says) {
+		if split, err := offline.Split(t.Context(), c.rule, []string{"y"}, explored.File(c.rows)); err == nil ||
+			split != nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("split %v, %v; want %q", split, err, says)
 		}
 	}
@@ -154,14 +182,16 @@ func TestSortedTime(t *testing.T) {
 		"with a gap": {func(i int) int { return max(i, 1) - 1 - i%50/49*1000 }, ""},
 	} {
 		rec := timed(upTo(100, c.day), always)
-		got, err := offline.SortedTime(t.Context(), rec.Schema(), explored.File(stagestest.Cut(t, rec, stagestest.Every(9))...))
+		got, err := offline.SortedTime(t.Context(), rec.Schema(),
+			explored.File(stagestest.Cut(t, rec, stagestest.Every(9))...))
 		if err != nil || got != c.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
 	}
 }
 
-// What is held out teaches nothing: with other labels there, the set is the same, and so are the weights that are judged.
+// What is held out teaches nothing: with other labels there, the set is the same, and so are the
+// weights that are judged.
 func TestHeldOutRowsTeachNothing(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 800, 41, stagestest.Faults{})
 	for _, rule := range []wire.Split{random, last} {
@@ -179,8 +209,10 @@ func TestHeldOutRowsTeachNothing(t *testing.T) {
 				t.Errorf("%v: with labels turned where rows are %s, the same is learned: %v", rule, name, same)
 			}
 		}
-		if model.Split == nil || *model.Split != rule || model.Metrics.MeasuredRows != model.HeldOutRows || model.Metrics.Seen != nil || model.NotHeldOut != nil {
-			t.Errorf("split %v, %d of %d measured, seen %v, not held out %v", model.Split, model.Metrics.MeasuredRows, model.HeldOutRows, model.Metrics.Seen, model.NotHeldOut)
+		if model.Split == nil || *model.Split != rule || model.Metrics.MeasuredRows != model.HeldOutRows ||
+			model.Metrics.Seen != nil || model.NotHeldOut != nil {
+			t.Errorf("split %v, %d of %d measured, seen %v, not held out %v", model.Split, model.Metrics.MeasuredRows,
+				model.HeldOutRows, model.Metrics.Seen, model.NotHeldOut)
 		}
 	}
 }

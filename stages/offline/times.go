@@ -11,9 +11,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// SortedTime returns the first column of dates or times by which the rows of a file are sorted, upwards or downwards;
-// empty if there is none. It reads a file that has such columns once. A column without a value in some row, or with only one
-// value, sorts nothing.
+// SortedTime returns the first column of dates or times by which the rows of a file are sorted,
+// ascending or descending, and empty if there is no such column. It reads a file with columns of
+// dates or times once. A column that lacks a value in some row, or has only one value, does not
+// count.
 func SortedTime(ctx context.Context, schema *arrow.Schema, open func() (events.RowReader, error)) (string, error) {
 	var columns []*order
 	for _, field := range schema.Fields() {
@@ -43,7 +44,7 @@ func SortedTime(ctx context.Context, schema *arrow.Schema, open func() (events.R
 	return "", err
 }
 
-// order says how the values of a column follow one another.
+// order tracks how the values of a column follow one another.
 type order struct {
 	name              string
 	last              float64
@@ -60,7 +61,8 @@ func (o *order) add(values []float64) {
 
 func (o *order) sorted() bool { return !o.gap && o.rises != o.drops }
 
-// InOrder checks that the rows of a file are sorted upwards by a column of dates, times or numbers.
+// InOrder checks that the rows of a file are sorted by a column of dates, times or numbers,
+// ascending.
 func InOrder(ctx context.Context, column string, open func() (events.RowReader, error)) error {
 	o, row := &order{name: column, last: math.NaN()}, int64(0)
 	return events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
@@ -69,10 +71,12 @@ func InOrder(ctx context.Context, column string, open func() (events.RowReader, 
 			return err
 		}
 		for i := range values {
-			if o.add(values[i : i+1]); o.gap {
+			o.add(values[i : i+1])
+			switch {
+			case o.gap:
 				return fmt.Errorf("row %d has no value in column %q", row, column)
-			} else if o.drops {
-				return fmt.Errorf("row %d is not in the order of column %q: sort the file by it", row, column)
+			case o.drops:
+				return fmt.Errorf("row %d is not in the order of column %q: sort the file by this column", row, column)
 			}
 			row++
 		}
@@ -80,11 +84,11 @@ func InOrder(ctx context.Context, column string, open func() (events.RowReader, 
 	})
 }
 
-// timesOf returns the values of a column as numbers that are in the order of time, NaN for those that are missing.
+// timesOf returns the values of a column as numbers in the order of time, NaN for missing values.
 func timesOf(batch arrow.Record, column string) ([]float64, error) {
 	at := batch.Schema().FieldIndices(column)
 	if len(at) == 0 {
-		return nil, fmt.Errorf("there is no column %q to order the rows by", column)
+		return nil, fmt.Errorf("column %q, which should order the rows, does not exist", column)
 	}
 	switch a := batch.Column(at[0]).(type) {
 	case *array.Date32:
@@ -114,17 +118,24 @@ func timesOf(batch arrow.Record, column string) ([]float64, error) {
 	case *array.Float64:
 		return numbersOf(a)
 	default:
-		return nil, fmt.Errorf("column %q, of type %v, does not order rows: expected dates, times or numbers", column, a.DataType())
+		return nil, fmt.Errorf("column %q of type %v cannot order rows: expected dates, times or numbers",
+			column, a.DataType())
 	}
 }
 
-func numbersOf[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64](a interface {
+// number are the values of the columns that can order rows.
+type number interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+func numbersOf[T number](a interface {
 	arrow.Array
 	Value(i int) T
 }) ([]float64, error) {
 	values := make([]float64, a.Len())
 	for i := range values {
-		if values[i] = math.NaN(); a.IsValid(i) {
+		values[i] = math.NaN()
+		if a.IsValid(i) {
 			values[i] = float64(a.Value(i))
 		}
 	}

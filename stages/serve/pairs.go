@@ -13,22 +13,23 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Pairs holds the pair being served and follows what is in use. It is safe for concurrent use.
+// Pairs holds the served pair and follows the current feature set and model. It is safe for
+// concurrent use.
 type Pairs struct {
-	// Predictions serves models with their sets. Without it the set in use is served alone.
+	// Predictions serves models with their sets. Without it the current set is served alone.
 	Predictions bool
 	Serving     *meter.Serving
 	Logger      *zap.Logger
 
 	served  atomic.Pointer[featurize.Pair]
 	waiting atomic.Pointer[string]
-	failed  string // the last pair that could not be made, so that it is logged once; belongs to Follow
+	failed  string // last pair that could not be loaded, so that it is logged once; belongs to Follow
 }
 
-// Served returns the pair being served, nil before the first.
+// Served returns the served pair, nil before the first.
 func (p *Pairs) Served() *featurize.Pair { return p.served.Load() }
 
-// Waiting says why something else is served than what is in use; empty if it is not.
+// Waiting returns why the served pair is not the current feature set and model, empty if it is.
 func (p *Pairs) Waiting() string {
 	if why := p.waiting.Load(); why != nil {
 		return *why
@@ -36,12 +37,12 @@ func (p *Pairs) Waiting() string {
 	return ""
 }
 
-// Serve makes requests use the pair from now on.
+// Serve makes later requests use the pair.
 func (p *Pairs) Serve(pair *featurize.Pair) {
 	if p.served.Swap(pair) != nil {
 		p.Serving.Swapped()
 	}
-	p.Logger.Info("pair in use", zap.String("feature_set", pair.SetID()), zap.String("model", pair.ModelID()))
+	p.Logger.Info("serving a new pair", zap.String("feature_set", pair.SetID()), zap.String("model", pair.ModelID()))
 }
 
 // Follow follows the feature sets and models until ctx ends or following fails.
@@ -52,8 +53,8 @@ func (p *Pairs) Follow(ctx context.Context, follower *state.Follower) error {
 	}
 	return follower.During(ctx, func(ctx context.Context, _ state.Snapshot) error {
 		for ctx.Err() == nil {
-			changed := follower.Changed() // before the snapshot, which then is not older
-			p.look(ctx, follower)
+			changed := follower.Changed() // before the snapshot, so that no change is missed
+			p.update(ctx, follower)
 			select {
 			case <-ctx.Done():
 			case <-changed:
@@ -63,10 +64,10 @@ func (p *Pairs) Follow(ctx context.Context, follower *state.Follower) error {
 	}, topics...)
 }
 
-// look serves what is in use now, if it is complete.
-func (p *Pairs) look(ctx context.Context, follower *state.Follower) {
+// update serves the current feature set and model once both are loaded.
+func (p *Pairs) update(ctx context.Context, follower *state.Follower) {
 	now := follower.Snapshot()
-	set, model, why := p.wanted(now)
+	set, model, missing := p.wanted(now)
 	if set != "" && !p.serves(set, model) {
 		pair, err := p.load(ctx, follower, now, set, model)
 		switch {
@@ -76,51 +77,60 @@ func (p *Pairs) look(ctx context.Context, follower *state.Follower) {
 		case ctx.Err() != nil:
 			return
 		default:
-			why = fmt.Sprintf("feature set %s with model %q cannot be used: %v", set, model, err)
+			missing = fmt.Sprintf("feature set %s with model %q cannot be loaded: %v", set, model, err)
 			if p.failed != set+model {
 				p.failed = set + model
-				p.Logger.Error("what is in use cannot be served, what was served before goes on", zap.String("feature_set", set), zap.String("model", model), zap.Error(err))
+				p.Logger.Error("cannot load the current feature set and model; still serving the previous pair",
+					zap.String("feature_set", set), zap.String("model", model), zap.Error(err))
 			}
 		}
 	}
-	p.waiting.Store(&why)
-	p.Serving.Waits(why)
+	p.waiting.Store(&missing)
+	p.Serving.Waits(missing)
 }
 
-// serves reports whether the pair with these ids is being served.
+// serves reports whether the pair with these ids is served.
 func (p *Pairs) serves(set, model string) bool {
 	served := p.served.Load()
 	return served != nil && served.SetID() == set && served.ModelID() == model
 }
 
-// wanted names the pair to serve: the model in use and its set or, without models, the set in use. Empty = none. why says what
-// the set or the model in use still lacks.
-func (p *Pairs) wanted(now state.Snapshot) (set, model, why string) {
+// wanted returns the ids of the pair to serve: the current model and its set or, without models,
+// the current set. Empty ids mean no pair. missing describes what the current set or model still
+// lacks.
+func (p *Pairs) wanted(now state.Snapshot) (set, model, missing string) {
 	if now.Current != nil && !p.Predictions {
 		return now.Current.ID, "", ""
 	}
 	entry, ok := now.Models.CurrentEntry()
-	if ok = ok && entry.Model != nil && p.Predictions; ok {
+	ok = ok && entry.Model != nil && p.Predictions
+	if ok {
 		set, model = entry.Model.FeatureSetID, entry.ID
 	}
 	switch {
 	case now.Current == nil:
-		why = "there is no feature set yet"
+		missing = "no feature set yet"
 	case now.Models.Current == nil:
-		why = "there is no model yet"
+		missing = "no model yet"
 	case !ok:
-		why = fmt.Sprintf("model %s, in use, is not on its topic or not understood", now.Models.Current.ID)
+		missing = fmt.Sprintf("the current model %s is missing on its topic or unreadable", now.Models.Current.ID)
 	case set != now.Current.ID:
-		why = fmt.Sprintf("feature set %s, in use, has no model in use yet", now.Current.ID)
+		missing = fmt.Sprintf("the current feature set %s has no current model yet", now.Current.ID)
 	}
-	return set, model, why
+	return set, model, missing
 }
 
-// load makes the pair with these ids.
-func (p *Pairs) load(ctx context.Context, follower *state.Follower, now state.Snapshot, setID, modelID string) (*featurize.Pair, error) {
+// load loads the pair with these ids.
+func (p *Pairs) load(
+	ctx context.Context,
+	follower *state.Follower,
+	now state.Snapshot,
+	setID string,
+	modelID string,
+) (*featurize.Pair, error) {
 	listed, ok := now.Sets[setID]
 	if !ok {
-		return nil, fmt.Errorf("feature set %s is not on its topic", setID)
+		return nil, fmt.Errorf("feature set %s is missing on its topic", setID)
 	}
 	set, err := follower.LoadSet(ctx, listed)
 	if err != nil {
@@ -132,7 +142,8 @@ func (p *Pairs) load(ctx context.Context, follower *state.Follower, now state.Sn
 		if err != nil {
 			return nil, err
 		}
-		if model, err = follower.LoadModel(ctx, entry); err != nil {
+		model, err = follower.LoadModel(ctx, entry)
+		if err != nil {
 			return nil, err
 		}
 	}

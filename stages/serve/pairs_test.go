@@ -35,8 +35,10 @@ func newWorld(t *testing.T, predictions bool) *world {
 	t.Helper()
 	e := explored.Events(stagestest.Binary)
 	w := &world{
-		World: explored.NewWorld(t, 1, e, explored.Exploration()), t: t, meter: meter.New(),
-		rows: stagestest.Events(t, stagestest.Binary, 1000, 5, stagestest.Faults{}),
+		World: explored.NewWorld(t, 1, e, explored.Exploration()),
+		t:     t,
+		meter: meter.New(),
+		rows:  stagestest.Events(t, stagestest.Binary, 1000, 5, stagestest.Faults{}),
 	}
 	w.pairs = &Pairs{Predictions: predictions, Serving: w.meter.Serving(), Logger: stagestest.Logger(t)}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -51,7 +53,7 @@ func newWorld(t *testing.T, predictions bool) *world {
 	return w
 }
 
-// made makes a set from a seed, and a model of it.
+// made explores a set with a seed, and trains a model on it.
 func (w *world) made(seed uint64) (*wire.FeatureSet, *wire.Model) {
 	w.t.Helper()
 	c := explored.Exploration()
@@ -64,12 +66,14 @@ func (w *world) made(seed uint64) (*wire.FeatureSet, *wire.Model) {
 	return set, model
 }
 
-// publish writes a set or a model and puts it in use.
+// publish writes a set or a model and makes it current.
 func (w *world) publish(topic, id string, value []byte) {
 	w.t.Helper()
 	w.turns++
 	pointer := stagestest.Must(wire.EncodeCurrent(&wire.Current{ID: id, Sequence: w.turns, Time: stagestest.Noon}))
-	w.Append(topic, 0, pipeline.Record{Key: wire.SetKey("test", id), Value: value}, pipeline.Record{Key: wire.CurrentKey("test"), Value: pointer})
+	w.Append(topic, 0,
+		pipeline.Record{Key: wire.SetKey("test", id), Value: value},
+		pipeline.Record{Key: wire.CurrentKey("test"), Value: pointer})
 }
 
 func (w *world) publishSet(set *wire.FeatureSet) {
@@ -80,7 +84,7 @@ func (w *world) publishModel(model *wire.Model) {
 	w.publish(w.Topics.Models, model.ID, stagestest.Must(wire.EncodeModel(model)))
 }
 
-// until waits until the pair is served and Waiting says the text.
+// until waits until the pair is served and Waiting contains the text.
 func (w *world) until(what, pair, waiting string) {
 	w.t.Helper()
 	var got string
@@ -106,13 +110,16 @@ func TestASetWaitsForItsModel(t *testing.T) {
 	w.publishModel(firstModel)
 	w.until("the first pair", before, "")
 	w.publishSet(second)
-	w.until("the first pair while the second set has no model", before, fmt.Sprintf("feature set %s, in use, has no model", second.ID()))
+	w.until("the first pair while the second set has no model", before,
+		fmt.Sprintf("the current feature set %s has no current model", second.ID()))
 	w.publishModel(secondModel)
 	w.until("the second pair", after, "")
 	w.publish(w.Topics.Models, "m-unread", []byte("no model"))
-	w.until("the second pair, after an unreadable model", after, "model m-unread, in use, is not on its topic or not understood")
+	w.until("the second pair, after an unreadable model", after,
+		"the current model m-unread is missing on its topic or unreadable")
 	w.publishModel(firstModel)
-	w.until("the first pair again, after a rollback", before, fmt.Sprintf("feature set %s, in use, has no model", second.ID()))
+	w.until("the first pair again, after a rollback", before,
+		fmt.Sprintf("the current feature set %s has no current model", second.ID()))
 	if n := w.meter.Activity().Serving.Swaps; n != 2 {
 		t.Errorf("%d swaps, want 2", n)
 	}

@@ -119,7 +119,7 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	model := trainer.untilTrained(3000).Text(t, "model.id")
 	_, answers := s.user(cluster, "serve", rights("`featurizer serve`"))
 	server := answers.as(answerSettings...).start("featurizer", "serve")
-	server.AwaitLog(t, "pair in use")
+	server.AwaitLog(t, "serving a new pair")
 	running = append(running, server)
 	command("`inspect`, `explorations list`", "featurizer", "inspect")
 	command("`inspect`, `explorations list`", "featurizer", "explorations", "list")

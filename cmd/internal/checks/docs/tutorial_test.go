@@ -122,8 +122,8 @@ func TestTutorialCommandsSucceed(t *testing.T) {
 		}
 		return
 	}
-	for _, text := range []string{"misclassification", "feature set", `"ready": true`, "it has none of its own yet",
-		"labelled rows, held out but older than those that judge"} {
+	for _, text := range []string{"misclassification", "feature set", `"ready": true`,
+		"unknown until more rows arrive", "labelled rows, held out but older than the rows that judge"} {
 		if !strings.Contains(string(out), text) {
 			t.Errorf("the output of the tutorial's commands lacks %q:\n%s", text, out)
 		}
