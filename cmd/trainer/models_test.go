@@ -235,7 +235,7 @@ func TestModelsRollback(t *testing.T) {
 	if forced.Text(t, "before.id") != ids[1] || forced.Text(t, "current.id") != ids[0] {
 		t.Errorf("%v", forced)
 	}
-	p.run("rollback", "--force").Want(t, cli.ExitFailure, "no model to go back to", "is the first one")
+	p.run("rollback", "--force").Want(t, cli.ExitFailure, "no earlier model to roll back to", "names no earlier one")
 
 	// Rollback works to any model on the topic, even one that lost; repeating it only pins.
 	beaten := p.run("rollback", "--to", ids[3][:10], "--until-beaten", "--json").Want(t, cli.ExitOK).Object(t)
@@ -258,5 +258,5 @@ func TestModelsRollback(t *testing.T) {
 		t.Error(free)
 	}
 	p.put(p.topics.Models, wire.SetKey("default", ids[2]), nil)
-	p.run("rollback", "--to", ids[2]).Want(t, cli.ExitFailure, "are kept")
+	p.run("rollback", "--to", ids[2]).Want(t, cli.ExitFailure, "newest promoted models")
 }

@@ -138,7 +138,7 @@ func (r *run) awaitSets(ctx context.Context, sent int64) error {
 // atRest reports whether no further exploration is due.
 func (r *run) atRest(s state.Snapshot, sent int64) bool {
 	if s.CurrentSet() == nil || s.Spec == nil || s.Spec.Status != wire.StatusRunning || s.Current.Sequence < s.Spec.Sequence ||
-		s.Shadowed || s.CurrentShadowed || s.Spec.EventsLog != r.events().id {
+		len(s.Repairs) > 0 || s.Spec.EventsLog != r.events().id {
 		return false
 	}
 	var behind int64

@@ -131,10 +131,8 @@ func (p *Planner) run(ctx context.Context) error {
 
 // act does the one thing that the state calls for, and reports whether there was anything to do.
 func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
-	if now.Shadowed {
-		p.Log.Logger.Warn("an older spec was written after the newest; writing the newest again",
-			zap.String("exploration", now.Spec.Exploration))
-		return true, p.publish(ctx, now.Spec)
+	if acted, err := p.State.Repair(ctx, state.OwnerPlanner, p.Clock()); acted || err != nil {
+		return acted, err
 	}
 	if void := p.void(now); len(void) > 0 {
 		return true, p.State.AnswerRequests(ctx, void, p.Clock())

@@ -11,7 +11,7 @@ import (
 type noSet struct{}
 
 func (noSet) check(_ context.Context, _ *Planner, now state.Snapshot) *trigger {
-	if now.Current != nil || now.Spec != nil || now.SpecLost {
+	if now.Current != nil || now.Spec != nil || now.SpecLost() {
 		return nil
 	}
 	return &trigger{reason: "the pipeline has no feature set"}
@@ -22,7 +22,7 @@ func (noSet) check(_ context.Context, _ *Planner, now state.Snapshot) *trigger {
 type specLost struct{}
 
 func (specLost) check(_ context.Context, _ *Planner, now state.Snapshot) *trigger {
-	if now.Spec != nil || !now.SpecLost && now.Current == nil {
+	if now.Spec != nil || !now.SpecLost() && now.Current == nil {
 		return nil
 	}
 	return &trigger{reason: "the spec of the last exploration cannot be read"}

@@ -137,7 +137,7 @@ func TestPlannerSchedule(t *testing.T) {
 	lost := selected
 	lost.Spec = nil
 	unread := lost
-	unread.SpecLost = true
+	unread.Repairs = []state.Repair{{Record: state.RecordSpec}}
 	for _, c := range []struct {
 		name     string
 		state    state.Snapshot
@@ -165,7 +165,7 @@ func TestPlannerSchedule(t *testing.T) {
 		{"abandoned a moment ago", with(running, status(wire.StatusAbandoned)), settings, planRetry - 1, ""},
 		{"abandoned", with(running, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
 		{"abandoned beside a set", with(selected, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
-		{"a spec that cannot be read", state.Snapshot{SpecLost: true}, settings, 0, "cannot be read"},
+		{"a spec that cannot be read", state.Snapshot{Repairs: []state.Repair{{Record: state.RecordSpec}}}, settings, 0, "cannot be read"},
 		{"a set and a spec that cannot be read", unread, settings, 0, "cannot be read"},
 		{"a set without a spec", lost, settings, 0, "cannot be read"},
 	} {

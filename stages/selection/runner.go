@@ -56,7 +56,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 	r.Meter.RightKernel(meter.StageSelect)
 	leaves := func(from *wire.Spec) { r.Meter.WrongKernel(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
-	return r.State.WhileAble(ctx, scoring.Arithmetic(), leaves, r.own)
+	return r.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, r.own)
 }
 
 // supervised returns what runs the work on one partition of scores or samples.
@@ -133,19 +133,7 @@ func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partit
 
 // act does the next thing to do, and reports whether there was one.
 func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Scoreboard, partitions int) (bool, error) {
-	if set := now.CurrentSet(); now.Unwritten && set != nil {
-		r.Logger.Warn("the topic of feature sets was made again or has lost its end, the set in use is written again", zap.String("feature_set", set.ID))
-		if _, err := r.State.PublishSet(ctx, set.Set, r.Clock()); err != nil {
-			return true, err
-		}
-		return true, r.State.PointSet(ctx, now.Current, r.Clock())
-	}
-	if now.CurrentShadowed && !now.CurrentLost() {
-		r.Logger.Warn("the pointer to the feature set in use was written over by an older one or by what is none, it is written again",
-			zap.String("feature_set", now.Current.ID))
-		return true, r.State.PointSet(ctx, now.Current, r.Clock())
-	}
-	if acted, err := r.mend(ctx, now); acted || err != nil {
+	if acted, err := r.State.Repair(ctx, state.OwnerSelection, r.Clock()); acted || err != nil {
 		return acted, err
 	}
 	spec := now.Running()
@@ -164,17 +152,6 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 		return false, nil
 	}
 	return true, r.finish(ctx, board, spec, checkpoints)
-}
-
-// mend overwrites undecodable records under keys of feature sets and of a selection's progress.
-func (r *Runner) mend(ctx context.Context, now state.Snapshot) (bool, error) {
-	switch {
-	case len(now.DamagedSets) > 0:
-		return true, r.State.MendSet(ctx, now.DamagedSets[0], r.Clock())
-	case now.ProgressShadowed:
-		return true, r.State.MendProgress(ctx, now.Progress, r.Clock())
-	}
-	return false, nil
 }
 
 // closed returns the newest checkpoints of an exploration once every partition that has rows to read is closed.

@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Topic is a control topic. All but scores have one partition.
+// Topic is a control topic. All except scores have one partition.
 type Topic int
 
 // The control topics.
@@ -21,30 +22,30 @@ const (
 	TopicExplorations Topic = iota
 	TopicFeatureSets
 	TopicModels
-	TopicScores // followed by [Follower.FollowScores] alone
-	topics      // how many there are
+	TopicScores // followed only by [Follower.FollowScores]
+	topics      // their number
 )
 
 func (t Topic) String() string {
 	return [topics]string{"explorations", "feature-sets", "models", "scores"}[t]
 }
 
-// Config says whose state is followed, and where.
+// Config names the pipeline whose state is followed, and its topics.
 type Config struct {
 	Pipeline string
-	// ReadOnly refuses to write, because the state belongs to another pipeline.
+	// ReadOnly refuses writes, because the state belongs to another pipeline.
 	ReadOnly bool
 	// Names of topics.
 	Explorations, FeatureSets, Models, Scores string
-	// MaxMessageBytes is the largest message that the topics take.
+	// MaxMessageBytes is the largest message that the topics accept.
 	MaxMessageBytes int64
-	// KeepFeatureSets and KeepModels are how many of the newest are kept. Older ones are retired once Retention has
-	// passed.
+	// KeepFeatureSets and KeepModels are numbers of sets and models to keep. Older ones are retired
+	// after Retention.
 	KeepFeatureSets, KeepModels int
 	Retention                   time.Duration
 }
 
-// Limits let through every message of the pipeline itself that the topics accept.
+// Limits admit every message that the pipeline itself can have written to the topics.
 func (c Config) Limits() arrowio.Limits {
 	limits := arrowio.DefaultLimits()
 	limits.MaxMessageBytes = max(limits.MaxMessageBytes, c.MaxMessageBytes)
@@ -57,49 +58,59 @@ func (c Config) Name(t Topic) string {
 	return [topics]string{c.Explorations, c.FeatureSets, c.Models, c.Scores}[t]
 }
 
-// Broker has the topics of the state.
+// Broker reads and writes the control topics.
 type Broker interface {
 	pipeline.Log
 	pipeline.Producer
 }
 
-// Follower follows the control topics of a pipeline and holds the newest snapshot of what they say.
+// Follower follows the control topics of a pipeline and holds the newest snapshot of them.
 type Follower struct {
 	log    Broker
 	logger *zap.Logger
 	config Config
-	asked  chan struct{} // holds one token once models were asked for
-	sets   setCache
+	asked  chan struct{} // holds one token once models were requested
+
+	loadingSet chan struct{} // holds a token while a set is read
+	sets       cache[wire.FeatureSet]
+	models     cache[wire.Model]
 
 	mu       sync.Mutex
 	snapshot Snapshot
 	changed  chan struct{} // closed and replaced at each change
-	read     [topics]bool  // up to the end that the topic had when following began
+	read     [topics]bool  // up to the end of the topic when following began
 	failed   [topics]error // why a topic is no longer followed
-	// unreadable is the set in use that could not be read again.
+	// unreadable is a current set that could not be read.
 	unreadable SetEntry
 }
 
 // New returns a follower that is empty until Run has read the topics.
 func New(log Broker, logger *zap.Logger, config Config) *Follower {
-	f := &Follower{log: log, logger: logger, config: config, asked: make(chan struct{}, 1), changed: make(chan struct{})}
-	f.sets.loading = make(chan struct{}, 1)
+	f := &Follower{
+		log:        log,
+		logger:     logger,
+		config:     config,
+		asked:      make(chan struct{}, 1),
+		loadingSet: make(chan struct{}, 1),
+		changed:    make(chan struct{}),
+	}
 	for t := range topics {
 		f.snapshot.clear(t, config)
 	}
 	return f
 }
 
-// Still returns a follower that follows nothing and has read all topics, for tests.
+// Still returns a follower with a fixed snapshot, for tests.
 func Still(config Config, snapshot Snapshot) *Follower {
 	f := New(nil, zap.NewNop(), config)
 	f.snapshot, f.read = snapshot, [topics]bool{true, true, true, true}
 	return f
 }
 
-// Run follows the named topics until ctx ends, then returns nil. Without names it follows explorations and
-// feature-sets. Models that are not named are followed once somebody waits for them or asks for them; these callers get
-// the error if that fails. Run may be called again after it has returned, and then starts over.
+// Run follows the named topics until ctx ends, then returns nil. Without names it follows
+// explorations and feature-sets. If models are not named, they are followed once a caller waits for
+// them or asks for them; that caller gets the error if following fails. Run may be called again
+// after it has returned, and then starts over.
 func (f *Follower) Run(ctx context.Context, follow ...Topic) error {
 	if len(follow) == 0 {
 		follow = []Topic{TopicExplorations, TopicFeatureSets}
@@ -124,7 +135,7 @@ func (f *Follower) Run(ctx context.Context, follow ...Topic) error {
 	return group.Wait()
 }
 
-// begin forgets what was read of topics.
+// begin forgets everything read from topics.
 func (f *Follower) begin(follow ...Topic) {
 	f.change(func() {
 		for _, t := range follow {
@@ -134,7 +145,7 @@ func (f *Follower) begin(follow ...Topic) {
 	})
 }
 
-// followAsked follows models from the moment they are asked for, until ctx ends.
+// followAsked follows models from the first request for them, until ctx ends.
 func (f *Follower) followAsked(ctx context.Context) {
 	for {
 		select {
@@ -142,13 +153,13 @@ func (f *Follower) followAsked(ctx context.Context) {
 			return
 		case <-f.asked:
 			f.begin(TopicModels)
-			_ = f.follow(ctx, TopicModels) // those who ask get the error
+			_ = f.follow(ctx, TopicModels) // waiting callers get the error
 		}
 	}
 }
 
-// Ask makes the follower follow models, and does not wait for them. It returns why that failed the last time, and then
-// tries again.
+// Ask makes the follower follow models without waiting for them. If following failed before, Ask
+// returns that error and retries.
 func (f *Follower) Ask() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,20 +168,20 @@ func (f *Follower) Ask() error {
 	}
 	select {
 	case f.asked <- struct{}{}:
-	default: // already asked for
+	default: // already requested
 	}
 	return f.failed[TopicModels]
 }
 
-// During follows topics like Run while do runs. do starts when they have been read. Its context ends if a topic cannot
-// be followed.
+// During follows topics like Run while do runs. do starts once they have been read. Its context
+// ends if a topic cannot be followed.
 func (f *Follower) During(ctx context.Context, do func(context.Context, Snapshot) error, follow ...Topic) error {
 	if len(follow) == 0 {
 		follow = []Topic{TopicExplorations, TopicFeatureSets}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
-	f.begin(follow...) // do waits for what is read from now on
+	f.begin(follow...) // do must not see an earlier reading
 	group.Go(func() error { return f.Run(following, follow...) })
 	group.Go(func() error {
 		defer stop()
@@ -190,22 +201,23 @@ func (f *Follower) Snapshot() Snapshot {
 	return f.snapshot
 }
 
-// Limits let through every message of the pipeline itself.
+// Limits admit every message of the pipeline itself.
 func (f *Follower) Limits() arrowio.Limits { return f.config.Limits() }
 
-// Wait returns the first snapshot from now on that ok accepts, once explorations and feature-sets have been read.
+// Wait returns the first snapshot, including the present one, that ok accepts once explorations and
+// feature-sets have been read.
 func (f *Follower) Wait(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
 	return f.wait(ctx, []Topic{TopicExplorations, TopicFeatureSets}, ok)
 }
 
-// WaitModels is Wait for models, which are followed from now on.
+// WaitModels is Wait for models. It makes the follower follow them.
 func (f *Follower) WaitModels(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
-	_ = f.Ask() // the wait returns the error
+	_ = f.Ask() // f.wait returns the error
 	return f.wait(ctx, []Topic{TopicModels}, ok)
 }
 
-// CatchUp returns a snapshot with everything that the topics hold at the time of the call. If models are among them, they are
-// followed from now on.
+// CatchUp returns a snapshot with everything that the topics held at the time of the call. It makes
+// the follower follow models if they are among the topics.
 func (f *Follower) CatchUp(ctx context.Context, follow ...Topic) (Snapshot, error) {
 	var ends [topics]int64
 	for _, t := range follow {
@@ -220,7 +232,7 @@ func (f *Follower) CatchUp(ctx context.Context, follow ...Topic) (Snapshot, erro
 		ends[t] = end
 	}
 	if slices.Contains(follow, TopicModels) {
-		_ = f.Ask() // the wait returns the error
+		_ = f.Ask() // f.wait returns the error
 	}
 	return f.wait(ctx, follow, func(s Snapshot) bool {
 		return !slices.ContainsFunc(follow, func(t Topic) bool { return s.next[t] < ends[t] })
@@ -230,7 +242,8 @@ func (f *Follower) CatchUp(ctx context.Context, follow ...Topic) (Snapshot, erro
 func (f *Follower) wait(ctx context.Context, follow []Topic, ok func(Snapshot) bool) (Snapshot, error) {
 	for {
 		f.mu.Lock()
-		now, changed, ready := f.snapshot, f.changed, true
+		now, changed := f.snapshot, f.changed
+		ready := true
 		var failed error
 		for _, t := range follow {
 			ready = ready && f.read[t] && (t != TopicFeatureSets || f.toLoad() == nil)

@@ -21,7 +21,7 @@ func applied(explorations, featureSets []pipeline.Record) (now Snapshot, faults 
 	f := New(nil, zap.NewNop(), testConfig)
 	decoder := arrowio.NewDecoder(testConfig.Limits())
 	now = f.Snapshot()
-	apply := func(records []pipeline.Record, decode func(*arrowio.Decoder, pipeline.Record) (decoded, error)) {
+	apply := func(records []pipeline.Record, decode func(*arrowio.Decoder, pipeline.Record) (update, error)) {
 		for offset, r := range records {
 			r.Offset = int64(offset)
 			change, err := decode(decoder, r)
@@ -54,24 +54,104 @@ func TestExplorations(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "a spec", records: []pipeline.Record{specRecord(spec, 1, running, 0)}, sequence: 1, runs: true},
-		{name: "a newer spec", records: []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)}, sequence: 2, runs: true},
-		{name: "an older spec after it", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0)}, sequence: 2, runs: true, shadowed: true},
-		{name: "written again", records: []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)}, sequence: 2, runs: true},
-		{name: "cancelled", records: []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 1, cancelled, 0)}, sequence: 1},
-		{name: "another pipeline's", records: []pipeline.Record{specRecord(&foreign, 7, running, 0), requestRecord("other", "a")}},
-		{name: "requests", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b")}, requests: []int64{0, 1}},
-		{name: "one sent again", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), requestRecord("test", "a")}, requests: []int64{1, 2}},
-		{name: "one answered", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), specRecord(spec, 1, running, 1)},
-			sequence: 1, runs: true, requests: []int64{1}},
-		{name: "answered before it is read", records: []pipeline.Record{specRecord(spec, 1, running, 2), requestRecord("test", "a"), requestRecord("test", "b")},
-			sequence: 1, runs: true, requests: []int64{2}},
-		{name: "one refused", records: []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), keyed(wire.RequestKey("test", "a"), nil),
-			keyed(wire.RequestKey("other", "b"), nil)}, requests: []int64{1}},
-		{name: "tombstone", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)}, sequence: 1, runs: true, shadowed: true, faults: 1},
-		{name: "not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
-			keyed(wire.RequestKey("test", "a"), []byte("x"))}, sequence: 1, runs: true, shadowed: true, requests: []int64{2}, faults: 2},
-		{name: "written again after one not understood", records: []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), []byte("x")),
-			specRecord(spec, 1, running, 0)}, sequence: 1, runs: true, faults: 1},
+		{
+			name:     "a newer spec",
+			records:  []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 2, running, 0)},
+			sequence: 2,
+			runs:     true,
+		},
+		{
+			name:     "an older spec after it",
+			records:  []pipeline.Record{specRecord(spec, 2, running, 0), specRecord(spec, 1, running, 0)},
+			sequence: 2,
+			runs:     true,
+			shadowed: true,
+		},
+		{
+			name: "rewritten",
+			records: []pipeline.Record{
+				specRecord(spec, 2, running, 0),
+				specRecord(spec, 1, running, 0),
+				specRecord(spec, 2, running, 0),
+			},
+			sequence: 2,
+			runs:     true,
+		},
+		{
+			name:     "cancelled",
+			records:  []pipeline.Record{specRecord(spec, 1, running, 0), specRecord(spec, 1, cancelled, 0)},
+			sequence: 1,
+		},
+		{
+			name:    "another pipeline's",
+			records: []pipeline.Record{specRecord(&foreign, 7, running, 0), requestRecord("other", "a")},
+		},
+		{
+			name:     "requests",
+			records:  []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b")},
+			requests: []int64{0, 1},
+		},
+		{
+			name:     "one resent",
+			records:  []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), requestRecord("test", "a")},
+			requests: []int64{1, 2},
+		},
+		{
+			name:     "one answered",
+			records:  []pipeline.Record{requestRecord("test", "a"), requestRecord("test", "b"), specRecord(spec, 1, running, 1)},
+			sequence: 1,
+			runs:     true,
+			requests: []int64{1},
+		},
+		{
+			name:     "answered before it is read",
+			records:  []pipeline.Record{specRecord(spec, 1, running, 2), requestRecord("test", "a"), requestRecord("test", "b")},
+			sequence: 1,
+			runs:     true,
+			requests: []int64{2},
+		},
+		{
+			name: "one refused",
+			records: []pipeline.Record{
+				requestRecord("test", "a"),
+				requestRecord("test", "b"),
+				keyed(wire.RequestKey("test", "a"), nil),
+				keyed(wire.RequestKey("other", "b"), nil),
+			},
+			requests: []int64{1},
+		},
+		{
+			name:     "tombstone",
+			records:  []pipeline.Record{specRecord(spec, 1, running, 0), keyed(wire.SpecKey("test"), nil)},
+			sequence: 1,
+			runs:     true,
+			shadowed: true,
+			faults:   1,
+		},
+		{
+			name: "undecodable",
+			records: []pipeline.Record{
+				specRecord(spec, 1, running, 0),
+				keyed(wire.SpecKey("test"), []byte("x")),
+				keyed(wire.RequestKey("test", "a"), []byte("x")),
+			},
+			sequence: 1,
+			runs:     true,
+			shadowed: true,
+			requests: []int64{2},
+			faults:   2,
+		},
+		{
+			name: "rewritten after an undecodable one",
+			records: []pipeline.Record{
+				specRecord(spec, 1, running, 0),
+				keyed(wire.SpecKey("test"), []byte("x")),
+				specRecord(spec, 1, running, 0),
+			},
+			sequence: 1,
+			runs:     true,
+			faults:   1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state, faults := applied(c.records, nil)
@@ -79,8 +159,10 @@ func TestExplorations(t *testing.T) {
 			for _, r := range state.Requests {
 				requests = append(requests, r.Offset)
 			}
-			if state.Sequence() != c.sequence || (state.Running() != nil) != c.runs || state.Shadowed != c.shadowed || !slices.Equal(requests, c.requests) || faults != c.faults {
-				t.Fatalf("sequence %d, runs %v, shadowed %v, requests %v, %d faults; want %+v", state.Sequence(), state.Running() != nil, state.Shadowed, requests, faults, c)
+			if state.Sequence() != c.sequence || (state.Running() != nil) != c.runs ||
+				state.Damaged(RecordSpec) != c.shadowed || !slices.Equal(requests, c.requests) || faults != c.faults {
+				t.Fatalf("sequence %d, runs %v, shadowed %v, requests %v, %d faults; want %+v", state.Sequence(),
+					state.Running() != nil, state.Damaged(RecordSpec), requests, faults, c)
 			}
 			if state.Spec != nil && !state.SpecTime.Equal(noon) {
 				t.Errorf("spec of %v", state.SpecTime)
@@ -95,29 +177,95 @@ func TestFeatureSets(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records []pipeline.Record
-		current string // of the set in use
+		current string
 		kept    []string
 		faults  int
 	}{
 		{name: "nothing"},
-		{name: "a set that is not in use yet", records: []pipeline.Record{setRecord(first)}, kept: []string{a}},
-		{name: "a set in use", records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1)}, current: a, kept: []string{a}},
-		{name: "a newer one", records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1), setRecord(second), currentRecord("test", b, 2)},
-			current: b, kept: []string{b, a}},
-		{name: "a lower sequence is ignored", records: []pipeline.Record{setRecord(first), setRecord(second), currentRecord("test", b, 2), currentRecord("test", a, 1)},
-			current: b, kept: []string{b, a}},
-		{name: "a set retired", records: []pipeline.Record{setRecord(first), setRecord(second), currentRecord("test", b, 2), keyed(wire.SetKey("test", a), nil)},
-			current: b, kept: []string{b}},
-		{name: "a pointer to what is not there", records: []pipeline.Record{currentRecord("test", a, 1)}},
-		{name: "another pipeline's", records: []pipeline.Record{keyed(wire.SetKey("other", a), must(wire.EncodeFeatureSet(first))), currentRecord("other", a, 1)}},
-		{name: "a set under another's key", records: []pipeline.Record{keyed(wire.SetKey("test", b), must(wire.EncodeFeatureSet(first)))}, faults: 1},
-		{name: "not understood", records: []pipeline.Record{setRecord(first), keyed(wire.SetKey("test", b), []byte("x")), keyed(wire.CurrentKey("test"), []byte("x")),
-			keyed([]byte("test"), []byte("x"))}, current: a, kept: []string{a}, faults: 2},
-		{name: "compaction has kept no pointer but a poisoned one", records: []pipeline.Record{setRecord(second), setRecord(first), keyed(wire.CurrentKey("test"), []byte("hello"))},
-			current: b, kept: []string{b, a}, faults: 1},
-		{name: "a pointer deleted", records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1), keyed(wire.CurrentKey("test"), nil)},
-			current: a, kept: []string{a}, faults: 1},
-		{name: "a poisoned pointer, and no set", records: []pipeline.Record{keyed(wire.CurrentKey("test"), []byte("hello"))}, faults: 1},
+		{name: "a set without a pointer", records: []pipeline.Record{setRecord(first)}, kept: []string{a}},
+		{
+			name:    "a current set",
+			records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1)},
+			current: a,
+			kept:    []string{a},
+		},
+		{
+			name: "a newer one",
+			records: []pipeline.Record{
+				setRecord(first),
+				currentRecord("test", a, 1),
+				setRecord(second),
+				currentRecord("test", b, 2),
+			},
+			current: b,
+			kept:    []string{b, a},
+		},
+		{
+			name: "a lower sequence is ignored",
+			records: []pipeline.Record{
+				setRecord(first),
+				setRecord(second),
+				currentRecord("test", b, 2),
+				currentRecord("test", a, 1),
+			},
+			current: b,
+			kept:    []string{b, a},
+		},
+		{
+			name: "a set retired",
+			records: []pipeline.Record{
+				setRecord(first),
+				setRecord(second),
+				currentRecord("test", b, 2),
+				keyed(wire.SetKey("test", a), nil),
+			},
+			current: b,
+			kept:    []string{b},
+		},
+		{name: "a pointer to a missing set", records: []pipeline.Record{currentRecord("test", a, 1)}},
+		{
+			name: "another pipeline's",
+			records: []pipeline.Record{
+				keyed(wire.SetKey("other", a), must(wire.EncodeFeatureSet(first))),
+				currentRecord("other", a, 1),
+			},
+		},
+		{
+			name:    "a set under another's key",
+			records: []pipeline.Record{keyed(wire.SetKey("test", b), must(wire.EncodeFeatureSet(first)))},
+			faults:  1,
+		},
+		{
+			name: "undecodable",
+			records: []pipeline.Record{
+				setRecord(first),
+				keyed(wire.SetKey("test", b), []byte("x")),
+				keyed(wire.CurrentKey("test"), []byte("x")),
+				keyed([]byte("test"), []byte("x")),
+			},
+			current: a,
+			kept:    []string{a},
+			faults:  2,
+		},
+		{
+			name:    "compaction left only an undecodable pointer",
+			records: []pipeline.Record{setRecord(second), setRecord(first), keyed(wire.CurrentKey("test"), []byte("hello"))},
+			current: b,
+			kept:    []string{b, a},
+			faults:  1,
+		},
+		{
+			name:    "a pointer deleted",
+			records: []pipeline.Record{setRecord(first), currentRecord("test", a, 1), keyed(wire.CurrentKey("test"), nil)},
+			current: a,
+			kept:    []string{a},
+			faults:  1,
+		},
+		{
+			name:    "an undecodable pointer without a set",
+			records: []pipeline.Record{keyed(wire.CurrentKey("test"), []byte("hello"))},
+			faults:  1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			state, faults := applied([]pipeline.Record{specRecord(spec, 3, wire.StatusRunning, 0)}, c.records)
@@ -133,43 +281,46 @@ func TestFeatureSets(t *testing.T) {
 				t.Fatalf("current %q, kept %v, %d faults; want %+v", current, kept, faults, c)
 			}
 			if state.Running() == nil || state.Sequence() != 3 {
-				t.Fatal("the exploration of a higher sequence number is not under way")
+				t.Fatal("the exploration of a higher sequence number is not running")
 			}
 		})
 	}
-	over, _ := applied([]pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)}, []pipeline.Record{setRecord(second), currentRecord("test", b, 2)})
+	over, _ := applied([]pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)},
+		[]pipeline.Record{setRecord(second), currentRecord("test", b, 2)})
 	if over.Running() != nil {
-		t.Error("an exploration runs although its set is out")
+		t.Error("an exploration runs although its set is published")
 	}
 }
 
-// Whoever begins to read after a set and its pointer were both overwritten and deleted does not know that there was one:
-// the others must not wait for what that process thinks is under way.
-func TestASetLostWithItsPointerIsExploredAgain(t *testing.T) {
+// A process that starts after a set and its pointer were overwritten and deleted does not know of
+// them and plans an exploration. Processes that remember the set must take part in it.
+func TestExploreAfterLosingSetAndPointer(t *testing.T) {
 	set, spec := testSet(2), testSpec()
 	published := []pipeline.Record{setRecord(set), currentRecord("test", set.ID(), 2)}
-	pointer, record := keyed(wire.CurrentKey("test"), []byte("hello")), keyed(wire.SetKey("test", set.ID()), []byte("hello"))
+	pointer := keyed(wire.CurrentKey("test"), []byte("hello"))
+	record := keyed(wire.SetKey("test", set.ID()), []byte("hello"))
 	deleted := keyed(wire.SetKey("test", set.ID()), nil)
 	for name, c := range map[string]struct {
 		records []pipeline.Record
 		lost    bool
 	}{
-		"pointer":                           {[]pipeline.Record{pointer}, false},
-		"set":                               {[]pipeline.Record{record}, false},
-		"both":                              {[]pipeline.Record{pointer, record}, false}, // a process that knows the set writes it again
-		"both, deleted by who knows no set": {[]pipeline.Record{pointer, record, deleted}, true},
-		"the set first":                     {[]pipeline.Record{record, deleted, pointer}, true},
+		"pointer": {[]pipeline.Record{pointer}, false},
+		"set":     {[]pipeline.Record{record}, false},
+		"both":    {[]pipeline.Record{pointer, record}, false},
+		"both, deleted by a process without the set": {[]pipeline.Record{pointer, record, deleted}, true},
+		"the set first": {[]pipeline.Record{record, deleted, pointer}, true},
 	} {
-		state, _ := applied([]pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)}, slices.Concat(published, c.records))
+		state, _ := applied([]pipeline.Record{specRecord(spec, 2, wire.StatusRunning, 0)},
+			slices.Concat(published, c.records))
 		if state.CurrentLost() != c.lost || (state.Running() != nil) != c.lost {
 			t.Errorf("%s: lost %v, running %v", name, state.CurrentLost(), state.Running() != nil)
 		}
 	}
 }
 
-// The broker has lost the set and the plan: who selects and who plans may not have known them. Nobody waits until they are written
-// again, and what is written instead counts, under whatever number.
-func TestWhatTheBrokerLostIsExploredAgain(t *testing.T) {
+// The broker has lost the set and the plan. Their owners may restart without having seen them, so
+// replacements count with lower sequence numbers too.
+func TestReplacementsAfterALossNeedNoHigherSequence(t *testing.T) {
 	broker, set := newTopics(), testSet(3)
 	put := func(topic string, records ...pipeline.Record) {
 		must(broker.Produce(t.Context(), topic, 0, records))
@@ -185,21 +336,21 @@ func TestWhatTheBrokerLostIsExploredAgain(t *testing.T) {
 
 	broker.LoseEnd(testConfig.FeatureSets, 0, 0)
 	broker.LoseEnd(testConfig.Explorations, 0, 0)
-	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.Unwritten && s.Shadowed }))
+	must(f.Wait(t.Context(), func(s Snapshot) bool { return s.gone(RecordSet, set.ID()) && s.Damaged(RecordSpec) }))
 	next := testSet(2)
 	put(testConfig.Explorations, specRecord(testSpec(), 2, wire.StatusRunning, 0))
 	put(testConfig.FeatureSets, setRecord(next), currentRecord("test", next.ID(), 2))
 	must(f.Wait(t.Context(), func(s Snapshot) bool {
-		return s.Spec.Sequence == 2 && s.Current.ID == next.ID() && !s.Unwritten && !s.Shadowed && !s.CurrentShadowed
+		return s.Spec.Sequence == 2 && s.Current.ID == next.ID() && len(s.Repairs) == 0
 	}))
 }
 
-// A snapshot does not change while somebody holds it.
+// Later updates do not change a snapshot.
 func TestSnapshotsAreImmutable(t *testing.T) {
 	set := testSet(1)
 	f := New(nil, zap.NewNop(), testConfig)
 	decoder := arrowio.NewDecoder(testConfig.Limits())
-	apply := func(r pipeline.Record, offset int64, decode func(*arrowio.Decoder, pipeline.Record) (decoded, error)) {
+	apply := func(r pipeline.Record, offset int64, decode func(*arrowio.Decoder, pipeline.Record) (update, error)) {
 		r.Offset = offset
 		change := must(decode(decoder, r))
 		f.change(func() { change(&f.snapshot) })
@@ -211,8 +362,10 @@ func TestSnapshotsAreImmutable(t *testing.T) {
 	apply(setRecord(set), 0, f.decodeFeatureSet)
 	middle := f.Snapshot()
 	apply(keyed(wire.SetKey("test", set.ID()), nil), 1, f.decodeFeatureSet)
-	if len(before.Requests) != 1 || len(before.Sets) != 0 || len(middle.Requests) != 3 || len(middle.Sets) != 1 || len(f.Snapshot().Sets) != 0 {
-		t.Fatalf("snapshots changed: %d requests and %d sets before, %d and %d between", len(before.Requests), len(before.Sets), len(middle.Requests), len(middle.Sets))
+	if len(before.Requests) != 1 || len(before.Sets) != 0 || len(middle.Requests) != 3 || len(middle.Sets) != 1 ||
+		len(f.Snapshot().Sets) != 0 {
+		t.Fatalf("snapshots changed: %d requests and %d sets before, %d and %d between", len(before.Requests),
+			len(before.Sets), len(middle.Requests), len(middle.Sets))
 	}
 }
 
@@ -253,7 +406,7 @@ func TestWaitUntilBothTopicsAreRead(t *testing.T) {
 	})
 }
 
-// Sets beyond the kept number are retired, but never the one in use.
+// Sets beyond the number to keep are retired, but never the current one.
 func TestRetireSets(t *testing.T) {
 	broker := newTopics()
 	config := testConfig
@@ -277,12 +430,13 @@ func TestRetireSets(t *testing.T) {
 	}
 }
 
-// A follower may run again and then starts afresh; in between, what it has read stays.
+// A follower may run more than once and starts over each time. Between runs it keeps its snapshot.
 func TestDuring(t *testing.T) {
 	broker := newTopics()
 	f := New(broker, zap.NewNop(), testConfig)
 	for sequence := range int64(2) {
-		must(broker.Produce(t.Context(), testConfig.Explorations, 0, []pipeline.Record{specRecord(testSpec(), sequence+1, wire.StatusRunning, 0)}))
+		must(broker.Produce(t.Context(), testConfig.Explorations, 0,
+			[]pipeline.Record{specRecord(testSpec(), sequence+1, wire.StatusRunning, 0)}))
 		err := f.During(t.Context(), func(_ context.Context, now Snapshot) error {
 			if now.Sequence() != sequence+1 {
 				t.Errorf("sequence %d", now.Sequence())
@@ -298,19 +452,21 @@ func TestDuring(t *testing.T) {
 		t.Error(err)
 	}
 	broker.FailNext(pipeline.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
-	if err := f.During(t.Context(), func(context.Context, Snapshot) error { return nil }, TopicModels); !errors.Is(err, pipeline.ErrDenied) {
+	if err := f.During(t.Context(), func(context.Context, Snapshot) error { return nil },
+		TopicModels); !errors.Is(err, pipeline.ErrDenied) {
 		t.Error(err)
 	}
 }
 
-// Models are followed once they are asked for. If they cannot be, the caller gets an error, and nothing ends.
+// Models are followed once a caller asks for them. If that fails, the caller gets an error, and the
+// follower keeps running.
 func TestAskForModels(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(2)
 	f := following(t, k.Broker)
 	must(f.Wait(t.Context(), anything))
 	if f.Snapshot().Models.Current != nil {
-		t.Error("models are followed before anybody asks")
+		t.Error("models are followed before the first request")
 	}
 	k.Broker.FailNext(pipeline.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
 	if err := f.Ask(); err != nil {
@@ -331,28 +487,30 @@ func TestAskForModels(t *testing.T) {
 	}
 }
 
-// A spec of another format version is a record that cannot be decoded. A request is one that the planner answers.
+// A spec of another format version is an undecodable record. A request of another version is kept,
+// because the planner answers it.
 func TestRecordsOfOtherVersions(t *testing.T) {
 	other, restart := specRecord(testSpec(), 3, wire.StatusRunning, 0), requestRecord("test", "r")
 	other.Value, restart.Value = ofAnotherVersion(other.Value), ofAnotherVersion(restart.Value)
 	now, faults := applied([]pipeline.Record{other, restart}, nil)
-	if faults != 2 || now.Spec != nil || !now.SpecLost || now.Running() != nil {
+	if faults != 2 || now.Spec != nil || !now.SpecLost() || now.Running() != nil {
 		t.Fatalf("%d faults, spec %+v", faults, now.Spec)
 	}
-	if len(now.Requests) != 1 || now.Requests[0].Fault == nil || now.Requests[0].ID != "r" || now.Requests[0].Action != "" {
+	if len(now.Requests) != 1 || now.Requests[0].Fault == nil || now.Requests[0].ID != "r" ||
+		now.Requests[0].Action != "" {
 		t.Errorf("requests %+v", now.Requests)
 	}
 	now, _ = applied([]pipeline.Record{other, specRecord(testSpec(), 4, wire.StatusRunning, 2)}, nil)
-	if now.Running() == nil || now.Sequence() != 4 || now.Shadowed || now.SpecLost {
+	if now.Running() == nil || now.Sequence() != 4 || now.Damaged(RecordSpec) || now.SpecLost() {
 		t.Errorf("before one of this version: %+v", now.Spec)
 	}
 	now, _ = applied([]pipeline.Record{specRecord(testSpec(), 4, wire.StatusRunning, 2), other}, nil)
-	if now.Running() == nil || now.Sequence() != 4 || !now.Shadowed {
+	if now.Running() == nil || now.Sequence() != 4 || !now.Damaged(RecordSpec) {
 		t.Errorf("after one of this version: %+v", now.Spec)
 	}
 }
 
-// A topic that lost its end is read again after what is left of it, and nothing is there twice.
+// Following continues after the unchanged part of a truncated topic, and nothing is listed twice.
 func TestFollowATruncatedTopic(t *testing.T) {
 	broker := newTopics()
 	put := func(r pipeline.Record) {

@@ -20,10 +20,10 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noon is the time of everything in these tests.
+// noon is the time of all records in these tests.
 var noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 
-// testConfig belongs to the pipeline test.
+// testConfig is the configuration of the pipeline "test".
 var testConfig = Config{
 	Pipeline: "test", Explorations: "explorations", FeatureSets: "feature-sets", Models: "models", Scores: "scores",
 	MaxMessageBytes: 8 << 20, KeepFeatureSets: 10, KeepModels: 10, Retention: 7 * 24 * time.Hour,
@@ -47,21 +47,50 @@ func testEncoder() *encoder.Encoder {
 			{Name: "b", Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}},
 		},
 		Standardize: encoder.StandardizeNumeric, Dim: 2,
-		Label: &encoder.Label{Columns: []string{"y"}, Kind: encoder.Category, Task: scoring.MultiClass, Classes: []string{"east", "north", "west"}},
+		Label: &encoder.Label{
+			Columns: []string{"y"},
+			Kind:    encoder.Category,
+			Task:    scoring.MultiClass,
+			Classes: []string{"east", "north", "west"},
+		},
 	}
 }
 
 func testCandidates(seed uint64) scoring.Candidates {
-	return scoring.Candidates{Map: scoring.MapCosine, Distribution: scoring.Gaussian, Sigma: 2, Seed: seed, Dim: 2, Count: 8}
+	return scoring.Candidates{
+		Map:          scoring.MapCosine,
+		Distribution: scoring.Gaussian,
+		Sigma:        2,
+		Seed:         seed,
+		Dim:          2,
+		Count:        8,
+	}
 }
 
 // testSpec is an exploration with sequence number 1 that reads two partitions.
 func testSpec() *wire.Spec {
 	return &wire.Spec{
-		Pipeline: "test", Exploration: "test.1.abc", Sequence: 1, Status: wire.StatusRunning, ConfigHash: "c0ffee", PlannedAt: noon,
-		Encoder: testEncoder(), Candidates: testCandidates(1), Features: 2, Criterion: scoring.Correlation, From: wire.FromRecent,
-		SampleRate: 0.5, SampleRows: 100, CalibrationRows: 10, Arithmetic: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
-		Partitions: []wire.Partition{{Partition: 0, EndOffset: 40, LabelledRows: 400, Quota: 50}, {Partition: 1, EndOffset: 40, LabelledRows: 400, Quota: 50}},
+		Pipeline:        "test",
+		Exploration:     "test.1.abc",
+		Sequence:        1,
+		Status:          wire.StatusRunning,
+		ConfigHash:      "c0ffee",
+		PlannedAt:       noon,
+		Encoder:         testEncoder(),
+		Candidates:      testCandidates(1),
+		Features:        2,
+		Criterion:       scoring.Correlation,
+		From:            wire.FromRecent,
+		SampleRate:      0.5,
+		SampleRows:      100,
+		CalibrationRows: 10,
+		Arithmetic:      "fma1",
+		Limits:          arrowio.DefaultLimits(),
+		EventsTopic:     "events",
+		Partitions: []wire.Partition{
+			{Partition: 0, EndOffset: 40, LabelledRows: 400, Quota: 50},
+			{Partition: 1, EndOffset: 40, LabelledRows: 400, Quota: 50},
+		},
 	}
 }
 
@@ -70,21 +99,38 @@ func testSet(sequence int64) *wire.FeatureSet {
 	f := &wire.FeatureSet{
 		Encoder: testEncoder(), Task: scoring.MultiClass, Candidates: testCandidates(uint64(sequence)),
 		Set: scoring.FeatureSet{
-			Features: &scoring.Features{Map: scoring.MapCosine, Dim: 2, Omega: []float32{1, 2, 3, float32(sequence)}, Phase: []float32{1, 2}},
-			Index:    []int32{3, 5}, Scale: 0.70710677, Score: []float64{0.5, 0.25}, S: make([]float64, 6),
+			Features: &scoring.Features{
+				Map:   scoring.MapCosine,
+				Dim:   2,
+				Omega: []float32{1, 2, 3, float32(sequence)},
+				Phase: []float32{1, 2},
+			},
+			Index: []int32{3, 5}, Scale: 0.70710677, Score: []float64{0.5, 0.25}, S: make([]float64, 6),
 		},
 		Coding: scoring.Coding{Gain: []float64{1, 1, 1}, Offset: []float64{-1. / 3, -1. / 3, -1. / 3}},
 		Lineage: wire.Lineage{
-			Pipeline: "test", Exploration: "test.1.abc", Sequence: sequence, SpecHash: "abc", ConfigHash: "c0ffee", EventsTopic: "events",
-			Arithmetic: "fma1", SelectedAt: noon, Rows: 40, SampleRate: 0.5, Criterion: scoring.Correlation, Candidates: 8, Best: 0.5, Cutoff: 0.25,
-			Counts:     wire.Counts{Messages: 4, Rows: 80, Scored: 40, NotSampled: 40},
-			Partitions: []wire.LineagePartition{{NextOffset: 4, ClosingOrdinal: 80, CloseReason: wire.CloseQuota}},
+			Pipeline:    "test",
+			Exploration: "test.1.abc",
+			Sequence:    sequence,
+			SpecHash:    "abc",
+			ConfigHash:  "c0ffee",
+			EventsTopic: "events",
+			Arithmetic:  "fma1",
+			SelectedAt:  noon,
+			Rows:        40,
+			SampleRate:  0.5,
+			Criterion:   scoring.Correlation,
+			Candidates:  8,
+			Best:        0.5,
+			Cutoff:      0.25,
+			Counts:      wire.Counts{Messages: 4, Rows: 80, Scored: 40, NotSampled: 40},
+			Partitions:  []wire.LineagePartition{{NextOffset: 4, ClosingOrdinal: 80, CloseReason: wire.CloseQuota}},
 		},
 	}
 	return f
 }
 
-// testCheckpoint is a checkpoint of partition 1 after that many rows.
+// testCheckpoint is a checkpoint of partition 1 after a number of rows.
 func testCheckpoint(spec *wire.Spec, rows int64) *wire.Checkpoint {
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
 	sums.Rows = rows
@@ -92,8 +138,16 @@ func testCheckpoint(spec *wire.Spec, rows int64) *wire.Checkpoint {
 		sums.YMin[k], sums.YMax[k] = -1, 1
 	}
 	return &wire.Checkpoint{
-		Exploration: spec.Exploration, Sequence: spec.Sequence, SpecHash: spec.Hash(), Partition: 1, NextOffset: rows / 10, NextOrdinal: rows,
-		Counts: wire.Counts{Messages: rows / 10, Rows: rows, Scored: rows}, Sums: sums, Arithmetic: spec.Arithmetic, WrittenAt: noon,
+		Exploration: spec.Exploration,
+		Sequence:    spec.Sequence,
+		SpecHash:    spec.Hash(),
+		Partition:   1,
+		NextOffset:  rows / 10,
+		NextOrdinal: rows,
+		Counts:      wire.Counts{Messages: rows / 10, Rows: rows, Scored: rows},
+		Sums:        sums,
+		Arithmetic:  spec.Arithmetic,
+		WrittenAt:   noon,
 	}
 }
 
@@ -115,7 +169,8 @@ func ofAnotherVersion(value []byte) []byte {
 }
 
 func requestRecord(pipelineName, id string) pipeline.Record {
-	return keyed(wire.RequestKey(pipelineName, id), must(wire.EncodeRequest(&wire.Request{Action: wire.ActionStart, ID: id})))
+	return keyed(wire.RequestKey(pipelineName, id),
+		must(wire.EncodeRequest(&wire.Request{Action: wire.ActionStart, ID: id})))
 }
 
 func currentRecord(pipelineName, id string, sequence int64) pipeline.Record {
@@ -127,7 +182,12 @@ func setRecord(set *wire.FeatureSet) pipeline.Record {
 }
 
 func checkpointRecord(c *wire.Checkpoint) pipeline.Record {
-	return pipeline.Record{Key: wire.CheckpointKey(c.Exploration), Value: must(wire.EncodeCheckpoint(c)), Time: noon, Partition: int(c.Partition)}
+	return pipeline.Record{
+		Key:       wire.CheckpointKey(c.Exploration),
+		Value:     must(wire.EncodeCheckpoint(c)),
+		Time:      noon,
+		Partition: int(c.Partition),
+	}
 }
 
 // newTopics is a broker with the control topics.

@@ -13,13 +13,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// ErrNoModel says that the models topic does not hold a model.
+// ErrNoModel reports that the models topic does not hold a model.
 var ErrNoModel = errors.New("not on the models topic")
 
 const (
-	// pointersKept is how many pointers are remembered.
+	// pointersKept is the number of pointers remembered.
 	pointersKept = 256
-	// shortestID is how many characters of an id may stand for it.
+	// shortestID is the shortest prefix accepted for an id.
 	shortestID = 6
 )
 
@@ -28,26 +28,22 @@ type ModelEntry struct {
 	ID     string
 	Offset int64
 	Time   time.Time // of the record
-	// Model lacks what grows with features, classes or partitions: [Follower.LoadModel] reads that. It is nil if this
-	// build does not understand the record.
+	// Model lacks its lists, which grow with features, classes or partitions: [Follower.LoadModel]
+	// reads them. It is nil if this build cannot decode the record.
 	Model *wire.Model
-	// Damaged says that no build understands the record.
-	Damaged bool
 }
 
-// Promoted reports whether the model was ever put in use, as far as its record says.
+// Promoted reports whether the model was promoted, according to its record.
 func (e ModelEntry) Promoted() bool { return e.Model != nil && e.Model.Promoted() }
 
-// Models is what the models topic says at one moment. It is immutable.
+// Models is the state of the models topic at one moment. It is immutable.
 type Models struct {
-	// Current names the model in use, nil where there is none.
+	// Current names the current model; nil without one. If only an undecodable pointer is left,
+	// Current is the newest promoted model.
 	Current *wire.Current
-	// Shadowed says that a pointer with a lower sequence number, or one that cannot be decoded, was written after
-	// Current. If compaction has kept only an undecodable one, Current is the newest model that was in use.
-	Shadowed bool
 
 	config Config
-	next   int64 // offset after what was read
+	next   int64 // the next offset to read
 	// Later snapshots may have more elements past the ends of these slices.
 	entries  []ModelEntry // ascending offsets
 	pointers []placedPointer
@@ -58,7 +54,8 @@ type placedPointer struct {
 	offset int64
 }
 
-// CurrentEntry returns the model in use. ok is false if there is none or the topic does not hold it.
+// CurrentEntry returns the current model. ok is false without one, or if the topic does not hold
+// it.
 func (m Models) CurrentEntry() (entry ModelEntry, ok bool) {
 	if m.Current == nil {
 		return ModelEntry{}, false
@@ -66,8 +63,8 @@ func (m Models) CurrentEntry() (entry ModelEntry, ok bool) {
 	return m.entry(m.Current.ID)
 }
 
-// Unreadable reports that the record of the model in use is missing or damaged and that the model is not pinned, so
-// that it should be made again.
+// Unreadable reports that the record of the current model is missing or damaged and the model is
+// not pinned, so that another one should be trained.
 func (m Models) Unreadable() bool {
 	entry, _ := m.CurrentEntry()
 	return m.Current != nil && m.Current.Pin == "" && entry.Model == nil
@@ -80,10 +77,10 @@ func (m Models) Entries() []ModelEntry {
 	return list
 }
 
-// Next is the offset after what was read of the topic.
+// Next is the next offset to read.
 func (m Models) Next() int64 { return m.next }
 
-// TrainedAt is when the newest model was trained; zero without one.
+// TrainedAt is the time of the newest training; zero without one.
 func (m Models) TrainedAt() (at time.Time) {
 	for _, entry := range m.entries {
 		if entry.Model != nil && entry.Model.TrainedAt.After(at) {
@@ -102,7 +99,7 @@ func (m Models) entry(id string) (ModelEntry, bool) {
 	return ModelEntry{}, false
 }
 
-// Find returns the model with an id, which may be abbreviated if that is unambiguous.
+// Find returns the model with an id, or with an unambiguous prefix of an id.
 func (m Models) Find(id string) (ModelEntry, error) {
 	if entry, ok := m.entry(id); ok {
 		return entry, nil
@@ -119,14 +116,16 @@ func (m Models) Find(id string) (ModelEntry, error) {
 	case len(found) > 1:
 		return ModelEntry{}, fmt.Errorf("model %s is ambiguous: %s, %s", id, found[0].ID, found[1].ID)
 	}
-	return ModelEntry{}, fmt.Errorf("model %s is %w %s: the newest %d that were in use are kept, and those of the last %v (topics.keep_models, topics.features_retention)",
+	return ModelEntry{}, fmt.Errorf("model %s is %w %s: it holds the %d newest promoted models and all of the last %v "+
+		"(topics.keep_models, topics.features_retention)",
 		id, ErrNoModel, m.config.Models, m.config.KeepModels, m.config.Retention)
 }
 
-// between returns the last pointer read between two offsets, other than the given one: writing may take several tries.
-func (m Models) between(first, next int64, but wire.Current) *wire.Current {
+// between returns the last pointer read between two offsets, except our own, which a retry may have
+// written twice.
+func (m Models) between(first, next int64, own wire.Current) *wire.Current {
 	for _, p := range slices.Backward(m.pointers) {
-		if p.offset >= first && p.offset < next && (p.ID != but.ID || !p.Time.Equal(but.Time)) {
+		if p.offset >= first && p.offset < next && (p.ID != own.ID || !p.Time.Equal(own.Time)) {
 			return &p.Current
 		}
 	}
@@ -143,12 +142,16 @@ func (f *Follower) LoadModel(ctx context.Context, entry ModelEntry) (*wire.Model
 	}
 	defer fetched.Release()
 	if len(fetched.Records) == 0 || fetched.Records[0].Offset != entry.Offset {
-		return nil, fmt.Errorf("model %s is %w any more: compaction has just removed it", entry.ID, ErrNoModel)
+		return nil, fmt.Errorf("read model %s: %w: compaction has just removed it", entry.ID, ErrNoModel)
 	}
-	return wire.DecodeModel(arrowio.NewDecoder(f.config.Limits()), fetched.Records[0].Value)
+	model, err := wire.DecodeModel(arrowio.NewDecoder(f.config.Limits()), fetched.Records[0].Value)
+	if err == nil {
+		f.models.put(entry.ID, model)
+	}
+	return model, err
 }
 
-func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
+func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (update, error) {
 	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
 	switch {
 	case !ok || owner != f.config.Pipeline:
@@ -156,68 +159,99 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (dec
 	case pointer:
 		current, err := decodePointer(decoder, r)
 		if err != nil {
-			return func(s *Snapshot) { s.Models.recoverCurrent() }, err
+			return (*Snapshot).damageModelPointer, err
 		}
-		return func(s *Snapshot) { s.Models.point(placedPointer{*current, r.Offset}) }, nil
+		return func(s *Snapshot) { s.applyModelPointer(placedPointer{*current, r.Offset}) }, nil
 	case r.Value == nil:
-		return func(s *Snapshot) { s.Models.drop(id) }, nil
+		return func(s *Snapshot) {
+			s.Models.drop(id)
+			s.repaired(RecordModel, id)
+			s.checkCurrentModel()
+		}, nil
 	}
 	model, err := wire.DecodeModel(decoder, r.Value)
 	if err == nil && model.ID != id {
-		err = fmt.Errorf("model %s under the key of %s", model.ID, id)
+		err = fmt.Errorf("model %s is stored under the key of %s", model.ID, id)
 	}
 	if err != nil {
 		model = nil
 	}
-	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutLists(model), Damaged: err != nil && !errors.Is(err, wire.ErrFormatVersion)}
+	damaged := err != nil && !errors.Is(err, wire.ErrFormatVersion)
+	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutLists(model)}
 	return func(s *Snapshot) {
 		s.Models.drop(id)
 		s.Models.entries = append(s.Models.entries, entry)
+		s.repaired(RecordModel, id)
+		if damaged {
+			s.damage(RecordModel, id, false)
+		}
 	}, err
 }
 
-// recoverCurrent marks the pointer as one to write again, if compaction would keep, or has kept, only a damaged record.
-// A rollback that it named is lost.
-func (m *Models) recoverCurrent() {
+// damageModelPointer applies an undecodable pointer. If compaction has left no other, the newest
+// promoted model is taken as current, and a rollback is forgotten.
+func (s *Snapshot) damageModelPointer() {
+	m := &s.Models
 	for _, entry := range slices.Backward(m.entries) {
 		if m.Current == nil && entry.Promoted() {
 			m.Current = &wire.Current{ID: entry.ID, Sequence: entry.Model.Sequence, Time: entry.Time}
 		}
 	}
-	m.Shadowed = m.Current != nil
+	if m.Current != nil {
+		s.damage(RecordModelPointer, "", false)
+	}
 }
 
-func (m *Models) point(p placedPointer) {
+func (s *Snapshot) applyModelPointer(p placedPointer) {
+	m := &s.Models
 	if m.Current != nil && p.Sequence < m.Current.Sequence {
-		m.Shadowed = true
+		s.damage(RecordModelPointer, "", false)
 		return
 	}
-	m.Current, m.Shadowed = &p.Current, false
+	m.Current = &p.Current
 	if len(m.pointers) == pointersKept {
 		m.pointers = slices.Clone(m.pointers[pointersKept/2:])
 	}
 	m.pointers = append(m.pointers, p)
+	s.dropRepairs(func(r Repair) bool {
+		return r.Record == RecordModelPointer || r.Record == RecordModel && r.Gone
+	})
+	s.checkCurrentModel()
 }
 
-// drop returns the list without a model, in a copy if it contained it.
+// checkCurrentModel adds a repair if the topic does not hold the current model.
+func (s *Snapshot) checkCurrentModel() {
+	if _, ok := s.Models.CurrentEntry(); s.Models.Current != nil && !ok {
+		s.damage(RecordModel, s.Models.Current.ID, true)
+	}
+}
+
+// drop removes a model from the list, in a copy.
 func (m *Models) drop(id string) {
-	if _, there := m.entry(id); there {
+	if _, listed := m.entry(id); listed {
 		m.entries = slices.DeleteFunc(slices.Clone(m.entries), func(e ModelEntry) bool { return e.ID == id })
 	}
 }
 
-// ModelBytes bounds what is kept of a model.
+// ModelBytes bounds the memory that a snapshot takes for each model.
 const ModelBytes = 2 << 10
 
-// withoutLists returns the part of a model that snapshots keep of each model younger than the retention: a model a minute
-// for a week.
+// withoutLists returns the part of a model that snapshots keep: with a model a minute, a week's
+// retention has 10,000.
 func withoutLists(model *wire.Model) *wire.Model {
 	if model == nil {
 		return nil
 	}
 	light, weights := *model, *model.Model
-	weights.Theta, weights.Intercept = nil, nil
-	light.Model, light.Judged, light.Label, light.Ranges, light.NotHeldOut = &weights, nil, nil, nil, nil
-	light.Metrics.LambdaPath, light.Metrics.Recall, light.Metrics.Calibration = nil, nil, nil
+	weights.Theta = nil
+	weights.Intercept = nil
+	light.Model = &weights
+	light.Judged = nil
+	light.Label = nil
+	light.Ranges = nil
+	light.NotHeldOut = nil
+	light.Metrics.LambdaPath = nil
+	light.Metrics.Recall = nil
+	light.Metrics.Calibration = nil
 	return &light
 }

@@ -23,7 +23,7 @@ type modelsKit struct {
 	*pipelinetest.Broker
 	t      *testing.T
 	at     time.Time
-	before func(rec pipeline.Record) // told of each record that the code under test writes, before it is there
+	before func(rec pipeline.Record) // called with each record before the code under test writes it
 }
 
 func newModelsKit(t *testing.T) *modelsKit {
@@ -44,7 +44,7 @@ func (k *modelsKit) Produce(ctx context.Context, topic string, number int, recor
 	return k.Broker.Produce(ctx, topic, number, records)
 }
 
-// put writes a record from somebody else.
+// put writes a record of another process.
 func (k *modelsKit) put(key, value []byte) {
 	k.t.Helper()
 	rec := pipeline.Record{Key: key, Value: value, Time: k.clock()}
@@ -58,7 +58,13 @@ func (k *modelsKit) model(weight float64, verdict wire.Verdict, incumbent string
 	k.t.Helper()
 	m := &wire.Model{
 		Pipeline: "test", FeatureSetID: "fs-1", Sequence: 1, TrainedAt: k.clock(), TrainRows: 10,
-		Model:     &training.Model{Features: 2, Outputs: 1, Theta: []float64{weight, 1}, Intercept: []float64{0}, Loss: training.LossSquared},
+		Model: &training.Model{
+			Features:  2,
+			Outputs:   1,
+			Theta:     []float64{weight, 1},
+			Intercept: []float64{0},
+			Loss:      training.LossSquared,
+		},
 		Judgement: &wire.Judgement{Verdict: verdict, Incumbent: incumbent, Rule: "better"},
 	}
 	value, err := wire.EncodeModel(m)
@@ -126,18 +132,18 @@ func (k *modelsKit) rollback(ask Rollback) (*wire.Current, error) {
 	return f.Rollback(k.t.Context(), ask)
 }
 
-// inUse is the model that a reader following the documented rule takes.
+// inUse is the current model according to the documented rule.
 func (k *modelsKit) inUse() wire.Current {
 	k.t.Helper()
 	m := k.models()
 	if m.Current == nil {
-		k.t.Fatal("no model is in use")
+		k.t.Fatal("no model is current")
 	}
 	return *m.Current
 }
 
-// A follower keeps of a model what does not grow with its classes and partitions.
-func TestAFollowerKeepsLittleOfAModel(t *testing.T) {
+// The memory of a model does not grow with its classes and partitions.
+func TestModelEntriesAreSmall(t *testing.T) {
 	const classes, partitions, models, most = 1000, 200, 40, ModelBytes
 	f := New(nil, nil, testConfig)
 	decoder := arrowio.NewDecoder(f.config.Limits())
@@ -154,10 +160,16 @@ func TestAFollowerKeepsLittleOfAModel(t *testing.T) {
 		m.NotHeldOut = append(m.NotHeldOut, wire.Span{Partition: p, NextOffset: 1000, Log: "kQk3k2Z0T4mXh0vQk3k2Zw"})
 		m.Ranges = append(m.Ranges, wire.Range{Partition: p, Log: "kQk3k2Z0T4mXh0vQk3k2Zw", NextOffset: 5, Rows: 5})
 	}
-	m.Model = &training.Model{Features: 2, Outputs: classes, Theta: make([]float64, 2*classes), Intercept: make([]float64, classes), Loss: training.LossSquared}
+	m.Model = &training.Model{
+		Features:  2,
+		Outputs:   classes,
+		Theta:     make([]float64, 2*classes),
+		Intercept: make([]float64, classes),
+		Loss:      training.LossSquared,
+	}
 	var before, after runtime.MemStats
 	for i := range models {
-		if i == 1 { // what the first one has made is used again
+		if i == 1 { // later models reuse the buffers of the first
 			runtime.GC()
 			runtime.ReadMemStats(&before)
 		}
@@ -166,7 +178,12 @@ func TestAFollowerKeepsLittleOfAModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		do, err := f.decodeModel(decoder, pipeline.Record{Key: wire.SetKey("test", wire.ModelID(m)), Value: value, Time: noon, Offset: int64(i)})
+		do, err := f.decodeModel(decoder, pipeline.Record{
+			Key:    wire.SetKey("test", wire.ModelID(m)),
+			Value:  value,
+			Time:   noon,
+			Offset: int64(i),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +191,8 @@ func TestAFollowerKeepsLittleOfAModel(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if kept := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / (models - 1); kept > most || len(f.snapshot.Models.entries) != models {
+	if kept := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / (models - 1); kept > most ||
+		len(f.snapshot.Models.entries) != models {
 		t.Errorf("%d models, %d bytes kept of each, want at most %d", len(f.snapshot.Models.entries), kept, most)
 	}
 }
@@ -188,10 +206,11 @@ func TestModelsReadTheTopic(t *testing.T) {
 	lost := k.model(77, wire.VerdictWorse, ids[2])
 	k.put(wire.SetKey("other", "m-9"), []byte("of another pipeline"))
 	k.put(wire.SetKey("test", ids[0]), nil)
-	k.put(wire.SetKey("test", "m-8"), []byte("not understood"))
+	k.put(wire.SetKey("test", "m-8"), []byte("undecodable"))
 	f, m := k.following()
 	entries := m.Entries()
-	if len(entries) != 4 || entries[0].Model != nil || entries[1].ID != lost || entries[1].Promoted() || !entries[2].Promoted() || entries[3].ID != ids[1] {
+	if len(entries) != 4 || entries[0].Model != nil || entries[1].ID != lost || entries[1].Promoted() ||
+		!entries[2].Promoted() || entries[3].ID != ids[1] {
 		t.Errorf("%+v", entries)
 	}
 	if entry, ok := m.CurrentEntry(); !ok || entry.ID != ids[2] || entry.Model.Model.Theta != nil {
@@ -207,7 +226,8 @@ func TestModelsReadTheTopic(t *testing.T) {
 	}
 }
 
-// A pointer back to a model of an earlier feature set keeps the sequence number, because readers ignore lower ones.
+// A pointer back to a model of an earlier feature set keeps the sequence number, because readers
+// ignore lower ones.
 func TestRollbackIsNotIgnored(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(1)
@@ -219,8 +239,9 @@ func TestRollbackIsNotIgnored(t *testing.T) {
 	}
 }
 
-// A trainer that did not know of a rollback gives way to it, whichever came first; so does one of two trainers.
-func TestAPointerThatCameBetweenIsPutBack(t *testing.T) {
+// A trainer that did not see a rollback or another trainer's pointer restores it, whichever was
+// written first.
+func TestConcurrentPointerIsRestored(t *testing.T) {
 	for name, other := range map[string]wire.Current{
 		"a rollback":                      {Sequence: 1, Pin: wire.PinHold},
 		"another trainer":                 {Sequence: 1},
@@ -238,17 +259,18 @@ func TestAPointerThatCameBetweenIsPutBack(t *testing.T) {
 			}
 		}
 		stays, err := f.PointModel(t.Context(), m, wire.Current{ID: mine, Sequence: 1, Time: k.clock()})
-		if now := k.inUse(); err != nil || stays || now.ID != other.ID || now.Pin != other.Pin || now.Sequence != other.Sequence {
+		if now := k.inUse(); err != nil || stays || now.ID != other.ID || now.Pin != other.Pin ||
+			now.Sequence != other.Sequence {
 			t.Errorf("%s: stays %v, %v; in use %+v", name, stays, err, now)
 		}
 		if now := f.Snapshot().Models.Current; now.ID != other.ID {
-			t.Errorf("%s: the trainer takes %s for the model in use", name, now.ID)
+			t.Errorf("%s: the trainer sees %s as current", name, now.ID)
 		}
 	}
 }
 
-// A rollback stands even if trainers write meanwhile.
-func TestARollbackInsists(t *testing.T) {
+// A rollback wins over trainers that write at the same time.
+func TestRollbackWinsOverTrainers(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(2)
 	f, _ := k.following()
@@ -266,8 +288,9 @@ func TestARollbackInsists(t *testing.T) {
 	}
 }
 
-// A pointer with a lower sequence number after the last one is ignored, and overwritten before compaction keeps it.
-func TestAnOlderPointerIsWrittenOver(t *testing.T) {
+// A pointer with a lower sequence number after the last one is ignored, and overwritten before
+// compaction keeps it.
+func TestStalePointerIsOverwritten(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(1)
 	newer := k.model(4, wire.VerdictNewSet, ids[0])
@@ -275,23 +298,24 @@ func TestAnOlderPointerIsWrittenOver(t *testing.T) {
 	k.point(wire.Current{ID: ids[0], Sequence: 1})
 	f, m := k.following()
 	if m.Current.ID != newer {
-		t.Fatalf("in use %+v", m.Current)
+		t.Fatalf("current %+v", m.Current)
 	}
-	if err := f.RepairModel(t.Context(), f.Snapshot().Models); err != nil {
-		t.Fatal(err)
+	if acted, err := f.Repair(t.Context(), OwnerTrainer, noon); err != nil || !acted {
+		t.Fatalf("repaired %v, %v", acted, err)
 	}
 	records := k.Records(testConfig.Models, 0)
 	last, err := wire.DecodeCurrent(arrowio.NewDecoder(arrowio.DefaultLimits()), records[len(records)-1].Value)
 	if err != nil || last.ID != newer || last.Sequence != 2 {
-		t.Errorf("the last record says %+v, %v", last, err)
+		t.Errorf("the last record is %+v, %v", last, err)
 	}
-	if err := f.RepairModel(t.Context(), f.Snapshot().Models); err != nil || len(k.Records(testConfig.Models, 0)) != len(records) {
-		t.Errorf("written again: %v", err)
+	if acted, err := f.Repair(t.Context(), OwnerTrainer,
+		noon); err != nil || acted || len(k.Records(testConfig.Models, 0)) != len(records) {
+		t.Errorf("rewritten: %v", err)
 	}
 }
 
 // Compaction keeps the last record of a key even if it is not a pointer.
-func TestAPointerThatIsNoneIsWrittenOver(t *testing.T) {
+func TestInvalidPointerIsOverwritten(t *testing.T) {
 	for _, value := range [][]byte{[]byte("hello"), nil} {
 		k := newModelsKit(t)
 		used := k.model(1, wire.VerdictFirst, "")
@@ -301,17 +325,17 @@ func TestAPointerThatIsNoneIsWrittenOver(t *testing.T) {
 		if m.Current == nil || m.Current.ID != used {
 			t.Fatalf("%q: in use %+v, want %s", value, m.Current, used)
 		}
-		if err := f.RepairModel(t.Context(), m); err != nil {
+		if _, err := f.Repair(t.Context(), OwnerTrainer, noon); err != nil {
 			t.Fatal(err)
 		}
-		if now := k.models(); now.Shadowed || now.Current.ID != used {
+		if now := k.models(); len(f.Snapshot().Repairs) > 0 || now.Current.ID != used {
 			t.Errorf("%q: afterwards %+v", value, now)
 		}
 	}
 }
 
-// If the broker is down in the middle, several tries write the pointer, which is still the process's own.
-func TestAPointerThatTookSeveralTries(t *testing.T) {
+// Retries may write a pointer more than once. The process still recognises it as its own.
+func TestRetriedPointerIsOwn(t *testing.T) {
 	k := newModelsKit(t)
 	ids := k.chain(1)
 	mine := k.model(5, wire.VerdictBetter, ids[0])

@@ -12,10 +12,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// ErrNothingToRollBackTo says that there is no model before the one in use.
-var ErrNothingToRollBackTo = errors.New("there is no model to go back to")
+// ErrNothingToRollBackTo reports that no model precedes the current one.
+var ErrNothingToRollBackTo = errors.New("no earlier model to roll back to")
 
-// PublishModel writes the record of a model, without putting it in use. An encoding error is permanent.
+// PublishModel writes the record of a model without making it current. An encoding error is
+// permanent.
 func (f *Follower) PublishModel(ctx context.Context, model *wire.Model) error {
 	value, err := wire.EncodeModel(model)
 	if err != nil {
@@ -26,8 +27,9 @@ func (f *Follower) PublishModel(ctx context.Context, model *wire.Model) error {
 	return err
 }
 
-// PointModel puts a model in use that was chosen by what known says. If another pointer was written since then, by a
-// rollback or another trainer, the choice was made without it: PointModel puts that one back, and stays is false.
+// PointModel makes a model current that was chosen with the knowledge of known. If a rollback or
+// another trainer wrote a pointer since then, the choice did not consider it: PointModel restores
+// that pointer, and stays is false.
 func (f *Follower) PointModel(ctx context.Context, known Models, pointer wire.Current) (stays bool, err error) {
 	for stays = true; ; stays = false {
 		offset, err := f.writePointer(ctx, &pointer)
@@ -39,63 +41,66 @@ func (f *Follower) PointModel(ctx context.Context, known Models, pointer wire.Cu
 		if other == nil {
 			return stays, nil
 		}
-		f.logger.Warn("a pointer to another model was written meanwhile, it is put back",
+		f.logger.Warn("lost a race for the model pointer; restoring the other one",
 			zap.String("model", pointer.ID), zap.String("other", other.ID))
 		pointer, known = *other, now
 	}
 }
 
-// RepairModel writes the pointer again after an older one, which compaction would keep.
-func (f *Follower) RepairModel(ctx context.Context, known Models) error {
-	if !known.Shadowed {
-		return nil
-	}
-	f.logger.Warn("the pointer to the model in use was overwritten by an older one or by something else; writing it again", zap.String("model", known.Current.ID))
-	_, err := f.PointModel(ctx, known, *known.Current)
-	return err
-}
-
-// Rollback asks for an earlier model to be put in use again.
+// Rollback describes a return to an earlier model.
 type Rollback struct {
-	To     string // id; empty = the model that was in use before the current one
+	To     string // id; empty = the model before the current one
 	Pin    wire.Pin
 	Reason string
 	Time   time.Time
 }
 
-// Rollback puts an earlier model in use and pins it. It wins over a pointer written meanwhile.
+// Rollback makes an earlier model current and pins it. It wins over concurrently written pointers.
 func (f *Follower) Rollback(ctx context.Context, ask Rollback) (*wire.Current, error) {
 	models := f.Snapshot().Models
 	entry, err := models.RollbackTarget(ask.To)
 	if err != nil {
 		return nil, err
 	}
-	pointer := wire.Current{ID: entry.ID, Sequence: entry.Model.Sequence, Time: ask.Time, Pin: ask.Pin, Replaced: models.Current.ID, Reason: ask.Reason}
+	pointer := wire.Current{
+		ID:       entry.ID,
+		Sequence: entry.Model.Sequence,
+		Time:     ask.Time,
+		Pin:      ask.Pin,
+		Replaced: models.Current.ID,
+		Reason:   ask.Reason,
+	}
 	return &pointer, f.insist(ctx, &pointer)
 }
 
-// RollbackTarget returns the model with an id or, without one, the model that was in use before the current one.
+// RollbackTarget returns the model with an id or, without an id, the model before the current one.
 func (m Models) RollbackTarget(id string) (ModelEntry, error) {
 	if m.Current == nil {
 		return ModelEntry{}, fmt.Errorf("%w: pipeline %s has no model yet", ErrNothingToRollBackTo, m.config.Pipeline)
 	}
 	if id == "" {
-		// Not the one that a rollback replaced: rolling back again goes further back.
+		// The incumbent of the current model, not the model that a rollback replaced: a second
+		// rollback goes further back.
 		current, ok := m.CurrentEntry()
 		if !ok || current.Model == nil || current.Model.Judgement == nil || current.Model.Judgement.Incumbent == "" {
-			return ModelEntry{}, fmt.Errorf("%w: model %s is the first one, as far as its record says; name another with --to", ErrNothingToRollBackTo, m.Current.ID)
+			return ModelEntry{}, fmt.Errorf("%w: the record of model %s names no earlier one; name a model with --to",
+				ErrNothingToRollBackTo, m.Current.ID)
 		}
 		id = current.Model.Judgement.Incumbent
 	}
 	entry, err := m.Find(id)
 	if err == nil && entry.Model == nil {
-		err = fmt.Errorf("model %s is not understood by this build", entry.ID)
+		err = fmt.Errorf("this build cannot decode model %s", entry.ID)
 	}
 	return entry, err
 }
 
-// Unpin removes the pin from the model in use, which stays. was is the pin that it had.
-func (f *Follower) Unpin(ctx context.Context, reason string, at time.Time) (pointer *wire.Current, was wire.Pin, err error) {
+// Unpin removes the pin from the current model and returns it as was. The model stays current.
+func (f *Follower) Unpin(
+	ctx context.Context,
+	reason string,
+	at time.Time,
+) (pointer *wire.Current, was wire.Pin, err error) {
 	current := f.Snapshot().Models.Current
 	if current == nil {
 		return nil, "", fmt.Errorf("pipeline %s has no model yet", f.config.Pipeline)
@@ -104,7 +109,9 @@ func (f *Follower) Unpin(ctx context.Context, reason string, at time.Time) (poin
 		return current, "", nil
 	}
 	free := *current
-	free.Pin, free.Reason, free.Time = "", reason, at
+	free.Pin = ""
+	free.Reason = reason
+	free.Time = at
 	return &free, current.Pin, f.insist(ctx, &free)
 }
 
@@ -120,8 +127,8 @@ func (f *Follower) insist(ctx context.Context, pointer *wire.Current) error {
 	}
 }
 
-// writePointer appends a pointer. Its sequence number is not below that of the one before, so that no reader ignores
-// it.
+// writePointer appends a pointer. It raises the sequence number to that of the previous pointer,
+// because readers ignore lower ones.
 func (f *Follower) writePointer(ctx context.Context, pointer *wire.Current) (offset int64, err error) {
 	if now := f.Snapshot().Models.Current; now != nil {
 		pointer.Sequence = max(pointer.Sequence, now.Sequence)

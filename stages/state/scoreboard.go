@@ -6,7 +6,6 @@ import (
 	"errors"
 	"sync"
 
-	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -14,49 +13,62 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Scoreboard holds the newest checkpoints of each partition of each exploration of a pipeline. It is safe for
-// concurrent use, except for Of, which belongs to one goroutine.
+// Scoreboard holds the newest checkpoints of each partition of each exploration of a pipeline. It
+// is safe for concurrent use, except for Of, which belongs to one goroutine.
 type Scoreboard struct {
-	// Exploration, if set, is the only one whose checkpoints are kept, even when they are tombstoned.
+	// Exploration, if set, is the only one whose checkpoints are kept, and tombstones do not remove
+	// them.
 	Exploration string
-	// WithoutSums keeps checkpoints without their sums, the most of them.
+	// WithoutSums drops the sums, by far the largest part of a checkpoint.
 	WithoutSums bool
 
 	pipeline string
 	limits   arrowio.Limits
 
-	decoding sync.Mutex // one record at a time: checkpoints are large, and come from every partition at once
+	decoding sync.Mutex // one record at a time: checkpoints are large and arrive from all partitions at once
 
 	mu      sync.Mutex
 	newest  map[string]map[int32]origins // by key and partition
 	changed chan struct{}
 
-	spec     *wire.Spec // the one last asked for; this and the next field belong to the goroutine that asks
+	spec     *wire.Spec // argument of the last call of Of; it and specHash belong to the goroutine that calls Of
 	specHash string
 }
 
-// origin is what two checkpoints must share for one to replace the other.
+// origin identifies the checkpoints that may replace each other.
 type origin struct{ specHash, kernel string }
 
-// origins are the newest checkpoints of one partition by origin: those of another spec or kernel hide nothing.
+// origins are the newest checkpoints of one partition by origin. A checkpoint of another spec or
+// kernel hides none.
 type origins map[origin]*wire.Checkpoint
 
 // NewScoreboard returns a scoreboard without checkpoints.
 func NewScoreboard(config Config) *Scoreboard {
-	return &Scoreboard{pipeline: config.Pipeline, limits: config.Limits(), newest: map[string]map[int32]origins{}, changed: make(chan struct{})}
+	return &Scoreboard{
+		pipeline: config.Pipeline,
+		limits:   config.Limits(),
+		newest:   map[string]map[int32]origins{},
+		changed:  make(chan struct{}),
+	}
 }
 
-// FollowScores hands use a scoreboard and keeps it up to date with the given number of partitions of scores, from their
-// first offsets, until ctx ends or use returns. keep runs the follower of each partition, and may run it again if it
-// fails.
-func (f *Follower) FollowScores(ctx context.Context, partitions int,
-	keep func(ctx context.Context, partition int, follow func(context.Context) error) error, use func(context.Context, *Scoreboard) error) error {
+// FollowScores calls use with a scoreboard and keeps it up to date with the given number of
+// partitions of scores, from their first offsets, until ctx ends or use returns. keep runs the
+// follower of each partition, and may rerun it if it fails.
+func (f *Follower) FollowScores(
+	ctx context.Context,
+	partitions int,
+	keep func(ctx context.Context, partition int, follow func(context.Context) error) error,
+	use func(context.Context, *Scoreboard) error,
+) error {
 	board := NewScoreboard(f.config)
 	group, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
 	for partition := range partitions {
 		group.Go(func() error {
-			return keep(following, partition, func(ctx context.Context) error { return board.follow(ctx, f, partition) })
+			return keep(following, partition, func(ctx context.Context) error {
+				return board.follow(ctx, f, partition)
+			})
 		})
 	}
 	group.Go(func() error {
@@ -69,18 +81,18 @@ func (f *Follower) FollowScores(ctx context.Context, partitions int,
 // follow follows a partition.
 func (b *Scoreboard) follow(ctx context.Context, f *Follower, partition int) error {
 	decoder := arrowio.NewDecoder(b.limits)
-	changed := func(g pipeline.Gap) { // checkpoints stay valid, and their owners write them again
+	changed := func(g pipeline.Gap) { // checkpoints stay valid, and their owners rewrite them
 		f.change(func() { f.snapshot.countChange(TopicScores, g) })
 	}
-	return followed(ctx, f.log, f.logger, f.config.Scores, partition, changed, func(records []pipeline.Record, _ int64, _ bool) {
+	apply := func(records []pipeline.Record, _ int64, _ bool) {
 		for _, r := range records {
 			if err := b.Apply(decoder, r); err != nil {
-				f.logger.Error("checkpoint not understood, ignored", zap.Int("partition", partition),
-					zap.Int64("offset", r.Offset), zap.Error(err))
+				f.logUndecodable(f.config.Scores, r, err)
 				f.change(func() { f.snapshot.Undecodable[TopicScores]++ })
 			}
 		}
-	})
+	}
+	return followPartition(ctx, f.log, f.logger, f.config.Scores, partition, changed, apply)
 }
 
 // Changed returns a channel that is closed at the next change.
@@ -105,8 +117,8 @@ func (b *Scoreboard) wants(key string) bool {
 	return ok && owner == b.pipeline
 }
 
-// Apply applies a record of scores. A tombstone removes the partition's checkpoints. Of two checkpoints with one
-// origin, the one that is further along stays.
+// Apply applies a record of scores. A tombstone removes the partition's checkpoints. Of two
+// checkpoints with the same origin, the furthest stays.
 func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error {
 	key := string(rec.Key)
 	if !b.wants(key) {
@@ -119,11 +131,14 @@ func (b *Scoreboard) Apply(decoder *arrowio.Decoder, rec pipeline.Record) error 
 	b.decoding.Lock()
 	found, err := wire.DecodeScores(decoder, rec.Value)
 	b.decoding.Unlock()
+	misplaced := func(exploration string, partition int32) bool {
+		return exploration != key || int(partition) != rec.Partition
+	}
 	switch c, r := found.Checkpoint, found.Refusal; {
 	case errors.Is(err, wire.ErrFormatVersion): // its owner writes nothing else under the key
 		return nil
-	case c != nil && (c.Exploration != key || int(c.Partition) != rec.Partition), r != nil && (r.Exploration != key || int(r.Partition) != rec.Partition):
-		err = errors.New("checkpoint or refusal under the key or in the partition of another one")
+	case c != nil && misplaced(c.Exploration, c.Partition), r != nil && misplaced(r.Exploration, r.Partition):
+		err = errors.New("key or partition differs from the one in the checkpoint or refusal")
 	case r != nil:
 		b.Refuse(r)
 		return nil
@@ -150,7 +165,7 @@ func (b *Scoreboard) Refuse(r *wire.Refusal) {
 	b.announce()
 }
 
-// add keeps a checkpoint if it is as far along as the one already there. The caller holds the lock.
+// add keeps a checkpoint unless the present one is further. The caller holds the lock.
 func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
 	if b.newest[key] == nil {
 		b.newest[key] = map[int32]origins{}
@@ -171,20 +186,21 @@ func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
 	partition[made] = checkpoint
 }
 
-// remove removes the checkpoints of a partition, unless they stay.
+// remove removes the checkpoints of a partition, except from a scoreboard of one exploration.
 func (b *Scoreboard) remove(key string, partition int32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.Exploration != "" {
 		return
 	}
-	if delete(b.newest[key], partition); len(b.newest[key]) == 0 {
+	delete(b.newest[key], partition)
+	if len(b.newest[key]) == 0 {
 		delete(b.newest, key)
 	}
 	b.announce()
 }
 
-// Newest returns, for each partition, the checkpoint under a key that is furthest along, whatever its origin.
+// Newest returns the furthest checkpoint of each partition under a key, of any origin.
 func (b *Scoreboard) Newest(key string) map[int32]*wire.Checkpoint {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,7 +215,7 @@ func (b *Scoreboard) Newest(key string) map[int32]*wire.Checkpoint {
 	return newest
 }
 
-// Of returns the checkpoints made under the spec by the kernel that it names.
+// Of returns the checkpoints made under a spec with its kernel.
 func (b *Scoreboard) Of(spec *wire.Spec) (usable []*wire.Checkpoint) {
 	if b.spec != spec { // hashing a large encoder is slow
 		b.spec, b.specHash = spec, spec.Hash()
@@ -219,15 +235,19 @@ func (b *Scoreboard) Of(spec *wire.Spec) (usable []*wire.Checkpoint) {
 // fits is [wire.Checkpoint.CheckAgainst] for the current spec, whose hash is cached.
 func (b *Scoreboard) fits(c *wire.Checkpoint) bool {
 	part, ok := b.spec.Partition(c.Partition)
-	return ok && c.SpecHash == b.specHash && c.Arithmetic == b.spec.Arithmetic && c.NextOffset >= part.StartOffset &&
-		c.CheckShape(b.spec) == nil
+	return ok && c.SpecHash == b.specHash && c.Arithmetic == b.spec.Arithmetic &&
+		c.NextOffset >= part.StartOffset && c.CheckShape(b.spec) == nil
 }
 
-// Supersedes reports whether c replaces last, both checkpoints of one partition: the spec's kernel comes first, then
-// the later attempt, then the one further along, then c.
+// Supersedes reports whether c replaces last, both checkpoints of one partition: the spec's kernel
+// wins, then the later attempt, then the further one, then c.
 func Supersedes(c, last *wire.Checkpoint, kernel string) bool {
-	if right := c.Arithmetic == kernel; right != (last.Arithmetic == kernel) {
-		return right
+	if matches := c.Arithmetic == kernel; matches != (last.Arithmetic == kernel) {
+		return matches
 	}
-	return cmp.Or(cmp.Compare(c.Attempt, last.Attempt), cmp.Compare(c.NextOrdinal, last.NextOrdinal), cmp.Compare(c.NextOffset, last.NextOffset)) >= 0
+	return cmp.Or(
+		cmp.Compare(c.Attempt, last.Attempt),
+		cmp.Compare(c.NextOrdinal, last.NextOrdinal),
+		cmp.Compare(c.NextOffset, last.NextOffset),
+	) >= 0
 }

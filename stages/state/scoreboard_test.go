@@ -45,14 +45,15 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 			}
 			usable := board.Of(spec)
 			switch {
-			case test.ordinal == 0 && len(usable) != 0, test.ordinal > 0 && (len(usable) != 1 || usable[0].NextOrdinal != test.ordinal):
+			case test.ordinal == 0 && len(usable) != 0,
+				test.ordinal > 0 && (len(usable) != 1 || usable[0].NextOrdinal != test.ordinal):
 				t.Errorf("usable: %v, want one at ordinal %d", usable, test.ordinal)
 			}
 		})
 	}
 }
 
-// The board takes only what belongs to a partition, an exploration and its spec.
+// The board rejects checkpoints of another partition, key or spec.
 func TestScoreboard(t *testing.T) {
 	spec := testSpec()
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
@@ -60,26 +61,28 @@ func TestScoreboard(t *testing.T) {
 	for name, r := range map[string]pipeline.Record{
 		"another partition": {Partition: 0, Key: last.Key, Value: last.Value},
 		"another key":       {Partition: 1, Key: []byte("test.9.x"), Value: last.Value},
-		"not understood":    {Partition: 1, Key: last.Key, Value: []byte("x")},
+		"undecodable":       {Partition: 1, Key: last.Key, Value: []byte("x")},
 	} {
 		if err := board.Apply(decoder, r); err == nil || len(board.Of(spec)) != 0 {
 			t.Errorf("%s: error %v, %d checkpoints", name, err, len(board.Of(spec)))
 		}
 	}
-	if err := board.Apply(decoder, pipeline.Record{Partition: 1, Key: []byte("other.1.x"), Value: []byte("x")}); err != nil {
-		t.Errorf("another pipeline's checkpoint was looked at: %v", err)
+	if err := board.Apply(decoder,
+		pipeline.Record{Partition: 1, Key: []byte("other.1.x"), Value: []byte("x")}); err != nil {
+		t.Errorf("another pipeline's checkpoint was decoded: %v", err)
 	}
 	other := *spec
 	other.SampleRate = 0.9 // same id, but another hash
 	if err := board.Apply(decoder, last); err != nil || len(board.Of(spec)) != 1 || len(board.Of(&other)) != 0 {
 		t.Errorf("error %v, %d checkpoints of the spec, %d of another", err, len(board.Of(spec)), len(board.Of(&other)))
 	}
-	if err := board.Apply(decoder, pipeline.Record{Partition: 1, Key: last.Key}); err != nil || len(board.Of(spec)) != 0 || len(board.newest) != 0 {
+	if err := board.Apply(decoder,
+		pipeline.Record{Partition: 1, Key: last.Key}); err != nil || len(board.Of(spec)) != 0 || len(board.newest) != 0 {
 		t.Errorf("a tombstone left %d checkpoints", len(board.Of(spec)))
 	}
 }
 
-// A board for one exploration keeps its checkpoints after the end, without sums if so requested.
+// A board of one exploration keeps its checkpoints after tombstones, without sums if requested.
 func TestScoreboardOfOneExploration(t *testing.T) {
 	spec := testSpec()
 	board := NewScoreboard(testConfig)
@@ -90,7 +93,10 @@ func TestScoreboardOfOneExploration(t *testing.T) {
 	other.Exploration += "def"
 	key := wire.CheckpointKey(spec.Exploration)
 	for _, r := range []pipeline.Record{
-		checkpointRecord(testCheckpoint(spec, 100)), checkpointRecord(testCheckpoint(spec, 80)), checkpointRecord(other), {Partition: 1, Key: key},
+		checkpointRecord(testCheckpoint(spec, 100)),
+		checkpointRecord(testCheckpoint(spec, 80)),
+		checkpointRecord(other),
+		{Partition: 1, Key: key},
 	} {
 		if err := board.Apply(decoder, r); err != nil {
 			t.Fatal(err)
@@ -101,7 +107,8 @@ func TestScoreboardOfOneExploration(t *testing.T) {
 	}
 }
 
-// A refusal removes the attempt that it names and earlier ones, however far they came; a later one stays.
+// A refusal removes its attempt and earlier ones, regardless of their position. Later attempts
+// stay.
 func TestScoreboardRefusals(t *testing.T) {
 	spec := testSpec()
 	attempt := func(n int, rows int64) pipeline.Record {
@@ -110,7 +117,14 @@ func TestScoreboardRefusals(t *testing.T) {
 		return checkpointRecord(c)
 	}
 	refusal := func(n int, hash string) pipeline.Record {
-		value := must(wire.EncodeRefusal(&wire.Refusal{Exploration: spec.Exploration, SpecHash: hash, Partition: 1, Attempt: n, Reason: "lost", Time: noon}))
+		value := must(wire.EncodeRefusal(&wire.Refusal{
+			Exploration: spec.Exploration,
+			SpecHash:    hash,
+			Partition:   1,
+			Attempt:     n,
+			Reason:      "lost",
+			Time:        noon,
+		}))
 		return pipeline.Record{Partition: 1, Key: wire.CheckpointKey(spec.Exploration), Value: value, Time: noon}
 	}
 	for _, c := range []struct {
@@ -140,11 +154,11 @@ func TestScoreboardRefusals(t *testing.T) {
 	board, r := NewScoreboard(testConfig), refusal(0, spec.Hash())
 	r.Partition = 0
 	if err := board.Apply(arrowio.NewDecoder(arrowio.DefaultLimits()), r); err == nil {
-		t.Error("a refusal of another partition was taken")
+		t.Error("a refusal of another partition was accepted")
 	}
 }
 
-// Checkpoints of other versions are not faults: they are skipped until they are tombstoned.
+// Checkpoints of other versions are skipped without an error.
 func TestScoreboardOfOtherVersions(t *testing.T) {
 	spec := testSpec()
 	board, decoder := NewScoreboard(testConfig), arrowio.NewDecoder(arrowio.DefaultLimits())

@@ -20,7 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// ErrNoSet says that the feature-sets topic does not hold a feature set.
+// ErrNoSet reports that the feature-sets topic does not hold a feature set.
 var ErrNoSet = errors.New("not on the feature-sets topic")
 
 // Set is a feature set on its topic.
@@ -30,7 +30,7 @@ type Set struct {
 	Time time.Time // of the record
 }
 
-// SetEntry is a feature set on its topic without its large parts, which [Follower.LoadSet] reads.
+// SetEntry describes a feature set on its topic. [Follower.LoadSet] reads the set itself.
 type SetEntry struct {
 	ID     string
 	Offset int64
@@ -40,7 +40,8 @@ type SetEntry struct {
 	Bounded  bool // whether its feature map is bounded by 1
 	// Lineage lacks partitions, columns and the report of what was learned.
 	Lineage wire.Lineage
-	// Learned is from the lineage; LearnedBest and HeldOutRows are from the report, if there is one.
+	// Learned is from the lineage; LearnedBest and HeldOutRows are from the report, if there is
+	// one.
 	Learned     bool
 	LearnedBest *adaptive.Point
 	HeldOutRows int64
@@ -60,13 +61,13 @@ func newSetEntry(id string, r pipeline.Record, set *wire.FeatureSet) SetEntry {
 	return entry
 }
 
-// heldSets are the feature sets that a snapshot holds whole.
+// heldSets are the feature sets that a snapshot holds completely.
 type heldSets struct {
-	current *Set // the one in use; nil until it is read
-	newest  *Set // the one with the highest sequence number, which a pointer is about to name
+	current *Set // the current set; nil until it is read
+	newest  *Set // with the highest sequence number, because the next pointer will name it
 }
 
-// CurrentSet returns the feature set in use, or nil.
+// CurrentSet returns the current feature set, or nil.
 func (s Snapshot) CurrentSet() *Set {
 	if s.Current == nil || s.held.current == nil || s.held.current.ID != s.Current.ID {
 		return nil
@@ -74,8 +75,8 @@ func (s Snapshot) CurrentSet() *Set {
 	return s.held.current
 }
 
-// pending returns the set in use if it is on the topic but not in memory, because the pointer went back to an older
-// one.
+// pending returns the current set if it is on the topic but not in memory, because the pointer
+// moved back to an older one.
 func (s Snapshot) pending() (SetEntry, bool) {
 	if s.Current == nil || s.CurrentSet() != nil {
 		return SetEntry{}, false
@@ -91,7 +92,8 @@ func (s Snapshot) SetsBySequence() []SetEntry {
 	})
 }
 
-// With returns the snapshot with one more feature set, in use if Current names it. It is for tests.
+// With returns the snapshot with one more feature set, the current one if Current names it. It is
+// for tests.
 func (s Snapshot) With(set Set) Snapshot {
 	if s.Sets == nil {
 		s.Sets = map[string]SetEntry{}
@@ -121,7 +123,7 @@ func (s *Snapshot) putSet(entry SetEntry, set *wire.FeatureSet) {
 	}
 }
 
-// dropSet applies a tombstone. The set in use stays in memory, because messages on their way may name it.
+// dropSet applies a tombstone.
 func (s *Snapshot) dropSet(id string) {
 	s.Sets = maps.Clone(s.Sets)
 	delete(s.Sets, id)
@@ -133,10 +135,12 @@ func (s *Snapshot) dropSet(id string) {
 	}
 }
 
-// pointSet applies a pointer.
+// pointSet makes a set current. A lost set that is no longer current needs no repair.
 func (s *Snapshot) pointSet(current *wire.Current) {
-	s.Unwritten = s.Unwritten && s.Current != nil && s.Current.ID == current.ID // a set is written before its pointer
-	s.Current, s.CurrentShadowed = current, false
+	s.dropRepairs(func(r Repair) bool {
+		return r.Record == RecordSetPointer || r.Record == RecordSet && r.Gone && r.ID != current.ID
+	})
+	s.Current = current
 	if s.held.newest != nil && s.held.newest.ID == current.ID {
 		s.held.current = s.held.newest
 	}
@@ -145,48 +149,47 @@ func (s *Snapshot) pointSet(current *wire.Current) {
 	}
 }
 
-// setCache remembers the sets that somebody holds, so that each is in memory once.
-type setCache struct {
-	loading chan struct{} // holds a token while a set is read
-
-	mu   sync.Mutex
-	sets map[string]weak.Pointer[wire.FeatureSet]
+// cache shares values for as long as a caller holds them. The zero value is ready for concurrent
+// use.
+type cache[T any] struct {
+	mu     sync.Mutex
+	values map[string]weak.Pointer[T]
 }
 
-// get returns a set if somebody holds it, or nil.
-func (c *setCache) get(id string) *wire.FeatureSet {
+// get returns a value if a caller still holds it, else nil.
+func (c *cache[T]) get(id string) *T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.sets[id].Value()
+	return c.values[id].Value()
 }
 
-// put remembers a set for as long as somebody holds it.
-func (c *setCache) put(id string, set *wire.FeatureSet) {
+// put remembers a value.
+func (c *cache[T]) put(id string, value *T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.sets == nil {
-		c.sets = map[string]weak.Pointer[wire.FeatureSet]{}
+	if c.values == nil {
+		c.values = map[string]weak.Pointer[T]{}
 	}
-	for other, held := range c.sets {
+	for other, held := range c.values {
 		if held.Value() == nil {
-			delete(c.sets, other)
+			delete(c.values, other)
 		}
 	}
-	c.sets[id] = weak.Make(set)
+	c.values[id] = weak.Make(value)
 }
 
-// LoadSet returns a whole feature set: one that somebody in this process holds, or else from the topic. If compaction
-// has just removed it, the error is an [ErrNoSet].
+// LoadSet returns a complete feature set, from this process if a caller holds it, otherwise from
+// the topic. If compaction has just removed it, the error is an [ErrNoSet].
 func (f *Follower) LoadSet(ctx context.Context, entry SetEntry) (*wire.FeatureSet, error) {
 	if set := f.sets.get(entry.ID); set != nil {
 		return set, nil
 	}
-	select { // one at a time: those who wait for the same set share it
-	case f.sets.loading <- struct{}{}:
+	select { // one at a time, so that callers waiting for the same set share it
+	case f.loadingSet <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("read feature set %s: %w", entry.ID, ctx.Err())
 	}
-	defer func() { <-f.sets.loading }()
+	defer func() { <-f.loadingSet }()
 	set, err := f.readSet(pipeline.ForState(ctx), entry) // the caller may hold events meanwhile
 	if err != nil {
 		return nil, fmt.Errorf("read feature set %s: %w", entry.ID, err)
@@ -194,10 +197,10 @@ func (f *Follower) LoadSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 	return set, nil
 }
 
-// readSet reads a set from where its entry says or, if the record has moved, from where it is now: a set may be written
-// again, and compaction then removes the earlier record.
+// readSet reads a set at the offset of its entry, or else wherever the topic now holds it: if a set
+// is rewritten, compaction removes the earlier record.
 func (f *Follower) readSet(ctx context.Context, entry SetEntry) (*wire.FeatureSet, error) {
-	if set := f.sets.get(entry.ID); set != nil { // read meanwhile
+	if set := f.sets.get(entry.ID); set != nil { // another caller has just read it
 		return set, nil
 	}
 	set, err := f.findSet(ctx, entry.ID, entry.Offset, entry.Offset+1)
@@ -205,7 +208,7 @@ func (f *Follower) readSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 		set, err = f.findSet(ctx, entry.ID, pipeline.FirstOffset, pipeline.PresentEnd)
 	}
 	if err == nil && set == nil {
-		err = fmt.Errorf("it is %w any more: compaction has just removed it", ErrNoSet)
+		err = fmt.Errorf("%w: compaction has just removed it", ErrNoSet)
 	}
 	if err != nil {
 		return nil, err
@@ -215,11 +218,15 @@ func (f *Follower) readSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 }
 
 // findSet returns the last set with an id among the records between two offsets, or nil.
-func (f *Follower) findSet(ctx context.Context, id string, from, until int64) (found *wire.FeatureSet, err error) {
+func (f *Follower) findSet(
+	ctx context.Context,
+	id string,
+	from, until int64,
+) (found *wire.FeatureSet, err error) {
 	decoder, key := arrowio.NewDecoder(f.config.Limits()), string(wire.SetKey(f.config.Pipeline, id))
 	reader := pipeline.NewReader(f.log, f.logger, f.config.FeatureSets, 0, pipeline.ReadOptions{
 		From: from, Until: until, OnGap: func(g pipeline.Gap) error {
-			if until == from+1 { // then look through everything
+			if until == from+1 { // the caller then searches the whole topic
 				return io.EOF
 			}
 			return nil
@@ -237,8 +244,8 @@ func (f *Follower) findSet(ctx context.Context, id string, from, until int64) (f
 			continue
 		}
 		set, err := decodeSet(decoder, id, r)
-		if err != nil { // what came before it counts
-			f.logger.Error("record not understood, ignored", zap.String("topic", f.config.FeatureSets), zap.Int64("offset", r.Offset), zap.Error(err))
+		if err != nil { // an earlier record still counts
+			f.logUndecodable(f.config.FeatureSets, r, err)
 			continue
 		}
 		found = set
@@ -252,13 +259,13 @@ func decodeSet(decoder *arrowio.Decoder, id string, r pipeline.Record) (*wire.Fe
 		return nil, err
 	}
 	if set.ID() != id {
-		return nil, fmt.Errorf("feature set %s under the key of %s", set.ID(), id)
+		return nil, fmt.Errorf("feature set %s is stored under the key of %s", set.ID(), id)
 	}
 	return set, nil
 }
 
-// holdCurrent reads the set in use when a pointer goes back to one that is no longer in memory, until ctx ends. If it
-// cannot be read it stays away until the topic says something new.
+// holdCurrent reads the current set when a pointer moves back to one that is no longer in memory,
+// until ctx ends. A set that cannot be read is not retried before its entry changes.
 func (f *Follower) holdCurrent(ctx context.Context) {
 	for {
 		entry, err := f.awaitPending(ctx)
@@ -270,7 +277,7 @@ func (f *Follower) holdCurrent(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			f.logger.Error("the feature set in use cannot be read", zap.String("feature_set", entry.ID), zap.Error(err))
+			f.logger.Error("current feature set cannot be read", zap.String("feature_set", entry.ID), zap.Error(err))
 		}
 		f.change(func() {
 			if now, ok := f.snapshot.pending(); !ok || now.ID != entry.ID {
@@ -285,7 +292,7 @@ func (f *Follower) holdCurrent(ctx context.Context) {
 	}
 }
 
-// awaitPending returns the set in use once it has to be read.
+// awaitPending returns the current set once it has to be read.
 func (f *Follower) awaitPending(ctx context.Context) (SetEntry, error) {
 	for {
 		f.mu.Lock()
@@ -302,7 +309,7 @@ func (f *Follower) awaitPending(ctx context.Context) (SetEntry, error) {
 	}
 }
 
-// toLoad returns the set in use if it has to be read. The caller holds the lock.
+// toLoad returns the current set if it has to be read. The caller holds the lock.
 func (f *Follower) toLoad() *SetEntry {
 	entry, ok := f.snapshot.pending()
 	if !ok || !f.read[TopicFeatureSets] || f.unreadable.ID == entry.ID && f.unreadable.Offset == entry.Offset {

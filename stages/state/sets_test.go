@@ -27,7 +27,7 @@ func put(t *testing.T, log pipeline.Producer, records ...pipeline.Record) int64 
 	return offset
 }
 
-// inUse waits until a set is in use and in memory.
+// inUse waits until a set is current and in memory.
 func inUse(t *testing.T, f *Follower, id string) *Set {
 	t.Helper()
 	now, err := f.Wait(t.Context(), func(s Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == id })
@@ -42,7 +42,7 @@ func held(f *Follower) (n int) {
 	runtime.GC()
 	f.sets.mu.Lock()
 	defer f.sets.mu.Unlock()
-	for _, set := range f.sets.sets {
+	for _, set := range f.sets.values {
 		if set.Value() != nil {
 			n++
 		}
@@ -50,9 +50,9 @@ func held(f *Follower) (n int) {
 	return n
 }
 
-// Retention keeps every set younger than that of features: 170 with an exploration each hour. Only the one in use is in memory, and
-// those that somebody works with.
-func TestSetsThatAreKeptByAgeAreNotInMemory(t *testing.T) {
+// With an exploration each hour, a week's retention keeps 170 sets. Only the current one and those
+// held by callers are in memory.
+func TestRetainedSetsAreNotInMemory(t *testing.T) {
 	const kept = 170
 	broker := newTopics()
 	var ids []string
@@ -75,20 +75,21 @@ func TestSetsThatAreKeptByAgeAreNotInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := held(f); n != 2 {
-		t.Errorf("%d sets are in memory beside the one that is read", n)
+		t.Errorf("%d sets are in memory next to the loaded one", n)
 	}
 	runtime.KeepAlive(older)
 	if n := held(f); n != 1 {
-		t.Errorf("%d sets are in memory after it", n)
+		t.Errorf("%d sets are in memory after releasing it", n)
 	}
 	runtime.KeepAlive(now)
 }
 
-func TestEntriesSayWhatListsShow(t *testing.T) {
+func TestSetEntries(t *testing.T) {
 	first, second := testSet(1), testSet(2)
 	second.Candidates.Seed, second.Set.Index = first.Candidates.Seed, []int32{3, 4}
 	broker := newTopics()
-	put(t, broker, setRecord(first), currentRecord("test", first.ID(), 1), setRecord(second), currentRecord("test", second.ID(), 2))
+	put(t, broker, setRecord(first), currentRecord("test", first.ID(), 1), setRecord(second),
+		currentRecord("test", second.ID(), 2))
 	f := following(t, broker)
 	inUse(t, f, second.ID())
 	now := f.Snapshot()
@@ -102,8 +103,8 @@ func TestEntriesSayWhatListsShow(t *testing.T) {
 	}
 }
 
-// A pointer may go back to a set that was already passed; those waiting get the whole set.
-func TestThePointerGoesBack(t *testing.T) {
+// A pointer may move back to an earlier set. Waiting callers get the complete set.
+func TestPointerMovesBack(t *testing.T) {
 	first, second := testSet(1), testSet(2)
 	broker := newTopics()
 	put(t, broker, setRecord(first), setRecord(second), currentRecord("test", first.ID(), 3))
@@ -118,7 +119,7 @@ func TestThePointerGoesBack(t *testing.T) {
 	inUse(t, f, first.ID())
 }
 
-func TestASetThatMovedOrIsGone(t *testing.T) {
+func TestLoadMovedOrMissingSet(t *testing.T) {
 	first, second := testSet(1), testSet(2)
 	id := first.ID()
 	broker := newTopics()
@@ -130,12 +131,17 @@ func TestASetThatMovedOrIsGone(t *testing.T) {
 		poison []pipeline.Record
 		fault  error
 	}{
-		{name: "where the entry says"},
-		{name: "another record is there now", offset: 1},
+		{name: "at the offset of the entry"},
+		{name: "another record at the offset", offset: 1},
 		{name: "the topic is shorter", offset: 77},
 		{name: "a tombstone after it", offset: 0, poison: []pipeline.Record{keyed(wire.SetKey("test", id), nil)}},
 		{name: "retired, and the record is gone", offset: 2, fault: ErrNoSet},
-		{name: "what stands there is no set", offset: 2, poison: []pipeline.Record{keyed(wire.SetKey("test", id), []byte("hello"))}, fault: ErrNoSet},
+		{
+			name:   "an invalid record at the offset",
+			offset: 2,
+			poison: []pipeline.Record{keyed(wire.SetKey("test", id), []byte("hello"))},
+			fault:  ErrNoSet,
+		},
 	} {
 		if c.poison != nil {
 			put(t, broker, c.poison...)
@@ -169,16 +175,17 @@ func TestSetsAreReadOnce(t *testing.T) {
 	runtime.KeepAlive(got)
 }
 
-// A partition that gives up does not affect the others.
-func TestASetIsReadForThoseWhoStay(t *testing.T) {
+// A caller that gives up does not affect the others.
+func TestSetIsReadForRemainingCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Bool
-		broker := &pipelinetest.Between{Broker: newTopics(), OnFetch: func(ctx context.Context, _ string, _ int, _ int64) error {
+		fetch := func(ctx context.Context, _ string, _ int, _ int64) error {
 			if !asked.Swap(true) {
-				<-ctx.Done() // there is no answer to the first one
+				<-ctx.Done() // the first fetch gets no answer
 			}
 			return ctx.Err()
-		}}
+		}
+		broker := &pipelinetest.Between{Broker: newTopics(), OnFetch: fetch}
 		set := testSet(1)
 		put(t, broker, setRecord(set))
 		f := New(broker, zap.NewNop(), testConfig)

@@ -15,10 +15,10 @@ import (
 type Request struct {
 	wire.Request
 	Offset int64
-	Fault  error // why it cannot be understood; then only its id is set
+	Fault  error // why it cannot be decoded; then only its id is set
 }
 
-// Describe names a request and what its sender said about it.
+// Describe names a request and the reason that its sender gave.
 func (r Request) Describe() string {
 	if r.Reason == "" {
 		return "request " + r.ID
@@ -26,64 +26,54 @@ func (r Request) Describe() string {
 	return "request " + r.ID + ": " + r.Reason
 }
 
-// Snapshot is what the followed topics say about a pipeline at one moment. It is immutable.
+// Snapshot is the state of a pipeline on the followed topics at one moment. It is immutable.
 type Snapshot struct {
-	// Spec is the newest exploration, nil if there was none. SpecTime is its record's time.
+	// Spec is the newest exploration; nil without one, or if no record of one can be decoded.
+	// SpecTime is its record's time.
 	Spec     *wire.Spec
 	SpecTime time.Time
-	// Shadowed says that after Spec, under the same key, an older spec was written by a planner or selector that had
-	// lost its ownership, or a record that cannot be decoded. Compaction would keep that one.
-	Shadowed bool
-	// SpecLost says that Spec is nil because the record under its key cannot be decoded.
-	SpecLost bool
-	// Progress is how far the selection of an exploration has come, nil if nothing was reported.
+	// Progress is the last reported progress of a selection; nil without a report.
 	Progress *wire.Progress
-	// ProgressShadowed says that a record that cannot be decoded comes after it, under the same key.
-	ProgressShadowed bool
-	// Requests are in offset order. Those below Spec.HandledOffset are answered.
+	// Requests are in offset order. Requests below Spec.HandledOffset are answered.
 	Requests []Request
-	// Current names the feature set in use, nil if there is none.
+	// Current names the current feature set; nil without one. If only an undecodable pointer is
+	// left, Current is the newest set on the topic.
 	Current *wire.Current
-	// CurrentShadowed is to Current what Shadowed is to Spec. If compaction has kept only a pointer that cannot be
-	// decoded, Current is the newest set on the topic.
-	CurrentShadowed bool
-	// Sets are the feature sets that the topic holds, by id.
+	// Sets are the feature sets on the topic, by id.
 	Sets map[string]SetEntry
-	// DamagedSets are the ids, ascending, whose records are not feature sets. A set that was read before is still among
-	// Sets.
-	DamagedSets []string
 	// Models is empty if models are not followed.
 	Models Models
-	// Undecodable is how many records under keys of the pipeline could not be decoded, by topic.
+	// Repairs are the records that their owners must rewrite, in the order of repair.
+	Repairs []Repair
+	// Undecodable counts the records under keys of the pipeline that could not be decoded, by
+	// topic.
 	Undecodable [topics]int64
-	// Recreated and Truncated are how often a topic was found to be a different one, or to have lost its end.
+	// Recreated and Truncated count how often a topic was found recreated or truncated.
 	Recreated, Truncated [topics]int64
-	// Unwritten says that the set in use may no longer be on its topic, which was recreated or has lost its end.
-	Unwritten bool
 
 	held heldSets
-	next [topics]int64 // offsets after what was read
-	// specUnwritten is to Spec what Unwritten is to the set in use.
-	specUnwritten bool
+	next [topics]int64 // the next offset to read, by topic
 }
 
-// clear forgets what a topic says.
+// clear forgets everything read from a topic.
 func (s *Snapshot) clear(t Topic, c Config) {
 	switch t {
 	case TopicExplorations:
-		s.Spec, s.SpecTime, s.Shadowed, s.specUnwritten, s.SpecLost = nil, time.Time{}, false, false, false
-		s.Progress, s.ProgressShadowed, s.Requests = nil, false, nil
+		s.Spec, s.SpecTime = nil, time.Time{}
+		s.Progress, s.Requests = nil, nil
 	case TopicFeatureSets:
-		s.Current, s.CurrentShadowed, s.Unwritten, s.Sets, s.DamagedSets, s.held = nil, false, false, map[string]SetEntry{}, nil, heldSets{}
+		s.Current, s.Sets = nil, map[string]SetEntry{}
+		s.held = heldSets{}
 	case TopicModels:
 		s.Models = Models{config: c}
 	}
+	s.dropRepairs(func(r Repair) bool { return recordKinds[r.Record].topic == t })
 	s.next[t] = 0
 }
 
-// startOver prepares for reading what is in the place of what was read: a topic is a different one or was truncated. What is in use
-// stays in use until its owner writes it again, or others in its place, which need no higher number: who wrote them may not have known
-// it. Models are made again from features.
+// startOver prepares for rereading a topic that was recreated or truncated. Known values stay until
+// their owner rewrites them or other records replace them. The trainer makes new models from the
+// features.
 func (s *Snapshot) startOver(t Topic, g pipeline.Gap) {
 	s.countChange(t, g)
 	switch end := g.End; t {
@@ -91,25 +81,28 @@ func (s *Snapshot) startOver(t Topic, g pipeline.Gap) {
 		if g.Kind == pipeline.GapRecreated {
 			end = 0
 		}
-		s.specUnwritten = s.Spec != nil
-		if s.Shadowed = s.Spec != nil; s.Shadowed {
+		if s.Spec != nil {
+			s.damage(RecordSpec, "", true)
 			spec := *s.Spec
 			spec.HandledOffset = min(spec.HandledOffset, end)
 			s.Spec = &spec
 		}
 		s.Requests = slices.Clone(s.Requests)
-		for i := range s.Requests {
-			s.Requests[i].Offset = min(s.Requests[i].Offset, end) // it may have no place any more, but it is still open
+		for i := range s.Requests { // they stay open, although the topic may have lost them
+			s.Requests[i].Offset = min(s.Requests[i].Offset, end)
 		}
 	case TopicFeatureSets:
-		s.CurrentShadowed, s.Unwritten = s.Current != nil, s.Current != nil
+		if s.Current != nil {
+			s.damage(RecordSet, s.Current.ID, true)
+			s.damage(RecordSetPointer, "", true)
+		}
 	case TopicModels:
 		s.clear(t, s.Models.config)
 	}
 	s.next[t] = g.To
 }
 
-// countChange counts a topic that was found to be a different one, or to have lost its end.
+// countChange counts a recreated or truncated topic.
 func (s *Snapshot) countChange(t Topic, g pipeline.Gap) {
 	if g.Kind == pipeline.GapRecreated {
 		s.Recreated[t]++
@@ -118,8 +111,8 @@ func (s *Snapshot) countChange(t Topic, g pipeline.Gap) {
 	s.Truncated[t]++
 }
 
-// Running returns the exploration that is under way, or nil: the newest spec, unless its set is published or it was
-// cancelled or abandoned.
+// Running returns the running exploration, or nil: the newest spec, unless its set is published or
+// it was cancelled or abandoned.
 func (s Snapshot) Running() *wire.Spec {
 	if s.Spec == nil || s.Spec.Status != wire.StatusRunning {
 		return nil
@@ -130,23 +123,27 @@ func (s Snapshot) Running() *wire.Spec {
 	return s.Spec
 }
 
-// CurrentLost says that neither a pointer to the set in use nor that set is known to be on the topic any more. Who begins to read
-// now does not know that there was one, so nobody may rely on it.
+// SpecLost reports whether a spec exists but cannot be decoded, nor is an earlier one known.
+func (s Snapshot) SpecLost() bool { return s.Spec == nil && s.Damaged(RecordSpec) }
+
+// CurrentLost reports whether the topic has lost both the current feature set and its pointer. A
+// process that starts now does not know of them, so no process may rely on them.
 func (s Snapshot) CurrentLost() bool {
-	if s.Current == nil || !s.CurrentShadowed {
+	if s.Current == nil || !s.Damaged(RecordSetPointer) {
 		return false
 	}
-	_, there := s.Sets[s.Current.ID]
-	return s.Unwritten || !there
+	_, listed := s.Sets[s.Current.ID]
+	return !listed || s.gone(RecordSet, s.Current.ID)
 }
 
-// Names for the state of an exploration, in addition to the statuses on the wire.
+// States of an exploration in addition to the statuses on the wire.
 const (
-	StatusNone      = "none"      // there was none
-	StatusPublished = "published" // its set is
+	StatusNone      = "none"      // no exploration is known
+	StatusPublished = "published" // its set is published
 )
 
-// Status says how far the newest exploration is: running, cancelled, abandoned, or one of the above.
+// Status returns the state of the newest exploration: running, cancelled, abandoned, or one of the
+// above.
 func (s Snapshot) Status() string {
 	switch {
 	case s.Spec == nil:
@@ -174,7 +171,7 @@ func (s Snapshot) Sequence() int64 {
 	return highest
 }
 
-func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
+func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record) (update, error) {
 	owner, id, isRequest := wire.ParseRequestKey(r.Key)
 	isRequest = isRequest && owner == f.config.Pipeline
 	switch isSpec := bytes.Equal(r.Key, wire.SpecKey(f.config.Pipeline)); {
@@ -187,35 +184,44 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 		}
 		return func(s *Snapshot) {
 			if s.Spec == nil || r.Offset >= s.Spec.HandledOffset {
-				s.keepRequests(func(r Request) bool { return r.ID != id }) // sent again, or read again from a truncated topic
+				// It may be known already: sent twice, or reread from a truncated topic.
+				s.keepRequests(func(r Request) bool { return r.ID != id })
 				s.Requests = append(s.Requests, Request{Request: *request, Offset: r.Offset, Fault: err})
 			}
 		}, err
 	case bytes.Equal(r.Key, wire.ProgressKey(f.config.Pipeline)):
-		if r.Value == nil {
-			return func(s *Snapshot) { s.Progress, s.ProgressShadowed = nil, false }, nil
-		}
-		progress, err := wire.DecodeProgress(decoder, r.Value)
-		if err != nil {
-			return func(s *Snapshot) { s.ProgressShadowed = true }, err
-		}
-		return func(s *Snapshot) { s.Progress, s.ProgressShadowed = progress, false }, nil
+		return decodeProgress(decoder, r)
 	case isSpec:
 		spec, err := decodeSpec(decoder, r)
 		if err != nil {
-			return func(s *Snapshot) { s.Shadowed, s.SpecLost = s.Spec != nil, s.Spec == nil }, err
+			return func(s *Snapshot) { s.damage(RecordSpec, "", false) }, err
 		}
 		return func(s *Snapshot) { s.applySpec(spec, r.Time) }, nil
 	}
 	return nil, nil
 }
 
+func decodeProgress(decoder *arrowio.Decoder, r pipeline.Record) (_ update, err error) {
+	var progress *wire.Progress
+	if r.Value != nil {
+		progress, err = wire.DecodeProgress(decoder, r.Value)
+	}
+	if err != nil {
+		return func(s *Snapshot) { s.damage(RecordProgress, "", false) }, err
+	}
+	return func(s *Snapshot) {
+		s.Progress = progress
+		s.repaired(RecordProgress, "")
+	}, nil
+}
+
 func (s *Snapshot) applySpec(spec *wire.Spec, at time.Time) {
-	if s.Spec != nil && !s.specUnwritten && older(spec, s.Spec) {
-		s.Shadowed = true
+	if s.Spec != nil && !s.gone(RecordSpec, "") && older(spec, s.Spec) {
+		s.damage(RecordSpec, "", false)
 		return
 	}
-	s.Spec, s.SpecTime, s.Shadowed, s.specUnwritten, s.SpecLost = spec, at, false, false, false
+	s.Spec, s.SpecTime = spec, at
+	s.repaired(RecordSpec, "")
 	s.keepRequests(func(r Request) bool { return r.Offset >= spec.HandledOffset })
 }
 
@@ -230,8 +236,8 @@ func (s *Snapshot) keepRequests(keep func(Request) bool) {
 	s.Requests = left
 }
 
-// older reports whether spec does not replace last although it was written later: because it has a lower sequence
-// number, or belongs to an exploration that has ended.
+// older reports whether last stays although spec was written after it: because spec has a lower
+// sequence number, or belongs to an exploration that has ended.
 func older(spec, last *wire.Spec) bool {
 	if spec.Sequence != last.Sequence {
 		return spec.Sequence < last.Sequence
@@ -242,7 +248,7 @@ func older(spec, last *wire.Spec) bool {
 	return spec.Status == wire.StatusRunning && last.Status != wire.StatusRunning
 }
 
-// errNoSpec says that the spec was deleted, which no part of the pipeline does.
+// errNoSpec reports a deleted spec. No part of the pipeline deletes one.
 var errNoSpec = errors.New("the spec of the newest exploration was deleted")
 
 func decodeSpec(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Spec, error) {
@@ -252,8 +258,8 @@ func decodeSpec(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Spec, error)
 	return wire.DecodeSpec(decoder, r.Value)
 }
 
-// errNoPointer says that the pointer was deleted, which no part of the pipeline does.
-var errNoPointer = errors.New("the pointer to what is in use was deleted")
+// errNoPointer reports a deleted pointer. No part of the pipeline deletes one.
+var errNoPointer = errors.New("the pointer to the current set or model was deleted")
 
 func decodePointer(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Current, error) {
 	if r.Value == nil {
@@ -262,26 +268,7 @@ func decodePointer(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Current, 
 	return wire.DecodeCurrent(decoder, r.Value)
 }
 
-// recoverCurrent marks the pointer as one to write again, if compaction would keep, or has kept, only a damaged record.
-func (s *Snapshot) recoverCurrent() {
-	if s.Current == nil && len(s.Sets) > 0 {
-		newest := s.SetsBySequence()[0]
-		s.pointSet(&wire.Current{ID: newest.ID, Sequence: newest.Lineage.Sequence, Exploration: newest.Lineage.Exploration, Time: newest.Time})
-	}
-	s.CurrentShadowed = s.Current != nil
-}
-
-// damaged records whether the record of a feature set is damaged, in a copy.
-func (s *Snapshot) damaged(id string, is bool) {
-	ids := slices.DeleteFunc(slices.Clone(s.DamagedSets), func(other string) bool { return other == id })
-	if is {
-		ids = append(ids, id)
-		slices.Sort(ids)
-	}
-	s.DamagedSets = ids
-}
-
-func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record) (decoded, error) {
+func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record) (update, error) {
 	owner, id, pointer, ok := wire.ParseSetKey(r.Key)
 	switch {
 	case !ok || owner != f.config.Pipeline:
@@ -289,33 +276,51 @@ func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record)
 	case pointer:
 		current, err := decodePointer(decoder, r)
 		if err != nil {
-			return (*Snapshot).recoverCurrent, err
+			return (*Snapshot).damageSetPointer, err
 		}
-		return func(s *Snapshot) {
-			if s.Current != nil && !s.Unwritten && current.Sequence < s.Current.Sequence {
-				s.CurrentShadowed = true
-				return
-			}
-			s.pointSet(current)
-		}, nil
+		return func(s *Snapshot) { s.applySetPointer(current) }, nil
 	case r.Value == nil:
 		return func(s *Snapshot) {
 			s.dropSet(id)
-			s.damaged(id, false)
+			s.repaired(RecordSet, id)
 		}, nil
 	}
 	set, err := decodeSet(decoder, id, r)
-	if errors.Is(err, wire.ErrFormatVersion) { // another version that runs at the same time understands it
+	if errors.Is(err, wire.ErrFormatVersion) { // a process of that version can decode it
 		return nil, err
 	}
 	if err != nil {
-		return func(s *Snapshot) { s.damaged(id, true) }, err
+		return func(s *Snapshot) { s.damage(RecordSet, id, false) }, err
 	}
 	f.sets.put(id, set)
 	entry := newSetEntry(id, r, set)
 	return func(s *Snapshot) {
-		s.damaged(id, false)
 		s.putSet(entry, set)
-		s.Unwritten = s.Unwritten && (s.Current == nil || s.Current.ID != id)
+		s.repaired(RecordSet, id)
 	}, nil
+}
+
+// damageSetPointer applies an undecodable pointer. If compaction has left no other, the newest set
+// is taken as current.
+func (s *Snapshot) damageSetPointer() {
+	if s.Current == nil && len(s.Sets) > 0 {
+		newest := s.SetsBySequence()[0]
+		s.pointSet(&wire.Current{
+			ID:          newest.ID,
+			Sequence:    newest.Lineage.Sequence,
+			Exploration: newest.Lineage.Exploration,
+			Time:        newest.Time,
+		})
+	}
+	if s.Current != nil {
+		s.damage(RecordSetPointer, "", false)
+	}
+}
+
+func (s *Snapshot) applySetPointer(current *wire.Current) {
+	if s.Current != nil && !s.gone(RecordSetPointer, "") && current.Sequence < s.Current.Sequence {
+		s.damage(RecordSetPointer, "", false)
+		return
+	}
+	s.pointSet(current)
 }

@@ -14,25 +14,31 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// ErrReadOnly says that the state belongs to another pipeline, which alone may write it.
-var ErrReadOnly = errors.New("feature sets and models are another pipeline's (featurize.sets_from), which has to be asked for it")
+// ErrReadOnly reports that the state belongs to another pipeline, and only that one may write it.
+var ErrReadOnly = errors.New("feature sets and models belong to another pipeline (featurize.sets_from)")
 
-// write appends records to a topic and waits until the follower has read the last of them. It returns the offset of the
-// first.
-func (f *Follower) write(ctx context.Context, t Topic, what string, records ...pipeline.Record) (first int64, err error) {
+// write appends records to a topic and waits until the follower has read the last of them. It
+// returns the offset of the first.
+func (f *Follower) write(
+	ctx context.Context,
+	t Topic,
+	action string,
+	records ...pipeline.Record,
+) (first int64, err error) {
 	if f.config.ReadOnly {
-		return 0, pipeline.Permanent(fmt.Errorf("%s: %w: pipeline %s", what, ErrReadOnly, f.config.Pipeline))
+		return 0, pipeline.Permanent(fmt.Errorf("%s: %w; use the configuration of pipeline %s", action, ErrReadOnly,
+			f.config.Pipeline))
 	}
-	first, err = pipeline.Retry(ctx, f.logger, what, func() (int64, error) {
+	first, err = pipeline.Retry(ctx, f.logger, action, func() (int64, error) {
 		return f.log.Produce(ctx, f.config.Name(t), 0, records)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", what, err)
+		return 0, fmt.Errorf("%s: %w", action, err)
 	}
-	// By the offset, because later records may already have changed the state again.
+	// Wait for the offset, because later records may already have changed the state.
 	last := first + int64(len(records)) - 1
 	if _, err := f.wait(ctx, []Topic{t}, func(s Snapshot) bool { return s.next[t] > last }); err != nil {
-		return 0, fmt.Errorf("%s: written, and not read again: %w", what, err)
+		return 0, fmt.Errorf("%s: written but not read back: %w", action, err)
 	}
 	return first, nil
 }
@@ -62,20 +68,21 @@ func (f *Follower) tombstones(requests []Request, at time.Time) []pipeline.Recor
 	return records
 }
 
-// PublishSpec writes a spec and removes from the topic the requests that it answers: those below its HandledOffset. An
-// encoding error is permanent.
+// PublishSpec writes a spec and deletes the requests that it answers, the requests below its
+// HandledOffset. An encoding error is permanent.
 func (f *Follower) PublishSpec(ctx context.Context, spec *wire.Spec, at time.Time, requests ...Request) error {
 	value, err := wire.EncodeSpec(spec)
 	if err != nil {
 		return pipeline.Permanent(err)
 	}
+	records := []pipeline.Record{{Key: wire.SpecKey(f.config.Pipeline), Value: value, Time: at}}
 	answered := slices.DeleteFunc(slices.Clone(requests), func(r Request) bool { return r.Offset >= spec.HandledOffset })
-	records := append([]pipeline.Record{{Key: wire.SpecKey(f.config.Pipeline), Value: value, Time: at}}, f.tombstones(answered, at)...)
+	records = append(records, f.tombstones(answered, at)...)
 	_, err = f.write(ctx, TopicExplorations, "publish exploration "+spec.Exploration, records...)
 	return err
 }
 
-// PublishProgress reports how far the selection of an exploration has come.
+// PublishProgress reports the progress of a selection.
 func (f *Follower) PublishProgress(ctx context.Context, p *wire.Progress) error {
 	value, err := wire.EncodeProgress(p)
 	if err != nil {
@@ -86,20 +93,21 @@ func (f *Follower) PublishProgress(ctx context.Context, p *wire.Progress) error 
 	return err
 }
 
-// RefuseSamples asks the owner of a partition to read it again.
+// RefuseSamples asks the owner of a partition to reread it.
 func (f *Follower) RefuseSamples(ctx context.Context, r *wire.Refusal) error {
 	value, err := wire.EncodeRefusal(r)
 	if err != nil {
 		return pipeline.Permanent(err)
 	}
 	return pipeline.Try(ctx, f.logger, "refuse samples", func() error {
-		_, err := f.log.Produce(ctx, f.config.Scores, int(r.Partition),
-			[]pipeline.Record{{Key: wire.CheckpointKey(r.Exploration), Value: value, Time: r.Time}})
+		rec := pipeline.Record{Key: wire.CheckpointKey(r.Exploration), Value: value, Time: r.Time}
+		_, err := f.log.Produce(ctx, f.config.Scores, int(r.Partition), []pipeline.Record{rec})
 		return err
 	})
 }
 
-// PublishSet writes a feature set, without putting it in use, and returns its id. An encoding error is permanent.
+// PublishSet writes a feature set without making it current, and returns its id. An encoding error
+// is permanent.
 func (f *Follower) PublishSet(ctx context.Context, set *wire.FeatureSet, at time.Time) (id string, err error) {
 	id = set.ID()
 	value, err := wire.EncodeFeatureSet(set)
@@ -111,7 +119,7 @@ func (f *Follower) PublishSet(ctx context.Context, set *wire.FeatureSet, at time
 	return id, err
 }
 
-// PointSet puts a feature set in use.
+// PointSet makes a feature set current.
 func (f *Follower) PointSet(ctx context.Context, current *wire.Current, at time.Time) error {
 	value, err := wire.EncodeCurrent(current)
 	if err != nil {
@@ -122,7 +130,7 @@ func (f *Follower) PointSet(ctx context.Context, current *wire.Current, at time.
 	return err
 }
 
-// RetireSets tombstones the sets that are no longer kept. The one in use is always kept.
+// RetireSets deletes the sets that are no longer kept. The current set is always kept.
 func (f *Follower) RetireSets(ctx context.Context, at time.Time) error {
 	now := f.Snapshot()
 	sets := make(map[string]time.Time, len(now.Sets))
@@ -132,8 +140,8 @@ func (f *Follower) RetireSets(ctx context.Context, at time.Time) error {
 	return f.retire(ctx, TopicFeatureSets, f.outdated(sets, f.config.KeepFeatureSets, at), now.Current, at)
 }
 
-// RetireModels tombstones the models that are no longer kept: beyond the newest ones that were in use, and beyond the
-// newest ones that were not. The one in use is always kept.
+// RetireModels deletes the models that are no longer kept. The limit holds for promoted models and
+// for the others separately. The current model is always kept.
 func (f *Follower) RetireModels(ctx context.Context, at time.Time) error {
 	now, err := f.CatchUp(ctx, TopicModels)
 	if err != nil {
@@ -143,27 +151,30 @@ func (f *Follower) RetireModels(ctx context.Context, at time.Time) error {
 	for _, entry := range now.Models.entries {
 		groups[entry.Promoted()][entry.ID] = entry.Time
 	}
-	old := append(f.outdated(groups[true], f.config.KeepModels, at), f.outdated(groups[false], f.config.KeepModels, at)...)
+	old := f.outdated(groups[true], f.config.KeepModels, at)
+	old = append(old, f.outdated(groups[false], f.config.KeepModels, at)...)
 	return f.retire(ctx, TopicModels, old, now.Models.Current, at)
 }
 
-// retire tombstones sets or models, except for the one in use, which may be older than what an instance without
-// ownership has written since.
+// retire deletes sets or models, except the current one. That one may look outdated if a process
+// without ownership wrote newer records.
 func (f *Follower) retire(ctx context.Context, t Topic, ids []string, current *wire.Current, at time.Time) error {
 	for _, id := range ids {
 		if current != nil && current.ID == id {
 			continue
 		}
 		f.logger.Info("retired", zap.String("topic", f.config.Name(t)), zap.String("id", id))
-		if _, err := f.write(ctx, t, "retire "+id, pipeline.Record{Key: wire.SetKey(f.config.Pipeline, id), Time: at}); err != nil {
+		tombstone := pipeline.Record{Key: wire.SetKey(f.config.Pipeline, id), Time: at}
+		if _, err := f.write(ctx, t, "retire "+id, tombstone); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// outdated lists the sets or models, by id with the times of their records, that are beyond the newest ones kept and
-// were replaced longer ago than the retention. What the features topic may still refer to stays.
+// outdated selects from sets or models, given by id with the times of their records: beyond the
+// newest to keep, and replaced longer ago than the retention, because the features topic may still
+// name younger ones.
 func (f *Follower) outdated(published map[string]time.Time, keep int, now time.Time) []string {
 	ids := make([]string, 0, len(published))
 	for id := range published {

@@ -63,7 +63,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		Name: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine,
 		Overdue: supervise.Exclude(r.State, r.Logger, r.Clock),
 	}
-	return r.State.WhileAble(ctx, scoring.Arithmetic(), leaves, func(ctx context.Context) error {
+	return r.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, func(ctx context.Context) error {
 		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
 			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o) })
 		})

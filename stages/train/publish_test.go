@@ -227,6 +227,7 @@ func TestAnIncumbentThatIsGone(t *testing.T) {
 				k.use(2, 5)
 			}
 			k.sendRows(0, 400, 800)
+			k.followOn(k.Broker) // a process that has not held the first model
 			c.lose(k, first)
 			second := k.fit(k.runner(k.Broker))
 			if j := second.Judgement; j.Compared() || j.NotCompared == "" || j.Verdict != c.want || !second.Current || j.Incumbent != first.ID {

@@ -245,28 +245,10 @@ func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
 // refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are
 // known from the start.
 func (r *Runner) refresh(ctx context.Context) error {
-	now, err := r.State.CatchUp(ctx, state.TopicModels)
-	if err != nil {
+	if _, err := r.State.CatchUp(ctx, state.TopicModels); err != nil {
 		return err
 	}
-	if err := r.State.RepairModel(ctx, now.Models); err != nil {
-		return err
-	}
-	r.report(ctx)
-	return r.mend(ctx)
-}
-
-// mend writes the record of the model in use again if it is damaged and the model is known; otherwise the next model
-// replaces it unopposed. Damaged records under the keys of other models are deleted.
-func (r *Runner) mend(ctx context.Context) error {
-	if err := r.State.MendModels(ctx, r.Clock()); err != nil {
-		return err
-	}
-	if !r.models.Unreadable() || r.inUse == nil || r.inUse.ID != r.models.Current.ID {
-		return nil
-	}
-	r.Logger.Warn("the record of the model in use was overwritten by something else; writing it again", zap.String("model", r.inUse.ID))
-	if err := r.State.PublishModel(ctx, r.inUse); err != nil {
+	if _, err := r.State.Repair(ctx, state.OwnerTrainer, r.Clock()); err != nil {
 		return err
 	}
 	r.report(ctx)

@@ -56,7 +56,7 @@ func TestPoisonThatCompactionLeaves(t *testing.T) {
 		values := p.under("feature-sets", 0, pointer)
 		return !bytes.Equal(values[len(values)-1], poison)
 	})
-	third.AwaitLog(t, "record not understood, ignored")
+	third.AwaitLog(t, "ignoring undecodable record")
 	s.stop(third)
 	if now := s.featureSet(); now != set {
 		t.Errorf("feature set %s, want %s back", now, set)

@@ -10,9 +10,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// A process that cannot compute an exploration leaves the group, does not join it, and comes back for one that it can
-// compute.
-func TestAMemberStandsAsideWhileItCannotCompute(t *testing.T) {
+// A process that cannot compute an exploration leaves the group and rejoins for the next one that
+// it can compute.
+func TestMemberLeavesWhileKernelDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTopics()
 		f := following(t, b)
@@ -35,25 +35,25 @@ func TestAMemberStandsAsideWhileItCannotCompute(t *testing.T) {
 			if from == nil {
 				did = append(did, "back")
 			} else {
-				did = append(did, "aside of "+from.Arithmetic)
+				did = append(did, "left for "+from.Arithmetic)
 			}
 		}
 		publish(1, "fma1", wire.StatusRunning)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- f.WhileAble(ctx, "go2", leave, func(ctx context.Context) error {
+			ended <- f.WhileKernelMatches(ctx, "go2", leave, func(ctx context.Context) error {
 				did = append(did, "in")
 				<-ctx.Done()
 				did = append(did, "out")
 				return nil
 			})
 		}()
-		want("aside of fma1")
+		want("left for fma1")
 		publish(2, "go2", wire.StatusRunning)
 		want("back", "in")
 		publish(3, "fma1", wire.StatusRunning)
-		want("out", "aside of fma1")
+		want("out", "left for fma1")
 		publish(3, "fma1", wire.StatusCancelled) // no reason to come back
 		publish(4, "fma1", wire.StatusRunning)
 		want()
