@@ -10,7 +10,7 @@ const chunkDim = 192
 const chunkRows = 64
 
 // chunked reports whether rows are multiplied in chunks: a chunk that is used once need not stay.
-func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map < Coordinate }
+func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map.projects() }
 
 // listedDim is chunkDim for rows that are listed: their lists pass over some lines of a panel, and a change of piece costs
 // as much as some numbers of a list.
@@ -50,17 +50,16 @@ func (b block) part(first, n, dim int) block {
 // apart. All Width lanes are written, but for those beyond the last product. factor is [Width] or nil, s may be nil unless the rows
 // are chunked or have columns.
 func (p *Panels) features(dst []float32, stride, panel int, b block, factor []float32, s *scratch) {
-	if p.Map == Coordinate {
+	switch mapRows[p.Map].source {
+	case coordinate:
 		gather(dst, stride, p.coord[panel*Width:(panel+1)*Width], b.x, p.Dim, b.rows, factor)
-		return
-	}
-	if p.Map == Product {
+	case thresholds:
 		p.products(dst, stride, panel, b, factor, s)
-		return
+	default:
+		c := p.lastChunk(panel, b, s)
+		c.dst, c.dstStride, c.factor = dst, stride, factor
+		c.run(p.level)
 	}
-	c := p.lastChunk(panel, b, s)
-	c.dst, c.dstStride, c.factor = dst, stride, factor
-	c.run(p.level)
 }
 
 // lastChunk multiplies all chunks but the last and returns the call for that one, which lacks dst.

@@ -272,3 +272,24 @@ func TestWrongShapesPanic(t *testing.T) {
 		})
 	}
 }
+
+func TestEveryProjectionIsChunkedAndFused(t *testing.T) {
+	for m := range Map(len(mapRows)) {
+		row := mapRows[m]
+		if row.source == 0 {
+			t.Errorf("map %d has no source in mapRows", m)
+		}
+		if projects := row.source == projection; projects != (row.operation != raw) {
+			t.Errorf("map %d has source %d and operation %d; projections, and only they, have an operation", m, row.source, row.operation)
+		}
+		for _, level := range levels() {
+			p := &Panels{Map: m, Dim: chunkDim + 1, Len: 1, level: level}
+			if p.chunked(9) != (row.source == projection) {
+				t.Errorf("%v, map %d with source %d: chunked is %t", level, m, row.source, p.chunked(9))
+			}
+			if fused := row.source == projection && level == simd.AVX512; p.fuses(Targets{Outputs: 1}) != fused {
+				t.Errorf("%v, map %d with source %d: fused is not %t", level, m, row.source, fused)
+			}
+		}
+	}
+}

@@ -19,7 +19,39 @@ const (
 	Product = Map(mapCount)
 )
 
-// operation is what becomes of the argument z of a feature.
+// source is the part of a row from which a feature is computed.
+type source uint8
+
+// The sources. Zero is none of them, so a map without a source fails a test instead of taking a slow path.
+const (
+	// projection is ωᵀx (+ b): wide rows are multiplied in chunks, sparse rows are listed, and scoring is fused.
+	projection source = iota + 1
+	// coordinate is one number of the row, copied.
+	coordinate
+	// thresholds is up to MaxFactors numbers of the row, compared with thresholds.
+	thresholds
+)
+
+// mapRow is what the kernels know of a map.
+type mapRow struct {
+	source    source
+	operation operation // applied to the argument of a projection
+}
+
+// mapRows are the rows by map.
+var mapRows = [mapCount + 1]mapRow{
+	Cosine:      {source: projection, operation: cosineFar},
+	Step:        {source: projection, operation: step},
+	Ramp:        {source: projection, operation: ramp},
+	SquaredRamp: {source: projection, operation: squaredRamp},
+	Coordinate:  {source: coordinate},
+	Product:     {source: thresholds},
+}
+
+// projects reports whether features are functions of an argument ωᵀx.
+func (m Map) projects() bool { return mapRows[m].source == projection }
+
+// operation turns the argument z into a feature.
 type operation int
 
 // The operations, by the numbers that the assembly knows.
@@ -32,15 +64,12 @@ const (
 	squaredRamp                  // max(z, 0)², at most the greatest finite float32; 0 for NaN
 )
 
-// mapOperations are the operations by map; coordinates have no argument.
-var mapOperations = [mapCount]operation{Cosine: cosineFar, Step: step, Ramp: ramp, SquaredRamp: squaredRamp}
-
-// operation returns what a panel does to the arguments of rows with no number beyond largest in size.
+// operation returns the operation of a panel on rows whose numbers are at most largest in size.
 func (p *Panels) operation(panel int, largest float32) operation {
 	if p.Map == Cosine && largest < p.reach[panel] { // false for NaN
 		return cosine
 	}
-	return mapOperations[p.Map]
+	return mapRows[p.Map].operation
 }
 
 // apply replaces each argument by its feature.

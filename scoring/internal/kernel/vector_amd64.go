@@ -61,7 +61,7 @@ const tileRows = 8
 
 // fuses reports whether score takes the rows of p with such targets.
 func (p *Panels) fuses(t Targets) bool {
-	return p.level == simd.AVX512 && p.Map < Coordinate && (t.Values == nil || t.Outputs == 1)
+	return p.level == simd.AVX512 && p.Map.projects() && (t.Values == nil || t.Outputs == 1)
 }
 
 // score adds the features of c, whose rows are whole tiles, to sums without keeping them; phi has room for a tile.
