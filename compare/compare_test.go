@@ -168,7 +168,7 @@ func TestFaultyOptions(t *testing.T) {
 		`unknown method "best"`:         func(o *Options) { o.Methods = []string{"best"} },
 		"names energy twice":            func(o *Options) { o.Methods = []string{"energy", "energy"} },
 		"plain-tuned: the arccos1 map":  func(o *Options) { o.Map = scoring.MapArcCosine1 },
-		"does not go with distribution": func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapArcCosine1, scoring.Cauchy, nil },
+		"does not support distribution": func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapArcCosine1, scoring.Cauchy, nil },
 		"--features 24: the linear map": func(o *Options) { o.Map, o.Methods = scoring.MapLinear, nil },
 	} {
 		o := quick()

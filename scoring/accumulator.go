@@ -2,20 +2,21 @@ package scoring
 
 import "fmt"
 
-// Accumulator adds rows to the sums of one partition. It belongs to one goroutine. The sums depend only on the order of
-// the rows: adding them one by one or in batches of any size gives equal bits.
+// Accumulator adds rows to the sums of one partition. It belongs to one goroutine. The sums depend
+// only on the order of the rows: adding them one by one or in batches of any size gives equal bits.
 //
-// Rows of small calls wait in a buffer and are scored together, because a pass over the candidates costs about the same
-// for one row as for many. Asking for the sums scores the waiting rows.
+// Rows of small calls wait in a buffer and are scored together, because a pass over the candidates
+// costs about the same for one row as for many. Asking for the sums scores the waiting rows.
 type Accumulator struct {
 	bank    *Bank
 	sums    *Sums
-	waiting waiting // already in the sums of outputs
-	workers int     // goroutines at most, 0 means GOMAXPROCS
+	waiting waiting // their outputs are already summed
+	workers int     // greatest number of goroutines, 0 means GOMAXPROCS
 }
 
-// NewAccumulator returns an accumulator that continues sums and owns them from now on: those of [NewSums], or of a
-// checkpoint from a kernel of the same name. It panics if sums do not have the bank's candidates.
+// NewAccumulator returns an accumulator that continues sums and takes ownership of them. They come
+// from [NewSums], or from a checkpoint of the same [Arithmetic]. It panics if their number of
+// candidates differs from the bank's.
 func NewAccumulator(b *Bank, sums *Sums) *Accumulator {
 	if sums.Candidates() != b.Len() {
 		panic(fmt.Sprintf("scoring: sums of %d candidates for a bank of %d", sums.Candidates(), b.Len()))
@@ -23,7 +24,8 @@ func NewAccumulator(b *Bank, sums *Sums) *Accumulator {
 	return &Accumulator{bank: b, sums: sums}
 }
 
-// SetWorkers bounds the goroutines of a call; 0 means GOMAXPROCS, the default. It does not change the result.
+// SetWorkers bounds the goroutines of a call; 0 means GOMAXPROCS, the default. It does not change
+// the result.
 func (a *Accumulator) SetWorkers(workers int) { a.workers = workers }
 
 // Sums returns the sums so far, not a copy.
@@ -32,7 +34,8 @@ func (a *Accumulator) Sums() *Sums {
 	return a.sums
 }
 
-// Add adds rows rows: x is row-major [rows·Dim], finite, t their raw outputs. Neither is kept.
+// Add adds rows with features x, row-major [rows·Dim] and finite, and raw outputs t. It keeps
+// neither.
 func (a *Accumulator) Add(x []float32, rows int, t Targets) {
 	dim := a.bank.Dim()
 	if len(x) != rows*dim {
@@ -89,8 +92,8 @@ func (a *Accumulator) addOutputs(rows int, t Targets) {
 	}
 }
 
-// addClasses adds the indicators of the classes: sums and sums of squares are counts, exact in any order. The range is
-// {0} or {1} if all rows so far are outside or inside the class, else {0, 1}.
+// addClasses adds the indicators of the classes: sums and sums of squares are counts, exact in any
+// order. The range is {0} or {1} if all rows so far are outside or inside the class, else {0, 1}.
 func (s *Sums) addClasses(class []int32, empty bool) {
 	for _, k := range class {
 		s.Y[k]++
@@ -119,7 +122,8 @@ type waiting struct {
 	rows   int
 }
 
-// push copies rows of dim numbers to the end. The first time, it allocates memory for the numbers of limit rows.
+// push copies rows of dim numbers to the end. The first time, it allocates memory for the numbers
+// of limit rows.
 func (w *waiting) push(x []float32, rows, dim, limit int, t Targets) {
 	if w.x == nil {
 		w.x = make([]float32, 0, limit*dim)
@@ -129,7 +133,8 @@ func (w *waiting) push(x []float32, rows, dim, limit int, t Targets) {
 	w.rows += rows
 }
 
-// fits reports whether targets like t may join the waiting rows: both values or both classes.
+// fits reports whether rows with targets t may join the waiting ones: values join values and
+// classes join classes.
 func (w *waiting) fits(t Targets) bool {
 	return w.rows == 0 || (len(w.class) > 0) == (t.Class != nil)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// linearAlgebra stands for the version of gonum that go.mod requires: its decompositions are in what is learned, and
-// another version may round them in another way.
+// linearAlgebra stands for the version of gonum that go.mod requires. Learned features depend on
+// its decompositions, and another version may round differently.
 const linearAlgebra = "la17"
 
-// Arithmetic returns the name of the arithmetic in use, such as fma1-la17-amd64: the kernel of this processor and build, the
-// version of the linear algebra, the architecture, and noasm for a build without assembly. Sums made with different
-// arithmetics differ in their last bits and must not be mixed; the same name gives the same bits everywhere.
+// Arithmetic returns the name of this process's arithmetic, such as fma1-la17-amd64: the kernel of
+// this processor and build, the version of the linear algebra, the architecture, and noasm for a
+// build without assembly. Sums made with different arithmetics differ in their last bits and must
+// not be mixed; the same name gives the same bits everywhere.
 func Arithmetic() string {
 	name := kernel.Name() + "-" + linearAlgebra + "-" + runtime.GOARCH
 	if simd.NoAsm {
@@ -22,7 +23,7 @@ func Arithmetic() string {
 	return name
 }
 
-// LimitToPlain makes this process compute in plain Go, whatever its processor offers. Every process of the same
-// architecture and build supports that [Arithmetic], but everything takes many times as long. Call it at the start of a
-// process, before anything is computed.
+// LimitToPlain makes this process compute in plain Go, whatever its processor offers. Every process
+// of the same architecture and build supports that [Arithmetic], at many times the cost. Call it
+// before the first computation.
 func LimitToPlain() { simd.Limit(simd.None) }

@@ -8,14 +8,16 @@ import (
 	"github.com/eerf-stream/eerf/internal/parallel"
 )
 
-// neighbour is the neighbour whose distance the bandwidth rule takes (the paper's 50th).
+// neighbour is the rank of the neighbour whose distance the bandwidth rule uses (50 in the paper).
 const neighbour = 50
 
-// Bandwidth returns σ by the rule of the 50th nearest neighbour: the mean over the rows of the distance to the min(50,
-// n-1)-th nearest other row. Distances are ℓ₂; for Cauchy (the Laplacian kernel) ℓ₁, for Laplace √2·ℓ₂. Maps other than
-// cosine get 1. x is row-major [rows·dim]. The time grows with rows²·dim, so pass at most 1000 rows.
+// Bandwidth returns σ by the rule of the 50th nearest neighbour: the mean over the rows of the
+// distance to the min(50, n-1)-th nearest other row. Distances are ℓ₂; for Cauchy (the Laplacian
+// kernel) ℓ₁, for Laplace √2·ℓ₂. Maps other than cosine get 1. x is row-major [rows·dim]. The time
+// grows with rows²·dim, so pass at most 1000 rows.
 //
-// If the mean is 0, as with many equal rows, σ is the smallest positive distance, else 1, and warning says so.
+// If the mean is 0, as with many equal rows, σ is the smallest positive distance, or 1 if all rows
+// are equal; warning then describes the substitution.
 func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64, warning string) {
 	if len(x) != rows*dim {
 		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, dim))
@@ -42,11 +44,12 @@ func Bandwidth(x []float32, rows, dim int, d Distribution, m Map) (sigma float64
 	}
 }
 
-// parallelDistances is the number of differences from which on they are divided among goroutines, about 100 µs of work.
+// parallelDistances is the number of differences, about 100 µs of work, from which goroutines share
+// them.
 const parallelDistances = 1 << 18
 
-// neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the smallest positive
-// distance between any two rows (+Inf if there is none).
+// neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the
+// smallest positive distance between any two rows (+Inf if all rows are equal).
 func neighbourDistances(x []float32, rows, dim int, distance func(a, b []float32) float64) (near []float64, least float64) {
 	near = make([]float64, rows)
 	smallest := make([]float64, rows)

@@ -6,26 +6,28 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// Bank is the packed form of candidates that rows are scored against. It is immutable, and all partitions share it.
+// Bank is the packed form of candidates that rows are scored against. It is immutable, and all
+// partitions share it.
 type Bank struct {
 	candidates Candidates
 	shards     []*kernel.Panels
-	firsts     []int     // the first candidate of each shard, and how many there are
-	given      *Features // the candidates, if they are not drawn from a description
-	rows       int       // of a partition that wait, at most, to be scored together
+	firsts     []int     // the first candidate of each shard, then the number of candidates
+	given      *Features // the candidates; nil if they are drawn from a description
+	rows       int       // rows of a partition that an accumulator collects before scoring them
 }
 
 const (
-	// shardBytes is about the size of a shard: with a block of rows it stays in the second-level cache.
+	// shardBytes is about the size of a shard: with a block of rows it stays in the second-level
+	// cache.
 	shardBytes = 1 << 20
-	// waitingBytes and waitingRows bound the waiting rows: enough that reading the candidates from memory is negligible
-	// beside the arithmetic.
+	// waitingBytes and waitingRows bound the waiting rows: enough to make reading the candidates
+	// from memory negligible compared with the arithmetic.
 	waitingBytes = 1 << 20
 	waitingRows  = 256
 )
 
-// BankBytes is what a bank of candidates takes, with the waiting rows of an accumulator for each of some partitions. Only
-// Map, Dim and Count are read.
+// BankBytes returns the memory of a bank of candidates and of the waiting rows of one accumulator
+// per partition. It reads only Map, Dim and Count.
 func BankBytes(c Candidates, partitions int) int64 {
 	panels := (c.Count + kernel.Width - 1) / kernel.Width
 	bytes := int64(panels) * panelSize(c.Dim)
@@ -38,10 +40,10 @@ func BankBytes(c Candidates, partitions int) int64 {
 // panelSize is the bytes of a panel of ω and phase.
 func panelSize(dim int) int64 { return 4 * kernel.Width * int64(dim+1) }
 
-// rowsWaiting is how many rows of a partition wait, at most.
+// rowsWaiting is the number of rows that an accumulator collects before scoring them.
 func rowsWaiting(dim int) int { return min(max(waitingBytes/(4*dim), 1), waitingRows) }
 
-// shardLen is how many candidates a shard has; the last one may have fewer.
+// shardLen is the number of candidates in a shard; the last one may have fewer.
 func shardLen(dim int) int { return kernel.Width * max(int(shardBytes/panelSize(dim)), 1) }
 
 // NewBank draws and packs candidates. It panics if c is invalid.
@@ -52,7 +54,8 @@ func NewBank(c Candidates) *Bank {
 	return newBank(c, shardLen(c.Dim), rowsWaiting(c.Dim))
 }
 
-// newBank is NewBank with shards of so many candidates.
+// newBank is NewBank with shards of length candidates and accumulators that collect the given
+// number of rows.
 func newBank(c Candidates, length, rows int) *Bank {
 	b := &Bank{candidates: c, rows: rows, firsts: []int{0}}
 	if c.Map.Coordinates() {
@@ -64,7 +67,7 @@ func newBank(c Candidates, length, rows int) *Bank {
 	return b
 }
 
-// NewBankOf packs given candidates, which were made elsewhere; f is kept. It panics if f is invalid or empty, and for the
+// NewBankOf packs the candidates f, which it keeps. It panics if f is invalid or empty, or has the
 // linear map, whose candidates are coordinates.
 func NewBankOf(f *Features) *Bank {
 	if err := f.Validate(); err != nil {
@@ -87,7 +90,8 @@ func (b *Bank) add(f *Features) {
 	b.firsts = append(b.firsts, b.firsts[len(b.firsts)-1]+f.Len())
 }
 
-// parts cuts the features into pieces of one kind, hinges and boxes counting as one, of at most so many features.
+// parts cuts the features into pieces of one kind, at most `most` features each. Hinges and boxes
+// count as one kind.
 func (f *Features) parts(most int) (parts []*Features) {
 	cosines, p := f.cosines(), f.Projections()
 	for _, kind := range [][2]int{{0, cosines}, {cosines, p}, {p, f.Len()}} {
@@ -101,10 +105,11 @@ func (f *Features) parts(most int) (parts []*Features) {
 // Len returns the number of candidates.
 func (b *Bank) Len() int { return b.candidates.Count }
 
-// Dim returns how many numbers a row must have.
+// Dim returns d, the numbers of a row.
 func (b *Bank) Dim() int { return b.candidates.Dim }
 
-// Draw returns the candidates with the given numbers, in order. It panics if there is no such candidate.
+// Draw returns the candidates with the given numbers, in order. It panics if a number is out of
+// range.
 func (b *Bank) Draw(indices []int32) *Features {
 	if b.given != nil {
 		return b.given.Pick(indices)
@@ -112,7 +117,7 @@ func (b *Bank) Draw(indices []int32) *Features {
 	return b.candidates.Draw(indices)
 }
 
-// panels returns how many panels the shards before shard i have, or all of them.
+// panels returns the number of panels in the shards before shard i.
 func (b *Bank) panels(i int) (n int) {
 	for _, p := range b.shards[:i] {
 		n += p.Count()

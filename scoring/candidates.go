@@ -7,31 +7,34 @@ import (
 	"slices"
 )
 
-// Candidates describes the M0 = Count candidates of an exploration. Candidate i is a function of (Seed, i) and of the
-// other fields except Count, so the candidates never have to be sent, and the first ones stay the same when Count
-// grows.
+// Candidates describes the M0 = Count candidates of an exploration. Candidate i is a function of
+// (Seed, i) and of the other fields except Count, so candidates are never sent, and growing Count
+// keeps the first ones.
 type Candidates struct {
 	// Map is the feature map.
 	Map Map `json:"map"`
-	// Distribution is P0. Only cosine takes others than Gaussian, and the linear map does not use it.
+	// Distribution is P0. Only cosine accepts others than Gaussian; the linear map ignores it.
 	Distribution Distribution `json:"distribution"`
-	// Sigma is the bandwidth: ω = draw/Sigma. The linear map does not use it, but it must be positive.
+	// Sigma is the bandwidth: ω = draw/Sigma. It must be positive even under the linear map, which
+	// ignores it.
 	Sigma float64 `json:"sigma"`
-	// Varied candidates are a quarter each dense and of one, two and three coordinates, at the [Scales] of the bandwidth.
+	// Varied selects candidates at all [Scales] of the bandwidth: a quarter of them dense, a
+	// quarter each on one, two and three coordinates.
 	Varied bool `json:"varied,omitempty"`
 	// Seed selects the streams that candidates are drawn from.
 	Seed uint64 `json:"seed"`
-	// Dim is d, how many numbers an encoded row has.
+	// Dim is d, the numbers of an encoded row.
 	Dim int `json:"dim"`
 	// Count is M0.
 	Count int `json:"count"`
 }
 
-// maxElements bounds Dim·Count (16 GiB of float32), so that a mistyped count is an error and not an allocation failure.
+// maxElements bounds Dim·Count (16 GiB of float32), so that a mistyped count is an error and not an
+// allocation failure.
 const maxElements = 1 << 32
 
-// Validate returns every fault of the description, joined; nil if candidates can be drawn. Values outside an enumeration are
-// all that it reports where there are any.
+// Validate returns all faults of the description, joined; nil if candidates can be drawn. Values
+// outside an enumeration hide other faults.
 func (c Candidates) Validate() error {
 	if err := errors.Join(mapNames.check(c.Map), distributionNames.check(c.Distribution)); err != nil {
 		return err
@@ -43,13 +46,13 @@ func (c Candidates) Validate() error {
 	return errors.Join(append(errs, c.checkSizes()...)...)
 }
 
-// checkPair reports a distribution that does not go with the feature map.
+// checkPair reports a distribution that the feature map does not support.
 func (c Candidates) checkPair() error {
 	accepted := c.Map.row().distributions
 	if slices.Contains(accepted, c.Distribution) {
 		return nil
 	}
-	return fmt.Errorf("feature map %v does not go with distribution %v, want one of %v", c.Map, c.Distribution, accepted)
+	return fmt.Errorf("feature map %v does not support distribution %v, want one of %v", c.Map, c.Distribution, accepted)
 }
 
 // checkSizes reports faults of Dim and Count.

@@ -17,7 +17,7 @@ func TestValidateReportsEveryFaultAtOnce(t *testing.T) {
 		"unknown names":     {Candidates{Map: 9, Distribution: 9, Sigma: 1, Dim: 1, Count: 1}, []string{"unknown feature map", "unknown distribution"}},
 		"pair and sigma": {
 			Candidates{Map: MapArcCosine1, Distribution: Cauchy, Sigma: math.Inf(1), Dim: 1, Count: 1},
-			[]string{"arccos1 does not go with distribution cauchy, want one of [gaussian]", "sigma is +Inf"},
+			[]string{"arccos1 does not support distribution cauchy, want one of [gaussian]", "sigma is +Inf"},
 		},
 		"linear from cauchy, too many": {
 			Candidates{Map: MapLinear, Distribution: Cauchy, Sigma: 1, Dim: 3, Count: 4},

@@ -2,8 +2,9 @@ package scoring
 
 import "math"
 
-// Coding turns raw outputs into the outputs that scores are made of: y_k = Gain[k]·raw_k + Offset[k], |y_k| ≤ 1.
-// It is affine, so it is applied to the sums and never to the rows.
+// Coding turns raw outputs into the outputs that are scored: y_k = Gain[k]·raw_k + Offset[k], |y_k|
+// ≤ 1. It is affine, so it is applied to sums and never to rows. The codings are the paper's,
+// except that several regression outputs share a range.
 type Coding struct {
 	Gain   []float64 `json:"gain"`
 	Offset []float64 `json:"offset"`
@@ -16,8 +17,8 @@ type Coding struct {
 //	Binary      1, 0
 //	MultiClass  1, -1/K
 //
-// A regression output that is constant (or has no rows) gets gain and offset 0. It panics if task is none of the
-// constants.
+// A constant regression output, and one without rows, gets gain and offset 0. An unknown task
+// panics.
 func (s *Sums) Coding(task Task) Coding {
 	outputs := s.Outputs()
 	c := Coding{make([]float64, outputs), make([]float64, outputs)}
@@ -52,7 +53,8 @@ func (s *Sums) codeRange(c Coding) {
 		if !(h > 0) {
 			continue
 		}
-		// The quotient of the widest output by itself rounds, so the half-range is the least divisor.
+		// The quotient of the widest output by itself rounds, so the half-range is the least
+		// divisor.
 		half := max(float64(s.unit(k)*widest), h)
 		middle := float64(s.YMin[k]/2) + float64(s.YMax[k]/2)
 		c.Gain[k], c.Offset[k] = 1/half, -middle/half
@@ -62,8 +64,9 @@ func (s *Sums) codeRange(c Coding) {
 // halfRange returns half the range of output k, negative or NaN without rows.
 func (s *Sums) halfRange(k int) float64 { return float64(s.YMax[k]/2) - float64(s.YMin[k]/2) }
 
-// unit returns what output k is divided by before outputs share a range: its standard deviation, or 1 for a single
-// output. A range of 2h among n rows has at least the variance 2h²/n; cancellation in the sums may leave less.
+// unit returns the divisor of output k before outputs share a range: its standard deviation, or 1
+// for a single output. A range of 2h among n rows has at least the variance 2h²/n; cancellation in
+// the sums may leave less.
 func (s *Sums) unit(k int) float64 {
 	if s.Outputs() == 1 {
 		return 1
@@ -73,7 +76,8 @@ func (s *Sums) unit(k int) float64 {
 	return math.Sqrt(max(variance(s.Y[k], s.YSq[k], n), 2*h*h/n))
 }
 
-// variance returns the variance of n numbers from their sum and sum of squares, 0 when rounding makes it negative.
+// variance returns the variance of n numbers from their sum and sum of squares, 0 when rounding
+// makes it negative.
 func variance(sum, sumSq, n float64) float64 {
 	mean := sum / n
 	return max(sumSq/n-float64(mean*mean), 0)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Criterion is what candidates are ranked by.
+// Criterion is the rule by which candidates are ranked.
 type Criterion uint8
 
 // The criteria, by their names in configuration and on the wire.
@@ -14,9 +14,11 @@ const (
 	Energy Criterion = iota
 	// Correlation is Σ_k cov(y_k, φ)²/var(φ): energy without the constant, per unit of variance.
 	Correlation
-	// Residual chooses features in rounds, each against what the earlier ones leave unexplained ([SelectFrom]).
+	// Residual chooses features in rounds, each against the residual of the earlier ones
+	// ([SelectFrom]).
 	Residual
-	// Adaptive chooses in rounds that also learn where to draw, and refines its choice (package adaptive).
+	// Adaptive chooses in rounds that also learn where to draw, and refines its choice (package
+	// adaptive).
 	Adaptive
 
 	criterionCount = iota
@@ -25,19 +27,20 @@ const (
 // criterionRow defines a criterion.
 type criterionRow struct {
 	name string
-	// about is what help says of it.
+	// about is its description in help texts.
 	about string
 	// needsRows means that it uses the rows of a sample, not only sums.
 	needsRows bool
-	// holdsOut means that it learns from the rows of a sample that are not held out ([HeldOut]), and is judged by the
-	// others.
+	// holdsOut means that it learns only from rows that are not held out ([HeldOut]); the others
+	// judge it.
 	holdsOut bool
-	// values returns the value of every candidate, [M0], by which they are ranked; for a criterion that needs rows,
-	// those of its first round.
+	// values returns the value of every candidate, [M0], by which they are ranked; for a criterion
+	// that needs rows, in its first round.
 	values func(s *Sums, c Coding) []float64
-	// strength returns what is compared with the noise for a candidate with these scores.
+	// strength returns the quantity that is compared with the noise for a candidate with these
+	// scores.
 	strength func(s *Sums, c Coding, candidate int, scores []float64) float64
-	// learns means that it also learns where to draw, from candidates that it can learn from.
+	// learns means that it also learns where to draw. Its first candidates must be varied.
 	learns bool
 	// perFeature is the default of M0/M.
 	perFeature int
@@ -56,24 +59,26 @@ var criteria = [criterionCount]criterionRow{
 		perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 	Residual: {
-		name: "residual", about: "in rounds over the sampled rows in memory, each against what the earlier ones leave unexplained; as many are kept as held-out rows find best",
+		name: "residual", about: "in rounds over the sampled rows in memory, each against the residual of the earlier ones; " +
+			"held-out rows decide how many features are kept",
 		perFeature: 10, needsRows: true, holdsOut: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 	Adaptive: {
-		name: "adaptive", about: "rounds that also learn where to draw, thresholds beside cosines, and then move what they chose; judged on held-out sampled rows; needs map cosine and distribution gaussian",
+		name: "adaptive", about: "rounds that also learn where to draw, add thresholds to cosines and refine the chosen features; " +
+			"judged on held-out sampled rows; needs map cosine and distribution gaussian",
 		perFeature: 20, needsRows: true, holdsOut: true, learns: true,
 		values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 }
 
-// choices are what [SelectFrom] calls for the criteria on rows of this package.
+// choices are this package's criteria on rows, called by [SelectFrom].
 var choices = [criterionCount]func(*Bank, *Sums, *Sample, Task, SelectOptions) (Selection, error){
 	Residual: selectResidual,
 }
 
 var criterionNames = namesOf[Criterion]("criterion", criteria[:], func(r criterionRow) string { return r.name })
 
-// Names returns the names of all criteria, each with what it does.
+// Names returns the names of all criteria, each with its description.
 func (Criterion) Names() []string {
 	var all []string
 	for _, r := range criteria {
@@ -88,17 +93,18 @@ func (c Criterion) row() *criterionRow { return &criteria[criterionNames.must(c)
 // NeedsRows reports whether the criterion uses the rows of a sample, not only sums.
 func (c Criterion) NeedsRows() bool { return c.row().needsRows }
 
-// HoldsOut reports whether sums leave out the rows of the sample that are held out ([HeldOut]).
+// HoldsOut reports whether sums exclude the held-out rows of the sample ([HeldOut]).
 func (c Criterion) HoldsOut() bool { return c.row().holdsOut }
 
-// Learns reports whether the criterion learns where to draw and may move what it chose. Its first candidates are
-// [Candidates.Varied].
+// Learns reports whether the criterion learns where to draw and may refine the features that it
+// chose. Its first candidates are [Candidates.Varied].
 func (c Criterion) Learns() bool { return c.row().learns }
 
 // CandidatesPerFeature returns the default of M0/M.
 func (c Criterion) CandidatesPerFeature() int { return c.row().perFeature }
 
-// Check reports candidates that the criterion cannot choose from: of one that learns, those of another map or distribution.
+// Check reports candidates from which the criterion cannot choose. A criterion that learns needs
+// cosines and Gaussian draws.
 func (c Criterion) Check(from Candidates) error {
 	if !c.Learns() {
 		return nil
@@ -113,8 +119,8 @@ func (c Criterion) Check(from Candidates) error {
 	return errors.Join(errs...)
 }
 
-// Relative reports whether the criterion's values are relative to the variance of the outputs, as correlations are,
-// instead of squared norms of scores.
+// Relative reports whether the criterion's values are relative to the variance of the outputs, as
+// correlations are, instead of squared norms of scores.
 func (c Criterion) Relative() bool { return c.row().relative }
 
 // String returns the name, such as "energy".

@@ -19,12 +19,13 @@ const (
 	distributionCount = iota
 )
 
-// distributionRow defines a distribution of ω. Its draws take the words of the stream in a stated order.
+// distributionRow defines a distribution of ω. Its draws consume the words of the stream in a
+// documented order.
 type distributionRow struct {
 	name string
 	// coordinate draws one coordinate of ω·σ.
 	coordinate func(s stream) float64
-	// distance is the ℓ₁ or ℓ₂ distance that the bandwidth rule uses, times unit.
+	// distance, times unit, is the distance in the bandwidth rule.
 	distance func(a, b []float32) float64
 	unit     float64
 }

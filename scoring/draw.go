@@ -21,8 +21,8 @@ func (c Candidates) drawRange(first, next int) *Features {
 	return c.Draw(indices)
 }
 
-// Draw returns the candidates with the given indices, in order. It panics if c is invalid or an index is not in
-// 0..Count-1. A coordinate too great for float32 becomes the greatest finite float32.
+// Draw returns the candidates with the given indices, in order. It panics if c is invalid or an
+// index is not in 0..Count-1. Coordinates beyond float32 become the greatest finite float32.
 func (c Candidates) Draw(indices []int32) *Features {
 	if err := c.Validate(); err != nil {
 		panic("scoring: draw of invalid candidates: " + err.Error())
@@ -50,15 +50,16 @@ func (c Candidates) Draw(indices []int32) *Features {
 	return f
 }
 
-// Draws are divided into chunks of drawChunk candidates once there are parallelDraws coordinates, about a millisecond
-// of work.
+// Goroutines share draws, drawChunk candidates at a time, from parallelDraws coordinates on, about
+// a millisecond of work.
 const (
 	drawChunk     = 16
 	parallelDraws = 1 << 15
 )
 
-// drawOne fills omega with candidate index and returns its phase. It uses the words of the stream in this order: one for
-// the phase (also under maps without one, so that ω does not depend on the map), then those of the coordinates.
+// drawOne fills omega with candidate index and returns its phase. It consumes the words of the
+// stream in this order: one for the phase (also for maps without phases, so that ω does not depend
+// on the map), then those of the coordinates.
 func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
 	s := newStream(c.Seed, uint64(index), candidateTag)
 	phase = s.phase()
@@ -74,7 +75,8 @@ func (c Candidates) drawOne(omega []float32, index int32) (phase float32) {
 	return phase
 }
 
-// drawCoordinates is Draw for the linear map: candidate i is the i-th coordinate of a seeded permutation.
+// drawCoordinates is Draw for the linear map: candidate i is the i-th coordinate of a seeded
+// permutation.
 func (c Candidates) drawCoordinates(indices []int32) *Features {
 	order := permutation(c.Seed, c.Dim)
 	f := &Features{Map: c.Map, Dim: c.Dim, Omega: make([]float32, len(indices))}

@@ -7,36 +7,37 @@ import (
 	"slices"
 )
 
-// Features is a set of n features. For the linear map ω is the coordinate itself: Width is 1 and Omega[i] is
-// the coordinate's number.
+// Features is a set of n features. For the linear map ω is the coordinate itself: Width is 1 and
+// Omega[i] is the coordinate's number.
 //
-// Those of the cosine map may be of mixed kinds ([Kind]), which follow each other in the order of the kinds: first the
-// features with an ω, cosines and then ramps, then the products, hinges and then boxes.
+// Features of the cosine map may be of mixed kinds ([Kind]), in this order: cosines and ramps,
+// which have an ω, then hinges and boxes, which are products.
 type Features struct {
 	// Map is the feature map.
 	Map Map
-	// Dim is d, how many numbers an encoded row has.
+	// Dim is d, the numbers of an encoded row.
 	Dim int
-	// Omega is row-major [p][Width], p being how many features have an ω.
+	// Omega is row-major [p][Width], where p is [Features.Projections].
 	Omega []float32
-	// Phase is b, [p]: of a cosine in radians, in [0, 2π), of a ramp any finite number; nil unless Map is cosine.
+	// Phase is b, [p]: radians in [0, 2π) for a cosine, any finite number for a ramp; nil unless
+	// Map is cosine.
 	Phase []float32
-	// Ramps is how many of the features with an ω, the last ones, are ramps.
+	// Ramps is the number of ramps, which are the last features with an ω.
 	Ramps int
 	// Products are the hinges and then the boxes.
 	Products []Product
 }
 
-// maxCoordinate bounds Dim for the linear map: float32 counts without gaps up to 2²⁴.
+// maxCoordinate bounds Dim for the linear map: float32 holds all integers up to 2²⁴.
 const maxCoordinate = 1 << 24
 
 // Len returns n, the number of features.
 func (f *Features) Len() int { return f.Projections() + len(f.Products) }
 
-// Projections returns how many features have an ω.
+// Projections returns p, the number of features with an ω.
 func (f *Features) Projections() int { return len(f.Omega) / f.Width() }
 
-// Width returns how many numbers a feature has in Omega: Dim, or 1 for the linear map.
+// Width returns the numbers of a feature in Omega: Dim, or 1 for the linear map.
 func (f *Features) Width() int { return f.Map.Width(f.Dim) }
 
 // Clone returns features that share no memory with f.
@@ -52,8 +53,8 @@ func (f *Features) Equal(g *Features) bool {
 		slices.Equal(f.Products, g.Products)
 }
 
-// Pick returns the features with the given numbers, in order. It panics if there is no such feature, or if their kinds would
-// not be in order.
+// Pick returns the features with the given numbers, in order. It panics if a number is out of range
+// or the kinds would be out of order.
 func (f *Features) Pick(indices []int32) *Features {
 	width, last := f.Width(), KindCosine
 	picked := &Features{Map: f.Map, Dim: f.Dim, Omega: make([]float32, 0, len(indices)*width)}
@@ -66,7 +67,7 @@ func (f *Features) Pick(indices []int32) *Features {
 		}
 		kind := f.Kind(int(i))
 		if kind < last {
-			panic(fmt.Sprintf("scoring: a %v is picked after a %v", kind, last))
+			panic(fmt.Sprintf("scoring: %v picked after %v", kind, last))
 		}
 		if last = kind; kind.product() {
 			picked.Products = append(picked.Products, f.Products[int(i)-f.Projections()])
@@ -83,7 +84,8 @@ func (f *Features) Pick(indices []int32) *Features {
 	return picked
 }
 
-// slice returns features first..next-1, all cosines, all ramps or all products, which share the memory of f.
+// slice returns features first..next-1, all cosines, all ramps or all products, which share the
+// memory of f.
 func (f *Features) slice(first, next int) *Features {
 	part := &Features{Map: f.Map, Dim: f.Dim}
 	if p := f.Projections(); next > p {
@@ -100,8 +102,8 @@ func (f *Features) slice(first, next int) *Features {
 	return part
 }
 
-// Validate returns every fault of a set from outside, joined: lengths that do not agree, numbers that are not finite,
-// phases outside [0, 2π), coordinates that rows do not have.
+// Validate returns all faults of features that were read from outside, joined: inconsistent
+// lengths, numbers that are not finite, phases outside [0, 2π), coordinates beyond the row.
 func (f *Features) Validate() error {
 	if err := mapNames.check(f.Map); err != nil {
 		return err

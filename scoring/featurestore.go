@@ -2,36 +2,39 @@ package scoring
 
 import "github.com/eerf-stream/eerf/scoring/internal/kernel"
 
-// FeatureStore keeps the features of candidates over the rows of a sample. Scoring the same rows against other outputs
-// then only reads memory, in a fraction of the time. Candidates without room are computed again. Sums have the same
-// bits as from [Accumulator]. A nil store keeps nothing. It belongs to one goroutine.
+// FeatureStore keeps the features of candidates on the rows of a sample. Scoring the same rows
+// against other outputs then only reads memory, in a fraction of the time. Candidates that do not
+// fit are recomputed. Sums have the same bits as those of [Accumulator]. A nil store keeps nothing.
+// A store belongs to one goroutine.
 type FeatureStore struct {
 	bytes  int64
-	memory *kernel.Store // of the panels that are kept; nil while there are none
+	memory *kernel.Store // the kept panels; nil before the first use
 
-	// What the memory holds features of: all rows of x for the first panels of bank.
+	// The memory holds the features of all rows of x for the first panels of bank.
 	bank *Bank
 	x    *float32
 	rows int
 	full bool
 }
 
-// NewFeatureStore returns a store that takes up to the given bytes, from its first use on.
+// NewFeatureStore returns a store of at most the given bytes, which it allocates on first use.
 func NewFeatureStore(bytes int64) *FeatureStore { return &FeatureStore{bytes: bytes} }
 
-// FeatureStoreBytes returns what a store limited to bytes takes for candidates over rows.
+// FeatureStoreBytes returns the memory that a store limited to bytes allocates for candidates and
+// rows.
 func FeatureStoreBytes(candidates, rows int, bytes int64) int64 {
 	return min(int64(candidates/kernel.Width)+kindPanels, bytes/panelBytes(max(rows, 1))) * panelBytes(rows)
 }
 
-// kindPanels is how many panels of candidates of mixed kinds may not be full.
+// kindPanels is the number of partial panels that candidates of mixed kinds may have.
 const kindPanels = 3
 
-// panelBytes is what the features of a panel take.
+// panelBytes is the size of the features of a panel.
 func panelBytes(rows int) int64 { return 4 * kernel.Width * int64(rows) }
 
-// Score returns the sums of the bank's candidates over rows, x row-major and finite. Another bank or other rows than
-// last time replace what is kept; apart from that x must not have changed.
+// Score returns the sums of the bank's candidates over rows, x row-major and finite. A call with
+// another bank or other rows replaces the kept features. A call with the same ones must find x
+// unchanged.
 func (s *FeatureStore) Score(b *Bank, x []float32, rows int, t Targets, workers int) *Sums {
 	a := NewAccumulator(b, NewSums(b.Len(), t.Outputs))
 	a.SetWorkers(workers)
@@ -47,7 +50,7 @@ func (s *FeatureStore) Score(b *Bank, x []float32, rows int, t Targets, workers 
 	return a.sums
 }
 
-// prepare makes room for the features of a bank and rows, unless they are there already.
+// prepare makes room for the features of a bank and rows unless the store already holds them.
 func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 	if s.bank == b && s.x == &x[0] && s.rows == rows {
 		return
@@ -59,8 +62,8 @@ func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 	}
 }
 
-// score adds the rows of a pass to the sums of panels at..end-1 of a shard, whose first panel is number before of the
-// bank, as far as they are kept. It returns the first one that is not.
+// score adds the rows of a pass to the sums of the kept ones among panels at..end-1 of a shard,
+// whose first panel has number before in the bank. It returns the first panel that is not kept.
 func (s *FeatureStore) score(p *pass, panels *kernel.Panels, sums kernel.Sums, before, at, end int) (next int) {
 	if s == nil {
 		return at

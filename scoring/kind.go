@@ -13,7 +13,7 @@ type Kind uint8
 
 // The kinds, by their names on the wire and in their order in a set.
 const (
-	// KindCosine is cos(ωᵀx + b), what all features are unless something learned others.
+	// KindCosine is cos(ωᵀx + b), the kind of all features that were not learned.
 	KindCosine Kind = iota
 	// KindRamp is max(0, ωᵀx + b).
 	KindRamp
@@ -40,22 +40,23 @@ func (k Kind) MarshalText() ([]byte, error) { return kindNames.marshal(k) }
 // UnmarshalText sets the value of that name; the error of an unknown name lists the known ones.
 func (k *Kind) UnmarshalText(text []byte) error { return kindNames.unmarshal(k, text) }
 
-// product reports whether features of the kind are products and have no ω.
+// product reports whether features of the kind are products, which have no ω.
 func (k Kind) product() bool { return k >= KindHinge }
 
-// MaxOrder is the most factors of a product.
+// MaxOrder is the greatest number of factors of a product.
 const MaxOrder = 3
 
 // maxProductDim bounds the coordinates that a product can name.
 const maxProductDim = 1 << 16
 
-// Product is a hinge or a box: a product of up to MaxOrder thresholds on different coordinates. What is beyond its order is zero.
+// Product is a hinge or a box: a product of up to MaxOrder thresholds on different coordinates.
+// Fields beyond its order are zero.
 type Product struct {
-	// Box tells a box from a hinge.
+	// Box is true for a box and false for a hinge.
 	Box bool
-	// Order is q, how many factors it has.
+	// Order is q, the number of factors.
 	Order uint8
-	// Coordinate is j, Sign s = ±1 and Threshold t of each factor.
+	// Coordinate is j of each factor, Sign is s = ±1, Threshold is t.
 	Coordinate [MaxOrder]uint16
 	Sign       [MaxOrder]float32
 	Threshold  [MaxOrder]float32
@@ -98,7 +99,7 @@ func (p *Product) check(dim int) error {
 	return nil
 }
 
-// KindCounts is how many features of each kind there are.
+// KindCounts is the number of features of each kind.
 type KindCounts struct {
 	Cosine int `json:"cosine"`
 	Ramp   int `json:"ramp"`
@@ -113,7 +114,7 @@ func (f *Features) Kinds() KindCounts {
 	return c
 }
 
-// Mixed reports whether there are others than cosines, or of another map than those of that map.
+// Mixed reports whether there are ramps or products.
 func (f *Features) Mixed() bool { return f.Ramps > 0 || len(f.Products) > 0 }
 
 // Kind returns the kind of feature i; KindCosine for all features of other maps.
@@ -127,10 +128,10 @@ func (f *Features) Kind(i int) Kind {
 	return KindCosine
 }
 
-// cosines returns how many features with an ω are no ramps.
+// cosines returns the number of features with an ω that are not ramps.
 func (f *Features) cosines() int { return f.Projections() - f.Ramps }
 
-// hinges returns how many products come before the first box.
+// hinges returns the number of products before the first box.
 func (f *Features) hinges() int {
 	for i := range f.Products {
 		if f.Products[i].Box {
@@ -140,16 +141,18 @@ func (f *Features) hinges() int {
 	return len(f.Products)
 }
 
-// checkKinds reports kinds that do not go with the map, are out of order, or products that rows cannot have.
+// checkKinds reports kinds that the map does not have or that are out of order, and products that
+// rows cannot have.
 func (f *Features) checkKinds() error {
 	if !f.Mixed() {
 		if f.Ramps < 0 {
-			return fmt.Errorf("there are %d ramps", f.Ramps)
+			return fmt.Errorf("%d ramps", f.Ramps)
 		}
 		return nil
 	}
 	if f.Map != MapCosine {
-		return fmt.Errorf("features of map %v are all of one kind, but there are %d ramps and %d products", f.Map, f.Ramps, len(f.Products))
+		return fmt.Errorf("features of map %v are all of one kind, but there are %d ramps and %d products",
+			f.Map, f.Ramps, len(f.Products))
 	}
 	if f.Ramps < 0 || f.Ramps > f.Projections() {
 		return fmt.Errorf("%d ramps among %d features with an omega", f.Ramps, f.Projections())
@@ -174,12 +177,12 @@ func (f *Features) PackProducts() *kernel.Panels {
 	return kernel.PackFactors(f.Dim, factors(f.Products))
 }
 
-// PackSlopes packs the derivatives of the hinges by their factors, one after another.
+// PackSlopes packs the derivatives of the hinges by each of their factors, hinge by hinge.
 func (f *Features) PackSlopes() *kernel.Panels {
 	return kernel.PackSlopes(f.Dim, factors(f.Products[:f.hinges()]))
 }
 
-// factors returns the products as the kernels know them.
+// factors returns the products as arguments of the kernels.
 func factors(products []Product) []kernel.Factors {
 	all := make([]kernel.Factors, len(products))
 	for i, p := range products {

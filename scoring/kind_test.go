@@ -108,7 +108,7 @@ func TestPickKeepsKinds(t *testing.T) {
 			}
 		}
 	}
-	panics(t, "scoring: a ramp is picked after a hinge", func() { f.Pick([]int32{8, 4}) })
+	panics(t, "scoring: ramp picked after hinge", func() { f.Pick([]int32{8, 4}) })
 }
 
 func TestMixedFeaturesFromOutsideAreChecked(t *testing.T) {

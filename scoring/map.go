@@ -9,9 +9,11 @@ type Map uint8
 
 // The feature maps, by their names in configuration and on the wire.
 const (
-	// MapCosine is cos(ωᵀx + b), bounded by 1; (2/M)·Σφφ′ tends to a shift-invariant kernel.
+	// MapCosine is cos(ωᵀx + b), bounded by 1; (2/M)·Σφφ′ tends to a shift-invariant kernel (Rahimi
+	// and Recht, 2007).
 	MapCosine Map = iota
-	// MapArcCosine0 is the step H(ωᵀx) with H(0) = ½ (Cho and Saul's arc-cosine kernel of order 0).
+	// MapArcCosine0 is the step H(ωᵀx) with H(0) = ½, for the arc-cosine kernel of order 0 (Cho and
+	// Saul, 2009).
 	MapArcCosine0
 	// MapArcCosine1 is the ramp max(ωᵀx, 0), unbounded.
 	MapArcCosine1
@@ -23,20 +25,21 @@ const (
 	mapCount = iota
 )
 
-// mapRow is what a feature map is made of.
+// mapRow defines a feature map.
 type mapRow struct {
 	name string
-	// kernel is the map as the kernels know it.
+	// kernel is the map in package kernel.
 	kernel kernel.Map
-	// distributions are those that ω may come from.
+	// distributions are the permitted distributions of ω.
 	distributions []Distribution
-	// bounded means that |φ| ≤ 1, bandwidth that σ changes what a model on the features can say, and does not only scale them.
+	// bounded means that |φ| ≤ 1, bandwidth that σ changes more than the scale of the features.
 	bounded, bandwidth bool
-	// phase means that features have one, coordinate that ω is the number of a coordinate instead of a vector.
+	// phase means that features have a phase, coordinate that ω is the number of a coordinate
+	// instead of a vector.
 	phase, coordinate bool
 }
 
-// maps has the rows by map. A test asks for a whole row of each.
+// maps has the rows by map. A test requires each to be complete.
 var maps = [mapCount]mapRow{
 	MapCosine: {
 		name: "cosine", kernel: kernel.Cosine, distributions: []Distribution{Gaussian, Cauchy, Laplace},
@@ -74,7 +77,8 @@ func (m Map) HasPhase() bool { return m.row().phase }
 // Coordinates reports whether features are coordinates of rows, and ω their numbers.
 func (m Map) Coordinates() bool { return m.row().coordinate }
 
-// Width returns how many numbers of ω a feature of rows of dim numbers has: dim, or 1 where ω is the number of a coordinate.
+// Width returns the numbers of ω for rows of dim numbers: dim, or 1 where ω is the number of a
+// coordinate.
 func (m Map) Width(dim int) int {
 	if m.Coordinates() {
 		return 1
@@ -82,5 +86,6 @@ func (m Map) Width(dim int) int {
 	return dim
 }
 
-// HasBandwidth reports whether the bandwidth matters: what scales the features of other maps, a model scales back.
+// HasBandwidth reports whether the bandwidth matters. For other maps it only scales features, which
+// a model undoes.
 func (m Map) HasBandwidth() bool { return m.row().bandwidth }

@@ -20,7 +20,7 @@ func namesOf[E ~uint8, Row any](kind string, table []Row, name func(Row) string)
 	return n
 }
 
-// name returns the text of value v, and a recognizable one for a value outside the enumeration.
+// name returns the text of value v, or kind and number for a value outside the enumeration.
 func (n names[E]) name(v E) string {
 	if int(v) < len(n.text) {
 		return n.text[v]
@@ -28,7 +28,7 @@ func (n names[E]) name(v E) string {
 	return fmt.Sprintf("%s(%d)", n.kind, uint8(v))
 }
 
-// must panics for a value outside the enumeration, and otherwise returns it.
+// must returns v and panics for a value outside the enumeration.
 func (n names[E]) must(v E) E {
 	if int(v) >= len(n.text) {
 		panic("scoring: " + n.name(v))
@@ -47,7 +47,8 @@ func (n names[E]) check(v E) error {
 // marshal returns the text of v, or an error for a value outside the enumeration.
 func (n names[E]) marshal(v E) ([]byte, error) { return []byte(n.name(v)), n.check(v) }
 
-// unmarshal sets v to the value whose name is text; the error of an unknown name lists the known ones.
+// unmarshal sets v to the value whose name is text. The error of an unknown name lists the known
+// ones.
 func (n names[E]) unmarshal(v *E, text []byte) error {
 	for i, name := range n.text {
 		if name == string(text) {

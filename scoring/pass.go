@@ -7,24 +7,25 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// pass is one run of rows over all candidates, in units that touch different sums: chunks of the panels of a shard.
+// pass is one run of rows over all candidates, in units that touch different sums: chunks of the
+// panels of a shard.
 type pass struct {
 	bank            *Bank
 	sums            *Sums
 	x               []float32
 	rows            kernel.Rows // x
 	targets         kernel.Targets
-	chunk, perShard int // panels of a unit and units of a shard
-	workers         int // goroutines at most, 0 means GOMAXPROCS
+	chunk, perShard int // panels of a unit, units of a shard
+	workers         int // greatest number of goroutines, 0 means GOMAXPROCS
 	store           *FeatureStore
-	row             int // of the store that x begins with
+	row             int // the first row of x in the store
 }
 
-// score adds rows to the sums of all candidates, on up to workers goroutines, 0 meaning GOMAXPROCS. One goroutine adds
-// to each sum, in row order. store is nil if these rows have none.
+// score adds rows to the sums of all candidates, on up to workers goroutines, 0 meaning GOMAXPROCS.
+// One goroutine adds to each sum, in row order. store is nil if these rows have none.
 func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, store *FeatureStore) {
 	step := kernel.BlockRows(b.Dim())
-	for first := 0; first < rows; first += step { // every panel meets a block while the block is in the cache
+	for first := 0; first < rows; first += step { // all panels use a block while it is in the cache
 		next := min(first+step, rows)
 		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.Slice(first, next), workers)
 		p.rows, p.store, p.row = kernel.Set(b.shards).Rows(p.x), store, first
@@ -50,11 +51,11 @@ func (b *Bank) pass(sums *Sums, x []float32, t Targets, workers int) pass {
 	}
 }
 
-// units returns how many units there are.
+// units returns the number of units.
 func (p *pass) units() int { return len(p.bank.shards) * p.perShard }
 
-// shareOut runs the units on several goroutines. Its receiver is a copy, so that the pass of a small call is not kept on
-// the heap for their sake.
+// shareOut runs the units on several goroutines. Its receiver is a copy, so that the pass of a
+// small call stays on the stack.
 func (p pass) shareOut() {
 	workers := p.workers
 	if len(p.x) < parallelList {
@@ -74,7 +75,7 @@ func (p *pass) run(first, next int) {
 	}
 }
 
-// score scores panels at..end-1 of a shard, by their features in the store as far as these are there.
+// score scores panels at..end-1 of a shard, using their features in the store where it has them.
 func (p *pass) score(shard, at, end int) {
 	panels, sums := p.bank.shards[shard], p.bank.sumsOf(p.sums, shard)
 	stored := p.store.score(p, panels, sums, p.bank.panels(shard), at, end)
@@ -83,9 +84,8 @@ func (p *pass) score(shard, at, end int) {
 	}
 }
 
-// panelChunk returns how many panels of candidates are scored in one piece, a call of the kernel: so few that
-// there are eight pieces for every processor, but no fewer than it takes to make up for what a call does once for
-// all its rows.
+// panelChunk returns the number of panels in a call of the kernel: few enough for eight calls per
+// processor, but enough to amortize the work that a call does once for all its rows.
 func panelChunk(count int) int {
 	return min(max(count/kernel.Width/(8*runtime.GOMAXPROCS(0)), 2), 16)
 }
@@ -93,10 +93,11 @@ func panelChunk(count int) int {
 const (
 	// elementCost is the time of a feature map and of its sums, in products of one row and one ω.
 	elementCost = 16
-	// parallelScore is the number of products from which on a call is divided among goroutines: about 120 µs of work
-	// with AVX-512, where waking other goroutines costs 20 to 50 µs.
+	// parallelScore is the number of products from which goroutines share a call: about 120 µs of
+	// work with AVX-512, compared with 20 to 50 µs for waking other goroutines.
 	parallelScore = 1 << 23
-	// parallelList is how many numbers take so long to be listed, if most are zero, that this is shared out too.
+	// parallelList is the number of mostly zero numbers from which goroutines also share the
+	// listing.
 	parallelList = 1 << 17
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// QuickBandwidth is [Bandwidth] for Gaussian cosines in a fraction of the time. Distances come from products of the
-// centred rows in float32, |a|² + |b|² − 2a·b, so σ is off by their rounding, about 1e-5 of it where the distances are
-// not far below the spread of the rows. It is for draws that need not be reproducible from its bits: a published σ
-// comes from Bandwidth. Calls share its memory.
+// QuickBandwidth is [Bandwidth] for Gaussian cosines in a fraction of the time. Distances come from
+// products of the centred rows in float32, |a|² + |b|² − 2a·b, so σ has a relative error of about
+// 1e-5 where distances are not far below the spread of the rows. Use it for draws that need not be
+// reproducible from σ alone; a published σ comes from Bandwidth. Calls share its memory.
 type QuickBandwidth struct {
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
@@ -22,7 +22,8 @@ type QuickBandwidth struct {
 	products []float64
 }
 
-// Of returns σ. Equal rows are at distance zero, as for Bandwidth; where nothing is left but those, it asks Bandwidth.
+// Of returns σ for x, row-major [rows·dim]. Where the mean distance is zero, it falls back on
+// Bandwidth.
 func (q *QuickBandwidth) Of(x []float32, rows, dim int) float64 {
 	if len(x) != rows*dim {
 		panic(fmt.Sprintf("scoring: %d numbers for %d rows of %d", len(x), rows, dim))
@@ -76,8 +77,8 @@ func (q *QuickBandwidth) centre(x []float32) {
 	}
 }
 
-// distancesTo sets distances to the squared ones of row i to the others, given its products with all rows and the squares of all
-// rows, and returns the least and the greatest.
+// distancesTo sets distances to the squared distances from row i to the others, given its products
+// with all rows and the squares of all rows, and returns the least and the greatest.
 func distancesTo(distances, products, squares []float64, i int) (least, most float64) {
 	square := squares[i]
 	least, most = math.Inf(1), 0
@@ -95,8 +96,9 @@ func distancesTo(distances, products, squares []float64, i int) (least, most flo
 	return least, most
 }
 
-// smallest returns the k-th smallest, from 1 on, of numbers between least and most: it counts them in equal steps and sorts those
-// of the step that has it. low is room for all of them.
+// smallest returns the k-th smallest, counted from 1, of numbers between least and most. It counts
+// them in equal steps and sorts only the step that holds the k-th. low is scratch memory for all of
+// them.
 func smallest(numbers []float64, k int, least, most float64, low []float64) float64 {
 	const steps = 256
 	var counts [steps]int32

@@ -10,47 +10,49 @@ import (
 )
 
 const (
-	// poolFactor times the features that a round finds is the size of its pool.
+	// poolFactor is the size of a round's pool per feature that the round chooses.
 	poolFactor = 5
-	// residualRidge is the ridge of the residual criterion's fits, relative to the variance of a feature.
+	// residualRidge is the ridge of the residual criterion's fits, relative to the variance of a
+	// feature.
 	residualRidge = 1e-2
-	// seldom is the share of the rows, and seldomRows the number of them, in which a feature has to differ from 0, and a box also from
-	// 1, to be a candidate.
+	// A candidate must differ from 0, and a box also from 1, in at least the share seldom of the
+	// rows and in seldomRows rows.
 	seldom, seldomRows = 1. / 500, 10
 )
 
-// PoolSize returns how many candidates a round of the residual criterion chooses from at most: 5·M/R, rounded up. rounds 0
-// means [DefaultRounds].
+// PoolSize returns the greatest number of candidates from which a round of the residual criterion
+// chooses: 5·M/R, rounded up. rounds 0 means [DefaultRounds].
 func PoolSize(features, rounds int) int {
 	rounds = SelectOptions{Features: features, Rounds: rounds}.rounds()
 	return poolFactor * ((features + rounds - 1) / rounds)
 }
 
-// binPool is from how many bins features are chosen at most.
+// binPool is the greatest number of bins from which features are chosen.
 func (o SelectOptions) binPool() int { return poolFactor * o.Features / 2 }
 
-// residual is one selection by the residual criterion: M features in R rounds, after the greedy selection of random
-// features of Shahrampour and Tarokh ("Learning Bounds for Greedy Approximation with Explicit Feature Maps from
-// Multiple Kernels", NeurIPS 2018).
+// residual is one selection by the residual criterion: M features in R rounds, after the greedy
+// selection of random features of Shahrampour and Tarokh ("Learning Bounds for Greedy Approximation
+// with Explicit Feature Maps from Multiple Kernels", NeurIPS 2018).
 //
-// A round scores all candidates against the residual of the model so far, in round 1 against the outputs themselves.
-// The best by correlation are its pool. From the second moments of the kept features and the pool, features are chosen
-// one by one, each the one that lowers the ridge objective most. A round ends with a refit of the weights of all kept
-// features. If there are bins, a round before the others chooses half of the features among these.
+// A round scores all candidates against the residual of the model so far, in round 1 against the
+// outputs themselves. The best by correlation are its pool. From the second moments of the kept
+// features and the pool, features are chosen one by one, each the one that lowers the ridge
+// objective most. A round ends with a refit of the weights of all kept features. With bins, a round
+// before the others chooses half of the features among them.
 //
-// Features go on being chosen when no candidate stands out from the noise any more: those that are of no use come last, and
-// whoever fits a model on rows that chose nothing can tell where to stop.
+// Choosing continues when no candidate stands out from the noise: useless features come last, and a
+// model that is fitted on other rows shows where to stop.
 type residual struct {
 	bank   *Bank
-	first  *Sums // of the first round
+	first  *Sums // the sums of the first round
 	sample *Sample
 	o      SelectOptions
 	rounds int
 
 	chosen Selection
-	seldom map[int32]bool // of what is known about candidates: those that are hardly ever another number
-	// The model of the raw outputs on the chosen features, by rising candidate number: f_k(x) = intercept[k] +
-	// Σ_j weight[k·len(model)+j]·φ_j(x).
+	seldom map[int32]bool // whether a candidate is almost constant, as far as this is known
+	// The model of the raw outputs on the chosen features, by rising candidate number: f_k(x) =
+	// intercept[k] + Σ_j weight[k·len(model)+j]·φ_j(x).
 	model             []int32
 	intercept, weight []float64
 }
@@ -82,13 +84,14 @@ func selectResidual(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectO
 			return Selection{}, err
 		}
 	}
-	if len(r.chosen.Index) == 0 { // nothing correlates with the outputs
+	if len(r.chosen.Index) == 0 { // no candidate correlates with the outputs
 		r.chosen.add(sums, best.Index[0], 1, best.Score[0])
 	}
 	return r.chosen, nil
 }
 
-// round chooses features until there are upTo, from most of some candidates; nil stands for all.
+// round chooses features until there are upTo, from a pool of at most `most` of the candidates
+// among; nil stands for all.
 func (r *residual) round(round, upTo int, among []int32, most int) error {
 	sums := r.first
 	if len(r.chosen.Index) > 0 {
@@ -101,8 +104,8 @@ func (r *residual) round(round, upTo int, among []int32, most int) error {
 	return r.choose(round, upTo, pool)
 }
 
-// score returns the sums of all candidates against the residuals of the model. The residual of a row is computed in float64
-// from float32 features and rounded to float32 once.
+// score returns the sums of all candidates against the residuals of the model. The residual of a
+// row is computed in float64 from float32 features and rounded to float32 once.
 func (r *residual) score() *Sums {
 	outputs, kept := r.sample.Targets.Outputs, len(r.model)
 	left := make([]float32, r.sample.Rows*outputs)
@@ -116,7 +119,7 @@ func (r *residual) score() *Sums {
 	return r.o.Store.Score(r.bank, r.sample.X, r.sample.Rows, Targets{Outputs: outputs, Values: left}, r.o.Workers)
 }
 
-// residualOf sets dst to what the model on the features phi leaves of the outputs of a row.
+// residualOf sets dst to the residuals of a row with the features phi, [K].
 func (r *residual) residualOf(dst, phi []float32, row int) {
 	for k := range dst {
 		f := r.intercept[k]
@@ -127,8 +130,9 @@ func (r *residual) residualOf(dst, phi []float32, row int) {
 	}
 }
 
-// pool returns up to most of the candidates that are not chosen yet, the best by Σ_k cov(residual_k, φ)²/var(φ) of the coded
-// outputs; those that are hardly ever another number are none. among nil stands for all candidates.
+// pool returns the best of the candidates that are not chosen yet, at most `most`, by Σ_k
+// cov(residual_k, φ)²/var(φ) of the coded outputs. It omits candidates that are almost constant.
+// among nil stands for all candidates.
 func (r *residual) pool(s *Sums, among []int32, most int) []int32 {
 	values := s.correlations(r.chosen.Coding)
 	for _, i := range r.chosen.Index {
@@ -146,7 +150,7 @@ func (r *residual) pool(s *Sums, among []int32, most int) []int32 {
 	return r.often(order, most)
 }
 
-// often returns the first of the candidates that are no constants but for a few rows, most at most.
+// often returns the first `most` candidates that are not almost constant.
 func (r *residual) often(order []int32, most int) (pool []int32) {
 	for len(order) > 0 && len(pool) < most {
 		some := order[:min(most-len(pool), len(order))]
@@ -161,8 +165,8 @@ func (r *residual) often(order []int32, most int) (pool []int32) {
 	return pool
 }
 
-// rare returns those of the candidates that are other than 0, or boxes other than 1, in too few rows. Cosines are not; for the others
-// it is found out once. The sum of a box is the number of rows in which it is 1.
+// rare reports the candidates that differ from 0, or boxes from 1, in too few rows. Cosines never
+// do; the others are counted once. The sum of a box is the number of rows in which it is 1.
 func (r *residual) rare(candidates []int32) map[int32]bool {
 	if r.bank.given == nil || !r.bank.given.Mixed() {
 		return nil
@@ -204,8 +208,9 @@ func (r *residual) rare(candidates []int32) map[int32]bool {
 	return r.seldom
 }
 
-// choose takes from the pool, one by one, the feature that lowers the ridge objective most, the first among equals by number, until
-// there are upTo or none lowers it. Then the model is fitted again, if another round may follow.
+// choose takes from the pool, one by one, the feature that lowers the ridge objective most (the
+// lowest number among equals), until there are upTo features or none lowers it. It refits the model
+// if another round may follow.
 func (r *residual) choose(round, upTo int, pool []int32) error {
 	columns := slices.Concat(r.chosen.Index, pool)
 	slices.Sort(columns)
@@ -236,7 +241,7 @@ func (r *residual) choose(round, upTo int, pool []int32) error {
 	return nil
 }
 
-// fitted keeps the model of a fit on the chosen features.
+// fitted stores the model of a fit on the chosen features.
 func (r *residual) fitted(fit *forwardFit) {
 	intercept, weight := fit.weights()
 	r.model, r.intercept = slices.Clone(r.chosen.Index), intercept
@@ -251,7 +256,8 @@ func (r *residual) fitted(fit *forwardFit) {
 	}
 }
 
-// moments returns the covariances of the features of candidates and of the raw outputs, in this order of columns.
+// moments returns the covariances of the columns: the features of the candidates, then the raw
+// outputs.
 func (r *residual) moments(candidates []int32) (*training.Covariances, error) {
 	outputs := r.sample.Targets.Outputs
 	sums := training.NewSums(len(candidates), outputs)
@@ -269,8 +275,8 @@ func (r *residual) moments(candidates []int32) (*training.Covariances, error) {
 	return sums.Covariances()
 }
 
-// features calls do for the rows of the sample, some at a time, with their features of candidates, row-major. Numbers of candidates
-// rise.
+// features calls do with the features of candidates, row-major, for one block of rows of the sample
+// at a time. The candidate numbers must rise.
 func (r *residual) features(candidates []int32, do func(phi []float32, first, next int)) {
 	NewFeatureTransformer(r.bank.Draw(candidates)).EachBlock(r.sample.X, r.sample.Rows, r.o.Workers, do)
 }

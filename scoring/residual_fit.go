@@ -7,31 +7,34 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// forwardFit is ridge regression on a growing set of features: the Cholesky factor of the correlation matrix of the taken
-// features plus the ridge, continued to the columns of the others, so that what each of these would add is at hand
-// (Golub, Van Loan, Matrix Computations, §4.2; Chen, Billings and Luo, "Orthogonal least squares methods", 1989).
+// forwardFit is ridge regression on a growing set of features: the Cholesky factor of the
+// correlation matrix of the taken features plus the ridge, extended to the columns of the others,
+// so that the gain of each is known (Golub, Van Loan, Matrix Computations, §4.2; Chen, Billings and
+// Luo, "Orthogonal least squares methods", 1989).
 //
-// Features are standardized, outputs centred and raw. With b the covariances of features and outputs, and features and
-// outputs freed of the taken ones, taking feature i lowers the objective of output k by b_ik²/d_i.
+// Features are standardized, outputs centred and raw. With b the covariances of features and
+// outputs after elimination of the taken features, taking feature i lowers the objective of output
+// k by b_ik²/d_i.
 type forwardFit struct {
 	g        *training.Covariances
-	workers  int // goroutines at most, 0 means GOMAXPROCS; they share out features
+	workers  int // greatest number of goroutines, which share the features; 0 means GOMAXPROCS
 	features int
 	squared  []float64 // the squared gain of each output, [K]
 	scale    []float64 // 1/standard deviation of each feature, 0 for a constant, [features]
 
-	diagonal []float64 // d, [features]; 0 for the taken and the constant
+	diagonal []float64 // d, [features]; 0 for taken and constant features
 	cross    []float64 // b, output-major [K·features]
-	spread   []float64 // what is left of the variance of each output, 0 when that is rounding, [K]
+	spread   []float64 // the remaining variance of each output, [K]; 0 when it is only rounding
 
-	gains []float64 // of best, reused, [features]
+	gains []float64 // scratch memory of best, [features]
 
-	taken  []int       // in order
+	taken  []int       // in the order of choice
 	factor [][]float64 // the row of the factor of each taken feature, [features]
 	solved [][]float64 // the row of the solution of the forward substitution, [K]
 }
 
-// newForwardFit returns the fit on no feature. The columns of g are so many features and the outputs of these gains.
+// newForwardFit returns the fit without features. The columns of g are the given number of
+// features, then the outputs, whose coding has these gains.
 func newForwardFit(g *training.Covariances, features int, gain []float64) *forwardFit {
 	outputs := len(gain)
 	f := &forwardFit{
@@ -54,7 +57,7 @@ func newForwardFit(g *training.Covariances, features int, gain []float64) *forwa
 	return f
 }
 
-// gain returns by how much taking feature i lowers the objective, summed over the coded outputs.
+// gain returns the fall of the objective, summed over the coded outputs, when feature i is taken.
 func (f *forwardFit) gain(i int) float64 {
 	if f.diagonal[i] == 0 {
 		return 0
@@ -67,8 +70,8 @@ func (f *forwardFit) gain(i int) float64 {
 	return sum / f.diagonal[i]
 }
 
-// correlation returns the greatest correlation, over the outputs, of feature i with the residual, both freed of the
-// taken features.
+// correlation returns the greatest correlation, over the outputs, of feature i with the residual,
+// both after elimination of the taken features.
 func (f *forwardFit) correlation(i int) float64 {
 	if f.diagonal[i] == 0 {
 		return 0
@@ -82,7 +85,8 @@ func (f *forwardFit) correlation(i int) float64 {
 	return greatest
 }
 
-// best returns the feature of the greatest gain, the first among equals; -1 when there is none.
+// best returns the feature with the greatest gain, the first among equals; -1 if no gain is
+// positive.
 func (f *forwardFit) best() int {
 	gains := f.gains
 	f.share(len(f.spread), func(first, next int) {
@@ -99,7 +103,7 @@ func (f *forwardFit) best() int {
 	return best
 }
 
-// share divides the features among goroutines, given how many products each takes.
+// share divides the features among goroutines, given the number of products per feature.
 func (f *forwardFit) share(products int, work func(first, next int)) {
 	const chunk, least = 256, 1 << 15
 	workers := f.workers
@@ -109,11 +113,12 @@ func (f *forwardFit) share(products int, work func(first, next int)) {
 	parallel.On(workers, f.features, chunk, work)
 }
 
-// minRelativeSpread is the variance of a residual, relative to that of its output, that counts as rounding.
+// minRelativeSpread is the variance of a residual, relative to that of its output, that counts as
+// rounding.
 const minRelativeSpread = 1e-10
 
-// take takes feature i: one more row of the factor, and one step of the elimination of the others. A constant feature
-// gets a row of zeros.
+// take takes feature i: one more row of the factor, and one step of the elimination of the others.
+// A constant feature gets a row of zeros.
 func (f *forwardFit) take(i int) {
 	row, solved := make([]float64, f.features), make([]float64, len(f.spread))
 	f.taken, f.factor, f.solved = append(f.taken, i), append(f.factor, row), append(f.solved, solved)
@@ -135,8 +140,9 @@ func (f *forwardFit) take(i int) {
 	}
 }
 
-// eliminate is what taking feature i, whose eliminated diagonal has that root, does to features first..next-1: the last row
-// of the factor, and what is left of them. Features taken earlier and constant ones have zeros in the row, which are unused.
+// eliminate takes feature i, the root of whose eliminated diagonal is given, out of features
+// first..next-1: it fills the last row of the factor and updates diagonal and cross. Taken and
+// constant features have zeros in the row.
 func (f *forwardFit) eliminate(i int, root float64, first, next int) {
 	last := len(f.taken) - 1
 	row, diagonal := f.factor[last][first:next], f.diagonal[first:next]
@@ -157,7 +163,7 @@ func (f *forwardFit) eliminate(i int, root float64, first, next int) {
 			continue
 		}
 		row[j] /= root
-		// In exact arithmetic the ridge is left of every feature.
+		// In exact arithmetic at least the ridge remains of every feature.
 		diagonal[j] = max(diagonal[j]-float64(row[j]*row[j]), residualRidge/2)
 	}
 	for k, v := range f.solved[last] {
@@ -168,7 +174,8 @@ func (f *forwardFit) eliminate(i int, root float64, first, next int) {
 	}
 }
 
-// weights returns the model of the raw outputs on the taken features: intercepts [K], weights [K·taken].
+// weights returns the model of the raw outputs on the taken features: intercepts [K], weights
+// [K·taken].
 func (f *forwardFit) weights() (intercept, weight []float64) {
 	outputs, n := len(f.spread), len(f.taken)
 	intercept, weight = make([]float64, outputs), make([]float64, outputs*n)

@@ -1,11 +1,12 @@
 package scoring
 
-// minRelativeVariance is the variance of φ, relative to its mean square, below which a candidate counts as a constant and
-// has no correlation with anything: float32 features leave rounding noise of that kind, and dividing by it would rank
-// noise first.
+// minRelativeVariance is the variance of φ, relative to its mean square, below which a candidate
+// counts as a constant without correlations. Float32 features leave rounding noise of this size,
+// and dividing by it would rank noise first.
 const minRelativeVariance = 1e-6
 
-// Scores returns Ŝ_k = (1/n) Σ y_k φ for all candidates, candidate-major [M0·K]; zeros when there are no rows.
+// Scores returns Ŝ_k = (1/n) Σ y_k φ for all candidates, candidate-major [M0·K]; zeros without
+// rows.
 func (s *Sums) Scores(c Coding) []float64 {
 	m, outputs := s.Candidates(), s.Outputs()
 	scores := make([]float64, m*outputs)
@@ -26,8 +27,9 @@ func (s *Sums) score(c Coding, i, k int, n float64) float64 {
 	return (float64(c.Gain[k]*s.YPhi[k*s.Candidates()+i]) + float64(c.Offset[k]*s.Phi[i])) / n
 }
 
-// CriterionValues returns the criterion's value of all M0 candidates; zeros if there are no rows. Under Residual it is
-// that of Correlation, by which the first pool is chosen. It panics if criterion is none of the constants.
+// CriterionValues returns the criterion's value of all M0 candidates; zeros without rows. For a
+// criterion that needs rows, these are the correlations that choose its first pool. An unknown
+// criterion panics.
 func CriterionValues(s *Sums, task Task, criterion Criterion) []float64 {
 	return criterion.row().values(s, s.Coding(task))
 }

@@ -10,25 +10,28 @@ import (
 // DefaultRounds is the default of R, the rounds of the residual criterion.
 const DefaultRounds = 3
 
-// SelectOptions say what [SelectFrom] chooses and with what means.
+// SelectOptions are the options of [SelectFrom].
 type SelectOptions struct {
-	// Criterion is what candidates are chosen by.
+	// Criterion ranks the candidates.
 	Criterion Criterion
 	// Features is M.
 	Features int
-	// Rounds is R, for a criterion that has rounds; 0 means [DefaultRounds], and more than Features are as many as Features.
+	// Rounds is R, for a criterion that has rounds; 0 means [DefaultRounds]. It is capped at
+	// Features.
 	Rounds int
-	// Bins are candidates of which half of the features are chosen first, in one go; nil for none.
+	// Bins are candidates from which half of the features are chosen first, in one round; nil for
+	// none.
 	Bins []int32
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
-	// Store keeps features from one round to the next, and from call to call of the same sample; nil for none. It changes no bit.
+	// Store keeps features from one round to the next, and from call to call of the same sample;
+	// nil for none. It changes no bit.
 	Store *FeatureStore
 	// Progress is called before each round with its number, from 1 on; may be nil.
 	Progress func(round int)
 }
 
-// check reports options that nothing can be selected by.
+// check reports an unknown criterion and panics on negative numbers.
 func (o SelectOptions) check() error {
 	if err := criterionNames.check(o.Criterion); err != nil {
 		return fmt.Errorf("select features: %w", err)
@@ -48,18 +51,19 @@ func (o SelectOptions) rounds() int {
 	return max(min(rounds, o.Features), 1)
 }
 
-// SelectFrom chooses o.Features of the candidates of sums. Criteria that only use sums ([Select]) read neither bank nor
-// sample, which may be nil. For the others ([Criterion.NeedsRows]) sums are those of the sample's rows against the
-// bank's candidates, in whatever partitions they were summed: they are the scores of the first round. Later rounds
-// score the sample in memory, with the candidates divided among workers. Each sum grows in row order under one of them,
-// so that the bits depend only on bank, sums and sample.
+// SelectFrom chooses o.Features of the candidates of sums. Criteria that only use sums ([Select])
+// read neither bank nor sample, which may be nil. For the others ([Criterion.NeedsRows]), sums must
+// be those of the sample's rows against the bank's candidates, in any division into partitions:
+// they are the scores of the first round. Later rounds score the sample in memory, with the
+// candidates divided among workers. One worker adds to each sum, in row order, so the bits depend
+// only on bank, sums and sample.
 //
-// Under Residual the features are in the order of choice, and there are fewer than asked for if no other candidate lowers the
-// objective: M is a maximum. How many of them are worth keeping is not decided here; package adaptive does that by rows
-// that no feature was chosen by.
+// Under Residual the features are in the order of choice. M is a maximum: there are fewer if no
+// other candidate lowers the objective. Package adaptive decides how many are worth keeping, on
+// held-out rows.
 //
-// It fails where [Select] does, and if the numbers of rows show that the sample is not the one that sums were made
-// from.
+// It fails where [Select] does, and if the number of rows shows that the sums were made from
+// another sample.
 func SelectFrom(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptions) (Selection, error) {
 	if err := o.check(); err != nil {
 		return Selection{}, err
@@ -73,7 +77,8 @@ func SelectFrom(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectOptio
 	return Selection{}, fmt.Errorf("select features: package adaptive selects by %v", o.Criterion)
 }
 
-// checkSample reports a sample of other rows than sums were made of. A sample that is no sample is a mistake of the caller.
+// checkSample returns an error if the sums were made from another sample. It panics if the sample's
+// shape is wrong.
 func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 	if sample.Dim != bank.Dim() || len(sample.X) != sample.Rows*sample.Dim {
 		panic(fmt.Sprintf("scoring: sample of %d numbers for %d rows of %d, for a bank of %d",
@@ -87,9 +92,9 @@ func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 	return nil
 }
 
-// SelectBytes bounds the memory in which [SelectFrom] works for a number of rows and outputs, including what it is
-// given: the sums and, for a criterion that needs rows, the sample and the bank. It counts what is in use at the same
-// time, not garbage of earlier rounds.
+// SelectBytes bounds the memory of [SelectFrom] for a number of rows and outputs, including its
+// arguments: the sums and, for a criterion that needs rows, the sample and the bank. It counts live
+// memory, not garbage of earlier rounds.
 func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 	m0, k, m := int64(c.Count), int64(outputs), int64(o.Features)
 	sums := 8 * (m0*(2+k) + 4*k)
@@ -100,7 +105,8 @@ func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 	return bytes + bytes/8 // the allocator rounds up by no more
 }
 
-// roundBytes is what a round of the residual criterion takes beside bank, sample and sums; those of other criteria on rows take no more.
+// roundBytes is the memory of a round of the residual criterion in addition to bank, sample and
+// sums. Other criteria on rows need no more.
 func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
 	d, k, m, n, rounds := int64(c.Dim), int64(outputs), int64(o.Features), int64(rows), int64(o.rounds())
 	features := min(m*(rounds-1)/rounds+int64(PoolSize(o.Features, o.Rounds)), int64(c.Count))
@@ -108,7 +114,7 @@ func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
 		features = max(features, int64(o.binPool()))
 	}
 	panels := (features + kernel.Width - 1) / kernel.Width * kernel.Width
-	transformer := 4 * (features + panels) * (d + 2)          // as they are drawn, and packed
+	transformer := 4 * (features + panels) * (d + 2)          // drawn and packed
 	block := 4 * min(n, BlockRows) * (features + k)           // features and outputs of some rows
 	moments := 2 * training.SumsBytes(int(features), outputs) // while rows are added, and settled
 	fit := 8 * (m*(features+k) + (k+5)*features + 2*k*(m+1))  // the factor; covariances, gains; solutions, weights

@@ -12,34 +12,38 @@ import (
 type Selection struct {
 	// Index is the candidate number of each kept feature, [M].
 	Index []int32
-	// Round is the round that chose each, from 1 on, [M]; 0 under a criterion without rounds, and for what was chosen among bins.
+	// Round is the round that chose each, counted from 1, [M]; 0 under a criterion without rounds
+	// and for features chosen among bins.
 	Round []int32
-	// Score is the criterion's value of each, [M], falling. Under Residual it is, in the order of choice, the fall of Σ_k of the mean
-	// squared residual of the coded outputs, penalty included.
+	// Score is the criterion's value of each, [M], falling. Under Residual it is the fall of the
+	// objective when the feature was chosen, in the order of choice: Σ_k of the mean squared
+	// residual of the coded outputs plus the penalty.
 	Score []float64
 	// S is Ŝ_k of each, row-major by feature [M·K].
 	S []float64
-	// Radius is [HoeffdingRadius] at [Delta]; it bounds the error of S when the feature map is bounded.
+	// Radius is [HoeffdingRadius] at [Delta]; it bounds the error of S when the feature map is
+	// bounded.
 	Radius float64
-	// LargeSampleRadius is the radius of each kept feature by its own variance, the greatest over its outputs, [M].
+	// LargeSampleRadius is the radius of each kept feature from its own variance, [M]; the greatest
+	// over the outputs.
 	LargeSampleRadius []float64
-	// AboveNoise is how many of the M stand out: under Correlation those with an output whose correlation with the feature
-	// exceeds Radius, under Energy those with an output whose |Ŝ| does, under Residual those whose correlation with the residual did
-	// when they were chosen.
+	// AboveNoise is the number of features that stand out from the noise: whose correlation with an
+	// output exceeds Radius, under Energy whose |Ŝ| does, under Residual whose correlation with the
+	// residual did when they were chosen.
 	AboveNoise int
 	// Coding is how the outputs in S are coded.
 	Coding Coding
 }
 
-// ErrNoRows and ErrConstantLabels say that sums have nothing to rank candidates by.
+// ErrNoRows and ErrConstantLabels report sums that cannot rank candidates.
 var (
 	ErrNoRows         = errors.New("no rows were scored")
 	ErrConstantLabels = errors.New("labels are constant over the rows scored")
 )
 
-// Select ranks the candidates of s and keeps the m best; equal values rank by candidate index. It fails when m is not
-// in 1..M0, when s is damaged, has no rows ([ErrNoRows]) or labels that never differ ([ErrConstantLabels]), and under a
-// criterion that needs rows ([SelectFrom]).
+// Select ranks the candidates of s and keeps the m best; equal values rank by candidate index. It
+// fails when m is not in 1..M0, when s is damaged, has no rows ([ErrNoRows]) or labels that never
+// differ ([ErrConstantLabels]), and under a criterion that needs rows ([SelectFrom]).
 func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 	if err := checkSelect(s, task, criterion, m); err != nil {
 		return Selection{}, err
@@ -66,7 +70,7 @@ func (sel *Selection) First(n int) Selection {
 	return first
 }
 
-// newSelection returns a selection of nothing, with room for m features.
+// newSelection returns an empty selection with room for m features.
 func (s *Sums) newSelection(task Task, m int) Selection {
 	return Selection{
 		Index: make([]int32, 0, m), Round: make([]int32, 0, m), Score: make([]float64, 0, m), S: make([]float64, 0, m*s.Outputs()),
@@ -74,7 +78,7 @@ func (s *Sums) newSelection(task Task, m int) Selection {
 	}
 }
 
-// add adds a candidate with what its sums say of it, and returns its scores, [K].
+// add appends a candidate with its scores and radius from the sums s, and returns its scores, [K].
 func (sel *Selection) add(s *Sums, candidate, round int32, value float64) (scores []float64) {
 	sel.Index, sel.Round, sel.Score = append(sel.Index, candidate), append(sel.Round, round), append(sel.Score, value)
 	before := len(sel.S)
@@ -86,7 +90,7 @@ func (sel *Selection) add(s *Sums, candidate, round int32, value float64) (score
 	return scores
 }
 
-// checkSelect reports why Select cannot rank s.
+// checkSelect returns the reason why Select cannot rank s.
 func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
 	if err := errors.Join(taskNames.check(task), criterionNames.check(criterion), s.Validate()); err != nil {
 		return fmt.Errorf("select features: %w", err)
@@ -108,7 +112,7 @@ func checkSelect(s *Sums, task Task, criterion Criterion, m int) error {
 	return fmt.Errorf("select features: %w (%d rows)", ErrConstantLabels, s.Rows)
 }
 
-// Rank returns the candidate numbers by falling value, equal ones by number.
+// Rank returns the candidate numbers in order of falling value, and of rising number among equals.
 func Rank(values []float64) []int32 {
 	order := make([]int32, len(values))
 	for i := range order {

@@ -16,10 +16,11 @@ const (
 	permutationTag = "eerf/permutation"
 )
 
-// stream is the source of randomness of one candidate: the 64-bit words of ChaCha8 as C2SP's chacha8rand
-// specifies it (Go's math/rand/v2.ChaCha8), under a 32-byte key of the seed (8 bytes, little endian), the index
-// (8 bytes, little endian) and a 16-byte domain tag. Everything drawn is a stated function of the words in
-// their order, in arithmetic that every language with IEEE 754 doubles can repeat.
+// stream is the source of randomness of one candidate: the 64-bit words of ChaCha8 as C2SP's
+// chacha8rand specifies it (Go's math/rand/v2.ChaCha8), under a 32-byte key of the seed (8 bytes,
+// little endian), the index (8 bytes, little endian) and a 16-byte domain tag. Everything drawn is
+// a documented function of the words in order, in arithmetic that any language with IEEE 754
+// doubles can repeat.
 type stream struct{ words *rand.ChaCha8 }
 
 // newStream opens the stream of (seed, index) under tag.
@@ -31,9 +32,9 @@ func newStream(seed, index uint64, tag string) stream {
 	return stream{rand.NewChaCha8(key)}
 }
 
-// Uniforms returns a source of numbers that are uniform strictly between 0 and 1 and never ½, for draws that have to be
-// reproducible anywhere: a function of seed, index and a tag of 16 bytes, which separates the streams of different
-// uses.
+// Uniforms returns a source of numbers that are uniform strictly between 0 and 1 and never ½, for
+// draws that must be reproducible anywhere. They are a function of seed, index and a tag of 16
+// bytes, which separates the streams of different uses.
 func Uniforms(seed, index uint64, tag string) func() float64 {
 	if len(tag) != 16 {
 		panic(fmt.Sprintf("scoring: stream under the tag %q, want 16 bytes", tag))
@@ -69,8 +70,8 @@ func (s stream) laplace() float64 {
 	return -portable.Log(2 * (1 - u))
 }
 
-// below returns a number in [0, n), each equally likely: the word modulo n, words at or above the greatest
-// multiple of n that 64 bits hold being skipped.
+// below returns a number in [0, n), each equally likely: the word modulo n, skipping words at or
+// above the greatest multiple of n within 64 bits.
 func (s stream) below(n uint64) uint64 {
 	// 2⁶⁴ mod n words at the top would favour small remainders.
 	_, excess := bits.Div64(1%n, 0, n)
@@ -82,8 +83,9 @@ func (s stream) below(n uint64) uint64 {
 	}
 }
 
-// permutation returns the coordinates 0..d-1 in the order that seed gives: Fisher and Yates from the front, the
-// i-th exchanged with the (i + below(d-i))-th, so that a prefix does not depend on how many are asked for.
+// permutation returns the coordinates 0..d-1 in an order that seed determines: Fisher and Yates
+// from the front, exchanging the i-th with the (i + below(d-i))-th, so that a prefix does not
+// depend on the length.
 func permutation(seed uint64, d int) []int32 {
 	s := newStream(seed, 0, permutationTag)
 	p := make([]int32, d)

@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// Sums are what a pass over rows leaves: sums of each candidate's feature φ, of its square and of its products with
-// the raw outputs, and sums of the raw outputs themselves. For MultiClass targets the raw output k is the indicator
-// 1{class k}. Sums of disjoint rows add ([Sums.Merge]); the outputs are coded only afterwards ([Sums.Coding]).
+// Sums are the result of a pass over rows: sums of each candidate's feature φ, of its square and of
+// its products with the raw outputs, and sums of the raw outputs themselves. For MultiClass targets
+// the raw output k is the indicator 1{class k}. Sums of disjoint rows add ([Sums.Merge]); the
+// outputs are coded only afterwards ([Sums.Coding]).
 type Sums struct {
 	// Rows is n.
 	Rows int64
@@ -17,7 +18,8 @@ type Sums struct {
 	Phi, PhiSq []float64
 	// YPhi is Σ y_k φ, output-major [K·M0]: output k of candidate m is at k·M0 + m.
 	YPhi []float64
-	// Y, YSq, YMin and YMax are Σ y_k, Σ y_k² and the range of y_k, [K]. With no rows YMin is +Inf and YMax -Inf.
+	// Y, YSq, YMin and YMax are Σ y_k, Σ y_k² and the range of y_k, [K]. With no rows YMin is +Inf
+	// and YMax -Inf.
 	Y, YSq, YMin, YMax []float64
 }
 
@@ -47,8 +49,8 @@ func (s *Sums) Candidates() int { return len(s.Phi) }
 // Outputs returns K.
 func (s *Sums) Outputs() int { return len(s.Y) }
 
-// Merge adds the sums of other rows to s. Floating-point sums depend on their order: merge partitions in
-// partition order to get the same bits again.
+// Merge adds the sums of other rows to s. Floating-point sums depend on their order; merging in
+// partition order reproduces the bits.
 func (s *Sums) Merge(other *Sums) {
 	if s.Candidates() != other.Candidates() || s.Outputs() != other.Outputs() {
 		panic(fmt.Sprintf("scoring: merge of %d candidates and %d outputs into %d and %d",
@@ -81,8 +83,8 @@ func (s *Sums) Clone() *Sums {
 	}
 }
 
-// Validate returns every fault of sums that came from outside, joined: lengths that do not agree, a negative
-// row count, numbers that rows cannot have summed to.
+// Validate returns all faults of sums that were read from outside, joined: inconsistent lengths, a
+// negative row count, numbers that no rows sum to.
 func (s *Sums) Validate() error {
 	m, k := len(s.Phi), len(s.Y)
 	if m < 1 || k < 1 {

@@ -1,6 +1,6 @@
 package scoring
 
-// Task is the kind of the labels; it decides how raw outputs are coded (see [Sums.Coding]).
+// Task is the kind of the labels. It determines the coding of raw outputs (see [Sums.Coding]).
 type Task uint8
 
 // The tasks, by their names in configuration and on the wire.
@@ -15,13 +15,13 @@ const (
 	taskCount = iota
 )
 
-// taskRow is the name of a task, and what fills the gains and offsets of [Sums.Coding] for it.
+// taskRow is the name of a task and the function that fills its gains and offsets in [Sums.Coding].
 type taskRow struct {
 	name string
 	code func(s *Sums, c Coding)
 }
 
-// tasks has the rows by task. A test asks for a whole row of each.
+// tasks has the rows by task. A test requires each to be complete.
 var tasks = [taskCount]taskRow{
 	Regression: {"regression", (*Sums).codeRange},
 	Binary:     {"binary", (*Sums).codeSigns},

@@ -10,13 +10,14 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-// FeatureSet is the M kept features with what selected them. Treat it as immutable.
+// FeatureSet is the M kept features with the results of their selection. Treat it as immutable.
 type FeatureSet struct {
-	// Features are the kept ones: of mixed kinds in the order of these, and within a kind best first.
+	// Features are the kept features, in the order of their kinds and best first within a kind.
 	Features *Features
 	// Index is the candidate number of each, [M].
 	Index []int32
-	// Round is the round that chose each, from 1 on, [M]; 0 if no round chose it, nil if unknown.
+	// Round is the round that chose each, counted from 1, [M]; 0 if no round chose it. Nil means
+	// unknown.
 	Round []int32
 	// Weight multiplies each feature, [M]; nil means 1.
 	Weight []float32
@@ -33,7 +34,7 @@ func NewFeatureSet(c Candidates, s Selection) *FeatureSet {
 	return NewFeatureSetOf(c.Draw(s.Index), s)
 }
 
-// NewFeatureSetOf is NewFeatureSet of features in the order of the selection.
+// NewFeatureSetOf is NewFeatureSet with the features of the selection, in its order.
 func NewFeatureSetOf(f *Features, s Selection) *FeatureSet {
 	return &FeatureSet{
 		Features: f, Index: s.Index, Round: s.Round, Score: s.Score, S: s.S,
@@ -41,7 +42,7 @@ func NewFeatureSetOf(f *Features, s Selection) *FeatureSet {
 	}
 }
 
-// Validate returns every fault of a set that came from outside, joined.
+// Validate returns all faults of a set that was read from outside, joined.
 func (fs *FeatureSet) Validate() error {
 	if fs.Features == nil {
 		return errors.New("feature set has no features")
@@ -79,7 +80,7 @@ func (fs *FeatureSet) Validate() error {
 type Transformer struct {
 	dim    int
 	factor []float32  // weight·scale of each feature
-	panels kernel.Set // of one kind each, hinges and boxes being one, in order
+	panels kernel.Set // one kind each, in order; hinges and boxes count as one kind
 }
 
 // NewTransformer packs fs, which is not kept. It panics when fs is not valid.
@@ -101,7 +102,7 @@ func NewTransformer(fs *FeatureSet) *Transformer {
 	return t
 }
 
-// NewFeatureTransformer packs features to be had as they are, without weights or scale. It panics when f is not valid.
+// NewFeatureTransformer packs features without weights or scale. It panics when f is not valid.
 func NewFeatureTransformer(f *Features) *Transformer {
 	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())})
 }
@@ -109,9 +110,9 @@ func NewFeatureTransformer(f *Features) *Transformer {
 // Len returns M.
 func (t *Transformer) Len() int { return len(t.factor) }
 
-// Transform sets dst, row-major [rows·Len], to (weight·scale)·φ(x, ω) for the rows of x, row-major [rows·Dim] and
-// finite. A row's features do not depend on the other rows of the call. Small calls, such as one row, start no
-// goroutine and allocate nothing.
+// Transform sets dst, row-major [rows·Len], to (weight·scale)·φ(x, ω) for the rows of x, row-major
+// [rows·Dim] and finite. A row's features do not depend on the other rows of the call. Small calls,
+// such as one row, start no goroutine and allocate nothing.
 func (t *Transformer) Transform(dst, x []float32, rows int) {
 	if len(x) != rows*t.dim || len(dst) != rows*t.Len() {
 		panic(fmt.Sprintf("scoring: %d numbers to %d for %d rows of %d to %d features", len(x), len(dst), rows, t.dim, t.Len()))
@@ -131,11 +132,12 @@ func (t *Transformer) TransformOn(dst, x []float32, rows, workers int) {
 	})
 }
 
-// BlockRows is how many rows have their features in memory at a time in [Transformer.EachBlock].
+// BlockRows is the number of rows of a block in [Transformer.EachBlock].
 const BlockRows = 512
 
-// EachBlock calls do with the features of rows, BlockRows at a time: phi are those of rows first..next-1, in memory that is used
-// again when do has returned. Workers bounds the goroutines that make them; 0 means GOMAXPROCS.
+// EachBlock calls do with the features phi of rows first..next-1, row-major, for one block of
+// BlockRows after another. Blocks share memory: do must not keep phi. Workers bounds the
+// goroutines; 0 means GOMAXPROCS.
 func (t *Transformer) EachBlock(x []float32, rows, workers int, do func(phi []float32, first, next int)) {
 	phi := make([]float32, min(rows, BlockRows)*t.Len())
 	for first := 0; first < rows; first += BlockRows {
@@ -151,7 +153,7 @@ func (t *Transformer) featurize(dst, x []float32, rows int) {
 	t.panels.Featurize(dst, t.Len(), x, t.factor)
 }
 
-// rowCost returns about how long a row takes, in products of one row and one ω.
+// rowCost estimates the time of a row, in products of one number of a row and one of ω.
 func (t *Transformer) rowCost() (cost int) {
 	for _, p := range t.panels {
 		cost += p.Len * elementCost
@@ -162,11 +164,12 @@ func (t *Transformer) rowCost() (cost int) {
 	return cost
 }
 
-// parallelTransform is the number of products from which on a call is divided among goroutines, like parallelScore.
+// parallelTransform is the number of products from which goroutines share a call, like
+// parallelScore.
 const parallelTransform = 1 << 23
 
-// rowChunk returns how many rows a goroutine takes from the queue at a time: whole tiles of the kernel, enough to pay for
-// loading a panel, and so few that every processor comes back for more.
+// rowChunk returns the number of rows that a goroutine takes from the queue at a time: whole tiles
+// of the kernel, enough to amortize loading a panel, few enough to balance the processors.
 func rowChunk(rows int) int {
 	const tile, most = 8, 64
 	return min(max(rows/(4*runtime.GOMAXPROCS(0))/tile*tile, tile), most)

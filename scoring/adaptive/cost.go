@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Bytes bounds the memory in which [Learn] works for a number of rows and outputs, including the sums and the sample
-// that it is given. It counts what is in use at the same time, not garbage.
+// Bytes bounds the memory of [Learn] for a number of rows and outputs, including the sums and the
+// sample that it is given. It counts live memory, not garbage.
 func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	s := size{
 		n: int64(rows), d: int64(c.Dim), k: int64(outputs), m0: int64(c.Count), m: int64(o.Features),
@@ -22,7 +22,7 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 			bins := int64(binsPerCandidate+1)*s.m0 + 2*s.d
 			bins = min(bins, int64(2*binThresholds+1)*s.d)
 			pool.Count += int(bins)
-			work += 4*s.n*s.d + 64*(s.m0+bins) // columns; products and where they come from
+			work += 4*s.n*s.d + 64*(s.m0+bins) // columns; products and their origins
 		}
 	}
 	if o.RefineSteps > 0 {
@@ -33,16 +33,17 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	return bytes + bytes/8 // the allocator rounds up by no more
 }
 
-// size is what memory grows with: N, d, K, M0 and M.
+// size is the quantities on which memory depends: N, d, K, M0 and M.
 type size struct{ n, d, k, m0, m int64 }
 
-// kept is what stays until the end: the rows in two parts, which grow by append, and the features of the points.
+// kept is the memory that stays until the end: the rows in two parts, which grow by append, and the
+// features of the points.
 func (s size) kept(o Options) int64 {
 	points := int64(o.AllRounds() + (len(o.tracks())+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
 	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+6))
 }
 
-// evaluating is the features and slopes of all rows, and their moments.
+// evaluating is the memory of features and slopes of all rows, and of their moments.
 func (s size) evaluating() int64 {
 	return 4*s.n*s.m + training.TallBytes(int(s.n), int(s.m+panel)) + 4*(s.m+2*panel)*s.d + s.moments()
 }
@@ -50,12 +51,14 @@ func (s size) evaluating() int64 {
 // panel is the number of columns to which matrices may be rounded up.
 const panel = training.PanelColumns
 
-// moments is the sums of M features and the outputs, settled, with a covariance matrix and its factor.
+// moments is the memory of the sums of M features and the outputs, a covariance matrix and its
+// factor.
 func (s size) moments() int64 {
 	return 2*training.SumsBytes(int(s.m), int(s.k)) + 2*8*(s.m+panel)*(s.m+panel)
 }
 
-// drawing is G, with the pool drawn by it or the features that it is computed from.
+// drawing is the memory of G, with the pool drawn from it or the features from which it is
+// computed.
 func (s size) drawing() int64 {
 	least := min(s.m, s.d)
 	g := 8 * (3*(s.m+panel)*(s.m+panel) + 4*s.m*s.d + 4*least*least + 2*least*s.d)
@@ -66,16 +69,17 @@ func (s size) drawing() int64 {
 	return g + max(s.evaluating(), turners+bandwidths+pool)
 }
 
-// measuring is the moments of both parts of the rows, and the models of a ridge path.
+// measuring is the memory of the moments of both parts of the rows, and of the models of a ridge
+// path.
 func (s size) measuring() int64 {
 	const levels = 16
 	return 2*s.moments() + 3*8*(s.m+panel)*(s.m+panel) + levels*8*s.k*(s.m+panel)*3 + 4*scoring.BlockRows*(s.m+s.k)
 }
 
-// searched is how many vectors of parameters a search keeps in addition to what it remembers.
+// searched is the number of parameter vectors that a search keeps in addition to its history.
 const searched = 16
 
-// refining is the objective and the steps that the search remembers and tries.
+// refining is the memory of the objective and of the steps in the search's history.
 func (s size) refining() int64 {
 	parameters := s.m * max(s.d+1, scoring.MaxOrder)
 	objective := s.evaluating() + training.TallBytes(int(s.n), int(s.d)+1) + 4*s.n*s.k + 24*(s.m+2*panel)*s.k +
@@ -83,14 +87,16 @@ func (s size) refining() int64 {
 	return objective + 8*parameters*(2*memory+searched)
 }
 
-// Nanoseconds of what [Time] counts, and how much of it other work is worth. They were fitted to public data sets.
+// Nanoseconds per unit that [Time] counts, and the equivalents of other work in these units. They
+// were fitted to public data sets.
 const (
 	perSquare, perProduct, perCube                           = 0.027, 0.007, 0.12
 	choiceSquares, scoredNumber, scoredOutput, pathsPerRound = 6, 40, 8, 10
 )
 
-// Time estimates the processor time of [Learn] on a core with AVX2, to a factor of two: it is longer where most features are worth
-// keeping. It counts what grows with M², with M and M0 times the columns of an encoded row, and with M³.
+// Time estimates the processor time of [Learn] on a core with AVX2, to a factor of two; learning
+// takes longer where most features are worth keeping. It counts the terms in M², in M and M0 times
+// the columns of an encoded row, and in M³.
 func Time(c scoring.Candidates, rows, outputs int, o Options) time.Duration {
 	n, d, k, m0, m := float64(rows), float64(c.Dim), float64(outputs), float64(c.Count), float64(o.Features)
 	rounds, steps := float64(o.AllRounds()), 0.

@@ -10,14 +10,15 @@ import (
 func eigen(a *mat.SymDense) (values []float64, vectors *mat.Dense, err error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
-		return nil, nil, errors.New("no eigenvalues of the gradients")
+		return nil, nil, errors.New("the eigenvalues of the gradients did not converge")
 	}
 	vectors = new(mat.Dense)
 	e.VectorsTo(vectors)
 	return e.Values(nil), vectors, nil
 }
 
-// factorTimes returns LᵀB for a positive semidefinite matrix A = LLᵀ, with a row for each rank of A, one at least.
+// factorTimes returns LᵀB for a positive semidefinite matrix A = LLᵀ, with as many rows as the rank
+// of A, at least one.
 func factorTimes(a *mat.SymDense, b *mat.Dense) *mat.Dense {
 	var c mat.PivotedCholesky
 	c.Factorize(a, -1)
@@ -30,7 +31,7 @@ func factorTimes(a *mat.SymDense, b *mat.Dense) *mat.Dense {
 	return pivoted.Slice(0, max(c.Rank(), 1), 0, columns).(*mat.Dense)
 }
 
-// symmetric returns A + Aᵀ, halved, for a matrix that is symmetric but for rounding.
+// symmetric returns (A + Aᵀ)/2 for a matrix that is symmetric up to rounding.
 func symmetric(a *mat.Dense) *mat.SymDense {
 	n, _ := a.Dims()
 	s := mat.NewSymDense(n, nil)

@@ -7,35 +7,37 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// evaluation holds features z and the slopes s of those with an ω, their derivatives by ωᵀx + b, over the rows learned from. Both are
-// computed from one argument.
+// evaluation holds, over the training rows, features z and the slopes s of those with an ω: their
+// derivatives by ωᵀx + b. Both are computed from the same argument.
 type evaluation struct {
 	last    *summed
 	rows    *rows
 	workers int
 	shape   scoring.KindCounts
 	parts   []part
-	columns []int     // of s: that of each feature with an ω
+	columns []int     // the column of s of each feature with an ω
 	z       []float32 // [N·M]
 	s       *training.Tall
-	sloped  bool // s has slopes, of what was evaluated last
+	sloped  bool // s holds the slopes of the last evaluation
 }
 
-// part is the cosines or the ramps. Their slopes begin at a panel of s, which leaves columns of zeros between them.
+// part is the cosines or the ramps. The slopes of each begin at a panel of s, with columns of zeros
+// in between.
 type part struct {
 	m           kernel.Map
-	first, next int // features
-	panel       int // of s
+	first, next int // its features
+	panel       int // its first panel of s
 	panels      *kernel.Panels
 }
 
-// Panels of both packages are alike: slopes are written to the ones and multiplied from the others.
+// The panels of both packages must have the same width: one writes the slopes, the other multiplies
+// them.
 var _ = [1]struct{}{}[kernel.Width-training.PanelColumns]
 
-// evaluation returns the memory for features like f. One user follows another.
+// evaluation returns the memory for features of the same shape as f. Its users take turns.
 func (l *learner) evaluation(f *scoring.Features) *evaluation {
 	if l.evaluated == nil || l.evaluated.shape != f.Kinds() {
-		l.evaluated = nil // to be collected
+		l.evaluated = nil // free the old memory first
 		l.evaluated = newEvaluation(l, f)
 	}
 	return l.evaluated
@@ -68,8 +70,8 @@ func (e *evaluation) share(work func(first, next int)) {
 	parallel.On(e.workers, e.rows.n, chunk, work)
 }
 
-// fill sets z and s to those of features f, and returns the moments of z and the raw outputs. It sums a few rows at a
-// time, while their features are in the cache.
+// fill sets z and s for features f, and returns the moments of z and the raw outputs. It sums a few
+// rows at a time, while their features are in the cache.
 func (e *evaluation) fill(f *scoring.Features) *training.Sums {
 	m, d, k := f.Len(), f.Dim, e.rows.outputs
 	for _, p := range e.parts {
@@ -106,7 +108,7 @@ type summed struct {
 // keep remembers the moments of f.
 func (s *summed) keep(f *scoring.Features, sums *training.Sums) { s.features, s.sums = f.Clone(), sums }
 
-// of returns the moments of f, or nil if the last features were others.
+// of returns the moments of f, or nil if other features were evaluated last.
 func (s *summed) of(f *scoring.Features) *training.Sums {
 	if s.features != nil && s.features.Equal(f) {
 		return s.sums
@@ -114,7 +116,7 @@ func (s *summed) of(f *scoring.Features) *training.Sums {
 	return nil
 }
 
-// slopes are the panels of s from one of them and a row on, stride numbers apart.
+// slopes returns s from row first of the given panel on; its panels are stride numbers apart.
 func (e *evaluation) slopes(panel, first int) []float32 {
 	return e.s.Data[panel*e.stride()+first*kernel.Width:]
 }

@@ -10,21 +10,22 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// gradients is the average gradient outer product G [d×d] of a model, in a form that multiplies by its powers.
+// gradients is the average gradient outer product G [d×d] of a model, decomposed to multiply by its
+// powers.
 type gradients struct {
 	dim      int
 	diagonal []float64 // of G, [d]
-	products []float64 // c: what hinges and boxes with a factor on each coordinate contribute, [d]
-	values   []float64 // eigenvalues over the largest, falling, those above floor
+	products []float64 // c, [d]: the contribution of hinges and boxes by the coordinates of their factors
+	values   []float64 // eigenvalues divided by the largest, falling; negligible ones are omitted
 	vectors  []float64 // their eigenvectors, [len(values)·d]
 }
 
-// floor is added to the eigenvalues of G, divided by the largest, and to its diagonal, divided by its greatest number,
-// so that no direction is left out.
+// floor is added to the eigenvalues of G, divided by the largest, and to its diagonal, divided by
+// its greatest number, so that every direction keeps some weight.
 const floor = 1e-4
 
-// gradients returns G of the ridge model on features, of those with an ω: G = Ωᵀ W Ω with W = E[s sᵀ] ∘ ΘΘᵀ and the slopes s; and
-// what the others contribute.
+// gradients returns G of the ridge model on features with an ω, G = Ωᵀ W Ω with W = E[s sᵀ] ∘ ΘΘᵀ
+// and slopes s, and the contribution of the other features.
 func (l *learner) gradients(f *scoring.Features) (*gradients, error) {
 	e := l.evaluation(f)
 	sums := l.last.of(f)
@@ -57,7 +58,8 @@ func (l *learner) gradients(f *scoring.Features) (*gradients, error) {
 	return g, g.decomposeWide(w, omega)
 }
 
-// productShares returns c_j = Σ (Σ_k Θ_mk²) var(z_m)/q_m over the hinges and boxes m that have a factor on coordinate j.
+// productShares returns c_j = Σ (Σ_k Θ_mk²) var(z_m)/q_m over the hinges and boxes m that have a
+// factor on coordinate j.
 func (l *learner) productShares(f *scoring.Features, sums *training.Sums, model *ridgeModel) ([]float64, error) {
 	c := make([]float64, f.Dim)
 	moments, err := sums.Covariances()
@@ -112,8 +114,8 @@ func (g *gradients) decompose(omega, half *mat.Dense) error {
 	return err
 }
 
-// decomposeWide finds them from a matrix of at most M×M: with W = LLᵀ and T = LᵀΩ, G = TᵀT has the eigenvalues of TTᵀ,
-// and Tᵀv is an eigenvector of G for every one of TTᵀ.
+// decomposeWide finds the same from a matrix of at most M×M: with W = LLᵀ and T = LᵀΩ, G = TᵀT has
+// the eigenvalues of TTᵀ, and Tᵀv is an eigenvector of G for every eigenvector v of TTᵀ.
 func (g *gradients) decomposeWide(w *mat.SymDense, omega *mat.Dense) error {
 	t := factorTimes(w, omega)
 	var a mat.SymDense
@@ -128,7 +130,8 @@ func (g *gradients) decomposeWide(w *mat.SymDense, omega *mat.Dense) error {
 	return nil
 }
 
-// keep keeps the eigenvalues that stand out from the floor, largest first, with their vectors, the columns, at length 1.
+// keep stores the eigenvalues that are not negligible, largest first, and their eigenvectors, the
+// columns of vectors, at length 1.
 func (g *gradients) keep(values []float64, vectors *mat.Dense) {
 	const negligible = 1e-10
 	order := scoring.Rank(values)
@@ -146,7 +149,7 @@ func (g *gradients) keep(values []float64, vectors *mat.Dense) {
 	}
 }
 
-// power is a power of a number, computed by square roots, which round the same everywhere.
+// power raises a number to a power by square roots, which round the same everywhere.
 type power func(v float64) float64
 
 func quarter(v float64) float64 { return math.Sqrt(math.Sqrt(v)) }
@@ -163,8 +166,9 @@ func (g *gradients) spread() []float64 {
 	return s
 }
 
-// importance is the share of each column in what the model varies by: those of features with an ω by the diagonal of G, those of
-// hinges and boxes by c, and both by the variance that these features contribute. nil if nothing varies.
+// importance returns the share of each column in the variation of the model, [d]: by the diagonal
+// of G for features with an ω and by c for hinges and boxes, each weighted by the variance that
+// these features contribute. It is nil if nothing varies.
 func importance(f *scoring.Features, g *gradients, worth []float64) []float64 {
 	var varies [2]float64
 	for i, v := range worth {

@@ -9,7 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// ridgeLevel is λ of the fits that gradients come from, relative to the mean variance of the features.
+// ridgeLevel is λ of the fits from which gradients are computed, relative to the mean variance of
+// the features.
 const ridgeLevel = 1e-4
 
 // ridgeModel is a model of the raw outputs on features φ.
@@ -28,40 +29,44 @@ func (r *rows) moments(t *scoring.Transformer, workers int) *training.Sums {
 	return sums
 }
 
-// fitMoments returns the moments of features f over the rows learned from. It computes the slopes as well: most features that are
-// measured are also those that the next pool is drawn by.
+// fitMoments returns the moments of features f over the training rows. It computes the slopes as
+// well, because the next pool is usually drawn from the features that were just measured.
 func (l *learner) fitMoments(f *scoring.Features) *training.Sums {
 	if sums := l.last.of(f); sums != nil {
 		return sums
 	}
-	if l.o.ChooseOnly { // of whatever map, and no pool follows
+	if l.o.ChooseOnly { // any map, and no pool follows
 		return l.fit.moments(scoring.NewFeatureTransformer(f), l.o.Workers)
 	}
 	return l.evaluation(f).fill(f)
 }
 
-// ridge fits the rows learned from.
+// ridge fits the training rows.
 func (l *learner) ridge(f *scoring.Features) (*ridgeModel, error) {
 	model, _, err := l.fitMoments(f).Ridge(ridgeLevel, 0)
 	return &ridgeModel{model}, err
 }
 
-// prefixes are the shares of the chosen features, in the order of choice, that the guard tries: what was chosen last may do harm.
+// prefixes are the shares of the chosen features, in the order of choice, that the guard tries: the
+// last choices may do harm.
 var prefixes = []float64{1, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05}
 
-// clearly is by how many standard errors fewer features have to be better than more. The least loss on few rows is luck, and a model
-// that is trained on more rows than the guard's makes use of more features: with 300 rows of airfoil and concrete, the prefix of the
-// least loss lost up to a quarter.
-const clearly = 2
+// minLeadStdErrs is the lead, in standard errors, that fewer features need over more. The least
+// loss on few rows is luck, and a model that is trained on more rows than the guard's can use more
+// features: with 300 rows of airfoil and concrete, choosing the prefix of the least loss cost up to
+// a quarter.
+const minLeadStdErrs = 2
 
-// verdict is what the guard says of features: how many of them to keep, and their loss on the held-out rows.
+// verdict is the guard's result for features: the number to keep, and their loss on the held-out
+// rows.
 type verdict struct {
 	kept                int
 	loss, standardError float64
-	losses              []float64 // of each row; nil if they are no numbers
+	losses              []float64 // the loss of each row; nil if they are not finite
 }
 
-// beats reports whether the loss of v is clearly less than that of other, by the differences on the same rows.
+// beats reports whether the loss of v is clearly less than that of other, by the differences on the
+// same rows.
 func (v verdict) beats(other verdict) bool {
 	if v.losses == nil || other.losses == nil {
 		return v.losses != nil
@@ -71,7 +76,7 @@ func (v verdict) beats(other verdict) bool {
 		less[i] = other.losses[i] - loss
 	}
 	mean, standardError := spread(less)
-	return mean > float64(clearly*standardError)
+	return mean > float64(minLeadStdErrs*standardError)
 }
 
 // spread returns the mean of values, and its standard error from their variance.
@@ -85,8 +90,9 @@ func spread(values []float64) (mean, standardError float64) {
 	return mean, math.Sqrt(max(squares/n-float64(mean*mean), 0) / n)
 }
 
-// judge returns the verdict on features, or with their order of choice that on the longest of the prefixes that the one of least loss
-// does not beat. Where no loss is a number, it is the greatest.
+// judge returns the verdict on features. Given their order of choice, it returns the verdict on the
+// longest prefix that the prefix of least loss does not beat. A loss that is not finite counts as
+// the greatest number.
 func (l *learner) judge(f *scoring.Features, order []int32) (verdict, error) {
 	t := scoring.NewFeatureTransformer(f)
 	fit, heldOut := l.fitMoments(f), l.heldOut.moments(t, l.o.Workers)
@@ -108,9 +114,10 @@ func (l *learner) judge(f *scoring.Features, order []int32) (verdict, error) {
 	return found[longest], err
 }
 
-// loss returns the verdict on the features of t, given their moments over both parts of the rows. The loss is that of the best λ of
-// the path fitted on the rows learned from, as a share of the variances of the outputs, averaged over outputs. If too few rows are
-// held out to choose λ, training chooses it by generalised cross-validation.
+// loss returns the verdict on the features of t, given their moments over both parts of the rows.
+// The loss is the squared error at the best λ of the path fitted on the training rows, as a share
+// of the variances of the outputs, averaged over outputs. If too few rows are held out to choose λ,
+// training chooses it by generalised cross-validation.
 func (l *learner) loss(t *scoring.Transformer, fit, heldOut *training.Sums) (verdict, error) {
 	worst := verdict{kept: t.Len(), loss: math.MaxFloat64}
 	found, err := training.Train(fit, heldOut, training.Options{Intercept: true})
@@ -144,8 +151,8 @@ func (l *learner) loss(t *scoring.Transformer, fit, heldOut *training.Sums) (ver
 	return verdict{t.Len(), mean, standardError, losses}, nil
 }
 
-// shares returns the factors of the squared error of each output: 1/variance over the number of outputs that vary, and
-// 0 for a constant output.
+// shares returns the factors of the squared error of each output: 1/variance over the number of
+// outputs that vary, and 0 for a constant output.
 func (l *learner) shares(fit *training.Sums, features int) ([]float64, error) {
 	c, err := fit.Covariances()
 	if err != nil {

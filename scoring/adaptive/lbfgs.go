@@ -6,24 +6,24 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// memory is how many pairs of steps and changes of the gradient L-BFGS remembers.
+// memory is the number of pairs of steps and gradient changes in the history of L-BFGS.
 const memory = 10
 
 // search minimises a smooth function by gonum's L-BFGS.
 type search struct {
 	value       func(gradient, x []float64) (float64, error) // +Inf where x is too far away
-	steps       int                                          // iterations at most
-	evaluations int                                          // calls of value at most
-	step        func(n int, x []float64) bool                // called after iteration n, from 1 on; false ends the search
+	steps       int                                          // greatest number of iterations
+	evaluations int                                          // greatest number of calls of value
+	step        func(n int, x []float64) bool                // called after iteration n, counted from 1; false ends the search
 
-	x, gradient []float64 // what was evaluated last
+	x, gradient []float64 // the last evaluation
 	f           float64
 	taken       int // iterations
 	fault       error
 }
 
-// run starts at x and goes on until it converges, reaches a bound, or step returns false. What else gonum calls an error,
-// such as a line search that finds nothing lower, ends the search like convergence does.
+// run starts at x and continues until it converges, reaches a bound, or step returns false. Errors
+// of gonum, such as a line search that finds no lower value, end the search as convergence does.
 func (s *search) run(x []float64) error {
 	s.taken = -1 // gonum announces the start as an iteration
 	problem := optimize.Problem{
@@ -38,7 +38,7 @@ func (s *search) run(x []float64) error {
 	return s.fault
 }
 
-// evaluate computes value and gradient, which gonum asks for one after the other.
+// evaluate computes value and gradient, which gonum requests one after the other.
 func (s *search) evaluate(x []float64) {
 	if s.x != nil && slices.Equal(s.x, x) || s.fault != nil {
 		return

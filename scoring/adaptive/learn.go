@@ -6,13 +6,13 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Learn makes up to o.Features features of what it learns from the sample. The candidates are those of [FirstRound], or any if
-// o.ChooseOnly is set; bank and sums belong to them. sums has the rows of the sample that are not held out, in whatever partitions
-// they were summed, and determines the choice of the first round of the cosines. Everything after that is computed from the sample
-// in memory.
+// Learn learns up to o.Features features from the sample. The candidates are those of [FirstRound],
+// or any if o.ChooseOnly is set. sums are the sums of these candidates over the rows of the sample
+// that are not held out, in any division into partitions; they determine the choice of the first
+// round of the cosines. Everything after that is computed from the sample in memory.
 //
-// It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the candidates do not pass
-// [scoring.Criterion.Check].
+// It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the
+// candidates do not pass [scoring.Criterion.Check].
 func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*Learned, error) {
 	l, err := newLearner(candidates, sums, sample, task, o)
 	if err != nil {
@@ -28,8 +28,8 @@ func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sa
 	return learned, nil
 }
 
-// run makes the points: the rounds of each track and the refinement of its best, and then the last rounds, from what the tracks
-// have found, and their refinement.
+// run makes the points: the rounds of each track and the refinement of its best, then the last
+// rounds, which start from the results of the tracks, and their refinement.
 func (l *learner) run() error {
 	if l.o.ChooseOnly {
 		return l.firstChoice(Point{Kind: ByResidual})

@@ -245,7 +245,7 @@ func TestThresholdsLieBetweenValues(t *testing.T) {
 		above bool
 		t     float32
 	}{{-2, false, -0.5}, {-2, true, -0.5}, {1, false, -0.5}, {1, true, c[2]}, {3, true, c.midpoint(2)}, {3, false, c.midpoint(2)}} {
-		if got := c.beside(want.v, want.above); got != want.t {
+		if got := c.nearest(want.v, want.above); got != want.t {
 			t.Errorf("beside %v: %v, want %v", want.v, got, want.t)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 )
 
 const (
-	// DefaultFeatures is M unless another number is asked for.
+	// DefaultFeatures is the default of M.
 	DefaultFeatures = 500
-	// DefaultRows is how many rows are sampled at most.
+	// DefaultRows is the default of the greatest number of sampled rows.
 	DefaultRows = 20_000
 	// DefaultRefineSteps is the default number of refinement steps.
 	DefaultRefineSteps = 40
@@ -17,7 +17,8 @@ const (
 	lastRound = 3
 )
 
-// AllRounds returns how many rounds [Learn] makes at most, those of all tracks and those after them.
+// AllRounds returns the greatest number of rounds of [Learn]: the rounds of all tracks and those
+// after them.
 func (o Options) AllRounds() int {
 	switch tracks := len(o.tracks()); {
 	case o.ChooseOnly:
@@ -34,15 +35,15 @@ type Track string
 
 // The tracks.
 const (
-	// Mixed has all kinds in its pools.
+	// Mixed draws pools of all kinds.
 	Mixed Track = "mixed"
-	// Cosines has cosines only, all of which can be refined and more of which fit into a pool.
+	// Cosines draws only cosines, all of which can be refined and more of which fit into a pool.
 	Cosines Track = "cosine"
-	// Both are the rounds after these, from what both have found.
+	// Both is the rounds after these, which start from the results of both.
 	Both Track = "both"
 )
 
-// tracks returns those that are learned side by side.
+// tracks returns the tracks before the last rounds.
 func (o Options) tracks() []Track {
 	if o.CosinesOnly {
 		return []Track{Cosines}
@@ -50,32 +51,35 @@ func (o Options) tracks() []Track {
 	return []Track{Mixed, Cosines}
 }
 
-// FirstRound returns the candidates of round 0: those of c, which are varied. c must pass [scoring.Criterion.Check].
+// FirstRound returns the candidates of round 0: c with varied candidates. c must pass
+// [scoring.Criterion.Check].
 func FirstRound(c scoring.Candidates) scoring.Candidates {
 	c.Varied = true
 	return c
 }
 
-// Plain returns the candidates that criterion residual would have instead of those of [FirstRound].
+// Plain returns c without varied candidates, for criterion residual.
 func Plain(c scoring.Candidates) scoring.Candidates {
 	c.Varied = false
 	return c
 }
 
-// Options say what [Learn] makes and with what means.
+// Options are the options of [Learn].
 type Options struct {
-	// Features is M, the most features.
+	// Features is M, the greatest number of features.
 	Features int
 	// Rounds is R of each choice by residual; 0 means [scoring.DefaultRounds].
 	Rounds int
-	// RefineSteps is how many steps the refinement takes at most, at first and after each of RefineRounds; 0 leaves it out.
+	// RefineSteps is the greatest number of steps of a refinement, at first and after each of
+	// RefineRounds; 0 disables refinement.
 	RefineSteps int
-	// RefineRounds is how many rounds are drawn by what the refinement has found.
+	// RefineRounds is the number of rounds that are drawn from refined features.
 	RefineRounds int
-	// Columns says which column of the events each encoded one comes from, [Dim]; nil means that each is of its own.
+	// Columns is the event column from which each encoded column comes, [Dim]; nil means one event
+	// column each.
 	Columns []int32
-	// CosinesOnly learns no other kinds. ChooseOnly learns nothing: it chooses from the candidates as criterion residual does, and keeps
-	// as many as the guard finds best.
+	// CosinesOnly learns no other kinds. ChooseOnly learns nothing: it chooses from the candidates
+	// as criterion residual does, and keeps as many as the guard finds best.
 	CosinesOnly, ChooseOnly bool
 	// Workers bounds the goroutines; 0 means GOMAXPROCS. It changes no bit.
 	Workers int
@@ -83,60 +87,66 @@ type Options struct {
 	Progress func(Point)
 }
 
-// Kind says how the features of a point came about.
+// Kind is the origin of the features of a point.
 type Kind string
 
 // The kinds of points.
 const (
-	// ByResidual are those that criterion residual chooses.
+	// ByResidual marks features that criterion residual chose.
 	ByResidual Kind = "residual"
-	// ByRound are those that a round chose.
+	// ByRound marks features that a round chose.
 	ByRound Kind = "round"
-	// ByStep are those that the refinement has moved.
+	// ByStep marks features that the refinement moved.
 	ByStep Kind = "step"
 )
 
-// Point is a set of features on the way, as the guard measured it.
+// Point is an intermediate set of features with the guard's measurement.
 type Point struct {
 	Kind Kind `json:"kind"`
-	// Track is the track of the round, none by residual.
+	// Track is the track of the round, empty for ByResidual.
 	Track Track `json:"track,omitempty"`
-	// Round is the round that chose the features, from 0 on in each track; of a step, that of the features that are moved.
+	// Round is the round that chose the features, counted from 0 in each track. For a step, it is
+	// the round that chose the moved features.
 	Round int `json:"round"`
-	// Step is how many steps the refinement has taken from the features of the round.
+	// Step is the number of refinement steps since the round.
 	Step int `json:"step,omitempty"`
-	// Features is how many features the set has: as many of those chosen as were best.
+	// Features is the number of features that the guard keeps.
 	Features int `json:"features,omitempty"`
-	// Loss is the squared loss on the held-out rows at the best λ, as a share of the variance of the outputs, averaged over them.
+	// Loss is the squared loss on the held-out rows at the best λ, as a share of the variance of
+	// the outputs, averaged over outputs.
 	Loss float64 `json:"held_out_loss"`
 	// StdErr is the standard error of Loss over the held-out rows.
 	StdErr float64 `json:"standard_error"`
 }
 
-// Report says how features were learned.
+// Report describes how features were learned.
 type Report struct {
-	// Points are in the order in which they were measured; Winner is the number of the one that became the result.
+	// Points are in the order of measurement; Winner is the index of the point that became the
+	// result.
 	Points []Point `json:"points"`
 	Winner int     `json:"winner"`
-	// Rows is how many rows were learned from, HeldOutRows by how many the points were judged.
+	// Rows is the number of training rows, HeldOutRows the number of rows on which the points were
+	// judged.
 	Rows        int64 `json:"rows"`
 	HeldOutRows int64 `json:"held_out_rows"`
-	// Importance is the share of each encoded column in what the model varies by, [Dim]: of cosines and ramps in its mean squared
-	// gradient, the diagonal of G, of hinges and boxes in what they contribute; nil where nothing varies or nothing was learned.
+	// Importance is the share of each encoded column in the variation of the model, [Dim]: from the
+	// mean squared gradient (the diagonal of G) for cosines and ramps, and from the contributed
+	// variance for hinges and boxes. It is nil if nothing varies or nothing was learned.
 	Importance []float64 `json:"importance,omitempty"`
 }
 
 // Best returns the point that won.
 func (r *Report) Best() Point { return r.Points[r.Winner] }
 
-// Learned is what [Learn] found.
+// Learned is the result of [Learn].
 type Learned struct {
-	// Selection describes the features, within each kind the best first. Index and Round say where each was drawn: a candidate of a pool,
-	// and the number of that pool, from 1 on; refinement has moved it since. Score is Σ_k of the mean square that a feature contributes to
-	// the model of the coded outputs, its weights squared times its variance. Radius and AboveNoise are zero. With ChooseOnly it is that
-	// of criterion residual, in the order of choice.
+	// Selection describes the features, the best first within each kind. Index and Round are the
+	// origin of each before its refinement: the number of a candidate in a pool, and of the pool,
+	// counted from 1. Score is the variance that a feature contributes to the model of the coded
+	// outputs, summed over them: its squared weights times its variance. Radius and AboveNoise are
+	// zero. With ChooseOnly it is the selection by criterion residual, in the order of choice.
 	Selection scoring.Selection
-	// Features are those for publication, in the order of Selection.
+	// Features are the features for publication, in the order of Selection.
 	Features *scoring.Features
 	Report   Report
 }

@@ -11,34 +11,35 @@ import (
 
 // learner is one call of [Learn].
 type learner struct {
-	candidates scoring.Candidates // of the first round of the cosines
-	streamed   *scoring.Sums      // of these, over the rows that are not held out
+	candidates scoring.Candidates // candidates of the first round of the cosines
+	streamed   *scoring.Sums      // their sums over the rows that are not held out
 	sample     *scoring.Sample
 	task       scoring.Task
 	o          Options
 
-	fit     *rows // what is learned from
-	heldOut *rows // what points are judged by
+	fit     *rows // training rows
+	heldOut *rows // rows on which points are judged
 	coding  scoring.Coding
 
-	store     *scoring.FeatureStore // of the candidates that are chosen from
-	columns   []column              // of the rows learned from, nil until thresholds are drawn
+	store     *scoring.FeatureStore // features of the current candidates
+	columns   []column              // columns of the training rows, nil until thresholds are drawn
 	evaluated *evaluation           // nil until features are evaluated
-	last      summed                // what was evaluated last
-	width     float64               // bandwidth of the rows as they are, 0 until it is known
-	pools     int32                 // drawn so far
-	points    []*point              // as they were measured
+	last      summed                // the last evaluation
+	width     float64               // bandwidth of the training rows, 0 until it is known
+	pools     int32                 // number of pools so far
+	points    []*point              // in the order of measurement
 }
 
-// point is features that the guard has measured, and where they come from.
+// point is features that the guard has measured, with their origins.
 type point struct {
 	Point
 	features *scoring.Features
-	origins  []origin           // of each feature
-	chosen   *scoring.Selection // of the features in order of choice, where they are as they were chosen
+	origins  []origin           // the origin of each feature
+	chosen   *scoring.Selection // in the order of choice; nil for refined features
 }
 
-// origin says where a feature was drawn: its candidate's number in a pool, and that of the pool, from 1 on.
+// origin is the draw of a feature: the number of the pool, counted from 1, and of the candidate in
+// it.
 type origin struct{ pool, index int32 }
 
 // newLearner checks the inputs and splits the sample.
@@ -55,7 +56,7 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 		return nil, err
 	}
 	if o.Features < 1 || o.Features > candidates.Count {
-		return nil, fmt.Errorf("%d features asked of %d candidates", o.Features, candidates.Count)
+		return nil, fmt.Errorf("%d features requested from %d candidates", o.Features, candidates.Count)
 	}
 	if o.Columns != nil && len(o.Columns) != candidates.Dim {
 		panic(fmt.Sprintf("adaptive: %d columns of %d numbers", len(o.Columns), candidates.Dim))
@@ -68,8 +69,9 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 	return l, nil
 }
 
-// measure judges features and records them as a point. Order is that of their choice, and the point then has as many of the first
-// as the guard keeps; nil for features that are judged as they are. A loss that is not a number counts as the greatest.
+// measure judges features and records them as a point. Given their order of choice, it keeps only
+// the first ones, as many as the guard decides; nil judges all features together. A loss that is
+// not finite counts as the greatest number.
 func (l *learner) measure(p *point, order []int32) error {
 	v, err := l.judge(p.features, order)
 	if err != nil {
@@ -92,7 +94,8 @@ func (l *learner) measure(p *point, order []int32) error {
 	return nil
 }
 
-// best returns the point of least loss in some tracks, the first of equals; those of all points if none is given.
+// best returns the point of least loss, the first among equals, in the given tracks; in all tracks
+// if none is given.
 func (l *learner) best(tracks ...Track) *point {
 	var best *point
 	for _, p := range l.points {
@@ -149,8 +152,8 @@ func (l *learner) learned() (*Learned, error) {
 	return result, nil
 }
 
-// rank orders features by kind, and within a kind by what they contribute to the model of the coded outputs:
-// Σ_k θ_k²·gain_k²·var(φ), equal ones by number.
+// rank orders features by kind, and within a kind by their contribution to the variance of the
+// coded outputs' model, worth = Σ_k θ_k²·gain_k²·var(φ), equal ones by number.
 func (l *learner) rank(f *scoring.Features, sums *scoring.Sums, model *ridgeModel) (order []int32, worth []float64) {
 	worth = make([]float64, sums.Candidates())
 	n := float64(sums.Rows)
@@ -173,8 +176,8 @@ func (l *learner) squaredWeight(model *ridgeModel, m int) (sum float64) {
 	return sum
 }
 
-// sums returns the sums of a bank's candidates over all rows of the sample, by partition and merged in partition order,
-// as the stream makes them.
+// sums returns the sums of a bank's candidates over all rows of the sample, by partition and merged
+// in partition order, as the stream makes them.
 func (l *learner) sums(bank *scoring.Bank) *scoring.Sums {
 	s := l.sample
 	parts := s.Parts

@@ -13,32 +13,34 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// objective is what the refinement minimises over frequencies and phases, the weights Θ and intercepts θ₀ at their least:
+// objective is the function of frequencies and phases that the refinement minimises, with the
+// weights Θ and intercepts θ₀ at their minimum:
 //
 //	J(Ω, b) = min (1/N) Σ_n |Θᵀz_n + θ₀ − y_n|² + λ|Θ|²
 //
-// with the coded outputs y. The gradient is exact since Θ and θ₀ are at the minimum, e_n = Θᵀz_n + θ₀ − y_n:
+// with the coded outputs y. Since Θ and θ₀ are at the minimum, the gradient has no terms for them
+// (Golub and Pereyra 1973). With e_n = Θᵀz_n + θ₀ − y_n:
 //
 //	∂J/∂ω_m = (2/N) Σ_n (Σ_k e_nk Θ_mk) s_nm x_n      ∂J/∂b_m = (2/N) Σ_n (Σ_k e_nk Θ_mk) s_nm
 //
-// A hinge is moved by its thresholds, v_a being its factors and s_a their signs:
+// The parameters of a hinge with factors v_a and signs s_a are its thresholds t_a:
 //
 //	∂J/∂t_a = −(2/N) Σ_n (Σ_k e_nk Θ_mk) s_a 1[v_na > 0] Π_{a'≠a} v_na'
 type objective struct {
 	*evaluation                   // its slopes become the factors of x_n
-	gain        []float64         // of the coding
-	features    *scoring.Features // as they are evaluated
-	scale       float64           // of λ, from the first evaluation
+	gain        []float64         // gains of the coding
+	features    *scoring.Features // features at the current parameters
+	scale       float64           // scale of λ, from the first evaluation
 	e           []float32         // residuals, [N·K]
 	theta       []float64         // weights of the coded outputs, [K·M]
-	spread      []float64         // those of features with an ω, by the columns of s
-	weights     []float32         // the same, packed
+	spread      []float64         // the same of features with an ω, by columns of s
+	weights     []float32         // spread, packed
 	x           *training.Tall    // (x_n, 1)
 	crosser     training.Crosser
 	totals      []float64 // Σ_n (Σ_k e_nk Θ_mk) s_nm (x_n, 1), [columns of s·(d+1)]
 }
 
-// newObjective returns the objective of features like f.
+// newObjective returns the objective for features of the same shape as f.
 func newObjective(l *learner, f *scoring.Features) *objective {
 	n, d, m := l.fit.n, f.Dim, f.Len()
 	o := &objective{
@@ -59,8 +61,8 @@ func newObjective(l *learner, f *scoring.Features) *objective {
 	return o
 }
 
-// at returns the features at parameters p, as [parameters] returns them: in float32 and phases of cosines in [0, 2π), as they would
-// be published.
+// at returns the features at parameters p, in the order of [parameters], as they would be
+// published: in float32, with phases of cosines in [0, 2π).
 func (o *objective) at(p []float64) *scoring.Features {
 	f := o.features
 	for i := range f.Omega {
@@ -82,7 +84,8 @@ func (o *objective) at(p []float64) *scoring.Features {
 	return f
 }
 
-// value returns J at parameters p and sets gradient. J is +Inf if p, or what follows from it, is not finite.
+// value returns J at parameters p and sets gradient. J is +Inf if p or the moments of its features
+// are not finite.
 func (o *objective) value(gradient, p []float64) (float64, error) {
 	if size := floats.Dot(p, p); math.IsNaN(size) || math.IsInf(size, 0) {
 		return math.Inf(1), nil
@@ -103,7 +106,7 @@ func (o *objective) value(gradient, p []float64) (float64, error) {
 	return value, nil
 }
 
-// residuals sets e to those of the raw outputs.
+// residuals sets e to the residuals of the raw outputs.
 func (o *objective) residuals(model *ridgeModel) {
 	m, k := model.Features, o.rows.outputs
 	o.share(func(first, next int) {
@@ -115,7 +118,7 @@ func (o *objective) residuals(model *ridgeModel) {
 	})
 }
 
-// code converts residuals and weights to those of the coded outputs, and returns J.
+// code converts residuals and weights to the coding of the outputs, and returns J.
 func (o *objective) code(model *ridgeModel) float64 {
 	sum := 0.0
 	for i := 0; i < len(o.e); i += len(o.gain) {
@@ -169,13 +172,13 @@ func (o *objective) collect(gradient []float64) {
 	o.thresholds(gradient[p*(d+1):])
 }
 
-// thresholds sets the gradient by the thresholds of the hinges. With the residuals as outputs, the scores of their slopes are
-// Σ_n e_nk 1[v_na > 0] Π_{a'≠a} v_na'.
+// thresholds sets the gradient for the thresholds of the hinges. With the residuals as outputs, the
+// scores of the hinges' slopes are Σ_n e_nk 1[v_na > 0] Π_{a'≠a} v_na'.
 func (o *objective) thresholds(gradient []float64) {
 	slopes := o.features.PackSlopes()
 	n, k := slopes.Len, o.rows.outputs
 	sums := kernel.Sums{Phi: make([]float64, n), PhiSq: make([]float64, n), YPhi: make([]float64, n*k), Stride: n}
-	const chunk = 2 // panels, for which rows are transposed once
+	const chunk = 2 // panels that share one transposition of the rows
 	parallel.On(o.workers, slopes.Count(), chunk, func(first, next int) {
 		kernel.Score(sums, slopes, first, next, o.rows.x, kernel.Targets{Outputs: k, Values: o.e})
 	})

@@ -12,7 +12,8 @@ import (
 // poolTag separates the draws of pools from other streams with the same seed.
 const poolTag = "eerf/adaptive/02"
 
-// The parts of the cosines and ramps of a pool after the first round, by turns. The dense ones are turned.
+// The parts of the cosines and ramps of a pool after the first round; candidates take turns.
+// Matrices multiply the dense parts.
 const (
 	byQuarterRoot = iota // G^¼ u
 	bySquareRoot         // G^½ u
@@ -22,20 +23,21 @@ const (
 	directions    = sparse + 2
 )
 
-// maxOrder is the most coordinates of a sparse candidate, firstOrders how many kinds of candidates there are in the first round.
+// maxOrder is the greatest number of coordinates of a sparse candidate, firstOrders the number of
+// orders in the first round (dense, 1, 2 and 3).
 const maxOrder, firstOrders = 4, 4
 
-// bandwidthRows is how many rows the bandwidth rule looks at.
+// bandwidthRows is the number of rows in the bandwidth rule.
 const bandwidthRows = 1000
 
-// pool is candidates of a round with where they come from: the winners of earlier ones and new ones.
+// pool is the candidates of a round with their origins: winners of earlier rounds, and new ones.
 type pool struct {
 	features *scoring.Features
 	origins  []origin
 	bins     []int32
 }
 
-// poolOf says what a pool is drawn by.
+// poolOf identifies a round and the inputs of its pool.
 type poolOf struct {
 	track     Track
 	round     int
@@ -43,11 +45,12 @@ type poolOf struct {
 	gradients *gradients // nil in the first round
 }
 
-// trackNumbers are those of the tracks in streams of draws.
+// trackNumbers are the numbers of the tracks in the streams of draws.
 var trackNumbers = map[Track]uint64{Mixed: 0, Cosines: 1, Both: 2}
 
-// pool returns the candidates of a round. What the winners leave of M0 is cosines, or in equal parts cosines, ramps, hinges and boxes;
-// what does not divide evenly are cosines. In the first round bins come in addition.
+// pool returns the M0 candidates of a round: the winners, and new candidates, which are cosines or
+// in equal parts cosines, ramps, hinges and boxes. The remainder of the division are cosines. The
+// first round has bins in addition.
 func (l *learner) pool(of poolOf) *pool {
 	l.pools++
 	d := &poolDraw{poolOf: of, l: l, seed: l.candidates.Seed, sigma: [sparse]float64{dense: l.candidates.Sigma}}
@@ -89,7 +92,7 @@ func addBins(f *scoring.Features, columns []column, count int) (numbers []int32)
 	return numbers
 }
 
-// carry puts the features of points together.
+// carry concatenates the features of points.
 func carry(m scoring.Map, dim int, winners []*point) *pool {
 	all := &pool{features: &scoring.Features{Map: m, Dim: dim, Phase: []float32{}}}
 	for _, w := range winners {
@@ -98,7 +101,7 @@ func carry(m scoring.Map, dim int, winners []*point) *pool {
 	return all
 }
 
-// merge puts the features of two sets together, those of a before those of b within each kind.
+// merge joins the features of two sets, those of a before those of b within each kind.
 func merge(a, b *scoring.Features, ofA, ofB []origin) (*scoring.Features, []origin) {
 	m, origins := &scoring.Features{Map: a.Map, Dim: a.Dim, Phase: []float32{}}, []origin{}
 	placeA, placeB := 0, 0
@@ -127,8 +130,8 @@ func merge(a, b *scoring.Features, ofA, ofB []origin) (*scoring.Features, []orig
 	return m, origins
 }
 
-// join makes a pool of winners and new candidates, which are numbered as they are. Bins are among the new ones of a pool without
-// winners.
+// join makes a pool of winners and new candidates, whose numbers are their places in fresh. Bins
+// occur only in a pool without winners.
 func (l *learner) join(carried *pool, fresh *scoring.Features, bins []int32) *pool {
 	numbers := make([]origin, fresh.Len())
 	for i := range numbers {
@@ -145,10 +148,10 @@ type poolDraw struct {
 	l       *learner
 	turns   [sparse]func(dst, x []float32)
 	sigma   [sparse]float64 // bandwidths of the dense parts
-	columns []column        // where there are thresholds
-	// Running sums of the weights of coordinates: of those of ω, [d], and of those that can have thresholds, [columns].
+	columns []column        // distinct values, for pools with thresholds
+	// Running sums of the weights of coordinates: for ω, [d], and for thresholds, [columns].
 	heaped, heapedColumns []float64
-	usable                int // coordinates that can have thresholds
+	usable                int // number of coordinates that can have thresholds
 	seed                  uint64
 }
 
@@ -157,9 +160,9 @@ func (d *poolDraw) stream(i int) func() float64 {
 	return scoring.Uniforms(d.seed, trackNumbers[d.track]<<56|uint64(d.round)<<32|uint64(i), poolTag)
 }
 
-// weights sums up the weights by which coordinates are drawn. In the first round those that come from one column of the events share
-// the weight of one. Later half of it is √G_jj and half √c_j, each over their sum, and a little; where one sum is 0 the other counts
-// alone.
+// weights sums up the weights with which coordinates are drawn. In the first round, the coordinates
+// of one event column share the weight of one. Later a weight is half √G_jj and half √c_j, each
+// divided by its sum, plus a little; if one sum is 0, the other counts alone.
 func (d *poolDraw) weights() {
 	dim := d.l.candidates.Dim
 	weight := make([]float64, dim)
@@ -203,7 +206,7 @@ func (d *poolDraw) weights() {
 	}
 }
 
-// rootShares returns the square roots over their sum, nil if that is 0.
+// rootShares returns the square roots divided by their sum, nil if that is 0 or infinite.
 func rootShares(v []float64) []float64 {
 	roots, sum := make([]float64, len(v)), 0.0
 	for j, x := range v {
@@ -219,7 +222,7 @@ func rootShares(v []float64) []float64 {
 	return roots
 }
 
-// coordinate returns the coordinate at which the running sum passes a share of the whole.
+// coordinate returns the coordinate at which the running sum exceeds the given share of the total.
 func coordinate(heaped []float64, share float64) int {
 	at := share * heaped[len(heaped)-1]
 	j, _ := slices.BinarySearchFunc(heaped[:len(heaped)-1], at, func(sum, at float64) int {
@@ -231,8 +234,8 @@ func coordinate(heaped []float64, share float64) int {
 	return j
 }
 
-// omegas draws candidates with an ω: so many cosines, and from there on ramps. A phase is the first uniform of its candidate; of a ramp
-// that says at which row it begins to rise.
+// omegas draws the given numbers of cosines and ramps. The phase of a cosine is the first uniform
+// of its candidate. The first uniform of a ramp selects the row at which it begins to rise.
 func (d *poolDraw) omegas(cosines, ramps int) (omega, phase []float32) {
 	dim := d.l.candidates.Dim
 	omega, phase = make([]float32, (cosines+ramps)*dim), make([]float32, cosines+ramps)
@@ -267,8 +270,8 @@ func begin(omega, x []float32) float32 {
 	return portable.Narrow(-sum)
 }
 
-// omega fills omega with candidate i of its kind and returns the first uniform of its stream. Dense candidates after the first round
-// are neither turned nor scaled yet.
+// omega fills omega with candidate i of its kind and returns the first uniform of its stream. After
+// the first round, dense candidates are turned and scaled later.
 func (d *poolDraw) omega(omega []float32, i int, uniform func() float64) (first float64) {
 	first = uniform()
 	scales := scoring.Scales()
@@ -309,7 +312,8 @@ func (d *poolDraw) sparse(omega []float32, order int, scale float64, uniform fun
 	}
 }
 
-// turn turns the dense candidates of a kind, part by part, and divides them by the bandwidth of the part and by their scales.
+// turn multiplies the dense candidates of a kind by the matrices of their parts, and divides them
+// by the bandwidth of the part and by their scales.
 func (d *poolDraw) turn(omega []float32) {
 	dim, scales := d.l.candidates.Dim, scoring.Scales()
 	for part := range sparse {
@@ -328,7 +332,8 @@ func (d *poolDraw) turn(omega []float32) {
 	}
 }
 
-// products draws n hinges or boxes, whose first has a number as a candidate. After the first round half of them extend winners.
+// products draws n hinges or boxes; the first is the candidate with the number first. After the
+// first round, half of them extend winners.
 func (d *poolDraw) products(box bool, first, n int, winners *scoring.Features) []scoring.Product {
 	if d.usable == 0 {
 		return nil
@@ -348,8 +353,9 @@ func (d *poolDraw) products(box bool, first, n int, winners *scoring.Features) [
 	return drawn
 }
 
-// product draws a hinge or a box: how many factors, whether and which winner they extend, their coordinates and signs, and their
-// thresholds, with probability ½ all next to the values of one row.
+// product draws a hinge or a box in this order: the number of factors, whether and which winner it
+// extends, coordinates, signs, and thresholds, which with probability ½ are all next to the values
+// of one row.
 func (d *poolDraw) product(box bool, parents []scoring.Product, uniform func() float64) scoring.Product {
 	order, u := 1, uniform()
 	if u > 0.5 {
@@ -382,7 +388,7 @@ func (d *poolDraw) product(box bool, parents []scoring.Product, uniform func() f
 	for a := known; a < order; a++ {
 		j, u := int(p.Coordinate[a]), uniform()
 		if c := d.columns[j]; byRow {
-			p.Threshold[a] = c.beside(d.l.fit.x[row*d.l.fit.dim+j], u < 0.5)
+			p.Threshold[a] = c.nearest(d.l.fit.x[row*d.l.fit.dim+j], u < 0.5)
 		} else {
 			p.Threshold[a] = c.midpoint(int(u * float64(c.midpoints())))
 		}
@@ -390,7 +396,8 @@ func (d *poolDraw) product(box bool, parents []scoring.Product, uniform func() f
 	return p
 }
 
-// turns are what the dense parts of a pool do to vectors, row-major: dst, which may be x, is set to the turned x.
+// turns returns the matrix of each dense part of a pool as a function on row-major vectors: it sets
+// dst, which may be x, to the products with x.
 func (l *learner) turns(g *gradients) [sparse]func(dst, x []float32) {
 	spread := g.spread()
 	return [sparse]func(dst, x []float32){
@@ -405,7 +412,7 @@ func (l *learner) turns(g *gradients) [sparse]func(dst, x []float32) {
 	}
 }
 
-// bandwidths applies the nearest-neighbour rule to the rows as each part turns them.
+// bandwidths applies the nearest-neighbour rule to the rows as multiplied by each part.
 func (l *learner) bandwidths(turns [sparse]func(dst, x []float32)) (sigma [sparse]float64) {
 	x, n := l.fit.some(bandwidthRows)
 	turned, rule := make([]float32, len(x)), scoring.QuickBandwidth{Workers: l.o.Workers}

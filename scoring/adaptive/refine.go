@@ -10,18 +10,19 @@ import (
 const (
 	// guardedSteps is the number of refinement steps between two measurements.
 	guardedSteps = 4
-	// patience is the factor by which the loss may exceed the least one so far before the refinement ends. It may
-	// always exceed it by a standard error, which is more if few rows are held out.
+	// patience is the factor by which the loss may exceed the least one so far before the
+	// refinement ends. An excess of one standard error, which is larger if few rows are held out,
+	// is always allowed.
 	patience = 1.05
-	// evaluationsPerStep bounds the evaluations of the objective.
+	// evaluationsPerStep bounds the evaluations of the objective per step.
 	evaluationsPerStep = 1.5
 )
 
-// refine moves the features of a point. Features that ended up where others are give way to candidates along the directions that
-// the moved ones have found, in the last round.
+// refine moves the features of a point. In the last round, candidates along the directions that the
+// moved features found replace features that came to coincide with others.
 func (l *learner) refine(start *point) error {
 	o, p := newObjective(l, start.features), parameters(start.features)
-	if l.o.RefineSteps == 0 || len(p) == 0 { // boxes stay
+	if l.o.RefineSteps == 0 || len(p) == 0 { // boxes have no parameters
 		return nil
 	}
 	least := Point{Loss: math.Inf(1)}
@@ -49,7 +50,7 @@ func (l *learner) refine(start *point) error {
 	return fault
 }
 
-// parameters are what the refinement moves of features: Ω, b and the thresholds of hinges.
+// parameters returns the numbers that the refinement changes: Ω, b and the thresholds of hinges.
 func parameters(f *scoring.Features) []float64 {
 	var p []float64
 	for _, v := range slices.Concat(f.Omega, f.Phase) {

@@ -6,11 +6,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// storeBytes bounds the memory of features that are scored again against the residual of a model: enough for 4,000
-// candidates over the rows learned from in a sample of 10,000.
+// storeBytes bounds the memory of features that are rescored against the residual of a model:
+// enough for 4,000 candidates on the training rows of a sample of 10,000.
 const storeBytes = 128 << 20
 
-// rounds measures the choices of the rounds of a track.
+// rounds runs the rounds of a track and measures their choices.
 func (l *learner) rounds(t Track) error {
 	var err error
 	if t == Cosines {
@@ -25,8 +25,8 @@ func (l *learner) rounds(t Track) error {
 	return err
 }
 
-// lastRound draws a pool by the best point so far. It carries over the features of the best point of each track, or in further such
-// rounds those of the best point.
+// lastRound draws a pool from the best point so far. The first last round carries over the features
+// of the best point of each track, later ones those of the best point.
 func (l *learner) lastRound(round int, first bool) error {
 	best := l.best()
 	track, winners := best.Track, []*point{best}
@@ -41,7 +41,8 @@ func (l *learner) lastRound(round int, first bool) error {
 	return l.round(Point{Kind: ByRound, Track: track, Round: round}, best, winners...)
 }
 
-// round draws a pool by the directions in which the model on the features of a point bends, and chooses from it.
+// round draws a pool along the directions in which the model on the features of a point bends, and
+// chooses from it.
 func (l *learner) round(at Point, from *point, winners ...*point) error {
 	bends, err := l.gradients(from.features)
 	if err != nil {
@@ -63,7 +64,7 @@ func (l *learner) choose(at Point, p *pool) error {
 	return l.chooseFrom(at, bank, l.fitSums(bank), p.bins, func(i int32) origin { return p.origins[i] })
 }
 
-// chooseFrom takes up to M candidates by residual, from the rows learned from, and measures them.
+// chooseFrom chooses up to M candidates by residual on the training rows, and measures them.
 func (l *learner) chooseFrom(at Point, bank *scoring.Bank, sums *scoring.Sums, bins []int32, origins func(i int32) origin) error {
 	chosen, err := l.selectFrom(bank, sums, bins)
 	if err != nil {
@@ -82,7 +83,7 @@ func (l *learner) chooseFrom(at Point, bank *scoring.Bank, sums *scoring.Sums, b
 	return l.measure(p, order)
 }
 
-// selectFrom chooses by residual, from the rows learned from.
+// selectFrom chooses by residual on the training rows.
 func (l *learner) selectFrom(bank *scoring.Bank, sums *scoring.Sums, bins []int32) (scoring.Selection, error) {
 	sample := &scoring.Sample{X: l.fit.x, Rows: l.fit.n, Dim: l.fit.dim, Targets: l.fit.targets}
 	return scoring.SelectFrom(bank, sums, sample, l.task, scoring.SelectOptions{
@@ -90,7 +91,7 @@ func (l *learner) selectFrom(bank *scoring.Bank, sums *scoring.Sums, bins []int3
 	})
 }
 
-// fitSums returns the sums of a bank's candidates over the rows learned from.
+// fitSums returns the sums of a bank's candidates over the training rows.
 func (l *learner) fitSums(bank *scoring.Bank) *scoring.Sums {
 	return l.store.Score(bank, l.fit.x, l.fit.n, l.fit.targets, l.o.Workers)
 }

@@ -6,12 +6,12 @@ import "github.com/eerf-stream/eerf/scoring"
 type rows struct {
 	n, dim  int
 	x       []float32       // [n·dim]
-	targets scoring.Targets // as an accumulator takes them
+	targets scoring.Targets // the argument of an accumulator
 	outputs int             // K
 	y       []float32       // raw outputs, [n·K]: values, signs or indicators
 }
 
-// split separates the rows learned from and those held out.
+// split separates training rows and held-out rows.
 func split(s *scoring.Sample) (fit, heldOut *rows) {
 	fit, heldOut = newRows(s), newRows(s)
 	for i := range s.Rows {
@@ -39,7 +39,7 @@ func (r *rows) add(s *scoring.Sample, i int) {
 	}
 }
 
-// some returns about n rows, evenly spread, or all if there are no more.
+// some returns n evenly spread rows, or all rows if there are fewer.
 func (r *rows) some(n int) (x []float32, count int) {
 	if r.n <= n {
 		return r.x, r.n

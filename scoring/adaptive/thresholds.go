@@ -8,10 +8,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// column is the distinct values of a coordinate in the rows learned from, rising.
+// column is the distinct values of a coordinate in the training rows, rising.
 type column []float32
 
-// maxCoordinates is how many coordinates can have thresholds: those that a product can name.
+// maxCoordinates is the number of coordinates that can have thresholds, bounded by the type of a
+// product's coordinate.
 const maxCoordinates = 1 << 16
 
 // thresholds finds the columns of the rows.
@@ -37,7 +38,7 @@ func (r *rows) column(j int) column {
 	return slices.Clip(slices.Clone(slices.Compact(values)))
 }
 
-// midpoints returns how many thresholds there are between neighbouring values.
+// midpoints returns the number of thresholds between neighbouring values.
 func (c column) midpoints() int { return max(len(c)-1, 0) }
 
 // midpoint returns the threshold between value i and the next, which separates them.
@@ -49,8 +50,9 @@ func (c column) midpoint(i int) float32 {
 	return t
 }
 
-// beside returns the threshold next to a value, above or below it where there is one.
-func (c column) beside(v float32, above bool) float32 {
+// nearest returns the threshold next to a value, above or below it if the column has one on that
+// side.
+func (c column) nearest(v float32, above bool) float32 {
 	i, _ := slices.BinarySearch(c, v)
 	if !above {
 		i--
@@ -59,15 +61,17 @@ func (c column) beside(v float32, above bool) float32 {
 }
 
 const (
-	// binThresholds is how many thresholds of a column have bins at most, binsPerCandidate how many bins there are for a candidate:
-	// beyond that, as with thousands of pixels, columns have fewer each.
+	// binThresholds is the greatest number of thresholds of a column that have bins,
+	// binsPerCandidate the greatest number of bins per candidate. With more columns, such as
+	// thousands of pixels, each has fewer.
 	binThresholds, binsPerCandidate = 32, 4
-	// below is a threshold that most standardized values exceed.
-	below = -6
+	// lowThreshold is a threshold that most standardized values exceed.
+	lowThreshold = -6
 )
 
-// bins returns hinges and boxes of order 1 that look at each column on its own: one that tells two values apart; or the column itself,
-// as a hinge, and a box and a hinge at thresholds that are quantiles of its distinct values. count is M0.
+// bins returns hinges and boxes of order 1 on each column: a box between the values of a column of
+// two; otherwise the column itself, as a hinge, and a box and a hinge at each of some quantiles of
+// its distinct values. count is M0.
 func bins(columns []column, count int) (hinges, boxes []scoring.Product) {
 	most := min(binThresholds, max(binsPerCandidate*count/max(2*len(columns), 1), 1))
 	for j, c := range columns {
@@ -84,8 +88,8 @@ func bins(columns []column, count int) (hinges, boxes []scoring.Product) {
 			boxes = append(boxes, single(true, c.midpoint(0)))
 			continue
 		}
-		whole := float32(below)
-		if c[0] <= below {
+		whole := float32(lowThreshold)
+		if c[0] <= lowThreshold {
 			whole = 2 * c[0]
 		}
 		hinges = append(hinges, single(false, whole))

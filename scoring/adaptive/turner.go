@@ -7,7 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// turner multiplies vectors by a power of G, a symmetric matrix. Products are summed in float32, in order.
+// turner multiplies vectors by a power of G, a symmetric matrix. Products are summed in float32, in
+// order.
 type turner struct {
 	dim     int
 	matrix  *training.Tall // [d×d]
@@ -16,7 +17,7 @@ type turner struct {
 	crosser training.Crosser
 }
 
-// turnedAtOnce is how many vectors are turned together.
+// turnedAtOnce is the number of vectors that are multiplied together.
 const turnedAtOnce = 10 * kernel.Width
 
 // turner returns the turner for (G/λ₁ + floor)^p, where power raises a number to p.
@@ -49,7 +50,8 @@ func (g *gradients) turner(power power, workers int) *turner {
 	return t
 }
 
-// turn sets dst to the turned vectors of x, both row-major; they may be the same.
+// turn sets dst to the products of the matrix with the vectors of x, both row-major; they may be
+// the same.
 func (t *turner) turn(dst, x []float32) {
 	for first := 0; first < len(x); first += turnedAtOnce * t.dim {
 		next := min(first+turnedAtOnce*t.dim, len(x))

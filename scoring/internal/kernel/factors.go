@@ -10,11 +10,11 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// MaxFactors is the most factors of a product.
+// MaxFactors is the greatest number of factors of a product.
 const MaxFactors = 3
 
-// Factors is a product of Count factors, each of one coordinate of a row: of max(0, s·(x_j − t)), or of 1 where s·(x_j − t) ≥ 0 and
-// 0 elsewhere if Box is set.
+// Factors is a product of Count factors, each of one coordinate x_j of a row: max(0, s·(x_j − t)),
+// or, if Box is set, 1 where s·(x_j − t) ≥ 0 and 0 elsewhere.
 type Factors struct {
 	Box        bool
 	Count      uint8
@@ -23,29 +23,32 @@ type Factors struct {
 	Threshold  [MaxFactors]float32
 }
 
-// form is what is multiplied.
+// form is the kind of the factors of a product.
 type form uint32
 
-// The forms, by the numbers that the assembly knows: from each, kinds of products count their factors.
+// The forms, by the numbers that the assembly uses. A form plus the number of factors beyond one is
+// the kind of a product.
 const (
 	hinges form = 0              // max(0, v)
 	boxes  form = MaxFactors     // 1 where v ≥ 0, else 0
-	edges  form = 2 * MaxFactors // of the first factor 1 where v > 0, else 0, of the others max(0, v)
+	edges  form = 2 * MaxFactors // first factor: 1 where v > 0, else 0; other factors: max(0, v)
 )
 
-// record is a packed product of v = (x_column XOR sign) − threshold. The assembly knows where its numbers are.
+// record is a packed product of factors v = (x_column XOR sign) − threshold. The assembly depends
+// on its layout.
 type record struct {
 	column    [MaxFactors]uint32
-	sign      [MaxFactors]uint32  // only the sign's bit, if it is negative
-	threshold [MaxFactors]float32 // with the sign
+	sign      [MaxFactors]uint32  // the sign bit if the sign is negative, else 0
+	threshold [MaxFactors]float32 // multiplied by the sign
 	lane      uint32
-	kind      uint32 // a form, and how many factors there are beyond one
+	kind      uint32 // a form plus the number of factors beyond one
 	_         uint32
 }
 
-// PackFactors packs products over rows of dim numbers. Features are those of [Set.Featurize] and [Score]: a difference is rounded, and
-// each product of factors, from left to right, of which only the last one is held within the finite numbers. It is 0 if it is not a
-// number, as are factors.
+// PackFactors packs products over rows of dim numbers. [Set.Featurize] and [Score] round each
+// difference and each product of factors, from left to right, and clamp the last product to finite
+// numbers. Factors and products that are NaN become 0. Coordinates outside the row and wrong
+// numbers of factors panic.
 func PackFactors(dim int, features []Factors) *Panels {
 	return packProducts(dim, len(features), func(i int) (form, Factors) {
 		if features[i].Box {
@@ -55,9 +58,10 @@ func PackFactors(dim int, features []Factors) *Panels {
 	})
 }
 
-// PackSlopes packs the derivatives of hinges by their factors v_a = s_a·(x_ja − t_a): of each hinge one after another, 1 where v_a > 0
-// and else 0, times the other factors. The derivative by t_a is −s_a times that. [Score] with the errors of a model as outputs then has
-// the sums that a gradient is made of.
+// PackSlopes packs the derivatives of hinges by their factors v_a = s_a·(x_ja − t_a), hinge by
+// hinge: 1 where v_a > 0 and else 0, times the other factors. The derivative by t_a is −s_a times
+// that. [Score] with the errors of a model as outputs then returns the sums in its gradient. Boxes
+// panic.
 func PackSlopes(dim int, features []Factors) *Panels {
 	var all []Factors
 	for i, f := range features {
@@ -66,7 +70,7 @@ func PackSlopes(dim int, features []Factors) *Panels {
 		}
 		for a := range f.Count {
 			own := f
-			for at := a; at > 0; at-- { // the others keep their order
+			for at := a; at > 0; at-- { // the other factors keep their order
 				own.Coordinate[at], own.Sign[at], own.Threshold[at] = f.Coordinate[at-1], f.Sign[at-1], f.Threshold[at-1]
 			}
 			own.Coordinate[0], own.Sign[0], own.Threshold[0] = f.Coordinate[a], f.Sign[a], f.Threshold[a]
@@ -76,7 +80,7 @@ func PackSlopes(dim int, features []Factors) *Panels {
 	return packProducts(dim, len(all), func(i int) (form, Factors) { return edges, all[i] })
 }
 
-// packProducts packs n products. In a panel, those of a kind follow each other.
+// packProducts packs n products. Within a panel, they are sorted by kind.
 func packProducts(dim, n int, of func(i int) (form, Factors)) *Panels {
 	p := &Panels{Map: Product, Dim: dim, Len: n, level: simd.Best(), records: make([]record, n)}
 	for i := range p.records {
@@ -107,7 +111,7 @@ func pack(dim, i int, of func(i int) (form, Factors)) record {
 	return r
 }
 
-// of returns the product of a row.
+// of returns the product for a row.
 func (r *record) of(row []float32) float32 {
 	q := int(r.kind)%MaxFactors + 1
 	kind, product := form(int(r.kind)+1-q), float32(1)
@@ -126,11 +130,11 @@ func (r *record) of(row []float32) float32 {
 	return positive(product)
 }
 
-// indicates reports whether the product is 0 or 1.
+// indicates reports whether the product is always 0 or 1.
 func (r *record) indicates() bool { return r.kind >= uint32(boxes) && r.kind <= uint32(edges) }
 
-// products writes the products of one panel for the rows of b to dst, row by row stride apart: as many lanes as there are
-// products. factor nil means 1. s may be nil if b has no columns.
+// products writes the products of one panel for the rows of b to dst, with rows stride numbers
+// apart. It writes one lane per product. factor nil means 1. s may be nil if b has no columns.
 func (p *Panels) products(dst []float32, stride, panel int, b block, factor []float32, s *scratch) {
 	records := p.records[panel*Width : min((panel+1)*Width, p.Len)]
 	if factor == nil {
@@ -157,22 +161,22 @@ var ones = func() (f [Width]float32) {
 	return f
 }()
 
-// productsOfRowPlain sets dst to the products of a row, each in its lane.
+// productsOfRowPlain sets the lanes of dst to the products of a row.
 func productsOfRowPlain(dst []float32, records []record, factor, row []float32) {
 	for i := range records {
 		r := &records[i]
 		v := r.of(row)
-		if v != 0 || !r.indicates() { // what indicators leave out has no sign
+		if v != 0 || !r.indicates() { // an indicator that is 0 stays +0
 			v = float32(v * factor[r.lane])
 		}
 		dst[r.lane] = v
 	}
 }
 
-// squareRows is from how many rows on they are transposed.
+// squareRows is the number of rows from which they are transposed.
 const squareRows = 8
 
-// columns returns whether rows are transposed for products.
+// columns reports whether rows are transposed for products.
 func (p *Panels) columns(rows int) bool {
 	return p.Map == Product && p.level != simd.None && rows >= squareRows
 }

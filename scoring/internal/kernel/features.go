@@ -2,21 +2,23 @@ package kernel
 
 import "math"
 
-// chunkDim is how many numbers of a row are multiplied at a time: so much of a panel stays in the first-level cache
-// from one tile of rows to the next.
+// chunkDim is the number of columns that are multiplied at a time: this part of a panel stays in
+// the first-level cache from one tile of rows to the next.
 const chunkDim = 192
 
-// chunkRows is how many rows at most are taken through a panel at a time: enough to pay for loading a chunk of the panel.
+// chunkRows is the greatest number of rows that are multiplied by a panel at a time: enough to
+// amortize loading a chunk of the panel.
 const chunkRows = 64
 
-// chunked reports whether rows are multiplied in chunks: a chunk that is used once need not stay.
+// chunked reports whether rows are multiplied in chunks. A chunk that is used only once need not
+// stay in the cache.
 func (p *Panels) chunked(rows int) bool { return rows > 8 && p.Dim > chunkDim && p.Map.projects() }
 
-// listedDim is chunkDim for rows that are listed: their lists pass over some lines of a panel, and a change of piece costs
-// as much as some numbers of a list.
+// listedDim is chunkDim for listed rows: their lists skip some lines of a panel, and a change of
+// piece costs as much as several numbers of a list.
 const listedDim = 264
 
-// pieceDim is how many columns of rows that are listed are multiplied at a time.
+// pieceDim is the number of columns of listed rows that are multiplied at a time.
 func pieceDim(rows, dim int) int {
 	if rows <= 8 {
 		return dim
@@ -24,20 +26,20 @@ func pieceDim(rows, dim int) int {
 	return listedDim
 }
 
-// scratch is the memory of a call: arguments of rows between two chunks.
+// scratch is the memory of a call: the arguments of rows between two chunks.
 type scratch struct{ z [2][chunkRows * Width]float32 }
 
-// block is some rows of a call.
+// block is a range of the rows of a call.
 type block struct {
 	x       []float32
 	rows    int
-	largest float32   // greatest size of a number in x, NaN if one is
-	lists   *lists    // the rows are first, first+1 and so on of those listed; nil if they are not
-	first   int       // even
-	columns []float32 // the rows transposed, [dim][chunkRows] but for what is before the first row; nil if they are not
+	largest float32   // greatest size of a number in x, NaN if one is NaN
+	lists   *lists    // lists that contain the rows; nil for rows without lists
+	first   int       // number of the first row in lists, even
+	columns []float32 // the rows transposed, [dim][chunkRows], from the first row on; nil if not transposed
 }
 
-// part returns n rows of b, of dim numbers, from row first on, an even one.
+// part returns n rows of b, of dim numbers each, from the even row first on.
 func (b block) part(first, n, dim int) block {
 	part := block{x: b.x[first*dim : (first+n)*dim], rows: n, largest: b.largest, lists: b.lists, first: b.first + first}
 	if b.columns != nil {
@@ -46,9 +48,9 @@ func (b block) part(first, n, dim int) block {
 	return part
 }
 
-// features writes the features of one panel for the rows of b, at most chunkRows, to dst, row by row stride
-// apart. All Width lanes are written, but for those beyond the last product. factor is [Width] or nil, s may be nil unless the rows
-// are chunked or have columns.
+// features writes the features of one panel for the rows of b, at most chunkRows, to dst, with rows
+// stride numbers apart. It writes all Width lanes, except lanes after the last product. factor is
+// [Width] or nil. s may be nil unless the rows are chunked or have columns.
 func (p *Panels) features(dst []float32, stride, panel int, b block, factor []float32, s *scratch) {
 	switch mapRows[p.Map].source {
 	case coordinate:
@@ -62,7 +64,8 @@ func (p *Panels) features(dst []float32, stride, panel int, b block, factor []fl
 	}
 }
 
-// lastChunk multiplies all chunks but the last and returns the call for that one, which lacks dst.
+// lastChunk multiplies all chunks except the last and returns the call for the last one, without
+// dst.
 func (p *Panels) lastChunk(panel int, b block, s *scratch) call {
 	c := call{
 		init: p.start[panel*Width : (panel+1)*Width], x: b.x, xStride: p.Dim,
@@ -83,7 +86,7 @@ func (p *Panels) lastChunk(panel int, b block, s *scratch) call {
 	return c
 }
 
-// lastListed is lastChunk for rows that are listed.
+// lastListed is lastChunk for listed rows.
 func (p *Panels) lastListed(c call, panel int, b block, s *scratch) call {
 	c.entries = b.lists.entries
 	for piece := range b.lists.pieces {
@@ -104,8 +107,9 @@ func (p *Panels) lastListed(c call, panel int, b block, s *scratch) call {
 //	z = init[r·initStride + f] + Σ_k x[r·xStride + k]·weights[k·Width + f]
 //	dst[r·dstStride + f] = factor[f]·op(z)
 //
-// over rows r and the Width lanes f, k rising; factor nil means 1. dst and init do not overlap. Where begin is not nil, k
-// is the columns in the list of the row, see [lists], which take the place of x.
+// over rows r and the Width lanes f, k rising; factor nil means 1. dst and init do not overlap. If
+// begin is not nil, the entries of the row's list, see [lists], replace x, and k runs over their
+// columns.
 type call struct {
 	dst, init, x, weights, factor  []float32
 	dstStride, initStride, xStride int
@@ -115,11 +119,12 @@ type call struct {
 	op                             operation
 }
 
-// check panics unless every number that the loop touches is there: the assembly does not.
+// check panics if the loop would touch memory outside the slices, which the assembly does not
+// check.
 func (c *call) check() {
 	c.checkInputs()
 	if len(c.dst) < (c.rows-1)*c.dstStride+Width || (c.factor != nil && len(c.factor) < Width) {
-		panic("kernel: a destination is shorter than its rows")
+		panic("kernel: destination is shorter than its rows")
 	}
 }
 
@@ -127,14 +132,14 @@ func (c *call) check() {
 func (c *call) checkInputs() {
 	last, dim := c.rows-1, len(c.weights)/Width
 	if c.rows < 1 || len(c.init) < last*c.initStride+Width {
-		panic("kernel: a slice is shorter than its rows")
+		panic("kernel: start values are shorter than their rows")
 	}
 	if c.begin == nil && len(c.x) < last*c.xStride+dim || c.begin != nil && int(c.begin[c.rows]) > len(c.entries) {
-		panic("kernel: fewer numbers than rows have")
+		panic("kernel: input is shorter than its rows")
 	}
 }
 
-// split cuts the rows at row n, an even one; either part may have none.
+// split cuts the rows at the even row n; either part may be empty.
 func (c call) split(n int) (before, after call) {
 	before, after = c, c
 	before.rows, after.rows = n, c.rows-n
@@ -165,7 +170,8 @@ func gather(dst []float32, stride int, coord []int32, x []float32, dim, rows int
 	}
 }
 
-// surveyPlain returns the greatest size of a number in x, an infinity or NaN if there is one, and how many are zero.
+// surveyPlain returns the greatest size of a number in x, infinite or NaN if a number is, and the
+// number of zeros.
 func surveyPlain(x []float32) (largest float32, zeros int) {
 	most := uint32(0)
 	for _, v := range x {

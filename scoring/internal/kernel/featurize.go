@@ -1,17 +1,18 @@
 package kernel
 
-// featurizeFloats is the size of the features that are written before the next rows are taken: 128 KB, which stay in
-// the second-level cache until they are whole lines.
+// featurizeFloats is the size of the features of a block of rows: 128 KB, which stay in the
+// second-level cache until their lines are complete.
 const featurizeFloats = 1 << 15
 
-// Featurize sets dst[i·stride + m] = factor[m]·φ_m(x_i) for the rows x_i of x and the features of s. factor nil means 1. Calls for
-// disjoint rows may run at once.
+// Featurize sets dst[i·stride + m] = factor[m]·φ_m(x_i) for the rows x_i of x, row-major
+// [rows·Dim], and the features of s. factor nil means 1. Calls for disjoint rows may run
+// concurrently.
 func (s Set) Featurize(dst []float32, stride int, x, factor []float32) {
 	m, rows := s.Len(), len(x)/s[0].Dim
 	if stride < m || rows > 0 && len(dst) < (rows-1)*stride+m || factor != nil && len(factor) < m {
-		panic("kernel: fewer numbers than features")
+		panic("kernel: destination or factors are shorter than the features")
 	}
-	if !s.aside(rows) {
+	if !s.needsScratch(rows) {
 		s.featurize(dst, stride, x, factor, nil) // without the cost of clearing the scratch memory
 		return
 	}
@@ -19,8 +20,8 @@ func (s Set) Featurize(dst []float32, stride int, x, factor []float32) {
 	s.featurize(dst, stride, x, factor, &memory)
 }
 
-// aside reports whether rows need scratch memory.
-func (s Set) aside(rows int) bool {
+// needsScratch reports whether a call for this many rows needs scratch memory.
+func (s Set) needsScratch(rows int) bool {
 	for _, p := range s {
 		if p.chunked(rows) || p.columns(rows) {
 			return true
@@ -29,7 +30,7 @@ func (s Set) aside(rows int) bool {
 	return false
 }
 
-// featurize takes some rows at a time through all panels.
+// featurize multiplies one block of rows after another by all panels.
 func (s Set) featurize(dst []float32, stride int, x, factor []float32, memory *scratch) {
 	dim := s[0].Dim
 	rows, step := len(x)/dim, min(chunkRows, max(8, featurizeFloats/s.Len()/8*8))
@@ -46,11 +47,11 @@ func (s Set) featurize(dst []float32, stride int, x, factor []float32, memory *s
 	}
 }
 
-// featurize writes all features of the rows of b, row by row stride apart.
+// featurize writes all features of the rows of b, with rows stride numbers apart.
 func (p *Panels) featurize(dst []float32, stride int, b block, factor []float32, s *scratch) {
 	whole := p.Len / Width
 	if p.Map == Product {
-		whole = p.Count() // no more lanes are written than there are
+		whole = p.Count() // products write no lanes beyond the last feature
 	}
 	for panel := range whole {
 		at := panel * Width
@@ -61,10 +62,10 @@ func (p *Panels) featurize(dst []float32, stride int, b block, factor []float32,
 	}
 }
 
-// lastRows is how many rows of a panel that is not full are written aside at a time.
+// lastRows is the number of rows of a partial panel that are written to temporary memory at a time.
 const lastRows = 16
 
-// featurizeLast writes the features of a panel that is not full, which the loop writes wider than dst has room for.
+// featurizeLast writes the features of a partial panel, for which dst has no room at full width.
 func (p *Panels) featurizeLast(dst []float32, stride int, b block, factor []float32, s *scratch) {
 	var wide [lastRows * Width]float32
 	var padded []float32

@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// entry is a number of a row: its bits in the high half; in the low half 4·Width times its column, which is the bytes from
-// the beginning of a panel to the weights of the column.
+// entry is a number of a row: its bits in the high half; in the low half 4·Width times its column,
+// the byte offset of the column's weights in a panel.
 type entry uint64
 
 // newEntry is the entry of v in column k.
@@ -17,27 +17,28 @@ func newEntry(v float32, k int) entry { return entry(math.Float32bits(v))<<32 | 
 // value returns the number.
 func (e entry) value() float32 { return math.Float32frombits(uint32(e >> 32)) }
 
-// weight returns the place of the column's weights in a panel.
+// weight returns the index of the column's weights in a panel.
 func (e entry) weight() int { return int(uint32(e) / 4) }
 
-// lists are the numbers of up to chunkRows rows that are not zero, in pieces of as many columns as are multiplied at a
-// time. The lists of rows 0 and 1, 2 and 3 and so on are equally long: the shorter one goes on with zeros of column 0.
+// lists are the nonzero numbers of up to chunkRows rows, in pieces of the columns that are
+// multiplied at a time. The lists of rows 0 and 1, 2 and 3 and so on have equal lengths: zeros of
+// column 0 extend the shorter one.
 type lists struct {
 	entries []entry
-	begin   []uint32 // [pieces][stride]: where the list of each row begins, and where the last one ends
+	begin   []uint32 // [pieces][stride]: the beginning of each row's list, then the end of the last one
 	pieces  int
 	stride  int // rows + 1
 
-	nonzero []uint64 // a bit for each number, and a word more
+	nonzero []uint64 // a bit for each number, plus one word
 }
 
-// listDim is the width of rows whose columns do not fit an entry.
+// listDim is the number of columns from which column offsets overflow an entry.
 const listDim = 1 << 32 / (4 * Width)
 
-// lists reports whether it takes less time to list rows, given how many of their numbers are zeros, than to multiply
-// all. A step along a list takes as long as a few steps of the loop over all numbers, which loads the weights once for
-// several rows. The break-even share was measured with random numbers, dim 30 to 784. Making the list takes up to 1½
-// times as long as one panel by that loop.
+// lists reports whether listing rows with this many zeros takes less time than multiplying all
+// numbers. A step along a list takes as long as several steps of the loop over all numbers, which
+// loads the weights once for several rows. The break-even share was measured with random numbers,
+// dim 30 to 784. Building the lists takes up to 1½ times as long as one panel of that loop.
 func (p *Panels) lists(numbers, zeros int) bool {
 	even := 0.5
 	switch p.level {
@@ -73,7 +74,7 @@ func (l *lists) fill(level simd.Level, x []float32, dim, width int) {
 	}
 }
 
-// mark records which numbers are not zero and makes room for them.
+// mark records the nonzero numbers and allocates room for them.
 func (l *lists) mark(level simd.Level, x []float32) {
 	l.nonzero = grown(l.nonzero, len(x)/64+2)
 	markNonzero(level, l.nonzero, x)
@@ -84,7 +85,8 @@ func (l *lists) mark(level simd.Level, x []float32) {
 	l.entries = grown(l.entries, 2*count)
 }
 
-// list lists columns from..next-1 of a row whose bits begin at bit, and returns how many numbers that are.
+// list lists columns from..next-1 of a row whose bits begin at bit, and returns the length of the
+// list.
 func (l *lists) list(at int, row []float32, bit, from, next int) int {
 	to, count := l.entries[at:], 0
 	for ; from < next; from += 64 {
@@ -102,7 +104,7 @@ func (l *lists) list(at int, row []float32, bit, from, next int) int {
 	return count
 }
 
-// even makes two lists, one behind the other, equally long, and returns the length of each.
+// even extends two adjacent lists to equal length, which it returns.
 func (l *lists) even(at, first, second int) int {
 	length := max(first, second)
 	both := l.entries[at : at+2*length]
@@ -114,7 +116,7 @@ func (l *lists) even(at, first, second int) int {
 	return length
 }
 
-// grown returns n elements, in the memory of s if there is enough of it.
+// grown returns n elements, in the memory of s if that is large enough.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -122,11 +124,12 @@ func grown[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// markNonzeroPlain sets a bit for each number of x that is not zero, and clears the other bits of the words.
+// markNonzeroPlain sets a bit for each number of x that is not zero, and clears the other bits of
+// the words.
 func markNonzeroPlain(words []uint64, x []float32) {
 	clear(words)
 	for i, v := range x {
-		if v != 0 { // NaN is not
+		if v != 0 { // true for NaN
 			words[i/64] |= 1 << (i % 64)
 		}
 	}

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// Map is a feature map, as the kernels know it.
+// Map is a feature map of the kernels.
 type Map uint8
 
 // The feature maps: z = ωᵀx (+ b), in turns for Cosine.
@@ -22,9 +22,11 @@ const (
 // source is the part of a row from which a feature is computed.
 type source uint8
 
-// The sources. Zero is none of them, so a map without a source fails a test instead of taking a slow path.
+// The sources. Zero is none of them, so a map without a source fails a test instead of taking a
+// slow path.
 const (
-	// projection is ωᵀx (+ b): wide rows are multiplied in chunks, sparse rows are listed, and scoring is fused.
+	// projection is ωᵀx (+ b): wide rows are multiplied in chunks, sparse rows are listed, and
+	// scoring is fused.
 	projection source = iota + 1
 	// coordinate is one number of the row, copied.
 	coordinate
@@ -54,9 +56,9 @@ func (m Map) projects() bool { return mapRows[m].source == projection }
 // operation turns the argument z into a feature.
 type operation int
 
-// The operations, by the numbers that the assembly knows.
+// The operations, by the numbers that the assembly uses.
 const (
-	raw         operation = iota // z itself
+	raw         operation = iota // z
 	cosine                       // Cos for |z| < maxTurns
 	cosineFar                    // Cos
 	step                         // 1, ½, 0 above, at, below zero; 0 for NaN
@@ -72,7 +74,7 @@ func (p *Panels) operation(panel int, largest float32) operation {
 	return mapRows[p.Map].operation
 }
 
-// apply replaces each argument by its feature.
+// apply replaces each argument with its feature.
 func (o operation) apply(z *lanes8) {
 	switch o {
 	case cosine, cosineFar:
@@ -95,7 +97,7 @@ func (o operation) apply(z *lanes8) {
 	}
 }
 
-// heaviside is H with H(0) = ½; a z that overflowed to NaN gives 0.
+// heaviside is H with H(0) = ½, and 0 for NaN from an overflow.
 func heaviside(z float32) float32 {
 	switch {
 	case z > 0:
@@ -107,7 +109,8 @@ func heaviside(z float32) float32 {
 	}
 }
 
-// positive returns z within 0 and the greatest finite float32, 0 for NaN. Features stay finite, and so do the sums.
+// positive clamps z to [0, greatest finite float32], and NaN to 0, so that features and sums stay
+// finite.
 func positive(z float32) float32 {
 	if !(z > 0) {
 		return 0

@@ -8,28 +8,29 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Panels are packed features. They are not changed after Pack and safe for concurrent use.
+// Panels are packed features. They do not change after Pack and are safe for concurrent use.
 type Panels struct {
-	// Map is the feature map, Dim the numbers of a row, Len the number of features.
+	// Map is the feature map, Dim is d, the numbers of a row, Len the number of features.
 	Map      Map
 	Dim, Len int
 
 	level   simd.Level
-	weights []float32 // [panel][Dim][Width], on a cache line's boundary; nil for Coordinate
+	weights []float32 // [panel][Dim][Width], aligned to a cache line; nil for Coordinate
 	start   []float32 // [panel][Width]
-	reach   []float32 // [panel]: rows whose greatest number is below it have |z| < maxTurns; only for Cosine
+	reach   []float32 // [panel]: rows with all numbers below it in size have |z| < maxTurns; only for Cosine
 	coord   []int32   // [panel][Width]; only for Coordinate
 	records []record  // [Len]; only for Product
-	finite  bool      // every weight is: a zero adds nothing
+	finite  bool      // all weights are finite, so a product with zero adds nothing
 }
 
-// Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate), phase [n] radians
-// for Cosine, for Ramp what is added to ωᵀx or nil, and nil for the other maps.
+// Pack packs n features: omega is row-major [n][dim] ([n] coordinates in 0..dim-1 for Coordinate),
+// phase is [n], in radians for Cosine; for Ramp it is added to ωᵀx and may be nil; it is nil for
+// other maps. Inconsistent lengths panic.
 func Pack(m Map, dim int, omega, phase []float32) *Panels {
 	return packFor(simd.Best(), m, dim, omega, phase)
 }
 
-// packFor is Pack for a level that need not be the best.
+// packFor is Pack for any level.
 func packFor(level simd.Level, m Map, dim int, omega, phase []float32) *Panels {
 	if m == Coordinate {
 		return packCoordinates(level, dim, omega)
@@ -45,7 +46,7 @@ func packFor(level simd.Level, m Map, dim int, omega, phase []float32) *Panels {
 	return p
 }
 
-// checkFeatures returns the number of features, or panics when lengths do not agree.
+// checkFeatures returns the number of features and panics if lengths are inconsistent.
 func checkFeatures(m Map, dim int, omega, phase []float32) int {
 	n := len(omega) / dim
 	if n*dim != len(omega) || m == Cosine && phase == nil || phase != nil && m != Cosine && m != Ramp || (phase != nil && len(phase) != n) {
@@ -54,8 +55,8 @@ func checkFeatures(m Map, dim int, omega, phase []float32) int {
 	return n
 }
 
-// Repack is Pack of at most as many features of the same map and width into the memory of p, which must not be in use
-// meanwhile.
+// Repack is Pack into the memory of p, for at most as many features of the same map and width.
+// Nothing else may use p during the call.
 func (p *Panels) Repack(omega, phase []float32) {
 	n := checkFeatures(p.Map, p.Dim, omega, phase)
 	if p.Map == Coordinate || n > len(p.start) {
@@ -97,7 +98,7 @@ func (p *Panels) packOne(i int, omega []float32, start float64) {
 	start /= unit
 	if p.Map == Cosine {
 		start -= math.Floor(start)
-		if math.IsNaN(start) { // it was not finite: no rows are known to be within reach
+		if math.IsNaN(start) { // the phase was not finite, so no row is within reach
 			size = math.Inf(1)
 		}
 		p.reach[panel] = min(p.reach[panel], reach(size, p.Dim))
@@ -105,20 +106,21 @@ func (p *Panels) packOne(i int, omega []float32, start float64) {
 	p.start[i] = float32(start)
 }
 
-// reach returns the bound on the numbers of a row under which the argument of a feature, the sum of whose weights'
-// sizes is given, stays below maxTurns whatever the rounding of dim additions.
+// reach returns a bound on the numbers of a row below which the argument of a feature stays below
+// maxTurns despite the rounding of dim additions. size is the sum of the sizes of the feature's
+// weights.
 func reach(size float64, dim int) float32 {
-	const slack = 4 // turns: the start, and what narrowing the bound adds
+	const slack = 4 // turns, for the start value and for rounding the bound
 	return float32(min((maxTurns-slack)/(size*(1+float64(float64(dim)*0x1p-22))), math.MaxFloat32))
 }
 
-// packCoordinates is Pack for the map Coordinate; the last panel is padded with coordinate 0.
+// packCoordinates is Pack for Coordinate. It pads the last panel with coordinate 0.
 func packCoordinates(level simd.Level, dim int, omega []float32) *Panels {
 	p := &Panels{Map: Coordinate, Dim: dim, Len: len(omega), level: level}
 	p.coord = make([]int32, p.Count()*Width)
 	for i, w := range omega {
 		v := float64(w)
-		if !(v >= 0 && v < float64(dim) && v == math.Trunc(v)) { // what an integer makes of the others depends on the processor
+		if !(v >= 0 && v < float64(dim) && v == math.Trunc(v)) { // the conversion of other numbers depends on the processor
 			panic(fmt.Sprintf("kernel: coordinate %v of rows of %d", w, dim))
 		}
 		p.coord[i] = int32(v)
@@ -129,16 +131,17 @@ func packCoordinates(level simd.Level, dim int, omega []float32) *Panels {
 // Count returns the number of panels.
 func (p *Panels) Count() int { return (p.Len + Width - 1) / Width }
 
-// cacheLine is the bytes of a line: a vector that lies across two takes twice the time.
+// cacheLine is the bytes of a cache line. A vector that crosses a boundary takes twice the time to
+// load.
 const cacheLine = 64
 
-// alignedFloats returns n zeros that begin at a cache line.
+// alignedFloats returns n zeros that begin on a cache line.
 func alignedFloats(n int) []float32 {
 	return aligned(make([]float32, n+cacheLine/4))[:n:n]
 }
 
-// aligned returns s from its first cache line on; s has at least a line. The runtime may move a stack, which costs the
-// alignment and nothing else.
+// aligned returns s from its first cache line on; s has at least a line. If the runtime moves the
+// stack, only the alignment is lost.
 func aligned(s []float32) []float32 {
 	past := uintptr(unsafe.Pointer(&s[0])) % cacheLine
 	if past == 0 {

@@ -1,7 +1,7 @@
 package kernel
 
-// lanes8 is the part of a panel that the plain loop has in registers: eight accumulators hide the latency of the
-// additions and fit the registers that Go has.
+// lanes8 is the part of a panel that the plain loop keeps in registers: eight accumulators hide the
+// latency of the additions and fit Go's registers.
 type lanes8 = [8]float32
 
 // runPlain is run in plain Go, each product rounded before it is added.
@@ -44,7 +44,7 @@ func project(z *lanes8, x, w []float32) {
 	*z = lanes8{a0, a1, a2, a3, a4, a5, a6, a7}
 }
 
-// projectListed is project for the numbers of a list. A number that is left out would add zero.
+// projectListed is project for the numbers of a list; omitted numbers would add zero.
 func projectListed(z *lanes8, list []entry, w []float32) {
 	a0, a1, a2, a3, a4, a5, a6, a7 := z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7]
 	for _, e := range list {

@@ -6,15 +6,16 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Rows are rows for [Rows.Score], looked at once for all panels. Where many of their numbers are zero, they have lists of
-// the others, and for products columns; both are made by [Rows.List] and given back by [Rows.Release].
+// Rows are rows for [Rows.Score], prepared once for all panels: with lists of the nonzero numbers
+// if many numbers are zero, and transposed for products. [Rows.List] prepares them, [Rows.Release]
+// releases the memory.
 type Rows struct {
 	x       []float32
 	dim     int
 	level   simd.Level
 	largest float32
-	lists   *rowLists   // nil where most numbers are not zero
-	columns *rowColumns // nil where no products are
+	lists   *rowLists   // nil if most numbers are nonzero
+	columns *rowColumns // nil without products
 }
 
 // rowLists are the lists of rows, chunkRows each.
@@ -52,13 +53,14 @@ func takeLists(groups int) *rowLists {
 	return l
 }
 
-// Rows looks at rows for p, or for other panels of its kind. x is not copied.
+// Rows surveys the rows of x, row-major [rows·Dim], for p or other panels of the same kind. It does
+// not copy x.
 func (p *Panels) Rows(x []float32) Rows { return Set{p}.Rows(x) }
 
-// Set is features of one kind after another, over the same rows.
+// Set is a list of panels, one kind of features each, over the same rows.
 type Set []*Panels
 
-// Len returns how many features there are.
+// Len returns the number of features.
 func (s Set) Len() (n int) {
 	for _, p := range s {
 		n += p.Len
@@ -66,7 +68,7 @@ func (s Set) Len() (n int) {
 	return n
 }
 
-// Rows looks at rows for the panels of s. x is not copied.
+// Rows surveys the rows of x, row-major [rows·Dim], for the panels of s. It does not copy x.
 func (s Set) Rows(x []float32) Rows {
 	r := Rows{x: x, dim: s[0].Dim, level: s[0].level}
 	largest, zeros := survey(r.level, x)
@@ -82,14 +84,14 @@ func (s Set) Rows(x []float32) Rows {
 	return r
 }
 
-// Groups returns how many groups of rows List lists.
+// Groups returns the number of groups of rows for List.
 func (r *Rows) Groups() int { return (r.count() + chunkRows - 1) / chunkRows }
 
 // count returns the number of rows.
 func (r *Rows) count() int { return len(r.x) / r.dim }
 
-// List makes the lists and columns of groups first..next-1, as must be done before rows are scored. Calls for disjoint groups
-// may run at once.
+// List makes the lists and columns of groups first..next-1. All groups must be listed before rows
+// are scored. Calls for disjoint groups may run concurrently.
 func (r *Rows) List(first, next int) {
 	for g := first; g < next && (r.lists != nil || r.columns != nil); g++ {
 		at := g * chunkRows
@@ -104,7 +106,7 @@ func (r *Rows) List(first, next int) {
 	}
 }
 
-// Release gives lists and columns back. The rows must not be used any more.
+// Release returns lists and columns to their pools. The rows must not be used afterwards.
 func (r *Rows) Release() {
 	if r.lists != nil {
 		spareLists.Put(r.lists)
@@ -116,15 +118,15 @@ func (r *Rows) Release() {
 	}
 }
 
-// all is the rows as a block that is not listed.
+// all returns the rows as a block without lists.
 func (r *Rows) all() block { return block{x: r.x, rows: r.count(), largest: r.largest} }
 
-// grouped reports whether the rows are taken by groups for p: with their lists or columns.
+// grouped reports whether p uses the lists or columns of the rows, group by group.
 func (r *Rows) grouped(p *Panels) bool {
 	return r.lists != nil && p.finite || r.columns != nil && p.Map == Product
 }
 
-// group is the rows of group g, with their lists or columns if p supports them.
+// group returns the rows of group g, with their lists or columns if p uses them.
 func (r *Rows) group(g int, p *Panels) block {
 	b := r.all().part(g*chunkRows, min(chunkRows, r.count()-g*chunkRows), r.dim)
 	if r.lists != nil && p.finite {

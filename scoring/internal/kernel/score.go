@@ -2,7 +2,8 @@ package kernel
 
 import "fmt"
 
-// Targets are the raw outputs of rows: Values row-major [rows·Outputs], or Class [rows] when Values is nil.
+// Targets are the raw outputs of rows: Values row-major [rows·Outputs], or Class [rows] when Values
+// is nil.
 type Targets struct {
 	Outputs int
 	Values  []float32
@@ -17,7 +18,7 @@ func (t Targets) slice(first, next int) Targets {
 	return Targets{Outputs: t.Outputs, Class: t.Class[first:next]}
 }
 
-// check panics if a class is not an output: the assembly does not look.
+// check panics if a class is out of range, which the assembly does not check.
 func (t Targets) check() {
 	for i, k := range t.Class {
 		if k < 0 || int(k) >= t.Outputs {
@@ -26,13 +27,15 @@ func (t Targets) check() {
 	}
 }
 
-// Sums are where Score adds: Σφ and Σφ², [Len], and Σ y_k φ, output-major: those of output k begin at k·Stride.
+// Sums are the sums to which Score adds: Σφ and Σφ², [Len], and Σ y_k φ, output-major: the sums of
+// output k begin at k·Stride.
 type Sums struct {
 	Phi, PhiSq, YPhi []float64
 	Stride           int
 }
 
-// widen returns the sums of a panel, from feature at on; a copy as wide as a full panel of one that is not.
+// widen returns the sums of the panel that begins at feature at. For a partial panel it returns a
+// copy with the width of a full one.
 func (s Sums) widen(at, outputs int) Sums {
 	if lanes := len(s.Phi) - at; lanes < Width {
 		wide := Sums{make([]float64, Width), make([]float64, Width), make([]float64, outputs*Width), Width}
@@ -46,7 +49,7 @@ func (s Sums) widen(at, outputs int) Sums {
 	return Sums{s.Phi[at : at+Width], s.PhiSq[at : at+Width], s.YPhi[at:], s.Stride}
 }
 
-// take copies back what widen copied.
+// take copies the sums of a partial panel back from wide.
 func (s Sums) take(wide Sums, at, outputs int) {
 	lanes := len(s.Phi) - at
 	if lanes >= Width {
@@ -60,14 +63,16 @@ func (s Sums) take(wide Sums, at, outputs int) {
 }
 
 const (
-	// scoreFloats is the size of the rows that stay in the second-level cache while all panels pass: 1 MB.
+	// scoreFloats is the size of the rows that stay in the second-level cache while all panels
+	// pass: 1 MB.
 	scoreFloats = 1 << 18
-	// scoreRows is how many rows Score takes through a panel at a time: their features stay in the first-level cache.
+	// scoreRows is the number of rows that Score multiplies by a panel at a time: their features
+	// stay in the first-level cache.
 	scoreRows = chunkRows
 )
 
-// Score adds the rows of x, row-major, to the sums of the features of panels first..next-1. Calls for disjoint panels
-// may run at once on the same sums.
+// Score adds the rows of x, row-major [rows·Dim], to the sums of the features of panels
+// first..next-1. Calls for disjoint panels may run concurrently on the same sums.
 func Score(dst Sums, p *Panels, first, next int, x []float32, t Targets) {
 	rows, step := len(x)/p.Dim, BlockRows(p.Dim)
 	for i := 0; i < rows; i += step {
@@ -79,7 +84,7 @@ func Score(dst Sums, p *Panels, first, next int, x []float32, t Targets) {
 	}
 }
 
-// Score is [Score] of rows, no more than BlockRows of them.
+// Score is [Score] for at most BlockRows listed rows.
 func (r *Rows) Score(dst Sums, p *Panels, first, next int, t Targets) {
 	checkSums(dst, p, t)
 	var s scorer
@@ -104,17 +109,18 @@ func checkSums(dst Sums, p *Panels, t Targets) {
 	}
 }
 
-// callProducts bounds the work of a fused call, in products of one row and one ω: 0.2 ms or so, for the scheduler cannot
-// interrupt assembly.
+// callProducts bounds the work of a fused call, in products of one number of a row and one of ω:
+// about 0.2 ms, because the scheduler cannot interrupt assembly.
 const callProducts = 15_000_000
 
-// fusedRows returns how many rows of dim numbers a fused call takes: whole tiles.
+// fusedRows returns the number of rows of dim numbers in a fused call, a multiple of tileRows.
 func fusedRows(dim int) int {
-	const elementCost = 16 // of a feature map and of the sums, in products
+	const elementCost = 16 // cost of a feature map and of the sums, in products
 	return max(callProducts/(Width*(dim+elementCost))/tileRows*tileRows, tileRows)
 }
 
-// BlockRows returns how many rows of dim numbers Score takes through all of its panels at a time.
+// BlockRows returns the number of rows of dim numbers that Score multiplies by all panels at a
+// time.
 func BlockRows(dim int) int { return max(scoreRows, scoreFloats/dim/scoreRows*scoreRows) }
 
 // scorer is the memory of a call of Score.
@@ -123,7 +129,7 @@ type scorer struct {
 	phi [scoreRows*Width + cacheLine/4]float32
 }
 
-// add adds the rows of b to sums of one panel; those of output k begin at k·dst.Stride in YPhi.
+// add adds the rows of b to the sums of one panel.
 func (s *scorer) add(dst Sums, p *Panels, panel int, b block, t Targets) {
 	step := scoreRows
 	if p.fuses(t) && !p.chunked(b.rows) {
@@ -135,7 +141,7 @@ func (s *scorer) add(dst Sums, p *Panels, panel int, b block, t Targets) {
 	}
 }
 
-// addGroups is add for rows that are listed or transposed.
+// addGroups is add for listed or transposed rows.
 func (s *scorer) addGroups(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
 	for g := range r.Groups() {
 		b := r.group(g, p)
@@ -143,7 +149,7 @@ func (s *scorer) addGroups(dst Sums, p *Panels, panel int, r *Rows, t Targets) {
 	}
 }
 
-// addPart is add for as many rows as one call takes.
+// addPart is add for the rows of one call.
 func (s *scorer) addPart(dst Sums, p *Panels, panel int, b block, t Targets) {
 	phi := aligned(s.phi[:])
 	sums := total{sum: dst.Phi, square: dst.PhiSq, product: dst.YPhi, stride: dst.Stride}

@@ -1,7 +1,7 @@
 package kernel
 
-// The coefficients of r·(s0 + s1·u + ... + s6·u⁶) ≈ −sin 2πr with u = r² − ⅛, |r| ≤ ½: the least greatest error (1.1e-9) in
-// exact arithmetic, rounded to float32.
+// The coefficients of r·(s0 + s1·u + ... + s6·u⁶) ≈ −sin 2πr with u = r² − ⅛, |r| ≤ ½: the minimax
+// polynomial (error 1.1e-9) in exact arithmetic, rounded to float32.
 const (
 	sin0 float32 = -2.2505602836608887
 	sin1 float32 = 24.225139617919922
@@ -12,9 +12,9 @@ const (
 	sin6 float32 = -3.199693202972412
 )
 
-// Slope returns −sin 2πz, z in turns: the derivative of [Cos] by the argument in radians. The error is at most 2e-7 for
-// the z given (1.5e-7 in the vector kernels). A rounded z costs as much as with Cos, and where Cos is 0 because the
-// phase is lost, so is the slope.
+// Slope returns −sin 2πz, z in turns: the derivative of [Cos] by the argument in radians. For exact
+// z the error is at most 2e-7 (1.5e-7 in the vector kernels). A rounded z costs as much as for Cos,
+// and where Cos is 0 because the phase is lost, so is the slope.
 func Slope(z float32) float32 {
 	if !(z < maxTurns && z > -maxTurns) {
 		return 0

@@ -6,12 +6,14 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// Slopes sets z[i·zStride + m] to the cosine or ramp m of the row x_i, as [Set.Featurize] with factors of 1 does, and its slope, the
-// derivative by ω·x + b, to the same number of the same row of panels of [Width] columns that lie stride numbers apart:
+// Slopes sets z[i·zStride + m] to the cosine or ramp m of the row x_i, like [Set.Featurize] with
+// factors of 1. It writes the slope, the derivative by ω·x + b, to panels of [Width] columns that
+// lie stride numbers apart:
 //
 //	slope[m/Width·stride + i·Width + m%Width] = −sin(ω_m·x_i + b_m), of a ramp 1 where it is above 0 and else 0
 //
-// Both come from one argument. The last panel is written to its full width. Calls for disjoint rows may run at once.
+// Both come from the same argument. The last panel is written to its full width. Calls for disjoint
+// rows may run concurrently.
 func Slopes(z []float32, zStride int, slope []float32, stride int, p *Panels, x []float32) {
 	rows := len(x) / p.Dim
 	if p.Map != Cosine && p.Map != Ramp || zStride < p.Len || rows > 0 && len(z) < (rows-1)*zStride+p.Len {
@@ -33,7 +35,7 @@ func Slopes(z []float32, zStride int, slope []float32, stride int, p *Panels, x 
 				p.slopes(z[i*zStride+at:], zStride, own, b.rows)
 				continue
 			}
-			wide := s.z[0][:b.rows*Width] // the arguments of earlier chunks are used up
+			wide := s.z[0][:b.rows*Width] // the arguments of earlier chunks are no longer needed
 			p.slopes(wide, Width, own, b.rows)
 			for r := range b.rows {
 				copy(z[(i+r)*zStride+at:(i+r)*zStride+p.Len], wide[r*Width:])
@@ -43,7 +45,8 @@ func Slopes(z []float32, zStride int, slope []float32, stride int, p *Panels, x 
 	}
 }
 
-// slopes takes arguments, rows of a panel, to features in dst and to slopes in their own place.
+// slopes sets dst to the features of the arguments in slope, [rows][Width], and replaces the
+// arguments by slopes.
 func (p *Panels) slopes(dst []float32, dstStride int, slope []float32, rows int) {
 	if p.Map == Cosine {
 		slopes(p.level, dst, dstStride, slope, rows)
@@ -52,14 +55,14 @@ func (p *Panels) slopes(dst []float32, dstStride int, slope []float32, rows int)
 	rampSlopes(p.level, dst, dstStride, slope, rows)
 }
 
-// checkPanels panics when panels that lie stride numbers apart have no room for the rows.
+// checkPanels panics if panels that lie stride numbers apart have no room for the rows.
 func checkPanels(panels []float32, stride, rows, count int) {
 	if rows > 0 && (stride < rows*Width || len(panels) < (count-1)*stride+rows*Width) {
 		panic(fmt.Sprintf("kernel: %d rows of %d panels, each of %d numbers, in %d", rows, count, stride, len(panels)))
 	}
 }
 
-// slopesPlain takes arguments, rows of a panel, to cosines in dst and to slopes in their own place.
+// slopesPlain is slopes for cosines.
 func slopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
 	for r := range rows {
 		to := dst[r*dstStride:][:Width]
@@ -69,7 +72,7 @@ func slopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
 	}
 }
 
-// rampSlopesPlain takes arguments, rows of a panel, to ramps in dst and to slopes in their own place.
+// rampSlopesPlain is slopes for ramps.
 func rampSlopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
 	for r := range rows {
 		to := dst[r*dstStride:][:Width]
@@ -82,8 +85,8 @@ func rampSlopesPlain(dst []float32, dstStride int, slope []float32, rows int) {
 	}
 }
 
-// PackWeights writes the weights of n features for each of the outputs, output-major, to panels for [Weigh], and returns them: in
-// dst, if that is as large as it takes. Weights become float32.
+// PackWeights packs the weights theta of n features, output-major [outputs·n], into panels for
+// [Weigh], in float32. It uses the memory of dst if that is large enough.
 func PackWeights(dst []float32, theta []float64, n, outputs int) []float32 {
 	if n < 1 || len(theta) != n*outputs {
 		panic(fmt.Sprintf("kernel: %d weights of %d features and %d outputs", len(theta), n, outputs))
@@ -107,9 +110,10 @@ func PackWeights(dst []float32, theta []float64, n, outputs int) []float32 {
 	return dst
 }
 
-// Weigh multiplies slopes, in panels as [Slopes] writes them, by Σ_k e_k·θ_k, for e [rows·outputs], row-major, and the weights θ as
-// [PackWeights] returns them: with errors e of a model that is the derivative of its squared loss by the arguments, but for a factor.
-// A sum is in float32, k rising. Calls for disjoint rows may run at once.
+// Weigh multiplies slopes, in the panels of [Slopes], by Σ_k e_k·θ_k, for e row-major
+// [rows·outputs] and the weights θ of [PackWeights]. With the errors e of a model, the result is
+// half the derivative of its squared loss by the arguments. Sums are in float32, k rising. Calls
+// for disjoint rows may run concurrently.
 func Weigh(slope []float32, stride int, e, weights []float32, outputs int) {
 	rows, count := len(e)/outputs, len(weights)/(outputs*Width)
 	if rows*outputs != len(e) || count*outputs*Width != len(weights) {
@@ -127,7 +131,7 @@ func Weigh(slope []float32, stride int, e, weights []float32, outputs int) {
 	}
 }
 
-// callCost is what reading and writing a slope takes, in products.
+// callCost is the cost of reading and writing a slope, in products.
 const callCost = 16
 
 // weighPlain is Weigh for one panel, each product rounded before it is added.

@@ -1,7 +1,8 @@
 package kernel
 
-// Store is memory for the features of rows, which [Rows.Fill] writes and [Store.Score] adds to sums again: [panel][row][Width]. What
-// is read from memory costs a fraction of the products that it came from, unless these are few.
+// Store is memory for the features of rows, [panel][row][Width]. [Rows.Fill] writes them and
+// [Store.Score] adds them to sums. Reading a feature costs a fraction of computing it, unless rows
+// are short.
 type Store struct {
 	panels, rows int
 	data         []float32 // on a cache line's boundary
@@ -14,7 +15,7 @@ func NewStore(panels, rows int) *Store {
 	return s
 }
 
-// Reshape makes the memory of s that of other panels and rows. It reports whether it is enough.
+// Reshape reuses the memory of s for other numbers of panels and rows. It reports whether they fit.
 func (s *Store) Reshape(panels, rows int) bool {
 	if panels*rows*Width > len(s.data) {
 		return false
@@ -23,7 +24,7 @@ func (s *Store) Reshape(panels, rows int) bool {
 	return true
 }
 
-// Panels returns how many panels there is memory for.
+// Panels returns the number of panels in the store.
 func (s *Store) Panels() int { return s.panels }
 
 // at returns the features of n rows from row first on.
@@ -31,8 +32,8 @@ func (s *Store) at(panel, first, n int) []float32 {
 	return s.data[(panel*s.rows+first)*Width:][:n*Width]
 }
 
-// Fill is [Rows.Score] that also writes the features of panels first..next-1 to s, as those of panels at and following and of rows from
-// row on. Calls for disjoint panels or rows may run at once.
+// Fill is [Rows.Score] that also writes the features of panels first..next-1 to s, beginning at
+// panel at and row row of s. Calls for disjoint panels or rows may run concurrently.
 func (r *Rows) Fill(s *Store, at, row int, dst Sums, p *Panels, first, next int, t Targets) {
 	checkSums(dst, p, t)
 	var work scratch
@@ -49,8 +50,8 @@ func (r *Rows) Fill(s *Store, at, row int, dst Sums, p *Panels, first, next int,
 	}
 }
 
-// Score adds n rows from row on to the sums of the features of panels first..next-1 of p, which were written as those of panels at and
-// following.
+// Score adds n rows, from row row of s on, to the sums of the features of panels first..next-1 of
+// p, which Fill wrote to the panels of s from at on.
 func (s *Store) Score(at, row, n int, dst Sums, p *Panels, first, next int, t Targets) {
 	checkSums(dst, p, t)
 	for panel := first; panel < next; panel++ {

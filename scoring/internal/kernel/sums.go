@@ -2,10 +2,10 @@ package kernel
 
 import "github.com/eerf-stream/eerf/internal/simd"
 
-// total is where the features of one panel are added, each [Width] long but for classes.
+// total is the sums of one panel, each [Width] long; product is longer for classes.
 type total struct {
 	sum, square []float64
-	product     []float64 // Σ y φ of an output, or the first of the classes' sums
+	product     []float64 // Σ y φ of an output, or the sums of all classes
 	stride      int       // from one class to the next in product
 }
 
@@ -21,8 +21,9 @@ func (t total) add(level simd.Level, phi []float32, rows int, targets Targets) {
 	}
 }
 
-// addValuesPlain adds the features of rows, phi [rows][Width], and their products with y[i·stride], in the order of the
-// rows. A product of two widened float32 numbers is exact, so that fusing it with the addition changes nothing.
+// addValuesPlain adds the features of rows, phi [rows][Width], and their products with y[i·stride],
+// in row order. A product of two widened float32 numbers is exact, so fusing it with the addition
+// changes nothing.
 func (t total) addValuesPlain(phi []float32, rows int, y []float32, stride int) {
 	sum, square, product := t.sum[:Width], t.square[:Width], t.product[:Width]
 	for r := range rows {
@@ -47,7 +48,7 @@ func addProductsPlain(product []float64, phi []float32, rows int, y []float32, s
 	}
 }
 
-// addClassesPlain adds the features of rows, and those of each row to the sums of its class.
+// addClassesPlain adds the features of rows, and adds those of each row to the sums of its class.
 func (t total) addClassesPlain(phi []float32, class []int32) {
 	sum, square := t.sum[:Width], t.square[:Width]
 	for r, k := range class {

@@ -35,7 +35,7 @@ func (c *call) run(level simd.Level) {
 	featuresAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, x, c.xStride, weights, dim, c.rows, factor, op)
 }
 
-// runListed is run for rows that are listed.
+// runListed is run for listed rows.
 func (c *call) runListed(level simd.Level, factor *float32) {
 	list := c.list()
 	if level == simd.AVX512 {
@@ -45,10 +45,10 @@ func (c *call) runListed(level simd.Level, factor *float32) {
 	sparseAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor, int(c.op))
 }
 
-// list returns the address of the lists, nil if all are empty.
+// list returns the address of the entries, nil if all lists are empty.
 func (c *call) list() *uint64 { return (*uint64)(unsafe.SliceData(c.entries)) }
 
-// first returns the address of the first number, nil if there is none.
+// first returns the address of the first number, nil for an empty slice.
 func first(s []float32) *float32 {
 	if len(s) == 0 {
 		return nil
@@ -56,15 +56,16 @@ func first(s []float32) *float32 {
 	return &s[0]
 }
 
-// tileRows is the rows of a tile of score.
+// tileRows is the number of rows in a tile of score.
 const tileRows = 8
 
-// fuses reports whether score takes the rows of p with such targets.
+// fuses reports whether score supports p and targets of this form.
 func (p *Panels) fuses(t Targets) bool {
 	return p.level == simd.AVX512 && p.Map.projects() && (t.Values == nil || t.Outputs == 1)
 }
 
-// score adds the features of c, whose rows are whole tiles, to sums without keeping them; phi has room for a tile.
+// score adds the features of c, whose rows are whole tiles, to sums without storing them; phi has
+// room for a tile.
 func (c *call) score(phi []float32, t total, targets Targets) {
 	c.checkInputs()
 	_, _, _, _ = phi[tileRows*Width-1], t.sum[Width-1], t.square[Width-1], t.product[(targets.Outputs-1)*t.stride+Width-1]
@@ -113,7 +114,7 @@ func addProducts(level simd.Level, product []float64, phi []float32, rows int, y
 	}
 }
 
-// addClasses is addClassesPlain at any level; there is at least one row, and every class is one of the classes.
+// addClasses is addClassesPlain at any level. It needs at least one row, and classes in range.
 func (t total) addClasses(level simd.Level, phi []float32, class []int32, classes int) {
 	rows := len(class)
 	_, _, _, _ = phi[rows*Width-1], t.sum[Width-1], t.square[Width-1], t.product[(classes-1)*t.stride+Width-1]
@@ -127,7 +128,7 @@ func (t total) addClasses(level simd.Level, phi []float32, class []int32, classe
 	}
 }
 
-// survey returns the greatest size of a number in x, an infinity or NaN if there is one, and how many are zero.
+// survey is surveyPlain at any level.
 func survey(level simd.Level, x []float32) (largest float32, zeros int) {
 	whole := len(x) &^ 15
 	if level == simd.None || whole == 0 {
@@ -175,7 +176,7 @@ func rampSlopes(level simd.Level, dst []float32, dstStride int, slope []float32,
 	}
 }
 
-// weigh is weighPlain at any level; there is a row and an output.
+// weigh is weighPlain at any level. It needs at least one row and one output.
 func weigh(level simd.Level, slope, e, weights []float32, outputs int) {
 	rows := len(e) / outputs
 	_, _ = slope[rows*Width-1], weights[outputs*Width-1]
@@ -189,7 +190,8 @@ func weigh(level simd.Level, slope, e, weights []float32, outputs int) {
 	}
 }
 
-// productsOfRow is productsOfRowPlain at any level; there is a record, and dst and factor have their lanes.
+// productsOfRow is productsOfRowPlain at any level. It needs at least one record; dst and factor
+// must have room for all lanes.
 func productsOfRow(level simd.Level, dst []float32, records []record, factor, row []float32) {
 	if level == simd.None {
 		productsOfRowPlain(dst, records, factor, row)
@@ -198,7 +200,8 @@ func productsOfRow(level simd.Level, dst []float32, records []record, factor, ro
 	productsRow(&dst[0], &records[0].column[0], len(records), &factor[0], &row[0])
 }
 
-// productsOfBlock sets phi [lane][chunkRows] to the products of rows; vectors go beyond the last row.
+// productsOfBlock sets phi [lane][chunkRows] to the products of rows. It also writes beyond the
+// last row.
 func productsOfBlock(level simd.Level, phi []float32, records []record, factor, columns []float32, rows int) {
 	if level == simd.AVX512 {
 		productsAVX512(&phi[0], &records[0].column[0], len(records), &factor[0], &columns[0], rows)
@@ -207,7 +210,7 @@ func productsOfBlock(level simd.Level, phi []float32, records []record, factor, 
 	productsAVX2(&phi[0], &records[0].column[0], len(records), &factor[0], &columns[0], rows)
 }
 
-// transpose is transposePlain at any level; there is a row and a column.
+// transpose is transposePlain at any level. It needs at least one row and one column.
 func transpose(level simd.Level, dst []float32, dstStride int, src []float32, srcStride, rows, columns int) {
 	if level == simd.None || rows < squareRows || columns < squareRows {
 		transposePlain(dst, dstStride, src, srcStride, rows, columns)

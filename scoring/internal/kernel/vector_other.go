@@ -10,13 +10,13 @@ func (c *call) run(simd.Level) {
 	c.runPlain()
 }
 
-// tileRows is the rows of a tile of score.
+// tileRows is the number of rows in a tile of score.
 const tileRows = 8
 
-// fuses reports whether score takes rows: never.
+// fuses reports false: score needs vector instructions.
 func (p *Panels) fuses(Targets) bool { return false }
 
-// score is only for the vector levels.
+// score panics: it needs vector instructions.
 func (c *call) score([]float32, total, Targets) { panic("kernel: no fused scoring at this level") }
 
 // addValues is addValuesPlain.
@@ -60,7 +60,7 @@ func productsOfRow(_ simd.Level, dst []float32, records []record, factor, row []
 	productsOfRowPlain(dst, records, factor, row)
 }
 
-// productsOfBlock is only for the vector levels.
+// productsOfBlock panics: it needs vector instructions.
 func productsOfBlock(_ simd.Level, _ []float32, _ []record, _, _ []float32, _ int) {
 	panic("kernel: no products of blocks at this level")
 }

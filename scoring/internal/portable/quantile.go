@@ -2,8 +2,8 @@ package portable
 
 import "math"
 
-// The coefficients of algorithm AS 241, PPND16 (Wichura, Applied Statistics 37, 1988), lowest power first:
-// numerator and denominator for the middle, for the shoulders and for the far tails.
+// The coefficients of algorithm AS 241, PPND16 (Wichura, Applied Statistics 37, 1988), lowest power
+// first: numerator and denominator for the middle, for the shoulders and for the far tails.
 var (
 	middleNum = [8]float64{
 		3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// middle is the distance from ½ up to which the coefficients of the middle hold.
+// middle is the greatest distance from ½ at which the coefficients of the middle apply.
 const middle = 0.425
 
 // NormalQuantile returns the number below which a standard normal variable lies with probability u,
@@ -59,8 +59,8 @@ func NormalQuantile(u float64) float64 {
 	return z
 }
 
-// horner evaluates the polynomial with coefficients c, lowest power first, at x. Written out, it has no branch, and several
-// evaluations run side by side.
+// horner evaluates the polynomial with coefficients c, lowest power first, at x. Unrolled, it has
+// no branch, so several evaluations overlap in the processor.
 func horner(c *[8]float64, x float64) float64 {
 	p := float64(c[7]*x) + c[6]
 	p = float64(p*x) + c[5]
