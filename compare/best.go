@@ -2,8 +2,8 @@ package compare
 
 import "math"
 
-// markBest marks the line with the smallest error: as best if every other line's error is greater by
-// more than noise, otherwise as tied, together with the lines within noise of it.
+// markBest marks the line with the smallest error: as best if every other line's error is greater
+// by more than noise, otherwise as tied, together with the lines within noise of it.
 func (t *Table) markBest(least *Line, cellOf func(method string) *cell) {
 	best := true
 	for i := range t.Lines {
@@ -15,7 +15,7 @@ func (t *Table) markBest(least *Line, cellOf func(method string) *cell) {
 	least.Best, least.Tied = best, !best
 }
 
-// least returns the line with the smallest error, one line left aside; or nil.
+// least returns the line with the smallest error other than but, or nil.
 func (t *Table) least(but *Line) *Line {
 	var least *Line
 	for i := range t.Lines {
@@ -30,9 +30,9 @@ func (t *Table) least(but *Line) *Line {
 // counts reports whether the line has an error.
 func (l *Line) counts() bool { return l.Repeats > 0 }
 
-// clearlyWorse reports whether the errors of a cell are above those of another by more than two standard errors of the
-// paired difference. Test rows that are the same in all repeats add what another test set of this size might change. A
-// single repeat shows nothing.
+// clearlyWorse reports whether the errors of a exceed those of b by more than two standard errors
+// of the paired difference. If the test rows are the same in all repeats, their sampling error is
+// added. A single repeat is never clear.
 func clearlyWorse(a, b *cell) bool {
 	diffs := differences(a.errors(), b.errors())
 	if len(diffs) < 2 {

@@ -13,8 +13,17 @@ func errorsOf(method string, errors ...float64) *cell {
 	c := &cell{}
 	for i, v := range errors {
 		unexplained := 2 * v
-		c.runs = append(c.runs, Measurement{Method: method, M: 20, Features: 20, Repeat: i, Error: v, Measures: training.Measures{UnexplainedVariance: &unexplained},
-			Preprocess: 0.25, Train: 0.25, RowMicroseconds: 2.5 + float64(i)})
+		c.runs = append(c.runs, Measurement{
+			Method:          method,
+			M:               20,
+			Features:        20,
+			Repeat:          i,
+			Error:           v,
+			Measures:        training.Measures{UnexplainedVariance: &unexplained},
+			Preprocess:      0.25,
+			Train:           0.25,
+			RowMicroseconds: 2.5 + float64(i),
+		})
 	}
 	return c
 }
@@ -45,15 +54,19 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 	}{
 		"one is clearly best": {
 			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5)}, "adaptive-refined", nil,
-			"adaptive-refined has the smallest error, by more than chance: a linear model is far behind, so boosted trees are worth trying as well (--trees)",
+			"adaptive-refined has the smallest error, by more than chance: " +
+				"a linear model is far behind, so boosted trees are worth trying as well (--trees)",
 		},
 		"in pairs even a small difference is clear": {
 			[]*cell{plain, errorsOf("residual", 9.9, 11.9, 10.91)}, "residual", nil,
 			"residual has the smallest error, by more than chance",
 		},
 		"the difference may be chance": {
-			[]*cell{plain, linear, errorsOf("residual", 9, 12.5, 10), errorsOf("energy", 15, 16, 15)}, "", []string{Plain, "residual"},
-			"residual has the smallest error, within chance of plain: a linear model is far behind, so boosted trees are worth trying as well (--trees)",
+			[]*cell{
+				plain, linear, errorsOf("residual", 9, 12.5, 10), errorsOf("energy", 15, 16, 15),
+			}, "", []string{Plain, "residual"},
+			"residual has the smallest error, within chance of plain: " +
+				"a linear model is far behind, so boosted trees are worth trying as well (--trees)",
 		},
 		"plain features are best": {
 			[]*cell{plain, errorsOf("linear", 12, 14, 13)}, Plain, nil, "plain has the smallest error, by more than chance",
@@ -63,24 +76,31 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 			"linear has the smallest error, by more than chance: use a linear model (trainer fit --map linear --clip 0)",
 		},
 		"a linear model is enough": {
-			[]*cell{plain, errorsOf("linear", 9, 12, 11), errorsOf("energy", 8.9, 11, 12)}, "", []string{Plain, "linear", "energy"},
-			"energy has the smallest error, within chance of plain, linear: use a linear model (trainer fit --map linear --clip 0)",
+			[]*cell{
+				plain, errorsOf("linear", 9, 12, 11), errorsOf("energy", 8.9, 11, 12),
+			}, "", []string{Plain, "linear", "energy"},
+			"energy has the smallest error, within chance of plain, linear: " +
+				"use a linear model (trainer fit --map linear --clip 0)",
 		},
 		"trees win": {
-			[]*cell{plain, linear, errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "trees has the smallest error, by more than chance: boosted trees win; plain errs 2 times as much",
+			[]*cell{plain, linear, errorsOf(Trees, 5, 6, 5.5)},
+			Trees, nil, "trees has the smallest error, by more than chance: boosted trees win; plain errs 2 times as much",
 		},
 		"trees win, and of the others a linear model is enough": {
-			[]*cell{plain, errorsOf("linear", 10, 12, 11), errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, "a linear model is enough (trainer fit --map linear --clip 0)",
+			[]*cell{plain, errorsOf("linear", 10, 12, 11), errorsOf(Trees, 5, 6, 5.5)},
+			Trees, nil, "a linear model is enough (trainer fit --map linear --clip 0)",
 		},
 		"trees are no better": {
 			[]*cell{plain, linear, errorsOf("adaptive-refined", 2, 3, 2.5), errorsOf(Trees, 5, 6, 5.5)}, "adaptive-refined", nil,
 			"adaptive-refined has the smallest error, by more than chance: trainer fit makes such a model",
 		},
 		"one repeat shows nothing": {
-			[]*cell{errorsOf(Plain, 10), errorsOf("energy", 1)}, "", []string{Plain, "energy"}, "energy has the smallest error, but one repeat says nothing about chance",
+			[]*cell{errorsOf(Plain, 10), errorsOf("energy",
+				1)}, "", []string{Plain, "energy"}, "energy has the smallest error, but a single repeat cannot rule out chance",
 		},
 		"equal errors are tied": {
-			[]*cell{plain, errorsOf("plain-tuned", 10, 12, 11)}, "", []string{Plain, "plain-tuned"}, "plain has the smallest error, within chance of plain-tuned",
+			[]*cell{plain, errorsOf("plain-tuned", 10, 12, 11)},
+			"", []string{Plain, "plain-tuned"}, "plain has the smallest error, within chance of plain-tuned",
 		},
 	} {
 		r := marked(c.cells...)

@@ -10,9 +10,9 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Source provides the rows of each repeat. A [datasets.Table] is one.
+// Source provides the rows of each repeat; [datasets.Table] implements it.
 type Source interface {
-	// Fixed means that the source has its own test rows, the same for every seed.
+	// Fixed reports whether the source has its own test rows, the same for every seed.
 	Fixed() bool
 	// Split returns the encoded rows of a repeat.
 	Split(o datasets.SplitOptions) (*datasets.Split, error)
@@ -21,9 +21,9 @@ type Source interface {
 // Progress is called with the next step and the number of steps done.
 type Progress func(what string, done, total int64)
 
-// Run compares the methods on the rows of a source; name is what the result calls them. When ctx ends, it returns what
-// was measured so far with the error of ctx; any other error comes without a result. A method that fails in a repeat
-// does not stop the others: see [Line.Failure] and [Result.Failures].
+// Run compares the methods on the rows of a source; the result calls them name. When ctx ends, it
+// returns the measurements so far with the error of ctx; other errors come without a result. A
+// method that fails in a repeat does not stop the others: see [Line.Failure] and [Result.Failures].
 func Run(ctx context.Context, name string, source Source, o Options, progress Progress) (*Result, error) {
 	o.Methods = withPlain(o.Methods)
 	if err := o.Validate(); err != nil {
@@ -76,7 +76,7 @@ func newComparison(name string, source Source, o Options, progress Progress) *co
 		result: &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o},
 	}
 	for _, name := range o.Methods {
-		method, _ := o.Lookup(name) // Validate has looked it up
+		method, _ := o.Lookup(name) // Validate has checked the name
 		c.methods = append(c.methods, method)
 	}
 	return c
@@ -104,7 +104,7 @@ func (c *comparison) repeat(ctx context.Context, number int) error {
 	return nil
 }
 
-// rows returns the split of a repeat; a fixed one is shared by all.
+// rows returns the split of a repeat; all repeats share a fixed split.
 func (c *comparison) rows(number int) (*datasets.Split, error) {
 	if c.split != nil && c.source.Fixed() {
 		return c.split, nil
@@ -145,7 +145,7 @@ func (c *comparison) show(what string) {
 	}
 }
 
-// note records a repeat's remarks on its rows.
+// note records the warnings of a repeat.
 func (c *comparison) note(r *repeat, split *datasets.Split) {
 	c.constant = append(c.constant, r.constantError())
 	if r.warning != "" {
@@ -168,22 +168,30 @@ func (c *comparison) note(r *repeat, split *datasets.Split) {
 // describe fills in the facts of the first repeat's rows.
 func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts := &c.result.Data
-	facts.Task, facts.Classes, facts.Outputs = r.train.task.String(), split.Train.Classes, r.train.outputs
-	facts.TrainRows, facts.TestRows, facts.Dim = r.train.rows, r.test.rows, r.train.dim
-	facts.SampleRows, facts.Candidates, facts.Sigma = c.options.sampleSize(r.train.rows), r.pool.candidates.Count, r.pool.candidates.Sigma
+	facts.Task = r.train.task.String()
+	facts.Classes = split.Train.Classes
+	facts.Outputs = r.train.outputs
+	facts.TrainRows = r.train.rows
+	facts.TestRows = r.test.rows
+	facts.Dim = r.train.dim
+	facts.SampleRows = c.options.sampleSize(r.train.rows)
+	facts.Candidates = r.pool.candidates.Count
+	facts.Sigma = r.pool.candidates.Sigma
 	facts.Constant = split.Report.Constant
 	facts.Columns = split.Report.Columns
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
 	c.result.Notes = append(c.result.Notes, split.Report.Warnings...)
 	if wanted := int(c.options.Sample * float64(r.train.rows)); facts.SampleRows > wanted+1 {
-		c.say("--sample %v of %d training rows is too few to score on: %d were taken", c.options.Sample, r.train.rows, facts.SampleRows)
+		c.say("--sample %v of %d training rows is too few for scoring; using %d rows",
+			c.options.Sample, r.train.rows, facts.SampleRows)
 	}
 	if n := facts.Candidates; n < c.options.Candidates {
-		c.say("--candidates %d lowered to %d: the linear map has one for each column", c.options.Candidates, n)
+		c.say("--candidates %d lowered to %d: the linear map has one candidate per column", c.options.Candidates, n)
 	}
 	if m := slices.Max(c.options.Features); m > r.train.rows {
-		c.say("there are fewer training rows (%d) than features (%d): the penalty λ alone decides between models that fit them all",
+		c.say("fewer training rows (%d) than features (%d): many models fit all rows, "+
+			"and only the penalty λ decides between them",
 			r.train.rows, m)
 	}
 }
@@ -209,8 +217,8 @@ func (c *comparison) finish() {
 	}
 }
 
-// RowMicroseconds is the time per test row of a method at one M in its fastest repeat, because other load on the
-// machine only adds to it; infinite if it was not measured.
+// RowMicroseconds returns the time per test row of a method at one M in its fastest repeat, because
+// other load on the machine only adds to it; +Inf if it was not measured.
 func (r *Result) RowMicroseconds(method string, m int) float64 {
 	least := math.Inf(1)
 	for _, run := range r.Runs {
@@ -221,7 +229,7 @@ func (r *Result) RowMicroseconds(method string, m int) float64 {
 	return least
 }
 
-// Failures says which methods failed, each with its first reason, once for all M.
+// Failures lists the failed methods by M, each with its first reason.
 func (r *Result) Failures() []string {
 	var all []string
 	for _, table := range r.Tables {

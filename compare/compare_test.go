@@ -42,12 +42,18 @@ func line(t *testing.T, r *Result, method string) Line {
 
 func TestEveryMethodOnEveryTask(t *testing.T) {
 	for _, source := range []made{
-		{task: scoring.Regression, rows: 210, fixed: true}, {task: scoring.Binary, rows: 210, fixed: true}, {task: scoring.MultiClass, rows: 210, classes: 4},
+		{task: scoring.Regression, rows: 210, fixed: true}, {task: scoring.Binary, rows: 210, fixed: true}, {
+			task:    scoring.MultiClass,
+			rows:    210,
+			classes: 4,
+		},
 	} {
 		t.Run(source.task.String(), func(t *testing.T) {
 			o := quick()
 			o.Methods, _ = Fitting(o)
-			o.Features, o.Candidates, o.Repeats = []int{3, 5}, 60, 2
+			o.Features = []int{3, 5}
+			o.Candidates = 60
+			o.Repeats = 2
 			r := run(t, source, o)
 			if len(r.Tables) != 2 || len(r.Runs) != 2*2*len(o.Methods) || !r.Complete {
 				t.Fatalf("%d tables and %d runs", len(r.Tables), len(r.Runs))
@@ -92,11 +98,15 @@ func same(t *testing.T, r *Result) string {
 	t.Helper()
 	for i := range r.Runs {
 		r.Runs[i].RowMicroseconds = 0
-		r.Runs[i].Preprocess, r.Runs[i].Train, r.Runs[i].Test = 0, 0, 0
+		r.Runs[i].Preprocess = 0
+		r.Runs[i].Train = 0
+		r.Runs[i].Test = 0
 	}
 	for _, table := range r.Tables {
 		for i := range table.Lines {
-			table.Lines[i].Preprocess, table.Lines[i].Train, table.Lines[i].Test = 0, 0, 0
+			table.Lines[i].Preprocess = 0
+			table.Lines[i].Train = 0
+			table.Lines[i].Test = 0
 		}
 	}
 	text, err := json.Marshal(r)
@@ -109,7 +119,9 @@ func same(t *testing.T, r *Result) string {
 func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
 	o := quick()
 	o.Methods, _ = Fitting(o)
-	o.Features, o.Candidates, o.Repeats = []int{4}, 60, 2
+	o.Features = []int{4}
+	o.Candidates = 60
+	o.Repeats = 2
 	source := made{task: scoring.MultiClass, rows: 250, classes: 3}
 	first := same(t, run(t, source, o))
 	before := runtime.GOMAXPROCS(1)
@@ -154,21 +166,27 @@ func TestInterruptKeepsWhatIsDone(t *testing.T) {
 
 func TestFaultyOptions(t *testing.T) {
 	for says, change := range map[string]func(o *Options){
-		"--features [8 8]":              func(o *Options) { o.Features = []int{8, 8} },
-		"--features is empty":           func(o *Options) { o.Features = nil },
-		"--candidates 20: expected at":  func(o *Options) { o.Candidates = 20 },
-		"--sample-rows -1":              func(o *Options) { o.SampleRows = -1 },
-		"criterion adaptive is for the": func(o *Options) { o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1 },
-		"--sample 0":                    func(o *Options) { o.Sample = 0 },
-		"--repeats 0":                   func(o *Options) { o.Repeats = 0 },
-		"--test-fraction 1":             func(o *Options) { o.TestFraction = 1 },
-		"--held-out NaN":                func(o *Options) { o.HeldOut = math.NaN() },
-		"--sigma -1":                    func(o *Options) { o.Sigma = -1 },
-		"--loss hinge":                  func(o *Options) { o.Loss = "hinge" },
-		`unknown method "best"`:         func(o *Options) { o.Methods = []string{"best"} },
-		"names energy twice":            func(o *Options) { o.Methods = []string{"energy", "energy"} },
-		"plain-tuned: the arccos1 map":  func(o *Options) { o.Map = scoring.MapArcCosine1 },
-		"does not support distribution": func(o *Options) { o.Map, o.Distribution, o.Methods = scoring.MapArcCosine1, scoring.Cauchy, nil },
+		"--features [8 8]":             func(o *Options) { o.Features = []int{8, 8} },
+		"--features is empty":          func(o *Options) { o.Features = nil },
+		"--candidates 20: expected at": func(o *Options) { o.Candidates = 20 },
+		"--sample-rows -1":             func(o *Options) { o.SampleRows = -1 },
+		"criterion adaptive is for the": func(o *Options) {
+			o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1
+		},
+		"--sample 0":                   func(o *Options) { o.Sample = 0 },
+		"--repeats 0":                  func(o *Options) { o.Repeats = 0 },
+		"--test-fraction 1":            func(o *Options) { o.TestFraction = 1 },
+		"--held-out NaN":               func(o *Options) { o.HeldOut = math.NaN() },
+		"--sigma -1":                   func(o *Options) { o.Sigma = -1 },
+		"--loss hinge":                 func(o *Options) { o.Loss = "hinge" },
+		`unknown method "best"`:        func(o *Options) { o.Methods = []string{"best"} },
+		"names energy twice":           func(o *Options) { o.Methods = []string{"energy", "energy"} },
+		"plain-tuned: the arccos1 map": func(o *Options) { o.Map = scoring.MapArcCosine1 },
+		"does not support distribution": func(o *Options) {
+			o.Map = scoring.MapArcCosine1
+			o.Distribution = scoring.Cauchy
+			o.Methods = nil
+		},
 		"--features 24: the linear map": func(o *Options) { o.Map, o.Methods = scoring.MapLinear, nil },
 	} {
 		o := quick()
@@ -183,12 +201,18 @@ func TestFaultyOptions(t *testing.T) {
 
 // Of the cosine map TestEveryMethodOnEveryTask shows it.
 func TestEveryMapWorks(t *testing.T) {
-	for _, m := range []scoring.Map{scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2, scoring.MapLinear} {
+	for _, m := range []scoring.Map{
+		scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2, scoring.MapLinear,
+	} {
 		o := quick()
-		o.Map, o.Repeats, o.Features, o.Candidates = m, 1, []int{4}, 60
+		o.Map = m
+		o.Repeats = 1
+		o.Features = []int{4}
+		o.Candidates = 60
 		o.Methods, _ = Fitting(o)
 		r := run(t, made{task: scoring.Regression, rows: 400}, o)
-		if m == scoring.MapLinear && (r.Data.Candidates != madeDim || !strings.Contains(strings.Join(r.Notes, ";"), "lowered to 5")) {
+		if m == scoring.MapLinear &&
+			(r.Data.Candidates != madeDim || !strings.Contains(strings.Join(r.Notes, ";"), "lowered to 5")) {
 			t.Errorf("%d candidates, notes %v", r.Data.Candidates, r.Notes)
 		}
 	}
@@ -225,7 +249,9 @@ func TestAwkwardRows(t *testing.T) {
 		}
 	}
 	o := quick()
-	o.Features, o.Candidates, o.Repeats = []int{60, 250}, 400, 1
+	o.Features = []int{60, 250}
+	o.Candidates = 400
+	o.Repeats = 1
 	constant := func(s *datasets.Split) { // columns that never vary, and fewer rows than features
 		for i := range s.Train.X {
 			if i%madeDim < 3 {
@@ -247,9 +273,16 @@ func TestAwkwardRows(t *testing.T) {
 // A linear model sees outliers as they are, whatever they are to random features.
 func TestTheLinearModelIsNotClipped(t *testing.T) {
 	tails := func(s *datasets.Split) {
-		s.Encoder.Clip, s.Encoder.Tail, s.Encoder.Dim = 5, encoder.TailLog, madeDim
+		s.Encoder.Clip = 5
+		s.Encoder.Tail = encoder.TailLog
+		s.Encoder.Dim = madeDim
 		for range madeDim {
-			s.Encoder.Columns = append(s.Encoder.Columns, encoder.Column{Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}})
+			s.Encoder.Columns = append(s.Encoder.Columns, encoder.Column{
+				Kind:  encoder.Numeric,
+				Width: 1,
+				Mean:  []float64{0},
+				Scale: []float64{1},
+			})
 		}
 		for _, d := range []*datasets.Data{s.Train, s.Test} {
 			for i := range d.N {
@@ -265,7 +298,9 @@ func TestTheLinearModelIsNotClipped(t *testing.T) {
 		}
 	}
 	o := quick()
-	o.Methods, o.Features, o.Repeats = []string{"linear"}, []int{20}, 1
+	o.Methods = []string{"linear"}
+	o.Features = []int{20}
+	o.Repeats = 1
 	r := run(t, twisted{made{task: scoring.Regression, rows: 600}, tails}, o)
 	if l := line(t, r, "linear"); l.Error.Mean > 1e-6 {
 		t.Errorf("%v %% unexplained of a linear label", l.Error.Mean)
@@ -285,7 +320,8 @@ func TestAMethodThatFailsStopsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := r.Failures()
-	if len(failed) != 4 || !strings.Contains(failed[0], "labels are constant over the 50 rows") && !strings.Contains(failed[0], "constant") {
+	if len(failed) != 4 || !strings.Contains(failed[0], "labels are constant over the 50 rows") &&
+		!strings.Contains(failed[0], "constant") {
 		t.Errorf("failures %q", failed)
 	}
 	if l := line(t, r, "plain-tuned"); l.Repeats != 1 {

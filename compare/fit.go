@@ -9,20 +9,20 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// fitted is a model and how it was made.
+// fitted is a model with the figures of its training.
 type fitted struct {
 	model     *training.Model
 	transform *scoring.Transformer
-	// loss is the least loss of all λ, by which λ was chosen: the mean loss on held-out rows, or what training used
-	// instead.
+	// loss is the least loss of all λ, by which λ was chosen: the mean loss on held-out rows, or
+	// generalised cross-validation.
 	loss       float64
 	atEdge     bool
-	iterations int // of the logistic loss, over all λ
+	iterations int // iterations of the logistic loss, over all λ
 	note       string
 }
 
-// fit trains a model on the features of a set: λ on the held-out rows, then once more on all training rows. Only this
-// function distinguishes losses.
+// fit trains a model on the features of a set: it chooses λ on the held-out rows, then refits on
+// all training rows. Only this function distinguishes losses.
 func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
 	transform := scoring.NewTransformer(choice.Set)
 	if r.options.Loss == training.LossLogistic {
@@ -60,7 +60,7 @@ func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer
 	return f, nil
 }
 
-// training are the options of package training.
+// training returns the options of package training.
 func (r *repeat) training() training.Options {
 	return training.Options{Intercept: r.options.Intercept, Grid: r.options.Grid}
 }

@@ -14,9 +14,10 @@ import (
 
 // Flags are the flags of a command that compares.
 type Flags struct {
-	// Options are what the flags say, once [Flags.Complete] has returned.
+	// Options are the values of the flags, valid once [Flags.Complete] has returned.
 	Options Options
-	// LeftOut are methods that were asked for in general and cannot work with the other flags, with the reason.
+	// LeftOut are methods of a requested group that cannot work with the other flags, with the
+	// reason.
 	LeftOut []string
 
 	methods []string
@@ -33,32 +34,41 @@ func NewFlags(more ...*Method) *Flags {
 // Add adds the flags to a command's.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	o := &f.Options
-	flags.StringSliceVar(&f.methods, "methods", nil, "comma-separated methods, or all; plain is always included (default: the first five above)")
-	flags.BoolVar(&f.trees, "trees", false, "boosted trees on the same rows as well, by a python3 in PATH with LightGBM or scikit-learn")
+	flags.StringSliceVar(&f.methods, "methods", nil,
+		"comma-separated methods, or all; plain is always included (default: the first five above)")
+	flags.BoolVar(&f.trees, "trees", false,
+		"also train boosted trees on the same rows; needs a python3 in PATH with LightGBM or scikit-learn")
 	flags.TextVar(&o.Map, "map", o.Map, "`name` of the feature map: "+strings.Join(o.Map.Names(), ", "))
-	flags.TextVar(&o.Distribution, "distribution", o.Distribution, "`name` of the sampling distribution: "+strings.Join(o.Distribution.Names(), ", "))
+	flags.TextVar(&o.Distribution, "distribution", o.Distribution,
+		"`name` of the sampling distribution: "+strings.Join(o.Distribution.Names(), ", "))
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, ascending and comma-separated")
-	flags.IntVar(&o.Candidates, "candidates", 0, "M0, candidates drawn; 0 = twenty times the largest of --features")
-	flags.Float64Var(&o.Sample, "sample", o.Sample, "share of the training rows that candidates are scored on; what --held-out takes of them only judges")
-	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows, "most rows that candidates are scored on, whatever the share; 0, or --sample alone = no limit")
-	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "repeats of the whole comparison, each with another seed")
+	flags.IntVar(&o.Candidates, "candidates", 0, "M0, number of candidates; 0 = twenty times the largest of --features")
+	flags.Float64Var(&o.Sample, "sample", o.Sample,
+		"share of the training rows on which candidates are scored; the --held-out rows among them only judge")
+	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows,
+		"upper limit of the rows on which candidates are scored; 0, or --sample alone = no limit")
+	flags.IntVar(&o.Repeats, "repeats", o.Repeats, "repeats of the whole comparison, each with its own seed")
 	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of the first repeat")
-	flags.StringVar(&o.Loss, "loss", o.Loss, "loss that models are trained with: "+strings.Join(training.Losses(), ", "))
+	flags.StringVar(&o.Loss, "loss", o.Loss, "loss for training models: "+strings.Join(training.Losses(), ", "))
 	flags.BoolVar(&o.Intercept, "intercept", o.Intercept, "fit an intercept; --intercept=false is the paper's setting")
-	flags.TextVar(&o.Grid, "lambda-grid", o.Grid, "`grid` of lambda: relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers")
+	flags.TextVar(&o.Grid, "lambda-grid", o.Grid,
+		"`grid` of lambda: relative, paper (1e-5 to 1e5 absolute), or comma-separated numbers")
 	flags.Float64Var(&o.HeldOut, "held-out", o.HeldOut, "share of the training rows on which lambda is chosen")
-	flags.Float64Var(&o.TestFraction, "test-fraction", o.TestFraction, "share of the rows held out for testing if there is no test file; of a split by time a fifth unless given")
+	flags.Float64Var(&o.TestFraction, "test-fraction", o.TestFraction,
+		"share of the rows held out for testing if there is no test file (default for a split by time: 0.2)")
 	flags.StringVar(&o.Standardize, "standardize", o.Standardize, "numeric, all (the paper) or none")
-	flags.Float64Var(&o.Clip, "clip", o.Clip, "standardized values beyond it continue as logarithms; 0 = off (the paper)")
-	flags.BoolVar(&o.Paper, "paper", false, "compare regressions by the paper's measure, the relative squared error, which depends on where the label's zero is")
+	flags.Float64Var(&o.Clip, "clip", o.Clip,
+		"bound beyond which standardized values grow logarithmically; 0 = off (the paper)")
+	flags.BoolVar(&o.Paper, "paper", false,
+		"compare regressions by the paper's measure, the relative squared error, which depends on the label's zero")
 }
 
 // allMethods selects every method that works with the other flags.
 const allMethods = "all"
 
-// Complete looks for boosted trees if they are wanted, derives the remaining options and validates all; faults of
-// flags are an [OptionsError].
+// Complete looks for boosted trees if requested, derives the remaining options and validates all.
+// Faults of flags are an [OptionsError].
 func (f *Flags) Complete(ctx context.Context) error {
 	o := &f.Options
 	if f.trees {
@@ -85,15 +95,15 @@ func (f *Flags) Complete(ctx context.Context) error {
 	return o.Validate()
 }
 
-// OwnRows makes a share of the rows to score without a bound on their number mean the share alone. It is for files of a
-// user's own, before [Flags.Complete].
+// OwnRows removes the limit on scored rows if only their share is set. Commands on a user's own
+// files call it before [Flags.Complete].
 func (f *Flags) OwnRows(flags *pflag.FlagSet) {
 	if flags.Changed("sample") && !flags.Changed("sample-rows") {
 		f.Options.SampleRows = 0
 	}
 }
 
-// Made says how a result was made: by a command of a version, with the flags that were given.
+// Made describes how to reproduce a result: command, version and the flags that were set.
 func (f *Flags) Made(command, version string, flags *pflag.FlagSet) Made {
 	words := []string{command}
 	flags.Visit(func(flag *pflag.Flag) {

@@ -93,6 +93,10 @@ func (m made) label(d *datasets.Data, v float64) {
 func quick() Options {
 	o := DefaultOptions()
 	o.Methods = []string{Plain, "energy", "correlation", "linear", "plain-tuned"}
-	o.Features, o.Candidates, o.Sample, o.SampleRows, o.Repeats = []int{8, 24}, 300, 0.5, 0, 3
+	o.Features = []int{8, 24}
+	o.Candidates = 300
+	o.Sample = 0.5
+	o.SampleRows = 0
+	o.Repeats = 3
 	return o
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// labelCoding maps each label y_k of a regression to gain_k·y_k + offset_k, which is in [-1, 1] over the training rows.
-// The relative squared error depends on where zero is, and the paper has it there.
+// labelCoding maps each label y_k of a regression to gain_k·y_k + offset_k, which is in [-1, 1]
+// over the training rows. The relative squared error depends on the label's zero, and this is the
+// paper's choice.
 type labelCoding struct{ gain, offset []float64 }
 
 // codingOf returns the coding for the range of the training labels. A constant label is left

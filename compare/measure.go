@@ -14,10 +14,10 @@ import (
 // measured is the result of a model on the test rows.
 type measured struct {
 	training.Measures
-	// percent is the error by which methods are compared: misclassification, the unexplained variance, or the relative
-	// squared error.
+	// percent is the error by which methods are compared: misclassification, unexplained variance,
+	// or relative squared error.
 	percent float64
-	// rowLoss is the share of each test row in percent, whose mean that is: of wrong classes, or of squared errors.
+	// rowLoss is the contribution of each test row; percent is its mean.
 	rowLoss []float64
 }
 
@@ -36,10 +36,12 @@ func (r *repeat) predict(f *fitted, predicted []float32) {
 	})
 }
 
-// timedSeconds is how long predictions of the test rows are repeated to time them. Tests set it to 0.
+// timedSeconds is the duration for which predictions of the test rows are repeated to time them.
+// Tests set it to 0.
 var timedSeconds = 0.05
 
-// rowMicroseconds is the processor time per test row in the fastest of several passes: other programs disturb it little.
+// rowMicroseconds returns the processor time per test row in the fastest of several passes, which
+// other programs disturb least.
 func (r *repeat) rowMicroseconds(f *fitted) float64 {
 	predicted, least := make([]float32, r.test.rows*r.test.outputs), math.Inf(1)
 	for first := time.Now(); math.IsInf(least, 1) || time.Since(first).Seconds() < timedSeconds; {
@@ -87,8 +89,8 @@ func (r *repeat) evaluate(predicted []float32, loss string) *measured {
 	return m
 }
 
-// counted is the value at index i of the test labels as used in the error: in the units of the label, or coded as in
-// the paper.
+// counted converts the coded value at index i of the test labels for the error: to the units of the
+// label, or, with --paper, not at all.
 func (r *repeat) counted(i int, coded float32) float64 {
 	if r.options.Paper {
 		return float64(coded)
@@ -96,8 +98,8 @@ func (r *repeat) counted(i int, coded float32) float64 {
 	return r.units(i%r.test.outputs, float64(coded))
 }
 
-// constantError is the error of the predictor that ignores all features: the commonest training class, or the
-// mean label.
+// constantError returns the error of the predictor that ignores all features: the commonest
+// training class, or the mean label.
 func (r *repeat) constantError() float64 {
 	if r.test.task == scoring.Regression {
 		if !r.options.Paper {

@@ -13,8 +13,9 @@ const learningSource = "this project, after Radhakrishnan, Beaglehole, Pandit, B
 var adaptiveMethod = &Method{
 	Name: "adaptive", Title: "learned features, without refinement",
 	Source: learningSource,
-	Summary: "In rounds, residual's choice among cosines, ramps, hinges and boxes drawn where the previous round's model varies most. The round " +
-		"with the lowest loss on a held-out fifth of the sample wins, with fewer of its features if these are clearly better.",
+	Summary: "In rounds, residual's choice among cosines, ramps, hinges and boxes, drawn where the previous " +
+		"round's model varies most. The round with the lowest loss on a held-out fifth of the sample wins, " +
+		"with fewer of its features if these are clearly better.",
 	Refuses: refusesToLearn,
 	Select:  byLearning(adaptive.Options{}),
 }
@@ -24,19 +25,27 @@ var cosineMethod = &Method{
 	Source:  learningSource + ", and Golub and Pereyra, 1973",
 	Summary: "As adaptive-refined, without thresholds: all features are cosines.",
 	Refuses: refusesToLearn,
-	Select:  byLearning(adaptive.Options{RefineSteps: adaptive.DefaultRefineSteps, RefineRounds: adaptive.DefaultRefineRounds, CosinesOnly: true}),
+	Select: byLearning(adaptive.Options{
+		RefineSteps:  adaptive.DefaultRefineSteps,
+		RefineRounds: adaptive.DefaultRefineRounds,
+		CosinesOnly:  true,
+	}),
 }
 
 var refinedMethod = &Method{
 	Name: "adaptive-refined", Title: "learned features",
 	Source: learningSource + ", and Golub and Pereyra, 1973",
-	Summary: "As adaptive; then gradient steps move the chosen features to reduce the loss on the sample, before and after one more " +
-		"round. The step with the lowest loss on a held-out fifth of the sample wins.",
+	Summary: "As adaptive; then gradient steps move the chosen features to reduce the loss on the sample, before " +
+		"and after one more round. The step with the lowest loss on a held-out fifth of the sample wins.",
 	Refuses: refusesToLearn,
-	Select:  byLearning(adaptive.Options{RefineSteps: adaptive.DefaultRefineSteps, RefineRounds: adaptive.DefaultRefineRounds}),
+	Select: byLearning(adaptive.Options{
+		RefineSteps:  adaptive.DefaultRefineSteps,
+		RefineRounds: adaptive.DefaultRefineRounds,
+	}),
 }
 
-// refusesToLearn says why frequencies cannot be learned from the candidates of the options.
+// refusesToLearn returns the reason why features cannot be learned from the candidates of the
+// options, "" if they can.
 func refusesToLearn(o Options) string {
 	if err := scoring.Adaptive.Check(o.describe(2, 1, 0)); err != nil {
 		return err.Error()
@@ -60,7 +69,7 @@ func byLearning(o adaptive.Options) func(context.Context, *Trial) (*Selected, er
 	}
 }
 
-// pointNote says which point won, briefly enough for repeats to agree on it.
+// pointNote names the winning point, briefly enough for repeats to agree.
 func pointNote(l *adaptive.Learned) string {
 	p := l.Report.Best()
 	switch p.Kind {
@@ -71,26 +80,34 @@ func pointNote(l *adaptive.Learned) string {
 	case adaptive.ByStep:
 		return fmt.Sprintf("round %d, refined, won", p.Round)
 	}
-	panic(fmt.Sprintf("compare: a point of kind %q", p.Kind))
+	panic(fmt.Sprintf("compare: unknown kind of point %q", p.Kind))
 }
 
-// lesson is what frequencies are learned from, whatever M.
+// lesson is the input of learning, which does not depend on M.
 type lesson struct {
-	candidates scoring.Candidates // of the first round
-	sample     *scoring.Sample    // including the rows held out of it
-	sums       *scoring.Sums      // over the others
+	candidates scoring.Candidates // candidates of the first round
+	sample     *scoring.Sample    // all sampled rows
+	sums       *scoring.Sums      // sums over the rows that are not held out
 }
 
-// lesson returns that of the repeat, with the candidates of learned features or those of the pool. What is held out of the sample are
-// the rows that λ is chosen on, as far as they are among those sampled.
+// lesson returns the input of learning in this repeat, with the first candidates of learned
+// features, or with those of the pool. The held-out rows of the sample are those on which λ is
+// chosen.
 func (t *Trial) lesson(learns bool) lesson {
 	return Shared(t, fmt.Sprint("lesson", learns), func() lesson {
 		r := t.repeat
 		list := firstByHash(r.seed, r.train.rows, r.options.sampleSize(r.train.rows), nil)
 		rows, learned := r.train.sample(list), make([]int32, 0, len(list))
-		sample := &scoring.Sample{X: rows.x, Rows: rows.rows, Dim: rows.dim, Targets: rows.targets, HeldOut: make([]bool, rows.rows)}
+		sample := &scoring.Sample{
+			X:       rows.x,
+			Rows:    rows.rows,
+			Dim:     rows.dim,
+			Targets: rows.targets,
+			HeldOut: make([]bool, rows.rows),
+		}
 		for i, row := range list {
-			if sample.HeldOut[i] = r.heldOut[row]; !r.heldOut[row] {
+			sample.HeldOut[i] = r.heldOut[row]
+			if !r.heldOut[row] {
 				learned = append(learned, int32(i))
 			}
 		}

@@ -9,7 +9,10 @@ import (
 
 func TestLearnedFrequenciesBeatChosenOnes(t *testing.T) {
 	o := quick()
-	o.Methods, o.Features, o.Sample, o.Repeats = []string{"residual", "adaptive-refined"}, []int{12}, 1, 1
+	o.Methods = []string{"residual", "adaptive-refined"}
+	o.Features = []int{12}
+	o.Sample = 1
+	o.Repeats = 1
 	r := run(t, made{task: scoring.Regression, rows: 1200, dim: 12}, o)
 	residual, refined := line(t, r, "residual"), line(t, r, "adaptive-refined")
 	if !(refined.Error.Mean < residual.Error.Mean/2) || !refined.Best && !refined.Tied {

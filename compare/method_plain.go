@@ -14,10 +14,10 @@ var tunedScales = []float64{0.5, 1, 2, 4, 8}
 var plainTunedMethod = &Method{
 	Name: "plain-tuned", Title: "plain random features, bandwidth tuned",
 	Source:  "Rahimi and Recht, NIPS 2007",
-	Summary: "Plain features with σ scaled by ½, 1, 2, 4 or 8, whichever has the lowest loss on held-out training rows.",
+	Summary: "Plain features with σ scaled by ½, 1, 2, 4 or 8: the scale with the lowest loss on held-out training rows.",
 	Refuses: func(o Options) string {
 		if !o.Map.HasBandwidth() {
-			return fmt.Sprintf("the %v map has no bandwidth that the model could not make up for", o.Map)
+			return fmt.Sprintf("the bandwidth only scales the features of the %v map, which the model undoes", o.Map)
 		}
 		return ""
 	},
@@ -44,7 +44,7 @@ func selectTuned(ctx context.Context, t *Trial) (*Selected, error) {
 
 var linearMethod = &Method{
 	Name: "linear", Title: "the encoded columns themselves", AnySize: true, Unclipped: true,
-	Summary: "No random features: a linear model on the d encoded columns, without --clip, whatever M is.",
+	Summary: "No random features: a linear model on the d encoded columns, without --clip, independent of M.",
 	Select: func(_ context.Context, t *Trial) (*Selected, error) {
 		dim := t.Candidates().Dim
 		columns := scoring.Candidates{

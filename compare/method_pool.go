@@ -19,22 +19,23 @@ var plainMethod = &Method{
 var energyMethod = &Method{
 	Name: "energy", Title: "EERF, criterion energy",
 	Source:  "Shahrampour, Beirami, Tarokh, AAAI 2018",
-	Summary: "The M candidates with the greatest energy Σ_k Ŝ_k², the squared mean of label times feature over the sample.",
+	Summary: "The M candidates with the greatest energy Σ_k Ŝ_k²: squared means of label times feature over the sample.",
 	Select:  byCriterion(scoring.Energy),
 }
 
 var correlationMethod = &Method{
 	Name: "correlation", Title: "EERF, criterion correlation",
-	Source:  "this project, after Shahrampour, Beirami, Tarokh, AAAI 2018",
-	Summary: "The M candidates that correlate best with the label: energy, centred and relative to each candidate's own variance.",
-	Select:  byCriterion(scoring.Correlation),
+	Source: "this project, after Shahrampour, Beirami, Tarokh, AAAI 2018",
+	Summary: "The M candidates that correlate best with the label: " +
+		"energy, centred, per unit of the candidate's variance.",
+	Select: byCriterion(scoring.Correlation),
 }
 
 var residualMethod = &Method{
 	Name: "residual", Title: "EERF, criterion residual",
 	Source: "this project, after Shahrampour, Tarokh, NeurIPS 2018",
 	Summary: "In three rounds, the candidates that correlate best with the residual of a model on those chosen so far, " +
-		"picked one at a time and projected out. The first ones that have the lowest loss on a held-out fifth of the sample are kept.",
+		"picked one at a time and projected out. A held-out fifth of the sample decides how many of the first are kept.",
 	Select: byLearning(adaptive.Options{ChooseOnly: true}),
 }
 
@@ -58,10 +59,10 @@ func firstCandidates(c scoring.Candidates, m int) *scoring.FeatureSet {
 	return scoring.NewFeatureSet(c, selection)
 }
 
-// pool is the candidates of a repeat and what methods share about them.
+// pool is the candidates of a repeat with the rows on which they are scored.
 type pool struct {
 	candidates scoring.Candidates
-	list       []int32 // the numbers of the training rows in the sample, ascending
+	list       []int32 // numbers of the training rows in the sample, ascending
 	sample     *rows
 }
 

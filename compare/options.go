@@ -23,15 +23,16 @@ func optionsFault(format string, args ...any) error {
 	return &OptionsError{fmt.Errorf(format, args...)}
 }
 
-// Options say what is compared.
+// Options are the options of a comparison.
 type Options struct {
-	// Methods are names of known methods, in the order of the tables. Plain features are always included.
+	// Methods are names of known methods, in the order of the tables. Plain features are always
+	// included.
 	Methods []string `json:"methods"`
 	// More are methods in addition to those of this package.
 	More []*Method `json:"-"`
 	// Features are the values of M, ascending.
 	Features []int `json:"features"`
-	// Candidates is M0; the linear map has at most as many as there are columns.
+	// Candidates is M0; the linear map has at most one per column.
 	Candidates int `json:"candidates"`
 	// Map and Distribution are the feature map and the distribution of the candidates.
 	Map          scoring.Map          `json:"map"`
@@ -47,15 +48,16 @@ type Options struct {
 	Seed    uint64 `json:"seed"`
 	// TestFraction is the share of rows used as test rows, if the source has none of its own.
 	TestFraction float64 `json:"test_fraction"`
-	// HeldOut is the share of the training rows that λ is chosen on. No method scores or learns from them; learned features are
-	// judged by those in the sample.
+	// HeldOut is the share of the training rows on which λ is chosen. No method scores or learns
+	// from them; learned features are judged on those in the sample.
 	HeldOut float64 `json:"held_out"`
-	// Loss, Intercept and Grid say how models are trained; in a result, Loss is what [training.LossAuto] was resolved to.
+	// Loss, Intercept and Grid configure training; in a result, Loss is the resolved value of
+	// [training.LossAuto].
 	Loss      string        `json:"loss"`
 	Intercept bool          `json:"intercept"`
 	Grid      training.Grid `json:"lambda_grid"`
-	// Paper makes regressions be compared by the relative squared error, which depends on where the zero of the label
-	// is, instead of by the unexplained variance.
+	// Paper compares regressions by the relative squared error, which depends on the zero of the
+	// label, instead of the unexplained variance.
 	Paper bool `json:"paper,omitempty"`
 	// Standardize and Clip are the encoder's settings.
 	Standardize string  `json:"standardize"`
@@ -65,15 +67,16 @@ type Options struct {
 // DefaultOptions are the options for a user's own file.
 func DefaultOptions() Options {
 	o := Options{
-		Features: []int{adaptive.DefaultFeatures}, Candidates: scoring.Adaptive.CandidatesPerFeature() * adaptive.DefaultFeatures,
-		Sample: 1, SampleRows: adaptive.DefaultRows, Repeats: 5, Seed: 1,
+		Features:   []int{adaptive.DefaultFeatures},
+		Candidates: scoring.Adaptive.CandidatesPerFeature() * adaptive.DefaultFeatures,
+		Sample:     1, SampleRows: adaptive.DefaultRows, Repeats: 5, Seed: 1,
 		TestFraction: 0.33, HeldOut: 0.2, Loss: training.LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
 	}
 	o.Methods, _ = Usual(o)
 	return o
 }
 
-// Validate returns every fault of the options, joined, each with the name of the flag that sets it.
+// Validate returns all faults of the options, joined, each with the name of its flag.
 func (o Options) Validate() error {
 	faults := slices.Concat(o.sizeFaults(), o.shareFaults(), o.modelFaults(), o.methodFaults())
 	if joined := errors.Join(faults...); joined != nil {
@@ -95,7 +98,8 @@ func (o Options) sizeFaults() []error {
 		}
 	}
 	if n := len(o.Features); n > 0 && o.Candidates < o.Features[n-1] {
-		faults = append(faults, fmt.Errorf("--candidates %d: expected at least %d, the largest of --features", o.Candidates, o.Features[n-1]))
+		faults = append(faults, fmt.Errorf("--candidates %d: expected at least %d, the largest of --features", o.Candidates,
+			o.Features[n-1]))
 	}
 	if o.Repeats < 1 {
 		faults = append(faults, fmt.Errorf("--repeats %d: expected 1 or more", o.Repeats))
@@ -107,7 +111,8 @@ func (o Options) sizeFaults() []error {
 func (o Options) shareFaults() []error {
 	var faults []error
 	if !(o.Sample > 0 && o.Sample <= 1) {
-		faults = append(faults, fmt.Errorf("--sample %v: expected a share of the training rows above 0 and up to 1", o.Sample))
+		faults = append(faults, fmt.Errorf("--sample %v: expected a share of the training rows above 0 and up to 1",
+			o.Sample))
 	}
 	if o.SampleRows < 0 {
 		faults = append(faults, fmt.Errorf("--sample-rows %d: expected a number of rows, or 0 for no bound", o.SampleRows))
@@ -164,7 +169,8 @@ func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candid
 	if c.Map.Coordinates() {
 		c.Count = min(c.Count, dim)
 		if m := slices.Max(o.Features); m > dim {
-			return c, optionsFault("--features %d: the linear map has a feature for each column, and the rows have %d of them", m, dim)
+			return c, optionsFault("--features %d: the linear map has one feature per column, and the rows have %d columns",
+				m, dim)
 		}
 	}
 	if err := c.Validate(); err != nil {
@@ -173,7 +179,7 @@ func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candid
 	return c, nil
 }
 
-// describe is candidates without a check that they can be drawn.
+// describe is candidates without checks.
 func (o Options) describe(dim int, sigma float64, seed uint64) scoring.Candidates {
 	return scoring.Candidates{
 		Map: o.Map, Distribution: o.Distribution, Sigma: sigma, Seed: seed, Dim: dim, Count: o.Candidates,

@@ -12,21 +12,21 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// repeat is the rows of one repeat and what its trials share.
+// repeat is the rows of one repeat and the results that its trials share.
 type repeat struct {
 	number      int
 	seed        uint64
 	options     Options
 	train, test *rows
-	heldOut     []bool // of the training rows
+	heldOut     []bool // by training row
 	pool        *pool
 	shares      map[string]*share       // by name
-	predicted   map[string]*predictions // by method, of those without features
-	// trainMean and majority are what the constant predictor predicts.
+	predicted   map[string]*predictions // by method, for methods without features
+	// trainMean and majority are the predictions of the constant predictor.
 	trainMean  []float64
 	majority   int32
-	units      training.Units // of a regression label
-	columns    []int32        // of the file, from which the encoded ones come
+	units      training.Units // units of a regression label
+	columns    []int32        // the column of the file from which each encoded one comes
 	classNames []string
 	warning    string
 
@@ -67,17 +67,17 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	return r, nil
 }
 
-// checkRows reports rows on which nothing can be learned or measured.
+// checkRows reports rows without anything to learn or to measure.
 func (r *repeat) checkRows() error {
 	if r.train.rows < 2 || r.test.rows < 1 {
-		return fmt.Errorf("%d training rows and %d test rows: too few to compare anything", r.train.rows, r.test.rows)
+		return fmt.Errorf("%d training rows and %d test rows are too few for a comparison", r.train.rows, r.test.rows)
 	}
 	for i, y := range r.train.y {
 		if y != r.train.y[i%r.train.outputs] {
 			return nil
 		}
 	}
-	return fmt.Errorf("the label is the same in all %d training rows: there is nothing to learn", r.train.rows)
+	return fmt.Errorf("the label is the same in all %d training rows; choose another label or more rows", r.train.rows)
 }
 
 // bandwidth returns σ.
@@ -116,7 +116,7 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 	return run, errors
 }
 
-// tryPredictions measures a method without features, which is run once, whatever M is.
+// tryPredictions measures a method without features, which runs once for all M.
 func (r *repeat) tryPredictions(ctx context.Context, run Measurement, method *Method) (Measurement, *measured) {
 	found := r.predicted[method.Name]
 	if found == nil {
@@ -128,12 +128,16 @@ func (r *repeat) tryPredictions(ctx context.Context, run Measurement, method *Me
 		r.predicted[method.Name] = found
 	}
 	errors := r.evaluate(found.values, training.LossLogistic)
-	run.Train, run.Test, run.RowMicroseconds = found.Train, found.Predict, 1e6*found.Predict/float64(r.test.rows)
-	run.Note, run.Error, run.Measures = found.Note, errors.percent, errors.Measures
+	run.Train = found.Train
+	run.Test = found.Predict
+	run.RowMicroseconds = 1e6 * found.Predict / float64(r.test.rows)
+	run.Note = found.Note
+	run.Error = errors.percent
+	run.Measures = errors.Measures
 	return run, errors
 }
 
-// unclipped returns the repeat with rows in which the logarithms beyond the clip are undone.
+// unclipped returns the repeat with the logarithms beyond the clip undone.
 func (r *repeat) unclipped() *repeat {
 	if r.linear == nil {
 		linear := *r
@@ -156,7 +160,9 @@ func (r *repeat) tryChoice(ctx context.Context, run *Measurement, choice *Select
 	run.Test = time.Since(began).Seconds()
 	run.RowMicroseconds = r.rowMicroseconds(model)
 	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
-	run.Lambda, run.AtEdge, run.Iterations = model.model.Lambda, model.atEdge, model.iterations
+	run.Lambda = model.model.Lambda
+	run.AtEdge = model.atEdge
+	run.Iterations = model.iterations
 	run.Error = errors.percent
 	run.Measures = errors.Measures
 	return errors, nil

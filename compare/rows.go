@@ -9,19 +9,19 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// rows are encoded rows with their labels in the form for scoring and training.
+// rows are encoded rows with their labels, in the forms for scoring and for training.
 type rows struct {
 	x         []float32 // row-major [rows·dim]
 	rows, dim int
 	task      scoring.Task
-	targets   scoring.Targets // what candidates are scored against
+	targets   scoring.Targets // labels for scoring
 	class     []int32         // [rows], nil for a regression
 	classes   int
-	y         []float32 // row-major [rows·outputs], what models are trained on
+	y         []float32 // labels for training, row-major [rows·outputs]
 	outputs   int
 }
 
-// newRows returns the rows of a data set; labels of a regression are coded.
+// newRows returns the rows of a data set with regression labels coded.
 func newRows(d *datasets.Data, coding labelCoding) *rows {
 	r := &rows{x: d.X, rows: d.N, dim: d.Dim, task: d.Task, class: d.Class, classes: d.Classes}
 	if d.Task == scoring.Regression {

@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// minSample is the minimum number of rows that are scored, if there are that many: with fewer, scores are
+	// minSample is the minimum number of scored rows, as far as available: with fewer, scores are
 	// noise.
 	minSample = 50
-	// bandwidthRows is how many training rows the nearest-neighbour rule uses.
+	// bandwidthRows is the number of training rows in the nearest-neighbour rule.
 	bandwidthRows = 1000
-	// bandwidthTag separates the hash of the bandwidth's rows from that of the scored rows ("sigma" in ASCII).
+	// bandwidthTag separates the hash of the bandwidth's rows from that of the scored rows ("sigma"
+	// in ASCII).
 	bandwidthTag = 0x7369676d61
 )
 
-// sampleSize returns N0: the share of n rows, rounded, at most the bound, but at least minSample if there are that
-// many.
+// sampleSize returns N0: the share of n rows, rounded and limited to SampleRows, but at least
+// minSample or all rows.
 func (o Options) sampleSize(n int) int {
 	wanted := int(math.Round(o.Sample * float64(n)))
 	if o.SampleRows > 0 {
@@ -29,8 +30,8 @@ func (o Options) sampleSize(n int) int {
 	return min(max(wanted, minSample), n)
 }
 
-// firstByHash returns, of the row numbers below n that are not left out, the count with the smallest hashes, or all if
-// there are fewer, ascending. without is nil if none is left out.
+// firstByHash returns the row numbers below n with the smallest hashes, ascending: count of them,
+// or all if there are fewer. It omits the rows marked in without, which may be nil.
 func firstByHash(seed uint64, n, count int, without []bool) []int32 {
 	type hashed struct {
 		hash uint64
@@ -51,7 +52,7 @@ func firstByHash(seed uint64, n, count int, without []bool) []int32 {
 	return first
 }
 
-// heldOutRows reports for each of n training rows whether λ is chosen on it. Features are never chosen on such rows.
+// heldOutRows marks the training rows on which λ is chosen. Features are never chosen on them.
 func heldOutRows(seed uint64, n int, share float64) []bool {
 	heldOut := make([]bool, n)
 	for i := range heldOut {

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Mean is a mean with its standard error, the standard deviation divided by the square root of the number of repeats;
-// nil with fewer than two.
+// Mean is a mean with its standard error, the standard deviation divided by the square root of the
+// number of repeats; nil with fewer than two.
 type Mean struct {
 	Mean  float64  `json:"mean"`
 	Error *float64 `json:"standard_error"`
@@ -27,7 +27,7 @@ func meanOf(values []float64) Mean {
 // Clear reports whether the mean is more than two standard errors away from zero.
 func (m Mean) Clear() bool { return m.Error != nil && math.Abs(m.Mean) > 2**m.Error }
 
-// differences subtracts b from a for the repeats that both have.
+// differences returns a - b for the repeats that both have.
 func differences(a, b map[int]float64) []float64 {
 	var repeats []int
 	for r := range a {

@@ -12,7 +12,7 @@ type Table struct {
 	M int `json:"m"`
 	// Constant is the mean error of the constant predictor, in percent.
 	Constant float64 `json:"constant_error"`
-	// Conclusion is what the errors of the table show, in a sentence.
+	// Conclusion summarises the errors of the table in a sentence.
 	Conclusion string `json:"conclusion,omitempty"`
 	Lines      []Line `json:"lines"`
 }
@@ -22,10 +22,11 @@ type Line struct {
 	Method   string `json:"method"`
 	Features int    `json:"features"`
 	Repeats  int    `json:"repeats"`
-	// Error is in percent; Difference is Error minus that of plain features, paired by seed.
+	// Error is in percent; Difference is Error minus the error of plain features, paired by seed.
 	Error      Mean  `json:"error"`
 	Difference *Mean `json:"difference,omitempty"`
-	// Measures are the means of the measures on the test rows, by name: see [training.Measures.Figures].
+	// Measures are the means of the measures on the test rows, by name: see
+	// [training.Measures.Figures].
 	Measures map[string]Mean `json:"measures,omitempty"`
 	// Seconds are means over the repeats.
 	Preprocess float64 `json:"preprocess_seconds"`
@@ -34,20 +35,20 @@ type Line struct {
 	// Note is the commonest note of the runs, Failure the first failure.
 	Note    string `json:"note,omitempty"`
 	Failure string `json:"failure,omitempty"`
-	// Best means that the error is smaller than every other method's, by more than noise. If no line is best, Tied
-	// marks the smallest error and those within noise of it.
+	// Best means that the error is smaller than every other method's, by more than noise. If no
+	// line is best, Tied marks the smallest error and those within noise of it.
 	Best bool `json:"best,omitempty"`
 	Tied bool `json:"within_noise_of_best,omitempty"`
 }
 
-// cell collects the runs of a method at one M as repeats come in.
+// cell collects the runs of a method at one M.
 type cell struct {
 	runs []Measurement
 	// rowLoss sums the losses of each test row over the repeats; nil if the test rows change.
 	rowLoss []float64
 }
 
-// add adds a run; losses are kept if the test rows are fixed.
+// add adds a run, and its losses if the test rows are fixed.
 func (c *cell) add(run Measurement, m *measured, fixed bool) {
 	c.runs = append(c.runs, run)
 	if m == nil || !fixed {
@@ -72,7 +73,7 @@ func (c *cell) errors() map[int]float64 {
 	return errors
 }
 
-// line summarises the runs of a cell; plain is that of plain features, or nil.
+// line summarises the runs of a cell; plain is the cell of plain features, or nil.
 func (c *cell) line(method string, plain *cell) Line {
 	l := Line{Method: method}
 	var errors, preprocess, train, test []float64
@@ -83,14 +84,18 @@ func (c *cell) line(method string, plain *cell) Line {
 		}
 		l.Features = run.Features
 		errors = append(errors, run.Error)
-		preprocess, train, test = append(preprocess, run.Preprocess), append(train, run.Train), append(test, run.Test)
+		preprocess = append(preprocess, run.Preprocess)
+		train = append(train, run.Train)
+		test = append(test, run.Test)
 	}
 	l.Repeats, l.Note = len(errors), c.note()
 	if l.Repeats == 0 {
 		return l
 	}
 	l.Error = meanOf(errors)
-	l.Preprocess, l.Train, l.Test = stat.Mean(preprocess, nil), stat.Mean(train, nil), stat.Mean(test, nil)
+	l.Preprocess = stat.Mean(preprocess, nil)
+	l.Train = stat.Mean(train, nil)
+	l.Test = stat.Mean(test, nil)
 	l.Measures = c.measures()
 	if plain != nil && plain != c {
 		if diffs := differences(c.errors(), plain.errors()); len(diffs) > 0 {
@@ -101,7 +106,7 @@ func (c *cell) line(method string, plain *cell) Line {
 	return l
 }
 
-// measures are the means of the figures that every successful run has.
+// measures returns the means of the figures that every successful run has.
 func (c *cell) measures() map[string]Mean {
 	values, runs := map[string][]float64{}, 0
 	for _, run := range c.runs {
@@ -122,14 +127,14 @@ func (c *cell) measures() map[string]Mean {
 	return means
 }
 
-// beatsConstant reports whether the predictions are better than a constant: by the error, or by the log loss, which can
-// separate rare classes when decisions do not.
+// beatsConstant reports whether the predictions are better than a constant: in the error, or in the
+// log loss, which can improve for rare classes when decisions do not change.
 func (l *Line) beatsConstant(constant float64) bool {
 	ours, theirs := l.Measures["log_loss"], l.Measures["constant_log_loss"]
 	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
 }
 
-// note is the commonest note, with the number of runs that have it unless all do.
+// note returns the commonest note, with the number of its runs unless all have it.
 func (c *cell) note() string {
 	counts, commonest := map[string]int{}, ""
 	for _, run := range c.runs {

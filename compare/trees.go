@@ -18,20 +18,20 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Trees is the name of the method that has boosted trees instead of features.
+// Trees is the name of the method with boosted trees instead of features.
 const Trees = "trees"
 
 //go:embed trees.py
 var treesScript string
 
-// python is a python3 that has a library of boosted trees.
+// python is a python3 with a library of boosted trees.
 type python struct{ path string }
 
-// findTrees returns the method of the python3 in PATH.
+// findTrees returns the method that uses the python3 in PATH.
 func findTrees(ctx context.Context) (*Method, error) {
 	path, err := exec.LookPath("python3")
 	if err != nil {
-		return nil, errors.New("--trees: there is no python3 in PATH, which boosted trees need, with LightGBM or scikit-learn")
+		return nil, errors.New("--trees: no python3 in PATH; install it with LightGBM or scikit-learn")
 	}
 	p := python{path}
 	if _, err := p.run(ctx); err != nil {
@@ -39,14 +39,17 @@ func findTrees(ctx context.Context) (*Method, error) {
 	}
 	return &Method{
 		Name: Trees, Title: "boosted trees", AnySize: true, predict: p.predict,
-		Summary: "No features: boosted trees of LightGBM or scikit-learn on the d encoded columns, untuned, whatever M is.",
+		Summary: "No features: boosted trees of LightGBM or scikit-learn " +
+			"on the d encoded columns, untuned, independent of M.",
 	}, nil
 }
 
-// run runs the script and returns what it prints.
+// run runs the script and returns its output.
 func (p python) run(ctx context.Context, args ...string) ([]byte, error) {
-	program := exec.CommandContext(ctx, p.path, append([]string{"-c", treesScript}, args...)...) //nolint:gosec // the user's own python3
-	program.Env = append(os.Environ(), "OMP_WAIT_POLICY=PASSIVE")                                // on busy cores threads that spin take minutes
+	//nolint:gosec // the user's own python3
+	program := exec.CommandContext(ctx, p.path, append([]string{"-c", treesScript}, args...)...)
+	// spinning threads take minutes on busy cores
+	program.Env = append(os.Environ(), "OMP_WAIT_POLICY=PASSIVE")
 	out, err := program.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -56,16 +59,17 @@ func (p python) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, err
 }
 
-// predictions are those of a method without features, for the test rows.
+// predictions are the predictions of a method without features for the test rows.
 type predictions struct {
-	values []float32 // row-major [rows·outputs], of classes log-odds
+	values []float32 // row-major [rows·outputs]; log-odds of classes
 	Note   string    `json:"note"`
 	// Train and Predict are seconds.
 	Train   float64 `json:"train_seconds"`
 	Predict float64 `json:"predict_seconds"`
 }
 
-// predict trains trees on all training rows and predicts the test rows. Rows go there and back in files.
+// predict trains trees on all training rows and predicts the test rows. Rows and predictions are
+// exchanged as files.
 func (p python) predict(ctx context.Context, r *repeat) (found *predictions, err error) {
 	dir, err := os.MkdirTemp("", "eerf-trees-")
 	if err != nil {
@@ -85,7 +89,10 @@ func (p python) predict(ctx context.Context, r *repeat) (found *predictions, err
 		}
 	}
 	args := []string{dir}
-	for _, n := range []int{r.train.rows, r.test.rows, r.train.dim, r.train.outputs, r.train.classes, runtime.GOMAXPROCS(0), int(r.seed & 0x7fffffff)} {
+	for _, n := range []int{
+		r.train.rows, r.test.rows, r.train.dim, r.train.outputs, r.train.classes, runtime.GOMAXPROCS(0),
+		int(r.seed & 0x7fffffff),
+	} {
 		args = append(args, strconv.Itoa(n))
 	}
 	said, err := p.run(ctx, args...)
@@ -99,9 +106,9 @@ func (p python) predict(ctx context.Context, r *repeat) (found *predictions, err
 	return found, readFloats(filepath.Join(dir, "predicted"), found.values)
 }
 
-// writeFloats writes numbers as bytes, the lowest first.
+// writeFloats writes numbers in little-endian order.
 func writeFloats(path string, values []float32) error {
-	file, err := os.Create(path) //nolint:gosec // in a folder made for it
+	file, err := os.Create(path) //nolint:gosec // in a temporary folder of its own
 	if err != nil {
 		return err
 	}
@@ -109,16 +116,16 @@ func writeFloats(path string, values []float32) error {
 	var b []byte
 	for len(values) > 0 && err == nil {
 		n := min(len(values), 1<<14)
-		b, _ = binary.Append(b[:0], binary.LittleEndian, values[:n]) // of float32 it cannot fail
+		b, _ = binary.Append(b[:0], binary.LittleEndian, values[:n]) // cannot fail for float32
 		_, err = buffered.Write(b)
 		values = values[n:]
 	}
 	return errors.Join(err, buffered.Flush(), file.Close())
 }
 
-// readFloats reads as many numbers as there is room for.
+// readFloats fills into from a file of exactly that many numbers.
 func readFloats(path string, into []float32) error {
-	content, err := os.ReadFile(path) //nolint:gosec // in a folder made for it
+	content, err := os.ReadFile(path) //nolint:gosec // in a temporary folder of its own
 	if err != nil {
 		return fmt.Errorf("predictions of boosted trees: %w", err)
 	}

@@ -20,7 +20,9 @@ func TestTreesOnTheSameRows(t *testing.T) {
 		"three classes": {task: scoring.MultiClass, rows: 600, classes: 3},
 	} {
 		o := quick()
-		o.Methods, o.More, o.Repeats = []string{"linear", Trees}, []*Method{method}, 1
+		o.Methods = []string{"linear", Trees}
+		o.More = []*Method{method}
+		o.Repeats = 1
 		result, err := Run(t.Context(), name, source, o, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +52,8 @@ func TestTreesNeedALibrary(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "python3"), []byte(program), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	if _, err := findTrees(t.Context()); err == nil || !strings.Contains(err.Error(), "python3: neither lightgbm nor scikit-learn (exit status 1); try ") {
+	if _, err := findTrees(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "python3: neither lightgbm nor scikit-learn (exit status 1); try ") {
 		t.Error(err)
 	}
 }

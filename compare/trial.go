@@ -7,22 +7,22 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Trial is what a method may use to make M features: the training rows and the pool of a repeat. It belongs to one
-// goroutine; what it returns is shared between trials and must only be read.
+// Trial is the input of a method that makes M features: the training rows and the pool of a repeat.
+// It belongs to one goroutine; its results are shared between trials and must not be changed.
 type Trial struct {
-	// M is the number of features wanted.
+	// M is the requested number of features.
 	M int
-	// Seed is that of the repeat. A method that draws something itself derives its random stream
-	// from it.
+	// Seed is the seed of the repeat. A method that draws random numbers derives its stream from
+	// it.
 	Seed uint64
-	// Task says what the labels are.
+	// Task is the kind of the labels.
 	Task scoring.Task
-	// Options are those of the comparison.
+	// Options are the options of the comparison.
 	Options Options
 
 	repeat *repeat
 	used   map[string]bool
-	// charged are the seconds of shared work that this trial uses, spent the part of them that was done
+	// charged are the seconds of shared work that this trial uses, spent the part of them that ran
 	// during this trial.
 	charged, spent float64
 }
@@ -49,8 +49,8 @@ func (t *Trial) Sums() *scoring.Sums {
 	return Shared(t, "sums", func() *scoring.Sums { return t.repeat.pool.score(bank) })
 }
 
-// HeldOutLoss trains models on a feature set as the comparison does and returns the loss of the best λ on the held-out
-// training rows, for methods that tune themselves.
+// HeldOutLoss trains models on a feature set like the comparison, and returns the loss of the best
+// λ on the held-out training rows. Methods tune themselves with it.
 func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float64, error) {
 	fitted, err := t.repeat.fit(ctx, only(set))
 	if err != nil {
@@ -59,14 +59,15 @@ func (t *Trial) HeldOutLoss(ctx context.Context, set *scoring.FeatureSet) (float
 	return fitted.loss, nil
 }
 
-// share is the result of work that several trials of a repeat use and the first of them does.
+// share is the result of work that several trials of a repeat use; the first of them does the work.
 type share struct {
 	value   any
 	seconds float64
 }
 
-// Shared returns the result of the named work, doing it if necessary, and charges its time to the trial, once. Work
-// that needs other shared work requests that first, so that every user pays for both.
+// Shared returns the result of the named work, which it does if necessary, and charges its time to
+// the trial once. Work that needs other shared work must request that first, so that every user is
+// charged for both.
 func Shared[T any](t *Trial, name string, work func() T) T {
 	s := t.repeat.shares[name]
 	if s == nil {

@@ -15,7 +15,7 @@ type Data struct {
 	N, Dim int
 	// X is row-major [N·Dim], finite.
 	X []float32
-	// Task says what the labels are.
+	// Task is the kind of the labels.
 	Task scoring.Task
 	// Classes is the number of classes, 0 for a regression.
 	Classes int
@@ -23,12 +23,13 @@ type Data struct {
 	Class []int32
 	// Outputs is the number of label columns of a regression, 0 for classes.
 	Outputs int
-	// Y is row-major [N·Outputs], the labels minus their means over the training rows (Split.Encoder.Label.Mean), so
-	// that float32 keeps their digits; nil for classes.
+	// Y is row-major [N·Outputs], the labels minus their means over the training rows
+	// (Split.Encoder.Label.Mean), so that float32 keeps their digits; nil for classes.
 	Y []float32
 }
 
-// Targets are the labels in the form needed for sums of scores. It only allocates for two classes, which become ±1.
+// Targets returns the labels in the form for scoring. It only allocates for two classes, which
+// become ±1.
 func (d *Data) Targets() scoring.Targets {
 	switch d.Task {
 	case scoring.Regression:
@@ -42,21 +43,21 @@ func (d *Data) Targets() scoring.Targets {
 	case scoring.MultiClass:
 		return scoring.Targets{Outputs: d.Classes, Class: d.Class}
 	}
-	panic(fmt.Sprint("datasets: labels of ", d.Task))
+	panic(fmt.Sprint("datasets: unknown task ", d.Task))
 }
 
-// Split is a training part and a test part, encoded alike.
+// Split is a training part and a test part with the same encoding.
 type Split struct {
 	Train, Test *Data
 	// Encoder is the encoder learned from the training rows.
 	Encoder *encoder.Encoder
 	// Report is the calibrator's report on the training rows.
 	Report encoder.Report
-	// TrainLeftOut and TestLeftOut count the rows that could not be used.
+	// TrainLeftOut and TestLeftOut count the unusable rows.
 	TrainLeftOut, TestLeftOut LeftOut
 }
 
-// LeftOut counts rows that are in no part.
+// LeftOut counts unusable rows.
 type LeftOut struct {
 	// Unlabelled rows have no label, or a class that no training row has.
 	Unlabelled int `json:"unlabelled"`
@@ -64,13 +65,14 @@ type LeftOut struct {
 	Rejected int `json:"rejected"`
 }
 
-// SplitOptions say how a table is split and encoded.
+// SplitOptions are the options of splitting and encoding a table.
 type SplitOptions struct {
 	// Seed shuffles the rows of a table without test rows of its own.
 	Seed uint64
-	// TestFraction is the share of test rows, in (0, 1); tables with test rows of their own ignore it.
+	// TestFraction is the share of test rows, in (0, 1); tables with test rows of their own ignore
+	// it.
 	TestFraction float64
-	// Standardize is the encoder's setting: numeric (also ""), all or none.
+	// Standardize is the encoder's option: numeric (also ""), all or none.
 	Standardize string
 	// Clip bounds standardized dimensions; 0 means no bound.
 	Clip float64

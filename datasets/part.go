@@ -15,7 +15,7 @@ type part struct {
 	out     LeftOut
 }
 
-// newPart makes room for n rows. The encoder must have a label.
+// newPart allocates room for n rows. The encoder must have a label.
 func newPart(name string, enc *encoder.Encoder, n int) *part {
 	d := &Data{Name: name, Dim: enc.Dim, Task: enc.Label.Task, X: make([]float32, 0, n*enc.Dim)}
 	if d.Task == scoring.Regression {
@@ -28,7 +28,7 @@ func newPart(name string, enc *encoder.Encoder, n int) *part {
 	return &part{encoder: enc, data: d}
 }
 
-// add encodes some rows of a record and appends those that can be used.
+// add encodes some rows of a record and appends the usable ones.
 func (p *part) add(rec arrow.Record, take []int32) error {
 	if err := p.encoder.Encode(&p.rows, rec, take); err != nil {
 		return err

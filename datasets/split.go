@@ -12,8 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Split divides the rows and encodes them. It fails if the encoder does (no feature column, a single class), if a part
-// has no usable row, and if the encoded rows would take more than MaxBytes.
+// Split divides the rows and encodes them. It fails if the encoder does (no feature column, a
+// single class), if a part has no usable row, and if the encoded rows would take more than
+// MaxBytes.
 func (t *Table) Split(o SplitOptions) (*Split, error) {
 	if !t.Fixed() && !(o.TestFraction > 0 && o.TestFraction < 1) {
 		return nil, fmt.Errorf("split %s: test fraction %v is not between 0 and 1", t.name, o.TestFraction)
@@ -60,10 +61,11 @@ func (t *Table) testRows(o SplitOptions) []bool {
 	return inTest
 }
 
-// splitTag separates the numbers that shuffle rows from others drawn with the same seed ("split" in ASCII).
+// splitTag separates the numbers that shuffle rows from others drawn with the same seed ("split" in
+// ASCII).
 const splitTag = 0x73706c6974
 
-// picked lists for each record which of its rows are in the part.
+// picked lists, for each record, its rows in the given part.
 func (t *Table) picked(inTest []bool, test bool) [][]int32 {
 	rows := make([][]int32, len(t.records))
 	first := 0
@@ -98,10 +100,10 @@ func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, enc
 	return learn.Encoder()
 }
 
-// reviewedRows is how many rows are looked at a second time, at least, if there are so many.
+// reviewedRows is the minimum number of rows for the review, as far as available.
 const reviewedRows = 10_000
 
-// review reports what a second look at the first of the given rows finds.
+// review checks the encoder on the first of the given rows and adds its findings to the report.
 func (t *Table) review(enc *encoder.Encoder, rows [][]int32, report *encoder.Report) error {
 	look, added := encoder.NewReview(enc), 0
 	step := max(1, chunkValues/enc.Dim)
@@ -132,24 +134,26 @@ func addRows(learn *encoder.Calibrator, rec arrow.Record, rows []int32) error {
 	return learn.Add(part)
 }
 
-// MaxBytes bounds the encoded rows of one part: dense rows with wide encodings can be far bigger than their
-// file.
+// MaxBytes bounds the encoded rows of one part: dense rows with wide encodings can be much larger
+// than their file.
 const MaxBytes = 16 << 30
 
-// errNoRows says that no row of a part was usable.
-var errNoRows = errors.New("no row can be used")
+// errNoRows reports a part without usable rows.
+var errNoRows = errors.New("no usable row")
 
 // chunkValues is the number of encoded values made at a time, 4 MiB.
 const chunkValues = 1 << 20
 
-// encode makes the part of the given rows.
+// encode encodes the given rows into a part.
 func (t *Table) encode(enc *encoder.Encoder, rows [][]int32) (*Data, LeftOut, error) {
 	n := 0
 	for _, list := range rows {
 		n += len(list)
 	}
 	if bytes := 4 * int64(n) * int64(enc.Dim); bytes > MaxBytes {
-		return nil, LeftOut{}, fmt.Errorf("%d rows of %d dimensions take %d MiB, at most %d are used", n, enc.Dim, bytes>>20, int64(MaxBytes)>>20)
+		return nil, LeftOut{}, fmt.Errorf(
+			"%d rows of %d dimensions need %d MiB, more than the limit of %d MiB; use fewer rows or columns",
+			n, enc.Dim, bytes>>20, int64(MaxBytes)>>20)
 	}
 	p := newPart(t.name, enc, n)
 	step := max(1, chunkValues/enc.Dim)

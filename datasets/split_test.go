@@ -29,7 +29,8 @@ func TestTestRowsTeachTheEncoderNothing(t *testing.T) {
 	if want := []float32{standard(7), 0, 0}; !slices.Equal(s.Test.X, want) {
 		t.Errorf("test row %v, want %v", s.Test.X, want)
 	}
-	if !slices.Equal(s.Train.Y, []float32{-20, -10, 30}) || !slices.Equal(s.Test.Y, []float32{970}) || s.Encoder.Label.Mean[0] != 30 {
+	if !slices.Equal(s.Train.Y, []float32{-20, -10, 30}) || !slices.Equal(s.Test.Y, []float32{970}) ||
+		s.Encoder.Label.Mean[0] != 30 {
 		t.Errorf("labels %v and %v, mean %v", s.Train.Y, s.Test.Y, s.Encoder.Label.Mean)
 	}
 	if targets := s.Test.Targets(); targets.Outputs != 1 || !slices.Equal(targets.Values, s.Test.Y) {
@@ -57,7 +58,8 @@ func TestClassesAreNumbersAndCodedForScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	targets := s.Train.Targets()
-	if s.Train.Task != scoring.MultiClass || targets.Outputs != 3 || !slices.Equal(targets.Class, []int32{0, 2, 1}) || s.Train.Y != nil {
+	if s.Train.Task != scoring.MultiClass || targets.Outputs != 3 || !slices.Equal(targets.Class, []int32{0, 2, 1}) ||
+		s.Train.Y != nil {
 		t.Errorf("%+v", s.Train)
 	}
 }
@@ -68,7 +70,8 @@ func TestFaultyRowsAreLeftOutAndCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Train.N != 2 || s.TrainLeftOut != (LeftOut{Unlabelled: 1, Rejected: 1}) || len(s.Train.X) != 2 || len(s.Train.Y) != 2 {
+	if s.Train.N != 2 || s.TrainLeftOut != (LeftOut{Unlabelled: 1, Rejected: 1}) || len(s.Train.X) != 2 ||
+		len(s.Train.Y) != 2 {
 		t.Errorf("%+v, left out %+v", s.Train, s.TrainLeftOut)
 	}
 	if s.Test.N != 1 || s.TestLeftOut != (LeftOut{Unlabelled: 1, Rejected: 1}) {
@@ -147,7 +150,8 @@ func TestClassesAreThoseOfAllRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Encoder.Label.Classes; !slices.Equal(got, []string{"a", "b", "c", "d", "z"}) || s.TrainLeftOut.Unlabelled+s.TestLeftOut.Unlabelled > 0 {
+		if got := s.Encoder.Label.Classes; !slices.Equal(got, []string{"a", "b", "c", "d", "z"}) ||
+			s.TrainLeftOut.Unlabelled+s.TestLeftOut.Unlabelled > 0 {
 			t.Errorf("seed %d: classes %v, left out %+v and %+v", seed, got, s.TrainLeftOut, s.TestLeftOut)
 		}
 	}
@@ -161,11 +165,14 @@ func TestUnusableTablesAreErrors(t *testing.T) {
 		{numbered(5), "", "", "test fraction 0 is not between", SplitOptions{}},
 		{numbered(5), "", "", "test fraction 1 is not between", SplitOptions{TestFraction: 1}},
 		{numbered(5), "", "", "test fraction NaN is not between", SplitOptions{TestFraction: math.NaN()}},
-		{numbered(5), "", "", "test rows: no row can be used", SplitOptions{TestFraction: 0.01}},
+		{numbered(5), "", "", "test rows: no usable row", SplitOptions{TestFraction: 0.01}},
 		{numbered(5), "", "", "no calibration rows", SplitOptions{TestFraction: 0.99}},
-		{numbered(5), "x,y\ninf,1\n", "", "test rows: no row can be used", SplitOptions{}},
+		{numbered(5), "x,y\ninf,1\n", "", "test rows: no usable row", SplitOptions{}},
 		{numbered(5), "x,y\n1,1\n", "", `standardize "some"`, SplitOptions{Standardize: "some"}},
-		{"x,y\n1,1\n2,1\n", "x,y\n1,1\n", encoder.TaskClassification, `label "y" has one value (1) in all 2 labelled rows: set events.label`, SplitOptions{}},
+		{
+			"x,y\n1,1\n2,1\n", "x,y\n1,1\n", encoder.TaskClassification,
+			`label "y" has one value (1) in all 2 labelled rows: set events.label`, SplitOptions{},
+		},
 		{"x,y\n1,7\n2,7\n", "", "", `label "y" has one value (7)`, SplitOptions{TestFraction: 0.5}},
 		{"x,z\n1,1\n2,1\n", "x,y\n1,1\n", "", `label column "y" is in none`, SplitOptions{}},
 		{"x,y\n1,1\n2,3\n", "z,y\n1,1\n", "", `column "x" is missing`, SplitOptions{}},
@@ -185,15 +192,16 @@ func TestTablesThatCannotBeRead(t *testing.T) {
 		o                 encoder.Options
 	}{
 		{numbered(3), "", "no label column", encoder.Options{}},
-		{"x,y\n", "", "there are no rows", o},
-		{numbered(3), "x,y\n", "there are no test rows", o},
+		{"x,y\n", "", "no rows", o},
+		{numbered(3), "x,y\n", "no test rows", o},
 		{"x,y\n1,2\n1\n", "", "line 3", o},
 	} {
 		var test func() (RowReader, error)
 		if c.test != "" {
 			test = csv(t, c.test)
 		}
-		if _, err := ReadTable(t.Context(), "rows", c.o, csv(t, c.train), test); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := ReadTable(t.Context(), "rows", c.o, csv(t, c.train), test); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q", c.train, err, c.says)
 		}
 	}
@@ -207,7 +215,8 @@ func TestTablesThatCannotBeRead(t *testing.T) {
 func TestEncodedRowsBeyondMemoryAreRefused(t *testing.T) {
 	d := table(t, encoder.TaskRegression, numbered(3), "")
 	_, _, err := d.encode(&encoder.Encoder{Dim: 1 << 16}, [][]int32{make([]int32, 1<<17)})
-	if err == nil || !strings.Contains(err.Error(), "131072 rows of 65536 dimensions take 32768 MiB, at most 16384 are used") {
+	if err == nil || !strings.Contains(err.Error(),
+		"131072 rows of 65536 dimensions need 32768 MiB, more than the limit of 16384 MiB") {
 		t.Error(err)
 	}
 }

@@ -13,24 +13,29 @@ import (
 // Table holds the rows of files in memory, as they were read.
 type Table struct {
 	name    string
-	options encoder.Options // with the classes of all rows, unless they were given
-	hint    string          // what a person should know about the label, usually ""
-	fault   error           // why the label cannot be learned; nil = it can
+	options encoder.Options // includes the classes of all training rows
+	hint    string          // a warning about the label, usually ""
+	fault   error           // the reason why the label cannot be learned, or nil
 	records []arrow.Record  // training rows first, if the split is fixed
 	rows    int
 	// firstTest is the number of the first test row; 0 if the seed splits.
 	firstTest int
 }
 
-// RowReader returns rows record by record, and io.EOF at the end. The caller releases the records, and closes the
-// reader if it is an [io.Closer].
+// RowReader returns rows record by record, and io.EOF at the end. [ReadTable] releases the records,
+// and closes the reader if it is an [io.Closer].
 type RowReader interface {
 	Next() (arrow.Record, error)
 }
 
-// ReadTable reads rows. Label, features and task are those of the options; the split decides how rows are
-// standardized and clipped. test is nil if the seed chooses the test rows.
-func ReadTable(ctx context.Context, name string, o encoder.Options, train, test func() (RowReader, error)) (*Table, error) {
+// ReadTable reads rows. The options set label, features and task; standardization and clip are
+// options of the split. test is nil if the seed chooses the test rows.
+func ReadTable(
+	ctx context.Context,
+	name string,
+	o encoder.Options,
+	train, test func() (RowReader, error),
+) (*Table, error) {
 	if len(o.Label) == 0 {
 		return nil, errors.New("no label column")
 	}
@@ -45,12 +50,13 @@ func ReadTable(ctx context.Context, name string, o encoder.Options, train, test 
 func (t *Table) read(ctx context.Context, train, test func() (RowReader, error)) error {
 	err := t.readPart(ctx, train)
 	if err == nil && t.rows == 0 {
-		err = errors.New("there are no rows")
+		err = errors.New("no rows")
 	}
 	if err == nil && test != nil {
 		t.firstTest = t.rows
-		if err = t.readPart(ctx, test); err == nil && t.rows == t.firstTest {
-			err = errors.New("there are no test rows")
+		err = t.readPart(ctx, test)
+		if err == nil && t.rows == t.firstTest {
+			err = errors.New("no test rows")
 		}
 	}
 	if err != nil {
@@ -61,8 +67,8 @@ func (t *Table) read(ctx context.Context, train, test func() (RowReader, error))
 	return nil
 }
 
-// learnLabels reads all labels that may be in a training part: a class may only be in the last rows, and a split may
-// put it into the test part.
+// learnLabels reads all labels that a training part may contain, because a class may occur only in
+// the last rows, and a split may put it into the test part.
 func (t *Table) learnLabels() {
 	labels, rows := encoder.NewLabelCounter(t.options), 0
 	for _, rec := range t.records {
@@ -73,13 +79,16 @@ func (t *Table) learnLabels() {
 		rows += int(rec.NumRows())
 	}
 	kind, ok := encoder.LabelKind(t.options, t.records[0].Schema())
-	if t.fault = labels.Unusable(); !ok || t.fault != nil {
+	t.fault = labels.Unusable()
+	if !ok || t.fault != nil {
 		return
 	}
-	if t.fault = labels.Fault(kind); t.fault != nil {
+	t.fault = labels.Fault(kind)
+	if t.fault != nil {
 		return
 	}
-	if t.hint = labels.Hint(kind); len(t.options.Classes) == 0 {
+	t.hint = labels.Hint(kind)
+	if len(t.options.Classes) == 0 {
 		t.options.Classes = labels.Classes(kind)
 	}
 }
@@ -112,10 +121,10 @@ func (t *Table) readPart(ctx context.Context, open func() (RowReader, error)) (e
 // Name is the name of the table.
 func (t *Table) Name() string { return t.name }
 
-// Rows is the number of rows, whatever happens to them in a split.
+// Rows is the number of rows, usable or not.
 func (t *Table) Rows() int { return t.rows }
 
-// Fixed says that the table has its own test rows.
+// Fixed reports whether the table has its own test rows.
 func (t *Table) Fixed() bool { return t.firstTest > 0 }
 
 // Release frees the rows. Splits stay valid.

@@ -47,7 +47,8 @@ the defaults. Methods:
 	flags.StringVar(&f.test, "test-file", "", "file of test rows; empty = a share of the file, chosen by the seed")
 	flags.StringSliceVar(&f.rows.Label, "label", nil, "label column of the file")
 	flags.StringSliceVar(&f.rows.Exclude, "exclude", nil, "columns of the file, with commas, that are not features")
-	flags.StringVar(&f.rows.Task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
+	flags.StringVar(&f.rows.Task, "task", encoder.TaskAuto,
+		"auto (numbers are a regression), regression or classification")
 	flags.StringVar(&f.out, "out", "", "directory for report.html and results.json")
 	f.Add(flags)
 	return c

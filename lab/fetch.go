@@ -42,7 +42,8 @@ there are left alone. HTTPS_PROXY names a proxy. The sets are
 
 // addDir adds the flag of the folder of data files.
 func addDir(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "data-dir", "", "folder of the data files; empty = that of "+sets.Variable+", else "+sets.DefaultDir)
+	c.Flags().StringVar(dir, "data-dir", "",
+		"folder of the data files; empty = that of "+sets.Variable+", else "+sets.DefaultDir)
 }
 
 // listSets writes a line for each set.

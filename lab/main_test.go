@@ -58,7 +58,8 @@ func TestEveryMethodOnAnyFile(t *testing.T) {
 		t.Fatalf("%v, %+v", err, result)
 	}
 	for i, l := range result.Tables[0].Lines {
-		if l.Method != methods[i] || l.Repeats != 2 || !(l.Error.Mean > 0 && l.Error.Mean < 60) || !strings.Contains(out, "\n"+l.Method) {
+		if l.Method != methods[i] || l.Repeats != 2 || !(l.Error.Mean > 0 && l.Error.Mean < 60) ||
+			!strings.Contains(out, "\n"+l.Method) {
 			t.Errorf("%+v", l)
 		}
 	}
@@ -66,7 +67,8 @@ func TestEveryMethodOnAnyFile(t *testing.T) {
 
 func TestAllMethodsThatFitAMap(t *testing.T) {
 	for _, featureMap := range []string{"arccos1", "linear"} {
-		_, err := lab(t, "compare", waves(t), "--label", "y", "--methods", "all", "--map", featureMap, "--features", "3", "--candidates", "40", "--repeats", "1")
+		_, err := lab(t, "compare", waves(t), "--label", "y", "--methods", "all", "--map", featureMap, "--features", "3",
+			"--candidates", "40", "--repeats", "1")
 		if err != nil {
 			t.Errorf("%s: %v", featureMap, err)
 		}
@@ -82,7 +84,8 @@ func TestWrongUsage(t *testing.T) {
 		"fetch rows":                           `unknown data set "rows"`,
 		"compare x.csv --label y --map square": "",
 	} {
-		if _, err := lab(t, append(strings.Fields(args), dataDir(args, t)...)...); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := lab(t, append(strings.Fields(args), dataDir(args, t)...)...); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: error %v, want one that says %q", args, err, says)
 		}
 	}

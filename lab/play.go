@@ -93,7 +93,11 @@ func (p *playing) run(ctx context.Context, w io.Writer, name string) error {
 }
 
 // take returns the messages of the next rows.
-func (p *playing) take(next func() (streams.Row, bool), columns []string, rows int) (records []pipeline.Record, err error) {
+func (p *playing) take(
+	next func() (streams.Row, bool),
+	columns []string,
+	rows int,
+) (records []pipeline.Record, err error) {
 	for range rows {
 		row, ok := next()
 		if !ok {

@@ -149,5 +149,8 @@ func (w *waiting) targets(outputs int) Targets {
 
 // clear forgets the rows and keeps their memory.
 func (w *waiting) clear() {
-	w.x, w.values, w.class, w.rows = w.x[:0], w.values[:0], w.class[:0], 0
+	w.x = w.x[:0]
+	w.values = w.values[:0]
+	w.class = w.class[:0]
+	w.rows = 0
 }

@@ -115,10 +115,17 @@ func kernelError(k exactKernel, x []float32, points int) float64 {
 
 // fitSlope is the least-squares slope of y over log counts.
 func fitSlope(counts []int, y []float64) float64 {
-	n, sx, sy, sxx, sxy := float64(len(y)), 0.0, 0.0, 0.0, 0.0
+	n := float64(len(y))
+	sx := 0.0
+	sy := 0.0
+	sxx := 0.0
+	sxy := 0.0
 	for i, c := range counts {
 		x := math.Log(float64(c))
-		sx, sy, sxx, sxy = sx+x, sy+y[i], sxx+x*x, sxy+x*y[i]
+		sx = sx + x
+		sy = sy + y[i]
+		sxx = sxx + x*x
+		sxy = sxy + x*y[i]
 	}
 	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
 }

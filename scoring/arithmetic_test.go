@@ -14,7 +14,8 @@ func TestArithmeticNamesTheVersionOfGonum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "gonum.org/v1/gonum v0." + strings.TrimPrefix(linearAlgebra, "la") + "."; !bytes.Contains(mod, []byte(want)) {
+	if want := "gonum.org/v1/gonum v0." + strings.TrimPrefix(linearAlgebra, "la") + "."; !bytes.Contains(mod,
+		[]byte(want)) {
 		t.Errorf("the arithmetic is %s, and go.mod does not require %s", Arithmetic(), want)
 	}
 }

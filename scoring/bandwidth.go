@@ -50,7 +50,11 @@ const parallelDistances = 1 << 18
 
 // neighbourDistances returns each row's distance to its min(50, n-1)-th nearest other row, and the
 // smallest positive distance between any two rows (+Inf if all rows are equal).
-func neighbourDistances(x []float32, rows, dim int, distance func(a, b []float32) float64) (near []float64, least float64) {
+func neighbourDistances(
+	x []float32,
+	rows, dim int,
+	distance func(a, b []float32) float64,
+) (near []float64, least float64) {
 	near = make([]float64, rows)
 	smallest := make([]float64, rows)
 	k := min(neighbour, rows-1)

@@ -72,7 +72,8 @@ func TestBandwidthOfEqualRowsIsDefined(t *testing.T) {
 		{"one point apart", twoPoints[:122], Gaussian, 5.0 / 61, ""},
 	} {
 		got, warning := Bandwidth(test.x, len(test.x)/2, 2, test.d, MapCosine)
-		if math.Abs(got-test.want) > 1e-12 || !strings.Contains(warning, test.warning) || (test.warning == "") != (warning == "") {
+		if math.Abs(got-test.want) > 1e-12 || !strings.Contains(warning, test.warning) ||
+			(test.warning == "") != (warning == "") {
 			t.Errorf("%s, %v: %v, %q, want %v, %q", test.name, test.d, got, warning, test.want, test.warning)
 		}
 	}

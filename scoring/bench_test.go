@@ -33,16 +33,17 @@ func forBenchShapes(b *testing.B, shapes []benchShape, prepare func(s benchShape
 		c := Candidates{Sigma: 5, Seed: 1, Dim: s.dim, Count: s.features}
 		x := normalRows(2, s.rows, s.dim)
 		for _, procs := range slices.Compact([]int{1, all}) {
-			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/outputs=1/procs=%d", s.rows, s.dim, s.features, procs), func(b *testing.B) {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-				op := prepare(s, c, x)
-				for b.Loop() {
-					op()
-				}
-				rate, peak := fmapeak.Compare(simd.Best(), 2*float64(s.rows)*float64(s.dim)*float64(s.features), op)
-				b.ReportMetric(rate/1e9, "GF/s")
-				b.ReportMetric(rate/(peak*float64(procs)), "of-peak")
-			})
+			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/outputs=1/procs=%d", s.rows, s.dim, s.features, procs),
+				func(b *testing.B) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+					op := prepare(s, c, x)
+					for b.Loop() {
+						op()
+					}
+					rate, peak := fmapeak.Compare(simd.Best(), 2*float64(s.rows)*float64(s.dim)*float64(s.features), op)
+					b.ReportMetric(rate/1e9, "GF/s")
+					b.ReportMetric(rate/(peak*float64(procs)), "of-peak")
+				})
 		}
 	}
 }

@@ -68,10 +68,12 @@ func (c Candidates) checkSizes() []error {
 		return errs
 	}
 	if c.Map.Coordinates() && c.Count > c.Dim {
-		errs = append(errs, fmt.Errorf("count is %d, but the linear map has only one candidate for each of the %d coordinates", c.Count, c.Dim))
+		errs = append(errs, fmt.Errorf("count is %d, but the linear map has only %d candidates, one per coordinate",
+			c.Count, c.Dim))
 	}
 	if c.Map.Coordinates() && c.Dim > maxCoordinate {
-		errs = append(errs, fmt.Errorf("dim is %d, beyond the %d coordinates that the linear map can name", c.Dim, maxCoordinate))
+		errs = append(errs, fmt.Errorf("dim is %d, beyond the %d coordinates that the linear map can name", c.Dim,
+			maxCoordinate))
 	}
 	if int64(c.Dim)*int64(c.Count) > maxElements {
 		errs = append(errs, fmt.Errorf("dim %d times count %d is beyond %d numbers", c.Dim, c.Count, int64(maxElements)))

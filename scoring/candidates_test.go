@@ -14,18 +14,26 @@ func TestValidateReportsEveryFaultAtOnce(t *testing.T) {
 		want []string
 	}{
 		"sigma, dim, count": {Candidates{}, []string{"sigma is 0", "dim is 0", "count is 0"}},
-		"unknown names":     {Candidates{Map: 9, Distribution: 9, Sigma: 1, Dim: 1, Count: 1}, []string{"unknown feature map", "unknown distribution"}},
+		"unknown names": {
+			Candidates{Map: 9, Distribution: 9, Sigma: 1, Dim: 1, Count: 1},
+			[]string{"unknown feature map", "unknown distribution"},
+		},
 		"pair and sigma": {
 			Candidates{Map: MapArcCosine1, Distribution: Cauchy, Sigma: math.Inf(1), Dim: 1, Count: 1},
 			[]string{"arccos1 does not support distribution cauchy, want one of [gaussian]", "sigma is +Inf"},
 		},
 		"linear from cauchy, too many": {
 			Candidates{Map: MapLinear, Distribution: Cauchy, Sigma: 1, Dim: 3, Count: 4},
-			[]string{"want one of [gaussian]", "only one candidate for each of the 3"},
+			[]string{"want one of [gaussian]", "has only 3 candidates"},
 		},
-		"varied and nan":   {Candidates{Distribution: Laplace, Varied: true, Sigma: math.NaN(), Dim: 1, Count: 1}, []string{"varied candidates", "sigma is NaN"}},
-		"too large":        {Candidates{Sigma: 1, Dim: 1 << 20, Count: 1 << 20}, []string{"beyond 4294967296"}},
-		"too many columns": {Candidates{Map: MapLinear, Sigma: 1, Dim: 1<<24 + 1, Count: 1}, []string{"16777216 coordinates"}},
+		"varied and nan": {
+			Candidates{Distribution: Laplace, Varied: true, Sigma: math.NaN(), Dim: 1, Count: 1},
+			[]string{"varied candidates", "sigma is NaN"},
+		},
+		"too large": {Candidates{Sigma: 1, Dim: 1 << 20, Count: 1 << 20}, []string{"beyond 4294967296"}},
+		"too many columns": {
+			Candidates{Map: MapLinear, Sigma: 1, Dim: 1<<24 + 1, Count: 1}, []string{"16777216 coordinates"},
+		},
 	} {
 		err := test.c.Validate()
 		if err == nil {

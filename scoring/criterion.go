@@ -59,12 +59,19 @@ var criteria = [criterionCount]criterionRow{
 		perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 	Residual: {
-		name: "residual", about: "in rounds over the sampled rows in memory, each against the residual of the earlier ones; " +
+		name: "residual",
+		about: "in rounds over the sampled rows in memory, each against the residual of the earlier ones; " +
 			"held-out rows decide how many features are kept",
-		perFeature: 10, needsRows: true, holdsOut: true, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
+		perFeature: 10,
+		needsRows:  true,
+		holdsOut:   true,
+		values:     (*Sums).correlations,
+		strength:   (*Sums).greatestCorrelation,
+		relative:   true,
 	},
 	Adaptive: {
-		name: "adaptive", about: "rounds that also learn where to draw, add thresholds to cosines and refine the chosen features; " +
+		name: "adaptive",
+		about: "rounds that also learn where to draw, add thresholds to cosines and refine the chosen features; " +
 			"judged on held-out sampled rows; needs map cosine and distribution gaussian",
 		perFeature: 20, needsRows: true, holdsOut: true, learns: true,
 		values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,

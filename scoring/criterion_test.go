@@ -41,7 +41,9 @@ func datasets() []dataset {
 // and taken about the middle of its range, then all divided by the widest half-range.
 func codedByRange(t Targets) func(row, k int) float64 {
 	rows := len(t.Values) / t.Outputs
-	unit, middle, widest := make([]float64, t.Outputs), make([]float64, t.Outputs), 0.0
+	unit := make([]float64, t.Outputs)
+	middle := make([]float64, t.Outputs)
+	widest := 0.0
 	for k := range t.Outputs {
 		var column []float64
 		mean := 0.0

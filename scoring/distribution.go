@@ -37,7 +37,9 @@ var distributions = [distributionCount]distributionRow{
 	Laplace:  {name: "laplace", coordinate: stream.laplace, distance: euclidean, unit: math.Sqrt2},
 }
 
-var distributionNames = namesOf[Distribution]("distribution", distributions[:], func(r distributionRow) string { return r.name })
+var distributionNames = namesOf[Distribution]("distribution", distributions[:], func(r distributionRow) string {
+	return r.name
+})
 
 // Names returns the names of all distributions.
 func (Distribution) Names() []string { return distributionNames.text }

@@ -43,13 +43,16 @@ func (f *Features) Width() int { return f.Map.Width(f.Dim) }
 // Clone returns features that share no memory with f.
 func (f *Features) Clone() *Features {
 	c := *f
-	c.Omega, c.Phase, c.Products = slices.Clone(f.Omega), slices.Clone(f.Phase), slices.Clone(f.Products)
+	c.Omega = slices.Clone(f.Omega)
+	c.Phase = slices.Clone(f.Phase)
+	c.Products = slices.Clone(f.Products)
 	return &c
 }
 
 // Equal reports whether f and g are the same features, bit for bit.
 func (f *Features) Equal(g *Features) bool {
-	return f.Map == g.Map && f.Dim == g.Dim && f.Ramps == g.Ramps && slices.Equal(f.Omega, g.Omega) && slices.Equal(f.Phase, g.Phase) &&
+	return f.Map == g.Map && f.Dim == g.Dim && f.Ramps == g.Ramps && slices.Equal(f.Omega, g.Omega) &&
+		slices.Equal(f.Phase, g.Phase) &&
 		slices.Equal(f.Products, g.Products)
 }
 
@@ -69,7 +72,8 @@ func (f *Features) Pick(indices []int32) *Features {
 		if kind < last {
 			panic(fmt.Sprintf("scoring: %v picked after %v", kind, last))
 		}
-		if last = kind; kind.product() {
+		last = kind
+		if kind.product() {
 			picked.Products = append(picked.Products, f.Products[int(i)-f.Projections()])
 			continue
 		}
@@ -149,7 +153,8 @@ func (f *Features) checkPhase() error {
 			continue
 		}
 		if !(b >= 0 && float64(b) < 2*math.Pi) {
-			return fmt.Errorf("phase of feature %d is %v, want 0 or more and less than 2π, or a finite number if it is a ramp", i, b)
+			return fmt.Errorf("phase of feature %d is %v, want 0 or more and less than 2π, or a finite number if it is a ramp",
+				i, b)
 		}
 	}
 	return nil

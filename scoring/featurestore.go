@@ -55,7 +55,10 @@ func (s *FeatureStore) prepare(b *Bank, x []float32, rows int) {
 	if s.bank == b && s.x == &x[0] && s.rows == rows {
 		return
 	}
-	s.bank, s.x, s.rows, s.full = b, &x[0], rows, false
+	s.bank = b
+	s.x = &x[0]
+	s.rows = rows
+	s.full = false
 	panels := int(min(int64(b.panels(len(b.shards))), s.bytes/panelBytes(rows)))
 	if s.memory == nil || !s.memory.Reshape(panels, rows) {
 		s.memory = kernel.NewStore(panels, rows)

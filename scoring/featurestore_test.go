@@ -18,7 +18,10 @@ func TestStoresChangeNoBit(t *testing.T) {
 	} {
 		const rows = 333
 		x := normalRows(1, rows, bank.Dim())
-		lists := []Targets{{Outputs: 1, Values: normalRows(2, rows, 1)}, classTargets(rows, 3), {Outputs: 2, Values: normalRows(3, rows, 2)}}
+		lists := []Targets{
+			{Outputs: 1, Values: normalRows(2, rows, 1)}, classTargets(rows, 3),
+			{Outputs: 2, Values: normalRows(3, rows, 2)},
+		}
 		var want []*Sums
 		for _, targets := range lists {
 			a := NewAccumulator(bank, NewSums(bank.Len(), targets.Outputs))
@@ -46,7 +49,9 @@ func TestStoresAreOfTheLastBankAndRows(t *testing.T) {
 	targets := Targets{Outputs: 1, Values: normalRows(9, 120, 1)}
 	rows := [][]float32{normalRows(1, 120, 7), normalRows(2, 120, 7)}
 	banks := []*Bank{NewBank(candidatesOf(MapCosine, 7, 100)), NewBank(candidatesOf(MapCosine, 7, 260))}
-	for _, turn := range []struct{ bank, x, rows int }{{0, 0, 120}, {1, 0, 120}, {1, 0, 120}, {1, 1, 120}, {1, 1, 60}, {0, 1, 60}, {0, 1, 0}} {
+	for _, turn := range []struct{ bank, x, rows int }{
+		{0, 0, 120}, {1, 0, 120}, {1, 0, 120}, {1, 1, 120}, {1, 1, 60}, {0, 1, 60}, {0, 1, 0},
+	} {
 		bank, x := banks[turn.bank], rows[turn.x][:turn.rows*7]
 		a := NewAccumulator(bank, NewSums(bank.Len(), 1))
 		a.Add(x, turn.rows, targets.Slice(0, turn.rows))

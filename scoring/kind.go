@@ -25,7 +25,12 @@ const (
 	kindCount = iota
 )
 
-var kindNames = namesOf[Kind]("kind", []string{KindCosine: "cosine", KindRamp: "ramp", KindHinge: "hinge", KindBox: "box"},
+var kindNames = namesOf[Kind]("kind", []string{
+	KindCosine: "cosine",
+	KindRamp:   "ramp",
+	KindHinge:  "hinge",
+	KindBox:    "box",
+},
 	func(name string) string { return name })
 
 // Kinds returns all kinds, in order.
@@ -76,7 +81,9 @@ func (p *Product) check(dim int) error {
 		return fmt.Errorf("has %d factors, want 1 to %d", p.Order, MaxOrder)
 	}
 	for a := range MaxOrder {
-		j, s, t := p.Coordinate[a], p.Sign[a], p.Threshold[a]
+		j := p.Coordinate[a]
+		s := p.Sign[a]
+		t := p.Threshold[a]
 		switch {
 		case a >= int(p.Order):
 			if j != 0 || s != 0 || t != 0 || math.Signbit(float64(s)) || math.Signbit(float64(t)) {

@@ -25,7 +25,9 @@ func mixedFeatures(dim, each int) *Features {
 	for i := range 2 * each {
 		p := Product{Box: i >= each, Order: uint8(min(1+i%MaxOrder, dim))}
 		for a, j := range rng.Perm(dim)[:p.Order] {
-			p.Coordinate[a], p.Sign[a], p.Threshold[a] = uint16(j), float32(1-2*rng.IntN(2)), float32(rng.NormFloat64())
+			p.Coordinate[a] = uint16(j)
+			p.Sign[a] = float32(1 - 2*rng.IntN(2))
+			p.Threshold[a] = float32(rng.NormFloat64())
 		}
 		f.Products = append(f.Products, p)
 	}
@@ -52,7 +54,9 @@ func TestMixedFeaturesAreScoredInRowOrder(t *testing.T) {
 	const rows, outputs = 301, 2
 	f := mixedFeatures(19, 70)
 	x, y := normalRows(4, rows, f.Dim), Targets{Outputs: outputs, Values: normalRows(5, rows, outputs)}
-	n, phi, want := f.Len(), transform(f, x, rows), NewSums(f.Len(), outputs)
+	n := f.Len()
+	phi := transform(f, x, rows)
+	want := NewSums(f.Len(), outputs)
 	for i, v := range phi {
 		j, v := i%n, float64(v)
 		want.Phi[j] += v
@@ -114,20 +118,27 @@ func TestPickKeepsKinds(t *testing.T) {
 func TestMixedFeaturesFromOutsideAreChecked(t *testing.T) {
 	nan := float32(math.NaN())
 	for want, damage := range map[string]func(f *Features){
-		"hinge 6 has 0 factors":                    func(f *Features) { f.Products[0].Order = 0 },
-		"hinge 6 has 4 factors":                    func(f *Features) { f.Products[0].Order = 4 },
-		"hinge 7 is on coordinate 5 of rows of 5":  func(f *Features) { f.Products[1].Coordinate[0] = 5 },
-		"hinge 7 has two factors on coordinate":    func(f *Features) { f.Products[1].Coordinate[1] = f.Products[1].Coordinate[0] },
-		"hinge 6 has a factor beyond its order 1":  func(f *Features) { f.Products[0].Threshold[2] = 1 },
-		"box 9 has the sign 0, want":               func(f *Features) { f.Products[3].Sign[0] = 0 },
-		"box 9 has the threshold NaN":              func(f *Features) { f.Products[3].Threshold[0] = nan },
-		"hinges and boxes are out of order":        func(f *Features) { f.Products[4].Box = false },
-		"phase of feature 5 is NaN":                func(f *Features) { f.Phase[5] = nan },
-		"phase of feature 0 is -1":                 func(f *Features) { f.Phase[0] = -1 },
-		"7 ramps among 6 features with an omega":   func(f *Features) { f.Ramps = 7 },
-		"-1 ramps among":                           func(f *Features) { f.Ramps = -1 },
-		"are all of one kind":                      func(f *Features) { f.Map, f.Phase = MapArcCosine1, nil },
-		"beyond the 65536 coordinates that a prod": func(f *Features) { f.Dim, f.Omega, f.Phase, f.Ramps = 65537, nil, []float32{}, 0 },
+		"hinge 6 has 0 factors":                   func(f *Features) { f.Products[0].Order = 0 },
+		"hinge 6 has 4 factors":                   func(f *Features) { f.Products[0].Order = 4 },
+		"hinge 7 is on coordinate 5 of rows of 5": func(f *Features) { f.Products[1].Coordinate[0] = 5 },
+		"hinge 7 has two factors on coordinate": func(f *Features) {
+			f.Products[1].Coordinate[1] = f.Products[1].Coordinate[0]
+		},
+		"hinge 6 has a factor beyond its order 1": func(f *Features) { f.Products[0].Threshold[2] = 1 },
+		"box 9 has the sign 0, want":              func(f *Features) { f.Products[3].Sign[0] = 0 },
+		"box 9 has the threshold NaN":             func(f *Features) { f.Products[3].Threshold[0] = nan },
+		"hinges and boxes are out of order":       func(f *Features) { f.Products[4].Box = false },
+		"phase of feature 5 is NaN":               func(f *Features) { f.Phase[5] = nan },
+		"phase of feature 0 is -1":                func(f *Features) { f.Phase[0] = -1 },
+		"7 ramps among 6 features with an omega":  func(f *Features) { f.Ramps = 7 },
+		"-1 ramps among":                          func(f *Features) { f.Ramps = -1 },
+		"are all of one kind":                     func(f *Features) { f.Map, f.Phase = MapArcCosine1, nil },
+		"beyond the 65536 coordinates that a prod": func(f *Features) {
+			f.Dim = 65537
+			f.Omega = nil
+			f.Phase = []float32{}
+			f.Ramps = 0
+		},
 	} {
 		f := mixedFeatures(5, 3)
 		damage(f)

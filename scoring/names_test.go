@@ -25,7 +25,8 @@ func checkNames[E ~uint8](t *testing.T, n names[E], texts string) {
 		}
 	}
 	var v E
-	if err := n.unmarshal(&v, []byte("nonsense")); err == nil || !strings.Contains(err.Error(), strings.Join(n.text, ", ")) {
+	if err := n.unmarshal(&v, []byte("nonsense")); err == nil ||
+		!strings.Contains(err.Error(), strings.Join(n.text, ", ")) {
 		t.Errorf("nonsense: %v", err)
 	}
 	if _, err := n.marshal(99); err == nil {
@@ -37,7 +38,8 @@ func checkNames[E ~uint8](t *testing.T, n names[E], texts string) {
 func TestEveryMemberHasItsRow(t *testing.T) {
 	for m := range Map(mapCount) {
 		row := m.row()
-		if row.name == "" || len(row.distributions) == 0 || (row.kernel == kernel.Cosine) != m.HasPhase() || (row.kernel == kernel.Coordinate) != m.Coordinates() {
+		if row.name == "" || len(row.distributions) == 0 || (row.kernel == kernel.Cosine) != m.HasPhase() ||
+			(row.kernel == kernel.Coordinate) != m.Coordinates() {
 			t.Errorf("feature map %d: %+v", uint8(m), row)
 		}
 		c := candidatesOf(m, 3, 2)

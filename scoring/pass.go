@@ -28,7 +28,9 @@ func (b *Bank) score(sums *Sums, x []float32, rows int, t Targets, workers int, 
 	for first := 0; first < rows; first += step { // all panels use a block while it is in the cache
 		next := min(first+step, rows)
 		p := b.pass(sums, x[first*b.Dim():next*b.Dim()], t.Slice(first, next), workers)
-		p.rows, p.store, p.row = kernel.Set(b.shards).Rows(p.x), store, first
+		p.rows = kernel.Set(b.shards).Rows(p.x)
+		p.store = store
+		p.row = first
 		if (next-first)*b.Len()*(b.Dim()+elementCost) < parallelScore {
 			p.rows.List(0, p.rows.Groups())
 			p.run(0, p.units())

@@ -38,7 +38,9 @@ func (q *QuickBandwidth) Of(x []float32, rows, dim int) float64 {
 	q.crosser.Workers = q.Workers
 	products := q.products
 	q.crosser.Square(products, q.columns)
-	k, near, squares := min(neighbour, rows-1), make([]float64, rows), make([]float64, rows)
+	k := min(neighbour, rows-1)
+	near := make([]float64, rows)
+	squares := make([]float64, rows)
 	for i := range squares {
 		squares[i] = products[i*rows+i]
 	}
@@ -90,7 +92,9 @@ func distancesTo(distances, products, squares []float64, i int) (least, most flo
 		}
 		for j, v := range own {
 			d := max(square+others[j]-float64(2*v), 0)
-			to[j], least, most = d, min(least, d), max(most, d)
+			to[j] = d
+			least = min(least, d)
+			most = max(most, d)
 		}
 	}
 	return least, most

@@ -28,7 +28,9 @@ func TestQuickBandwidthIsNearlyBandwidth(t *testing.T) {
 
 func TestQuickBandwidthOfRowsThatAreMostlyEqual(t *testing.T) {
 	var quick QuickBandwidth
-	for _, x := range [][]float32{{}, {3, 4}, {1, 2, 1, 2, 1, 2}, slices.Concat(slices.Repeat([]float32{1, 5}, 100), []float32{1, 7})} {
+	for _, x := range [][]float32{
+		{}, {3, 4}, {1, 2, 1, 2, 1, 2}, slices.Concat(slices.Repeat([]float32{1, 5}, 100), []float32{1, 7}),
+	} {
 		want, _ := Bandwidth(x, len(x)/2, 2, Gaussian, MapCosine)
 		if got := quick.Of(x, len(x)/2, 2); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("%d rows: %v, want %v", len(x)/2, got, want)

@@ -69,7 +69,14 @@ func selectResidual(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectO
 	if o.Features < 1 || o.Features > bank.Len() {
 		return Selection{}, fmt.Errorf("select features: %d asked of %d candidates", o.Features, bank.Len())
 	}
-	r := &residual{bank: bank, first: sums, sample: sample, o: o, rounds: o.rounds(), chosen: sums.newSelection(task, o.Features)}
+	r := &residual{
+		bank:   bank,
+		first:  sums,
+		sample: sample,
+		o:      o,
+		rounds: o.rounds(),
+		chosen: sums.newSelection(task, o.Features),
+	}
 	if len(o.Bins) > 0 && o.Features > 1 {
 		if err := r.round(0, o.Features/2, o.Bins, o.binPool()); err != nil {
 			return Selection{}, err
@@ -80,7 +87,8 @@ func selectResidual(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectO
 		if o.Progress != nil {
 			o.Progress(round)
 		}
-		if err := r.round(round, bins+(o.Features-bins)*round/r.rounds, nil, PoolSize(o.Features-bins, o.Rounds)); err != nil {
+		if err := r.round(round, bins+(o.Features-bins)*round/r.rounds, nil,
+			PoolSize(o.Features-bins, o.Rounds)); err != nil {
 			return Selection{}, err
 		}
 	}

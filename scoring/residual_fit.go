@@ -121,7 +121,9 @@ const minRelativeSpread = 1e-10
 // A constant feature gets a row of zeros.
 func (f *forwardFit) take(i int) {
 	row, solved := make([]float64, f.features), make([]float64, len(f.spread))
-	f.taken, f.factor, f.solved = append(f.taken, i), append(f.factor, row), append(f.solved, solved)
+	f.taken = append(f.taken, i)
+	f.factor = append(f.factor, row)
+	f.solved = append(f.solved, solved)
 	if f.diagonal[i] == 0 {
 		row[i] = 1
 		return

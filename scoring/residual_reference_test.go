@@ -164,7 +164,9 @@ func (n *naive) best(kept, pool []int32) (best int32, gain, loud float64) {
 			own = max(own, math.Sqrt((before[k]-after[k])/before[k]))
 		}
 		if fall > gain {
-			best, gain, loud = i, fall, own
+			best = i
+			gain = fall
+			loud = own
 		}
 	}
 	return best, gain, loud

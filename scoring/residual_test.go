@@ -84,8 +84,15 @@ func TestResidualIsTheNaiveRefit(t *testing.T) {
 			s := NewAccumulator(bank, NewSums(c.c.Count, targets.Outputs))
 			s.Add(x, c.rows, targets)
 			var rounds []int
-			got, err := SelectFrom(bank, s.Sums(), &Sample{X: x, Rows: c.rows, Dim: c.c.Dim, Targets: targets}, task, SelectOptions{
-				Criterion: Residual, Features: c.features, Rounds: c.rounds, Progress: func(round int) { rounds = append(rounds, round) },
+			got, err := SelectFrom(bank, s.Sums(), &Sample{
+				X:       x,
+				Rows:    c.rows,
+				Dim:     c.c.Dim,
+				Targets: targets,
+			}, task, SelectOptions{
+				Criterion: Residual, Features: c.features, Rounds: c.rounds, Progress: func(round int) {
+					rounds = append(rounds, round)
+				},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +140,13 @@ func TestBinsAreChosenFirst(t *testing.T) {
 	for i := range rows {
 		y.Values = append(y.Values, referenceOutput(x[i*3:(i+1)*3]))
 	}
-	rare := Product{Box: true, Order: 1, Coordinate: [3]uint16{0}, Sign: [3]float32{1}, Threshold: [3]float32{float32(slices.Sorted(slices.Values(x))[3*rows-9])}}
+	rare := Product{
+		Box:        true,
+		Order:      1,
+		Coordinate: [3]uint16{0},
+		Sign:       [3]float32{1},
+		Threshold:  [3]float32{float32(slices.Sorted(slices.Values(x))[3*rows-9])},
+	}
 	f.Products[len(f.Products)-1] = rare // other than 0 in 9 rows at most
 	for i := range rows {
 		if x[i*3] >= rare.Threshold[0] {
@@ -141,7 +154,11 @@ func TestBinsAreChosenFirst(t *testing.T) {
 		}
 	}
 	bank, bins := NewBankOf(f), []int32{130, 131, 132, 133, 134, 135, 136, 137, 138, 159}
-	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 3, Targets: y}, Regression, SelectOptions{Criterion: Residual, Features: 12, Bins: bins})
+	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 3, Targets: y}, Regression, SelectOptions{
+		Criterion: Residual,
+		Features:  12,
+		Bins:      bins,
+	})
 	if err != nil || len(sel.Index) != 12 {
 		t.Fatal(sel.Index, err)
 	}
@@ -165,7 +182,11 @@ func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
 		y.Values = append(y.Values, x[i*4]+x[i*4+1]/2+noise[i]/8)
 	}
 	bank := NewBank(candidatesOf(MapLinear, 4, 4))
-	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 4, Targets: y}, Regression, SelectOptions{Criterion: Residual, Features: 4, Rounds: 2})
+	sel, err := selectSample(bank, &Sample{X: x, Rows: rows, Dim: 4, Targets: y}, Regression, SelectOptions{
+		Criterion: Residual,
+		Features:  4,
+		Rounds:    2,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,10 +208,20 @@ func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
 	x := normalRows(1, 40, 1)
 	constant := Targets{Outputs: 1, Values: make([]float32, 40)}
 	by := func(features int) SelectOptions { return SelectOptions{Criterion: Residual, Features: features} }
-	if _, err := selectSample(bank, &Sample{X: x, Rows: 40, Dim: 1, Targets: constant}, Regression, by(3)); !errors.Is(err, ErrConstantLabels) {
+	if _, err := selectSample(bank, &Sample{
+		X:       x,
+		Rows:    40,
+		Dim:     1,
+		Targets: constant,
+	}, Regression, by(3)); !errors.Is(err, ErrConstantLabels) {
 		t.Errorf("constant labels: %v", err)
 	}
-	if _, err := selectSample(bank, &Sample{X: nil, Rows: 0, Dim: 1, Targets: Targets{Outputs: 1}}, Regression, by(3)); !errors.Is(err, ErrNoRows) {
+	if _, err := selectSample(bank, &Sample{
+		X:       nil,
+		Rows:    0,
+		Dim:     1,
+		Targets: Targets{Outputs: 1},
+	}, Regression, by(3)); !errors.Is(err, ErrNoRows) {
 		t.Errorf("no rows: %v", err)
 	}
 	y := Targets{Outputs: 1, Values: normalRows(2, 40, 1)}
@@ -202,16 +233,24 @@ func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
 	if _, err := Select(someSums(1, 5), Regression, Residual, 2); err == nil {
 		t.Error("sums alone accepted")
 	}
-	if _, err := selectSample(bank, &Sample{X: x, Rows: 40, Dim: 1, Targets: y}, Regression, SelectOptions{Criterion: criterionCount, Features: 2}); err == nil {
+	if _, err := selectSample(bank, &Sample{X: x, Rows: 40, Dim: 1, Targets: y}, Regression,
+		SelectOptions{Criterion: criterionCount, Features: 2}); err == nil {
 		t.Error("an unknown criterion accepted")
 	}
 	a := NewAccumulator(bank, NewSums(5, 1))
 	a.Add(x, 40, y)
-	if _, err := SelectFrom(bank, a.Sums(), &Sample{X: x[:39], Rows: 39, Dim: 1, Targets: y.Slice(0, 39)}, Regression, by(2)); err == nil ||
+	if _, err := SelectFrom(bank, a.Sums(), &Sample{
+		X:       x[:39],
+		Rows:    39,
+		Dim:     1,
+		Targets: y.Slice(0, 39),
+	}, Regression, by(2)); err == nil ||
 		!strings.Contains(err.Error(), "40 rows") {
 		t.Errorf("a sample of other rows: %v", err)
 	}
-	panics(t, "scoring: sample of 40 numbers", func() { SelectFrom(bank, a.Sums(), &Sample{X: x, Rows: 39, Dim: 1, Targets: y}, Regression, by(2)) })
+	panics(t, "scoring: sample of 40 numbers", func() {
+		SelectFrom(bank, a.Sums(), &Sample{X: x, Rows: 39, Dim: 1, Targets: y}, Regression, by(2))
+	})
 }
 
 // plainRows are normal rows whose columns from the fourth on, on which no output depends, are too small to drown the others.
@@ -288,7 +327,12 @@ func TestSelectBytesBoundTheMemory(t *testing.T) {
 		var err error
 		runtime.ReadMemStats(&before)
 		if o.Criterion.NeedsRows() {
-			sample := &Sample{X: slices.Clone(x), Rows: test.rows, Dim: test.dim, Targets: Targets{Outputs: test.outputs, Values: slices.Clone(y.Values)}}
+			sample := &Sample{
+				X:       slices.Clone(x),
+				Rows:    test.rows,
+				Dim:     test.dim,
+				Targets: Targets{Outputs: test.outputs, Values: slices.Clone(y.Values)},
+			}
 			sel, err = selectSample(NewBank(c), sample, task, o)
 		} else {
 			sel, err = SelectFrom(nil, sums.Clone(), nil, task, o)

@@ -86,7 +86,8 @@ func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 	}
 	sample.Targets.check(sample.Rows, sample.Targets.Outputs)
 	if int64(sample.Rows) != sums.Rows || sample.Targets.Outputs != sums.Outputs() || bank.Len() != sums.Candidates() {
-		return fmt.Errorf("select features: sums of %d rows, %d outputs and %d candidates for a sample of %d rows and %d outputs and a bank of %d",
+		return fmt.Errorf("select features: sums of %d rows, %d outputs and %d candidates "+
+			"for a sample of %d rows and %d outputs and a bank of %d",
 			sums.Rows, sums.Outputs(), sums.Candidates(), sample.Rows, sample.Targets.Outputs, bank.Len())
 	}
 	return nil
@@ -96,7 +97,9 @@ func checkSample(bank *Bank, sums *Sums, sample *Sample) error {
 // arguments: the sums and, for a criterion that needs rows, the sample and the bank. It counts live
 // memory, not garbage of earlier rounds.
 func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
-	m0, k, m := int64(c.Count), int64(outputs), int64(o.Features)
+	m0 := int64(c.Count)
+	k := int64(outputs)
+	m := int64(o.Features)
 	sums := 8 * (m0*(2+k) + 4*k)
 	bytes := sums + 8*m0*k + 12*m0 + m*(24+8*k) // scores, values and order, the selection
 	if o.Criterion.NeedsRows() {
@@ -108,7 +111,11 @@ func SelectBytes(c Candidates, rows, outputs int, o SelectOptions) int64 {
 // roundBytes is the memory of a round of the residual criterion in addition to bank, sample and
 // sums. Other criteria on rows need no more.
 func (o SelectOptions) roundBytes(c Candidates, rows, outputs int) int64 {
-	d, k, m, n, rounds := int64(c.Dim), int64(outputs), int64(o.Features), int64(rows), int64(o.rounds())
+	d := int64(c.Dim)
+	k := int64(outputs)
+	m := int64(o.Features)
+	n := int64(rows)
+	rounds := int64(o.rounds())
 	features := min(m*(rounds-1)/rounds+int64(PoolSize(o.Features, o.Rounds)), int64(c.Count))
 	if o.Bins != nil {
 		features = max(features, int64(o.binPool()))

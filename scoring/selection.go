@@ -62,7 +62,10 @@ func Select(s *Sums, task Task, criterion Criterion, m int) (Selection, error) {
 // First returns the selection of the first n features.
 func (sel *Selection) First(n int) Selection {
 	first, outputs := *sel, len(sel.S)/len(sel.Index)
-	first.Index, first.Round, first.Score, first.S = sel.Index[:n], sel.Round[:n], sel.Score[:n], sel.S[:n*outputs]
+	first.Index = sel.Index[:n]
+	first.Round = sel.Round[:n]
+	first.Score = sel.Score[:n]
+	first.S = sel.S[:n*outputs]
 	if sel.LargeSampleRadius != nil {
 		first.LargeSampleRadius = sel.LargeSampleRadius[:n]
 	}
@@ -73,14 +76,21 @@ func (sel *Selection) First(n int) Selection {
 // newSelection returns an empty selection with room for m features.
 func (s *Sums) newSelection(task Task, m int) Selection {
 	return Selection{
-		Index: make([]int32, 0, m), Round: make([]int32, 0, m), Score: make([]float64, 0, m), S: make([]float64, 0, m*s.Outputs()),
-		LargeSampleRadius: make([]float64, 0, m), Radius: HoeffdingRadius(s.Candidates(), s.Outputs(), s.Rows, Delta), Coding: s.Coding(task),
+		Index:             make([]int32, 0, m),
+		Round:             make([]int32, 0, m),
+		Score:             make([]float64, 0, m),
+		S:                 make([]float64, 0, m*s.Outputs()),
+		LargeSampleRadius: make([]float64, 0, m),
+		Radius:            HoeffdingRadius(s.Candidates(), s.Outputs(), s.Rows, Delta),
+		Coding:            s.Coding(task),
 	}
 }
 
 // add appends a candidate with its scores and radius from the sums s, and returns its scores, [K].
 func (sel *Selection) add(s *Sums, candidate, round int32, value float64) (scores []float64) {
-	sel.Index, sel.Round, sel.Score = append(sel.Index, candidate), append(sel.Round, round), append(sel.Score, value)
+	sel.Index = append(sel.Index, candidate)
+	sel.Round = append(sel.Round, round)
+	sel.Score = append(sel.Score, value)
 	before := len(sel.S)
 	for k := range s.Outputs() {
 		sel.S = append(sel.S, s.score(sel.Coding, int(candidate), k, float64(s.Rows)))

@@ -21,7 +21,8 @@ func TestSelectKeepsTheBestWithTheirScores(t *testing.T) {
 			values, scores := CriterionValues(s, d.task, criterion), s.Scores(s.Coding(d.task))
 			outputs := d.targets.Outputs
 			for k, i := range sel.Index {
-				if sel.Score[k] != values[i] || !slices.Equal(sel.S[k*outputs:(k+1)*outputs], scores[int(i)*outputs:int(i+1)*outputs]) {
+				if sel.Score[k] != values[i] ||
+					!slices.Equal(sel.S[k*outputs:(k+1)*outputs], scores[int(i)*outputs:int(i+1)*outputs]) {
 					t.Errorf("%s: feature %d does not have the scores of candidate %d", d.name, k, i)
 				}
 				values[i] = -1
@@ -38,7 +39,10 @@ func TestSelectKeepsTheBestWithTheirScores(t *testing.T) {
 }
 
 func TestSelectRefusesWhatItCannotRank(t *testing.T) {
-	constant := scoreRows(drawFeatures(MapCosine, 1, 3), normalRows(1, 5, 1), 5, Targets{Outputs: 1, Values: []float32{1, 1, 1, 1, 1}})
+	constant := scoreRows(drawFeatures(MapCosine, 1, 3), normalRows(1, 5, 1), 5, Targets{
+		Outputs: 1,
+		Values:  []float32{1, 1, 1, 1, 1},
+	})
 	oneClass := scoreRows(drawFeatures(MapCosine, 1, 3), normalRows(1, 2, 1), 2, Targets{Outputs: 3, Class: []int32{2, 2}})
 	damaged := someSums(1, 5)
 	damaged.Phi[0] = math.NaN()

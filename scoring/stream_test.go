@@ -63,9 +63,11 @@ func TestDrawsHaveTheirDistribution(t *testing.T) {
 		cdf  func(x float64) float64
 	}{
 		"uniform": {stream.uniform, func(x float64) float64 { return x }},
-		"phase":   {func(s stream) float64 { return float64(s.phase()) }, func(x float64) float64 { return x / (2 * math.Pi) }},
-		"normal":  {stream.normal, normal},
-		"cauchy":  {stream.cauchy, cauchy},
+		"phase": {func(s stream) float64 { return float64(s.phase()) }, func(x float64) float64 {
+			return x / (2 * math.Pi)
+		}},
+		"normal": {stream.normal, normal},
+		"cauchy": {stream.cauchy, cauchy},
 		"laplace": {stream.laplace, func(x float64) float64 {
 			if x < 0 {
 				return math.Exp(x) / 2

@@ -24,7 +24,8 @@ func TestMergeAddsRows(t *testing.T) {
 	merged.Merge(scoreRows(f, x[15*5:], 25, y.Slice(15, 40)))
 	merged.Merge(NewSums(11, 2))
 	if merged.Rows != 40 || !reflect.DeepEqual(merged.YMin, whole.YMin) || !reflect.DeepEqual(merged.YMax, whole.YMax) {
-		t.Errorf("%d rows from %v to %v, want 40 from %v to %v", merged.Rows, merged.YMin, merged.YMax, whole.YMin, whole.YMax)
+		t.Errorf("%d rows from %v to %v, want 40 from %v to %v", merged.Rows, merged.YMin, merged.YMax, whole.YMin,
+			whole.YMax)
 	}
 	for i, v := range whole.YPhi {
 		near(t, "Σyφ", merged.YPhi[i], v, 1e-12)

@@ -120,7 +120,9 @@ func negated(v []float32) []float32 {
 func TestHoeffdingRadiusCovers(t *testing.T) {
 	const repeats, rows = 1000, 100
 	wave := [][2]float64{{0.5, 0.3}, {2, 1}} // ω₀, b₀ of two outputs
-	covered, energyCovered, third := 0, 0, 0
+	covered := 0
+	energyCovered := 0
+	third := 0
 	for r := range uint64(repeats) {
 		c := Candidates{Sigma: 1, Seed: r, Dim: 1, Count: 10}
 		f := c.DrawAll()

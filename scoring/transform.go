@@ -104,7 +104,12 @@ func NewTransformer(fs *FeatureSet) *Transformer {
 
 // NewFeatureTransformer packs features without weights or scale. It panics when f is not valid.
 func NewFeatureTransformer(f *Features) *Transformer {
-	return NewTransformer(&FeatureSet{Features: f, Index: make([]int32, f.Len()), Scale: 1, Score: make([]float64, f.Len())})
+	return NewTransformer(&FeatureSet{
+		Features: f,
+		Index:    make([]int32, f.Len()),
+		Scale:    1,
+		Score:    make([]float64, f.Len()),
+	})
 }
 
 // Len returns M.
@@ -115,7 +120,8 @@ func (t *Transformer) Len() int { return len(t.factor) }
 // such as one row, start no goroutine and allocate nothing.
 func (t *Transformer) Transform(dst, x []float32, rows int) {
 	if len(x) != rows*t.dim || len(dst) != rows*t.Len() {
-		panic(fmt.Sprintf("scoring: %d numbers to %d for %d rows of %d to %d features", len(x), len(dst), rows, t.dim, t.Len()))
+		panic(fmt.Sprintf("scoring: %d numbers to %d for %d rows of %d to %d features", len(x), len(dst), rows, t.dim,
+			t.Len()))
 	}
 	if rows*t.rowCost() < parallelTransform {
 		t.featurize(dst, x, rows)

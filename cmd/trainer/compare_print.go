@@ -53,7 +53,7 @@ func (p comparisonPrinter) line(line string) {
 func (p comparisonPrinter) leftOut() {
 	cli.WriteColumns(p.out, p.result.Data.Columns, "--json lists them")
 	if rows := report.RowsLeftOut(p.result); rows != "" {
-		p.line("rows left out: " + rows)
+		p.line("unusable rows: " + rows)
 	}
 	for _, method := range p.result.MethodsLeftOut {
 		p.line("method left out: " + method)

@@ -57,7 +57,7 @@ func TestCompareChoosesMethods(t *testing.T) {
 		t.Errorf("all are %s, want %s", have, all)
 	}
 	if out := run("--methods", "all", "--map", "arccos1").Out; !strings.Contains(out,
-		"\nmethod left out: plain-tuned: the arccos1 map") {
+		"\nmethod left out: plain-tuned: the bandwidth only scales") {
 		t.Error(out)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // none is the text of an empty cell.
 const none = "–"
 
-// Describe says in a line what was compared on which rows.
+// Describe returns one line about the rows and the options of a comparison.
 func Describe(r *compare.Result) string {
 	d := r.Data
 	var b strings.Builder
@@ -37,7 +37,7 @@ func Describe(r *compare.Result) string {
 	return b.String()
 }
 
-// RowsLeftOut says how many rows could not be used, "" if all could.
+// RowsLeftOut reports the numbers of unusable rows, "" if all were usable.
 func RowsLeftOut(r *compare.Result) string {
 	d := r.Data
 	var parts []string
@@ -45,17 +45,16 @@ func RowsLeftOut(r *compare.Result) string {
 		parts = append(parts, fmt.Sprintf("%d without a label", d.Unlabelled))
 	}
 	if d.Rejected > 0 {
-		parts = append(parts, fmt.Sprintf("%d with values that cannot be used", d.Rejected))
+		parts = append(parts, fmt.Sprintf("%d with unusable values", d.Rejected))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Cells is the table at one M as text. A difference that is more than two of its standard errors has a star; the best line has an arrow,
-// lines that noise does not let tell apart from the smallest error a ≈.
+// Cells is the table at one M as text. A star marks a difference of more than two of its standard
+// errors, an arrow the best line, and ≈ the lines within noise of the smallest error.
 type Cells struct {
 	Header []string
-	// Rows have a cell for each column; Remarks are what else a reader should know about each line, usually
-	// "".
+	// Rows have a cell for each column; Remarks are additional text for each line, usually "".
 	Rows    [][]string
 	Remarks []string
 }
@@ -77,7 +76,7 @@ func PageCells(r *compare.Result, table compare.Table) Cells {
 		rowColumn(r, table)))
 }
 
-// TerminalCells returns the table with the columns that a terminal has room for.
+// TerminalCells returns the table with the columns that fit a terminal.
 func TerminalCells(r *compare.Result, table compare.Table) Cells {
 	p := percentsOf(table)
 	return cellsOf(r, table, append(p.columns(),
@@ -99,7 +98,7 @@ func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
 	return cells
 }
 
-// remark is what a reader should know about a line.
+// remark returns the additional text for a line.
 func remark(r *compare.Result, l compare.Line) string {
 	var parts []string
 	if method, err := r.Options.Lookup(l.Method); err == nil && method.AnySize && l.Features > 0 {
@@ -117,7 +116,7 @@ func remark(r *compare.Result, l compare.Line) string {
 	return strings.Join(parts, "; ")
 }
 
-// marked is the name of a line with its mark.
+// marked returns the name of a line with its mark.
 func marked(l compare.Line) string {
 	switch {
 	case l.Best:
@@ -128,10 +127,11 @@ func marked(l compare.Line) string {
 	return l.Method
 }
 
-// percents writes errors in percent, all of a table with this number of decimals.
+// percents formats the errors of a table, in percent, with this number of decimals.
 type percents int
 
-// percentsOf takes two decimals, or as many as the smallest error of the table needs to have two digits.
+// percentsOf returns two decimals, or more if the smallest error of the table needs them for two
+// digits.
 func percentsOf(table compare.Table) percents {
 	least := math.Inf(1)
 	for _, l := range table.Lines {
@@ -146,10 +146,10 @@ func percentsOf(table compare.Table) percents {
 	return digits
 }
 
-// text writes an error.
+// text formats an error.
 func (p percents) text(v float64) string { return strconv.FormatFloat(v, 'f', int(p), 64) }
 
-// mean writes a mean with its standard error.
+// mean formats a mean with its standard error.
 func (p percents) mean(m compare.Mean) string {
 	if m.Error == nil {
 		return p.text(m.Mean)
@@ -157,7 +157,7 @@ func (p percents) mean(m compare.Mean) string {
 	return p.text(m.Mean) + " ± " + p.text(*m.Error)
 }
 
-// error writes the error of a line.
+// error formats the error of a line.
 func (p percents) error(l compare.Line) string {
 	if l.Repeats == 0 {
 		return "failed"
@@ -165,10 +165,10 @@ func (p percents) error(l compare.Line) string {
 	return p.mean(l.Error)
 }
 
-// Constant writes the error of the constant predictor as the table writes errors.
+// Constant formats the error of the constant predictor like the errors of the table.
 func Constant(table compare.Table) string { return percentsOf(table).text(table.Constant) }
 
-// signed writes a difference with its sign, and a star if it is clear.
+// signed formats a difference with its sign, and a star if it is clear.
 func (p percents) signed(m compare.Mean) string {
 	sign, star := "+", ""
 	if m.Mean < 0 {
@@ -181,7 +181,8 @@ func (p percents) signed(m compare.Mean) string {
 	return sign + p.mean(m) + star
 }
 
-// columns are those that every table has: methods, their errors, and the differences from plain features.
+// columns are the columns of every table: methods, their errors, and the differences from plain
+// features.
 func (p percents) columns() []column {
 	return []column{{"method", marked}, {"error", p.error}, {"− " + compare.Plain, func(l compare.Line) string {
 		if l.Difference == nil {
@@ -191,13 +192,13 @@ func (p percents) columns() []column {
 	}}}
 }
 
-// measures are those that methods are not compared by, what says most first.
+// measures are the additional measures, the most informative first.
 var measures = []struct{ name, title string }{
 	{training.MeasureUnexplainedVariance, "unexplained %"}, {"average_precision", "avg. precision"}, {"auc", "AUC"}, {"rmse", "RMSE"},
 	{"log_loss", "log loss"}, {"mae", "MAE"}, {"r2", "R²"}, {"calibration_error", "calibration"},
 }
 
-// measuresOf are columns of the measures that a table has in addition to the error.
+// measuresOf returns a column for each additional measure of a table.
 func measuresOf(r *compare.Result, table compare.Table) []column {
 	var columns []column
 	for _, m := range measures {
@@ -215,7 +216,7 @@ func measuresOf(r *compare.Result, table compare.Table) []column {
 	return columns
 }
 
-// seconds is a column of times.
+// seconds returns a column of times.
 func seconds(title string, value func(compare.Line) float64) column {
 	return column{title, func(l compare.Line) string {
 		if l.Repeats == 0 {
@@ -228,7 +229,7 @@ func seconds(title string, value func(compare.Line) float64) column {
 	}}
 }
 
-// rowColumn is the time to predict a row.
+// rowColumn returns the column of the time to predict a row.
 func rowColumn(r *compare.Result, table compare.Table) column {
 	return column{"µs a row", func(l compare.Line) string {
 		v := r.RowMicroseconds(l.Method, table.M)

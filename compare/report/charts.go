@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// chart is what chart.js draws: series of points with error bars.
+// chart is the input of chart.js: series of points with error bars.
 type chart struct {
 	Title   string `json:"title"`
 	Caption string `json:"caption"`
@@ -15,7 +15,7 @@ type chart struct {
 	X    string `json:"x"`
 	Y    string `json:"y"`
 	LogY bool   `json:"logY"`
-	// Names stand at the places 0, 1, ... of the x axis instead of numbers.
+	// Names label the positions 0, 1, ... of the x axis instead of numbers.
 	Names  []string `json:"names,omitempty"`
 	Series []series `json:"series"`
 }
@@ -38,7 +38,7 @@ func (s *series) add(x float64, l *compare.Line) {
 	s.Bar = append(s.Bar, bar)
 }
 
-// chartsOf returns the charts of a result; those without points are left out.
+// chartsOf returns the charts of a result that have points.
 func chartsOf(r *compare.Result) []chart {
 	charts := []chart{methodsChart(r), featuresChart(r)}
 	return slices.DeleteFunc(charts, func(c chart) bool { return len(c.Series) == 0 })

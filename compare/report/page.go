@@ -21,7 +21,7 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageText))
 )
 
-// page is what the template shows.
+// page is the input of the template.
 type page struct {
 	Result   *compare.Result
 	Summary  string
@@ -80,7 +80,7 @@ func tableOf(r *compare.Result, table compare.Table) pageTable {
 	return t
 }
 
-// facts are the rows of the table about the data and how the result was made.
+// facts returns the rows of the table about the data and the making of the result.
 func facts(r *compare.Result) [][2]string {
 	d, o := r.Data, r.Options
 	all := [][2]string{
@@ -98,8 +98,8 @@ func facts(r *compare.Result) [][2]string {
 		all = append(all, [2]string{"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction)})
 	}
 	for _, more := range [][2]string{
-		{"constant columns", strings.Join(d.Constant, ", ")}, {"rows left out", RowsLeftOut(r)},
-		{"methods left out", strings.Join(r.MethodsLeftOut, "; ")}, {"version", r.Made.Version},
+		{"constant columns", strings.Join(d.Constant, ", ")}, {"unusable rows", RowsLeftOut(r)},
+		{"skipped methods", strings.Join(r.MethodsLeftOut, "; ")}, {"version", r.Made.Version},
 		{"made by", strings.Join(slices.DeleteFunc([]string{r.Made.Go, r.Made.Arithmetic, r.Made.System}, func(s string) bool { return s == "" }), ", ")},
 	} {
 		if more[1] != "" {

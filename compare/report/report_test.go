@@ -66,7 +66,7 @@ correlation | failed | – | – | – | – | – | – | failed: labels are co
 		t.Errorf("cells:\n%s", have)
 	}
 	const says = "rows.csv <i>: regression, 1000 training and 500 test rows, d = 12; cosine map, M0 = 1000, N0 = 100, σ = 3.25, squared loss, seeds 1 to 5"
-	if have := Describe(r); have != says || RowsLeftOut(r) != "2 with values that cannot be used" {
+	if have := Describe(r); have != says || RowsLeftOut(r) != "2 with unusable values" {
 		t.Errorf("%s; %s", have, RowsLeftOut(r))
 	}
 }
@@ -112,7 +112,7 @@ func TestReportHasEverything(t *testing.T) {
 		t.Errorf("elements %v", count)
 	}
 	for _, text := range []string{
-		`<p class="verdict">what to take from it</p>`, "adaptive: it does not fit", "2 with values that cannot be used",
+		`<p class="verdict">what to take from it</p>`, "adaptive: it does not fit", "2 with unusable values",
 		"trainer compare --data rows.csv", "rows.csv &lt;i&gt;", "M = 100", "a &lt;/script&gt; note", "labels are constant", `class="tied"`,
 		"Shahrampour, Beirami, Tarokh", "prefers-color-scheme: dark", "linux/amd64", "constant predictor: 12.3",
 		`"names":["linear","energy","plain"]`, `"series":[{"name":"plain","x":[20,100],"y":[34.1,24.1],"bar":[1,1]}`,

@@ -10,14 +10,13 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// Names of the files that Write makes.
+// Names of the files that Write creates.
 const (
 	Page        = "report.html"
 	ResultsJSON = "results.json"
 )
 
-// Prepare makes the folder of a report, if necessary, and returns an error if no files can be written to
-// it.
+// Prepare creates the folder of a report if necessary, and returns an error if it is not writable.
 func Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a report is no secret
 		return fmt.Errorf("make report folder: %w", err)
@@ -25,7 +24,8 @@ func Prepare(dir string) error {
 	return files.CheckTarget(filepath.Join(dir, Page))
 }
 
-// Write writes the report into a folder, which is made if necessary. Files of the same names are replaced.
+// Write writes the report into a folder, which it creates if necessary. It replaces files of the
+// same names.
 func Write(dir string, r *compare.Result) error {
 	if err := Prepare(dir); err != nil {
 		return err

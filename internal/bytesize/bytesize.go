@@ -8,7 +8,8 @@ import (
 // Text formats a size with a unit: 64 MiB, 1.5 GiB, 100 B.
 func Text(bytes int64) string { return humanize.IBytes(uint64(max(bytes, 0))) }
 
-// Compared formats two sizes to compare: in bytes if they differ but would look the same.
+// Compared formats two sizes for comparison: in bytes if they differ but would look the same with
+// units.
 func Compared(a, b int64) (string, string) {
 	textA, textB := Text(a), Text(b)
 	if textA == textB && a != b {

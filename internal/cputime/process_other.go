@@ -4,5 +4,5 @@ package cputime
 
 import "time"
 
-// Process is unknown on this system.
+// Process returns 0: the processor time is unknown on this system.
 func Process() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Process is the processor time that the process has used.
+// Process returns the processor time of this process, 0 if unknown.
 func Process() time.Duration {
 	var use syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Text is the shortest common form: 1m and not 1m0s.
+// Text returns the shortest common form, such as 1m instead of 1m0s.
 func Text(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

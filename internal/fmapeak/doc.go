@@ -1,5 +1,6 @@
-// Package fmapeak measures how many float32 operations per second one core can do at most, so that benchmarks can say
-// how much of that their kernels reach in the same run, on the same machine, at the same clock.
+// Package fmapeak measures the peak rate of float32 operations of one core, so that benchmarks can
+// report the share that their kernels reach, in the same run, on the same machine, at the same
+// clock rate.
 package fmapeak
 
 //go:generate go run -C ../tools ./asm/fmapeak -out ../fmapeak/loop_amd64.s -stubs ../fmapeak/loop_amd64.go -pkg fmapeak

@@ -2,16 +2,25 @@ package fmapeak
 
 import "runtime"
 
-// start are the initial sums of loopGo: different ones, unknown to the compiler.
+// start are the initial sums of loopGo: distinct and unknown to the compiler.
 var start = [sums]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 
-// loopGo does the same number of scalar operations. Each product depends on the previous sum, because the
-// compiler would hoist a constant product out of the loop. It is rounded before the addition, as in every plain
-// Go twin of a kernel here.
+// loopGo does the same number of scalar operations. Each product depends on the previous sum,
+// because the compiler would hoist a constant product out of the loop. It is rounded before the
+// addition, as in every plain Go twin of a kernel here.
 func loopGo(rounds int) {
-	s0, s1, s2, s3 := start[0], start[1], start[2], start[3]
-	s4, s5, s6, s7 := start[4], start[5], start[6], start[7]
-	s8, s9, s10, s11 := start[8], start[9], start[10], start[11]
+	s0 := start[0]
+	s1 := start[1]
+	s2 := start[2]
+	s3 := start[3]
+	s4 := start[4]
+	s5 := start[5]
+	s6 := start[6]
+	s7 := start[7]
+	s8 := start[8]
+	s9 := start[9]
+	s10 := start[10]
+	s11 := start[11]
 	for range rounds {
 		s0 = float32(s0*0.5) + 1
 		s1 = float32(s1*0.5) + 1

@@ -1,5 +1,5 @@
-// Package freeport reserves ports on loopback for tests: a port that was merely free a moment ago may be taken before the program that
-// a test starts listens on it.
+// Package freeport reserves loopback ports for tests. A port that is merely free may be taken
+// before the program under test listens on it.
 package freeport
 
 import (

@@ -1,8 +1,8 @@
 // Package memlimit bounds the memory of a process.
 //
-// The bound is on the resident memory of the process. The Go runtime gets a soft limit below it ([Limit.Soft]): as its
-// memory comes near, it collects garbage more often and gives memory back. The runtime cannot keep live data below a
-// limit; that is up to the budgets of the code that allocates them.
+// The bound is on the resident memory of the process. The Go runtime gets a soft limit below it
+// ([Limit.Soft]): near the limit, it collects garbage more often and returns memory. The runtime
+// cannot bound live data; that is the job of the budgets in the code that allocates it.
 package memlimit
 
 import (
@@ -23,20 +23,21 @@ const (
 	SourceNone        = "none"
 )
 
-// What the runtime does not count of the resident set: the program's text, the kernel's share of stacks.
+// Headroom for resident memory that the runtime does not count: the program's text, the kernel's
+// share of stacks.
 const (
 	leastHeadroom = 32 << 20
 	headroomShare = 10 // a tenth
 )
 
-// Limit is the memory that a process may take.
+// Limit is the memory that a process may use.
 type Limit struct {
 	Bytes  int64  // 0 = no limit
-	Source string // where it is from
+	Source string // one of the sources
 }
 
-// Soft is the limit for the Go runtime: a tenth below the limit, or 32 MiB below if that is lower. A limit from GOMEMLIMIT is
-// the runtime's own and stays unchanged.
+// Soft returns the limit for the Go runtime: a tenth below the limit, but at least 32 MiB below it.
+// A limit from GOMEMLIMIT is already the runtime's and stays unchanged.
 func (l Limit) Soft() int64 {
 	if l.Bytes == 0 || l.Source == SourceEnvironment {
 		return l.Bytes
@@ -44,8 +45,8 @@ func (l Limit) Soft() int64 {
 	return max(l.Bytes-max(l.Bytes/headroomShare, leastHeadroom), 0)
 }
 
-// Find returns the limit of this process: the configured one unless that is 0, else that of GOMEMLIMIT, else that of its
-// control group, else none.
+// Find returns the limit of this process: the configured one unless that is 0, otherwise
+// GOMEMLIMIT, otherwise the limit of the control group, otherwise none.
 func Find(configured int64) (Limit, error) {
 	if configured > 0 {
 		return Limit{configured, SourceConfig}, nil
@@ -58,10 +59,11 @@ func Find(configured int64) (Limit, error) {
 	}
 	bytes, err := memlimit.FromCgroup()
 	switch {
-	case errors.Is(err, memlimit.ErrNoLimit), errors.Is(err, memlimit.ErrNoCgroup), errors.Is(err, memlimit.ErrCgroupsNotSupported):
+	case errors.Is(err, memlimit.ErrNoLimit), errors.Is(err, memlimit.ErrNoCgroup), errors.Is(err,
+		memlimit.ErrCgroupsNotSupported):
 		return Limit{Source: SourceNone}, nil
 	case err != nil:
-		return Limit{Source: SourceNone}, fmt.Errorf("memory limit of the control group: %w", err)
+		return Limit{Source: SourceNone}, fmt.Errorf("read the memory limit of the control group: %w", err)
 	case bytes > math.MaxInt64:
 		return Limit{Source: SourceNone}, nil
 	}

@@ -26,7 +26,8 @@ func TestTheConfiguredLimitComesFirst(t *testing.T) {
 func TestLimitOfTheControlGroup(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	found, err := Find(0)
-	if err != nil || (found.Source == SourceNone) != (found.Bytes == 0) || found.Source != SourceNone && found.Source != SourceCgroup {
+	if err != nil || (found.Source == SourceNone) != (found.Bytes == 0) || found.Source != SourceNone &&
+		found.Source != SourceCgroup {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

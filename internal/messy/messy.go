@@ -1,6 +1,7 @@
-// Package messy makes a CSV file like those of real users: identifiers, dates, missing values under many names, slips in numeric
-// columns, numbers written as text, hundreds of categories, rows sorted by class. Tests read it, and a script compares what is
-// learned from it with boosted trees.
+// Package messy generates a CSV file with the problems of real files: identifiers, dates, missing
+// values under many names, typing errors in numeric columns, numbers written as text, hundreds of
+// categories, rows sorted by class. Tests read it, and a script compares models on it with boosted
+// trees.
 package messy
 
 import (
@@ -21,35 +22,45 @@ const (
 	Churned = "churned"
 )
 
-// Identifiers are the uninformative columns: a number without a name, as data frames write their index, and a string.
+// Identifiers are the uninformative columns: a number without a name, like the index of a data
+// frame, and a string.
 func Identifiers() []string { return []string{"f0", "Customer ID"} }
 
-// Columns are all columns but the identifiers and the labels, by their names once the header is read.
+// Columns are all columns except the identifiers and the labels, by their names after reading the
+// header.
 func Columns() []string {
-	return []string{"Age", "Income, yearly", "Signup date", "last seen (UTC)", "Ort", "plan", "fee", "Rabatt", "active", "newsletter", "visits"}
+	return []string{
+		"Age", "Income, yearly", "Signup date", "last seen (UTC)", "Ort", "plan", "fee", "Rabatt", "active",
+		"newsletter", "visits",
+	}
 }
 
 // Segments are the five classes of the first label.
 func Segments() []string { return []string{"basic", "casual", "loyal", "new", "vip"} }
 
-// BadCells is how many fields of "Income, yearly" are not numbers in a file of that many rows.
+// BadCells returns the number of fields of "Income, yearly" that are not numbers in a file with
+// this many rows.
 func BadCells(rows int) int { return (rows + badEvery - 1) / badEvery }
 
 const (
-	badEvery = 700 // rows between two slips
+	badEvery = 700 // rows between two typing errors
 	cities   = 300
 )
 
-// row is a customer, and the fields of the file.
+// header is the first line, with a byte order mark, an empty name and blanks.
+const header = "\ufeff,Customer ID,  Age ,\"Income, yearly\",Signup date,last seen (UTC),Ort,plan,fee,Rabatt,active," +
+	"newsletter,visits,Segment,churned\r\n"
+
+// row is the fields of a customer.
 type row struct {
 	fields  []string
 	segment int
 }
 
-// Write writes rows, always the same for a seed.
+// Write writes a header and rows, which depend only on the seed.
 func Write(w io.Writer, rows int, seed uint64) error {
 	buffered := bufio.NewWriter(w)
-	if _, err := buffered.WriteString("\ufeff,Customer ID,  Age ,\"Income, yearly\",Signup date,last seen (UTC),Ort,plan,fee,Rabatt,active,newsletter,visits,Segment,churned\r\n"); err != nil {
+	if _, err := buffered.WriteString(header); err != nil {
 		return err
 	}
 	table := csv.NewWriter(buffered)
@@ -69,7 +80,7 @@ func Write(w io.Writer, rows int, seed uint64) error {
 // sorted makes the rows and sorts them by class.
 func sorted(rows int, seed uint64) []row {
 	random := rand.New(rand.NewPCG(seed, 1))
-	effect := make([]float64, cities) // of living in each city
+	effect := make([]float64, cities) // effect of living in each city
 	for i := range effect {
 		effect[i] = random.NormFloat64()
 	}
@@ -81,14 +92,16 @@ func sorted(rows int, seed uint64) []row {
 	return all
 }
 
-// customer makes row number i.
+// customer generates row number i.
 func customer(i int, random *rand.Rand, effect []float64) row {
 	age := 18 + 70*random.Float64()*random.Float64()
 	income := math.Exp(10.4 + 0.5*random.NormFloat64())
 	signup := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, random.IntN(2000))
 	seen := signup.Add(time.Duration(random.Int64N(int64(400 * 24 * time.Hour)))).Truncate(time.Second)
 	city := int(float64(cities) * math.Pow(random.Float64(), 3)) // some are large
-	plan, fee, discount := random.IntN(4), random.IntN(30), random.IntN(20)
+	plan := random.IntN(4)
+	fee := random.IntN(30)
+	discount := random.IntN(20)
 	active, newsletter := random.Float64() < 0.6, random.Float64() < 0.3
 	visits := int(random.ExpFloat64() * 20)
 
@@ -97,10 +110,14 @@ func customer(i int, random *rand.Rand, effect []float64) row {
 	night := math.Cos(2 * math.Pi * (hour - 2) / 24)
 	season := math.Sin(2 * math.Pi * float64(signup.YearDay()) / 365)
 	weekend := flag(seen.Weekday() == time.Saturday || seen.Weekday() == time.Sunday)
-	rich, old, often := math.Log(income)-10.4, (age-38)/15, math.Log1p(float64(visits))-2.5
-	lives, member, mail := 0.0, flag(active), flag(newsletter)
+	rich := math.Log(income) - 10.4
+	old := (age - 38) / 15
+	often := math.Log1p(float64(visits)) - 2.5
+	lives := 0.0
+	member := flag(active)
+	mail := flag(newsletter)
 	if city < 50 {
-		lives = effect[city] // small places are all alike
+		lives = effect[city] // small cities have no effect
 	}
 	utility := []float64{
 		1.2*flag(plan == 0) - 1.5*rich + 0.3*night,
@@ -111,11 +128,13 @@ func customer(i int, random *rand.Rand, effect []float64) row {
 	}
 	segment, best := 0, math.Inf(-1)
 	for k, u := range utility {
-		if u += 0.7 * random.NormFloat64(); u > best {
+		u += 0.7 * random.NormFloat64()
+		if u > best {
 			segment, best = k, u
 		}
 	}
-	logit := -0.4 + 0.9*lives + 0.05*float64(fee-15) - 0.08*float64(discount-10) - 0.9*member + 0.7*math.Abs(old) + 0.8*night - 0.6*mail + 0.5*season
+	logit := -0.4 + 0.9*lives + 0.05*float64(fee-15) - 0.08*float64(discount-10) -
+		0.9*member + 0.7*math.Abs(old) + 0.8*night - 0.6*mail + 0.5*season
 	churned := random.Float64() < 1/(1+math.Exp(-logit))
 
 	words := []string{"", "NA", "n/a", "NaN", "None", "#N/A", "NULL", "<NA>", "null"}
@@ -133,10 +152,13 @@ func customer(i int, random *rand.Rand, effect []float64) row {
 		strconv.Itoa(i), fmt.Sprintf("C-%07d", random.IntN(1e7)),
 		missing(0.05, strconv.Itoa(int(age))), earns,
 		missing(0.01, signup.Format(time.DateOnly)),
-		missing(0.03, []string{seen.Format(time.RFC3339), seen.Format("2006-01-02 15:04:05.000"), seen.Format("2006-01-02T15:04Z")}[random.IntN(3)]),
+		missing(0.03, []string{
+			seen.Format(time.RFC3339), seen.Format("2006-01-02 15:04:05.000"), seen.Format("2006-01-02T15:04Z"),
+		}[random.IntN(3)]),
 		missing(0.02, fmt.Sprintf("Stadt %03d", city)), missing(0.02, []string{"free", "small", "large", "team"}[plan]),
 		fmt.Sprintf("€1,%03d.50", 20*fee), fmt.Sprintf("%d,5", discount),
-		[]string{"no", "yes"}[int(member)], missing(0.04, []string{"False", "True"}[int(mail)]), " " + strconv.Itoa(visits) + " ",
+		[]string{"no", "yes"}[int(member)], missing(0.04,
+			[]string{"False", "True"}[int(mail)]), " " + strconv.Itoa(visits) + " ",
 		Segments()[segment], strconv.Itoa(int(flag(churned))),
 	}}
 }

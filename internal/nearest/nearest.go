@@ -1,10 +1,10 @@
-// Package nearest finds the name that was probably meant.
+// Package nearest finds the known name that a misspelled one probably means.
 package nearest
 
 import "github.com/agnivade/levenshtein"
 
-// Name returns the known name nearest to the given one, or "" if none is near: at most a few letters may be wrong, and half
-// of them must be right. Of equally near names it returns the first.
+// Name returns the known name nearest to the given one by edit distance, the first among equals, or
+// "" if none is near. A near name differs in at most a few letters, and in at most half of them.
 func Name(name string, known []string) string {
 	best, bestDistance := "", min(len(name), longest)/3+2
 	for _, one := range known {
@@ -16,5 +16,5 @@ func Name(name string, known []string) string {
 	return best
 }
 
-// longest is how much of a name is compared: no known name is near a longer one.
+// longest is the number of compared bytes; all known names are shorter.
 const longest = 100

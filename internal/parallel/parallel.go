@@ -1,4 +1,4 @@
-// Package parallel shares work on numbered things among goroutines.
+// Package parallel distributes numbered tasks among goroutines.
 package parallel
 
 import (
@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// leastWork is the number of float32 multiplications below which a second goroutine costs more than it saves: about a
-// fifth of a millisecond.
+// leastWork is the number of float32 multiplications below which a second goroutine costs more than
+// it saves: about a fifth of a millisecond.
 const leastWork = 1 << 24
 
-// Workers returns how many goroutines the tasks justify, at least one. work is the number of multiplications in all
-// tasks, in float32; a float64 counts twice.
+// Workers returns the number of goroutines that the tasks justify, at least one. work is the number
+// of float32 multiplications in all tasks; a float64 multiplication counts twice.
 func Workers(tasks, work int) int {
 	if work < leastWork {
 		return 1
@@ -20,9 +20,9 @@ func Workers(tasks, work int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), tasks))
 }
 
-// Tasks calls task once for each number below tasks, and returns when all are done. worker, below workers, identifies
-// the goroutine; the first is the caller's own, so with one worker no goroutine is started. Numbers are handed out in
-// order, each to the next free goroutine.
+// Tasks calls task once for each number below tasks, and returns when all are done. worker, below
+// workers, identifies the goroutine; the first is the caller's own, so one worker starts no
+// goroutine. Each free goroutine takes the next number.
 func Tasks(workers, tasks int, task func(worker, number int)) {
 	var next atomic.Int64
 	work := func(worker int) {
@@ -38,14 +38,16 @@ func Tasks(workers, tasks int, task func(worker, number int)) {
 	others.Wait()
 }
 
-// On calls work for every chunk of up to size of 0..n-1, on up to workers goroutines, and returns when all are done. 0
-// workers means GOMAXPROCS; one of them gets all in one call.
+// On calls work for the numbers 0..n-1 in chunks of up to size, on up to workers goroutines, and
+// returns when all are done. 0 workers means GOMAXPROCS. A single worker gets all numbers in one
+// call.
 func On(workers, n, size int, work func(first, next int)) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	chunks := (n + size - 1) / size
-	if workers = min(workers, chunks); workers < 2 {
+	workers = min(workers, chunks)
+	if workers < 2 {
 		if n > 0 {
 			work(0, n)
 		}
@@ -54,8 +56,8 @@ func On(workers, n, size int, work func(first, next int)) {
 	Tasks(workers, chunks, func(_, chunk int) { work(chunk*size, min((chunk+1)*size, n)) })
 }
 
-// For is On with up to GOMAXPROCS workers. When big is false it makes one call in the caller's own
-// goroutine, which small inputs finish in less time than it takes to start others.
+// For is On with up to GOMAXPROCS workers. If big is false, it makes one call on the caller's own
+// goroutine, because small inputs do not justify starting others.
 func For(n, size int, big bool, work func(first, next int)) {
 	workers := 0
 	if !big {

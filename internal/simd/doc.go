@@ -1,13 +1,12 @@
-// Package simd says which vector instructions this process may use. It decides once, at start, from what the processor
-// and the operating system offer; kernels dispatch on [Best]. [Limit] takes instructions away again, for a process that
-// has to compute as others do.
-//
-// The build tag noasm takes all assembly out of the build. GODEBUG=cpu.avx512f=off and cpu.avx2=off, read by
-// golang.org/x/sys/cpu, disable the instructions in a built program, so that tests can run every kernel on one machine.
+// Package simd selects the vector instructions of this process. It decides once, at start, from the
+// capabilities of the processor and the operating system; kernels dispatch on [Best]. [Limit]
+// lowers the choice, for a process that must compute like others. The build tag noasm removes all
+// assembly from the build. GODEBUG=cpu.avx512f=off and cpu.avx2=off, read by golang.org/x/sys/cpu,
+// disable the instructions in a built program, so that tests can run every kernel on one machine.
 package simd
 
-// Level is a set of vector instructions that a kernel is written for. Levels are ordered: a processor of one level
-// runs the kernels of those below it.
+// Level is a set of vector instructions for which kernels are written. Levels are ordered: a
+// processor also runs the kernels of lower levels.
 type Level uint8
 
 const (

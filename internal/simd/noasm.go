@@ -2,5 +2,5 @@
 
 package simd
 
-// NoAsm means that the build leaves out all assembly, that of libraries included.
+// NoAsm means that the build excludes all assembly, including that of libraries.
 const NoAsm = true

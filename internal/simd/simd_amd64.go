@@ -6,7 +6,8 @@ import "golang.org/x/sys/cpu"
 
 var best = detect()
 
-// Limit makes [Best] return at most a level. Call it at the start of a process, before anything computes.
+// Limit lowers [Best] to at most a level. Call it at the start of a process, before the first
+// computation.
 func Limit(level Level) { best = min(best, level) }
 
 func detect() Level {

@@ -106,7 +106,8 @@ func (l *learner) judge(f *scoring.Features, order []int32) (verdict, error) {
 		var v verdict
 		some := slices.Sorted(slices.Values(order[:n]))
 		v, err = l.loss(scoring.NewFeatureTransformer(f.Pick(some)), fit.Pick(some), heldOut.Pick(some))
-		if found = append(found, v); v.loss < best.loss {
+		found = append(found, v)
+		if v.loss < best.loss {
 			best = v
 		}
 	}

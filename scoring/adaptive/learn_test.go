@@ -250,7 +250,7 @@ func TestThresholdsLieBetweenValues(t *testing.T) {
 		}
 	}
 	hinges, boxes := bins([]column{c, {0}, {0, 1}}, 1000)
-	if len(hinges) != 4 || len(boxes) != 4 || hinges[0].Threshold[0] != below || boxes[3].Coordinate[0] != 2 || boxes[3].Threshold[0] != 0.5 {
+	if len(hinges) != 4 || len(boxes) != 4 || hinges[0].Threshold[0] != lowThreshold || boxes[3].Coordinate[0] != 2 || boxes[3].Threshold[0] != 0.5 {
 		t.Errorf("bins %v, %v", hinges, boxes)
 	}
 	if hinges, _ = bins([]column{{-8, 0, 1}}, 1000); hinges[0].Threshold[0] != -16 {

@@ -70,7 +70,8 @@ func (o *objective) at(p []float64) *scoring.Features {
 	}
 	p = p[len(f.Omega):]
 	for i := range f.Phase {
-		if f.Phase[i] = portable.Narrow(p[i]); i < o.shape.Cosine {
+		f.Phase[i] = portable.Narrow(p[i])
+		if i < o.shape.Cosine {
 			f.Phase[i] = wrap(p[i])
 		}
 	}

@@ -366,7 +366,8 @@ func (d *poolDraw) product(box bool, parents []scoring.Product, uniform func() f
 	}
 	extends, parent := uniform() < 0.5, uniform()
 	p, known := scoring.Product{Box: box}, 0
-	if order = min(order, d.usable); extends && len(parents) > 0 {
+	order = min(order, d.usable)
+	if extends && len(parents) > 0 {
 		p = parents[int(parent*float64(len(parents)))]
 		known, order = int(p.Order), int(p.Order)+1
 	}

@@ -34,7 +34,8 @@ func (l *learner) refine(start *point) error {
 				return true
 			}
 			at := Point{Kind: ByStep, Track: start.Track, Round: start.Round, Step: n}
-			if fault = l.measure(&point{Point: at, features: o.at(x).Clone(), origins: start.origins}, nil); fault != nil {
+			fault = l.measure(&point{Point: at, features: o.at(x).Clone(), origins: start.origins}, nil)
+			if fault != nil {
 				return false
 			}
 			now := l.points[len(l.points)-1].Point

@@ -31,7 +31,8 @@ func (l *learner) lastRound(round int, first bool) error {
 	best := l.best()
 	track, winners := best.Track, []*point{best}
 	if tracks := l.o.tracks(); len(tracks) > 1 {
-		if track = Both; first {
+		track = Both
+		if first {
 			winners = winners[:0]
 			for _, t := range tracks {
 				winners = append(winners, l.best(t))

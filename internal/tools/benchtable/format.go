@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// columnName returns the words for a unit.
+// columnName returns the column title of a unit.
 func columnName(unit string) string {
 	switch unit {
 	case "of-peak":
@@ -20,7 +20,7 @@ func columnName(unit string) string {
 	return strings.Replace(unit, "sec/", "time/", 1)
 }
 
-// cell writes the median of a unit's rounds, or nothing.
+// cell formats the median of a unit's rounds, "" without rounds.
 func (l *line) cell(unit string) string {
 	if len(l.round[unit]) == 0 {
 		return ""
@@ -39,13 +39,13 @@ func (l *line) cell(unit string) string {
 	return threeDigits(v)
 }
 
-// scaled writes v with a prefix of its order of magnitude: 0.0123 is "12.3 m".
+// scaled formats v with an SI prefix: 0.0123 is "12.3 m".
 func scaled(v float64) string {
 	scaler := benchunit.CommonScale([]float64{v}, benchunit.Decimal)
 	return threeDigits(v/scaler.Factor) + " " + scaler.Prefix
 }
 
-// threeDigits writes v with at least three digits.
+// threeDigits formats v with at least three digits.
 func threeDigits(v float64) string {
 	if v == 0 {
 		return "0"
@@ -56,7 +56,7 @@ func threeDigits(v float64) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// isNumber is whether a cell begins with a number.
+// isNumber reports whether a cell begins with a number.
 func isNumber(cell string) bool {
 	number, _, _ := strings.Cut(cell, " ")
 	_, err := strconv.ParseFloat(number, 64)

@@ -21,7 +21,7 @@ func main() {
 	}
 }
 
-// sections are the kinds of tables.
+// sections are the names of the kinds of tables.
 var sections = []string{"benchmarks", "peers"}
 
 // options are the flags.
@@ -33,7 +33,7 @@ type options struct {
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("benchtable", flag.ContinueOnError)
-	flags.StringVar(&o.only, "only", "", "print these tables alone, of "+strings.Join(sections, ", "))
+	flags.StringVar(&o.only, "only", "", "print only these tables: "+strings.Join(sections, ", "))
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown `page` instead")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -45,7 +45,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// run prints the tables of the files that args name.
+// run prints the tables of the files in args.
 func run(args []string, out io.Writer) error {
 	o, err := parse(args)
 	if err != nil {
@@ -69,10 +69,10 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// asked reports whether a section is wanted.
+// asked reports whether a section is requested.
 func (o options) asked(section string) bool { return o.only == "" || o.only == section }
 
-// write writes the tables of one section, nothing where the input has none.
+// write writes the tables of one section, if the input has lines for it.
 func write(p printer, section string, lines []*line) {
 	own, peers := divide(lines)
 	if section == "peers" {

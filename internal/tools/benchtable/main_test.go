@@ -25,7 +25,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what is printed (-update rewrites it):\n%s", path, got)
+		t.Errorf("output differs from %s (-update rewrites it):\n%s", path, got)
 	}
 }
 
@@ -42,8 +42,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestPageIsFilled has placeholders for all peers, for one benchmark, for one that was not run, and for a section
-// that was not requested.
+// TestPageIsFilled has placeholders for all peers, for one benchmark, for a benchmark that was not
+// run, and for a section that was not requested.
 func TestPageIsFilled(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	write := func(text string) {
@@ -52,9 +52,10 @@ func TestPageIsFilled(t *testing.T) {
 		}
 	}
 	const begin, end = "<!-- benchtable: ", "\nold\n<!-- benchtable: end -->\n"
-	write("# Title\n\n" + begin + "peers -->" + end + "Text.\n\n" + begin + `benchmarks ^scoring\.Transform/.*procs=1$ -->` + end +
+	write("# Title\n\n" + begin + "peers -->" + end + "Text.\n\n" +
+		begin + `benchmarks ^scoring\.Transform/.*procs=1$ -->` + end +
 		begin + `benchmarks ^training\. -->` + end + "\nThe rest.\n")
-	for range 2 { // the second time changes nothing
+	for range 2 { // the second run must change nothing
 		var out bytes.Buffer
 		if err := run([]string{"-into", page, "testdata/rounds.txt"}, &out); err != nil || out.Len() > 0 {
 			t.Fatalf("error %v, printed %q", err, &out)
@@ -62,15 +63,16 @@ func TestPageIsFilled(t *testing.T) {
 		golden(t, "page.golden", readFile(t, page))
 	}
 	for want, text := range map[string]string{
-		"no place":         "# Title\n",
-		"no section":       begin + "other -->" + end,
-		"error parsing":    begin + "peers ( -->" + end,
-		"no place for":     begin + "benchmarks ^training -->" + end,
-		"has no place for": begin + "peers -->\nno end\n",
-		"no end of":        begin + "peers -->\nno end\n" + begin + "peers -->" + end,
+		"no placeholder for": "# Title\n",
+		"no section":         begin + "other -->" + end,
+		"error parsing":      begin + "peers ( -->" + end,
+		"no placeholder":     begin + "benchmarks ^training -->" + end,
+		"has no placeholder": begin + "peers -->\nno end\n",
+		"no end of":          begin + "peers -->\nno end\n" + begin + "peers -->" + end,
 	} {
 		write(text)
-		if err := run([]string{"-into", page, "testdata/rounds.txt"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := run([]string{"-into", page, "testdata/rounds.txt"}, &bytes.Buffer{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", text, err, want)
 		}
 		if got := readFile(t, page); got != text {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// divide sorts lines by their use: our own, and those of other programs.
+// divide separates our own lines from those of other programs.
 func divide(lines []*line) (own, peers []*line) {
 	for _, l := range lines {
 		if l.by != "" {
@@ -49,7 +49,7 @@ func ownRow(l *line, units []string, others []*line) []string {
 	return append(row, spread(l.round[seconds]), overOneCore(l, others))
 }
 
-// cores writes the number of processors if it is known.
+// cores formats the number of processors, "" if unknown.
 func (l *line) cores() string {
 	if l.procs == 0 {
 		return ""
@@ -57,7 +57,7 @@ func (l *line) cores() string {
 	return strconv.Itoa(l.procs)
 }
 
-// overOneCore returns the gain of l over the same benchmark on one processor, if there is one.
+// overOneCore returns the gain of l over the same benchmark on one processor, "" without one.
 func overOneCore(l *line, others []*line) string {
 	for _, other := range others {
 		if l.procs > 1 && other.procs == 1 && other.name == l.name && slices.Equal(other.keys, l.keys) {
@@ -85,7 +85,8 @@ func (l *line) keyCells() []string {
 	return row
 }
 
-// grouped yields the lines of one package and one set of keys, groups in the order of their first lines.
+// grouped yields the lines of one package and one set of keys, groups in the order of their first
+// lines.
 func grouped(lines []*line) iter.Seq[[]*line] {
 	groups := map[string][]*line{}
 	var order []string
@@ -105,8 +106,9 @@ func grouped(lines []*line) iter.Seq[[]*line] {
 	}
 }
 
-// columnUnits returns the units of a group that have a column beside the time, allocations last. Bytes are left out:
-// the number of allocations shows where there should be none, and elsewhere bytes are the results.
+// columnUnits returns the units of a group that have a column in addition to the time, allocations
+// last. Bytes are omitted: the number of allocations reveals unwanted ones, and the other bytes are
+// results.
 func columnUnits(group []*line) []string {
 	var units []string
 	allocations := false

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// placeholder is a place for tables in a Markdown page: the section, perhaps an expression that the wanted lines match,
-// and what stands there.
+// placeholder is a place for tables in a Markdown page: the section, optionally an expression that
+// selects lines, and the current content.
 var placeholder = regexp.MustCompile(`(<!-- benchtable: (\w+)(?: (\S+))? -->\n)(?s:.*?)(<!-- benchtable: end -->)`)
 
-// fillPage fills the wanted placeholders of a page for which the input has lines.
+// fillPage fills the requested placeholders of a page for which the input has lines.
 func (o options) fillPage(lines []*line) error {
 	page, err := os.ReadFile(o.into)
 	if err != nil {
@@ -39,7 +39,7 @@ func (o options) fillPage(lines []*line) error {
 		return fmt.Errorf("%s: %w", o.into, err)
 	}
 	if filled == 0 {
-		return fmt.Errorf("%s has no place for what was measured", o.into)
+		return fmt.Errorf("%s has no placeholder for the measured benchmarks", o.into)
 	}
 	return os.WriteFile(o.into, page, 0o666)
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// peers writes what other programs measured beside our own lines of the same keys. A peer's line may leave out keys
-// that ours has; one that has no line of ours is left out.
+// peers writes the measurements of other programs next to our own lines with the same keys. A
+// peer's line may lack keys of ours. Peers without a matching line are omitted.
 func (p printer) peers(own, peers []*line) {
 	if len(peers) == 0 {
 		return
@@ -28,12 +28,12 @@ func (p printer) peers(own, peers []*line) {
 			}
 		}
 		if len(rows) > 0 {
-			p.table(group[0].pkg+", beside other programs", header, rows)
+			p.table(group[0].pkg+", compared with other programs", header, rows)
 		}
 	}
 }
 
-// rate is the unit of operations a second, which not all benchmarks have.
+// rate is the unit of operations per second, which not all benchmarks have.
 const rate = "GF/s"
 
 func peerRow(l, peer *line, rated bool) []string {
@@ -45,7 +45,7 @@ func peerRow(l, peer *line, rated bool) []string {
 	return append(row, fmt.Sprintf("%.2f", median(gains)), spread(gains))
 }
 
-// measuresSame is whether peer measured what l did: every key of it is one of l, with the same value.
+// measuresSame reports whether l has all keys of peer, with the same values.
 func (l *line) measuresSame(peer *line) bool {
 	if l.pkg != peer.pkg || l.procs != peer.procs || l.name != peer.name {
 		return false

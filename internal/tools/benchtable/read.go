@@ -13,19 +13,19 @@ import (
 // key is one part of a sub-benchmark's name.
 type key struct{ name, value string }
 
-// line is a benchmark with what its rounds measured.
+// line is a benchmark with the measurements of its rounds.
 type line struct {
-	pkg   string // the import path's part below the module
+	pkg   string // the import path within the module
 	cpu   string
-	name  string               // with the parts that are not keys
+	name  string               // includes the parts that are not keys
 	keys  []key                // without procs and by
-	procs int                  // 0 where the name does not say
-	by    string               // the other program that measured it
+	procs int                  // 0 if the name has no procs
+	by    string               // the other program that measured it, or ""
 	units []string             // in the order of the output
 	round map[string][]float64 // by unit
 }
 
-// get returns the value of a key, "" without it.
+// get returns the value of a key, "" if it is missing.
 func (l *line) get(name string) string {
 	for _, k := range l.keys {
 		if k.name == name {
@@ -35,7 +35,7 @@ func (l *line) get(name string) string {
 	return ""
 }
 
-// full is the whole name: package.Name/key=value/procs=1.
+// full returns the full name: package.Name/key=value/procs=1.
 func (l *line) full() string {
 	full := l.pkg + "." + l.name
 	for _, k := range l.keys {
@@ -47,7 +47,8 @@ func (l *line) full() string {
 	return full
 }
 
-// readFiles returns the benchmarks of the files, or of the standard input, in the order of their first rounds.
+// readFiles returns the benchmarks of the files, or of the standard input, in the order of their
+// first rounds.
 func readFiles(paths []string) ([]*line, error) {
 	files := benchfmt.Files{Paths: paths, AllowStdin: true}
 	var lines []*line
@@ -71,7 +72,7 @@ func readFiles(paths []string) ([]*line, error) {
 	return lines, files.Err()
 }
 
-// newLine takes a result's name apart.
+// newLine parses the name of a result.
 func newLine(r *benchfmt.Result) *line {
 	base, parts := r.Name.Parts()
 	l := &line{
@@ -84,12 +85,12 @@ func newLine(r *benchfmt.Result) *line {
 		l.addPart(string(part))
 	}
 	l.by = l.take("by")
-	l.procs, _ = strconv.Atoi(l.take("procs")) // 0 is right for what is no number
+	l.procs, _ = strconv.Atoi(l.take("procs")) // 0 for anything but a number
 	return l
 }
 
-// addPart takes one part of a name: "/key=value" or "/word". The "-2" that GOMAXPROCS adds is left out: it says how
-// many processors there were, not how many were used.
+// addPart parses one part of a name: "/key=value" or "/word". It ignores the "-2" of GOMAXPROCS,
+// which is the number of available processors, not of used ones.
 func (l *line) addPart(part string) {
 	if strings.HasPrefix(part, "-") {
 		return
@@ -102,7 +103,7 @@ func (l *line) addPart(part string) {
 	l.keys = append(l.keys, key{name, value})
 }
 
-// take removes a key and returns its value, "" without it.
+// take removes a key and returns its value, "" if it is missing.
 func (l *line) take(name string) string {
 	value := l.get(name)
 	l.keys = slices.DeleteFunc(l.keys, func(k key) bool { return k.name == name })
@@ -119,7 +120,7 @@ func (l *line) add(values []benchfmt.Value) {
 	}
 }
 
-// packageName shortens an import path to the part below the module.
+// packageName shortens an import path to the part within the module.
 func packageName(importPath string) string {
 	const module = "github.com/eerf-stream/eerf/"
 	if below, ok := strings.CutPrefix(importPath, module); ok {

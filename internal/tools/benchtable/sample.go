@@ -2,14 +2,14 @@ package main
 
 import "github.com/aclements/go-moremath/stats"
 
-// seconds is the unit of times, as the reader of the benchmark format gives them.
+// seconds is the unit of times in package benchfmt.
 const seconds = "sec/op"
 
 // median returns the median of a unit's rounds.
 func (l *line) median(unit string) float64 { return median(l.round[unit]) }
 
-// gains returns how much faster l is than other: other's time over that of l, in each round. Rounds are taken
-// together, so what slows the machine for a while slows both.
+// gains returns the time of other divided by the time of l, in each round. Comparing within rounds
+// cancels slow phases of the machine.
 func (l *line) gains(other *line) []float64 {
 	mine, theirs := l.round[seconds], other.round[seconds]
 	ratios := make([]float64, min(len(mine), len(theirs)))
@@ -21,8 +21,8 @@ func (l *line) gains(other *line) []float64 {
 
 func median(values []float64) float64 { return stats.Sample{Xs: values}.Quantile(0.5) }
 
-// spread writes half the distance between the quartiles, as a share of the median: what a figure may be off by,
-// untouched by a single round that something else disturbed. Fewer than three values have no spread.
+// spread formats half the distance between the quartiles, as a share of the median: an error
+// estimate that is robust against single disturbed rounds. Fewer than three values have no spread.
 func spread(values []float64) string {
 	if len(values) < 3 {
 		return ""

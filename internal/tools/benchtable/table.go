@@ -10,7 +10,8 @@ import (
 // printer writes Markdown.
 type printer struct{ out io.Writer }
 
-// table writes one table. Columns that are empty in every row are left out, numbers stand at the right.
+// table writes one table. It omits columns that are empty in every row, and aligns numbers to the
+// right.
 func (p printer) table(title string, header []string, rows [][]string) {
 	lines := make([]strings.Builder, 2+len(rows))
 	for column, name := range header {
@@ -39,7 +40,7 @@ func (p printer) table(title string, header []string, rows [][]string) {
 	fmt.Fprintln(p.out)
 }
 
-// summary says where the figures of a section are from.
+// summary writes the origin of the figures of a section.
 func (p printer) summary(lines []*line) {
 	rounds := math.MaxInt
 	for _, l := range lines {

@@ -1,4 +1,5 @@
-// Command protogo generates the Go types of a .proto file, as protoc with protoc-gen-go does, without protoc.
+// Command protogo generates the Go types of a .proto file like protoc with protoc-gen-go, without
+// needing protoc.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 )
 
 func main() {
-	in := flag.String("in", "", "file to read; the types are written beside it")
+	in := flag.String("in", "", "`file` to read; the types are written next to it")
 	importPath := flag.String("package", "", "import path of the Go package")
 	flag.Parse()
 	if err := generate(*in, *importPath); err != nil {
@@ -29,7 +30,7 @@ func main() {
 	}
 }
 
-// generate writes NAME.pb.go beside NAME.proto, which imports nothing.
+// generate writes NAME.pb.go next to NAME.proto, which must not import other files.
 func generate(in, importPath string) error {
 	file, err := compile(in)
 	if err != nil {

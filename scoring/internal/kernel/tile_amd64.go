@@ -35,7 +35,7 @@ func featuresAVX512(dst *float32, dstStride int, init *float32, initStride int, 
 func featuresAVX2(dst *float32, dstStride int, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)
 
 // scoreAVX512 adds the 48 features of a panel for rows, a positive multiple of 8, to their sums, in the order of the rows.
-// phi has room for 8 rows: it is where the features of a tile lie on their way.
+// phi is temporary memory for the features of 8 rows.
 //
 //	features(phi, 48, init, initStride, x, xStride, w, dim, rows, nil, op)
 //	if class == nil {
@@ -47,8 +47,8 @@ func featuresAVX2(dst *float32, dstStride int, init *float32, initStride int, x 
 //go:noescape
 func scoreAVX512(phi *float32, sum *float64, square *float64, product *float64, stride int, y *float32, yStride int, class *int32, init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, op int)
 
-// sparseAVX512 is features for rows whose numbers are listed, each as its value (high half) and 192 times its place in the row
-// (low half). Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.
+// sparseAVX512 is features for listed rows. An entry is a number (high half) and 192 times its column (low half).
+// Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -63,8 +63,8 @@ func scoreAVX512(phi *float32, sum *float64, square *float64, product *float64, 
 //go:noescape
 func sparseAVX512(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, factor *float32, op int)
 
-// sparseAVX2 is features for rows whose numbers are listed, each as its value (high half) and 192 times its place in the row
-// (low half). Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.
+// sparseAVX2 is features for listed rows. An entry is a number (high half) and 192 times its column (low half).
+// Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -79,8 +79,8 @@ func sparseAVX512(dst *float32, dstStride int, init *float32, initStride int, li
 //go:noescape
 func sparseAVX2(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, factor *float32, op int)
 
-// sparseScoreAVX512 adds the 48 features of a panel for rows that are listed, a positive multiple of 8, to their sums, in the order
-// of the rows. phi has room for 8 rows: it is where the features of a tile lie on their way.
+// sparseScoreAVX512 adds the 48 features of a panel for listed rows, a positive multiple of 8, to their sums, in row order.
+// phi is temporary memory for the features of 8 rows.
 //
 //	sparse(phi, 48, init, initStride, list, begin, w, rows, nil, op)
 //	if class == nil {
@@ -98,8 +98,8 @@ func sparseScoreAVX512(phi *float32, sum *float64, square *float64, product *flo
 //		for f := range 48 {
 //			v := float64(phi[48*r+f])
 //			sum[f] += v
-//			square[f] += v * v                          // exact but for the addition
-//			product[f] += float64(y[yStride*r]) * v     // exact but for the addition
+//			square[f] += v * v                          // rounded only by the addition
+//			product[f] += float64(y[yStride*r]) * v     // rounded only by the addition
 //		}
 //	}
 //
@@ -112,7 +112,7 @@ func valueSumsAVX512(sum *float64, square *float64, product *float64, phi *float
 //		for f := range 48 {
 //			v := float64(phi[48*r+f])
 //			sum[f] += v
-//			square[f] += v * v // exact but for the addition
+//			square[f] += v * v // rounded only by the addition
 //			classes[classStride*int(class[r])+f] += v
 //		}
 //	}
@@ -125,7 +125,7 @@ func classSumsAVX512(sum *float64, square *float64, classes *float64, phi *float
 //
 //	for r := range rows {
 //		for f := range 48 {
-//			product[f] += float64(y[yStride*r]) * float64(phi[48*r+f]) // exact but for the addition
+//			product[f] += float64(y[yStride*r]) * float64(phi[48*r+f]) // rounded only by the addition
 //		}
 //	}
 //
@@ -138,8 +138,8 @@ func productSumsAVX512(product *float64, phi *float32, rows int, y *float32, ySt
 //		for f := range 48 {
 //			v := float64(phi[48*r+f])
 //			sum[f] += v
-//			square[f] += v * v                          // exact but for the addition
-//			product[f] += float64(y[yStride*r]) * v     // exact but for the addition
+//			square[f] += v * v                          // rounded only by the addition
+//			product[f] += float64(y[yStride*r]) * v     // rounded only by the addition
 //		}
 //	}
 //
@@ -152,7 +152,7 @@ func valueSumsAVX2(sum *float64, square *float64, product *float64, phi *float32
 //		for f := range 48 {
 //			v := float64(phi[48*r+f])
 //			sum[f] += v
-//			square[f] += v * v // exact but for the addition
+//			square[f] += v * v // rounded only by the addition
 //			classes[classStride*int(class[r])+f] += v
 //		}
 //	}
@@ -165,14 +165,14 @@ func classSumsAVX2(sum *float64, square *float64, classes *float64, phi *float32
 //
 //	for r := range rows {
 //		for f := range 48 {
-//			product[f] += float64(y[yStride*r]) * float64(phi[48*r+f]) // exact but for the addition
+//			product[f] += float64(y[yStride*r]) * float64(phi[48*r+f]) // rounded only by the addition
 //		}
 //	}
 //
 //go:noescape
 func productSumsAVX2(product *float64, phi *float32, rows int, y *float32, yStride int)
 
-// surveyAVX2 returns the bits of the greatest |x|, those of an infinity or of a NaN if there is one, and the number of
+// surveyAVX2 returns the bits of the greatest |x|, which are those of an infinity or NaN if x has one, and the number of
 // zeros; n is a positive multiple of 16, below 2³³.
 //
 //	for i := range n {
@@ -195,7 +195,7 @@ func surveyAVX2(x *float32, n int) (most uint32, zeros int)
 //go:noescape
 func nonzeroBitsAVX2(bits *uint64, x *float32, words int)
 
-// slopesAVX512 replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.
+// slopesAVX512 writes the cosines of arguments in turns, rows of a panel, to dst and replaces them with slopes. rows > 0.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -207,7 +207,7 @@ func nonzeroBitsAVX2(bits *uint64, x *float32, words int)
 //go:noescape
 func slopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
 
-// slopesAVX2 replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.
+// slopesAVX2 writes the cosines of arguments in turns, rows of a panel, to dst and replaces them with slopes. rows > 0.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -219,7 +219,7 @@ func slopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
 //go:noescape
 func slopesAVX2(dst *float32, dstStride int, slope *float32, rows int)
 
-// rampSlopesAVX512 replaces arguments, rows of a panel, by the slopes of their ramps, which go to dst. rows is positive.
+// rampSlopesAVX512 writes the ramps of arguments, rows of a panel, to dst and replaces them with slopes. rows > 0.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -231,7 +231,7 @@ func slopesAVX2(dst *float32, dstStride int, slope *float32, rows int)
 //go:noescape
 func rampSlopesAVX512(dst *float32, dstStride int, slope *float32, rows int)
 
-// rampSlopesAVX2 replaces arguments, rows of a panel, by the slopes of their ramps, which go to dst. rows is positive.
+// rampSlopesAVX2 writes the ramps of arguments, rows of a panel, to dst and replaces them with slopes. rows > 0.
 //
 //	for r := range rows {
 //		for f := range 48 {
@@ -309,7 +309,7 @@ func productsAVX2(dst *float32, records *uint32, count int, factor *float32, col
 //go:noescape
 func productsRow(dst *float32, records *uint32, count int, factor *float32, x *float32)
 
-// transposeAVX2 transposes rows. There are at least 8 of both; the last block goes back as far as it must to be whole.
+// transposeAVX2 transposes rows. rows and columns are at least 8; the last block overlaps the previous one to be whole.
 //
 //	for r := range rows {
 //		for c := range columns {

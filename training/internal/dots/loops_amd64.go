@@ -4,8 +4,8 @@
 
 package dots
 
-// dots4x1AVX512 writes the partial sums of the dot products of 4 rows with 1 outputs. terms is a positive multiple of 8;
-// each multiplication and addition is rounded once:
+// dots4x1AVX512 writes the partial sums of the dot products of 4 rows with 1 outputs.
+// terms is a positive multiple of 8. Each multiplication and addition is rounded once:
 //
 //	for i := range 4 {
 //		for k := range 1 {
@@ -20,8 +20,8 @@ package dots
 //go:noescape
 func dots4x1AVX512(sum *float64, theta *float64, thetaStep int, z *float32, zStep int, terms int)
 
-// dots4x2AVX512 writes the partial sums of the dot products of 4 rows with 2 outputs. terms is a positive multiple of 8;
-// each multiplication and addition is rounded once:
+// dots4x2AVX512 writes the partial sums of the dot products of 4 rows with 2 outputs.
+// terms is a positive multiple of 8. Each multiplication and addition is rounded once:
 //
 //	for i := range 4 {
 //		for k := range 2 {
@@ -36,8 +36,8 @@ func dots4x1AVX512(sum *float64, theta *float64, thetaStep int, z *float32, zSte
 //go:noescape
 func dots4x2AVX512(sum *float64, theta *float64, thetaStep int, z *float32, zStep int, terms int)
 
-// dots4x1AVX2 writes the partial sums of the dot products of 4 rows with 1 outputs. terms is a positive multiple of 8;
-// each multiplication and addition is rounded once:
+// dots4x1AVX2 writes the partial sums of the dot products of 4 rows with 1 outputs.
+// terms is a positive multiple of 8. Each multiplication and addition is rounded once:
 //
 //	for i := range 4 {
 //		for k := range 1 {
@@ -52,8 +52,8 @@ func dots4x2AVX512(sum *float64, theta *float64, thetaStep int, z *float32, zSte
 //go:noescape
 func dots4x1AVX2(sum *float64, theta *float64, thetaStep int, z *float32, zStep int, terms int)
 
-// dots2x2AVX2 writes the partial sums of the dot products of 2 rows with 2 outputs. terms is a positive multiple of 8;
-// each multiplication and addition is rounded once:
+// dots2x2AVX2 writes the partial sums of the dot products of 2 rows with 2 outputs.
+// terms is a positive multiple of 8. Each multiplication and addition is rounded once:
 //
 //	for i := range 2 {
 //		for k := range 2 {

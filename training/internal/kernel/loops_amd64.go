@@ -75,7 +75,8 @@ func products32AVX512(c *float64, a *float32, b *float32, rows int)
 //go:noescape
 func products48AVX512(c *float64, a *float32, b *float32, rows int)
 
-// subtractAVX512 takes a product of two matrices from the tile at c, each multiplication and subtraction rounded once:
+// subtractAVX512 subtracts a product of two matrices from the tile at c,
+// with one rounding per multiply-subtract:
 //
 //	for i := range 8 {
 //		for j := range 24 {
@@ -141,7 +142,8 @@ func products16AVX2(c *float64, a *float32, b *float32, rows int)
 //go:noescape
 func products24AVX2(c *float64, a *float32, b *float32, rows int)
 
-// subtractAVX2 takes a product of two matrices from the tile at c, each multiplication and subtraction rounded once:
+// subtractAVX2 subtracts a product of two matrices from the tile at c,
+// with one rounding per multiply-subtract:
 //
 //	for i := range 4 {
 //		for j := range 12 {

@@ -4,8 +4,8 @@
 
 package standardize
 
-// columnFloat32 standardizes n numbers, 8 or more, as far as their bits are certain, and returns how many it did. It stops
-// up to 7 numbers before the first that is not certain; what dst holds from there on is arbitrary.
+// columnFloat32 standardizes n numbers, 8 or more, while their bits are certain, and returns their number.
+// It stops up to 7 numbers before the first that is not certain; dst is undefined from there on.
 //
 //	for i := range n {
 //		z := (float64(src[i]) - shift) * times
@@ -19,8 +19,8 @@ package standardize
 //go:noescape
 func columnFloat32(dst *float32, src *float32, shift float64, times float64, bound float32, n int) int
 
-// columnFloat64 standardizes n numbers, 8 or more, as far as their bits are certain, and returns how many it did. It stops
-// up to 7 numbers before the first that is not certain; what dst holds from there on is arbitrary.
+// columnFloat64 standardizes n numbers, 8 or more, while their bits are certain, and returns their number.
+// It stops up to 7 numbers before the first that is not certain; dst is undefined from there on.
 //
 //	for i := range n {
 //		z := (float64(src[i]) - shift) * times
@@ -34,8 +34,8 @@ func columnFloat32(dst *float32, src *float32, shift float64, times float64, bou
 //go:noescape
 func columnFloat64(dst *float32, src *float64, shift float64, times float64, bound float32, n int) int
 
-// rowFloat32 standardizes n numbers, 8 or more, as far as their bits are certain, and returns how many it did. It stops
-// up to 7 numbers before the first that is not certain; what dst holds from there on is arbitrary.
+// rowFloat32 standardizes n numbers, 8 or more, while their bits are certain, and returns their number.
+// It stops up to 7 numbers before the first that is not certain; dst is undefined from there on.
 //
 //	for i := range n {
 //		z := (float64(src[i]) - shift[i]) * times[i]
@@ -49,8 +49,8 @@ func columnFloat64(dst *float32, src *float64, shift float64, times float64, bou
 //go:noescape
 func rowFloat32(dst *float32, src *float32, shift *float64, times *float64, bound float32, n int) int
 
-// rowFloat64 standardizes n numbers, 8 or more, as far as their bits are certain, and returns how many it did. It stops
-// up to 7 numbers before the first that is not certain; what dst holds from there on is arbitrary.
+// rowFloat64 standardizes n numbers, 8 or more, while their bits are certain, and returns their number.
+// It stops up to 7 numbers before the first that is not certain; dst is undefined from there on.
 //
 //	for i := range n {
 //		z := (float64(src[i]) - shift[i]) * times[i]

@@ -9,13 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lanes is how many partial sums a dot product has.
+// lanes is the number of partial sums of a dot product.
 const lanes = 8
 
-// machine is what the loop needs to know of a set of vector instructions.
+// machine describes a set of vector instructions to the loop.
 type machine struct {
 	suffix string
-	bytes  int // of a vector
+	bytes  int // bytes of a vector
 	vector func() reg.Register
 	zero   func(v reg.Register)
 }
@@ -42,18 +42,24 @@ func (m machine) vectors(n int) []reg.Register {
 	return v
 }
 
-// dots writes the partial sums of some rows with some outputs.
+// dots generates the partial sums of the given numbers of rows and outputs.
 func (m machine) dots(rows, outputs int) {
 	name := fmt.Sprintf("dots%dx%d%s", rows, outputs, m.suffix)
 	TEXT(name, NOSPLIT, "func(sum *float64, theta *float64, thetaStep int, z *float32, zStep int, terms int)")
 	Pragma("noescape")
 	describe(name, rows, outputs)
-	sum, theta, thetaStep := Load(Param("sum"), GP64()), Load(Param("theta"), GP64()), Load(Param("thetaStep"), GP64())
-	z, zStep, terms := Load(Param("z"), GP64()), Load(Param("zStep"), GP64()), Load(Param("terms"), GP64())
+	sum := Load(Param("sum"), GP64())
+	theta := Load(Param("theta"), GP64())
+	thetaStep := Load(Param("thetaStep"), GP64())
+	z := Load(Param("z"), GP64())
+	zStep := Load(Param("zStep"), GP64())
+	terms := Load(Param("terms"), GP64())
 	SHLQ(operand.U8(3), thetaStep)
 	SHLQ(operand.U8(2), zStep)
 	parts := lanes * 8 / m.bytes // vectors of the lanes
-	total, weight, value := m.vectors(rows*outputs*parts), m.vectors(outputs*parts), m.vectors(parts)
+	total := m.vectors(rows * outputs * parts)
+	weight := m.vectors(outputs * parts)
+	value := m.vectors(parts)
 	for _, v := range total {
 		m.zero(v)
 	}
@@ -102,8 +108,8 @@ func steps(z, step reg.Register, rows int) []operand.Mem {
 }
 
 func describe(name string, rows, outputs int) {
-	Doc(fmt.Sprintf("%s writes the partial sums of the dot products of %d rows with %d outputs. terms is a positive multiple of %d;", name, rows, outputs, lanes),
-		"each multiplication and addition is rounded once:",
+	Doc(fmt.Sprintf("%s writes the partial sums of the dot products of %d rows with %d outputs.", name, rows, outputs),
+		fmt.Sprintf("terms is a positive multiple of %d. Each multiplication and addition is rounded once:", lanes),
 		"",
 		fmt.Sprintf("\tfor i := range %d {", rows),
 		fmt.Sprintf("\t\tfor k := range %d {", outputs),

@@ -9,7 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sums is how many independent sums a loop keeps: more than latency (4 cycles) times ports (2) hide.
+// sums is the number of independent sums of a loop: more than latency (4 cycles) times ports (2),
+// so that additions never wait.
 const sums = 12
 
 func main() {
@@ -23,7 +24,8 @@ func vectors[V reg.Register](next func() V) func() reg.Register {
 	return func() reg.Register { return next() }
 }
 
-// loop writes rounds times sums fused multiply-adds of width numbers that wait for nothing but their own sum.
+// loop generates rounds·sums fused multiply-adds of width numbers that depend only on their own
+// sum.
 func loop(name string, width int, vector func() reg.Register) {
 	TEXT(name, NOSPLIT, "func(rounds int)")
 	Pragma("noescape")

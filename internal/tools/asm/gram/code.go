@@ -8,11 +8,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// code writes the loop that centres and scales one row of values into panels.
+// code generates the loop that centres and scales one row of values into panels.
 func (m machine) code() {
 	TEXT("code"+m.suffix, NOSPLIT, "func(dst *float32, stride int, src, shift, scale *float32, panels int) float32")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("code%s writes a row into panels that lie stride apart and returns the largest magnitude, not of NaN:", m.suffix),
+	Doc(fmt.Sprintf("code%s writes a row into panels that lie stride apart and returns the largest magnitude, not of NaN:",
+		m.suffix),
 		"",
 		"\tlargest := float32(0)",
 		"\tfor p := range panels {",
@@ -26,7 +27,9 @@ func (m machine) code() {
 		"\t}",
 		"\treturn largest")
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
-	src, shift, scale := Load(Param("src"), GP64()), Load(Param("shift"), GP64()), Load(Param("scale"), GP64())
+	src := Load(Param("src"), GP64())
+	shift := Load(Param("shift"), GP64())
+	scale := Load(Param("scale"), GP64())
 	panels := Load(Param("panels"), GP64())
 	SHLQ(operand.U8(2), stride)
 	value, largest := m.vectors(panelColumns*4/m.bytes), m.vectors(panelColumns*4/m.bytes)
@@ -49,7 +52,7 @@ func (m machine) code() {
 	}
 	for v := range value {
 		VANDPS(magnitude, value[v], value[v])
-		VMAXPS(largest[v], value[v], largest[v]) // where one is NaN it answers its first operand here
+		VMAXPS(largest[v], value[v], largest[v]) // returns the first operand here if one is NaN
 	}
 	ADDQ(operand.U32(4*panelColumns), src)
 	ADDQ(operand.U32(4*panelColumns), shift)
@@ -63,7 +66,8 @@ func (m machine) code() {
 	RET()
 }
 
-// largest returns the largest element of some vectors, which it overwrites, as the first of a vector.
+// largest returns a vector whose first element is the largest element of some vectors, which it
+// overwrites.
 func (m machine) largest(vectors []reg.Register) reg.Register {
 	all, half := vectors[0].(reg.VecVirtual), vectors[1].(reg.VecVirtual)
 	for _, v := range vectors[1:] {
@@ -74,7 +78,7 @@ func (m machine) largest(vectors []reg.Register) reg.Register {
 		VMAXPS(half.AsY(), all.AsY(), all.AsY())
 	}
 	VEXTRACTF128(operand.U8(1), all.AsY(), half.AsX())
-	for _, lanes := range []uint8{0b01_00_11_10, 0b10_11_00_01} { // the other pair, then the other of a pair
+	for _, lanes := range []uint8{0b01_00_11_10, 0b10_11_00_01} { // swap pairs, then the elements of a pair
 		VMAXPS(half.AsX(), all.AsX(), all.AsX())
 		VPERMILPS(operand.U8(lanes), all.AsX(), half.AsX())
 	}

@@ -19,14 +19,14 @@ func main() {
 	Generate()
 }
 
-// machine is what the loops need to know of a set of vector instructions.
+// machine describes a set of vector instructions to the loops.
 type machine struct {
 	suffix         string
-	bytes          int // of a vector
-	tileRows       int // rows of a tile that the registers hold
+	bytes          int // bytes of a vector
+	tileRows       int // rows of a tile in registers
 	productColumns []int
 	subtractWidth  int // columns of a tile of subtract
-	broadcasts     int // registers that take turns with the broadcast factor
+	broadcasts     int // number of registers that alternate as broadcast factor
 	vector         func() reg.Register
 	zero           func(v reg.Register)
 	ones           func(v reg.Register) // sets all bits

@@ -13,17 +13,20 @@ const (
 	blockRows    = 128 // rows of one float32 sum
 	rowBytes     = 4 * panelColumns
 	cacheLine    = 64
-	ahead        = 16 // rows that a prefetch is early: panels come from the second-level cache
+	ahead        = 16 // distance of the prefetch in rows, because panels come from the second-level cache
 )
 
-// products writes the tile of the Gram matrix: tileRows columns of one panel times columns of another.
+// products generates the tile of the Gram matrix: tileRows columns of one panel times columns of
+// another.
 func (m machine) products(columns int) {
 	TEXT(fmt.Sprintf("products%d%s", columns, m.suffix), NOSPLIT, "func(c *float64, a, b *float32, rows int)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("products%d%s adds the products of the columns of two panels, blocks of %d rows summed in float32,", columns, m.suffix, blockRows),
+	Doc(fmt.Sprintf("products%d%s adds the products of the columns of two panels, blocks of %d rows summed in float32,",
+		columns, m.suffix, blockRows),
 		"each multiplication and addition rounded once:",
 		"",
-		fmt.Sprintf("\tfor ; rows > 0; a, b, rows = a[%d*%d:], b[%d*%d:], rows-%d {", blockRows, panelColumns, blockRows, panelColumns, blockRows),
+		fmt.Sprintf("\tfor ; rows > 0; a, b, rows = a[%d*%d:], b[%d*%d:], rows-%d {", blockRows, panelColumns, blockRows,
+			panelColumns, blockRows),
 		fmt.Sprintf("\t\tfor i := range %d {", m.tileRows),
 		fmt.Sprintf("\t\t\tfor j := range %d {", columns),
 		"\t\t\t\tsum := float32(0)",
@@ -34,10 +37,14 @@ func (m machine) products(columns int) {
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
-	c, a, b := Load(Param("c"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	c := Load(Param("c"), GP64())
+	a := Load(Param("a"), GP64())
+	b := Load(Param("b"), GP64())
 	rows := Load(Param("rows"), GP64())
 	vectors := columns * 4 / m.bytes
-	sum, right, factor := m.grid(vectors), m.vectors(vectors), m.vectors(m.broadcasts)
+	sum := m.grid(vectors)
+	right := m.vectors(vectors)
+	factor := m.vectors(m.broadcasts)
 
 	Label("block")
 	for _, row := range sum {
@@ -76,7 +83,7 @@ func (m machine) products(columns int) {
 	RET()
 }
 
-// widen adds the float32 sums to the float64 tile at c. spare are registers that are free by now.
+// widen adds the float32 sums to the float64 tile at c. spare are free registers.
 func (m machine) widen(c reg.Register, sum [][]reg.Register, spare []reg.Register) {
 	for i, row := range sum {
 		for v, s := range row {
@@ -87,7 +94,8 @@ func (m machine) widen(c reg.Register, sum [][]reg.Register, spare []reg.Registe
 	}
 }
 
-// widenHalf adds the lower or the upper half of the float32 vector s to the float64 vector at. wide may be s.
+// widenHalf adds the lower or the upper half of the float32 vector s to the float64 vector at. wide
+// may be s.
 func (m machine) widenHalf(at operand.Mem, s, wide reg.Register, upper bool) {
 	half := s.(reg.VecVirtual).AsY()
 	if m.bytes == 64 {

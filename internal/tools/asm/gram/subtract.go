@@ -11,16 +11,18 @@ import (
 // stripColumns is the number of float64 columns of a strip of a matrix.
 const stripColumns = 24
 
-// subtract writes the tile of a matrix product in float64.
+// subtract generates the tile of a matrix product in float64.
 func (m machine) subtract() {
 	TEXT("subtract"+m.suffix, NOSPLIT, "func(c, a *float64, aRow, aColumn int, b *float64, n int)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("subtract%s takes a product of two matrices from the tile at c, each multiplication and subtraction rounded once:", m.suffix),
+	Doc(fmt.Sprintf("subtract%s subtracts a product of two matrices from the tile at c,", m.suffix),
+		"with one rounding per multiply-subtract:",
 		"",
 		fmt.Sprintf("\tfor i := range %d {", m.tileRows),
 		fmt.Sprintf("\t\tfor j := range %d {", m.subtractWidth),
 		"\t\t\tfor p := range n {",
-		fmt.Sprintf("\t\t\t\tc[i*%d+j] = fma(-a[p*aRow+i*aColumn], b[p*%d+j], c[i*%d+j])", stripColumns, stripColumns, stripColumns),
+		fmt.Sprintf("\t\t\t\tc[i*%d+j] = fma(-a[p*aRow+i*aColumn], b[p*%d+j], c[i*%d+j])", stripColumns, stripColumns,
+			stripColumns),
 		"\t\t\t}",
 		"\t\t}",
 		"\t}")
@@ -30,7 +32,9 @@ func (m machine) subtract() {
 	SHLQ(operand.U8(3), aRow)
 	SHLQ(operand.U8(3), aColumn)
 	vectors := m.subtractWidth * 8 / m.bytes
-	tile, right, factor := m.grid(vectors), m.vectors(vectors), m.vectors(m.broadcasts)
+	tile := m.grid(vectors)
+	right := m.vectors(vectors)
+	factor := m.vectors(m.broadcasts)
 	m.eachOf(tile, c, func(at operand.Mem, v reg.Register) { VMOVUPD(at, v) })
 	column := m.columns(a, aColumn)
 	Label("next")

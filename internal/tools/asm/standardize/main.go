@@ -1,4 +1,4 @@
-// Command standardize writes the assembly of arrowio/encoder/internal/standardize.
+// Command standardize generates the assembly of arrowio/encoder/internal/standardize.
 package main
 
 import (
@@ -7,10 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lanes are the numbers that a turn of the loop makes: two vectors of float64 become one of float32.
+// lanes is the numbers per turn of the loop: two float64 vectors become one float32 vector.
 const lanes = 8
 
-// notLess is the predicate of a comparison that is true for "not less than", so for NaN as well.
+// notLess is the comparison predicate "not less than", which is true for NaN.
 const notLess = 5
 
 func main() {
@@ -29,12 +29,12 @@ func main() {
 
 // constants are vectors in memory.
 type constants struct {
-	midway   Mem // what the low bits of a float64 within four units of a midway point are brought to 0 by
-	low      Mem // those bits
-	absolute Mem // every bit of a float32 but the sign
+	midway   Mem // sets the low bits of a float64 to 0 if it is within four units of a midpoint
+	low      Mem // mask of those bits
+	absolute Mem // all bits of a float32 except the sign
 }
 
-// quads writes a vector of one 64-bit number.
+// quads stores a vector of one 64-bit number.
 func quads(name string, bits uint64) Mem {
 	m := GLOBL(name, 8|16) // RODATA|NOPTR
 	for i := range 4 {
@@ -43,12 +43,12 @@ func quads(name string, bits uint64) Mem {
 	return m
 }
 
-// variant is one of the functions.
+// variant is one of the generated functions.
 type variant struct {
 	name string
 	// bytes is the size of a number of src.
 	bytes int
-	// tables says that shift and times are per number, not one for all.
+	// tables means that shift and times have a value per number instead of one for all.
 	tables bool
 }
 
@@ -68,8 +68,8 @@ func (v variant) doc() []string {
 		index = "[i]"
 	}
 	return []string{
-		v.name + " standardizes n numbers, 8 or more, as far as their bits are certain, and returns how many it did. It stops",
-		"up to 7 numbers before the first that is not certain; what dst holds from there on is arbitrary.",
+		v.name + " standardizes n numbers, 8 or more, while their bits are certain, and returns their number.",
+		"It stops up to 7 numbers before the first that is not certain; dst is undefined from there on.",
 		"",
 		"	for i := range n {",
 		"		z := (float64(src[i]) - shift" + index + ") * times" + index,
@@ -82,18 +82,22 @@ func (v variant) doc() []string {
 	}
 }
 
-// write writes the function: a loop over eight numbers at a time, the last time over the last eight, some of which may
-// have been done before.
+// write generates the function: a loop over eight numbers at a time. The last turn handles the last
+// eight, some of which the previous turn may have handled.
 func (v variant) write(c constants) {
 	TEXT(v.name, 4, v.signature()) // NOSPLIT
 	Pragma("noescape")
 	Doc(v.doc()...)
-	dst, src, n := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("n"), GP64())
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	n := Load(Param("n"), GP64())
 	shift, times := v.operands()
 	bound, zero := YMM(), YMM()
 	VBROADCASTSS(NewParamAddr("bound", 32), bound)
 	VPXOR(zero, zero, zero)
-	done, at, last := GP64(), GP64(), GP64()
+	done := GP64()
+	at := GP64()
+	last := GP64()
 	XORQ(done, done)
 	LEAQ(Mem{Base: n, Disp: -lanes}, last)
 
@@ -121,7 +125,7 @@ func (v variant) write(c constants) {
 	RET()
 }
 
-// operands loads shift and times: pointers to the tables, or vectors of the one number.
+// operands loads shift and times: pointers to the tables, or vectors of one number.
 func (v variant) operands() (shift, times reg.Register) {
 	if v.tables {
 		return Load(Param("shift"), GP64()), Load(Param("times"), GP64())
@@ -132,9 +136,15 @@ func (v variant) operands() (shift, times reg.Register) {
 	return one, two
 }
 
-// half makes four of the numbers: their float32 form in the lower half of the first result, and in the second a mask of
-// those too near a midway point.
-func (v variant) half(c constants, src, at reg.Register, shift, times reg.Register, i int, zero reg.VecVirtual) (x, near reg.VecVirtual) {
+// half generates four of the numbers: in float32 in the lower half of x, and in near a mask of the
+// numbers too near a midpoint.
+func (v variant) half(
+	c constants,
+	src, at reg.Register,
+	shift, times reg.Register,
+	i int,
+	zero reg.VecVirtual,
+) (x, near reg.VecVirtual) {
 	z := YMM()
 	from := Mem{Base: src, Index: at, Scale: uint8(v.bytes), Disp: 4 * v.bytes * i}
 	if v.bytes == 4 {

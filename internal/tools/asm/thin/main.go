@@ -14,12 +14,12 @@ const (
 	blockRows = 128 // terms of one float32 sum
 )
 
-// machine is what the loop needs to know of a set of vector instructions.
+// machine describes a set of vector instructions to the loop.
 type machine struct {
 	suffix   string
-	bytes    int // of a vector
-	tileRows int // rows of a tile that the registers hold
-	factors  int // registers that take turns with the broadcast factor
+	bytes    int // bytes of a vector
+	tileRows int // rows of a tile in registers
+	factors  int // number of registers that alternate as broadcast factor
 	vector   func() reg.Register
 	zero     func(v reg.Register)
 }
@@ -53,7 +53,7 @@ func (m machine) vectors(n int) []reg.Register {
 	return v
 }
 
-// products writes the tile of a product with a thin matrix.
+// products generates the tile of a product with a thin matrix.
 func (m machine) products() {
 	TEXT("products"+m.suffix, NOSPLIT, "func(c *float64, a *float32, aTerm, aRow int, b *float32, terms int)")
 	Pragma("noescape")
@@ -64,7 +64,9 @@ func (m machine) products() {
 	SHLQ(operand.U8(2), aTerm)
 	SHLQ(operand.U8(2), aRow)
 	vectors := columns * 4 / m.bytes
-	sum, right, factor := m.vectors(m.tileRows*vectors), m.vectors(vectors), m.vectors(m.factors)
+	sum := m.vectors(m.tileRows * vectors)
+	right := m.vectors(vectors)
+	factor := m.vectors(m.factors)
 	row, second := m.rows(a, aRow)
 
 	Label("block")
@@ -104,10 +106,12 @@ func (m machine) products() {
 }
 
 func (m machine) describe() {
-	Doc(fmt.Sprintf("products%s adds the product of %d rows of a matrix with a thin one, blocks of %d terms summed in", m.suffix, m.tileRows, blockRows),
+	Doc(fmt.Sprintf("products%s adds the product of %d rows of a matrix with a thin one, blocks of %d terms summed in",
+		m.suffix, m.tileRows, blockRows),
 		"float32, each multiplication and addition rounded once:",
 		"",
-		fmt.Sprintf("\tfor ; terms > 0; a, b, terms = a[%d*aTerm:], b[%d*%d:], terms-%d {", blockRows, blockRows, columns, blockRows),
+		fmt.Sprintf("\tfor ; terms > 0; a, b, terms = a[%d*aTerm:], b[%d*%d:], terms-%d {", blockRows, blockRows, columns,
+			blockRows),
 		fmt.Sprintf("\t\tfor i := range %d {", m.tileRows),
 		fmt.Sprintf("\t\t\tfor j := range %d {", columns),
 		"\t\t\t\tsum := float32(0)",
@@ -120,8 +124,8 @@ func (m machine) describe() {
 		"\t}")
 }
 
-// rows returns the addresses of a[i*step] for the rows of a tile, and the register besides a that they move with; step
-// is in bytes.
+// rows returns the addresses of a[i*step] for the rows of a tile, and the second register on which
+// they are based besides a; step is in bytes.
 func (m machine) rows(a, step reg.Register) (at []operand.Mem, second reg.Register) {
 	three := GP64()
 	LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, three)
@@ -130,7 +134,9 @@ func (m machine) rows(a, step reg.Register) (at []operand.Mem, second reg.Regist
 			{Base: a}, {Base: a, Index: step, Scale: 1}, {Base: a, Index: step, Scale: 2}, {Base: a, Index: three, Scale: 1},
 		}, nil
 	}
-	five, seven, eighth := GP64(), GP64(), GP64()
+	five := GP64()
+	seven := GP64()
+	eighth := GP64()
 	LEAQ(operand.Mem{Base: step, Index: step, Scale: 4}, five)
 	LEAQ(operand.Mem{Base: three, Index: step, Scale: 4}, seven)
 	LEAQ(operand.Mem{Base: a, Index: step, Scale: 8}, eighth)
@@ -144,7 +150,7 @@ func (m machine) rows(a, step reg.Register) (at []operand.Mem, second reg.Regist
 	return at, eighth
 }
 
-// widen adds the float32 vector s to the float64 values at. s is destroyed, wide is free.
+// widen adds the float32 vector s to the float64 values at. It overwrites s and wide.
 func (m machine) widen(at operand.Mem, s, wide reg.Register) {
 	v := s.(reg.VecVirtual)
 	if m.bytes == 64 {

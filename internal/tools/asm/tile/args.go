@@ -7,11 +7,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// featuresSignature is that of features at every level. Strides are in numbers.
+// featuresSignature is the signature of features at every level. Strides are in numbers.
 const featuresSignature = "func(dst *float32, dstStride int, init *float32, initStride int, " +
 	"x *float32, xStride int, w *float32, dim int, rows int, factor *float32, op int)"
 
-// featuresDoc is the loop that features computes; a product and the addition to it are rounded once.
+// featuresDoc describes the loop of features, in which a product and its addition are rounded once.
 func featuresDoc(name string) []string {
 	return []string{
 		name + " maps rows of x to the 48 features of a panel. rows is positive; dst does not overlap init.",
@@ -35,14 +35,14 @@ func load(name string) reg.GPVirtual {
 	return r
 }
 
-// loadBytes returns the register of a parameter that counts numbers of float32, in bytes.
+// loadBytes returns the register of a parameter that counts float32 numbers, converted to bytes.
 func loadBytes(name string) reg.GPVirtual {
 	r := load(name)
 	SHLQ(U8(2), r)
 	return r
 }
 
-// at is the memory of row r (0..2 of a group) at displacement bytes behind pointer.
+// at is the memory of row r (0..2 of a group), displacement bytes after pointer.
 func at(pointer, stride reg.Register, r, displacement int) Mem {
 	m := Mem{Base: pointer, Disp: displacement}
 	if r > 0 {
@@ -51,7 +51,7 @@ func at(pointer, stride reg.Register, r, displacement int) Mem {
 	return m
 }
 
-// rowPointers are the addresses of rows 0, 3 and 6 of a tile: all eight are within reach of an index.
+// rowPointers are the addresses of rows 0, 3 and 6 of a tile; the others follow by an index.
 type rowPointers struct {
 	base   [3]reg.GPVirtual
 	stride reg.GPVirtual
@@ -89,8 +89,8 @@ func (p rowPointers) advance(bytes int) {
 	}
 }
 
-// align begins a function at a cache line. Otherwise its position, and so up to 3 % of the time of its loops, would
-// depend on what other functions are in the program.
+// align starts a function on a cache line. Otherwise its position, and up to 3 % of the time of its
+// loops, would depend on the other functions of the program.
 func align() {
 	Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []Op{U8(64)}})
 }

@@ -9,7 +9,7 @@ import (
 // noSplit is the assembler's NOSPLIT.
 const noSplit = 4
 
-// tile is rows x vectors of accumulators, from lane byte offset on in the panel.
+// tile is rows × vectors of accumulators, beginning at byte offset of a panel's row.
 type tile struct {
 	isa
 	rows, vectors int
@@ -21,10 +21,10 @@ type tile struct {
 // acc is the accumulator of a row and a vector.
 func (t tile) acc(row, vector int) reg.Register { return t.regs[row*t.vectors+vector] }
 
-// scratch are the registers that hold no accumulator.
+// scratch returns the registers without accumulators.
 func (t tile) scratch() []reg.Register { return t.regs[t.rows*t.vectors:] }
 
-// label names a place in the code of the tile.
+// label returns a label in the code of the tile.
 func (t tile) label(name string) string { return t.prefix + name }
 
 func featuresAVX512() {
@@ -58,12 +58,15 @@ func beginFeatures(name string) {
 	align()
 }
 
-// featuresOf walks down the rows by the tiles, which together cover a panel, and returns. The last tile of rows goes
-// back as far as it must to be whole: its first rows are computed twice.
+// featuresOf generates the loop over rows with tiles that together cover a panel. The last tile of
+// rows overlaps the previous one to be whole, so some rows are computed twice.
 func featuresOf(tiles ...tile) {
 	t := tiles[0]
 	Label(t.prefix)
-	dst, from, x, rows := load("dst"), load("init"), load("x"), load("rows")
+	dst := load("dst")
+	from := load("init")
+	x := load("x")
+	rows := load("rows")
 	Label(t.label("Rows"))
 	for _, part := range tiles {
 		part.start(from)
@@ -83,8 +86,8 @@ func featuresOf(tiles ...tile) {
 		MOVQ(U32(t.rows), most)
 		MOVQ(rows, count)
 		CMPQ(rows, most)
-		CMOVQGT(most, count) // rows to move on by
-		CMOVQLT(most, rows)  // rows that are left then
+		CMOVQGT(most, count) // rows to advance
+		CMOVQLT(most, rows)  // remaining rows
 		next(dst, from, x, count)
 		JMP(LabelRef(t.label("Rows")))
 	}
@@ -93,7 +96,7 @@ func featuresOf(tiles ...tile) {
 	RET()
 }
 
-// next moves the pointers by count rows; nil = by one.
+// next advances the pointers by count rows; nil means one.
 func next(dst, from, x, count reg.Register) {
 	for _, p := range []struct {
 		pointer reg.Register
@@ -117,8 +120,8 @@ func (t tile) start(from reg.GPVirtual) {
 	}
 }
 
-// fetch asks for the lines that the tile is going to write, if they are multiplied by a factor and so on their way to
-// memory: they arrive while the products are computed.
+// fetch prefetches the lines that the tile will write, if there is a factor and the destination is
+// therefore in memory: they arrive while the products are computed.
 func (t tile) fetch(dst reg.GPVirtual) {
 	if t.rows == 1 {
 		return
@@ -136,8 +139,8 @@ func (t tile) fetch(dst reg.GPVirtual) {
 	Label(t.label("Products"))
 }
 
-// unroll is how many numbers of a row the main loop takes at a time: the moving of pointers uses the ports of the
-// arithmetic, so little of it is better.
+// unroll is the number of columns per turn of the main loop. Advancing pointers competes with the
+// arithmetic for ports.
 const unroll = 2
 
 // products adds x·w for every number of the rows.
@@ -150,7 +153,7 @@ func (t tile) products(x reg.GPVirtual) {
 	t.outerRun(p, w, unroll)
 	SUBQ(U8(unroll), left)
 	JGE(LabelRef(t.label("Loop")))
-	Label(t.label("Tail")) // left is now −unroll..−1: its low bits say how many remain
+	Label(t.label("Tail")) // left is now −unroll..−1; its low bits are the number of remaining columns
 	for n := unroll / 2; n > 0; n /= 2 {
 		after := t.label("Without" + string(rune('0'+n)))
 		TESTQ(U32(n), left)
@@ -160,7 +163,7 @@ func (t tile) products(x reg.GPVirtual) {
 	}
 }
 
-// outerRun adds the outer products of n numbers and moves on.
+// outerRun adds the outer products of n columns and advances.
 func (t tile) outerRun(p rowPointers, w reg.GPVirtual, n int) {
 	for k := range n {
 		t.outer(p, w, k)
@@ -169,7 +172,7 @@ func (t tile) outerRun(p rowPointers, w reg.GPVirtual, n int) {
 	ADDQ(U32(4*panel*n), w)
 }
 
-// outer adds the outer product of number k of the rows and of the panel.
+// outer adds the outer product of column k of the rows and of the panel.
 func (t tile) outer(p rowPointers, w reg.GPVirtual, k int) {
 	scratch := t.scratch()
 	if t.rows == 1 {
@@ -202,7 +205,7 @@ const (
 	opSquaredRamp
 )
 
-// apply replaces the accumulators by the feature map of them.
+// apply applies the feature map to the accumulators.
 func (t tile) apply() {
 	Label(t.label("Apply"))
 	op := load("op")
@@ -229,7 +232,7 @@ func (t tile) apply() {
 	}
 }
 
-// inGroups calls emit for groups of accumulators, for each of which there is a scratch register.
+// inGroups calls emit for groups of accumulators, no larger than the number of scratch registers.
 func (t tile) inGroups(emit func([]reg.Register)) {
 	all, size := t.regs[:t.rows*t.vectors], min(len(t.scratch()), 8)
 	for first := 0; first < len(all); first += size {
@@ -237,7 +240,8 @@ func (t tile) inGroups(emit func([]reg.Register)) {
 	}
 }
 
-// cosine is kernel.Cos without its limit: the polynomial of r² − ⅛, r the distance in turns to the next whole number.
+// cosine is kernel.Cos without its limit: the polynomial of r² − ⅛, r the distance in turns to the
+// next whole number.
 func (t tile) cosine(group []reg.Register) {
 	p := t.scratch()
 	for i, z := range group {
@@ -260,7 +264,7 @@ func (t tile) cosine(group []reg.Register) {
 	}
 }
 
-// cosineFar is kernel.Cos: 0 where the phase is not known.
+// cosineFar is kernel.Cos, with 0 for unknown phases.
 func (t tile) cosineFar(group []reg.Register) {
 	masks := []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
 	scratch := t.scratch()
@@ -310,7 +314,7 @@ func (t tile) zeros() reg.Register {
 	return zero
 }
 
-// store multiplies by factor, if there is one, and writes the accumulators.
+// store multiplies the accumulators by factor, unless that is nil, and writes them.
 func (t tile) store(dst reg.GPVirtual) {
 	Label(t.label("Store"))
 	factor := load("factor")

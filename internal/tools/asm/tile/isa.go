@@ -6,10 +6,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// isa is a set of vector instructions: what the kernels of the two sets do differently.
+// isa is a set of vector instructions. Its methods hide the differences between the two sets.
 type isa struct {
 	name  string
-	bytes int            // of a vector
+	bytes int            // bytes of a vector
 	regs  []reg.Register // all vector registers
 }
 
@@ -26,7 +26,7 @@ var (
 	}}
 )
 
-// wide is whether s has vectors of 512 bits.
+// wide reports whether s has vectors of 512 bits.
 func (s isa) wide() bool { return s.bytes == 64 }
 
 // multiplyAdd sets z to y·z + c, rounded once.
@@ -69,7 +69,8 @@ func (s isa) atMost(c Mem, z reg.Register) {
 // above sets z to max(z, 0), 0 for NaN; zero holds zeros.
 func (s isa) above(zero, z reg.Register) { VMAXPS(zero, z, z) }
 
-// step sets z to 1, ½ or 0 where it is above, at or below zero, 0 for NaN; zero holds zeros.
+// step sets z to 1, ½ or 0 where it is above, equal to or below zero, and 0 for NaN; zero holds
+// zeros.
 func (s isa) step(zero, scratch, z reg.Register) {
 	const equal, greater = 0, 30 // ordered, quiet
 	if s.wide() {
@@ -86,7 +87,7 @@ func (s isa) step(zero, scratch, z reg.Register) {
 	VORPS(scratch, z, z)
 }
 
-// markNear marks where |z| is below farthest: in mask k at 512 bits, in near at 256.
+// markNear marks where |z| is below farthest: in mask k at 512 bits, in near at 256 bits.
 func (s isa) markNear(z, near reg.Register, k reg.OpmaskPhysical) {
 	const less = 17 // ordered, quiet
 	if s.wide() {
@@ -98,7 +99,7 @@ func (s isa) markNear(z, near reg.Register, k reg.OpmaskPhysical) {
 	VCMPPS(U8(less), farthest, near, near)
 }
 
-// keepNear clears z where markNear marked nothing.
+// keepNear clears z where markNear did not mark it.
 func (s isa) keepNear(z, near reg.Register, k reg.OpmaskPhysical) {
 	if s.wide() {
 		VMOVAPS_Z(z, k, z)

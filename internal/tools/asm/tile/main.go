@@ -1,5 +1,5 @@
-// Command tile writes the kernels of scoring/internal/kernel: a tile of rows and features as a matrix product with a
-// feature map on its registers, and the sums of features.
+// Command tile generates the kernels of scoring/internal/kernel: the matrix product of a tile of
+// rows and features, with the feature map applied to its registers, and the sums of features.
 package main
 
 import . "github.com/mmcloughlin/avo/build"

@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A packed product of kernel.record: where its numbers are, in bytes.
+// The layout of kernel.record, in bytes.
 const (
 	recordColumns    = 0
 	recordSigns      = 12
@@ -18,7 +18,7 @@ const (
 	recordBytes      = 48
 )
 
-// The values of a record's kind: the form, from which the number of factors goes on.
+// The forms. A record's kind is its form plus the number of factors beyond one.
 const (
 	hinges = 0 // Π max(0, v)
 	boxes  = 3 // Π 1[v ≥ 0]
@@ -33,18 +33,18 @@ const (
 	greater = 30
 )
 
-// lane is how products are computed: rows of a block in the lanes of vectors, or one row by itself.
+// lane selects the variant of a kernel: rows of a block in the lanes of vectors, or a single row.
 type lane struct {
 	isa
 	one bool
 }
 
-// one is the products of one row.
+// oneRow is the variant for a single row.
 var oneRow = lane{isa: isa{name: "Row", bytes: 4, regs: []reg.Register{
 	reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7, reg.X8, reg.X9, reg.X10, reg.X11,
 }}, one: true}
 
-// products writes the kernel of hinges and boxes.
+// products generates the kernel of hinges and boxes.
 func products(l lane) {
 	name := "products" + l.name
 	if l.one {
@@ -55,7 +55,14 @@ func products(l lane) {
 	Pragma("noescape")
 	Doc(l.describe(name)...)
 	align()
-	p := productLoop{lane: l, name: name, dst: load("dst"), record: load("records"), count: load("count"), factor: load("factor")}
+	p := productLoop{
+		lane:   l,
+		name:   name,
+		dst:    load("dst"),
+		record: load("records"),
+		count:  load("count"),
+		factor: load("factor"),
+	}
 	if l.one {
 		p.x = load("x")
 	} else {
@@ -68,13 +75,19 @@ func products(l lane) {
 	p.loop()
 }
 
-// describe is the loop of the kernel.
+// describe returns the loop of the kernel as Go code.
 func (l lane) describe(name string) []string {
-	doc := []string{name + " sets products for rows of a transposed block, in whole vectors. count and rows are positive.", ""}
-	rows, at, x := "range rows", "64*p.lane+r", "columns[64*p.column[a]+r]"
+	doc := []string{
+		name + " sets products for rows of a transposed block, in whole vectors. count and rows are positive.", "",
+	}
+	rows := "range rows"
+	at := "64*p.lane+r"
+	x := "columns[64*p.column[a]+r]"
 	if l.one {
 		doc[0] = name + " sets products for a row. count is positive."
-		rows, at, x = "range 1", "p.lane", "x[p.column[a]]"
+		rows = "range 1"
+		at = "p.lane"
+		x = "x[p.column[a]]"
 	}
 	return append(doc,
 		"	for _, p := range records[:count] {",
@@ -95,7 +108,8 @@ type productLoop struct {
 	zero                          reg.Register
 }
 
-// loop goes from record to record: those of a kind follow each other, so that the kind of the last one is tried first.
+// loop generates the loop over records. Records are sorted by kind, so it tries the kind of the
+// previous one first.
 func (p *productLoop) loop() {
 	var kinds []int
 	for _, form := range []int{hinges, boxes, edges} {
@@ -126,7 +140,7 @@ func (p *productLoop) loop() {
 	RET()
 }
 
-// product writes one record of q factors.
+// product generates the code for one record of q factors.
 func (p *productLoop) product(form, q int) {
 	lane := GP64()
 	MOVL(Mem{Base: p.record, Disp: recordLane}, lane.As32())
@@ -148,7 +162,9 @@ func (p *productLoop) product(form, q int) {
 		VMOVSS(p.value(form, at, nil, nil, f), Mem{Base: p.dst, Index: lane, Scale: 4})
 		return
 	}
-	signs, thresholds, f := p.regs[2:2+q], p.regs[5:5+q], p.regs[1]
+	signs := p.regs[2 : 2+q]
+	thresholds := p.regs[5 : 5+q]
+	f := p.regs[1]
 	VBROADCASTSS(Mem{Base: p.factor, Index: lane, Scale: 4}, f)
 	for a := range q {
 		VBROADCASTSS(Mem{Base: p.record, Disp: recordSigns + 4*a}, signs[a])
@@ -168,7 +184,7 @@ func (p *productLoop) product(form, q int) {
 	JLT(LabelRef(rows))
 }
 
-// value returns the register of the product, whose factors are of the numbers at.
+// value returns the register of the product of factors of the numbers at.
 func (p *productLoop) value(form int, at []Mem, signs, thresholds []reg.Register, factor reg.Register) reg.Register {
 	first, next := p.regs[8], p.regs[9]
 	switch form {
@@ -212,7 +228,7 @@ func (p *productLoop) value(form int, at []Mem, signs, thresholds []reg.Register
 func (p *productLoop) difference(a int, at Mem, signs, thresholds []reg.Register, v reg.Register) {
 	if p.one {
 		VMOVSS(at, v)
-		VXORPS(Mem{Base: p.record, Disp: recordSigns + 4*a}, v, v) // three further numbers are of no use
+		VXORPS(Mem{Base: p.record, Disp: recordSigns + 4*a}, v, v) // the other three lanes are ignored
 		VSUBSS(Mem{Base: p.record, Disp: recordThresholds + 4*a}, v, v)
 		return
 	}
@@ -220,7 +236,7 @@ func (p *productLoop) difference(a int, at Mem, signs, thresholds []reg.Register
 	VSUBPS(thresholds[a], v, v)
 }
 
-// hinge sets v to max(0, factor a), 0 if it is not a number.
+// hinge sets v to max(0, factor a), 0 for NaN.
 func (p *productLoop) hinge(a int, at Mem, signs, thresholds []reg.Register, v reg.Register) {
 	p.difference(a, at, signs, thresholds, v)
 	if p.one {
@@ -239,7 +255,7 @@ func (p *productLoop) multiply(by, v reg.Register) {
 	VMULPS(by, v, v)
 }
 
-// end takes v, which is no less than 0, to a finite number; 0 if it is a product that is not a number.
+// end clamps v, which is at least 0, to finite numbers; it sets products that are NaN to 0.
 func (p *productLoop) end(product bool, v reg.Register) {
 	if p.one {
 		if product {
@@ -254,9 +270,16 @@ func (p *productLoop) end(product bool, v reg.Register) {
 	p.atMost(largest, v)
 }
 
-// indicator marks where factor a is at least, or above, 0: in v, or at 512 bits in K1, there only where K1 was set already if
-// that is asked for.
-func (p *productLoop) indicator(predicate uint8, a int, at Mem, signs, thresholds []reg.Register, v reg.Register, both bool) {
+// indicator marks where factor a satisfies the predicate with 0: in v, or in K1 at 512 bits. If
+// both is set, it clears other bits of K1 only.
+func (p *productLoop) indicator(
+	predicate uint8,
+	a int,
+	at Mem,
+	signs, thresholds []reg.Register,
+	v reg.Register,
+	both bool,
+) {
 	p.difference(a, at, signs, thresholds, v)
 	switch {
 	case p.one:
@@ -270,7 +293,7 @@ func (p *productLoop) indicator(predicate uint8, a int, at Mem, signs, threshold
 	}
 }
 
-// only sets v to from where it is marked, else to 0.
+// only sets v to from where it is marked, otherwise to 0.
 func (p *productLoop) only(from, v reg.Register) {
 	if p.wide() {
 		VMOVAPS_Z(from, reg.K1, v)
@@ -279,14 +302,14 @@ func (p *productLoop) only(from, v reg.Register) {
 	VANDPS(from, v, v)
 }
 
-// transpose writes the kernel that changes rows to columns and back, 8 by 8 numbers at a time. It works with 256 bits at every level:
-// little time goes into it.
+// transpose generates the kernel that transposes rows, 8 by 8 numbers at a time. It uses 256 bits
+// at every level, because it takes little time.
 func transpose() {
 	const name = "transposeAVX2"
 	TEXT(name, noSplit, "func(dst *float32, dstStride int, src *float32, srcStride int, rows int, columns int)")
 	Pragma("noescape")
 	Doc(
-		name+" transposes rows. There are at least 8 of both; the last block goes back as far as it must to be whole.",
+		name+" transposes rows. rows and columns are at least 8; the last block overlaps the previous one to be whole.",
 		"",
 		"	for r := range rows {",
 		"		for c := range columns {",
@@ -295,9 +318,15 @@ func transpose() {
 		"	}",
 	)
 	align()
-	dst, to, src, from, rows := load("dst"), loadBytes("dstStride"), load("src"), loadBytes("srcStride"), load("rows")
+	dst := load("dst")
+	to := loadBytes("dstStride")
+	src := load("src")
+	from := loadBytes("srcStride")
+	rows := load("rows")
 	Label(name + "Rows")
-	p, d, columns := newRowPointers(src, from, 8), newRowPointers(dst, to, 8), load("columns")
+	p := newRowPointers(src, from, 8)
+	d := newRowPointers(dst, to, 8)
+	columns := load("columns")
 	Label(name + "Columns")
 	for half := range 2 {
 		square(p, d, half)
@@ -322,7 +351,8 @@ func transpose() {
 	RET()
 }
 
-// stepBack takes 8 from left, jumps to end if none is left, and returns by how many to move on: the last step is shorter.
+// stepBack subtracts 8 from left, jumps to end if nothing is left, and returns the distance to the
+// next block, which is shorter for the last one.
 func stepBack(left reg.GPVirtual, end string) reg.GPVirtual {
 	const block = 8
 	SUBQ(U8(block), left)

@@ -6,16 +6,17 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// scoreAVX512 writes the kernel that takes tiles of rows from their numbers to the sums in one go: the sums of a tile
-// overlap with the products of the next one.
+// scoreAVX512 generates the kernel that both multiplies tiles of rows and adds to the sums, so that
+// the sums of a tile overlap with the products of the next one.
 func scoreAVX512() {
 	const name = "scoreAVX512"
-	TEXT(name, noSplit, "func(phi *float32, sum, square, product *float64, stride int, y *float32, yStride int, class *int32, "+
+	TEXT(name, noSplit, "func(phi *float32, sum, square, product *float64, stride int, "+
+		"y *float32, yStride int, class *int32, "+
 		"init *float32, initStride int, x *float32, xStride int, w *float32, dim int, rows int, op int)")
 	Pragma("noescape")
 	Doc(
 		name+" adds the 48 features of a panel for rows, a positive multiple of 8, to their sums, in the order of the rows.",
-		"phi has room for 8 rows: it is where the features of a tile lie on their way.",
+		"phi is temporary memory for the features of 8 rows.",
 		"",
 		"	features(phi, 48, init, initStride, x, xStride, w, dim, rows, nil, op)",
 		"	if class == nil {",
@@ -27,7 +28,9 @@ func scoreAVX512() {
 	align()
 	t := tile{isa: avx512, rows: 8, vectors: 3, prefix: "score"}
 	phi := load("phi")
-	from, x, rows := load("init"), load("x"), load("rows")
+	from := load("init")
+	x := load("x")
+	rows := load("rows")
 	y, class := load("y"), load("class")
 	Label("scoreRows")
 	t.start(from)
@@ -85,7 +88,9 @@ func (t tile) tileClasses(phi, class reg.GPVirtual) {
 	totals := [][]reg.Register{t.regs[:size], t.regs[size : 2*size]}
 	pointers := []reg.Register{load("sum"), load("square")}
 	t.loadTotals(pointers, totals, 0)
-	classes, stride, own := load("product"), load("stride"), GP64()
+	classes := load("product")
+	stride := load("stride")
+	own := GP64()
 	SHLQ(U8(3), stride)
 	for r := range t.rows {
 		MOVLQSX(Mem{Base: class, Disp: 4 * r}, own)

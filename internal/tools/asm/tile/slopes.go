@@ -6,22 +6,23 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// slopes writes the kernel that takes arguments to cosines and to their slopes: both polynomials are of the same u = r² − ⅛. A
-// row of a panel is little, but the next ones do not wait for it.
+// slopes generates the kernel that computes cosines and their slopes from arguments; both
+// polynomials share u = r² − ⅛. One row of a panel cannot fill the pipeline, but the next rows
+// overlap with it.
 func slopes(s isa) {
 	s.slopesBy("slopes"+s.name, s.slopesOf,
-		" replaces arguments in turns, rows of a panel, by the slopes of their cosines, which go to dst. rows is positive.",
+		" writes the cosines of arguments in turns, rows of a panel, to dst and replaces them with slopes. rows > 0.",
 		"cos(2πz), -sin(2πz) // 0 where |z| is 2²² or more")
 }
 
-// rampSlopes writes the same for ramps.
+// rampSlopes generates the same for ramps.
 func rampSlopes(s isa) {
 	s.slopesBy("rampSlopes"+s.name, s.rampSlopesOf,
-		" replaces arguments, rows of a panel, by the slopes of their ramps, which go to dst. rows is positive.",
+		" writes the ramps of arguments, rows of a panel, to dst and replaces them with slopes. rows > 0.",
 		"ramp(z), z > 0 ? 1 : 0")
 }
 
-// slopesBy writes a kernel of arguments that replaces so many vectors of them at a time.
+// slopesBy generates a kernel whose loop body replace handles size vectors of arguments.
 func (s isa) slopesBy(name string, replace func(dst, slope Mem, size int), does, values string) {
 	TEXT(name, noSplit, "func(dst *float32, dstStride int, slope *float32, rows int)")
 	Pragma("noescape")
@@ -36,7 +37,10 @@ func (s isa) slopesBy(name string, replace func(dst, slope Mem, size int), does,
 		"	}",
 	)
 	align()
-	dst, bytes, slope, rows := load("dst"), loadBytes("dstStride"), load("slope"), load("rows")
+	dst := load("dst")
+	bytes := loadBytes("dstStride")
+	slope := load("slope")
+	rows := load("rows")
 	Label(name + "Rows")
 	const size = 3 // vectors at a time
 	for first := 0; first < 4*panel/s.bytes; first += size {
@@ -50,7 +54,7 @@ func (s isa) slopesBy(name string, replace func(dst, slope Mem, size int), does,
 	RET()
 }
 
-// rampSlopesOf writes the ramps and slopes of so many vectors of arguments.
+// rampSlopesOf generates the ramps and slopes of size vectors of arguments.
 func (s isa) rampSlopesOf(dst, slope Mem, size int) {
 	zero, ones := s.regs[0], s.regs[1]
 	VXORPS(zero, zero, zero)
@@ -66,7 +70,7 @@ func (s isa) rampSlopesOf(dst, slope Mem, size int) {
 	}
 }
 
-// pick sets its target to from where the predicate holds for z and zero, else to 0.
+// pick sets to to from where the predicate holds for z and zero, otherwise to 0.
 func (s isa) pick(predicate uint8, zero, z, from, to reg.Register) {
 	if s.wide() {
 		VCMPPS(U8(predicate), zero, z, reg.K1)
@@ -77,10 +81,13 @@ func (s isa) pick(predicate uint8, zero, z, from, to reg.Register) {
 	VANDPS(from, to, to)
 }
 
-// slopesOf writes the cosines and slopes of so many vectors of arguments.
+// slopesOf generates the cosines and slopes of size vectors of arguments.
 func (s isa) slopesOf(dst, slope Mem, size int) {
 	masks := []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3}
-	r, u, cos, near := s.regs[:size], s.regs[size:2*size], s.regs[2*size:3*size], s.regs[3*size:4*size]
+	r := s.regs[:size]
+	u := s.regs[size : 2*size]
+	cos := s.regs[2*size : 3*size]
+	near := s.regs[3*size : 4*size]
 	sin, scratch := s.regs[4*size:5*size], s.regs[5*size]
 	for i := range size {
 		VMOVUPS(slope.Offset(i*s.bytes), r[i])
@@ -99,7 +106,7 @@ func (s isa) slopesOf(dst, slope Mem, size int) {
 	}
 	VXORPS(scratch, scratch, scratch)
 	for i := range size {
-		VFMADD213PS(scratch, r[i], sin[i]) // the sum with zero has one sign for both zeros
+		VFMADD213PS(scratch, r[i], sin[i]) // adding zero turns −0 into +0
 		s.keepNear(cos[i], near[i], masks[i])
 		s.keepNear(sin[i], near[i], masks[i])
 		VMOVUPS(cos[i], dst.Offset(i*s.bytes))
@@ -107,7 +114,8 @@ func (s isa) slopesOf(dst, slope Mem, size int) {
 	}
 }
 
-// weigh writes the kernel that multiplies rows of a panel by a product of thin matrices; the tiles of a group cover a panel.
+// weigh generates the kernel that multiplies rows of a panel by a product of thin matrices; the
+// tiles of a group cover a panel.
 func weigh(s isa, groups ...[]tile) {
 	name := "weigh" + s.name
 	TEXT(name, noSplit, "func(dst *float32, x *float32, xStride int, w *float32, dim int, rows int)")
@@ -126,7 +134,9 @@ func weigh(s isa, groups ...[]tile) {
 		"	}",
 	)
 	align()
-	dst, x, rows := load("dst"), load("x"), load("rows")
+	dst := load("dst")
+	x := load("x")
+	rows := load("rows")
 	for _, group := range groups {
 		t := group[0]
 		Label(t.label("Rows"))
@@ -147,7 +157,7 @@ func weigh(s isa, groups ...[]tile) {
 	RET()
 }
 
-// weigh multiplies the tile at dst.
+// weigh generates the multiplication of the tile at dst.
 func (t tile) weigh(dst, x reg.GPVirtual) {
 	for _, z := range t.regs[:t.rows*t.vectors] {
 		VXORPS(z, z, z)

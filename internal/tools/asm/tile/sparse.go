@@ -6,10 +6,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sparse writes the kernel for rows whose nonzero numbers are listed. Every row has its own list, because a column in
-// which any of eight rows has a number is a good deal more frequent than a number. Two rows are multiplied at a time,
-// so that the additions of one fill the latency of the other's. What bounds a step is loading ω, which rows do not
-// share.
+// sparse generates the kernel for rows whose nonzero numbers are listed. Every row has its own
+// list, because columns with a number in any of eight rows are much more frequent than numbers of
+// one row. Two rows are multiplied at a time, so that their additions overlap. Loading ω, which
+// rows do not share, bounds the speed.
 func sparse(s isa) {
 	name := "sparse" + s.name
 	TEXT(name, noSplit, "func(dst *float32, dstStride int, init *float32, initStride int, list *uint64, begin *uint32, "+
@@ -20,7 +20,10 @@ func sparse(s isa) {
 	vectors := 4 * panel / s.bytes
 	two := tile{isa: s, rows: 2, vectors: vectors, prefix: "two"}
 	one := tile{isa: s, rows: 1, vectors: vectors, prefix: "one"}
-	dst, from, begin, rows := load("dst"), load("init"), load("begin"), load("rows")
+	dst := load("dst")
+	from := load("init")
+	begin := load("begin")
+	rows := load("rows")
 	CMPQ(rows, U8(2))
 	JL(LabelRef("one"))
 	for _, t := range []tile{two, one} {
@@ -46,11 +49,11 @@ func sparse(s isa) {
 	RET()
 }
 
-// sparseDoc is the loop that sparse computes; a product and the addition to it are rounded once.
+// sparseDoc describes the loop of sparse, in which a product and its addition are rounded once.
 func sparseDoc(name string) []string {
 	return []string{
-		name + " is features for rows whose numbers are listed, each as its value (high half) and 192 times its place in the row",
-		"(low half). Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.",
+		name + " is features for listed rows. An entry is a number (high half) and 192 times its column (low half).",
+		"Rows 0 and 1, 2 and 3 and so on have lists of the same length. rows is positive.",
 		"",
 		"	for r := range rows {",
 		"		for f := range 48 {",
@@ -64,15 +67,16 @@ func sparseDoc(name string) []string {
 	}
 }
 
-// sparseScore writes scoreAVX512 for rows that are listed.
+// sparseScore generates scoreAVX512 for listed rows.
 func sparseScore() {
 	const name = "sparseScoreAVX512"
-	TEXT(name, noSplit, "func(phi *float32, sum, square, product *float64, stride int, y *float32, yStride int, class *int32, "+
+	TEXT(name, noSplit, "func(phi *float32, sum, square, product *float64, stride int, "+
+		"y *float32, yStride int, class *int32, "+
 		"init *float32, initStride int, list *uint64, begin *uint32, w *float32, rows int, op int)")
 	Pragma("noescape")
 	Doc(
-		name+" adds the 48 features of a panel for rows that are listed, a positive multiple of 8, to their sums, in the order",
-		"of the rows. phi has room for 8 rows: it is where the features of a tile lie on their way.",
+		name+" adds the 48 features of a panel for listed rows, a positive multiple of 8, to their sums, in row order.",
+		"phi is temporary memory for the features of 8 rows.",
 		"",
 		"	sparse(phi, 48, init, initStride, list, begin, w, rows, nil, op)",
 		"	if class == nil {",
@@ -83,7 +87,9 @@ func sparseScore() {
 	)
 	align()
 	t := tile{isa: avx512, rows: 2, vectors: 3, prefix: "score"}
-	from, begin, rows := load("init"), load("begin"), load("rows")
+	from := load("init")
+	begin := load("begin")
+	rows := load("rows")
 	y, class := load("y"), load("class")
 	Label("scoreRows")
 	phi := load("phi")
@@ -124,10 +130,10 @@ func nextTwo(pointer reg.Register, stride string) {
 	LEAQ(Mem{Base: pointer, Index: bytes, Scale: 8}, pointer)
 }
 
-// listedProducts adds the products of the numbers that are listed for the rows of the tile.
+// listedProducts adds the products of the listed numbers of the rows of the tile.
 func (t tile) listedProducts(begin reg.GPVirtual) {
 	list, w := load("list"), load("w")
-	ends := make([]reg.GPVirtual, t.rows) // behind the list of each row
+	ends := make([]reg.GPVirtual, t.rows) // end of the list of each row
 	step := GP64()                        // from minus the length of the lists up to zero
 	MOVL(Mem{Base: begin}, step.As32())
 	for r := range t.rows {
@@ -154,7 +160,7 @@ func (t tile) listedProducts(begin reg.GPVirtual) {
 	JNZ(LabelRef(t.label("Loop")))
 }
 
-// nonzeroBits writes the kernel that finds the numbers to list. It works with 256 bits at every level.
+// nonzeroBits generates the kernel that finds the numbers to list. It uses 256 bits at every level.
 func nonzeroBits() {
 	const name = "nonzeroBitsAVX2"
 	TEXT(name, noSplit, "func(bits *uint64, x *float32, words int)")
@@ -167,8 +173,10 @@ func nonzeroBits() {
 		"	}",
 	)
 	align()
-	const notEqual = 4 // unordered, quiet: NaN is not zero
-	bits, x, words := load("bits"), load("x"), load("words")
+	const notEqual = 4 // unordered, quiet: true for NaN
+	bits := load("bits")
+	x := load("x")
+	words := load("words")
 	VPXOR(reg.Y0, reg.Y0, reg.Y0)
 	Label(name + "Loop")
 	word := GP64()

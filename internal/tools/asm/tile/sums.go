@@ -6,30 +6,30 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sums writes the kernels that add features to sums.
+// sums generates the kernels that add features to sums.
 func sums(s isa) {
 	valueSums(s)
 	classSums(s)
 	productSums(s)
 }
 
-// lanes is the memory of vector v, of bytes each, behind pointer.
+// lanes is the memory of vector number v after pointer, bytes each.
 func lanes(pointer reg.Register, v, bytes int) Mem { return Mem{Base: pointer, Disp: v * bytes} }
 
 // widen loads half a vector of float32 from m into a whole one of float64.
 func widen(m Mem, to reg.Register) { VCVTPS2PD(m, to) }
 
-// doubles is how many vectors of float64 a panel has.
+// doubles is the number of float64 vectors of a panel.
 func (s isa) doubles() int { return panel * 8 / s.bytes }
 
-// eachGroup emits code for a panel's vectors of float64, some at a time.
+// eachGroup emits code for a panel's float64 vectors, size at a time.
 func (s isa) eachGroup(size int, emit func(first, size int)) {
 	for first := 0; first < s.doubles(); first += size {
 		emit(first, size)
 	}
 }
 
-// valueSums is the kernel for one output with a value for each row.
+// valueSums generates the kernel for one output with a value for each row.
 func valueSums(s isa) {
 	name := "valueSums" + s.name
 	TEXT(name, noSplit, "func(sum, square, product *float64, phi *float32, rows int, y *float32, yStride int)")
@@ -41,8 +41,8 @@ func valueSums(s isa) {
 		"		for f := range 48 {",
 		"			v := float64(phi[48*r+f])",
 		"			sum[f] += v",
-		"			square[f] += v * v                          // exact but for the addition",
-		"			product[f] += float64(y[yStride*r]) * v     // exact but for the addition",
+		"			square[f] += v * v                          // rounded only by the addition",
+		"			product[f] += float64(y[yStride*r]) * v     // rounded only by the addition",
 		"		}",
 		"	}",
 	)
@@ -51,8 +51,13 @@ func valueSums(s isa) {
 		size = 4
 	}
 	s.eachGroup(size, func(first, size int) {
-		sum, square, product := load("sum"), load("square"), load("product")
-		phi, rows, y, yBytes := load("phi"), load("rows"), load("y"), loadBytes("yStride")
+		sum := load("sum")
+		square := load("square")
+		product := load("product")
+		phi := load("phi")
+		rows := load("rows")
+		y := load("y")
+		yBytes := loadBytes("yStride")
 		totals := [][]reg.Register{s.regs[:size], s.regs[size : 2*size], s.regs[2*size : 3*size]}
 		pointers := []reg.Register{sum, square, product}
 		s.loadTotals(pointers, totals, first)
@@ -76,7 +81,7 @@ func valueSums(s isa) {
 	RET()
 }
 
-// classSums is the kernel for classes: the sum of the row's class replaces a product.
+// classSums generates the kernel for classes, where the sum of the row's class replaces a product.
 func classSums(s isa) {
 	name := "classSums" + s.name
 	TEXT(name, noSplit, "func(sum, square, classes *float64, phi *float32, rows int, class *int32, classStride int)")
@@ -88,15 +93,20 @@ func classSums(s isa) {
 		"		for f := range 48 {",
 		"			v := float64(phi[48*r+f])",
 		"			sum[f] += v",
-		"			square[f] += v * v // exact but for the addition",
+		"			square[f] += v * v // rounded only by the addition",
 		"			classes[classStride*int(class[r])+f] += v",
 		"		}",
 		"	}",
 	)
 	size := 6
 	s.eachGroup(size, func(first, size int) {
-		sum, square, classes := load("sum"), load("square"), load("classes")
-		phi, rows, class, stride := load("phi"), load("rows"), load("class"), load("classStride")
+		sum := load("sum")
+		square := load("square")
+		classes := load("classes")
+		phi := load("phi")
+		rows := load("rows")
+		class := load("class")
+		stride := load("classStride")
 		SHLQ(U8(3), stride)
 		totals := [][]reg.Register{s.regs[:size], s.regs[size : 2*size]}
 		pointers := []reg.Register{sum, square}
@@ -125,7 +135,7 @@ func classSums(s isa) {
 	RET()
 }
 
-// productSums is the kernel for every further output.
+// productSums generates the kernel for every further output.
 func productSums(s isa) {
 	name := "productSums" + s.name
 	TEXT(name, noSplit, "func(product *float64, phi *float32, rows int, y *float32, yStride int)")
@@ -136,11 +146,13 @@ func productSums(s isa) {
 		"",
 		"	for r := range rows {",
 		"		for f := range 48 {",
-		"			product[f] += float64(y[yStride*r]) * float64(phi[48*r+f]) // exact but for the addition",
+		"			product[f] += float64(y[yStride*r]) * float64(phi[48*r+f]) // rounded only by the addition",
 		"		}",
 		"	}",
 	)
-	product, phi, rows := load("product"), load("phi"), load("rows")
+	product := load("product")
+	phi := load("phi")
+	rows := load("rows")
 	y, yBytes := load("y"), loadBytes("yStride")
 	size := s.doubles()
 	if !s.wide() {

@@ -6,14 +6,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// survey writes the kernel that bounds the numbers of rows and counts the zeros among them. It works with 256 bits at
-// every level: memory is what it waits for.
+// survey generates the kernel that bounds the numbers of rows and counts the zeros. It uses 256
+// bits at every level, because it is bound by memory.
 func survey() {
 	const name = "surveyAVX2"
 	TEXT(name, noSplit, "func(x *float32, n int) (most uint32, zeros int)")
 	Pragma("noescape")
 	Doc(
-		name+" returns the bits of the greatest |x|, those of an infinity or of a NaN if there is one, and the number of",
+		name+" returns the bits of the greatest |x|, which are those of an infinity or NaN if x has one, and the number of",
 		"zeros; n is a positive multiple of 16, below 2³³.",
 		"",
 		"	for i := range n {",
@@ -34,7 +34,7 @@ func survey() {
 		VPAND(Mem{Base: x, Disp: 32 * i}, reg.Y2, reg.Y3)
 		VPMAXUD(reg.Y3, y[0], y[0])
 		VPCMPEQD(reg.Y3, reg.Y6, reg.Y3)
-		VPSUBD(reg.Y3, y[1], y[1]) // an equal lane is −1
+		VPSUBD(reg.Y3, y[1], y[1]) // equal lanes are −1
 	}
 	ADDQ(U8(64), x)
 	SUBQ(U8(16), left)
@@ -52,11 +52,11 @@ func survey() {
 	RET()
 }
 
-// reduce joins the eight lanes of y into the first one, x being its lower half.
+// reduce combines the eight lanes of y in its first lane; x is the lower half of y.
 func reduce(y, x, scratch reg.VecPhysical, join func(ops ...Op)) {
 	VEXTRACTI128(U8(1), y, scratch)
 	join(scratch, x, x)
-	for _, order := range []uint8{0b01_00_11_10, 0b10_11_00_01} { // halves, then neighbours, change places
+	for _, order := range []uint8{0b01_00_11_10, 0b10_11_00_01} { // swap halves, then neighbours
 		VPSHUFD(U8(order), x, scratch)
 		join(scratch, x, x)
 	}
