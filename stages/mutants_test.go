@@ -189,14 +189,18 @@ func (v *victim) try(value []byte) (reason string, err error) {
 
 // refused reads the reason in the dead letter; the featurizer's must have the same one.
 func (v *victim) refused(cause error) (reason string, err error) {
-	deadLetter, err := wire.ParseDeadLetterHeaders(deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon).Headers)
+	draft := deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon)
+	head, err := wire.ParseDeadLetterHeaders(draft.Headers)
 	if err != nil {
 		return "", err
 	}
-	if deadLetter.Reason == deadletter.ReasonUnusable {
+	if head.Reason != draft.Cause.Reason || head.Stage != draft.Cause.Stage {
+		return "", fmt.Errorf("headers %+v differ from %+v", head, draft.Cause)
+	}
+	if head.Reason == deadletter.ReasonUnusable {
 		return "", cause
 	}
-	return deadLetter.Reason, v.featurizer.Process(v.source, 0, stagestest.Noon, func(part featurize.Part) error {
+	return head.Reason, v.featurizer.Process(v.source, 0, stagestest.Noon, func(part featurize.Part) error {
 		if part.DeadLetter == nil || !bytes.Equal(part.DeadLetter.Value, v.source.Value) {
 			return fmt.Errorf("the featurizer makes %+v of what is refused", part)
 		}
@@ -263,7 +267,7 @@ func (v *victim) checkOutput(part featurize.Part) error {
 }
 
 // checkDeadLetter reads a dead letter of that many rows.
-func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
+func (v *victim) checkDeadLetter(deadLetter *deadletter.Draft, rows int) error {
 	head, err := wire.ParseDeadLetterHeaders(deadLetter.Headers)
 	if err != nil {
 		return fmt.Errorf("dead letter: %w", err)
@@ -273,7 +277,7 @@ func (v *victim) checkDeadLetter(deadLetter *pipeline.Record, rows int) error {
 		return fmt.Errorf("dead letter: %w", err)
 	}
 	defer events.Release(batches)
-	if head.Reason == "" || events.CountRows(batches) != int64(rows) {
+	if head.Reason == "" || head.Reason != deadLetter.Cause.Reason || events.CountRows(batches) != int64(rows) {
 		return fmt.Errorf("dead letter of %d rows for %d, reason %q", events.CountRows(batches), rows, head.Reason)
 	}
 	return nil

@@ -21,25 +21,25 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Reasons of dead letters besides those of arrowio.Reason and of rejected rows.
+// Reasons of dead letters in addition to the reasons of package formats and of rejected rows.
 const (
 	ReasonUnreadableBatch = "unreadable_batch"
 	ReasonOutputTooLarge  = "output_too_large"
 	ReasonAmplification   = "amplification"
 	reasonBadHeaders      = "bad_headers" // of a features message
-	reasonMalformed       = "malformed"   // features message that is Arrow, but not as documented
-	ReasonUnusable        = "unusable"    // anything else: the detail says what
+	reasonMalformed       = "malformed"   // a features message that is Arrow, but not as documented
+	ReasonUnusable        = "unusable"    // any other fault, which the detail describes
 )
 
-// ErrOutputTooLarge says that the output for a single message exceeds the broker's limit.
+// ErrOutputTooLarge reports that the output for a single message exceeds the broker's limit.
 var ErrOutputTooLarge = errors.New("the output for this message is larger than the broker accepts")
 
-// ErrAmplified says that a message would turn into far more bytes of features than it has. Rows of the null type take
-// no bytes, and rows of a dictionary refer to long values by number: 600 bytes can claim a million rows, and 4 GB of
-// features.
+// ErrAmplified reports that the features of a message would be far larger than the message. Rows of
+// the null type take no bytes, and rows of a dictionary refer to long values by number: 600 bytes
+// can claim a million rows, or 4 GB of features.
 var ErrAmplified = errors.New("the features of this message would be far larger than the message")
 
-// Reason returns the stable word for why a message was refused whole.
+// Reason returns the stable word for the refusal of a whole message.
 func Reason(err error) string {
 	switch {
 	case errors.Is(err, encoder.ErrSchema):
@@ -59,10 +59,12 @@ func Reason(err error) string {
 	return ReasonUnusable
 }
 
-// Reasons lists the reasons of the dead letters that a stage sends. A stage that sends none has none.
+// Reasons lists the possible reasons of a stage's dead letters. The list is empty for a stage that
+// sends none.
 func Reasons(stage string) []string {
 	ofMessages := append(formats.Reasons(), ReasonUnusable)
-	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema}, encoder.RejectionReasons())
+	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema},
+		encoder.RejectionReasons())
 	switch stage {
 	case meter.StageSubsample:
 		return ofEvents
@@ -74,23 +76,46 @@ func Reasons(stage string) []string {
 	return nil
 }
 
-// Refused returns the dead letter of a message that could not be used: its original bytes, key and headers.
-func Refused(stage string, source pipeline.Record, cause error, now time.Time) pipeline.Record {
-	deadLetter := wire.DeadLetter{
-		Stage: stage, Reason: Reason(cause), Detail: cause.Error(), Topic: source.Topic,
-		Partition: int32(source.Partition), Offset: source.Offset, Time: now,
-	}
-	headers := slices.Concat(meter.WithEventTime(&source), deadLetter.Headers())
-	return pipeline.Record{Key: source.Key, Value: source.Value, Headers: headers, Time: now}
+// Draft is a dead letter that is not sent yet.
+type Draft struct {
+	pipeline.Record
+	Cause meter.Cause // stage and reason, as in the headers
 }
 
-// RefusedBatch returns the dead letter of a batch that could not be read. It has the coordinates only.
-func RefusedBatch(stage string, g pipeline.Gap, now time.Time) pipeline.Record {
-	deadLetter := wire.DeadLetter{
-		Stage: stage, Reason: ReasonUnreadableBatch, Detail: g.Err.Error(), Topic: g.Topic,
-		Partition: int32(g.Partition), Offset: g.From, Time: now,
-	}
-	return pipeline.Record{Headers: slices.Concat(nil, deadLetter.Headers()), Time: now}
+// draft adds the headers of a dead letter to the parts of its source that it passes on.
+func draft(of pipeline.Record, d wire.DeadLetter) Draft {
+	of.Headers = slices.Concat(of.Headers, d.Headers())
+	of.Time = d.Time
+	return Draft{Record: of, Cause: meter.Cause{Stage: d.Stage, Reason: d.Reason}}
+}
+
+// Refused returns the dead letter of a message that could not be used, with the message's key,
+// value and headers.
+func Refused(stage string, source pipeline.Record, cause error, now time.Time) Draft {
+	of := pipeline.Record{Key: source.Key, Value: source.Value, Headers: meter.WithEventTime(&source)}
+	return draft(of, wire.DeadLetter{
+		Stage:     stage,
+		Reason:    Reason(cause),
+		Detail:    cause.Error(),
+		Topic:     source.Topic,
+		Partition: int32(source.Partition),
+		Offset:    source.Offset,
+		Time:      now,
+	})
+}
+
+// RefusedBatch returns the dead letter of a batch that could not be read. It holds only the
+// coordinates.
+func RefusedBatch(stage string, g pipeline.Gap, now time.Time) Draft {
+	return draft(pipeline.Record{}, wire.DeadLetter{
+		Stage:     stage,
+		Reason:    ReasonUnreadableBatch,
+		Detail:    g.Err.Error(),
+		Topic:     g.Topic,
+		Partition: int32(g.Partition),
+		Offset:    g.From,
+		Time:      now,
+	})
 }
 
 // RejectedRow is a row of a record batch that could not be used.
@@ -99,33 +124,46 @@ type RejectedRow struct {
 	Reason string
 }
 
-// rejectedRowBytes is what a row takes in the lists below, in addition to its values.
+// rejectedRowBytes is the memory of a row in the lists of encodeRejected, in addition to its
+// values.
 const rejectedRowBytes = 72
 
-// Rejected returns the dead letter of some rows of a record batch. rowBase is the number, within its message, of the
-// batch's first row. The rows are left out, as of a letter that is too large for the broker, if the message has too
-// little left of its budget: they are still in the source topic.
-func Rejected(stage string, source pipeline.Record, batch arrow.Record, rowBase int32, rejected []RejectedRow,
-	budget *arrowio.Budget, now time.Time) (pipeline.Record, error) {
+// Rejected returns the dead letter of some rows of a record batch. rowBase is the number, within
+// its message, of the batch's first row. If the remaining budget of the message is too small, the
+// dead letter holds only the coordinates: the rows are still in the source topic.
+func Rejected(
+	stage string,
+	source pipeline.Record,
+	batch arrow.Record,
+	rowBase int32,
+	rejected []RejectedRow,
+	budget *arrowio.Budget,
+	now time.Time,
+) (Draft, error) {
+	of := pipeline.Record{Key: source.Key, Headers: meter.WithEventTime(&source)}
 	value, err := encodeRejected(batch, rowBase, rejected, budget)
-	bare := errors.Is(err, arrowio.ErrBudget)
-	if err != nil && !bare {
-		return pipeline.Record{}, fmt.Errorf("dead letter for %d rows of %s/%d offset %d: %w",
+	switch {
+	case errors.Is(err, arrowio.ErrBudget):
+		of = pipeline.Record{}
+	case err != nil:
+		return Draft{}, fmt.Errorf("dead letter for %d rows of %s/%d offset %d: %w",
 			len(rejected), source.Topic, source.Partition, source.Offset, err)
+	default:
+		of.Value = value
 	}
-	deadLetter := wire.DeadLetter{
-		Stage: stage, Reason: rejected[0].Reason, Detail: rejectedDetail(rejected),
-		Topic: source.Topic, Partition: int32(source.Partition), Offset: source.Offset, Time: now, Rows: int32(len(rejected)),
-	}
-	headers := slices.Concat(meter.WithEventTime(&source), deadLetter.Headers())
-	letter := pipeline.Record{Key: source.Key, Value: value, Headers: headers, Time: now}
-	if bare {
-		letter = bareDeadLetter(letter)
-	}
-	return letter, nil
+	return draft(of, wire.DeadLetter{
+		Stage:     stage,
+		Reason:    rejected[0].Reason,
+		Detail:    rejectedDetail(rejected),
+		Topic:     source.Topic,
+		Partition: int32(source.Partition),
+		Offset:    source.Offset,
+		Time:      now,
+		Rows:      int32(len(rejected)),
+	}), nil
 }
 
-// rejectedDetail says how many rows were rejected for each reason, in the order in which the reasons came up.
+// rejectedDetail counts the rejected rows by reason, in the order of the first row of each.
 func rejectedDetail(rejected []RejectedRow) string {
 	var order, parts []string
 	counts := map[string]int{}
@@ -140,17 +178,26 @@ func rejectedDetail(rejected []RejectedRow) string {
 	return fmt.Sprintf("%d rows rejected: %s", len(rejected), strings.Join(parts, ", "))
 }
 
-// encodeRejected encodes rows with their numbers and reasons as a message, within a budget. Event columns with the names
-// of these two, as a replayed dead letter has them, give way to the new ones.
-func encodeRejected(batch arrow.Record, rowBase int32, rejected []RejectedRow, budget *arrowio.Budget) ([]byte, error) {
+// encodeRejected encodes rows with their numbers and reasons as a message, within a budget. It
+// replaces event columns with the names of these two, which a replayed dead letter may have.
+func encodeRejected(
+	batch arrow.Record,
+	rowBase int32,
+	rejected []RejectedRow,
+	budget *arrowio.Budget,
+) ([]byte, error) {
 	if err := budget.Take(arrowio.Repeated(batch, 0) + rejectedRowBytes*int64(len(rejected))); err != nil {
 		return nil, err
 	}
-	inBatch, inMessage, reasons := make([]int32, len(rejected)), make([]int32, len(rejected)), make([]string, len(rejected))
+	inBatch := make([]int32, len(rejected))
+	inMessage := make([]int32, len(rejected))
+	reasons := make([]string, len(rejected))
 	for i, r := range rejected {
-		inBatch[i], inMessage[i], reasons[i] = r.Row, rowBase+r.Row, r.Reason
+		inBatch[i] = r.Row
+		inMessage[i] = rowBase + r.Row
+		reasons[i] = r.Reason
 	}
-	if err := budget.Take(2 * arrowio.TakenBytes(batch, inBatch)); err != nil { // taken, then encoded
+	if err := budget.Take(2 * arrowio.TakenBytes(batch, inBatch)); err != nil { // copied once, then encoded
 		return nil, err
 	}
 	batch = events.WithoutColumns(batch, wire.ColumnRejectedRow, wire.ColumnRejectedReason)
@@ -163,9 +210,14 @@ func encodeRejected(batch arrow.Record, rowBase int32, rejected []RejectedRow, b
 	return wire.EncodeRejectedRows(rows, inMessage, reasons)
 }
 
-// Clone copies what a record points to. A dead letter that waits for a checkpoint would otherwise keep the whole fetch
-// alive.
-func Clone(r pipeline.Record) pipeline.Record {
+// Clone copies all memory of a dead letter. While it waits for a checkpoint, it would otherwise
+// keep the whole fetch alive.
+func (d Draft) Clone() Draft {
+	d.Record = clone(d.Record)
+	return d
+}
+
+func clone(r pipeline.Record) pipeline.Record {
 	r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
 	r.Headers = slices.Clone(r.Headers)
 	for i := range r.Headers {
@@ -174,14 +226,15 @@ func Clone(r pipeline.Record) pipeline.Record {
 	return r
 }
 
-// Memory that dead letters take until a stage sends them, in addition to the one being added.
+// Memory of unsent dead letters, in addition to the one being added.
 const (
-	PendingBytes = 4 << 20  // for each partition, at most
-	leastPending = 64 << 10 // for each partition, at least
-	allPending   = 16 << 20 // for all partitions of a stage
+	PendingBytes = 4 << 20  // of a partition, at most
+	leastPending = 64 << 10 // of a partition, at least
+	allPending   = 16 << 20 // of all partitions of a stage
 )
 
-// Share returns how many bytes the dead letters of one partition may take, given how many partitions the stage has.
+// Share returns the memory, in bytes, for unsent dead letters of one partition, given the stage's
+// number of partitions.
 func Share(partitions int) int {
 	return min(PendingBytes, max(leastPending, allPending/max(1, partitions)))
 }
@@ -190,31 +243,33 @@ func Share(partitions int) int {
 type Sender struct {
 	To     pipeline.Producer
 	Topic  string
-	Meter  *meter.Meter // counts what was sent
+	Meter  *meter.Meter // counts the sent dead letters
 	Logger *zap.Logger
 }
 
-// Send sends dead letters of one source partition to the same partition of their topic, and waits for the
-// acknowledgement until ctx ends.
-func (s Sender) Send(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
-	if len(deadLetters) == 0 {
+// Send sends dead letters of one source partition to the same partition of their topic, and waits
+// for the acknowledgement until ctx ends.
+func (s Sender) Send(ctx context.Context, partition int, drafts []Draft) error {
+	if len(drafts) == 0 {
 		return nil
 	}
-	err := s.produce(ctx, partition, deadLetters)
-	if err != nil {
+	records := make([]pipeline.Record, len(drafts))
+	for i := range drafts {
+		records[i] = drafts[i].Record
+	}
+	if err := s.produce(ctx, partition, records); err != nil {
 		return fmt.Errorf("send dead letters of partition %d: %w", partition, err)
 	}
-	for _, rec := range deadLetters {
-		if deadLetter, err := wire.ParseDeadLetterHeaders(rec.Headers); err == nil {
-			s.Meter.AddDeadLetter(meter.Cause{Stage: deadLetter.Stage, Reason: deadLetter.Reason})
-		}
+	for i := range drafts {
+		s.Meter.AddDeadLetter(drafts[i].Cause)
 	}
 	return nil
 }
 
-// produce writes the dead letters, and halves those that together exceed the broker's limit. If a single one is too
-// large, by its value or by the source's key and headers, only our own headers are sent: the coordinates and the reason
-// are never lost, and the original is still in the source topic.
+// produce writes dead letters, and splits a request in halves if it exceeds the broker's limit. If
+// a single dead letter is too large, by its value or by the source's key and headers, only its own
+// headers are sent: the coordinates and the reason are never lost, and the original is still in the
+// source topic.
 func (s Sender) produce(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
 	err := s.try(ctx, partition, deadLetters)
 	if !errors.Is(err, pipeline.ErrMessageTooLarge) {
@@ -226,10 +281,10 @@ func (s Sender) produce(ctx context.Context, partition int, deadLetters []pipeli
 		}
 		return s.produce(ctx, partition, deadLetters[n/2:])
 	}
-	return s.try(ctx, partition, []pipeline.Record{bareDeadLetter(deadLetters[0])})
+	return s.try(ctx, partition, []pipeline.Record{bare(deadLetters[0])})
 }
 
-// try writes the dead letters in one request, and retries the same ones while the broker is away.
+// try writes dead letters in one request, and retries while the broker is unavailable.
 func (s Sender) try(ctx context.Context, partition int, deadLetters []pipeline.Record) error {
 	return pipeline.Try(ctx, s.Logger, "send dead letters", func() error {
 		_, err := s.To.Produce(ctx, s.Topic, partition, deadLetters)
@@ -237,17 +292,17 @@ func (s Sender) try(ctx context.Context, partition int, deadLetters []pipeline.R
 	})
 }
 
-// bareDeadLetter returns a dead letter without what comes from its source. The source may be a dead letter itself, so
-// the last headers are the ones that count.
-func bareDeadLetter(deadLetter pipeline.Record) pipeline.Record {
-	return pipeline.Record{Headers: deadLetter.Headers[max(0, len(deadLetter.Headers)-ownHeaders):], Time: deadLetter.Time}
+// bare returns a dead letter without the parts of its source. Its own headers are the last ones.
+func bare(deadLetter pipeline.Record) pipeline.Record {
+	own := deadLetter.Headers[len(deadLetter.Headers)-ownHeaders:]
+	return pipeline.Record{Headers: own, Time: deadLetter.Time}
 }
 
-// ownHeaders is how many headers a dead letter adds to those of its source.
+// ownHeaders is the number of headers that a dead letter adds to the headers of its source.
 var ownHeaders = len(wire.DeadLetter{}.Headers())
 
-// isBare reports whether a dead letter has nothing from its source, because that was too large or because there was
-// nothing.
+// isBare reports whether a dead letter has no part of its source, because the source was too large
+// or empty.
 func isBare(deadLetter pipeline.Record) bool {
 	return len(deadLetter.Key) == 0 && len(deadLetter.Value) == 0 && len(deadLetter.Headers) <= ownHeaders
 }

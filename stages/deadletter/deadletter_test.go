@@ -14,7 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Rejected rows become dead letters even where columns of their event have names that dead letters use.
+// Rejected rows become dead letters even if their event has columns with the names that dead
+// letters add.
 func TestRejectedRows(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 12, 8, stagestest.SomeFaults)
 	fields := slices.Clone(rows.Schema().Fields())
@@ -23,8 +24,18 @@ func TestRejectedRows(t *testing.T) {
 	}
 	rec := stagestest.WithSchema(rows, fields)
 	defer rec.Release()
-	source := pipeline.Record{Topic: "events", Partition: 3, Offset: 77, Key: []byte("k"), Headers: []pipeline.Header{{Key: "h", Value: []byte("v")}}}
-	rejected := []RejectedRow{{Row: 2, Reason: "nan_feature"}, {Row: 3, Reason: "inf_label"}, {Row: 11, Reason: "nan_label"}}
+	source := pipeline.Record{
+		Topic:     "events",
+		Partition: 3,
+		Offset:    77,
+		Key:       []byte("k"),
+		Headers:   []pipeline.Header{{Key: "h", Value: []byte("v")}},
+	}
+	rejected := []RejectedRow{
+		{Row: 2, Reason: "nan_feature"},
+		{Row: 3, Reason: "inf_label"},
+		{Row: 11, Reason: "nan_label"},
+	}
 	budget := arrowio.NewBudget(64 << 10)
 	deadLetter, err := Rejected(meter.StageSubsample, source, rec, 100, rejected, &budget, stagestest.Noon)
 	if err != nil {
@@ -46,22 +57,35 @@ func TestRejectedRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := wire.DeadLetter{Stage: meter.StageSubsample, Reason: "nan_feature", Detail: parsed.Detail, Topic: "events", Partition: 3, Offset: 77, Time: stagestest.Noon, Rows: 3}
-	if parsed != want || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter, "h") != "v" {
-		t.Fatalf("headers say %+v, want %+v", parsed, want)
+	want := wire.DeadLetter{
+		Stage:     meter.StageSubsample,
+		Reason:    "nan_feature",
+		Detail:    parsed.Detail,
+		Topic:     "events",
+		Partition: 3,
+		Offset:    77,
+		Time:      stagestest.Noon,
+		Rows:      3,
 	}
-	budget.Left = 500 // of a message that repeats itself in its letters
+	if cause := (meter.Cause{Stage: want.Stage, Reason: want.Reason}); deadLetter.Cause != cause {
+		t.Errorf("cause %+v, want %+v", deadLetter.Cause, cause)
+	}
+	if parsed != want || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter.Record, "h") != "v" {
+		t.Fatalf("headers %+v, want %+v", parsed, want)
+	}
+	budget.Left = 500 // too little for the rows
 	bare, err := Rejected(meter.StageSubsample, source, rec, 100, rejected, &budget, stagestest.Noon)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := wire.ParseDeadLetterHeaders(bare.Headers); err != nil || got != want || !isBare(bare) || budget.Left != 500 {
-		t.Errorf("without memory: %+v, %v, bare %v", got, err, isBare(bare))
+	if got, err := wire.ParseDeadLetterHeaders(bare.Headers); err != nil || got != want || !isBare(bare.Record) ||
+		budget.Left != 500 {
+		t.Errorf("without memory: %+v, %v, bare %v", got, err, isBare(bare.Record))
 	}
 }
 
-// A letter that its message has no memory for takes none, however many rows it is about.
-func TestABareLetterTakesNothing(t *testing.T) {
+// Without a budget for its rows, a dead letter takes little memory for any number of them.
+func TestBareDeadLetterTakesLittleMemory(t *testing.T) {
 	rec := stagestest.Events(t, stagestest.Regression, 12, 8, stagestest.SomeFaults)
 	rejected := make([]RejectedRow, 100_000)
 	for i := range rejected {
@@ -71,7 +95,7 @@ func TestABareLetterTakesNothing(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	letter, err := Rejected(meter.StageSubsample, pipeline.Record{}, rec, 0, rejected, &arrowio.Budget{}, stagestest.Noon)
 	runtime.ReadMemStats(&after)
-	if taken := after.TotalAlloc - before.TotalAlloc; err != nil || !isBare(letter) || taken > 64<<10 {
+	if taken := after.TotalAlloc - before.TotalAlloc; err != nil || !isBare(letter.Record) || taken > 64<<10 {
 		t.Errorf("%d bytes taken, %v", taken, err)
 	}
 }

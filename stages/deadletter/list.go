@@ -11,26 +11,33 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Count sums up dead letters of one stage for one reason.
+// Count summarizes the dead letters of one stage for one reason.
 type Count struct {
 	Stage   string    `json:"stage"`
 	Reason  string    `json:"reason"`
 	Letters int64     `json:"letters"`
-	Rows    int64     `json:"rows"` // rejected ones; 0 for messages refused whole
+	Rows    int64     `json:"rows"` // rejected rows; 0 if whole messages were refused
 	First   time.Time `json:"first"`
 	Last    time.Time `json:"last"`
 }
 
-// Listing is what the dead-letters topic holds of the selected dead letters.
+// Listing summarizes the selected dead letters on the topic.
 type Listing struct {
 	Total  int64
 	Counts []Count  // by stage and reason
-	Newest []Letter // newest first, as many as were asked for
+	Newest []Letter // newest first, up to the limit
 }
 
 // List counts the selected dead letters and keeps the newest of them; limit 0 keeps all.
-func List(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, filter Filter, limit int,
-	progress func(done, total int64)) (Listing, error) {
+func List(
+	ctx context.Context,
+	log pipeline.Log,
+	logger *zap.Logger,
+	topic string,
+	filter Filter,
+	limit int,
+	progress func(done, total int64),
+) (Listing, error) {
 	var list Listing
 	counts := map[[2]string]*Count{}
 	err := Visit(ctx, log, logger, topic, func(l Letter, _ pipeline.Record) error {
@@ -75,7 +82,11 @@ func count(counts map[[2]string]*Count, l Letter) {
 // cut keeps the newest dead letters.
 func (l *Listing) cut(limit int) {
 	slices.SortStableFunc(l.Newest, func(a, b Letter) int {
-		return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Place.Partition, b.Place.Partition), cmp.Compare(b.Place.Offset, a.Place.Offset))
+		return cmp.Or(
+			b.Time.Compare(a.Time),
+			cmp.Compare(a.Place.Partition, b.Place.Partition),
+			cmp.Compare(b.Place.Offset, a.Place.Offset),
+		)
 	})
 	if limit > 0 && len(l.Newest) > limit {
 		l.Newest = slices.Clip(l.Newest[:limit])

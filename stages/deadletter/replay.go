@@ -16,47 +16,47 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// ReplayOptions says which dead letters are sent back to events.
+// ReplayOptions selects the dead letters to send back to events.
 type ReplayOptions struct {
 	Filter Filter
-	Limit  int // dead letters that are taken, from the oldest of the first partition on; 0 = all
-	// Repaired, if not nil, returns the value to send instead of the dead letter's own. If ok is false the dead letter
-	// is not selected.
+	Limit  int // number of dead letters, from the oldest of the first partition on; 0 = all
+	// Repaired, if not nil, returns the value to send instead of the dead letter's own. If ok is
+	// false, the dead letter is not selected.
 	Repaired func(Place) (value []byte, ok bool, err error)
 	DryRun   bool // nothing is written
 	Progress func(done, total int64)
 }
 
-// ReplayOutcome says what became of a dead letter.
+// ReplayOutcome is the outcome of a dead letter.
 type ReplayOutcome string
 
 // Outcomes of dead letters.
 const (
 	ReplaySent       ReplayOutcome = "replayed"
 	ReplayDuplicate  ReplayOutcome = "duplicate"     // another dead letter of this replay had the same rows
-	ReplayNoValue    ReplayOutcome = "no_value"      // only coordinates could be kept
-	ReplayNotEvents  ReplayOutcome = "not_of_events" // a message of another topic was refused
-	ReplayUnreadable ReplayOutcome = "unreadable"    // rejected rows that cannot be read, for instance after a repair
+	ReplayNoValue    ReplayOutcome = "no_value"      // it holds only coordinates
+	ReplayNotEvents  ReplayOutcome = "not_of_events" // its source is another topic
+	ReplayUnreadable ReplayOutcome = "unreadable"    // its rows cannot be read, for instance after a repair
 	ReplayTooLarge   ReplayOutcome = "too_large"     // larger than the events topic accepts
 )
 
-// ReplayReport says what a replay did, or would do.
+// ReplayReport is the result of a replay, or of a dry run.
 type ReplayReport struct {
 	Letters  int64 // selected
 	Events   int64 // messages written
-	Rows     int64 // in those that were made of rejected rows
+	Rows     int64 // in messages of rejected rows
 	Outcomes map[ReplayOutcome]int64
-	Unsent   []UnsentLetter // the first that were not sent
+	Unsent   []UnsentLetter // the first unsent ones
 }
 
 // UnsentLetter is a dead letter that was not sent.
 type UnsentLetter struct {
 	Letter  Letter
 	Outcome ReplayOutcome
-	Detail  string // why
+	Detail  string
 }
 
-// mostUnsent is how many dead letters that were not sent a report describes.
+// mostUnsent is the largest number of unsent dead letters in a report.
 const mostUnsent = 20
 
 // Replayer sends dead letters back to events.
@@ -68,8 +68,9 @@ type Replayer struct {
 	Logger *zap.Logger
 }
 
-// Replay writes the selected dead letters to the partitions of events that they came from. It keeps no record of that:
-// every call sends all that is selected, and a call that failed may have sent some of it.
+// Replay writes the selected dead letters to the partitions of events that they came from. It keeps
+// no record: every call sends all selected dead letters, and a failed call may have sent some of
+// them.
 func (r Replayer) Replay(ctx context.Context, options ReplayOptions) (ReplayReport, error) {
 	p := &replay{
 		Replayer: r, options: options, rows: events.NewReader(r.Limits, nil),
@@ -91,16 +92,16 @@ type replay struct {
 	report  ReplayReport
 	rows    *events.Reader
 
-	partition int // of everything below
+	partition int // of the fields below
 	sent      sentInputs
 	batch     []replayEvent
 	bytes     int // of batch
 }
 
-// replayEvent is an event to be written.
+// replayEvent is an event to write.
 type replayEvent struct {
 	letter Letter
-	rows   int64 // 0 = the message was refused whole
+	rows   int64 // rejected rows; 0 = the whole message was refused
 	record pipeline.Record
 }
 
@@ -126,7 +127,7 @@ func (p *replay) visit(ctx context.Context, l Letter, rec pipeline.Record) error
 	}
 	event, outcome, detail := p.event(l, rec, value)
 	if outcome != ReplaySent {
-		p.leaveOut(l, outcome, detail)
+		p.skip(l, outcome, detail)
 		return nil
 	}
 	if len(p.batch) > 0 && p.bytes+event.record.Size() > events.RequestBytes {
@@ -139,14 +140,20 @@ func (p *replay) visit(ctx context.Context, l Letter, rec pipeline.Record) error
 	return nil
 }
 
-// event makes the event of a dead letter, or says why there is nothing to send.
-func (p *replay) event(l Letter, rec pipeline.Record, value []byte) (event replayEvent, outcome ReplayOutcome, detail string) {
+// event makes the event of a dead letter. If outcome is not [ReplaySent], the dead letter cannot be
+// sent.
+func (p *replay) event(
+	l Letter,
+	rec pipeline.Record,
+	value []byte,
+) (event replayEvent, outcome ReplayOutcome, detail string) {
 	event.letter = l
 	switch {
 	case l.Topic != p.Topics.Events || int(l.Partition) != l.Place.Partition:
 		return event, ReplayNotEvents, fmt.Sprintf("from %s/%d", l.Topic, l.Partition)
 	case len(value) == 0 && isBare(rec):
-		return event, ReplayNoValue, fmt.Sprintf("the original may still be at %s/%d offset %d", l.Topic, l.Partition, l.Offset)
+		return event, ReplayNoValue, fmt.Sprintf("the original may still be at %s/%d offset %d", l.Topic, l.Partition,
+			l.Offset)
 	case len(value) == 0:
 		return event, ReplayNoValue, "the message was empty"
 	case l.Rows > 0:
@@ -160,14 +167,13 @@ func (p *replay) event(l Letter, rec pipeline.Record, value []byte) (event repla
 	case !p.sent.message(l.Offset):
 		return event, ReplayDuplicate, ""
 	}
-	event.record = Clone(pipeline.Record{
-		Key: rec.Key, Value: value, Headers: slices.DeleteFunc(slices.Clone(rec.Headers), isOwnHeader), Time: p.Clock(),
-	})
+	headers := slices.DeleteFunc(slices.Clone(rec.Headers), isOwnHeader)
+	event.record = clone(pipeline.Record{Key: rec.Key, Value: value, Headers: headers, Time: p.Clock()})
 	return event, ReplaySent, ""
 }
 
-// rejectedRows returns a message of the rows of a dead letter that were not sent yet, without the columns that the dead
-// letter added.
+// rejectedRows returns a message of the unsent rows of a dead letter, without the columns that the
+// dead letter added.
 func (p *replay) rejectedRows(l Letter, value []byte) (message []byte, rows int64, err error) {
 	batches, err := p.rows.Read(value)
 	if err != nil {
@@ -195,8 +201,8 @@ func (p *replay) rejectedRows(l Letter, value []byte) (message []byte, rows int6
 
 func isOwnHeader(h pipeline.Header) bool { return wire.IsOwnHeader(h.Key) }
 
-// leaveOut reports a dead letter that is not sent.
-func (p *replay) leaveOut(l Letter, outcome ReplayOutcome, detail string) {
+// skip reports a dead letter that is not sent.
+func (p *replay) skip(l Letter, outcome ReplayOutcome, detail string) {
 	p.report.Outcomes[outcome]++
 	if len(p.report.Unsent) < mostUnsent {
 		p.report.Unsent = append(p.report.Unsent, UnsentLetter{l, outcome, detail})
@@ -206,7 +212,8 @@ func (p *replay) leaveOut(l Letter, outcome ReplayOutcome, detail string) {
 // flush writes the batch.
 func (p *replay) flush(ctx context.Context) error {
 	batch := p.batch
-	p.batch, p.bytes = nil, 0
+	p.batch = nil
+	p.bytes = 0
 	if len(batch) == 0 {
 		return nil
 	}
@@ -217,7 +224,7 @@ func (p *replay) flush(ctx context.Context) error {
 	for i := range batch {
 		err := p.write(ctx, batch[i:i+1])
 		if errors.Is(err, pipeline.ErrMessageTooLarge) {
-			p.leaveOut(batch[i].letter, ReplayTooLarge, err.Error())
+			p.skip(batch[i].letter, ReplayTooLarge, err.Error())
 		} else if err != nil {
 			return err
 		}
@@ -248,11 +255,11 @@ func (p *replay) write(ctx context.Context, batch []replayEvent) error {
 	return nil
 }
 
-// sentInputs knows which messages of a partition of events, or which of their rows, were sent: several stages may have
-// refused the same. The rows of a message that was sent whole are nil.
+// sentInputs are the sent messages of a partition of events, or their sent rows, because several
+// stages may have refused the same input. The rows of a completely sent message are nil.
 type sentInputs map[int64]map[int32]bool
 
-// message reports whether a message may be sent whole, and notes that it is.
+// message reports whether a whole message is to be sent, and records it as sent.
 func (s sentInputs) message(offset int64) bool {
 	_, known := s[offset]
 	if !known {
@@ -261,7 +268,7 @@ func (s sentInputs) message(offset int64) bool {
 	return !known
 }
 
-// rows returns the indexes of the row numbers that were not sent yet, and notes that they are.
+// rows returns the indexes of the unsent row numbers, and records them as sent.
 func (s sentInputs) rows(offset int64, numbers []int32) (left []int32) {
 	sent, known := s[offset]
 	if known && sent == nil {

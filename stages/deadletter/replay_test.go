@@ -32,7 +32,12 @@ type replayKit struct {
 
 func newReplayKit(t *testing.T) *replayKit {
 	t.Helper()
-	k := &replayKit{Broker: pipelinetest.NewBroker(), t: t, topics: topics.Default(), rows: stagestest.Events(t, stagestest.Regression, 20, 7, stagestest.Faults{})}
+	k := &replayKit{
+		Broker: pipelinetest.NewBroker(),
+		t:      t,
+		topics: topics.Default(),
+		rows:   stagestest.Events(t, stagestest.Regression, 20, 7, stagestest.Faults{}),
+	}
 	k.AddConfiguredTopic(k.topics.Events, 2, map[string]string{"max.message.bytes": "100000"})
 	k.AddTopic(k.topics.DeadLetters, 2)
 	return k
@@ -46,10 +51,14 @@ func (k *replayKit) source(offset int64, value []byte) pipeline.Record {
 	}
 }
 
-// write appends dead letters and returns the place of the first.
-func (k *replayKit) write(deadLetters ...pipeline.Record) Place {
+// write appends dead letters and returns the place of the first one.
+func (k *replayKit) write(drafts ...Draft) Place {
 	k.t.Helper()
-	first, err := k.Produce(k.t.Context(), k.topics.DeadLetters, 1, deadLetters)
+	var records []pipeline.Record
+	for _, d := range drafts {
+		records = append(records, d.Record)
+	}
+	first, err := k.Produce(k.t.Context(), k.topics.DeadLetters, 1, records)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -76,7 +85,7 @@ func (k *replayKit) reject(stage string, offset int64, rows ...int32) Place {
 	return k.write(deadLetter)
 }
 
-// list lists what the filter selects.
+// list lists the dead letters that the filter selects.
 func (k *replayKit) list(filter Filter, limit int) Listing {
 	k.t.Helper()
 	list, err := List(k.t.Context(), k, zap.NewNop(), k.topics.DeadLetters, filter, limit, nil)
@@ -89,7 +98,11 @@ func (k *replayKit) list(filter Filter, limit int) Listing {
 func (k *replayKit) replay(options ReplayOptions) ReplayReport {
 	k.t.Helper()
 	r := Replayer{
-		Broker: k, Topics: k.topics, Limits: events.DefaultLimits().Decoder(), Clock: func() time.Time { return stagestest.Noon }, Logger: zap.NewNop(),
+		Broker: k,
+		Topics: k.topics,
+		Limits: events.DefaultLimits().Decoder(),
+		Clock:  func() time.Time { return stagestest.Noon },
+		Logger: zap.NewNop(),
 	}
 	report, err := r.Replay(k.t.Context(), options)
 	if err != nil {
@@ -110,7 +123,8 @@ func (k *replayKit) want(report ReplayReport, outcomes map[ReplayOutcome]int64, 
 func (k *replayKit) ids() (list [][]string) {
 	k.t.Helper()
 	for _, rec := range k.Records(k.topics.Events, 1) {
-		if len(rec.Key) == 0 || stagestest.Header(k.t, rec, "trace") != "x" || len(rec.Headers) != 1 || !rec.Time.Equal(stagestest.Noon) {
+		if len(rec.Key) == 0 || stagestest.Header(k.t, rec, "trace") != "x" || len(rec.Headers) != 1 ||
+			!rec.Time.Equal(stagestest.Noon) {
 			k.t.Errorf("event %+v", rec)
 		}
 		batches := stagestest.Decode(k.t, rec.Value)
@@ -127,7 +141,8 @@ func (k *replayKit) ids() (list [][]string) {
 	return list
 }
 
-// Several stages refuse the same message or rows: one replay sends each once. Another one sends all again.
+// Several stages refuse the same message or rows. A replay sends each once, and the next replay
+// resends all.
 func TestReplaySendsEachRowOnce(t *testing.T) {
 	k := newReplayKit(t)
 	whole := stagestest.Message(t, k.rows)
@@ -144,7 +159,8 @@ func TestReplaySendsEachRowOnce(t *testing.T) {
 	}
 	k.want(k.replay(ReplayOptions{}), sent, 3, 4)
 	ids := k.ids()
-	if len(ids) != 3 || len(ids[0]) != 20 || !slices.Equal(ids[1], []string{"row-1", "row-3"}) || !slices.Equal(ids[2], []string{"row-5", "row-6"}) {
+	if len(ids) != 3 || len(ids[0]) != 20 || !slices.Equal(ids[1], []string{"row-1", "row-3"}) ||
+		!slices.Equal(ids[2], []string{"row-5", "row-6"}) {
 		t.Errorf("%v", ids)
 	}
 	if got := k.Records(k.topics.Events, 1)[0].Value; !slices.Equal(got, whole) {
@@ -157,12 +173,14 @@ func TestReplaySendsEachRowOnce(t *testing.T) {
 	}
 }
 
-func TestLettersThatCannotBeReplayed(t *testing.T) {
+func TestDeadLettersThatCannotBeReplayed(t *testing.T) {
 	k := newReplayKit(t)
-	k.write(Refused(meter.StageTrain, pipeline.Record{Topic: "features", Partition: 1, Offset: 1, Value: []byte("x")}, ErrOutputTooLarge, stagestest.Noon))
-	k.write(bareDeadLetter(Refused(meter.StageFeaturize, k.source(8, []byte("x")), ErrOutputTooLarge, stagestest.Noon)))
+	k.write(Refused(meter.StageTrain, pipeline.Record{Topic: "features", Partition: 1, Offset: 1, Value: []byte("x")},
+		ErrOutputTooLarge, stagestest.Noon))
+	tooLarge := Refused(meter.StageFeaturize, k.source(8, []byte("x")), ErrOutputTooLarge, stagestest.Noon)
+	k.write(Draft{Record: bare(tooLarge.Record)})
 	k.refuse(meter.StageSubsample, 10, make([]byte, 200_000))
-	k.refuse(meter.StageSubsample, 11, stagestest.Message(t, k.rows)) // goes with the one that is too large
+	k.refuse(meter.StageSubsample, 11, stagestest.Message(t, k.rows)) // in one request with the one that is too large
 	report := k.replay(ReplayOptions{})
 	k.want(report, map[ReplayOutcome]int64{ReplayNotEvents: 1, ReplayNoValue: 1, ReplayTooLarge: 1, ReplaySent: 1}, 1, 0)
 	if len(report.Unsent) != 3 || report.Unsent[2].Letter.Offset != 10 || report.Letters != 4 {
@@ -177,7 +195,9 @@ func TestReplayOfRepairedValues(t *testing.T) {
 	whole := k.refuse(meter.StageSubsample, 6, []byte("no arrow"))
 	replay := func(rows, message []byte) ReplayReport {
 		values := map[Place][]byte{place: rows, whole: message}
-		return k.replay(ReplayOptions{Repaired: func(p Place) ([]byte, bool, error) { return values[p], values[p] != nil, nil }})
+		return k.replay(ReplayOptions{
+			Repaired: func(p Place) ([]byte, bool, error) { return values[p], values[p] != nil, nil },
+		})
 	}
 	for name, value := range map[string][]byte{"no row numbers": stagestest.Message(t, k.rows), "no arrow": []byte("x")} {
 		report := replay(value, nil)
@@ -203,10 +223,12 @@ func TestReplayOfRepairedValues(t *testing.T) {
 func TestListLettersFiltersAndCounts(t *testing.T) {
 	k := newReplayKit(t)
 	for i := range int64(30) {
-		k.write(Refused(meter.StageSubsample, k.source(i, []byte("x")), ErrOutputTooLarge, stagestest.Noon.Add(time.Duration(i)*time.Minute)))
+		k.write(Refused(meter.StageSubsample, k.source(i, []byte("x")), ErrOutputTooLarge,
+			stagestest.Noon.Add(time.Duration(i)*time.Minute)))
 	}
 	k.reject(meter.StageFeaturize, 40, 1, 3)
-	if _, err := k.Produce(t.Context(), k.topics.DeadLetters, 0, []pipeline.Record{{Value: []byte("of a stranger")}}); err != nil {
+	other := []pipeline.Record{{Value: []byte("not a dead letter")}}
+	if _, err := k.Produce(t.Context(), k.topics.DeadLetters, 0, other); err != nil {
 		t.Fatal(err)
 	}
 	list := k.list(Filter{}, 5)

@@ -24,21 +24,22 @@ func (r *requests) Produce(ctx context.Context, topic string, partition int, rec
 	return r.Producer.Produce(ctx, topic, partition, records)
 }
 
-// Dead letters that do not fit one request are split in halves, so that not each takes its own request.
-func TestDeadLettersAreSplitByHalves(t *testing.T) {
+// Requests that are too large are split in halves, so that most dead letters share a request.
+func TestLargeRequestsAreHalved(t *testing.T) {
 	const letters, limit = 1000, 100_000
 	broker := pipelinetest.NewBroker()
 	broker.AddConfiguredTopic("dead-letters", 1, map[string]string{"max.message.bytes": fmt.Sprint(limit)})
-	var send []pipeline.Record
+	var send []Draft
 	for i := range letters {
 		source := pipeline.Record{Topic: "events", Offset: int64(i), Value: make([]byte, 200)}
 		if i == 600 {
 			source.Value = make([]byte, 2*limit)
 		}
-		send = append(send, Refused(meter.StageSubsample, source, fmt.Errorf("no use"), stagestest.Noon))
+		send = append(send, Refused(meter.StageSubsample, source, fmt.Errorf("unusable"), stagestest.Noon))
 	}
 	log := &requests{Producer: broker}
-	if err := (Sender{To: log, Topic: "dead-letters", Meter: meter.New(), Logger: zap.NewNop()}).Send(t.Context(), 0, send); err != nil {
+	sender := Sender{To: log, Topic: "dead-letters", Meter: meter.New(), Logger: zap.NewNop()}
+	if err := sender.Send(t.Context(), 0, send); err != nil {
 		t.Fatal(err)
 	}
 	sent := broker.Records("dead-letters", 0)

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -111,7 +110,7 @@ func TestWhatAMessageRepeatsIsBounded(t *testing.T) {
 			parts := partsOf(t, wideFeaturizer(t), pipeline.Record{Value: value, Stored: c.stored})
 			refused := false
 			if letter := parts[0].DeadLetter; letter != nil {
-				refused = stagestest.Header(t, *letter, wire.HeaderErrorReason) == deadletter.ReasonAmplification
+				refused = letter.Cause.Reason == deadletter.ReasonAmplification
 			}
 			if refused != c.refused {
 				t.Errorf("%d bytes: refused %v, want %v", len(value), refused, c.refused)

@@ -144,7 +144,7 @@ type Part struct {
 	Rows       wire.FeatureBatch // what it covers; zero for a message
 	Live       *wire.LiveSums    // how good the predictions of its labelled rows are; nil = unknown
 	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
-	DeadLetter *pipeline.Record  // of the rejected rows, or of the whole message; nil = none
+	DeadLetter *deadletter.Draft // of the rejected rows, or of the whole message; nil = none
 	Counts     meter.FeaturizeCounts
 	Unseen     []encoder.ClassRows // the classes counted in Counts.UnseenClass
 }

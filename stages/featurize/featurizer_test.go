@@ -43,7 +43,7 @@ func process(t testing.TB, f *Featurizer, r pipeline.Record, firstRow int32) pro
 			all.Outputs = append(all.Outputs, *part.Output)
 		}
 		if part.DeadLetter != nil {
-			all.DeadLetters = append(all.DeadLetters, *part.DeadLetter)
+			all.DeadLetters = append(all.DeadLetters, part.DeadLetter.Record)
 		}
 		meter.Add(&all.Counts, part.Counts)
 		return nil

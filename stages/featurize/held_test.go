@@ -61,8 +61,8 @@ func TestARowOfLongTextsIsNoOutput(t *testing.T) {
 		}
 		if letter := part.DeadLetter; letter != nil {
 			rows = append(rows, -part.Rows.FirstRow)
-			if reason := stagestest.Header(t, *letter, wire.HeaderErrorReason); reason != deadletter.ReasonOutputTooLarge || len(letter.Value) > 0 || part.Counts.Rejected != 1 {
-				t.Errorf("%s, %d bytes, %+v", reason, len(letter.Value), part.Counts)
+			if letter.Cause.Reason != deadletter.ReasonOutputTooLarge || len(letter.Value) > 0 || part.Counts.Rejected != 1 {
+				t.Errorf("%s, %d bytes, %+v", letter.Cause.Reason, len(letter.Value), part.Counts)
 			}
 		}
 	}

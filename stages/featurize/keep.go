@@ -27,7 +27,8 @@ func keep(parts []outgoing, most int) bool {
 			k.own(part.Output)
 		}
 		if letter := part.DeadLetter; letter != nil {
-			if k.own(letter); same(letter.Value, fetched) {
+			k.own(&letter.Record)
+			if same(letter.Value, fetched) {
 				letter.Value = kept
 			}
 		}
@@ -47,10 +48,11 @@ func keptBytes(parts []outgoing, i int) int {
 	if newSource(parts, i) {
 		size += len(part.source.Value)
 	}
-	for _, r := range []*pipeline.Record{part.Output, part.DeadLetter} {
-		if r != nil {
-			size += besides(r)
-		}
+	if part.Output != nil {
+		size += besides(part.Output)
+	}
+	if part.DeadLetter != nil {
+		size += besides(&part.DeadLetter.Record)
 	}
 	return size
 }

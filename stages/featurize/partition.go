@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
-	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
@@ -360,7 +359,5 @@ func describePart(span trace.Span, featureSet string, part Part) {
 	if part.Counts.Undecodable == 0 {
 		return
 	}
-	if deadLetter, err := wire.ParseDeadLetterHeaders(part.DeadLetter.Headers); err == nil {
-		span.SetStatus(codes.Error, deadLetter.Reason)
-	}
+	span.SetStatus(codes.Error, part.DeadLetter.Cause.Reason)
 }

@@ -41,7 +41,8 @@ func startRequest(ctx context.Context, o owned, parts []outgoing, blocks []pipel
 // send sends the dead letters, waits for them, and then sends the outputs: once an output is out, nothing before it is
 // read again. Dead letters cost a round trip, but only the outputs of the same request wait for it.
 func (q *request) send(ctx context.Context) error {
-	var deadLetters, outputs []pipeline.Record
+	var deadLetters []deadletter.Draft
+	var outputs []pipeline.Record
 	for _, part := range q.parts {
 		if part.DeadLetter != nil {
 			deadLetters = append(deadLetters, *part.DeadLetter)
@@ -78,7 +79,7 @@ func (q *request) acknowledge() {
 }
 
 // sendDeadLetters waits for the acknowledgement.
-func (q *request) sendDeadLetters(ctx context.Context, deadLetters []pipeline.Record) error {
+func (q *request) sendDeadLetters(ctx context.Context, deadLetters []deadletter.Draft) error {
 	to := deadletter.Sender{To: q.writer, Topic: q.Topics.DeadLetters, Meter: q.Meter, Logger: q.logger}
 	if err := to.Send(ctx, q.number, deadLetters); err != nil {
 		return fmt.Errorf("before offset %d: %w", q.next, err)
@@ -142,7 +143,7 @@ func (q *request) refuseOutput(ctx context.Context, part *outgoing, cause error)
 		return nil
 	}
 	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.Clock())
-	if err := q.sendDeadLetters(ctx, []pipeline.Record{deadLetter}); err != nil {
+	if err := q.sendDeadLetters(ctx, []deadletter.Draft{deadLetter}); err != nil {
 		return err
 	}
 	q.refused = part.source.Offset

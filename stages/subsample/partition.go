@@ -48,7 +48,7 @@ type partition struct {
 	core        *Subsampler
 	void        bool // the core's state must not be saved
 	reader      *events.Reader
-	deadLetters []pipeline.Record // that wait for a checkpoint
+	deadLetters []deadletter.Draft // that wait for a checkpoint
 
 	deadLetterBytes int
 
@@ -242,13 +242,13 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 
 // addDeadLetter has the dead letter of an offset wait for the next checkpoint, unless an earlier exploration has sent it. One that is larger than what may wait is sent before the records of
 // its fetch are given back, so that it need not be copied.
-func (p *partition) addDeadLetter(offset int64, deadLetter pipeline.Record) {
+func (p *partition) addDeadLetter(offset int64, deadLetter deadletter.Draft) {
 	if p.part.Reported(offset) {
 		return
 	}
 	size := deadLetter.Memory()
 	if p.deadLetterBytes+size <= p.deadLetterShare() {
-		deadLetter = deadletter.Clone(deadLetter)
+		deadLetter = deadLetter.Clone()
 	}
 	p.deadLetters = append(p.deadLetters, deadLetter)
 	p.deadLetterBytes += size

@@ -240,7 +240,7 @@ func (f *features) logRefused() {
 // add adds messages, and sends unusable ones to the dead letters.
 func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 	defer f.Meter.Worked(meter.StageTrain, time.Now())
-	var deadLetters []pipeline.Record
+	var deadLetters []deadletter.Draft
 	waiting := 0 // bytes
 	for _, rec := range records {
 		cause := f.addMessage(rec)
@@ -262,7 +262,7 @@ func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 }
 
 // sendDeadLetters opens the writer with the first dead letters: usually there are none.
-func (f *features) sendDeadLetters(ctx context.Context, deadLetters []pipeline.Record) (err error) {
+func (f *features) sendDeadLetters(ctx context.Context, deadLetters []deadletter.Draft) (err error) {
 	if len(deadLetters) == 0 {
 		return nil
 	}
