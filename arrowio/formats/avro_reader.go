@@ -6,6 +6,8 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/apache/arrow/go/v15/arrow/decimal128"
+
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
@@ -232,8 +234,11 @@ func (r *avroReader) bytes(n *avroNode) error {
 	}
 	if n.decimal {
 		var wide [16]byte
-		if !widen(&wide, b) {
-			return arrowio.Wrap(ErrAvro, "decimal of %d bytes", len(b))
+		if !widen(&wide, b) || !decimal128.New(
+			int64(binary.LittleEndian.Uint64(wide[8:])),
+			binary.LittleEndian.Uint64(wide[:8]),
+		).FitsInPrecision(maxPrecision) {
+			return arrowio.Wrap(ErrAvro, "decimal of %d bytes has more than %d digits", len(b), maxPrecision)
 		}
 		b = wide[:]
 	}

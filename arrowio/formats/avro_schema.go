@@ -90,7 +90,8 @@ func compileAvro(schema *Schema, w *wanted, maxColumns int) (*avroPlan, error) {
 		return nil, err
 	}
 	c := &avroCompiler{
-		avroNames:  newAvroNames(),
+		names:      make(avroNames),
+		named:      make(map[string]*avro.SchemaNode),
 		passing:    make(map[*avro.SchemaNode]*avroNode),
 		steps:      effort{maxSteps},
 		maxColumns: maxColumns,
@@ -137,17 +138,23 @@ func (c *avroCompiler) parse(cache *avro.SchemaCache, text string) (*avro.Schema
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := cache.Parse(bare)
+	normal, err := c.names.normalised(bare)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := cache.Parse(normal, laxNames)
 	if err != nil {
 		return nil, badSchema(err)
 	}
 	root := parsed.Root()
-	return root, c.name(root)
+	c.index(root)
+	return root, nil
 }
 
 // avroCompiler makes one plan.
 type avroCompiler struct {
-	avroNames
+	names   avroNames
+	named   map[string]*avro.SchemaNode    // definitions by new name
 	passing map[*avro.SchemaNode]*avroNode // nodes of named types that are skipped
 	open    []string                       // the records that enclose the current node
 	leaves  []avroColumn
@@ -175,7 +182,7 @@ func (c *avroCompiler) record(n *avro.SchemaNode, prefixes []string, depth int) 
 	if err := c.visit(); err != nil {
 		return nil, err
 	}
-	c.open = append(c.open, c.fullOf(n))
+	c.open = append(c.open, n.Name)
 	defer func() { c.open = c.open[:len(c.open)-1] }()
 	node := &avroNode{kind: avroRecord, column: noColumn}
 	for i := range n.Fields {
@@ -234,7 +241,7 @@ func (c *avroCompiler) withNames(prefixes []string, f *avro.SchemaField) ([]stri
 func (c *avroCompiler) field(n *avro.SchemaNode, paths []string, depth int) (*avroNode, error) {
 	n = c.resolve(n)
 	switch kind := avroKinds[n.Type]; {
-	case kind == avroRecord && !slices.Contains(c.open, c.fullOf(n)):
+	case kind == avroRecord && !slices.Contains(c.open, n.Name):
 		prefixes := make([]string, len(paths))
 		for i, path := range paths {
 			prefixes[i] = path + "."

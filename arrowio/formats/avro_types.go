@@ -36,11 +36,11 @@ func leafType(c *avroCompiler, n *avro.SchemaNode, node *avroNode) arrow.DataTyp
 	switch node.kind {
 	case avroBytes, avroFixed:
 		if n.LogicalType == "decimal" {
-			if n.Precision > maxPrecision || n.Scale > n.Precision {
+			if n.Scale > maxPrecision {
 				return arrow.Null
 			}
-			node.decimal = true
-			return &arrow.Decimal128Type{Precision: int32(n.Precision), Scale: int32(n.Scale)}
+			node.decimal = true // a value beyond maxPrecision digits refuses its message
+			return &arrow.Decimal128Type{Precision: int32(min(n.Precision, maxPrecision)), Scale: int32(n.Scale)}
 		}
 		if node.utf8 {
 			return arrow.BinaryTypes.String

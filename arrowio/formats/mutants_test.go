@@ -70,9 +70,7 @@ var registered = schemas{
 
 func nestedRow(i int) map[string]any {
 	return map[string]any{
-		"id": int64(
-			i,
-		),
+		"id": int64(i),
 		"who": map[string]any{
 			"name":   "Åsa",
 			"parent": map[string]any{"name": "x", "parent": nil, "score": nil},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -52,7 +51,7 @@ func (f protoFiles) FindFileByPath(path string) (protocompile.SearchResult, erro
 	if found, ok := f[path]; ok {
 		return found, nil
 	}
-	return protocompile.SearchResult{}, protoregistry.NotFound
+	return builtIn(path)
 }
 
 // storedDescriptor decodes a text as a descriptor in base64; it returns nil for other texts.

@@ -16,6 +16,9 @@ type protoReader struct {
 	table *table
 	row   []cell // of the current message
 	begun []bool // messages of the plan that occur in the current message
+	// chosen are the members of oneofs that the current message has, by index of the oneof.
+	chosen []*protoField
+	steps  int64 // cells that may still be cleared, because another member of a oneof follows
 
 	planner planner
 }
@@ -91,6 +94,8 @@ func (r *protoReader) readRow(t *table, body []byte, plan *protoPlan) error {
 	defer func() { r.table = nil }()
 	r.row = append(r.row[:0], make([]cell, len(plan.columns))...)
 	r.begun = append(r.begun[:0], make([]bool, plan.messages)...)
+	r.chosen = append(r.chosen[:0], make([]*protoField, plan.oneofs)...)
+	r.steps = int64(len(body)) + extraSteps
 	if err := r.message(plan.root, body); err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func (r *protoReader) message(m *protoMessage, body []byte) error {
 			return err
 		}
 		if f := m.fields[number]; f != nil {
-			if err := r.field(f, typ, value); err != nil {
+			if err := r.field(f, number, typ, value); err != nil {
 				return err
 			}
 		}
@@ -140,35 +145,64 @@ func badProto(n int) error { return arrowio.Wrap(ErrProtobuf, "%v", protowire.Pa
 
 // field reads a field of a message. A field whose wire type does not match its kind is unknown, as
 // in the official implementations.
-func (r *protoReader) field(f *protoField, typ protowire.Type, raw []byte) error {
-	if typ == protowire.BytesType {
-		body, n := protowire.ConsumeBytes(raw)
-		if n < 0 {
-			return badProto(n)
-		}
-		switch {
-		case f.message != nil:
-			return r.message(f.message, body)
-		case f.column == noColumn:
-			return nil
-		case f.list:
-			return r.packed(f, body)
-		case f.special != plainMessage:
-			return r.specialValue(f, body)
-		}
-		raw = body
-	}
-	if f.column == noColumn || f.message != nil || f.special != plainMessage || typ != wireType(f.kind) {
+func (r *protoReader) field(f *protoField, number protowire.Number, typ protowire.Type, raw []byte) error {
+	packed := f.list && typ == protowire.BytesType
+	if typ != f.wireType() && !packed {
 		return nil
 	}
-	if f.list {
+	if err := r.choose(f); err != nil {
+		return err
+	}
+	n := 0
+	switch typ {
+	case protowire.BytesType:
+		raw, n = protowire.ConsumeBytes(raw)
+	case protowire.StartGroupType:
+		raw, n = protowire.ConsumeGroup(number, raw)
+	}
+	switch {
+	case n < 0:
+		return badProto(n)
+	case f.message != nil:
+		return r.message(f.message, raw)
+	case f.column == noColumn:
+		return nil
+	case packed:
+		return r.packed(f, raw)
+	case f.list:
 		return r.element(f, raw)
+	case f.special != plainMessage:
+		return r.specialValue(f, raw)
 	}
 	one, err := r.scalar(f, raw)
 	if err == nil {
 		r.row[f.column] = one
 	}
 	return err
+}
+
+// choose clears another member of the field's oneof: the last one counts.
+func (r *protoReader) choose(f *protoField) error {
+	if f.oneof == 0 || r.chosen[f.oneof] == f {
+		return nil
+	}
+	before := r.chosen[f.oneof]
+	r.chosen[f.oneof] = f
+	switch {
+	case before == nil:
+	case before.message != nil:
+		m := before.message
+		r.steps -= int64(m.columns.end - m.columns.first + m.messages.end - m.messages.first + m.oneofs.end - m.oneofs.first)
+		if r.steps < 0 {
+			return tooLarge("members of oneofs that replace each other clear more than %d values", extraSteps)
+		}
+		clear(r.row[m.columns.first:m.columns.end])
+		clear(r.begun[m.messages.first:m.messages.end])
+		clear(r.chosen[m.oneofs.first:m.oneofs.end])
+	case before.column != noColumn:
+		r.row[before.column] = cell{}
+	}
+	return nil
 }
 
 // packed adds the elements of a packed list.

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +22,7 @@ type protoField struct {
 	text    string // text of unset
 	enum    map[protoreflect.EnumNumber]string
 	message *protoMessage // for flattened messages
+	oneof   int           // index of its oneof, counted from 1; 0 = in no oneof
 }
 
 // special marks message types that represent a value.
@@ -33,6 +33,8 @@ const (
 	timestampMessage
 	durationMessage
 	wrapperMessage
+	confluentDecimal // confluent.type.Decimal: unscaled bytes with a scale
+	googleDecimal    // google.type.Decimal: a text
 )
 
 // protoMessage is a message to be flattened.
@@ -40,12 +42,19 @@ type protoMessage struct {
 	number int // index among the messages of the plan
 	fields map[protoreflect.FieldNumber]*protoField
 	unset  []*protoField // fields that have a default when missing
+
+	// The parts of the message, messages within it included, are contiguous.
+	columns, messages, oneofs span32
 }
+
+// span32 is a range of indexes.
+type span32 struct{ first, end int }
 
 // protoPlan is a compiled message type.
 type protoPlan struct {
 	root     *protoMessage
 	messages int
+	oneofs   int // one more than there are, because indexes count from 1
 	columns  []planned
 	held     int64
 }
@@ -111,7 +120,7 @@ func planProto(schema *Schema, name string, w *wanted, maxColumns int) (plan, er
 		return nil, err
 	}
 	c := protoCompiler{
-		plan:       &protoPlan{},
+		plan:       &protoPlan{oneofs: 1},
 		maxColumns: maxColumns,
 		enums:      make(map[protoreflect.FullName]map[protoreflect.EnumNumber]string),
 	}
@@ -131,7 +140,7 @@ type protoCompiler struct {
 	maxColumns int
 	enums      map[protoreflect.FullName]map[protoreflect.EnumNumber]string
 	fields     int   // fields of all messages, plus one per message
-	nameBytes  int   // bytes of the names and defaults of all fields
+	nameBytes  int   // bytes of the names of all fields
 	textBytes  int64 // bytes of the names of enum values
 }
 
@@ -164,7 +173,10 @@ func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string,
 	c.open = append(c.open, d.FullName())
 	defer func() { c.open = c.open[:len(c.open)-1] }()
 	m := &protoMessage{number: c.plan.messages, fields: make(map[protoreflect.FieldNumber]*protoField)}
+	m.columns.first, m.messages.first, m.oneofs.first = len(c.plan.columns), c.plan.messages, c.plan.oneofs
 	c.plan.messages++
+	firstOneof := c.plan.oneofs
+	c.plan.oneofs += d.Oneofs().Len()
 	for i := range d.Fields().Len() {
 		f := d.Fields().Get(i)
 		if err := c.visit(prefix, string(f.Name())); err != nil {
@@ -178,7 +190,11 @@ func (c *protoCompiler) message(d protoreflect.MessageDescriptor, prefix string,
 		if made.unset != nil {
 			m.unset = append(m.unset, made)
 		}
+		if of := f.ContainingOneof(); of != nil && !of.IsSynthetic() {
+			made.oneof = firstOneof + of.Index()
+		}
 	}
+	m.columns.end, m.messages.end, m.oneofs.end = len(c.plan.columns), c.plan.messages, c.plan.oneofs
 	return m, nil
 }
 
@@ -200,7 +216,7 @@ func (c *protoCompiler) visit(name ...string) error {
 			maxName,
 		)
 	case c.nameBytes > maxPathBytes:
-		return arrowio.Wrap(ErrBadSchema, "names and defaults of more than %d bytes", maxPathBytes)
+		return arrowio.Wrap(ErrBadSchema, "names of more than %d bytes", maxPathBytes)
 	case c.fields > maxSchemaNodes:
 		return arrowio.Wrap(ErrBadSchema, "schema expands to more than %d fields", maxSchemaNodes)
 	}
@@ -211,7 +227,7 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 	made := &protoField{kind: f.Kind(), column: noColumn, list: f.IsList()}
 	if f.Message() != nil && !f.IsList() && !f.IsMap() {
 		made.special = specialOf(f.Message().FullName())
-		flat := made.special == plainMessage && f.Kind() == protoreflect.MessageKind && !isOpaque(f.Message().FullName())
+		flat := made.special == plainMessage && !isOpaque(f.Message().FullName())
 		if flat && !slices.Contains(c.open, f.Message().FullName()) {
 			var err error
 			made.message, err = c.message(f.Message(), name+".", depth+1)
@@ -224,9 +240,7 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 	typ, ok := c.protoType(f, made)
 	if ok {
 		made.column = len(c.plan.columns)
-		if err := c.setDefault(made, f); err != nil {
-			return nil, err
-		}
+		made.setDefault(f)
 	} else {
 		typ = arrow.Null
 	}
@@ -236,6 +250,12 @@ func (c *protoCompiler) field(f protoreflect.FieldDescriptor, name string, depth
 
 // specialOf recognises messages that represent a value.
 func specialOf(name protoreflect.FullName) special {
+	switch name {
+	case "confluent.type.Decimal":
+		return confluentDecimal
+	case "google.type.Decimal":
+		return googleDecimal
+	}
 	rest, ok := strings.CutPrefix(string(name), "google.protobuf.")
 	switch {
 	case !ok:
@@ -269,7 +289,7 @@ func (c *protoCompiler) protoType(f protoreflect.FieldDescriptor, made *protoFie
 	switch made.special {
 	case timestampMessage:
 		return arrow.FixedWidthTypes.Timestamp_us, true
-	case durationMessage:
+	case durationMessage, confluentDecimal, googleDecimal:
 		return arrow.PrimitiveTypes.Float64, true
 	case wrapperMessage:
 		f = f.Message().Fields().ByNumber(1)
@@ -299,45 +319,16 @@ var protoTypes = map[protoreflect.Kind]arrow.DataType{
 	protoreflect.StringKind: arrow.BinaryTypes.String, protoreflect.BytesKind: arrow.BinaryTypes.Binary,
 }
 
-// setDefault sets the value of a missing field. It counts the text before copying it, because a
-// message is expanded at each reference.
-func (c *protoCompiler) setDefault(p *protoField, f protoreflect.FieldDescriptor) error {
-	p.setDefault(f)
-	if p.enum != nil { // the names of enums are shared
-		return nil
-	}
-	if c.nameBytes += len(p.text); c.nameBytes > maxPathBytes {
-		return arrowio.Wrap(ErrBadSchema, "names and defaults of more than %d bytes", maxPathBytes)
-	}
-	p.text = strings.Clone(p.text) // the library's string keeps the whole schema alive
-	return nil
-}
-
 // setDefault sets the value of a missing field: the zero of its kind if the field has no presence,
-// else its declared default, else null.
+// else null. Null also stands for a field with a declared default, because a missing value is
+// imputed from data, which a schema's author could not know.
 func (p *protoField) setDefault(f protoreflect.FieldDescriptor) {
-	if p.list || p.special != plainMessage || f.HasPresence() && !f.HasDefault() {
+	if p.list || p.special != plainMessage || f.HasPresence() {
 		return
 	}
-	v := f.Default()
-	switch p.kind {
-	case protoreflect.BoolKind:
-		p.unset = &cell{kind: cellBool}
-		if v.Bool() {
-			p.unset.bits = 1
-		}
-	case protoreflect.StringKind:
-		p.unset, p.text = &cell{kind: cellText}, v.String()
-	case protoreflect.BytesKind:
-		p.unset, p.text = &cell{kind: cellText}, string(v.Bytes())
-	case protoreflect.EnumKind:
-		p.unset, p.text = &cell{kind: cellText}, p.enum[v.Enum()]
-	case protoreflect.FloatKind, protoreflect.DoubleKind:
-		p.unset = &cell{cellFloat, math.Float64bits(v.Float())}
-	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind, protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
-		p.unset = &cell{cellWhole, v.Uint()}
-	default:
-		p.unset = &cell{cellWhole, uint64(v.Int())}
+	p.unset = &cell{kind: zeroKind(p.kind)}
+	if p.kind == protoreflect.EnumKind {
+		p.text = p.enum[f.Default().Enum()]
 	}
 }
 

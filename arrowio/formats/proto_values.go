@@ -1,8 +1,11 @@
 package formats
 
 import (
+	"fmt"
 	"math"
+	"math/big"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,6 +28,14 @@ func wireType(k protoreflect.Kind) protowire.Type {
 	default:
 		return protowire.VarintType
 	}
+}
+
+// wireType is the wire type of a field's values.
+func (f *protoField) wireType() protowire.Type {
+	if f.special != plainMessage { // kind is that of the value
+		return protowire.BytesType
+	}
+	return wireType(f.kind)
 }
 
 // scalar makes a cell of a value; strings and bytes come without their length.
@@ -105,8 +116,13 @@ func varint(kind protoreflect.Kind, v uint64) cell {
 
 // specialValue reads a message that represents a value.
 func (r *protoReader) specialValue(f *protoField, body []byte) error {
-	if f.special == wrapperMessage {
+	switch f.special {
+	case wrapperMessage:
 		return r.wrapped(f, body)
+	case confluentDecimal, googleDecimal:
+		v, err := decimalOf(f.special, body)
+		r.row[f.column] = cell{cellFloat, math.Float64bits(v)}
+		return err
 	}
 	const seconds, nanos = 1, 2
 	var whole, fraction int64
@@ -159,4 +175,55 @@ func (r *protoReader) wrapped(f *protoField, body []byte) error {
 	}
 	r.row[f.column] = found
 	return nil
+}
+
+// Bounds on decimals in messages.
+const (
+	maxDecimalBytes = 64
+	maxDecimalScale = 1 << 10
+)
+
+// decimalOf returns the number in a message that represents a decimal, rounded to float64.
+func decimalOf(form special, body []byte) (float64, error) {
+	const valueField, scaleField = 1, 3
+	var value []byte
+	var scale int64
+	for len(body) > 0 {
+		number, typ, raw, rest, err := nextField(body)
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case number == valueField && typ == protowire.BytesType:
+			value, _ = protowire.ConsumeBytes(raw)
+		case number == scaleField && typ == protowire.VarintType && form == confluentDecimal:
+			v, _ := protowire.ConsumeVarint(raw)
+			scale = int64(int32(v))
+		}
+		body = rest
+	}
+	if len(value) > maxDecimalBytes || scale < -maxDecimalScale || scale > maxDecimalScale {
+		return 0, tooLarge("decimal of %d bytes and scale %d", len(value), scale)
+	}
+	text := string(value)
+	if form == confluentDecimal {
+		text = fmt.Sprintf("%de%d", signedInteger(value), -scale)
+	}
+	if len(value) == 0 { // the default of both messages
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.Trim(text, "+-.0123456789eE") != "" {
+		return 0, arrowio.Wrap(ErrProtobuf, "decimal %s is not a number", arrowio.Quote(text))
+	}
+	return v, nil
+}
+
+// signedInteger returns a big-endian two's complement integer.
+func signedInteger(b []byte) *big.Int {
+	v := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 0x80 {
+		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return v
 }

@@ -103,7 +103,6 @@ func TestCompilingIsBounded(t *testing.T) {
 		},
 		"many small tokens": {&Schema{Format: Protobuf, Text: strings.Repeat(";", MaxSchemaBytes)}, true},
 		"public imports":    {publicImports(40), true},
-		"repeated defaults": {repeatedDefault(150_000, 60, 20), true},
 		"descriptor":        {schema: &Schema{Format: Protobuf, Text: stored(t, empties)}},
 		"nested descriptor": {
 			&Schema{Format: Protobuf, Text: base64.StdEncoding.EncodeToString(nestedDescriptor(5000))},
@@ -130,21 +129,6 @@ func TestCompilingIsBounded(t *testing.T) {
 			t.Logf("%d bytes of schema: %d KiB, %v", c.schema.Bytes(), taken>>10, time.Since(began))
 		})
 	}
-}
-
-// repeatedDefault names a message with a long default again and again.
-func repeatedDefault(length, each, times int) *Schema {
-	var b strings.Builder
-	b.WriteString(`syntax="proto2";message R{`)
-	for i := range times {
-		fmt.Fprintf(&b, "optional B b%d=%d;", i, i+1)
-	}
-	b.WriteString("}message B{")
-	for i := range each {
-		fmt.Fprintf(&b, "optional A a%d=%d;", i, i+1)
-	}
-	fmt.Fprintf(&b, `}message A{optional string s=1[default="%s"];}`, strings.Repeat("x", length))
-	return &Schema{Format: Protobuf, Text: b.String()}
 }
 
 func compiledAs(s *Schema) (held int64, err error) {
