@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// turning are rows in order of an hour, in the middle of which the relation of x and y turns.
+// turning returns rows ordered by hour. The relation of x and y turns in the middle.
 func turning(rows int) string {
 	var text strings.Builder
 	text.WriteString("hour,x,w,y\n")

@@ -27,8 +27,8 @@ func newCompare() *cobra.Command {
 		Short: "Methods side by side on your own file: errors, times, plots",
 		Long: `compare trains models on the features of several methods, on the same training rows, and measures them on the
 same test rows: mean error with its standard error, the difference from plain random features, paired by seed, and
-seconds. Repeat r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Apart from the seconds, results
-only depend on the rows, the flags and the seed.
+seconds. Repeat r = 0, 1, ... uses seed + r for the split, the candidates and the sample. Apart from the seconds,
+results only depend on the rows, the flags and the seed.
 
 Rows come from --data, and test rows from --test-file or a share of --data (--split). Nothing is chosen on test rows.
 Lambda is chosen on training rows that chose no feature. An interrupt prints the results so far.

@@ -43,7 +43,8 @@ func TestCompareTable(t *testing.T) {
 func TestCompareChoosesMethods(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
 	run := func(args ...string) clitest.Result {
-		args = append([]string{"compare", "--data", data, "--label", "churned", "--features", "5", "--candidates", "25", "--repeats", "1"}, args...)
+		args = append([]string{"compare", "--data", data, "--label", "churned",
+			"--features", "5", "--candidates", "25", "--repeats", "1"}, args...)
 		return tr(t, args...).Want(t, cli.ExitOK)
 	}
 	methods := func(args ...string) string {
@@ -105,11 +106,12 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 	}
 }
 
-// The last rows of a file whose world changes before them are predicted worse than rows by chance.
+// After a change of the relation, the last rows of a file are predicted worse than random rows.
 func TestCompareByTime(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(1000, 9, 0.8))
 	measured := func(args ...string) (float64, clitest.Object) {
-		args = append([]string{"compare", "--data", data, "--label", "y", "--exclude", "day", "--methods", "adaptive", "--features", "20", "--repeats", "1", "--json"}, args...)
+		args = append([]string{"compare", "--data", data, "--label", "y", "--exclude", "day",
+			"--methods", "adaptive", "--features", "20", "--repeats", "1", "--json"}, args...)
 		o := tr(t, args...).Want(t, cli.ExitOK).Object(t)
 		lines := o.At(t, "tables").([]any)[0].(map[string]any)["lines"].([]any)
 		return clitest.Object(lines[1].(map[string]any)).Number(t, "error.mean"), o
@@ -149,8 +151,8 @@ func TestCompareWrongUsage(t *testing.T) {
 	tr(t, "compare", "--data", one, "--label", "churned").Want(t, cli.ExitFailure, "class")
 }
 
-// The uses of the columns are above the tables; those of a test file are among the notes.
-func TestCompareSaysWhatBecameOfColumns(t *testing.T) {
+// The uses of columns are above the tables, and the ones of a test file among the notes.
+func TestCompareReportsUsesOfColumns(t *testing.T) {
 	rows := strings.Split(clitest.Mixed(300), "\n")
 	rows[9] = "n.v." + rows[9][strings.Index(rows[9], ","):]
 	data := clitest.File(t, "rows.csv", strings.Join(rows, "\n"))

@@ -18,7 +18,7 @@ import (
 // fewer are flags of a quick exploration.
 var fewer = []string{"--features", "24", "--candidates", "96", "--criterion", "correlation"}
 
-// prices is a CSV file with that many rows and a price that is nonlinear in the age.
+// prices returns a CSV file with a price that is nonlinear in the age.
 func prices(rows int) string {
 	var b strings.Builder
 	b.WriteString("house,age,size,street,price\n")
@@ -104,7 +104,7 @@ func TestFilesOfClasses(t *testing.T) {
 }
 
 // Predictions are in the units of the label. Rows to predict from need no label, and house numbers
-// stay texts.
+// stay text.
 func TestFilesOfNumbers(t *testing.T) {
 	const rows = 3000
 	data := clitest.File(t, "rows.csv", prices(rows))
@@ -133,7 +133,7 @@ func TestFilesOfNumbers(t *testing.T) {
 	}
 }
 
-// What compare advises where a linear model is enough works with defaults made for other maps.
+// The advice of compare for linear relations works with defaults for other maps.
 func TestFitOfALinearModel(t *testing.T) {
 	data := clitest.File(t, "rows.csv", prices(1500))
 	_, summary := fitted(t, data, "--label", "price", "--map", "linear", "--clip", "0")
@@ -142,7 +142,7 @@ func TestFitOfALinearModel(t *testing.T) {
 	}
 }
 
-// The set of an earlier exploration can be used; other columns are refused.
+// The set of an earlier exploration is accepted; other columns are refused.
 func TestFitUsesAFeatureSet(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2000))
 	model, first := fitted(t, data, slices.Concat(fewer, []string{"--label", "churned"})...)
@@ -170,9 +170,8 @@ func TestFitUsesAFeatureSet(t *testing.T) {
 		Want(t, cli.ExitFailure, "the model is of another feature set")
 }
 
-// Two rows to predict from say little about types: a column without a value, or with a slip, keeps
-// the model's type.
-func TestPredictReadsColumnsAsTheModelKnowsThem(t *testing.T) {
+// Few rows reveal little about types, so columns keep the types of the model.
+func TestPredictKeepsTheColumnTypesOfTheModel(t *testing.T) {
 	model, _ := fitted(t, clitest.File(t, "rows.csv", prices(600)), "--label", "price", "--features", "8",
 		"--refine-steps", "0")
 	few := clitest.File(t, "few.csv", "house,age,size,street\nh1,,50,Lane\nh2,,-,Lane\nh3,,70,Road\n")
@@ -203,7 +202,7 @@ func TestFitOfAFileDescribesTheModel(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeUsed(t *testing.T) {
+func TestUnusableFilesAreRefused(t *testing.T) {
 	data := clitest.File(t, "rows.csv", clitest.Mixed(300))
 	model, _ := fitted(t, data, slices.Concat(fewer, []string{"--label", "churned"})...)
 	content, err := os.ReadFile(model)

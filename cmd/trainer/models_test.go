@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// modelPipeline is a pipeline with models, as trainers leave it.
+// modelPipeline is a pipeline with models.
 type modelPipeline struct {
 	t      *testing.T
 	broker string
@@ -75,7 +75,8 @@ func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) stri
 	p.t.Helper()
 	j.Rule = train.PromoteBetter
 	m := &wire.Model{
-		Pipeline: "default", FeatureSetID: set, Sequence: 1, TrainRows: 1000, HeldOutRows: 200, TrainedAt: p.at, ConfigHash: "c0ffee0123456789",
+		Pipeline: "default", FeatureSetID: set, Sequence: 1,
+		TrainRows: 1000, HeldOutRows: 200, TrainedAt: p.at, ConfigHash: "c0ffee0123456789",
 		Model: &training.Model{
 			Features:  2,
 			Outputs:   1,
@@ -95,7 +96,7 @@ func (p *modelPipeline) model(set string, weight float64, j wire.Judgement) stri
 	return id
 }
 
-// history has a model of an earlier set, two of the set in use, one of which is in use, and one
+// history writes a model of an earlier set, two of the current set, one of them current, and one
 // that lost.
 func (p *modelPipeline) history() (ids [4]string) {
 	ids[0] = p.model("fs-old", 0, wire.Judgement{Verdict: wire.VerdictFirst})
@@ -114,7 +115,8 @@ func (p *modelPipeline) history() (ids [4]string) {
 	p.point(p.topics.Models, ids[2])
 	ids[3] = p.model("fs-now", 3, wire.Judgement{
 		Verdict: wire.VerdictWorse, Incumbent: ids[2], Measure: "misclassification", Rows: 200,
-		ChallengerError: wire.Measured(11.75), IncumbentError: wire.Measured(11.5), StandardError: wire.Measured(0.3141592), MarginRule: wire.MarginAuto,
+		ChallengerError: wire.Measured(11.75), IncumbentError: wire.Measured(11.5),
+		StandardError: wire.Measured(0.3141592), MarginRule: wire.MarginAuto,
 	})
 	return ids
 }
@@ -223,7 +225,7 @@ func TestModelsRollback(t *testing.T) {
 			t.Errorf("lacks %q:\n%s", says, out)
 		}
 	}
-	// Further back is a model of a set no longer in use.
+	// The model before that belongs to another set than the current one.
 	p.run("rollback").Want(t, cli.ExitFailure, ids[0]+" belongs to feature set fs-old, but the current one is fs-now",
 		"--force")
 	p.run("rollback", "--to", "m-feedfeed").Want(t, cli.ExitFailure, "is not on the models topic", "trainer models list")
@@ -237,7 +239,7 @@ func TestModelsRollback(t *testing.T) {
 	}
 	p.run("rollback", "--force").Want(t, cli.ExitFailure, "no earlier model to roll back to", "names no earlier one")
 
-	// Rollback works to any model on the topic, even one that lost; repeating it only pins.
+	// A rollback works to any model on the topic, even one that lost. Repeating it only pins.
 	beaten := p.run("rollback", "--to", ids[3][:10], "--until-beaten", "--json").Want(t, cli.ExitOK).Object(t)
 	if beaten.Text(t, "current.id") != ids[3] || beaten.Text(t, "current.pin") != "until_beaten" ||
 		!strings.Contains(beaten.Text(t, "current.reason"), "requested on") {

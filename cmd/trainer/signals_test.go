@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// A signal stops a service cleanly, and a command before its end; nothing is left behind.
+// A signal stops a service cleanly and ends a command early, without leaving files behind.
 func TestSignalsEndAProcess(t *testing.T) {
 	program := func(args ...string) *exec.Cmd { return clitest.Command(t, "featurizer", args...) }
 	service := clitest.Start(t, program("run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1",

@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// noisy is a CSV file of rows with a day, in order, and a label that depends on ten numbers, with
-// much noise. turn is the share of the rows from which on the label is the opposite.
+// noisy returns a CSV file of rows ordered by day, with a label that depends on ten numbers and
+// much noise. After the share turn of the rows, the label is the opposite.
 func noisy(rows int, seed uint64, turn float64) string {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var b strings.Builder
@@ -37,7 +37,7 @@ func noisy(rows int, seed uint64, turn float64) string {
 	return b.String()
 }
 
-// coins is a CSV file of rows with twenty numbers, two of which say a little about a class.
+// coins returns a CSV file of rows with twenty numbers, two of which slightly predict a class.
 func coins(rows int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 8))
 	var b strings.Builder
@@ -59,8 +59,8 @@ func coins(rows int, seed uint64) string {
 	return b.String()
 }
 
-// Errors of the last rows are those of a world that has changed. A file in the order of a column of
-// dates is split that way.
+// After a change, errors of the last rows are larger. A file ordered by a column of dates is split
+// by time.
 func TestSplitByTime(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(1000, 3, 0.8))
 	measured := func(args ...string) float64 {
@@ -92,7 +92,8 @@ func TestFitReportsNoErrorOnRowsThatTaughtTheSet(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set.arrow")
 	id := exploredOn(t, data, set)
 	done := tr(t, "fit", "--data", data, "--feature-set", set, "--split", "random").Want(t, cli.ExitOK)
-	if strings.Contains(done.Out, "unexplained variance") || !strings.Contains(done.Out, "note: no error is reported, because ") {
+	if strings.Contains(done.Out, "unexplained variance") ||
+		!strings.Contains(done.Out, "note: no error is reported, because ") {
 		t.Errorf("of set %s:\n%s", id, done.Out)
 	}
 }
@@ -120,7 +121,7 @@ func exploredOn(t *testing.T, data, set string) (id string) {
 	return found.Set.ID()
 }
 
-func TestSplitSaysWhatIsWrong(t *testing.T) {
+func TestSplitRefusesWrongUsage(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(300, 5, 1))
 	few := clitest.File(t, "few.csv", noisy(100, 6, 1))
 	model, _ := fitted(t, data, slices.Concat(fewer, []string{"--label", "y"})...)
@@ -154,8 +155,8 @@ func TestSplitSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A column that is the label in other units is called what it is.
-func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
+// A column that is the label in other units is reported.
+func TestColumnThatNearlyEqualsTheLabelIsReported(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(prices(600)), "\n")
 	lines[0] += ",tax"
 	for i := 1; i < len(lines); i++ {
@@ -180,7 +181,7 @@ func TestAColumnThatAllButEqualsTheLabel(t *testing.T) {
 	}
 }
 
-// One misspelt label does not make a label of two classes one of three, in a comparison or a fit.
+// One misspelt label does not turn two classes into three, in a comparison or a fit.
 func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
 	t.Parallel()
 	data := clitest.File(t, "coins.csv",
@@ -204,5 +205,5 @@ func TestOneBadLabelDoesNotChangeTheTask(t *testing.T) {
 	}
 }
 
-// words are those of a text, whatever its lines.
+// words returns the words of a text on one line.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// backtest runs batches of rows through a stream whose set was made of the first 2,000.
+// backtest runs batches of rows through a stream whose set was explored on the first 2,000.
 func backtest(t *testing.T, every int64, batches ...arrow.Record) (*offline.Backtested, error) {
 	t.Helper()
 	config := train.Default()
@@ -26,7 +26,7 @@ func backtest(t *testing.T, every int64, batches ...arrow.Record) (*offline.Back
 	return b.Run(t.Context(), explored.File(batches...))
 }
 
-// Every labelled row after the first ones is predicted once, by a model of rows before it, however
+// Every labelled row after the exploration is predicted once, by a model of earlier rows, however
 // the file is cut into batches.
 func TestBacktestPredictsBeforeItLearns(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 5000, 101, stagestest.Faults{NoLabel: 0.1})

@@ -21,7 +21,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func settings(task string) calibrate.Settings {
 	return calibrate.Settings{
-		Pipeline: "test", Events: explored.Events(task), Exploration: explored.Exploration(), Limits: events.DefaultLimits(), EventsTopic: "file",
+		Pipeline:    "test",
+		Events:      explored.Events(task),
+		Exploration: explored.Exploration(),
+		Limits:      events.DefaultLimits(),
+		EventsTopic: "file",
 	}
 }
 
@@ -34,7 +38,7 @@ func explore(t testing.TB, s calibrate.Settings, batches ...arrow.Record) *offli
 	return found
 }
 
-// However a file is cut into batches, its set is the one that the stages' own functions give.
+// However a file is cut into batches, its set equals the result of the functions of the stages.
 func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Classes, 900, 20, stagestest.SomeFaults)
 	for _, criterion := range []scoring.Criterion{scoring.Correlation, scoring.Residual, scoring.Adaptive} {

@@ -24,8 +24,8 @@ var (
 	last   = wire.Split{By: wire.SplitTime, Fraction: 0.2}
 )
 
-// timed has a row for each day. A row with a negative day has no time, one with the label "" no
-// label.
+// timed returns a row for each day. A row with a negative day has no time, a row with the label ""
+// no label.
 func timed(days []int, label func(i int) string) arrow.Record {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
@@ -64,8 +64,8 @@ func idsOf(t *testing.T, open func() (events.RowReader, error)) (ids []int64) {
 	return ids
 }
 
-// Each row is either held out or left to learn from, whatever the batches are, and by time the last
-// ones are held out.
+// Each row is either held out or left to learn from, regardless of batches. A split by time holds
+// out the last rows.
 func TestSplitDividesRows(t *testing.T) {
 	const n = 1000
 	backwards := func(i int) int { return n - i }
@@ -128,7 +128,7 @@ func TestSplitDividesRows(t *testing.T) {
 	}
 }
 
-// Labels that have yet to come take no place among the last rows.
+// Rows without a label do not count as last rows.
 func TestSplitByTimeCountsLabels(t *testing.T) {
 	rec := timed(upTo(1000, func(i int) int { return i }), func(i int) string {
 		if i >= 500 {
@@ -142,7 +142,7 @@ func TestSplitByTimeCountsLabels(t *testing.T) {
 	}
 }
 
-func TestSplitSaysWhatIsWrong(t *testing.T) {
+func TestSplitRefusesUnusableRules(t *testing.T) {
 	some := timed(upTo(500, func(i int) int { return i }), always)
 	for says, c := range map[string]struct {
 		rule wire.Split
@@ -190,9 +190,8 @@ func TestSortedTime(t *testing.T) {
 	}
 }
 
-// What is held out teaches nothing: with other labels there, the set is the same, and so are the
-// weights that are judged.
-func TestHeldOutRowsTeachNothing(t *testing.T) {
+// Held-out rows teach nothing: other labels there change neither the set nor the judged weights.
+func TestHeldOutRowsDoNotChangeSetOrJudgedWeights(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 800, 41, stagestest.Faults{})
 	for _, rule := range []wire.Split{random, last} {
 		split, err := offline.Split(t.Context(), rule, []string{"y"}, explored.File(rows))

@@ -3,12 +3,13 @@
 //
 // Nouns:
 //
-//   - a pair ([featurize.Pair]) is a feature set and a model trained on it. [Pairs] holds the served pair. Set and model
-//     change together, between requests. A new set waits until a model is trained on it; [Pairs.Waiting] reports that;
-//   - a [Limiter] holds the slots in which requests are processed, and bounds the memory that all requests of the process
-//     share;
-//   - a [Slot] processes one request at a time, with its own decoders and scratch memory. A request uses one pair from its
-//     first row to its last.
+//   - a pair ([featurize.Pair]) is a feature set and a model trained on it. [Pairs] holds the
+//     served pair. Set and model change together, between requests. A new set waits until a model
+//     is trained on it; [Pairs.Waiting] reports that;
+//   - a [Limiter] holds the slots in which requests are processed, and bounds the memory that all
+//     requests of the process share;
+//   - a [Slot] processes one request at a time, with its own decoders and scratch memory. A
+//     request uses one pair from its first row to its last.
 //
 // A row takes the same path as in the stages: the decoder of events ([events.Reader]) with its
 // limits, the encoder, the kernels and the predictions of [featurize.Mapper].

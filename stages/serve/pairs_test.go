@@ -98,7 +98,7 @@ func (w *world) until(what, pair, waiting string) {
 	})
 }
 
-func TestASetWaitsForItsModel(t *testing.T) {
+func TestSetWaitsForItsModel(t *testing.T) {
 	w := newWorld(t, true)
 	first, firstModel := w.made(1)
 	second, secondModel := w.made(2)
@@ -129,7 +129,7 @@ func TestASetWaitsForItsModel(t *testing.T) {
 }
 
 // A process that starts while a set waits for its model serves the previous pair.
-func TestAStartWhileASetWaits(t *testing.T) {
+func TestStartWhileASetWaits(t *testing.T) {
 	w := newWorld(t, true)
 	first, model := w.made(1)
 	second, _ := w.made(2)
@@ -150,7 +150,7 @@ func TestAStartWhileASetWaits(t *testing.T) {
 	}
 }
 
-func TestFeaturesAlone(t *testing.T) {
+func TestServingFeaturesWithoutModels(t *testing.T) {
 	w := newWorld(t, false)
 	first, _ := w.made(1)
 	second, _ := w.made(2)

@@ -8,29 +8,32 @@ import (
 )
 
 const (
-	// cellRows is how many rows of a lane a cell has when it closes. Cells that are older have twice as many, and twice
-	// that, and so on: an exponential histogram (Datar, Gionis, Indyk, Motwani, SIAM Journal on Computing 31 (2002)).
+	// cellRows is the number of rows of a cell when it closes. Older cells have twice as many, then
+	// four times as many, and so on: an exponential histogram (Datar, Gionis, Indyk, Motwani, SIAM
+	// Journal on Computing 31 (2002)).
 	cellRows = 512
-	// newestRows is how many of the newest held-out rows models are judged by, at least, and recentRows by how many those
-	// that forget: soon after a change, older ones are of the world before.
+	// newestRows is the least number of the newest held-out rows that judge a model, and recentRows
+	// that number for a model with a half-life. Soon after a change, older rows still follow the
+	// old relation.
 	newestRows, recentRows = 1000, 400
-	// maxLevel is how often cells become larger: beyond four times the longest half-life ages tell nothing.
+	// maxLevel bounds the size of cells: beyond four times the longest half-life, age does not
+	// matter.
 	maxLevel = 10
 	// MaxCells bounds the cells of a lane.
 	MaxCells = 2*maxLevel + 4
-	// MaxJudging bounds those that are not folded, with as many held-out rows as usual.
+	// MaxJudging bounds the cells that are not folded, with the usual share of held-out rows.
 	MaxJudging = 8
 )
 
-// cell holds what rows of a lane that arrived one after another contribute to a fit.
+// cell holds consecutive rows of a lane.
 type cell struct {
 	data dataset
-	// evaluation samples the held-out rows; seenEvaluation those that the exploration may have seen, nil if nothing was
-	// learned. Both are nil once the cell is folded.
+	// evaluation samples the held-out rows, seenEvaluation the held-out rows that the exploration
+	// may have seen, nil if no rows taught the features. Both are nil once the cell is folded.
 	evaluation, seenEvaluation *training.EvaluationSample
 	rows                       int64
-	level                      int       // how often its rows were merged
-	oldest, newest             time.Time // of the events of its first and last rows
+	level                      int       // number of times that its rows were merged
+	oldest, newest             time.Time // event times of its first and last rows
 }
 
 func (t *Trainer) newCell() *cell {
@@ -41,20 +44,21 @@ func (t *Trainer) newCell() *cell {
 	return c
 }
 
-// folded reports whether the held-out rows of the cell were moved to those to fit on.
+// folded reports whether the held-out rows of the cell were moved to the rows to fit on.
 func (c *cell) folded() bool { return c.evaluation == nil }
 
-// fold moves the held-out rows to those to fit on: newer ones judge.
+// fold moves the held-out rows to the rows to fit on, because newer rows judge.
 func (c *cell) fold() {
 	c.data.fit.absorb(c.data.heldOut)
 	if c.data.seen != nil {
 		c.data.fit.absorb(*c.data.seen)
 		*c.data.seen = bucket{}
 	}
-	c.data.heldOut, c.evaluation, c.seenEvaluation = bucket{}, nil, nil
+	c.data.heldOut = bucket{}
+	c.evaluation, c.seenEvaluation = nil, nil
 }
 
-// absorb adds the rows of the next newer cell, which is as folded.
+// absorb adds the rows of the next newer cell. Either both cells are folded or none.
 func (c *cell) absorb(newer *cell) {
 	c.data.fit.absorb(newer.data.fit)
 	if !c.folded() {
@@ -71,7 +75,7 @@ func (c *cell) absorb(newer *cell) {
 	c.settle()
 }
 
-// settle gives back memory that is needed only while rows are added.
+// settle releases memory that is needed only while rows are added.
 func (c *cell) settle() {
 	c.data.fit.settle()
 	c.data.heldOut.settle()
@@ -80,7 +84,8 @@ func (c *cell) settle() {
 	}
 }
 
-// heldOutRows is how many rows of the cell can judge, with or without those that the exploration may have seen.
+// heldOutRows returns the number of rows of the cell that can judge, with or without rows that the
+// exploration may have seen.
 func (c *cell) heldOutRows(withSeen bool) int {
 	n := c.evaluation.Len()
 	if withSeen && c.seenEvaluation != nil {
@@ -89,14 +94,15 @@ func (c *cell) heldOutRows(withSeen bool) int {
 	return n
 }
 
-// closeCell begins a new cell if the open one is full. Of three neighbours of a level the older two become one.
+// closeCell begins a new cell if the open one is full. Of three neighbours on the same level, the
+// older two are merged.
 func (l *lane) closeCell() {
 	open := l.cells[len(l.cells)-1]
 	if open.rows < cellRows {
 		return
 	}
 	open.settle()
-	if l.ages {
+	if l.trainer.ages {
 		l.foldOld()
 	}
 	for i := len(l.cells) - 1; i >= 2; i-- {
@@ -106,8 +112,8 @@ func (l *lane) closeCell() {
 			l.cells = slices.Delete(l.cells, i-1, i)
 		}
 	}
-	next := l.newCell()
-	next.newest = open.newest // until it has rows of its own, the lane is as new as its last ones
+	next := l.trainer.newCell()
+	next.newest = open.newest // the age of the lane until the new cell has rows
 	l.cells = append(l.cells, next)
 }
 
@@ -129,11 +135,11 @@ func (l *lane) foldOld() {
 // aged is a cell with its age.
 type aged struct {
 	*cell
-	age float64 // newer rows of the stream, and half its own
+	age float64 // newer rows of the stream and half of the rows of the cell
 }
 
-// agedCells returns the cells of all lanes, the newest first. Within a lane they are in the order in which their rows
-// came, whatever their times.
+// agedCells returns the cells of all lanes, newest first. Within a lane they keep the order of
+// their rows, regardless of times.
 func (t *Trainer) agedCells() []aged {
 	left := make([][]*cell, len(t.lanes))
 	for i, l := range t.lanes {

@@ -9,9 +9,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// LabelCoding returns the gain and offset by which training codes regression labels, relative to their calibration
-// mean. They are those of selection, so that a label is in [-1, 1] by the range of the scored rows. An output that was
-// constant among those rows has no range there and is left as it is, because it may vary elsewhere.
+// LabelCoding returns the gain and offset by which training codes regression labels, relative to
+// their calibration mean. They are the same as in the selection, so that a label is in [-1, 1] by
+// the range of the scored rows. An output that was constant in those rows has no range and is left
+// unchanged, because it may vary elsewhere.
 func LabelCoding(set *wire.FeatureSet) scoring.Coding {
 	coding := scoring.Coding{Gain: slices.Clone(set.Coding.Gain), Offset: slices.Clone(set.Coding.Offset)}
 	for k, gain := range coding.Gain {
@@ -22,8 +23,8 @@ func LabelCoding(set *wire.FeatureSet) scoring.Coding {
 	return coding
 }
 
-// codeLabel adds the label of row i as it is trained on: ±1 one-vs-rest for classes; for a regression the gain times
-// the label, relative to its calibration mean, plus the offset.
+// codeLabel appends the label of row i as it is fitted: ±1 one-vs-rest for classes; for a
+// regression the gain times the label, relative to its calibration mean, plus the offset.
 func codeLabel(y []float32, set *wire.FeatureSet, targets scoring.Targets, i int, gain, offset []float64) []float32 {
 	outputs := targets.Outputs
 	switch set.Task {
@@ -41,8 +42,8 @@ func codeLabel(y []float32, set *wire.FeatureSet, targets scoring.Targets, i int
 	return y
 }
 
-// decode turns a regression model of coded labels into one that predicts in the units of the label, or of its transform
-// if it has one.
+// decode turns a regression model of coded labels into one that predicts in the units of the label,
+// or of its transform.
 func (t *Trainer) decode(model *training.Model) {
 	if t.set.Task != scoring.Regression {
 		return
@@ -55,8 +56,8 @@ func (t *Trainer) decode(model *training.Model) {
 	}
 }
 
-// recoded turns a model that predicts in the units of a regression label into one for labels as this trainer codes
-// them.
+// recoded turns a model that predicts in the units of a regression label into one for labels as
+// this trainer codes them.
 func (t *Trainer) recoded(model *training.Model) *training.Model {
 	return recode(model, t.set, t.coding)
 }

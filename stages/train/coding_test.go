@@ -14,7 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// twoOutputs builds rows of a column x and the labels y = 100 + 20·sin(x) and event, which is given.
+// twoOutputs builds rows of a column x and the labels y = 100 + 20·sin(x) and event, which is
+// given.
 func twoOutputs(rows int, seed uint64, event func(x float64) float64) arrow.Record {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: arrow.PrimitiveTypes.Float64},
@@ -33,8 +34,8 @@ func twoOutputs(rows int, seed uint64, event func(x float64) float64) arrow.Reco
 	return b.NewRecord()
 }
 
-// An output that never varied among the scored rows has no range for its coding, and may vary later.
-func TestAnOutputThatWasConstantInTheSampleIsTrainedOn(t *testing.T) {
+// An output that did not vary in the scored rows has no range for its coding, but may vary later.
+func TestOutputsConstantInTheSampleAreTrained(t *testing.T) {
 	labels, exploration := explored.Events(stagestest.Regression), explored.Exploration()
 	labels.Label, labels.Passthrough, exploration.SampleRate = []string{"y", "event"}, nil, 0.9
 	odd := int64(0) // a row that is not sampled
@@ -43,7 +44,8 @@ func TestAnOutputThatWasConstantInTheSampleIsTrainedOn(t *testing.T) {
 	}
 	row := int64(-1)
 	never := twoOutputs(400, 1, func(float64) float64 {
-		if row++; row == odd {
+		row++
+		if row == odd {
 			return 4
 		}
 		return 3

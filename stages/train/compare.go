@@ -8,19 +8,21 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// heldOutRows are rows held out from the fit, with labels as they are coded for selection.
+// heldOutRows are rows held out from the fit, with labels coded as for selection.
 type heldOutRows struct {
 	ids  []training.RowID
 	z, y []float32 // [rows·M], [rows·K]
 }
 
-// heldOut returns the held-out rows of cells, in hash order, on which the incumbent was not fitted either.
+// heldOut returns the held-out rows of cells on which the incumbent was not fitted either, in the
+// order of their hashes.
 func (t *Trainer) heldOut(cells []aged, withSeen bool, incumbent *wire.Model) heldOutRows {
 	sample := t.heldOutOf(cells, withSeen)
 	ids := sample.IDs()
 	z, y, _ := sample.Rows()
 	n := max(1, len(ids))
-	m, k, kept := len(z)/n, len(y)/n, 0
+	m, k := len(z)/n, len(y)/n
+	kept := 0
 	for i, id := range ids {
 		if incumbent.HeldOut(id) {
 			ids[kept] = id
@@ -39,11 +41,12 @@ func (t *Trainer) predictCoded(model *training.Model, rows heldOutRows) []float3
 	return coded
 }
 
-// compare measures a challenger and the incumbent on the same rows and records the result in j. Regression labels are compared as they
-// are learned: as logarithms, if that is the transform. An error says why they are not compared.
+// compare measures a challenger and the incumbent on the same rows and records the result in j.
+// Regression labels are compared as they are learned, for example as logarithms. An error is the
+// reason why the models are not compared.
 func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model) error {
 	if challenger.Judged == nil {
-		return errors.New("no rows are held out, or there are no others")
+		return errors.New("either no rows are held out, or all are")
 	}
 	withSeen := challenger.Metrics.Seen != nil
 	judging := t.judging(t.agedCells(), withSeen, challenger.Metrics.HalfLife)
@@ -57,7 +60,7 @@ func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model) 
 		}
 	}
 	if len(rows.ids) == 0 {
-		return errors.New("there is no held-out row that neither was fitted on")
+		return errors.New("no held-out row is new to both models")
 	}
 	ours, theirs := t.predictCoded(challenger.Judged, rows), t.predictCoded(incumbent.Judged, rows)
 	j.Rows, j.Measure = int64(len(rows.ids)), training.MeasureMisclassification

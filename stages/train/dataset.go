@@ -7,7 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// bucket is what a loss needs of some rows: sums for the squared loss, the rows themselves for the logistic one.
+// bucket holds rows in the form that the loss needs: sums for the squared loss, the rows themselves
+// for the logistic loss.
 type bucket struct {
 	sums *training.Sums
 	rows *keptRows
@@ -21,7 +22,8 @@ func (t *Trainer) newBucket() bucket {
 	return bucket{sums: training.NewSums(m, t.outputs)}
 }
 
-// add takes rows; if rows are kept, only those from a level of the [rowShare] on.
+// add adds rows. Of the rows of the logistic loss it only keeps those at or above a level of the
+// [rowShare].
 func (b bucket) add(rows *rowBuffer, level uint8) {
 	if b.rows != nil {
 		b.rows.add(rows, level)
@@ -30,7 +32,8 @@ func (b bucket) add(rows *rowBuffer, level uint8) {
 	b.sums.Add(rows.z, rows.rows, rows.y)
 }
 
-// merge adds the rows of other, each counting weight times, to read them: kept rows are not copied.
+// merge adds the rows of other, each counting weight times, for reading. Rows of the logistic loss
+// are not copied.
 func (b bucket) merge(other bucket, weight float64) {
 	if b.rows != nil {
 		b.rows.Append(other.rows.Rows, weight)
@@ -39,14 +42,14 @@ func (b bucket) merge(other bucket, weight float64) {
 	b.sums.MergeWeighted(other.sums, weight)
 }
 
-// settle gives back memory that is needed only while rows are added.
+// settle releases memory that is needed only while rows are added.
 func (b bucket) settle() {
 	if b.sums != nil {
 		b.sums.Settle()
 	}
 }
 
-// absorb takes over the rows of other, which is not used any more.
+// absorb takes over the rows of other, which becomes invalid.
 func (b bucket) absorb(other bucket) {
 	if b.rows != nil {
 		b.rows.AddAll(other.rows.Rows)
@@ -63,12 +66,12 @@ func (b bucket) len() int64 {
 	return b.sums.Rows
 }
 
-// dataset is the rows to fit on and the held-out ones. Rows that the hash would hold out, but from events that the
-// features were learned from, are kept apart as seen: which side they go to depends on how many other held-out rows
-// there are ([dataset.settle]).
+// dataset holds the rows to fit on and the held-out rows. Rows that the hash holds out, but that
+// taught the features, are kept separately as seen. [dataset.settle] moves them to either side,
+// depending on the number of other held-out rows.
 type dataset struct {
 	fit, heldOut bucket
-	seen         *bucket // nil if nothing was learned
+	seen         *bucket // nil if no rows taught the features
 }
 
 func (t *Trainer) newDataset() dataset {
@@ -102,7 +105,8 @@ func (d dataset) kept() []*keptRows {
 	return all
 }
 
-// merge adds what a cell holds: rows to fit on, which count weight times, and held-out ones if they judge.
+// merge adds the rows of a cell: the rows to fit on, which count weight times, and the held-out
+// rows if they judge.
 func (d dataset) merge(c *cell, weight float64, judges bool) {
 	d.fit.merge(c.data.fit, weight)
 	if !judges {
@@ -114,12 +118,13 @@ func (d dataset) merge(c *cell, weight float64, judges bool) {
 	}
 }
 
-// enoughUnseen is the number of held-out rows from which on rows that the exploration has seen are no longer held out:
-// an error of 10 % then has a standard error of 2.
+// enoughUnseen is the number of unseen held-out rows from which on rows that the exploration has
+// seen are no longer held out. An error of 10 % then has a standard error of 2 %.
 const enoughUnseen = 200
 
-// settle moves the rows that the exploration may have seen to the rows to fit on if enough others are held out,
-// otherwise to the held-out ones. It returns how many of them are held out.
+// settle moves the rows that the exploration may have seen to the rows to fit on if enough others
+// are held out, otherwise to the held-out rows. It returns the number of seen rows that are held
+// out.
 func (d dataset) settle() (heldOut int64) {
 	switch {
 	case d.seen == nil:
@@ -132,7 +137,7 @@ func (d dataset) settle() (heldOut int64) {
 	return d.seen.len()
 }
 
-// majority is the commonest class of the rows to fit on.
+// majority returns the commonest class of the rows to fit on.
 func (d dataset) majority() int32 {
 	if d.fit.rows != nil {
 		return d.fit.rows.MajorityClass()
@@ -140,10 +145,10 @@ func (d dataset) majority() int32 {
 	return d.fit.sums.MajorityClass()
 }
 
-// solution is the result of a fit, with what only the logistic loss has.
+// solution is the result of a fit, with the descents of the logistic loss.
 type solution struct {
 	*training.Fit
-	descents []training.Convergence // for every λ
+	descents []training.Convergence // one for every λ
 	last     *wire.Descent
 }
 
@@ -163,7 +168,7 @@ func describeDescent(c training.Convergence) *wire.Descent {
 	return &wire.Descent{Iterations: c.Iterations, RelativeGradient: c.RelativeGradient, Converged: c.Converged}
 }
 
-// path returns every λ and what it was judged by.
+// path returns every λ with its losses.
 func (s *solution) path() []wire.LambdaPoint {
 	var points []wire.LambdaPoint
 	for i, lambda := range s.Lambdas {

@@ -12,15 +12,15 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// TestErrors are the measures of a model on rows that it was not trained on. The relative squared error is that of
-// regression labels coded for selection, in [-1, 1]: the paper's figure, which depends on where zero is. The constant
-// predictor is that of these rows.
+// TestErrors are the measures of a model on rows on which it was not trained. The relative squared
+// error is that of regression labels coded for selection, in [-1, 1]: the figure of the paper,
+// which depends on the place of zero. The constant predictor is the best constant for these rows.
 type TestErrors struct {
 	Rows int64 `json:"rows"`
 	training.Measures
 }
 
-// Error is the figure by which models are compared: misclassification or unexplained variance.
+// Error returns the figure by which models are compared: misclassification or unexplained variance.
 func (e TestErrors) Error() float64 {
 	if _, v, _ := e.Main(); v != nil {
 		return *v
@@ -53,9 +53,15 @@ type evaluation struct {
 
 func newEvaluation(set *wire.FeatureSet, model *wire.Model) *evaluation {
 	coding := LabelCoding(set)
-	e := &evaluation{set: set, model: recode(model.Model, set, coding), transform: scoring.NewTransformer(&set.Set), coding: coding}
+	e := &evaluation{
+		set:       set,
+		model:     recode(model.Model, set, coding),
+		transform: scoring.NewTransformer(&set.Set),
+		coding:    coding,
+	}
 	if label := set.Encoder.Label; set.Task == scoring.Regression {
-		e.regression = training.NewRegression(coding.Offset).InUnits(labelUnits(coding, label)) // the calibration mean, coded
+		// The offset is the coded calibration mean.
+		e.regression = training.NewRegression(coding.Offset).InUnits(labelUnits(coding, label))
 	} else {
 		e.classes = training.NewClassification(label.Outputs(), training.CommonestOfRows)
 		e.classes.Logits = model.Model.Loss == training.LossLogistic

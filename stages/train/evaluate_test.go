@@ -33,8 +33,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// A model of logarithms is fitted to logarithms and measured in units of the label, on test rows and on held-out
-// ones.
+// A model of logarithms is fitted to logarithms and measured in units of the label, on test rows
+// and on held-out ones.
 func TestModelsOfLogarithmsAreMeasuredInUnitsOfTheLabel(t *testing.T) {
 	all := stagestest.Events(t, stagestest.Regression, 900, 61, stagestest.Faults{NoLabel: 0.1})
 	batches := stagestest.Cut(t, all, stagestest.Every(300))

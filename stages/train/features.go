@@ -219,7 +219,7 @@ func (f *features) gap(g pipeline.Gap) error {
 	f.logger.Warn("features were truncated or recreated, the partition is summed again from its first offset", zap.Stringer("gap", g),
 		zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
 	f.Meter.AddGap(g)
-	f.sums.reset()
+	f.sums.lane.reset()
 	f.reportRowMemory()
 	return errDropped
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// If the topic is truncated or recreated during the run of a trainer, the sums of the partition restart from its first offset,
-// and those of the others stay.
-func TestFeaturesMadeAnewUnderARunningTrainer(t *testing.T) {
+// If the topic is truncated or recreated while a trainer runs, the sums of the partition restart
+// from its first offset, and the sums of the others stay.
+func TestTrainerRereadsRecreatedFeatures(t *testing.T) {
 	for name, c := range map[string]struct {
 		kept  int   // remaining messages of partition 0
 		again int64 // rows that partition 0 then gets
@@ -56,8 +56,8 @@ func TestFeaturesMadeAnewUnderARunningTrainer(t *testing.T) {
 	}
 }
 
-// Restarting frees the memory of the rows that the logistic loss keeps.
-func TestResetGivesBackRowMemory(t *testing.T) {
+// A restart frees the memory of the rows of the logistic loss.
+func TestResetReleasesRowMemory(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Binary, 100, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 400, 51, stagestest.Faults{}))
 	config := logisticConfig()
@@ -65,7 +65,7 @@ func TestResetGivesBackRowMemory(t *testing.T) {
 	messages := featureMessages(t, set, []arrow.Record{rows}, whole)
 	trainer := train(t, set, config, messages)
 	want := solve(t, trainer)
-	trainer.Partition(2).reset()
+	trainer.Partition(2).lane.reset()
 	if trainer.Rows() != 0 || trainer.keptBytes() != 0 {
 		t.Errorf("%d rows in %d bytes", trainer.Rows(), trainer.keptBytes())
 	}
@@ -77,14 +77,15 @@ func TestResetGivesBackRowMemory(t *testing.T) {
 	}
 }
 
-// Messages skipped in features are logged as errors, and the rest is read.
-func TestGapsInFeaturesArePassedOver(t *testing.T) {
+// Skipped messages of features are logged as errors, and the rest is read.
+func TestGapsInFeaturesAreSkipped(t *testing.T) {
 	k := newFlow(t, 1)
 	core, logs := observer.New(zapcore.ErrorLevel)
 	k.logger = zap.New(core)
 	k.sendRows(0, 0, 400)
 	k.Oversize(k.topics.Features, 0, 3, 5)
-	if m := k.fit(k.runner(k.Broker)); rangeRows(m.Model) != 400-2*rowsPerEvent || logs.FilterMessage("features skipped").Len() != 1 {
+	if m := k.fit(k.runner(k.Broker)); rangeRows(m.Model) != 400-2*rowsPerEvent ||
+		logs.FilterMessage("features skipped").Len() != 1 {
 		t.Errorf("%d rows, logged %v", rangeRows(m.Model), logs.All())
 	}
 	if c := k.meter.Totals().Train; c.Duplicate != 0 || c.Rows != 360 {
@@ -92,14 +93,15 @@ func TestGapsInFeaturesArePassedOver(t *testing.T) {
 	}
 }
 
-// After a failed read, reading continues after what was added.
-func TestAReadThatFailedGoesOn(t *testing.T) {
+// After a failed read, reading continues after the rows that were added.
+func TestReadingResumesAfterAFailure(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 4000) // several fetches
 	log := &pipelinetest.Between{Broker: k.Broker}
 	fetches := 0
 	log.OnFetch = func(_ context.Context, topic string, _ int, _ int64) error {
-		if fetches++; topic == k.topics.Features && fetches == 2 {
+		fetches++
+		if topic == k.topics.Features && fetches == 2 {
 			return errFault
 		}
 		return nil
@@ -114,7 +116,8 @@ func TestAReadThatFailedGoesOn(t *testing.T) {
 	if c := k.meter.Totals().Train; c.Duplicate != 0 || c.Rows != 4000 {
 		t.Errorf("%+v", c)
 	}
-	if statuses := k.meter.Partitions(stagestest.Noon.Add(time.Hour)); len(statuses) != 1 || statuses[0].Stage != meter.StageTrain || statuses[0].Rows != 4000 {
+	if statuses := k.meter.Partitions(stagestest.Noon.Add(time.Hour)); len(statuses) != 1 ||
+		statuses[0].Stage != meter.StageTrain || statuses[0].Rows != 4000 {
 		t.Errorf("%+v", statuses)
 	}
 }

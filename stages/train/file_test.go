@@ -16,7 +16,13 @@ import (
 )
 
 // fileModel fits a model to the batches of a file.
-func fileModel(t testing.TB, set *wire.FeatureSet, config Config, name string, batches []arrow.Record) (*wire.Model, RowCounts) {
+func fileModel(
+	t testing.TB,
+	set *wire.FeatureSet,
+	config Config,
+	name string,
+	batches []arrow.Record,
+) (*wire.Model, RowCounts) {
 	t.Helper()
 	trainer, err := NewFile(set, config, name, nil)
 	if err != nil {
@@ -27,11 +33,12 @@ func fileModel(t testing.TB, set *wire.FeatureSet, config Config, name string, b
 			t.Fatal(err)
 		}
 	}
-	return solve(t, trainer.Trainer), trainer.Counts()
+	return solve(t, trainer.trainer), trainer.Counts()
 }
 
-// The model of a file, however cut into batches, is bit for bit the one of a topic on which each row is an event.
-func TestAFileGivesTheModelOfItsTopic(t *testing.T) {
+// The model of a file, however cut into batches, has the same bits as the model of a topic with the
+// rows as events.
+func TestFileAndTopicGiveTheSameModel(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		for _, config := range []Config{trainConfig(), logisticConfig()} {
 			if task == stagestest.Regression && config.Loss == training.LossLogistic {
@@ -52,10 +59,13 @@ func TestAFileGivesTheModelOfItsTopic(t *testing.T) {
 				want := solve(t, topic)
 				for _, size := range []int{1, 250, 4096} {
 					model, counts := fileModel(t, set, config, "rows.csv", stagestest.Cut(t, rows, stagestest.Every(size)))
-					if model.ID != want.ID || !reflect.DeepEqual(model.Metrics, want.Metrics) || model.HeldOutRows != want.HeldOutRows {
-						t.Errorf("batches of %d: model %s with %+v, of the topic %s with %+v", size, model.ID, model.Metrics, want.ID, want.Metrics)
+					if model.ID != want.ID || !reflect.DeepEqual(model.Metrics, want.Metrics) ||
+						model.HeldOutRows != want.HeldOutRows {
+						t.Errorf("batches of %d: model %s with %+v, of the topic %s with %+v", size, model.ID, model.Metrics, want.ID,
+							want.Metrics)
 					}
-					if counts.Rows != 900 || counts.Trained != want.TrainRows || counts.Trained+counts.Unlabelled+counts.Rejected != 900 || counts.Rejected == 0 {
+					if counts.Rows != 900 || counts.Trained != want.TrainRows ||
+						counts.Trained+counts.Unlabelled+counts.Rejected != 900 || counts.Rejected == 0 {
 						t.Errorf("batches of %d: %+v, %d training rows", size, counts, want.TrainRows)
 					}
 					if r := model.Ranges; len(r) != 1 || r[0].NextOffset != 900 || r[0].Rows != counts.Trained {
@@ -67,7 +77,8 @@ func TestAFileGivesTheModelOfItsTopic(t *testing.T) {
 	}
 }
 
-// learnedFile is a set whose frequencies were learned from a share of a file's rows, and these rows.
+// learnedFile returns a set with frequencies learned from a share of the rows of a file, and these
+// rows.
 func learnedFile(t *testing.T, share float64) (*wire.FeatureSet, arrow.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, stagestest.Binary, 3000, 62, stagestest.Faults{NoLabel: 0.05})
@@ -83,8 +94,9 @@ func learnedFile(t *testing.T, share float64) (*wire.FeatureSet, arrow.Record) {
 	return set, rows
 }
 
-// For a file it is known which rows the frequencies were learned from: others are held out, if there are enough.
-func TestHeldOutRowsOfAFileTaughtNothing(t *testing.T) {
+// For a file the rows that taught the frequencies are known. Others are held out if there are
+// enough.
+func TestHeldOutRowsOfAFileDidNotTeachTheSet(t *testing.T) {
 	for _, c := range []struct {
 		share float64
 		seen  bool
@@ -95,7 +107,8 @@ func TestHeldOutRowsOfAFileTaughtNothing(t *testing.T) {
 		var unseen, seen int64
 		batch := stagestest.Cut(t, rows, stagestest.Every(1))
 		for i, row := range batch {
-			if row.Column(row.Schema().FieldIndices("y")[0]).IsNull(0) || !training.HeldOut(config.HeldOutSeed, 0, int64(i), 0, config.HeldOutFraction) {
+			if row.Column(row.Schema().FieldIndices("y")[0]).IsNull(0) ||
+				!training.HeldOut(config.HeldOutSeed, 0, int64(i), 0, config.HeldOutFraction) {
 				continue
 			}
 			if stagestest.Sampled(set.Lineage.SampleSeed, 0, int64(i), c.share) {
@@ -109,17 +122,21 @@ func TestHeldOutRowsOfAFileTaughtNothing(t *testing.T) {
 		case c.seen:
 			want := &wire.SeenRows{InRanges: seen, Share: float64(seen) / float64(seen+unseen)}
 			if model.HeldOutRows != seen+unseen || !reflect.DeepEqual(model.Metrics.Seen, want) || model.NotHeldOut != nil {
-				t.Errorf("share %v: %d held out, seen %+v, not held out %v; want %d, %+v", c.share, model.HeldOutRows, model.Metrics.Seen, model.NotHeldOut, seen+unseen, want)
+				t.Errorf("share %v: %d held out, seen %+v, not held out %v; want %d, %+v", c.share, model.HeldOutRows,
+					model.Metrics.Seen, model.NotHeldOut, seen+unseen, want)
 			}
-		case model.HeldOutRows != unseen || model.Metrics.Seen != nil || len(model.NotHeldOut) != 1 || model.NotHeldOut[0] != span:
-			t.Errorf("share %v: %d held out, seen %+v, not held out %+v; want %d, %+v", c.share, model.HeldOutRows, model.Metrics.Seen, model.NotHeldOut, unseen, span)
+		case model.HeldOutRows != unseen || model.Metrics.Seen != nil || len(model.NotHeldOut) != 1 ||
+			model.NotHeldOut[0] != span:
+			t.Errorf("share %v: %d held out, seen %+v, not held out %+v; want %d, %+v", c.share, model.HeldOutRows,
+				model.Metrics.Seen, model.NotHeldOut, unseen, span)
 		}
 		if counts.Trained != model.TrainRows {
 			t.Errorf("%+v, %d training rows", counts, model.TrainRows)
 		}
 	}
 	set, rows := learnedFile(t, 0.9)
-	if model, _ := fileModel(t, set, trainConfig(), "other.csv", []arrow.Record{rows}); model.Metrics.Seen != nil || model.NotHeldOut != nil {
+	if model, _ := fileModel(t, set, trainConfig(), "other.csv", []arrow.Record{rows}); model.Metrics.Seen != nil ||
+		model.NotHeldOut != nil {
 		t.Errorf("of another file: seen %+v, not held out %+v", model.Metrics.Seen, model.NotHeldOut)
 	}
 }

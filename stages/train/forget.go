@@ -12,30 +12,32 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// halfLives are the numbers of rows of the stream after which a row may count half as much.
+// halfLives are the numbers of rows of the stream after which a row may count half.
 var halfLives = []float64{1_000, 4_000, 16_000, 64_000, 256_000}
 
-// beyond is by how many standard errors a half-life has to be better than none: several are tried on the same rows.
-const beyond = 2
+// minGainStdErrs is the number of standard errors by which a half-life must be better than no
+// half-life, because several are tried on the same rows.
+const minGainStdErrs = 2
 
-// gathered are the rows of a trainer, and which of them judge.
+// gathered are the rows of a trainer and those among them that judge.
 type gathered struct {
-	cells      []aged                     // the newest first
-	judging    []aged                     // those whose held-out rows judge
+	trainer    *Trainer
+	cells      []aged                     // newest first
+	judging    []aged                     // cells with held-out rows that judge
 	evaluation *training.EvaluationSample // of the newest held-out rows
-	of         *Trainer
 }
 
-// gather looks through the cells for models with a half-life or, if that is 0, that forget nothing.
+// gather collects the cells for models with a half-life or, with 0, for models that forget nothing.
 func (t *Trainer) gather(halfLife float64) *gathered {
-	g := &gathered{of: t, cells: t.agedCells()}
+	g := &gathered{trainer: t, cells: t.agedCells()}
 	withSeen := t.needsSeen(g.cells)
 	g.judging = t.judging(g.cells, withSeen, halfLife)
 	g.evaluation = t.heldOutOf(g.judging, withSeen)
 	return g
 }
 
-// needsSeen reports whether too few rows are held out without those that the exploration may have seen.
+// needsSeen reports whether too few rows are held out without the rows that the exploration may
+// have seen.
 func (t *Trainer) needsSeen(cells []aged) bool {
 	rows := int64(0)
 	for _, c := range cells {
@@ -46,7 +48,8 @@ func (t *Trainer) needsSeen(cells []aged) bool {
 	return len(t.learnedFrom) > 0 && rows < enoughUnseen
 }
 
-// heldOutOf samples the held-out rows of cells, with or without those that the exploration may have seen.
+// heldOutOf samples the held-out rows of cells, with or without the rows that the exploration may
+// have seen.
 func (t *Trainer) heldOutOf(cells []aged, withSeen bool) *training.EvaluationSample {
 	sample := t.newEvaluation()
 	for _, c := range cells {
@@ -58,8 +61,8 @@ func (t *Trainer) heldOutOf(cells []aged, withSeen bool) *training.EvaluationSam
 	return sample
 }
 
-// judging returns the cells whose held-out rows judge a model: the newest that have enough of them, or
-// all that can judge.
+// judging returns the cells with held-out rows that judge a model: the newest cells that have
+// enough of them, or all that can judge.
 func (t *Trainer) judging(cells []aged, withSeen bool, halfLife float64) (newest []aged) {
 	rows, enough := 0, newestRows
 	if halfLife > 0 {
@@ -75,8 +78,9 @@ func (t *Trainer) judging(cells []aged, withSeen bool, halfLife float64) (newest
 	return newest
 }
 
-// data merges the cells, each lane's in order. Rows to fit on count 2^(−age/half-life) times; 0 = all count once.
-// Held-out rows that do not judge any more are left out until their cell is folded: they may be of another time.
+// data merges the cells of each lane in order. Rows to fit on count 2^(−age/half-life) times, or
+// once without a half-life. Held-out rows that no longer judge are left out until their cell is
+// folded, because they may follow an old relation.
 func (g *gathered) data(halfLife float64) dataset {
 	weights, judges := map[*cell]float64{}, map[*cell]bool{}
 	for _, c := range g.cells {
@@ -85,8 +89,8 @@ func (g *gathered) data(halfLife float64) dataset {
 	for _, c := range g.judging {
 		judges[c.cell] = true
 	}
-	all := g.of.newDataset()
-	for _, l := range g.of.lanes {
+	all := g.trainer.newDataset()
+	for _, l := range g.trainer.lanes {
 		for _, c := range l.cells {
 			if w := weights[c]; w > leastWeight {
 				all.merge(c, w, judges[c])
@@ -96,7 +100,7 @@ func (g *gathered) data(halfLife float64) dataset {
 	return all
 }
 
-// weights is the sum of the weights of all rows.
+// weights returns the sum of the weights of all rows.
 func (g *gathered) weights(halfLife float64) (sum float64) {
 	for _, c := range g.cells {
 		sum += float64(float64(c.rows) * c.weight(halfLife))
@@ -104,7 +108,7 @@ func (g *gathered) weights(halfLife float64) (sum float64) {
 	return sum
 }
 
-// weight is how often each row of the cell counts; a half-life of 0 forgets nothing.
+// weight returns how often each row of the cell counts. A half-life of 0 forgets nothing.
 func (c aged) weight(halfLife float64) float64 {
 	if halfLife == 0 {
 		return 1
@@ -112,20 +116,20 @@ func (c aged) weight(halfLife float64) float64 {
 	return math.Exp2(-c.age / halfLife)
 }
 
-// leastWeight is what rows count at least to be added.
+// leastWeight is the least weight of rows that are added.
 const leastWeight = 0x1p-8
 
-// solved is a fit with what it is judged by.
+// solved is a fit with the rows that judge it.
 type solved struct {
 	*solution
 	data       dataset
 	evaluation *training.EvaluationSample
-	halfLife   float64 // 0 = none
+	halfLife   float64 // 0 = forgets nothing
 	seen       int64   // held-out rows that the exploration may have seen
 }
 
-// solve fits all rows and, if there are enough, looks for a half-life that is better than forgetting nothing, which is
-// then fitted with a λ of its own.
+// solve fits all rows and, if there are enough, looks for a half-life that is better than
+// forgetting nothing. The model with that half-life then gets its own λ.
 func (t *Trainer) solve(ctx context.Context, o training.Options) (*solved, error) {
 	none, err := t.gather(0).fit(ctx, o, 0)
 	if err != nil || !t.ages || none.OnFit == none.Model {
@@ -147,27 +151,29 @@ func (g *gathered) fit(ctx context.Context, o training.Options, halfLife float64
 	return s, err
 }
 
-// forget returns the half-life with the least loss on the newest held-out rows if that is below the loss of none by more
-// than noise, otherwise 0.
+// forget returns the half-life with the least loss on the newest held-out rows if it beats
+// forgetting nothing by more than noise, otherwise 0.
 //
-// After a change the λ that forgetting nothing chose is the one of a constant. The shortest half-life therefore looks for
-// its own, from there downwards. For the others that λ counts for as many rows: λ times the sum of weights stays the same.
+// After a change, a model that forgets nothing chooses the λ of a constant. The shortest half-life
+// therefore looks for its own λ from there downwards. The other half-lives keep λ times the sum of
+// weights.
 func (g *gathered) forget(ctx context.Context, o training.Options, none *training.Model) (best float64, err error) {
 	z, y, rows := g.evaluation.Rows()
 	if rows < training.MinHeldOutRows {
 		return 0, nil
 	}
-	losses := func(m *training.Model) []float64 { return training.RowLosses(g.of.coded(m), z, y, rows) }
+	losses := func(m *training.Model) []float64 { return training.RowLosses(g.trainer.coded(m), z, y, rows) }
 	without, least := losses(none), 0.0
 	penalty, found := none.Lambda*g.weights(0), none
 	for i, halfLife := range halfLives {
 		if g.cells[len(g.cells)-1].age < halfLife {
-			break // too few rows to tell it from none
+			break // too few rows to differ from forgetting nothing
 		}
 		weighted, sum := g.data(halfLife), g.weights(halfLife)
 		weighted.settle()
 		fit := func(penalty float64) (*training.Model, error) { return weighted.fitAt(ctx, o, penalty/sum, found) }
-		if found, err = fit(penalty); err != nil {
+		found, err = fit(penalty)
+		if err != nil {
 			return 0, err
 		}
 		of := losses(found)
@@ -180,26 +186,32 @@ func (g *gathered) forget(ctx context.Context, o training.Options, none *trainin
 			if !(stat.Mean(next, nil) < stat.Mean(of, nil)) {
 				break
 			}
-			penalty, found, of = penalty/10, lower, next
+			penalty /= 10
+			found, of = lower, next
 		}
 		floats.Sub(of, without)
-		if mean, standard := training.MeanAndError(of); mean < -beyond*standard && mean < least {
+		if mean, standard := training.MeanAndError(of); mean < -minGainStdErrs*standard && mean < least {
 			best, least = halfLife, mean
 		}
 	}
 	return best, nil
 }
 
-// fitAt fits the rows with one λ, beginning with another model.
-func (d dataset) fitAt(ctx context.Context, o training.Options, lambda float64, begin *training.Model) (*training.Model, error) {
+// fitAt fits the rows with one λ, starting from another model.
+func (d dataset) fitAt(
+	ctx context.Context,
+	o training.Options,
+	lambda float64,
+	begin *training.Model,
+) (*training.Model, error) {
 	if d.fit.rows == nil {
 		return training.FitAt(d.fit.sums, o.Intercept, lambda)
 	}
 	return training.FitLogisticAt(ctx, d.fit.rows.Rows, o.Intercept, lambda, begin)
 }
 
-// coded returns a fitted model that predicts labels as the held-out rows have them: these are coded with the offset,
-// which the fitted ones may not be.
+// coded turns a fitted model into one that predicts labels as the held-out rows have them. Those
+// are coded with the offset, which fitted labels may lack.
 func (t *Trainer) coded(model *training.Model) *training.Model {
 	if t.set.Task != scoring.Regression {
 		return model

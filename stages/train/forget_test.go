@@ -14,7 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// flipped returns the rows with the opposite label: the other class, or on the other side of the mean.
+// flipped returns the rows with the opposite label: the other class, or the number on the other
+// side of the mean.
 func flipped(t *testing.T, rows arrow.Record) arrow.Record {
 	t.Helper()
 	at := rows.Schema().FieldIndices("y")[0]
@@ -47,23 +48,24 @@ func flipped(t *testing.T, rows arrow.Record) arrow.Record {
 	return rec
 }
 
-// trained returns the model of rows in their order, as a stream trains it or as a file does, which forgets nothing.
+// trained returns the model of rows in order, trained as a stream or as a file, which forgets
+// nothing.
 func trained(t *testing.T, set *wire.FeatureSet, config Config, stream bool, batches ...arrow.Record) *wire.Model {
 	t.Helper()
 	trainer, err := NewFile(set, config, "rows", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer.ages = stream
+	trainer.trainer.ages = stream
 	for _, batch := range batches {
 		if err := trainer.Add(batch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return solve(t, trainer.Trainer)
+	return solve(t, trainer.trainer)
 }
 
-// errorOn is the error of a model on fresh rows, in percent.
+// errorOn returns the error of a model on fresh rows, in percent.
 func errorOn(t *testing.T, set *wire.FeatureSet, model *wire.Model, rows arrow.Record) float64 {
 	t.Helper()
 	e, err := Evaluate(set, model, []arrow.Record{rows})
@@ -78,8 +80,8 @@ var forgetting = []struct {
 	config func() Config
 }{{stagestest.Regression, trainConfig}, {stagestest.Binary, trainConfig}, {stagestest.Binary, logisticConfig}}
 
-// After the relation has turned, a model that can forget follows within as many rows as the shortest half-life, and says
-// what its error on the newest rows is; one that cannot stays wrong.
+// After the relation has turned, a model that forgets follows within a few of the shortest
+// half-lives and reports its error on the newest rows. A model that cannot forget stays wrong.
 func TestForgettingFollowsAChange(t *testing.T) {
 	for _, c := range forgetting {
 		config := c.config()
@@ -88,13 +90,15 @@ func TestForgettingFollowsAChange(t *testing.T) {
 		fresh := flipped(t, stagestest.Events(t, c.task, 4000, 73, stagestest.Faults{}))
 		set := featureSet(t, c.task, before)
 		forgets, never := trained(t, set, config, true, before, after), trained(t, set, config, false, before, after)
-		was := errorOn(t, set, trained(t, set, config, false, before), stagestest.Events(t, c.task, 4000, 74, stagestest.Faults{}))
+		was := errorOn(t, set, trained(t, set, config, false, before),
+			stagestest.Events(t, c.task, 4000, 74, stagestest.Faults{}))
 		now, stays := errorOn(t, set, forgets, fresh), errorOn(t, set, never, fresh)
 		if forgets.Metrics.HalfLife != halfLives[0] || never.Metrics.HalfLife != 0 {
 			t.Errorf("%s, %s: half-lives %v and %v", c.task, config.Loss, forgets.Metrics.HalfLife, never.Metrics.HalfLife)
 		}
 		if now > 2*was || stays < 1.5*now {
-			t.Errorf("%s, %s: error %.1f %% before, %.1f %% after, %.1f %% without forgetting", c.task, config.Loss, was, now, stays)
+			t.Errorf("%s, %s: error %.1f %% before, %.1f %% after, %.1f %% without forgetting", c.task, config.Loss, was, now,
+				stays)
 		}
 		if _, promised, _ := forgets.Metrics.Main(); *promised > 2*now || *promised < now/2 {
 			t.Errorf("%s, %s: promises %.1f %%, has %.1f %%", c.task, config.Loss, *promised, now)
@@ -102,8 +106,8 @@ func TestForgettingFollowsAChange(t *testing.T) {
 	}
 }
 
-// Where nothing changes, forgetting is not worse.
-func TestForgettingCostsNothingWhereNothingChanges(t *testing.T) {
+// Without a change, forgetting is not worse.
+func TestForgettingIsNotWorseWithoutChange(t *testing.T) {
 	for _, c := range forgetting {
 		var differences []float64
 		for seed := range uint64(5) {
@@ -119,7 +123,7 @@ func TestForgettingCostsNothingWhereNothingChanges(t *testing.T) {
 	}
 }
 
-// Cells grow with age, keep every row, and only the newest can judge.
+// Cells grow with age and keep every row, and only the newest can judge.
 func TestCellsGrowWithAge(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 30_000, 91, stagestest.Faults{})
 	set := featureSet(t, stagestest.Regression, rows)
@@ -127,11 +131,11 @@ func TestCellsGrowWithAge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer.ages = true
+	trainer.trainer.ages = true
 	if err := trainer.Add(rows); err != nil {
 		t.Fatal(err)
 	}
-	cells := trainer.agedCells()
+	cells := trainer.trainer.agedCells()
 	sum, judging := int64(0), 0
 	for i, c := range cells {
 		sum += c.rows
@@ -142,13 +146,13 @@ func TestCellsGrowWithAge(t *testing.T) {
 			t.Errorf("cell %d has %d rows at age %v, the newer one has %d", i, c.rows, c.age, cells[i-1].rows)
 		}
 	}
-	if sum != trainer.Trainer.Rows() || len(cells) > 20 || judging < newestRows || judging > 3*newestRows {
-		t.Errorf("%d of %d rows in %d cells, %d judge", sum, trainer.Trainer.Rows(), len(cells), judging)
+	if sum != trainer.trainer.Rows() || len(cells) > 20 || judging < newestRows || judging > 3*newestRows {
+		t.Errorf("%d of %d rows in %d cells, %d judge", sum, trainer.trainer.Rows(), len(cells), judging)
 	}
 }
 
-// Cells of several lanes are in order of time, also while the open ones have no rows yet.
-func TestCellsOfLanesAreInTime(t *testing.T) {
+// Cells of several lanes are ordered by time, even while the open ones have no rows.
+func TestCellsOfLanesAreOrderedByTime(t *testing.T) {
 	set := featureSet(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 92, stagestest.Faults{}))
 	trainer, err := New(set, trainConfig(), arrowio.DefaultLimits(), 3)
 	if err != nil {

@@ -33,23 +33,28 @@ func TestVerdictOf(t *testing.T) {
 		j       wire.Judgement
 		want    wire.Verdict
 	}{
-		"the first":                               {better, "", wire.Judgement{}, wire.VerdictFirst},
-		"lower":                                   {better, "", compared(9, 10), wire.VerdictBetter},
-		"as low":                                  {better, "", compared(10, 10), wire.VerdictBetter},
-		"higher":                                  {better, "", compared(10.1, 10), wire.VerdictWorse},
-		"lower, but not by the margin":            {margin(0.05), "", compared(9.6, 10), wire.VerdictWorse},
-		"lower by the margin":                     {margin(0.05), "", compared(9.5, 10), wire.VerdictBetter},
-		"as low, with a margin":                   {margin(0.05), "", compared(10, 10), wire.VerdictWorse},
-		"both without error, with a margin":       {margin(0.05), "", compared(0, 0), wire.VerdictBetter},
-		"higher within what is allowed":           {margin(-0.1), "", compared(10.9, 10), wire.VerdictBetter},
-		"higher than what is allowed":             {margin(-0.1), "", compared(11.1, 10), wire.VerdictWorse},
-		"lower, but not by the standard error":    {margin(MarginAuto), "", noisy(9.6, 10, .5), wire.VerdictWorse},
-		"lower by the standard error":             {margin(MarginAuto), "", noisy(9.5, 10, .5), wire.VerdictBetter},
-		"as low, with noise":                      {margin(MarginAuto), "", noisy(10, 10, .5), wire.VerdictWorse},
-		"all predictions alike":                   {margin(MarginAuto), "", noisy(10, 10, 0), wire.VerdictBetter},
-		"both without error":                      {margin(MarginAuto), "", noisy(0, 0, 0), wire.VerdictBetter},
-		"lower, on a single row":                  {margin(MarginAuto), "", compared(0, 100), wire.VerdictWorse},
-		"as low by noise, pinned until beaten":    {margin(MarginAuto), wire.PinBeaten, noisy(9.9, 10, .5), wire.VerdictPinned},
+		"the first":                            {better, "", wire.Judgement{}, wire.VerdictFirst},
+		"lower":                                {better, "", compared(9, 10), wire.VerdictBetter},
+		"as low":                               {better, "", compared(10, 10), wire.VerdictBetter},
+		"higher":                               {better, "", compared(10.1, 10), wire.VerdictWorse},
+		"lower, but not by the margin":         {margin(0.05), "", compared(9.6, 10), wire.VerdictWorse},
+		"lower by the margin":                  {margin(0.05), "", compared(9.5, 10), wire.VerdictBetter},
+		"as low, with a margin":                {margin(0.05), "", compared(10, 10), wire.VerdictWorse},
+		"both without error, with a margin":    {margin(0.05), "", compared(0, 0), wire.VerdictBetter},
+		"higher within what is allowed":        {margin(-0.1), "", compared(10.9, 10), wire.VerdictBetter},
+		"higher than what is allowed":          {margin(-0.1), "", compared(11.1, 10), wire.VerdictWorse},
+		"lower, but not by the standard error": {margin(MarginAuto), "", noisy(9.6, 10, .5), wire.VerdictWorse},
+		"lower by the standard error":          {margin(MarginAuto), "", noisy(9.5, 10, .5), wire.VerdictBetter},
+		"as low, with noise":                   {margin(MarginAuto), "", noisy(10, 10, .5), wire.VerdictWorse},
+		"all predictions alike":                {margin(MarginAuto), "", noisy(10, 10, 0), wire.VerdictBetter},
+		"both without error":                   {margin(MarginAuto), "", noisy(0, 0, 0), wire.VerdictBetter},
+		"lower, on a single row":               {margin(MarginAuto), "", compared(0, 100), wire.VerdictWorse},
+		"as low by noise, pinned until beaten": {
+			margin(MarginAuto),
+			wire.PinBeaten,
+			noisy(9.9, 10, .5),
+			wire.VerdictPinned,
+		},
 		"not comparable":                          {better, "", unknown, wire.VerdictUnopposed},
 		"higher, always":                          {always, "", compared(99, 10), wire.VerdictAlways},
 		"higher, the other set is not in use":     {better, "", across(compared(99, 10)), wire.VerdictNewSet},
@@ -71,7 +76,8 @@ func TestVerdictOf(t *testing.T) {
 	}
 }
 
-// Both are measured by weights that did not see the rows, on the rows that both splits hold out.
+// Both models are measured on the rows that both splits hold out, with weights that have not seen
+// them.
 func TestCompareOnTheSameRows(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		events := stagestest.Events(t, task, 1200, 71, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1})
@@ -104,7 +110,10 @@ func TestCompareOnTheSameRows(t *testing.T) {
 		}{"challenger": {challenger, *j.ChallengerError}, "incumbent": {incumbent, *j.IncumbentError}} {
 			near(t, task+": error of the "+name, c.have, naiveError(both, set.Task, codedModel(set, c.model.Judged)), 1e-3)
 		}
-		if j.Measure != map[bool]string{true: training.MeasureUnexplainedVariance, false: training.MeasureMisclassification}[task == stagestest.Regression] {
+		if j.Measure != map[bool]string{
+			true:  training.MeasureUnexplainedVariance,
+			false: training.MeasureMisclassification,
+		}[task == stagestest.Regression] {
 			t.Errorf("%s by %s", task, j.Measure)
 		}
 	}

@@ -29,11 +29,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func trainConfig() Config {
 	c := Default()
 	c.MinRows, c.Promote.Margin = 50, 0
-	c.Loss = training.LossSquared // what the references of this package minimise
+	c.Loss = training.LossSquared // as the references of this package
 	return c
 }
 
-// featureSet is the result of exploring the rows.
+// featureSet explores the rows.
 func featureSet(t testing.TB, task string, batches ...arrow.Record) *wire.FeatureSet {
 	t.Helper()
 	return explored.FeatureSet(t, explored.Events(task), explored.Exploration(), batches...)
@@ -42,34 +42,51 @@ func featureSet(t testing.TB, task string, batches ...arrow.Record) *wire.Featur
 // whole makes one message of features for each event.
 const whole = math.MaxInt32
 
-// featureMessages are the messages of partition 2 of features as they are in the log, for the events of partition 2 from
-// offset 0 on. Each covers at most that many rows of its event.
+// featureMessages returns the messages of partition 2 of features for the events of partition 2
+// from offset 0 on. Each covers at most the given number of rows of its event.
 func featureMessages(t testing.TB, set *wire.FeatureSet, batches []arrow.Record, most int) []pipeline.Record {
 	t.Helper()
 	return featuresOf(t, set, 2, 0, batches, most)
 }
 
-// featuresOf are the messages of a partition of features of the events from an offset on.
-func featuresOf(t testing.TB, set *wire.FeatureSet, partition int, offset int64, batches []arrow.Record, most int) []pipeline.Record {
+// featuresOf returns the messages of a partition of features for the events from an offset on.
+func featuresOf(
+	t testing.TB,
+	set *wire.FeatureSet,
+	partition int,
+	offset int64,
+	batches []arrow.Record,
+	most int,
+) []pipeline.Record {
 	t.Helper()
 	var out []pipeline.Record
 	for i, batch := range batches {
 		total := int32(batch.NumRows())
 		for first := int32(0); first < total; first += int32(min(most, int(total))) {
 			part := wire.FeatureBatch{
-				FeatureSetID: set.ID(), SourceTopic: "events", SourcePartition: int32(partition), SourceOffset: offset + int64(i),
-				FirstRow: first, RowCount: int32(min(int64(most), int64(total-first))), SourceRows: total,
+				FeatureSetID:    set.ID(),
+				SourceTopic:     "events",
+				SourcePartition: int32(partition),
+				SourceOffset:    offset + int64(i),
+				FirstRow:        first,
+				RowCount:        int32(min(int64(most), int64(total-first))),
+				SourceRows:      total,
 			}
 			out = append(out, pipeline.Record{
-				Topic: "features", Partition: partition, Offset: int64(len(out)), Time: stagestest.Noon,
-				Value: featuresBody(t, set, batch, part), Headers: slices.Concat(nil, part.Headers()),
+				Topic:     "features",
+				Partition: partition,
+				Offset:    int64(len(out)),
+				Time:      stagestest.Noon,
+				Value:     featuresBody(t, set, batch, part),
+				Headers:   slices.Concat(nil, part.Headers()),
 			})
 		}
 	}
 	return out
 }
 
-// featuresBody is the body of a features message: passthrough and label columns, the row's number in the event, the features.
+// featuresBody returns the body of a features message: passthrough and label columns, the number of
+// the row in the event, and the features.
 func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part wire.FeatureBatch) []byte {
 	t.Helper()
 	transform := scoring.NewTransformer(&set.Set)
@@ -88,7 +105,8 @@ func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part w
 	for i := range numbers {
 		numbers[i] = part.FirstRow + rows.Row[i]
 	}
-	body, err := wire.ReserveFeatures(nil, kept, numbers, wire.FeaturesLayout{FeatureSet: set.ID(), Features: transform.Len()})
+	body, err := wire.ReserveFeatures(nil, kept, numbers,
+		wire.FeaturesLayout{FeatureSet: set.ID(), Features: transform.Len()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +136,7 @@ func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
 	return featurized{part, rows, z, body}
 }
 
-// train gives the messages to partition 2 of a trainer with three.
+// train adds the messages to partition 2 of a trainer with three partitions.
 func train(t testing.TB, set *wire.FeatureSet, config Config, messages []pipeline.Record) *Trainer {
 	t.Helper()
 	trainer, err := New(set, config, arrowio.DefaultLimits(), 3)

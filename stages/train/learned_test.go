@@ -18,7 +18,8 @@ const (
 	rowsOfEvent   = 20
 )
 
-// learnedSet is a set whose frequencies were learned from the first events of partition 2, and the messages of features of all.
+// learnedSet returns a set with frequencies learned from the first events of partition 2, and the
+// messages of features of all events.
 func learnedSet(t testing.TB, task string, most int) (*wire.FeatureSet, []pipeline.Record) {
 	t.Helper()
 	set, messages := setBy(t, scoring.Adaptive, task, most)
@@ -28,7 +29,8 @@ func learnedSet(t testing.TB, task string, most int) (*wire.FeatureSet, []pipeli
 	return set, messages
 }
 
-// setBy is a set that was explored by a criterion on the first events of partition 2, and the messages of features of all.
+// setBy returns a set explored by a criterion on the first events of partition 2, and the messages
+// of features of all events.
 func setBy(t testing.TB, criterion scoring.Criterion, task string, most int) (*wire.FeatureSet, []pipeline.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, task, 3000, 81, stagestest.Faults{BadFeature: 0.02, NoLabel: 0.05})
@@ -40,7 +42,7 @@ func setBy(t testing.TB, criterion scoring.Criterion, task string, most int) (*w
 	return set, featureMessages(t, set, batches, most)
 }
 
-// offsetsBelow are the messages of features of events before an offset.
+// offsetsBelow returns the messages of features of events before an offset.
 func offsetsBelow(t testing.TB, messages []pipeline.Record, offset string) []pipeline.Record {
 	t.Helper()
 	return slices.DeleteFunc(slices.Clone(messages), func(r pipeline.Record) bool {
@@ -49,18 +51,20 @@ func offsetsBelow(t testing.TB, messages []pipeline.Record, offset string) []pip
 	})
 }
 
-// Rows of events that the features were learned from, or chosen on, are fitted on, whatever their hash, once enough others are held
-// out.
-func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
+// Once enough other rows are held out, rows of events from which the features were learned or
+// chosen are fitted on, regardless of their hash.
+func TestHeldOutRowsComeFromEventsThatTaughtNothing(t *testing.T) {
 	for i, task := range stagestest.Tasks {
 		criterion := []scoring.Criterion{scoring.Adaptive, scoring.Correlation}[i%2]
 		t.Run(task+" by "+criterion.String(), func(t *testing.T) {
 			set, messages := setBy(t, criterion, task, whole)
 			config := trainConfig()
 			config.LambdaGrid, config.Forget = "0.0001,0.001,0.01,0.1", false
-			fit, held := split(trainingRows(t, set, config, messages), func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })
+			fit, held := split(trainingRows(t, set, config, messages),
+				func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })
 			model := solve(t, train(t, set, config, messages))
-			if want := []wire.Span{{Partition: 2, NextOffset: learnedEvents}}; !slices.Equal(model.NotHeldOut, want) || model.Metrics.Seen != nil {
+			if want := []wire.Span{{Partition: 2, NextOffset: learnedEvents}}; !slices.Equal(model.NotHeldOut, want) ||
+				model.Metrics.Seen != nil {
 				t.Errorf("not held out %+v, seen %+v", model.NotHeldOut, model.Metrics.Seen)
 			}
 			checkModel(t, set, config, model, fit, held)
@@ -68,8 +72,9 @@ func TestHeldOutRowsComeFromOtherEvents(t *testing.T) {
 	}
 }
 
-// With few other rows, held-out rows come from all events, and the model says roughly how many of them were seen.
-func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
+// With few other rows, held-out rows come from all events, and the model reports roughly how many
+// were seen.
+func TestModelReportsHeldOutRowsThatTaughtTheSet(t *testing.T) {
 	for _, loss := range []string{training.LossSquared, training.LossLogistic} {
 		set, messages := learnedSet(t, stagestest.Binary, whole)
 		config := trainConfig()
@@ -94,10 +99,13 @@ func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
 				heldOut += inRanges
 			}
 			model := solve(t, train(t, set, config, some))
-			if none := want != nil && want.Share > 0.5; (model.Metrics.MeasuredRows == 0) != none || (model.Metrics.Misclassification == nil) != none {
-				t.Errorf("%s, events below %s: errors on %d rows, none are expected: %t", loss, c.until, model.Metrics.MeasuredRows, none)
+			if none := want != nil && want.Share > 0.5; (model.Metrics.MeasuredRows == 0) != none ||
+				(model.Metrics.Misclassification == nil) != none {
+				t.Errorf("%s, events below %s: errors on %d rows, none are expected: %t", loss, c.until,
+					model.Metrics.MeasuredRows, none)
 			}
-			if !reflect.DeepEqual(model.Metrics.Seen, want) || model.HeldOutRows != heldOut || (len(model.NotHeldOut) == 0) != c.seen {
+			if !reflect.DeepEqual(model.Metrics.Seen, want) || model.HeldOutRows != heldOut ||
+				(len(model.NotHeldOut) == 0) != c.seen {
 				t.Errorf("%s, events below %s: seen %+v of %d, not held out %+v; want %+v of %d",
 					loss, c.until, model.Metrics.Seen, model.HeldOutRows, model.NotHeldOut, want, heldOut)
 			}
@@ -105,7 +113,7 @@ func TestAModelSaysWhatItsHeldOutRowsHaveTaught(t *testing.T) {
 	}
 }
 
-// Which rows are held out does not depend on the messages.
+// The held-out rows do not depend on how rows are cut into messages.
 func TestLearnedModelsDoNotDependOnMessages(t *testing.T) {
 	want := ""
 	for _, most := range []int{whole, 7} {
@@ -127,8 +135,9 @@ func TestLearnedModelsDoNotDependOnMessages(t *testing.T) {
 	}
 }
 
-// A challenger fitted to the other events is compared with an incumbent fitted to all, on rows that neither was fitted to.
-func TestCompareOnRowsThatNeitherWasFittedOn(t *testing.T) {
+// A challenger fitted to the other events is compared with an incumbent fitted to all, on rows new
+// to both.
+func TestCompareOnRowsNewToBothModels(t *testing.T) {
 	set, messages := learnedSet(t, stagestest.Regression, whole)
 	config := trainConfig()
 	incumbent := solve(t, train(t, set, config, offsetsBelow(t, messages, "50")))
@@ -137,8 +146,12 @@ func TestCompareOnRowsThatNeitherWasFittedOn(t *testing.T) {
 	if incumbent.Metrics.Seen == nil || len(challenger.NotHeldOut) == 0 {
 		t.Fatalf("seen %+v, not held out %+v", incumbent.Metrics.Seen, challenger.NotHeldOut)
 	}
-	_, held := split(trainingRows(t, set, config, messages), func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })
-	for name, c := range map[string][2]*wire.Model{"against one of all": {challenger, incumbent}, "against one of the others": {incumbent, challenger}} {
+	_, held := split(trainingRows(t, set, config, messages),
+		func(r trainingRow) bool { return r.held && r.offset >= learnedEvents })
+	for name, c := range map[string][2]*wire.Model{
+		"against one of all":        {challenger, incumbent},
+		"against one of the others": {incumbent, challenger},
+	} {
 		var j wire.Judgement
 		if err := trainer.compare(&j, c[0], c[1]); err != nil || !j.Compared() {
 			t.Fatalf("%s: %+v, %v", name, j, err)

@@ -18,9 +18,9 @@ func logisticConfig() Config {
 	return c
 }
 
-// Of rows that do not fit into memory a share is kept. Which ones depends only on the rows: not on their messages, nor on which
-// partition is read first.
-func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
+// If the rows do not fit into memory, a share is kept. The choice depends only on the rows, not on
+// their messages or on the order of partitions.
+func TestRowMemoryKeepsAShareByHash(t *testing.T) {
 	events := stagestest.Events(t, stagestest.Binary, 900, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, events)
 	config := logisticConfig()
@@ -49,12 +49,14 @@ func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
 	first, model := kept(ones, others)
 	second, again := kept(others, ones)
 	if model.ID != again.ID || first.share.level.Load() != second.share.level.Load() {
-		t.Errorf("another order of the partitions gives model %s, share %v; %s and %v before", again.ID, second.RowShare(), model.ID, first.RowShare())
+		t.Errorf("another order of the partitions gives model %s, share %v; %s and %v before", again.ID, second.RowShare(),
+			model.ID, first.RowShare())
 	}
 	if share := model.Metrics.RowShare; share < .25 || share > .34 || share != first.RowShare() {
 		t.Errorf("%v of 900 rows are kept in the memory of 300", share)
 	}
-	if rows := first.Rows(); rows != 900 || model.TrainRows > 300 || model.TrainRows < 220 || model.TrainRows*row != first.keptBytes() {
+	if rows := first.Rows(); rows != 900 || model.TrainRows > 300 || model.TrainRows < 220 ||
+		model.TrainRows*row != first.keptBytes() {
 		t.Errorf("%d of %d rows trained on, %d bytes", model.TrainRows, rows, first.keptBytes())
 	}
 	if *model.Metrics.Misclassification >= *model.Metrics.ConstantError {
@@ -67,7 +69,7 @@ func TestRowsBeyondTheMemoryAreAShareByHash(t *testing.T) {
 	}
 }
 
-// Partitions read in parallel drop each other's rows.
+// Partitions that are read in parallel drop rows of one another.
 func TestPartitionsShareTheRowMemory(t *testing.T) {
 	events := stagestest.Events(t, stagestest.Binary, 600, 50, stagestest.Faults{})
 	set := featureSet(t, stagestest.Binary, events)

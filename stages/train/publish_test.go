@@ -24,8 +24,9 @@ func (k *flow) rollback(to string, pin wire.Pin) {
 	}
 }
 
-// A challenger that does not beat the model in use is kept with the errors of both, but is not put in use.
-func TestAChallengerThatLosesIsKept(t *testing.T) {
+// A challenger that does not beat the current model is kept with the errors of both, but does not
+// become current.
+func TestLosingChallengerIsKept(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Margin = 0.99
 	k.sendRows(0, 0, 400)
@@ -37,7 +38,8 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 	}
 	k.sendRows(0, 400, 600)
 	lost := k.fit(r)
-	if j := lost.Judgement; lost.Current || j.Verdict != wire.VerdictWorse || j.Incumbent != first.ID || !j.Compared() || j.Rows == 0 || j.Margin != 0.99 {
+	if j := lost.Judgement; lost.Current || j.Verdict != wire.VerdictWorse || j.Incumbent != first.ID || !j.Compared() ||
+		j.Rows == 0 || j.Margin != 0.99 {
 		t.Errorf("%+v", j)
 	}
 	if k.inUse().ID != first.ID {
@@ -48,32 +50,37 @@ func TestAChallengerThatLosesIsKept(t *testing.T) {
 		t.Errorf("the record of the challenger: %+v, %v", entry, err)
 	}
 	challenges := counters.Activity().Challenges
-	if challenges.Verdicts[wire.VerdictFirst] != 1 || challenges.Verdicts[wire.VerdictWorse] != 1 || counters.Activity().Model.ID != first.ID {
+	if challenges.Verdicts[wire.VerdictFirst] != 1 || challenges.Verdicts[wire.VerdictWorse] != 1 ||
+		counters.Activity().Model.ID != first.ID {
 		t.Errorf("%+v", challenges)
 	}
 
-	// The same rows again give nothing new. Another trainer finds the same: its challenger loses as before, and is not written
-	// twice.
+	// The same rows give no new model. Another trainer finds the same: its challenger loses as
+	// before and is not rewritten.
 	if _, err := r.Fit(t.Context()); !errors.Is(err, ErrNoNewRows) {
 		t.Errorf("%v", err)
 	}
 	records := len(k.Records(k.topics.Models, 0))
-	if again := k.fit(k.runner(k.Broker)); again.ID != lost.ID || again.Current || len(k.Records(k.topics.Models, 0)) != records {
+	if again := k.fit(k.runner(k.Broker)); again.ID != lost.ID || again.Current ||
+		len(k.Records(k.topics.Models, 0)) != records {
 		t.Errorf("again %s, %d records more", again.ID, len(k.Records(k.topics.Models, 0))-records)
 	}
 
 	// With an easier rule the same challenger replaces it.
 	k.config.Promote = Promote{Rule: PromoteAlways}
-	if won := k.fit(k.runner(k.Broker)); won.ID != lost.ID || !won.Current || k.inUse().ID != lost.ID || k.inUse().Replaced != first.ID {
+	if won := k.fit(k.runner(k.Broker)); won.ID != lost.ID || !won.Current || k.inUse().ID != lost.ID ||
+		k.inUse().Replaced != first.ID {
 		t.Errorf("%+v, in use %+v", won.Judgement, k.inUse())
 	}
-	if same := k.fit(k.runner(k.Broker)); !same.Unchanged || same.ID != lost.ID || same.Judgement.Verdict != wire.VerdictAlways {
+	if same := k.fit(k.runner(k.Broker)); !same.Unchanged || same.ID != lost.ID ||
+		same.Judgement.Verdict != wire.VerdictAlways {
 		t.Errorf("%+v", same)
 	}
 }
 
-// A model whose held-out rows taught the features promises nothing, and gives way to the first better one that does.
-func TestAModelWithoutAnErrorOfItsOwnGivesWay(t *testing.T) {
+// A model whose held-out rows taught the features promises no error. The first better model that
+// does replaces it.
+func TestModelWithoutAnErrorIsReplacedByABetterOne(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Margin = 0.99
 	k.set.Lineage.SampleRate = 1
@@ -82,21 +89,24 @@ func TestAModelWithoutAnErrorOfItsOwnGivesWay(t *testing.T) {
 	}
 	rows := k.rows(0, 400)
 	defer rows.Release()
-	k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, 0, []arrow.Record{rows}, whole)...) // the event of the set's range
+	k.produce(k.topics.Features, 0,
+		featuresOf(t, k.set, 0, 0, []arrow.Record{rows}, whole)...) // the event of the set's range
 	r := k.runner(k.Broker)
-	if first := k.fit(r); first.Metrics.Seen == nil || first.Metrics.MeasuredRows != 0 || first.Metrics.UnexplainedVariance != nil {
+	if first := k.fit(r); first.Metrics.Seen == nil || first.Metrics.MeasuredRows != 0 ||
+		first.Metrics.UnexplainedVariance != nil {
 		t.Fatalf("%+v", first.Metrics)
 	}
 	k.sendFeatures(0, 400, 2400, 100)
 	second := k.fit(r)
 	j := second.Judgement
-	if second.Metrics.MeasuredRows == 0 || j.Margin != 0 || !j.Compared() || second.Current != (*j.ChallengerError < *j.IncumbentError) {
+	if second.Metrics.MeasuredRows == 0 || j.Margin != 0 || !j.Compared() ||
+		second.Current != (*j.ChallengerError < *j.IncumbentError) {
 		t.Errorf("%+v, %+v", second.Metrics.Measures, j)
 	}
 }
 
-// A rollback persists whatever is trained meanwhile, until it is lifted or beaten.
-func TestARollbackHolds(t *testing.T) {
+// A rollback persists regardless of later models, until it is unpinned or beaten.
+func TestRollbackHolds(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Rule = PromoteAlways
 	k.sendRows(0, 0, 400)
@@ -110,7 +120,8 @@ func TestARollbackHolds(t *testing.T) {
 	}
 	k.sendRows(0, 500, 600)
 	third := k.fit(r)
-	if j := third.Judgement; third.Current || j.Verdict != wire.VerdictPinned || !j.Compared() || j.Incumbent != first.ID || k.inUse().ID != first.ID {
+	if j := third.Judgement; third.Current || j.Verdict != wire.VerdictPinned || !j.Compared() ||
+		j.Incumbent != first.ID || k.inUse().ID != first.ID {
 		t.Errorf("%+v, in use %+v", j, k.inUse())
 	}
 	if c := k.meter.Activity(); c.Challenges.Pin != wire.PinHold || c.Model.ID != first.ID {
@@ -120,7 +131,8 @@ func TestARollbackHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.sendRows(0, 600, 700)
-	if fourth := k.fit(r); !fourth.Current || fourth.Judgement.Incumbent != first.ID || k.meter.Activity().Challenges.Pin != "" {
+	if fourth := k.fit(r); !fourth.Current || fourth.Judgement.Incumbent != first.ID ||
+		k.meter.Activity().Challenges.Pin != "" {
 		t.Errorf("%+v", fourth.Judgement)
 	}
 
@@ -129,13 +141,14 @@ func TestARollbackHolds(t *testing.T) {
 	k.sendRows(0, 700, 900)
 	fifth := k.fit(r)
 	j := fifth.Judgement
-	if beaten := *j.ChallengerError < *j.IncumbentError; fifth.Current != beaten || (j.Verdict == wire.VerdictBetter) != beaten || (k.inUse().ID == second.ID) == beaten {
+	if beaten := *j.ChallengerError < *j.IncumbentError; fifth.Current != beaten ||
+		(j.Verdict == wire.VerdictBetter) != beaten || (k.inUse().ID == second.ID) == beaten {
 		t.Errorf("%+v, in use %+v", j, k.inUse())
 	}
 }
 
 // A rollback written just before a trainer publishes is restored.
-func TestARollbackInTheLastMoment(t *testing.T) {
+func TestRollbackJustBeforePublishingIsRestored(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Rule = PromoteAlways
 	k.sendRows(0, 0, 400)
@@ -148,7 +161,8 @@ func TestARollbackInTheLastMoment(t *testing.T) {
 	byHand := k.follower
 	written := 0
 	log.OnProduce = func(_ context.Context, topic string, _ int, _ []pipeline.Record) error {
-		if written++; topic == k.topics.Models && written == 2 { // the pointer
+		written++
+		if topic == k.topics.Models && written == 2 { // the pointer
 			_, err := byHand.Rollback(t.Context(), state.Rollback{To: first.ID, Pin: wire.PinHold, Time: stagestest.Noon})
 			return err
 		}
@@ -157,16 +171,19 @@ func TestARollbackInTheLastMoment(t *testing.T) {
 	k.followOn(log)
 	late := k.runner(log)
 	third := k.fit(late)
-	if now := k.inUse(); third.Current || third.Judgement.Incumbent != second.ID || now.ID != first.ID || now.Pin != wire.PinHold {
+	if now := k.inUse(); third.Current || third.Judgement.Incumbent != second.ID || now.ID != first.ID ||
+		now.Pin != wire.PinHold {
 		t.Errorf("%+v, in use %+v", third, now)
 	}
-	if again := k.fit(late); again.Judgement.Verdict != wire.VerdictPinned || again.ID != third.ID { // the same rows are judged again
+	if again := k.fit(late); again.Judgement.Verdict != wire.VerdictPinned ||
+		again.ID != third.ID { // the same rows are judged again
 		t.Errorf("%+v", again.Judgement)
 	}
 }
 
-// The newest models that were not promoted are kept too, and the one in use always is, however old.
-func TestTheModelInUseIsNeverRetired(t *testing.T) {
+// The newest models that were not promoted are kept too. The current model is always kept, however
+// old.
+func TestCurrentModelIsNeverRetired(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Promote.Margin, k.topics.KeepModels, k.topics.FeaturesRetention = 0.99, 2, -1
 	k.followOn(k.Broker)
@@ -205,8 +222,9 @@ func (k *flow) loseSet(m *Fitted) {
 	}
 }
 
-// If a comparison is impossible, the challenger is still put in use, unless the rule requires a comparison.
-func TestAnIncumbentThatIsGone(t *testing.T) {
+// If a comparison is impossible, the challenger still becomes current, unless the rule requires a
+// comparison.
+func TestIncumbentWithoutItsRecordOrSet(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule  string
 		other bool // the incumbent belongs to another set
@@ -230,7 +248,8 @@ func TestAnIncumbentThatIsGone(t *testing.T) {
 			k.followOn(k.Broker) // a process that has not held the first model
 			c.lose(k, first)
 			second := k.fit(k.runner(k.Broker))
-			if j := second.Judgement; j.Compared() || j.NotCompared == "" || j.Verdict != c.want || !second.Current || j.Incumbent != first.ID {
+			if j := second.Judgement; j.Compared() || j.NotCompared == "" || j.Verdict != c.want || !second.Current ||
+				j.Incumbent != first.ID {
 				t.Errorf("%+v", j)
 			}
 		})

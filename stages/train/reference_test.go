@@ -42,7 +42,7 @@ func trainingRows(t testing.TB, set *wire.FeatureSet, config Config, messages []
 	return rows
 }
 
-// split separates the rows that are held out, for whatever reason, from the others.
+// split separates the held-out rows from the others.
 func split(rows []trainingRow, held func(trainingRow) bool) (fit, heldOut []trainingRow) {
 	for _, r := range rows {
 		if held(r) {
@@ -92,7 +92,7 @@ func codedModel(set *wire.FeatureSet, model *training.Model) *training.Model {
 	return &coded
 }
 
-// predict is the reference's f(z).
+// predict returns f(z) of the reference.
 func predict(m *training.Model, z []float32) []float32 {
 	f := make([]float32, m.Outputs)
 	for k := range f {
@@ -105,7 +105,8 @@ func predict(m *training.Model, z []float32) []float32 {
 	return f
 }
 
-// naiveError is the error by which models are compared, in plain arithmetic, of a model of coded labels.
+// naiveError returns the error by which models are compared, in plain arithmetic, of a model of
+// coded labels.
 func naiveError(rows []trainingRow, task scoring.Task, model *training.Model) (percent float64) {
 	var wrong, squared, sum, squares float64
 	for _, r := range rows {
@@ -122,10 +123,10 @@ func naiveError(rows []trainingRow, task scoring.Task, model *training.Model) (p
 	return 100 * wrong / float64(len(rows))
 }
 
-// errorOf is that error among the measures of a model.
+// errorOf returns that error from the measures of a model.
 func errorOf(m training.Measures) float64 { return TestErrors{Measures: m}.Error() }
 
-// sumsOf are the sums of rows.
+// sumsOf returns the sums of rows.
 func sumsOf(rows []trainingRow) *training.Sums {
 	sums := training.NewSums(len(rows[0].z), len(rows[0].y))
 	for _, r := range rows {
@@ -134,8 +135,8 @@ func sumsOf(rows []trainingRow) *training.Sums {
 	return sums
 }
 
-// checkModel compares a model with what package training makes of the reference's rows: its weights, those that it is
-// judged by, the choice of λ, and its error on the held-out rows.
+// checkModel compares a model with the result of package training for the rows of the reference:
+// its weights, its judged weights, the choice of λ, and its error on the held-out rows.
 func checkModel(t testing.TB, set *wire.FeatureSet, config Config, model *wire.Model, fit, held []trainingRow) {
 	t.Helper()
 	want, err := training.Train(sumsOf(fit), sumsOf(held), training.Options{
@@ -147,7 +148,10 @@ func checkModel(t testing.TB, set *wire.FeatureSet, config Config, model *wire.M
 	if model.TrainRows != want.TrainRows || model.HeldOutRows != want.HeldOutRows || len(held) < 100 {
 		t.Fatalf("%d rows, %d held out; want %d, %d", model.TrainRows, model.HeldOutRows, want.TrainRows, want.HeldOutRows)
 	}
-	for name, pair := range map[string][2]*training.Model{"model": {model.Model, want.Model}, "judged model": {model.Judged, want.OnFit}} {
+	for name, pair := range map[string][2]*training.Model{
+		"model":        {model.Model, want.Model},
+		"judged model": {model.Judged, want.OnFit},
+	} {
 		got := codedModel(set, pair[0])
 		for i, v := range pair[1].Theta {
 			near(t, name+": a weight", got.Theta[i], v, 1e-4*max(1, v, -v))
@@ -166,8 +170,9 @@ func checkModel(t testing.TB, set *wire.FeatureSet, config Config, model *wire.M
 	near(t, "error", errorOf(model.Metrics.Measures), naiveError(held, set.Task, want.OnFit), 0.01)
 }
 
-// A message of features gives the sums its rows, with labels as they are coded, and the hash says which are held out.
-func TestModelsAreThoseOfTheRows(t *testing.T) {
+// The rows of features messages are summed with coded labels, and the hash decides which are held
+// out.
+func TestModelsEqualTheReference(t *testing.T) {
 	for _, task := range stagestest.Tasks {
 		for _, intercept := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, intercept %v", task, intercept), func(t *testing.T) {

@@ -7,26 +7,28 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// rowShare decides which rows the logistic loss keeps so that they fit into memory: those whose hash is below a
-// threshold, which falls as rows arrive. Which rows remain depends only on the rows, not on the order in which
-// partitions are read: the threshold falls only when more rows than fit are below it. The lanes of a trainer share it.
+// rowShare decides which rows the logistic loss keeps so that they fit into memory: the rows with a
+// hash below a threshold, which falls as rows arrive. It only falls when too many rows are below
+// it, so the remaining rows depend on the rows alone, not on the order in which partitions are
+// read. The lanes of a trainer share it.
 type rowShare struct {
 	seed uint64
-	most int64 // rows that fit
+	most int64 // number of rows that fit
 
 	level atomic.Int32 // of the threshold
 
 	mu     sync.Mutex
-	counts [shareLevels]int64 // rows seen, by the lowest threshold that they are below; those above the present one may be missing
+	counts [shareLevels]int64 // rows by the lowest threshold above them; incomplete above the current threshold
 }
 
-// shareTag keeps the hash apart from that of [training.HeldOut] under the same seed.
+// shareTag separates the hash from the one of [training.HeldOut] with the same seed.
 const shareTag = 0x726f77735f6b6570
 
 // shareLevels is the number of thresholds. The last leaves about one row in 20 million.
 const shareLevels = 128
 
-// thresholds fall by an eighth each, starting at 2⁶⁴, so that at least seven eighths of the memory are used.
+// thresholds fall by an eighth each, from 2⁶⁴, so that at least seven eighths of the memory are
+// used.
 var thresholds = func() (t [shareLevels]uint64) {
 	t[0] = 1<<64 - 1
 	for i := 1; i < shareLevels; i++ {
@@ -39,7 +41,7 @@ func newRowShare(seed uint64, most int64) *rowShare {
 	return &rowShare{seed: seed ^ shareTag, most: max(most, 1)}
 }
 
-// levelOf returns the number of the lowest threshold that a row is below.
+// levelOf returns the number of the lowest threshold above a row.
 func (s *rowShare) levelOf(id training.RowID) uint8 {
 	hash := id.Hash(s.seed)
 	low, high := 0, shareLevels-1
@@ -54,10 +56,11 @@ func (s *rowShare) levelOf(id training.RowID) uint8 {
 	return uint8(low)
 }
 
-// share is the share of the rows that are kept.
+// share returns the share of rows that are kept.
 func (s *rowShare) share() float64 { return float64(thresholds[s.level.Load()]) / (1 << 64) }
 
-// take counts new rows and lowers the threshold until those below it fit; lowered reports whether it did.
+// take counts new rows and lowers the threshold until the rows below it fit; lowered reports
+// whether it did.
 func (s *rowShare) take(levels ...[]uint8) (lowered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +76,7 @@ func (s *rowShare) take(levels ...[]uint8) (lowered bool) {
 	return lowered
 }
 
-// leave removes rows that are gone from the counts.
+// leave removes dropped rows from the counts.
 func (s *rowShare) leave(levels []uint8) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +85,7 @@ func (s *rowShare) leave(levels []uint8) {
 	}
 }
 
-// kept is the number of rows below the threshold. The caller holds the lock.
+// kept returns the number of rows below the threshold. The caller holds the lock.
 func (s *rowShare) kept() (rows int64) {
 	for _, n := range s.counts[s.level.Load():] {
 		rows += n
@@ -90,7 +93,7 @@ func (s *rowShare) kept() (rows int64) {
 	return rows
 }
 
-// Kept is the number of rows below the threshold.
+// Kept returns the number of rows below the threshold.
 func (s *rowShare) Kept() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +106,7 @@ type keptRows struct {
 	levels []uint8
 }
 
-// add adds the rows above a level.
+// add adds the rows at or above a level.
 func (k *keptRows) add(b *rowBuffer, level uint8) {
 	m := len(b.z) / max(b.rows, 1)
 	for first := 0; first < b.rows; first++ {

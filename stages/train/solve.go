@@ -11,10 +11,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Solve fits a model to the rows so far. More rows can be added afterwards.
+// Solve fits a model to the rows so far. More rows may be added afterwards.
 func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time) (*wire.Model, error) {
-	if t.Rows() < max(1, t.config.MinRows) {
-		return nil, fmt.Errorf("%w: feature set %s has %d, %d are asked for", ErrTooFewRows, t.id, t.Rows(), max(1, t.config.MinRows))
+	if needed := max(1, t.config.MinRows); t.Rows() < needed {
+		return nil, fmt.Errorf("%w: feature set %s has %d, train.min_rows asks for %d", ErrTooFewRows, t.id, t.Rows(), needed)
 	}
 	result, err := t.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
 	if err != nil {
@@ -22,25 +22,35 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	}
 	metrics := t.metrics(result)
 	metrics.HalfLife = result.halfLife
-	if metrics.Seen = t.seenRows(result.seen, result.HeldOutRows); metrics.Seen != nil && metrics.Seen.Share > 0.5 {
-		metrics.Measures, metrics.MeasuredRows = training.Measures{}, 0 // they would be errors on rows that taught the features
+	metrics.Seen = t.seenRows(result.seen, result.HeldOutRows)
+	if metrics.Seen != nil && metrics.Seen.Share > 0.5 { // errors on rows that taught the features would be too low
+		metrics.Measures, metrics.MeasuredRows = training.Measures{}, 0
 	}
 	if share := t.RowShare(); share < 1 {
 		metrics.RowShare = share
 	}
 	judged := result.OnFit
-	if judged == result.Model { // no rows were held out, or all were
+	if judged == result.Model { // either no rows were held out, or all were
 		judged = nil
 	} else {
 		t.decode(judged)
 	}
 	t.decode(result.Model)
 	model := &wire.Model{
-		Pipeline: pipelineName, FeatureSetID: t.id, Sequence: t.set.Lineage.Sequence, Model: result.Model,
-		Label: t.set.Encoder.Label, Metrics: metrics,
-		TrainRows: result.TrainRows, HeldOutRows: result.HeldOutRows,
-		HeldOutSeed: t.config.HeldOutSeed, HeldOutFraction: t.config.HeldOutFraction, Ranges: t.ranges(), TrainedAt: now,
-		ConfigHash: t.config.hash(), Judged: judged,
+		Pipeline:        pipelineName,
+		FeatureSetID:    t.id,
+		Sequence:        t.set.Lineage.Sequence,
+		Model:           result.Model,
+		Label:           t.set.Encoder.Label,
+		Metrics:         metrics,
+		TrainRows:       result.TrainRows,
+		HeldOutRows:     result.HeldOutRows,
+		HeldOutSeed:     t.config.HeldOutSeed,
+		HeldOutFraction: t.config.HeldOutFraction,
+		Ranges:          t.ranges(),
+		TrainedAt:       now,
+		ConfigHash:      t.config.hash(),
+		Judged:          judged,
 	}
 	if w := t.config.Window; w > 0 {
 		model.Window = strconv.FormatInt(w, 10)
@@ -55,7 +65,7 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	return model, nil
 }
 
-// ranges lists what was read, by partition.
+// ranges lists the ranges of events that were read, by partition.
 func (t *Trainer) ranges() (ranges []wire.Range) {
 	for _, p := range t.parts {
 		ranges = append(ranges, p.ranges...)
@@ -63,19 +73,19 @@ func (t *Trainer) ranges() (ranges []wire.Range) {
 	return ranges
 }
 
-// seenRows says how many of the held-out rows the exploration may have seen.
+// seenRows describes the held-out rows that the exploration may have seen, nil if there are none.
 func (t *Trainer) seenRows(seen, heldOut int64) *wire.SeenRows {
 	if seen == 0 {
 		return nil
 	}
 	share := float64(seen) / float64(heldOut)
-	if t.learnedFrom[0].SampleRate == 0 { // which rows of the ranges were sampled is unknown
+	if t.learnedFrom[0].SampleRate == 0 { // the sampled rows of the ranges are unknown, but not their share
 		share *= t.set.Lineage.SampleRate
 	}
 	return &wire.SeenRows{InRanges: seen, Share: share}
 }
 
-// metrics measures the model that was fitted without the held-out rows, on those rows.
+// metrics measures the model that was fitted without the held-out rows on the held-out rows.
 func (t *Trainer) metrics(result *solved) wire.Metrics {
 	evaluation, all := result.evaluation, result.data
 	metrics := wire.Metrics{LambdaRule: string(result.Rule), LambdaPath: result.path(), Descent: result.last}

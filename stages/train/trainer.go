@@ -19,17 +19,19 @@ import (
 )
 
 var (
-	// ErrTooFewRows says that there are too few rows for a model.
+	// ErrTooFewRows reports that there are too few rows for a model.
 	ErrTooFewRows = errors.New("too few training rows")
 	// errOtherSet marks a features message of another feature set.
 	errOtherSet = errors.New("message of another feature set")
 )
 
-// Trainer sums the features messages of one feature set, partition by partition, and fits models to them.
+// Trainer sums the features messages of one feature set, partition by partition, and fits models to
+// them.
 //
-// Regression labels are fitted as they are coded for selection, in [-1, 1] by the range of the scored rows. That is the
-// paper's setting without an intercept; with one it does not change the fit. Models predict in the units of the label.
-// The relative squared error is that of the coded label, as in the paper, because it depends on where zero is.
+// Regression labels are fitted as they are coded for selection, in [-1, 1] by the range of the
+// scored rows. That is the paper's setting without an intercept; with an intercept it does not
+// change the fit. Models predict in the units of the label. The relative squared error depends on
+// the place of zero and is therefore that of the coded label, as in the paper.
 type Trainer struct {
 	set     *wire.FeatureSet
 	id      string
@@ -39,25 +41,27 @@ type Trainer struct {
 	labels  *encoder.Encoder // reads the label columns only
 	outputs int
 	coding  scoring.Coding // of regression labels
-	// fitOffset is what is added to a regression label after its gain: the coding's offset, so that the label is in
-	// [-1, 1], or nothing if an intercept makes that needless and digits would be lost.
+	// fitOffset is added to a regression label after its gain: the offset of the coding, so that
+	// the label is in [-1, 1], or 0 with an intercept, which makes the offset unnecessary, so that
+	// no digits are lost.
 	fitOffset []float64
-	// learnedFrom has the events that the features of the set were learned from, by partition.
+	// learnedFrom are the events from which the features of the set were learned, by partition.
 	learnedFrom []wire.Span
 	split       *FileSplit   // of a file; nil = by hash
 	parts       []*Partition // by partition number
-	lanes       []*lane      // by the partitions that they have
-	ages        bool         // rows that came later say more about rows to come: those of a stream
-	share       *rowShare    // of the rows of the logistic loss; nil if sums are used
+	lanes       []*lane      // in the order of their partitions
+	ages        bool         // newer rows predict future rows better, as in a stream
+	share       *rowShare    // share of rows kept for the logistic loss; nil for the squared loss
 }
 
-// Partition says how far the rows of one partition have come, and adds them to its [lane]. The partitions of a lane
-// belong to one goroutine.
+// Partition tracks the position in the rows of one partition and adds them to its [lane]. The
+// partitions of a lane belong to one goroutine.
 type Partition struct {
-	*lane
+	trainer *Trainer
+	lane    *lane
 	decoder *arrowio.Decoder
 	number  int32
-	ranges  []wire.Range // one for each log of events from which rows were read, in the order in which they were seen
+	ranges  []wire.Range // one for each log of events of the rows, in the order of appearance
 	counts  meter.TrainCounts
 
 	rows    encoder.Rows // reused, as are the buffers
@@ -65,7 +69,7 @@ type Partition struct {
 	coded   []float32
 }
 
-// rowBuffers are the rows of a message, by where they go.
+// rowBuffers are the rows of a message, by bucket.
 type rowBuffers struct{ fit, heldOut, seen rowBuffer }
 
 func (b *rowBuffers) reset() {
@@ -74,9 +78,12 @@ func (b *rowBuffers) reset() {
 	b.seen.reset()
 }
 
-// Trim drops the memory of messages until there are more.
+// Trim releases the memory of messages until more of them are added.
 func (p *Partition) Trim() {
-	p.decoder, p.rows, p.buffers, p.coded = arrowio.NewDecoder(p.limits), encoder.Rows{}, rowBuffers{}, nil
+	p.decoder = arrowio.NewDecoder(p.trainer.limits)
+	p.rows = encoder.Rows{}
+	p.buffers = rowBuffers{}
+	p.coded = nil
 }
 
 func (b *rowBuffers) len() int64 { return int64(b.fit.rows + b.heldOut.rows + b.seen.rows) }
@@ -84,16 +91,18 @@ func (b *rowBuffers) len() int64 { return int64(b.fit.rows + b.heldOut.rows + b.
 // rowBuffer collects rows for one call of Sums.Add.
 type rowBuffer struct {
 	z, y  []float32
-	class []int32 // of the logistic loss
-	level []uint8 // of the logistic loss: level in the rowShare
+	class []int32 // logistic loss only
+	level []uint8 // logistic loss only: level in the rowShare
 	rows  int
 }
 
 func (b *rowBuffer) reset() {
-	b.z, b.y, b.class, b.level, b.rows = b.z[:0], b.y[:0], b.class[:0], b.level[:0], 0
+	b.z, b.y = b.z[:0], b.y[:0]
+	b.class, b.level = b.class[:0], b.level[:0]
+	b.rows = 0
 }
 
-// New returns a trainer without rows for a number of partitions.
+// New returns a trainer without rows for the given number of partitions.
 func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions int) (*Trainer, error) {
 	if set.Encoder.Label == nil {
 		return nil, pipeline.Permanent(fmt.Errorf("feature set %s has no label to train on", set.ID()))
@@ -107,9 +116,16 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 		return nil, pipeline.Permanent(err)
 	}
 	t := &Trainer{
-		set: set, id: set.ID(), config: config, grid: grid, limits: limits,
-		labels:  &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
-		outputs: set.Encoder.Outputs(), coding: LabelCoding(set), learnedFrom: learnedFrom(set), ages: config.Forget,
+		set:         set,
+		id:          set.ID(),
+		config:      config,
+		grid:        grid,
+		limits:      limits,
+		labels:      &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
+		outputs:     set.Encoder.Outputs(),
+		coding:      LabelCoding(set),
+		learnedFrom: learnedFrom(set),
+		ages:        config.Forget,
 	}
 	if loss == training.LossLogistic {
 		t.share = newRowShare(config.HeldOutSeed, config.RowMemory/t.rowBytes())
@@ -122,10 +138,11 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	return t, nil
 }
 
-// rowBytes is what a row takes under the logistic loss.
+// rowBytes returns the memory of a row under the logistic loss.
 func (t *Trainer) rowBytes() int64 { return 4*int64(t.set.Set.Features.Len()+1) + 1 }
 
-// RowShare is the share of the rows that are kept for the logistic loss; 1 = all, or sums are used.
+// RowShare returns the share of the rows that are kept for the logistic loss, 1 under the squared
+// loss.
 func (t *Trainer) RowShare() float64 {
 	if t.share == nil {
 		return 1
@@ -133,7 +150,7 @@ func (t *Trainer) RowShare() float64 {
 	return t.share.share()
 }
 
-// keptBytes is the memory of the rows that are kept.
+// keptBytes returns the memory of the kept rows.
 func (t *Trainer) keptBytes() int64 {
 	if t.share == nil {
 		return 0
@@ -141,13 +158,13 @@ func (t *Trainer) keptBytes() int64 {
 	return t.share.Kept() * t.rowBytes()
 }
 
-// FeatureSetID is the id of the set trained on.
+// FeatureSetID returns the id of the feature set.
 func (t *Trainer) FeatureSetID() string { return t.id }
 
-// Partition returns the sums of a partition.
+// Partition returns a partition by number.
 func (t *Trainer) Partition(number int) *Partition { return t.parts[number] }
 
-// Rows is the number of training rows, held-out ones included.
+// Rows returns the number of training rows, including held-out rows.
 func (t *Trainer) Rows() (rows int64) {
 	for _, p := range t.parts {
 		for _, r := range p.ranges {
@@ -157,7 +174,7 @@ func (t *Trainer) Rows() (rows int64) {
 	return rows
 }
 
-// Counts returns the outcomes of the messages so far. No partition may be adding at that time.
+// Counts returns the outcomes of the messages so far. No partition may add rows at the same time.
 func (t *Trainer) Counts() meter.TrainCounts {
 	var counts meter.TrainCounts
 	for _, p := range t.parts {
@@ -166,8 +183,8 @@ func (t *Trainer) Counts() meter.TrainCounts {
 	return counts
 }
 
-// Add adds a message of the features topic, without rows that were there before. An error says that the message cannot
-// be used; it has been counted.
+// Add adds a message of the features topic, except for rows that were added before. An error means
+// that the message is unusable. It is then counted as undecodable.
 func (p *Partition) Add(rec pipeline.Record) error {
 	p.counts.Messages++
 	err := p.add(rec)
@@ -187,7 +204,7 @@ func (p *Partition) add(rec pipeline.Record) error {
 	if err != nil {
 		return err
 	}
-	if part.FeatureSetID != p.id {
+	if part.FeatureSetID != p.trainer.id {
 		return errOtherSet
 	}
 	batches, err := p.decoder.Decode(rec.Value)
@@ -214,10 +231,10 @@ func (p *Partition) add(rec pipeline.Record) error {
 	return nil
 }
 
-// maxLogs bounds the logs of events that a partition remembers, in case every message names a new one.
+// maxLogs bounds the logs of events of a partition, in case every message names a new one.
 const maxLogs = 64
 
-// find returns the range of a log of events, nil if none of its rows was read.
+// find returns the range of a log of events, nil if no row of it was read.
 func (p *Partition) find(log string) *wire.Range {
 	at := slices.IndexFunc(p.ranges, func(r wire.Range) bool { return r.Log == log })
 	if at < 0 {
@@ -226,19 +243,24 @@ func (p *Partition) find(log string) *wire.Range {
 	return &p.ranges[at]
 }
 
-// rangeOf returns the range of a message's log, if necessary a new one that begins with the message.
+// rangeOf returns the range of the log of a message, if necessary a new one that begins with the
+// message.
 func (p *Partition) rangeOf(part wire.FeatureBatch) *wire.Range {
 	if of := p.find(part.SourceLog); of != nil {
 		return of
 	}
 	p.ranges = append(p.ranges, wire.Range{
-		Partition: p.number, Log: part.SourceLog, FirstOffset: part.SourceOffset, FirstRow: part.FirstRow,
-		NextOffset: part.SourceOffset, NextRow: part.FirstRow,
+		Partition:   p.number,
+		Log:         part.SourceLog,
+		FirstOffset: part.SourceOffset,
+		FirstRow:    part.FirstRow,
+		NextOffset:  part.SourceOffset,
+		NextRow:     part.FirstRow,
 	})
 	return &p.ranges[len(p.ranges)-1]
 }
 
-// checkLogs refuses a log of events if no more can be remembered.
+// checkLogs refuses a new log of events beyond maxLogs.
 func (p *Partition) checkLogs(log string) error {
 	if len(p.ranges) < maxLogs || p.find(log) != nil {
 		return nil
@@ -246,8 +268,8 @@ func (p *Partition) checkLogs(log string) error {
 	return fmt.Errorf("%w: rows of more than %d logs of events", wire.ErrMalformed, maxLogs)
 }
 
-// fresh returns the first row of a message that was not there before; ok is false if there is none. Offsets of
-// different logs of events are unrelated.
+// fresh returns the first row of a message that was not added before; ok is false if all were.
+// Offsets of different logs of events are unrelated.
 func (p *Partition) fresh(part wire.FeatureBatch) (firstNewRow int32, ok bool) {
 	read := p.find(part.SourceLog)
 	switch {
@@ -270,7 +292,7 @@ func (p *Partition) advance(part wire.FeatureBatch) {
 }
 
 func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNewRow int32, at time.Time) error {
-	m := p.set.Set.Features.Len()
+	m := p.trainer.set.Set.Features.Len()
 	numbers, z, err := wire.DecodeFeatures(batch, m)
 	if err != nil {
 		return err
@@ -278,7 +300,7 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 	if err := part.CheckRows(numbers); err != nil {
 		return err
 	}
-	if err := p.labels.Encode(&p.rows, batch, nil); err != nil {
+	if err := p.trainer.labels.Encode(&p.rows, batch, nil); err != nil {
 		return err
 	}
 	p.buffers.reset()
@@ -291,7 +313,12 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 		case !p.rows.Labelled[i]:
 			p.counts.Unlabelled++
 		default:
-			id := training.RowID{Partition: part.SourcePartition, Offset: part.SourceOffset, Row: numbers[row], Log: part.SourceLog}
+			id := training.RowID{
+				Partition: part.SourcePartition,
+				Offset:    part.SourceOffset,
+				Row:       numbers[row],
+				Log:       part.SourceLog,
+			}
 			p.addRow(i, z[row*m:(row+1)*m], id)
 			p.fillCell(of, at)
 		}
@@ -300,23 +327,24 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 	return nil
 }
 
-// fillCell takes the rows of the buffers when they fill the open cell: how rows are cut into messages changes nothing.
+// fillCell takes the rows of the buffers when they fill the open cell, so that cells do not depend
+// on how rows are cut into messages.
 func (p *Partition) fillCell(of *wire.Range, at time.Time) {
-	if p.open().rows+p.buffers.len() >= cellRows {
+	if p.lane.open().rows+p.buffers.len() >= cellRows {
 		p.take(of, at)
 		p.buffers.reset()
 	}
 }
 
-// take adds the rows of the buffers to the data, and to a range.
+// take adds the rows of the buffers to the lane and counts them in a range.
 func (p *Partition) take(of *wire.Range, at time.Time) {
-	p.keep(&p.buffers, at)
+	p.lane.keep(&p.buffers, at)
 	rows := p.buffers.len()
 	of.Rows += rows
 	p.counts.Rows += rows
 }
 
-// level is the lowest level at which rows are kept.
+// level returns the lowest level of kept rows.
 func (t *Trainer) level() uint8 {
 	if t.share == nil {
 		return 0
@@ -324,28 +352,28 @@ func (t *Trainer) level() uint8 {
 	return uint8(t.share.level.Load())
 }
 
-// addRow puts row i of the decoded labels, with its features, into the buffer that its hash selects.
+// addRow adds row i of the decoded labels, with its features, to the buffer that its hash selects.
 func (p *Partition) addRow(i int, z []float32, id training.RowID) {
-	buffer := &p.buffers.fit
-	if p.holdsOut(id) {
-		evaluation := p.open().evaluation
+	t, buffer := p.trainer, &p.buffers.fit
+	if t.holdsOut(id) {
+		evaluation := p.lane.open().evaluation
 		buffer = &p.buffers.heldOut
-		if p.learned(id) {
-			buffer, evaluation = &p.buffers.seen, p.open().seenEvaluation
+		if t.learned(id) {
+			buffer, evaluation = &p.buffers.seen, p.lane.open().seenEvaluation
 		}
-		p.coded = codeLabel(p.coded[:0], p.set, p.rows.Targets, i, p.coding.Gain, p.coding.Offset)
-		evaluation.Add(id, id.Hash(p.config.HeldOutSeed), z, p.coded)
+		p.coded = codeLabel(p.coded[:0], t.set, p.rows.Targets, i, t.coding.Gain, t.coding.Offset)
+		evaluation.Add(id, id.Hash(t.config.HeldOutSeed), z, p.coded)
 	}
 	buffer.z = append(buffer.z, z...)
-	buffer.y = codeLabel(buffer.y, p.set, p.rows.Targets, i, p.coding.Gain, p.fitOffset)
-	if p.share != nil {
-		buffer.class = append(buffer.class, training.DecideClass(buffer.y[buffer.rows*p.outputs:], p.outputs))
-		buffer.level = append(buffer.level, p.share.levelOf(id))
+	buffer.y = codeLabel(buffer.y, t.set, p.rows.Targets, i, t.coding.Gain, t.fitOffset)
+	if t.share != nil {
+		buffer.class = append(buffer.class, training.DecideClass(buffer.y[buffer.rows*t.outputs:], t.outputs))
+		buffer.level = append(buffer.level, t.share.levelOf(id))
 	}
 	buffer.rows++
 }
 
-// holdsOut reports whether a row is held out unless it taught the features.
+// holdsOut reports whether a row is held out, unless it taught the features.
 func (t *Trainer) holdsOut(id training.RowID) bool {
 	if t.split != nil {
 		return t.split.HeldOut(id.Offset)

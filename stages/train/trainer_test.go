@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Whatever two owners of a partition write, each row counts once: the model is that of the rows alone.
+// Each row counts once, regardless of repetitions by two owners of a partition.
 func TestTrainerDropsDuplicates(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 500, 52, stagestest.Faults{BadFeature: 0.1, NoLabel: 0.1})
 	set := featureSet(t, stagestest.Regression, rows)
@@ -26,8 +26,8 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
-		// Several owners write the same rows, each cut in its own way and in order. None goes beyond a row that is not
-		// written yet, because an owner starts from the output.
+		// Several owners write the same rows in order, each cut differently. None skips an
+		// unwritten row, because an owner starts from the output.
 		owners := 1 + rng.IntN(3)
 		at := make([]int, owners)
 		written := int64(0) // rows of the first cutting that are written
@@ -52,10 +52,11 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		// Rows that the others wrote beyond are there already or come last.
+		// Rows that others wrote further on are already there or come last.
 		got := solve(t, trainer)
 		if got.ID != want.ID || got.TrainRows != want.TrainRows || !slices.Equal(got.Ranges, want.Ranges) {
-			rt.Fatalf("model %s of %d rows %+v, want %s of %d rows %+v", got.ID, got.TrainRows, got.Ranges, want.ID, want.TrainRows, want.Ranges)
+			rt.Fatalf("model %s of %d rows %+v, want %s of %d rows %+v", got.ID, got.TrainRows, got.Ranges, want.ID,
+				want.TrainRows, want.Ranges)
 		}
 	})
 }

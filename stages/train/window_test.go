@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// firstOffsets are the events at which the ranges of a model begin.
+// firstOffsets returns the first offsets of the ranges of a model.
 func firstOffsets(m *wire.Model) []int64 {
 	var first []int64
 	for _, r := range m.Ranges {
@@ -16,7 +16,8 @@ func firstOffsets(m *wire.Model) []int64 {
 	return first
 }
 
-// A window of rows begins where the newest rows begin, with a share for each partition, and moves once as much again was read.
+// The window covers the newest rows, with a share for each partition, and moves when twice its rows
+// were read.
 func TestWindowOfRows(t *testing.T) {
 	k := newFlow(t, 2)
 	k.config.Window = 1200
@@ -24,13 +25,14 @@ func TestWindowOfRows(t *testing.T) {
 	k.sendFeatures(1, 0, 2000, 20) // 100 messages
 	r := k.runner(k.Broker)
 	first := k.fit(r)
-	if got := firstOffsets(first.Model); !slices.Equal(got, []int64{6000 - 900, 2000 - 300}) || rangeRows(first.Model) != 1200 {
+	if got := firstOffsets(first.Model); !slices.Equal(got, []int64{6000 - 900, 2000 - 300}) ||
+		rangeRows(first.Model) != 1200 {
 		t.Fatalf("the window begins at %v and has %d rows", got, rangeRows(first.Model))
 	}
 	if first.Window != "1200" {
 		t.Errorf("the model says window %q", first.Window)
 	}
-	k.sendFeatures(0, 6000, 7200, 20) // as many again: the start stays
+	k.sendFeatures(0, 6000, 7200, 20) // twice the window, so the start stays
 	if got := k.fit(r); rangeRows(got.Model) != 2400 || firstOffsets(got.Model)[0] != 5100 {
 		t.Errorf("%d rows from %v on", rangeRows(got.Model), firstOffsets(got.Model))
 	}
@@ -48,7 +50,7 @@ func TestWindowOfRows(t *testing.T) {
 	}
 }
 
-// Rows of other sets do not count, wherever they are; with fewer rows than the window holds it begins with the first.
+// Rows of other sets do not count. A window larger than the number of rows begins with the first.
 func TestWindowOfRowsAmongOtherSets(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Window = 1000
@@ -60,8 +62,7 @@ func TestWindowOfRowsAmongOtherSets(t *testing.T) {
 	}
 }
 
-// Memory does not grow with partitions: beyond the number of lanes they share sums, and give the same model as the same rows
-// alone, except for the order of summation.
+// Memory does not grow with partitions: beyond the number of lanes they share sums.
 func TestManyPartitionsShareLanes(t *testing.T) {
 	const partitions = 3*Lanes + 1
 	k := newFlow(t, partitions)
@@ -79,12 +80,12 @@ func TestManyPartitionsShareLanes(t *testing.T) {
 	if again := k.fit(k.runner(k.Broker)); again.ID != first.ID {
 		t.Errorf("a second trainer finds %s, not %s", again.ID, first.ID)
 	}
-	// The whole lane is read again if one of its partitions lost its end.
+	// The whole lane is reread if one of its partitions was truncated.
 	k.LoseEnd(k.topics.Features, Lanes, 0)
 	k.sendFeatures(Lanes, 0, 60, 60)
 	after := k.fit(r)
 	if after.TrainRows != 40*partitions+20 {
-		t.Errorf("%d rows after one partition was made anew", after.TrainRows)
+		t.Errorf("%d rows after one partition was truncated", after.TrainRows)
 	}
 	if again := k.fit(k.runner(k.Broker)); again.ID != after.ID {
 		t.Errorf("a trainer that starts now finds %s, not %s", again.ID, after.ID)
