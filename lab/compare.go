@@ -32,9 +32,9 @@ func newCompare() *cobra.Command {
 	f := compareFlags{Flags: compare.NewFlags(methods.All()...)}
 	c := &cobra.Command{
 		Use:   "compare [FILE]",
-		Short: "All methods side by side on a file or a public data set",
-		Long: `compare is trainer compare with more methods, on the rows of a file or of a public data set, of which the paper's settings are
-the defaults. Methods:
+		Short: "Compare all methods on a file or a public data set",
+		Long: `compare is trainer compare with more methods, on a file or a public data set. The defaults for a data set are the
+paper's settings. Methods:
 ` + f.MethodHelp(),
 		Example: `  lab compare rows.csv --label churned --methods plain,orf,sorf,qmc,ses,leverage,lkrf
   lab compare --dataset letter --repeats 5 --methods all --out report`,
@@ -46,7 +46,7 @@ the defaults. Methods:
 	addDir(c, &f.dir)
 	flags.StringVar(&f.test, "test-file", "", "file of test rows; empty = a share of the file, chosen by the seed")
 	flags.StringSliceVar(&f.rows.Label, "label", nil, "label column of the file")
-	flags.StringSliceVar(&f.rows.Exclude, "exclude", nil, "columns of the file, with commas, that are not features")
+	flags.StringSliceVar(&f.rows.Exclude, "exclude", nil, "comma-separated columns of the file that are not features")
 	flags.StringVar(&f.rows.Task, "task", encoder.TaskAuto,
 		"auto (numbers are a regression), regression or classification")
 	flags.StringVar(&f.out, "out", "", "directory for report.html and results.json")
@@ -54,7 +54,7 @@ the defaults. Methods:
 	return c
 }
 
-// table is a source of rows that is held in memory.
+// table is a source of rows in memory.
 type table interface {
 	compare.Source
 	Name() string
@@ -112,7 +112,7 @@ func reader(path string) func() (datasets.RowReader, error) {
 	return func() (datasets.RowReader, error) { return files.Open(path, files.Options{}) }
 }
 
-// takeDefaults applies the settings for a data set unless a flag was given.
+// takeDefaults applies the settings of a data set for which no flag is set.
 func (f *compareFlags) takeDefaults(flags *pflag.FlagSet, d sets.Defaults) {
 	o := &f.Options
 	for name, take := range map[string]func(){
@@ -142,7 +142,7 @@ func write(w io.Writer, r *compare.Result) {
 		for i, row := range cells.Rows {
 			fmt.Fprintln(t, strings.Join(append(row, cells.Remarks[i]), "\t"))
 		}
-		_ = t.Flush() // as printing
+		_ = t.Flush() // output to a terminal
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintln(w, "note:", note)

@@ -15,14 +15,14 @@ func newFetch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Download a public data set",
-		Long: `fetch downloads the files of a public data set from where they are published, and verifies their checksums. Files that are
-there are left alone. HTTPS_PROXY names a proxy. The sets are
+		Long: `fetch downloads the files of a public data set from their publisher and verifies their checksums. It skips files
+that exist. HTTPS_PROXY names a proxy. The sets are
 
 ` + listSets(),
 		Args: cobra.ExactArgs(1),
 	}
 	addDir(c, &dir)
-	c.Flags().StringVar(&fetcher.Mirror, "mirror", "", "URL of a folder with copies of the files, to download from")
+	c.Flags().StringVar(&fetcher.Mirror, "mirror", "", "download from this `URL` of a folder with copies of the files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		set, err := sets.Lookup(args[0])
 		if err != nil {
@@ -43,7 +43,7 @@ there are left alone. HTTPS_PROXY names a proxy. The sets are
 // addDir adds the flag of the folder of data files.
 func addDir(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "data-dir", "",
-		"folder of the data files; empty = that of "+sets.Variable+", else "+sets.DefaultDir)
+		"folder of the data files; empty = $"+sets.Variable+", or else "+sets.DefaultDir)
 }
 
 // listSets writes a line for each set.

@@ -1,5 +1,5 @@
-// Command lab compares the project's features with other methods, on public data sets or any file, and makes the tables
-// and figures of the documentation.
+// Command lab compares the project's features with other methods, on public data sets or any file,
+// and generates the tables and figures of the documentation.
 package main
 
 import (

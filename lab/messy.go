@@ -10,7 +10,7 @@ func newMessy() *cobra.Command {
 	var rows int
 	c := &cobra.Command{
 		Use:   "messy",
-		Short: "A CSV file as people have them, for scripts/messy.py",
+		Short: "Generate a CSV file with the problems of real files, for scripts/messy.py",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return messy.Write(c.OutOrStdout(), rows, 1) },
 	}

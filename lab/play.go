@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/live"
 )
 
-// playing is a stream that is sent to a running pipeline.
+// playing sends a stream to a running pipeline.
 type playing struct {
 	brokers    []string
 	pipeline   string
@@ -30,9 +30,9 @@ func newPlay() *cobra.Command {
 	var p playing
 	c := &cobra.Command{
 		Use:   "play " + strings.Join(streams.Names(), "|"),
-		Short: "Send the rows of a stream to a running pipeline, so many a second, and print its live errors",
-		Long: `play writes a message of JSON for each row, and as CSV what live errors say at the end of each second: the error of the
-newest 1,000 rows and what was promised, in percent, and the state, which is also that of the status page.`,
+		Short: "Send the rows of a stream to a running pipeline at a fixed rate, and print its live errors",
+		Long: `play writes a JSON message for each row and, at the end of each second, a line of CSV with the live error of the
+newest 1,000 rows and the promised error, in percent, and the state as on the status page.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: streams.Names(),
 		RunE:      func(c *cobra.Command, args []string) error { return p.run(c.Context(), c.OutOrStdout(), args[0]) },
@@ -41,7 +41,7 @@ newest 1,000 rows and what was promised, in percent, and the state, which is als
 	flags.StringSliceVar(&p.brokers, "brokers", []string{"127.0.0.1:9092"}, "addresses of brokers")
 	flags.StringVar(&p.pipeline, "pipeline", "default", "the pipeline, whose topics have their usual names")
 	flags.IntVar(&p.rows, "rows", 80_000, "rows")
-	flags.IntVar(&p.rate, "rate", 400, "rows a second")
+	flags.IntVar(&p.rate, "rate", 400, "rows per second")
 	flags.Uint64Var(&p.seed, "seed", 1, "seed of the rows")
 	return c
 }
@@ -116,7 +116,7 @@ func (p *playing) take(
 	return records, nil
 }
 
-// line is what is known at a second.
+// line formats the report of a second.
 func line(second int, r live.Report) string {
 	if r.Short == nil {
 		return fmt.Sprintf("%d,,,%s", second, r.State)

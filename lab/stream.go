@@ -14,7 +14,7 @@ func newStream() *cobra.Command {
 	var still bool
 	c := &cobra.Command{
 		Use:       "stream " + strings.Join(streams.Names(), "|"),
-		Short:     "A CSV file of rows that change, for scripts/drift.py",
+		Short:     "Generate a CSV file of rows that change, for scripts/drift.py",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: streams.Names(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -24,6 +24,6 @@ func newStream() *cobra.Command {
 	flags := c.Flags()
 	flags.IntVar(&rows, "rows", 20_000, "rows")
 	flags.Uint64Var(&seed, "seed", 1, "seed of the rows")
-	flags.BoolVar(&still, "still", false, "the relation does not change")
+	flags.BoolVar(&still, "still", false, "keep the relation of features and label constant")
 	return c
 }

@@ -1,10 +1,12 @@
-// Package methods has the methods that only a comparison uses: ways to draw features other than independently
-// (orthogonal, structured, quasi-random), weights that bring the kernel of plain features closer to the exact one,
-// learned kernels, and leverage scores. [All] plugs them into package compare; nothing deploys them, so they compute on
-// dense float64 matrices and draw their features anew each time.
+// Package methods has methods that exist only for comparisons: draws of features that are not
+// independent (orthogonal, structured, quasi-random), weights that bring the kernel of plain
+// features closer to the exact one, learned kernels, and leverage scores. [All] adds them to
+// package compare. They are never deployed, so they compute on dense float64 matrices and redraw
+// their features each time.
 //
-// Rows are dense, row-major float32 and finite, as in package scoring. Wrong shapes are the caller's mistakes and panic;
-// unusable data gives an error. Results depend on the arguments alone, not on the number of goroutines.
+// Rows are dense, row-major float32 and finite, as in package scoring. Wrong shapes are mistakes of
+// the caller and panic; unusable data gives an error. Results depend only on the arguments, not on
+// the number of goroutines.
 package methods
 
 import "github.com/eerf-stream/eerf/compare"

@@ -13,9 +13,10 @@ import (
 // kernelFunction is a kernel k(x, x′) of two rows of one length.
 type kernelFunction func(x, y []float32) float64
 
-// kernelOf returns the kernel that features drawn from c approximate, (kernelFactor/M)·Σ φ(x)·φ(x′) → k(x, x′):
-// Gaussian, Laplacian and Cauchy for cosine (Rahimi and Recht, NIPS 2007), arc-cosine (Cho and Saul, NIPS 2009), xᵀx′/d
-// for linear. Its seed and its count do not matter. It fails where c is not valid.
+// kernelOf returns the kernel that features drawn from c approximate, (kernelFactor/M)·Σ φ(x)·φ(x′)
+// → k(x, x′): Gaussian, Laplacian and Cauchy for cosine (Rahimi and Recht, NIPS 2007), arc-cosine
+// (Cho and Saul, NIPS 2009), xᵀx′/d for linear. It ignores seed and count, and fails if c is not
+// valid.
 func kernelOf(c scoring.Candidates) (kernelFunction, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("kernel of candidates: %w", err)
@@ -32,7 +33,7 @@ func kernelOf(c scoring.Candidates) (kernelFunction, error) {
 	case scoring.MapLinear:
 		return func(x, y []float32) float64 { return innerProduct(x, y) / float64(len(x)) }, nil
 	}
-	return nil, fmt.Errorf("the kernel of the %v map is not known", c.Map)
+	return nil, fmt.Errorf("the %v map has no known kernel", c.Map)
 }
 
 // shiftInvariantKernel returns the kernel of the cosine map.
@@ -48,11 +49,12 @@ func shiftInvariantKernel(c scoring.Candidates) (kernelFunction, error) {
 	case scoring.Laplace:
 		return cauchyKernel(c.Sigma), nil
 	default:
-		return nil, fmt.Errorf("the kernel of distribution %v is not known", c.Distribution)
+		return nil, fmt.Errorf("distribution %v has no known kernel", c.Distribution)
 	}
 }
 
-// kernelFactor returns what (1/M)·Σ φ(x)·φ(x′) has to be multiplied by to tend to the kernel: 2, or 1 for linear.
+// kernelFactor returns the factor with which (1/M)·Σ φ(x)·φ(x′) tends to the kernel: 2, or 1 for
+// linear.
 func kernelFactor(m scoring.Map) float64 {
 	if m == scoring.MapLinear {
 		return 1
@@ -77,7 +79,7 @@ func arcCosineKernel(order int, sigma float64) kernelFunction {
 	scale := 1 / (math.Pi * math.Pow(sigma, float64(2*order)))
 	return func(x, y []float32) float64 {
 		norms := math.Sqrt(innerProduct(x, x) * innerProduct(y, y))
-		cosine := 0.0 // of a zero row: H(0) = ½ makes the kernel of order 0 that of orthogonal rows
+		cosine := 0.0 // the cosine for a zero row: with H(0) = ½, its kernel of order 0 is that of orthogonal rows
 		if norms > 0 {
 			cosine = max(-1, min(innerProduct(x, y)/norms, 1))
 		}
@@ -107,7 +109,8 @@ func innerProduct(x, y []float32) float64 {
 	return sum
 }
 
-// kernelMatrix returns k for all pairs of rows of x, row-major [rows·rows]; x is row-major [rows·dim].
+// kernelMatrix returns k for all pairs of rows of x, row-major [rows·rows]; x is row-major
+// [rows·dim].
 func kernelMatrix(k kernelFunction, x []float32, rows, dim int) []float64 {
 	matrix := make([]float64, rows*rows)
 	var group errgroup.Group
@@ -121,7 +124,7 @@ func kernelMatrix(k kernelFunction, x []float32, rows, dim int) []float64 {
 			return nil
 		})
 	}
-	_ = group.Wait() // nothing fails
+	_ = group.Wait() // no task returns an error
 	return matrix
 }
 

@@ -29,12 +29,12 @@ var leverageTop = &compare.Method{
 	Select:  byLeverage(func(t *compare.Trial, scores []float64) []int32 { return scoring.Rank(scores)[:t.M] }),
 }
 
-// leverageRows bounds the rows of which scores are computed, and with it the order of the system.
+// leverageRows bounds the rows for leverage scores, and thereby the order of the system.
 const leverageRows = 2000
 
-// byLeverage selects by the scores of the pool, computed once per repeat, unweighted: as suits a model with a ridge
-// penalty, which is λ = tr G/√N0, the rate at which leverage scores are known to serve learning (Rudi and Rosasco, NIPS
-// 2017).
+// byLeverage selects by the scores of the pool, computed once per repeat. The selected features are
+// not weighted, as suits a model with a ridge penalty. The scores use λ = tr G/√N0, the rate for
+// which leverage scores are known to work (Rudi and Rosasco, NIPS 2017).
 func byLeverage(choose func(*compare.Trial, []float64) []int32) func(context.Context, *compare.Trial) (*compare.Selected, error) {
 	type scored struct {
 		scores []float64
@@ -62,8 +62,8 @@ func byLeverage(choose func(*compare.Trial, []float64) []int32) func(context.Con
 //
 //	s_m = [G·(G + λI)⁻¹]_mm = φ_mᵀ(ΦΦᵀ/N0 + λI)⁻¹φ_m/N0,  G = ΦᵀΦ/N0,  λ = penalty·tr G
 //
-// where Φ are their features on the rows: within [0, 1], and greater the less a candidate is like others. The smaller of
-// the two systems is solved.
+// where Φ are their features on the rows. Scores are in [0, 1], and greater for candidates that are
+// less similar to others. The smaller of the two systems is solved.
 func leverageScores(c scoring.Candidates, x []float32, rows int, penalty float64) ([]float64, error) {
 	phi := features(c.DrawAll(), x, rows)
 	phi.Scale(1/math.Sqrt(float64(rows)), phi)
@@ -98,12 +98,12 @@ func primalScores(factor *mat.Cholesky, lambda float64) ([]float64, error) {
 	}
 	scores := make([]float64, inverse.SymmetricDim())
 	for i := range scores {
-		scores[i] = min(max(1-lambda*inverse.At(i, i), 0), 1) // only rounding goes beyond
+		scores[i] = min(max(1-lambda*inverse.At(i, i), 0), 1) // only rounding exceeds these bounds
 	}
 	return scores, nil
 }
 
-// dualScores are |L⁻¹φ_m|²/N0; phi is solved in place.
+// dualScores are |L⁻¹φ_m|²/N0. The solution overwrites phi.
 func dualScores(factor *mat.Cholesky, phi *mat.Dense) []float64 {
 	var lower mat.TriDense
 	factor.LTo(&lower)
@@ -118,7 +118,8 @@ func dualScores(factor *mat.Cholesky, phi *mat.Dense) []float64 {
 	return scores
 }
 
-// ignoreCondition returns nil for the warning that a system is nearly singular, which is what penalties are for.
+// ignoreCondition ignores the warning that a system is nearly singular, because penalties handle
+// that.
 func ignoreCondition(err error) error {
 	var condition mat.Condition
 	if errors.As(err, &condition) {

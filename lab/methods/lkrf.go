@@ -14,7 +14,7 @@ var lkrf = &compare.Method{
 	Name: "lkrf", Title: "learned kernels (LKRF)",
 	Source: "Sinha and Duchi, NIPS 2016",
 	Summary: "M draws from the probabilities of candidates that maximise the mean energy within a χ² distance ρ of the uniform " +
-		"ones, or all of them, weighted, where at most M are positive; ρ of 1e-5, 1e-4, ..., 1e5 by the loss on held-out training rows.",
+		"ones, or all of them with weights if at most M are positive; ρ of 1e-5, 1e-4, ..., 1e5 by the loss on held-out rows.",
 	Select: func(ctx context.Context, t *compare.Trial) (*compare.Selected, error) {
 		var best *compare.Selected
 		least := math.Inf(1)
@@ -50,18 +50,21 @@ func learnedKernels(t *compare.Trial) []*compare.Selected {
 	})
 }
 
-// kernelWeights returns the probabilities q of candidates, [M0], that maximise Σ q_m·energy_m over the simplex within
+// kernelWeights returns the probabilities q of candidates, [M0], that maximise Σ q_m·energy_m over
+// the simplex within
 //
 //	M0·‖q − 1/M0‖² ≤ ρ
 //
-// of the uniform ones, the χ² divergence: learned kernels of Sinha and Duchi, "Learning Kernels with Random Features"
-// (NIPS 2016). energy is [scoring.CriterionValues] under Energy, as it is in the paper up to a factor, which q does not depend on.
-// It panics when energy is empty or has a number that is negative or not finite, or ρ is negative or NaN.
+// of the uniform ones, the χ² divergence: learned kernels of Sinha and Duchi, "Learning Kernels
+// with Random Features" (NIPS 2016). energy is [scoring.CriterionValues] under Energy, which equals
+// the paper's up to a factor that does not matter. It panics if energy is empty or has a number
+// that is negative or not finite, or if ρ is negative or NaN.
 //
-// By the conditions of optimality q_m is in proportion to max(energy_m − t, 0) for a threshold t below the greatest energy.
-// With k energies above t, their mean μ and the sum V of their squared deviations, the divergence is
-// M0·(V + k(μ−t)²)/(k(μ−t))² − 1, which is solved for t exactly for each k; the right one has t between the k-th and the next energy.
-// When even equal shares among the greatest are within ρ, they are the answer and the constraint is not tight.
+// By the conditions of optimality q_m is in proportion to max(energy_m − t, 0) for a threshold t
+// below the greatest energy. With k energies above t, their mean μ and the sum V of their squared
+// deviations, the divergence is M0·(V + k(μ−t)²)/(k(μ−t))² − 1, which is solved for t exactly for
+// each k; the right k has t between the k-th and the next energy. If even equal shares among the
+// greatest energies are within ρ, they are the result, and the constraint is not tight.
 func kernelWeights(energy []float64, rho float64) []float64 {
 	if len(energy) == 0 || !(rho >= 0) {
 		panic(fmt.Sprintf("methods: kernel weights of %d candidates within %v", len(energy), rho))
@@ -94,8 +97,8 @@ func kernelWeights(energy []float64, rho float64) []float64 {
 	return q
 }
 
-// kernelThreshold returns how many energies, in falling order, are above the threshold, and the threshold: -Inf if all
-// of them have equal shares.
+// kernelThreshold returns the threshold and the number of energies, in falling order, above it. The
+// threshold is -Inf if all of these have equal shares.
 func kernelThreshold(energy []float64, order []int32, rho float64) (active int, threshold float64) {
 	m0 := float64(len(energy))
 	ties := 1
@@ -105,7 +108,7 @@ func kernelThreshold(energy []float64, order []int32, rho float64) (active int, 
 	if m0/float64(ties)-1 <= rho {
 		return ties, math.Inf(-1)
 	}
-	mean, deviations := 0.0, 0.0 // of the k first, by Welford's recursion
+	mean, deviations := 0.0, 0.0 // of the first k, by Welford's recursion
 	for i, index := range order {
 		k := float64(i + 1)
 		delta := energy[index] - mean
@@ -115,7 +118,8 @@ func kernelThreshold(energy []float64, order []int32, rho float64) (active int, 
 		if i < ties || excess <= 0 {
 			continue
 		}
-		// The divergence rises with t, so the first k whose threshold is not below the next energy is right.
+		// The divergence rises with t, so the first k whose threshold is not below the next energy
+		// is right.
 		t := mean - math.Sqrt(m0*deviations/float64(k*excess))
 		if i+1 == len(order) || t >= energy[order[i+1]] {
 			return i + 1, t
@@ -124,10 +128,11 @@ func kernelThreshold(energy []float64, order []int32, rho float64) (active int, 
 	panic("methods: energies are not finite")
 }
 
-// learnKernel returns the features of LKRF by the probabilities q of kernelWeights. If at most m of them are
-// positive, it keeps all these candidates, with the weight √(M0·q) and the scale 1/√M0, so that the kernel is Σ q·φφ′
-// exactly. Otherwise it makes m independent draws from q with the scale 1/√m; a candidate drawn c times is kept once
-// with the weight √c, which is the same model. It panics if m is not positive.
+// learnKernel returns the features of LKRF for the probabilities q of kernelWeights. If at most m
+// of them are positive, it keeps all these candidates, with the weights √(M0·q) and the scale
+// 1/√M0, so that the kernel is exactly Σ q·φφ′. Otherwise it makes m independent draws from q with
+// the scale 1/√m. A candidate that is drawn c times is kept once with the weight √c, which gives
+// the same model. It panics if m is not positive.
 func learnKernel(energy, q []float64, m int, seed uint64) weighting {
 	if m < 1 || len(energy) != len(q) {
 		panic(fmt.Sprintf("methods: %d features of %d energies and %d probabilities", m, len(energy), len(q)))
@@ -159,7 +164,7 @@ func learnKernel(energy, q []float64, m int, seed uint64) weighting {
 	return w
 }
 
-// kernelRadii are the ρ tried for LKRF: the powers of ten from 1e-5 to 1e5.
+// kernelRadii are the values of ρ for LKRF: the powers of ten from 1e-5 to 1e5.
 func kernelRadii() []float64 {
 	return []float64{1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5}
 }

@@ -6,14 +6,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// errNoMinimum says that a quadratic form is not positive definite to working precision.
+// errNoMinimum reports a quadratic form that is not positive definite to working precision.
 var errNoMinimum = errors.New("the quadratic form has no unique minimum")
 
-// nonnegativeMinimum returns the β ≥ 0 that minimises βᵀaβ − 2bᵀβ for a positive definite a, by block principal
-// pivoting. Numbers are free or 0, and the free ones solve their equations. Numbers of either kind that violate the
-// conditions of optimality change sides: all at once while there are ever fewer of them, otherwise one by one, which
-// terminates (Kim and Park, "Fast Nonnegative Matrix Factorization: An Active-Set-Like Method", SIAM J. Sci. Comput.
-// 33, 2011). free is the starting point and is set to the free numbers of the answer.
+// nonnegativeMinimum returns the β ≥ 0 that minimises βᵀaβ − 2bᵀβ for a positive definite a, by
+// block principal pivoting. Numbers are free or 0, and the free ones solve their equations. Numbers
+// that violate the conditions of optimality switch between the two: all at once while their number
+// falls, otherwise one by one, which terminates (Kim and Park, "Fast Nonnegative Matrix
+// Factorization: An Active-Set-Like Method", SIAM J. Sci. Comput. 33, 2011). free is the starting
+// point and is set to the free numbers of the result.
 func nonnegativeMinimum(a *mat.SymDense, b []float64, free []bool) ([]float64, error) {
 	const patience, rounds = 3, 1000
 	least, left := len(b)+1, patience
@@ -74,8 +75,8 @@ func solveFree(a *mat.SymDense, b []float64, free []bool) ([]float64, error) {
 	return beta, nil
 }
 
-// violations returns the free numbers that are negative, and those held at 0 that should grow: where the derivative
-// aβ − b is negative by more than rounding.
+// violations returns the free numbers that are negative, and the numbers at 0 that should grow
+// because the derivative aβ − b is negative by more than rounding.
 func violations(a *mat.SymDense, b, beta []float64, free []bool) []int {
 	const rounding = 1e-12
 	var derivative mat.VecDense

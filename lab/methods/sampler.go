@@ -34,11 +34,11 @@ var quasi = bySampler(halton, refusesLinear, &compare.Method{
 	Summary: "The first M points of a scrambled Halton sequence through the quantile function of the distribution.",
 })
 
-// sampler draws count features for candidates c, row by row: the frequencies times σ in omega, [count·Dim], and for each
-// a number in [0, 1) that becomes its phase.
+// sampler draws count features for candidates c: the frequencies times σ in omega, row-major
+// [count·Dim], and for each a number in [0, 1) that becomes its phase.
 type sampler func(c scoring.Candidates, count int, random *rand.Rand) (omega *mat.Dense, phase []float64)
 
-// bySampler completes a method whose M features a sampler draws.
+// bySampler completes a method that draws its M features with a sampler.
 func bySampler(draw sampler, refuses func(compare.Options) string, m *compare.Method) *compare.Method {
 	m.Refuses = refuses
 	m.Select = func(_ context.Context, t *compare.Trial) (*compare.Selected, error) {
@@ -59,13 +59,14 @@ func bySampler(draw sampler, refuses func(compare.Options) string, m *compare.Me
 }
 
 const (
-	// maxDim bounds the columns: a scrambled Halton sequence has at most 1000 coordinates, one of them the phase.
+	// maxDim bounds the columns: a scrambled Halton sequence has at most 1000 coordinates, one of
+	// them the phase.
 	maxDim = 999
-	// samplerTag separates the draws of samplers from others of the same seed.
+	// samplerTag separates the draws of samplers from other draws with the same seed.
 	samplerTag = 0x6472617773
 )
 
-// refusesLinear refuses the linear map, which has coordinates instead of frequencies.
+// refusesLinear refuses the linear map, which has no frequencies.
 func refusesLinear(o compare.Options) string {
 	if o.Map == scoring.MapLinear {
 		return "the linear map has no frequencies"
@@ -73,13 +74,13 @@ func refusesLinear(o compare.Options) string {
 	return ""
 }
 
-// refusesButGaussian also refuses distributions that favour directions.
+// refusesButGaussian also refuses distributions that prefer some directions.
 func refusesButGaussian(o compare.Options) string {
 	if reason := refusesLinear(o); reason != "" {
 		return reason
 	}
 	if o.Distribution != scoring.Gaussian {
-		return fmt.Sprintf("orthogonal directions do not go with distribution %v", o.Distribution)
+		return fmt.Sprintf("orthogonal directions need the gaussian distribution, not %v", o.Distribution)
 	}
 	return ""
 }
@@ -107,8 +108,9 @@ func uniforms(n int, random *rand.Rand) []float64 {
 	return u
 }
 
-// orthogonal draws blocks of d rows diag(χ)·Q: Q an orthogonal matrix, every one equally likely (Haar's measure), from the
-// QR decomposition of a Gaussian one with R's diagonal made positive, and χ the lengths of independent Gaussian vectors.
+// orthogonal draws blocks of d rows diag(χ)·Q. Q is a uniformly distributed orthogonal matrix (Haar
+// measure), from the QR decomposition of a Gaussian matrix with R's diagonal made positive, and χ
+// are the lengths of independent Gaussian vectors.
 func orthogonal(c scoring.Candidates, count int, random *rand.Rand) (omega *mat.Dense, phase []float64) {
 	omega = mat.NewDense(count, c.Dim, nil)
 	gaussian := mat.NewDense(c.Dim, c.Dim, nil)
@@ -144,12 +146,14 @@ func chi(dim int, random *rand.Rand) float64 {
 	return math.Sqrt(sum)
 }
 
-// minOrder is the least order of a structured block. Its rows have one length, where Gaussian vectors have many; cut out
-// of 64 numbers at the least, they are near enough to Gaussian in any dimension.
+// minOrder is the least order of a structured block. Its rows all have the same length, unlike
+// Gaussian vectors. Cut out of at least 64 numbers, they are close enough to Gaussian in any
+// dimension.
 const minOrder = 64
 
-// structured draws blocks of n rows W = 1/n·H·D₁·H·D₂·H·D₃, of each its first d numbers: n the least power of two that is
-// at least d and minOrder, H the Hadamard matrix without normalisation, D diagonals of random signs.
+// structured draws the first d numbers of each row of blocks W = 1/n·H·D₁·H·D₂·H·D₃. n is the least
+// power of two that is at least d and minOrder, H the unnormalised Hadamard matrix, and D are
+// diagonals of random signs.
 func structured(c scoring.Candidates, count int, random *rand.Rand) (omega *mat.Dense, phase []float64) {
 	n := max(1<<bits.Len(uint(c.Dim-1)), minOrder)
 	omega = mat.NewDense(count, c.Dim, nil)
@@ -206,7 +210,7 @@ func halton(c scoring.Candidates, count int, random *rand.Rand) (omega *mat.Dens
 	return omega, phase
 }
 
-// quantile is that of the distribution of frequencies at σ = 1.
+// quantile is the quantile function of the frequencies at σ = 1.
 func quantile(d scoring.Distribution, u float64) float64 {
 	switch d {
 	case scoring.Gaussian:
@@ -216,9 +220,9 @@ func quantile(d scoring.Distribution, u float64) float64 {
 	case scoring.Laplace:
 		return distuv.Laplace{Scale: 1}.Quantile(u)
 	default:
-		panic(fmt.Sprintf("methods: no quantiles of distribution %v", d))
+		panic(fmt.Sprintf("methods: distribution %v has no quantile function", d))
 	}
 }
 
-// scaleOf multiplies all of m features.
+// scaleOf returns the factor of m features.
 func scaleOf(m int) float32 { return float32(1 / math.Sqrt(float64(m))) }

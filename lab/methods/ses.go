@@ -19,7 +19,7 @@ var stein = &compare.Method{
 	Name: "ses", Title: "Stein effect shrinkage (SES)",
 	Source: "Chang, Li, Yang, Póczos, IJCAI 2017",
 	Summary: "Plain features with non-negative weights that bring their kernel nearest to the exact one on a thousand rows, " +
-		"the penalty on the weights chosen by the kernel's error on rows left out; labels are not looked at.",
+		"with a penalty that is chosen by the kernel's error on held-out rows; labels are not used.",
 	Select: selectStein,
 }
 
@@ -34,32 +34,36 @@ func selectStein(_ context.Context, t *compare.Trial) (*compare.Selected, error)
 	return w.selected(c, rowsNote("weights", kept, rows)), nil
 }
 
-// steinFit says how the weights of steinWeights were found.
+// steinFit describes the fit of steinWeights.
 type steinFit struct {
-	// Beta are the weights of the m features, of which plain features have 1/m each.
+	// Beta are the weights of the m features; plain features have 1/m each.
 	Beta []float64
 	// Penalty is μ in units of the mean diagonal of the quadratic form.
 	Penalty float64
-	// Error is ‖K − K̂‖/‖K‖ over the held-out rows, for weights fitted on the others; PlainError is that of equal weights.
+	// Error is ‖K − K̂‖/‖K‖ over the held-out rows, for weights fitted on the others; PlainError is
+	// that of equal weights.
 	Error, PlainError float64
 }
 
 // minSteinRows is the minimum number of rows, half of which are held out.
 const minSteinRows = 4
 
-// steinPenalties are the μ tried, in units of the mean diagonal: the greatest first, each fit starting from the last.
+// steinPenalties are the values of μ, in units of the mean diagonal, in falling order; each fit
+// starts from the previous one.
 var steinPenalties = []float64{1e2, 1e1, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}
 
-// steinWeights weighs the first m candidates of c, plain random features, as Chang, Li, Yang and Póczos propose,
-// "Data-driven Random Fourier Features using Stein Effect" (IJCAI 2017): β ≥ 0 minimises
+// steinWeights weighs the first m candidates of c, plain random features, as Chang, Li, Yang and
+// Póczos propose, "Data-driven Random Fourier Features using Stein Effect" (IJCAI 2017): β ≥ 0
+// minimises
 //
 //	‖K − Φ·diag(β)·Φᵀ‖²_F + μ·‖β‖²
 //
-// over the given rows, K their exact kernel and Φ their features times √kernelFactor; features are then √β·φ. x is
-// row-major [rows·Dim]; the time grows as rows²·(m + Dim) + rows·m² + m³, so that rows are to be a sample of a thousand or
-// so. μ is chosen by the kernel's error on every second row with weights from the others; then all rows give the weights.
-// Labels are not looked at. It fails with fewer than 4 rows, where the kernel has no closed form, and where the
-// kernel or all features vanish on the rows.
+// over the given rows, K their exact kernel and Φ their features times √kernelFactor; features are
+// then √β·φ. x is row-major [rows·Dim]; the time grows with rows²·(m + Dim) + rows·m² + m³, so use
+// a sample of about a thousand rows. μ is chosen by the kernel's error on every second row with
+// weights from the others; then all rows determine the weights. Labels are not used. It fails with
+// fewer than 4 rows, if the kernel has no closed form, and if the kernel or all features vanish on
+// the rows.
 func steinWeights(c scoring.Candidates, m int, x []float32, rows int) (weighting, steinFit, error) {
 	k, err := kernelOf(c)
 	if err != nil {
@@ -86,8 +90,8 @@ func steinWeights(c scoring.Candidates, m int, x []float32, rows int) (weighting
 	return w, fit, nil
 }
 
-// everySecondLast returns the rows 0, 2, 4, ... and then 1, 3, 5, ...: halves that are alike however the rows are
-// ordered.
+// everySecondLast returns the rows 0, 2, 4, ... and then 1, 3, 5, ...: similar halves in any order
+// of the rows.
 func everySecondLast(x []float32, rows, dim int) []float32 {
 	turned := make([]float32, 0, len(x))
 	for parity := range 2 {
@@ -148,7 +152,7 @@ func steinProblemOf(phi, kernel *mat.Dense) *steinProblem {
 	return p
 }
 
-// rowsFrom returns the problem of rows first..next-1.
+// rowsFrom returns the problem for rows first..next-1.
 func (p *steinProblem) rowsFrom(first, next int) *steinProblem {
 	_, m := p.phi.Dims()
 	return steinProblemOf(p.phi.Slice(first, next, 0, m).(*mat.Dense), p.kernel.Slice(first, next, first, next).(*mat.Dense))

@@ -17,7 +17,7 @@ type weighting struct {
 	index  []int32   // the candidate number of each kept feature, without repeats
 	weight []float32 // multiplies each feature; nil means 1
 	scale  float32   // multiplies all features
-	score  []float64 // by which each feature was chosen
+	score  []float64 // the score by which each feature was chosen
 }
 
 // set draws the candidates of the weighting.
@@ -29,7 +29,7 @@ func (w weighting) selected(c scoring.Candidates, note string) *compare.Selected
 	return &compare.Selected{Set: w.set(c), Note: note}
 }
 
-// rowsNote says that not all rows of the sample were used, "" if they were.
+// rowsNote reports the number of used rows of the sample, "" if all were used.
 func rowsNote(what string, used, rows int) string {
 	if used == rows {
 		return ""
@@ -65,8 +65,8 @@ func features(f *scoring.Features, x []float32, rows int) *mat.Dense {
 // weightedTag separates the random streams that draw by weight from those of candidates.
 const weightedTag = "eerf/weighted/01"
 
-// drawIndependently draws m of the numbers 0..len(p)-1 with probabilities in proportion to p, which sums to something
-// positive, and returns how often each came, by the stream of the seed.
+// drawIndependently draws m of the numbers 0..len(p)-1 with probabilities in proportion to p, whose
+// sum is positive, and returns the count of each. The seed determines the stream.
 func drawIndependently(p []float64, m int, seed uint64) []int {
 	uniform := scoring.Uniforms(seed, 0, weightedTag)
 	below := make([]float64, len(p))
@@ -92,9 +92,10 @@ func drawIndependently(p []float64, m int, seed uint64) []int {
 	return counts
 }
 
-// drawWithoutReplacement draws m of the numbers 0..len(p)-1 one after the other, each time in proportion to p among those
-// that are left: the m smallest of exponential variables with the rates p (Efraimidis and Spirakis, Information Processing
-// Letters 97, 2006). Numbers with p = 0 come when nothing else is left, in their order.
+// drawWithoutReplacement draws m of the numbers 0..len(p)-1 one after the other, each time in
+// proportion to p among the remaining ones: the m smallest of exponential variables with the rates
+// p (Efraimidis and Spirakis, Information Processing Letters 97, 2006). Numbers with p = 0 come
+// last, in order.
 func drawWithoutReplacement(p []float64, m int, seed uint64) []int32 {
 	uniform := scoring.Uniforms(seed, 1, weightedTag)
 	arrival, order := make([]float64, len(p)), make([]int32, len(p))

@@ -1,4 +1,5 @@
-// Package results makes the tables of lab/results.md and the figure of the README from what `lab compare --out` wrote.
+// Package results generates the tables of lab/results.md and the figure of the README from the
+// output of `lab compare --out`.
 package results
 
 import (
@@ -14,7 +15,7 @@ func Command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "results [RESULTS.json ...]",
-		Short: "Tables of errors from the results of comparisons, or a figure of the tables",
+		Short: "Generate tables of errors from the results of comparisons, or a figure of the tables",
 		Long: `results writes the errors at the largest M of each file, with a column for each data set. With --into they replace what is
 between "<!-- results: SECTION -->" and "<!-- results: end -->" in a Markdown page; --overview draws the tables of such a
 page instead, --frontier the errors against the time of a row, of results of one M and N0 each. --trees adds what scripts/trees.py measured on the same splits.`,
@@ -39,7 +40,7 @@ type options struct {
 func (o options) run(args []string, w io.Writer) error {
 	if o.overview != "" {
 		if len(args) != 1 {
-			return errors.New("--overview is of one page")
+			return errors.New("--overview needs exactly one page")
 		}
 		return drawOverview(o.overview, args[0])
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// The frontier is what accuracy costs: the error of learned features by M and N0, and that of boosted trees by their number, against the
-// time that a row takes on one core.
+// The frontier is the cost of accuracy: the error of learned features by M and N0, and of boosted
+// trees by their number, against the time per row on one core.
 
 // learnedMethod is the method of the tables, treesMethod the library.
 const learnedMethod, treesMethod = "adaptive-refined", "lightgbm"
@@ -21,7 +21,8 @@ type curve struct {
 	points []curvePoint
 }
 
-// curvePoint is a set of features or an ensemble: M or the number of trees, microseconds for a row, and the error in percent.
+// curvePoint is a set of features or an ensemble: M or the number of trees, microseconds per row,
+// and the error in percent.
 type curvePoint struct {
 	size          int
 	micros, error float64
@@ -122,7 +123,7 @@ func writeFrontier(w io.Writer, all []costs) {
 	}
 }
 
-// cell is the point of a size as text.
+// cell formats the point of a size.
 func (c curve) cell(size int) string {
 	i := slices.IndexFunc(c.points, func(p curvePoint) bool { return p.size == size })
 	if i < 0 {

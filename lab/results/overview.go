@@ -14,8 +14,8 @@ import (
 	"text/template"
 )
 
-// The overview compares the errors of a few methods on every data set. It is drawn from the tables of the page, so that it
-// cannot disagree with them.
+// The overview compares the errors of a few methods on every data set. It is drawn from the tables
+// of the page, so it always agrees with them.
 
 //go:embed overview.svg.tmpl
 var overviewText string
@@ -53,7 +53,7 @@ var overviewSections = []struct{ name, measure string }{
 	{"classes", "Classes: misclassified rows"},
 }
 
-// dataset is a column of a table of errors, in percent. What was not measured is NaN.
+// dataset is a column of a table of errors, in percent; NaN if not measured.
 type dataset struct {
 	Name                          string
 	linear, plain, learned, trees float64
@@ -105,7 +105,7 @@ func readErrors(page, section string) ([]dataset, error) {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		if _, later := rows[cells[0]]; !later { // the tables after that of the errors have the same rows
+		if _, later := rows[cells[0]]; !later { // the tables after the table of errors have the same rows
 			rows[cells[0]] = cells[1:]
 		}
 	}
@@ -138,7 +138,7 @@ func readError(cells []string, at int) (float64, error) {
 	return strconv.ParseFloat(strings.Trim(value, "*"), 64)
 }
 
-// overviewLayout is what the template draws.
+// overviewLayout is the input of the template.
 type overviewLayout struct {
 	Width, Height, Left, Right, Top, Bottom float64
 	Ticks                                   []overviewTick
@@ -154,7 +154,7 @@ type overviewTick struct {
 	Text string
 }
 
-// overviewHeading stands above the data sets of a section.
+// overviewHeading is the heading of a section.
 type overviewHeading struct {
 	Y    float64
 	Text string

@@ -19,14 +19,14 @@ func replace(path, section, text string) error {
 	return os.WriteFile(path, []byte(before+"\n"+text+"\n"+after), 0o644) //nolint:gosec // a page of the documentation
 }
 
-// cutSection splits a page into what comes before a section, the section itself, and what comes after it, without its
-// markers, which stay with the other two.
+// cutSection splits a page into the text before a section, the section itself, and the text after
+// it. The markers of the section belong to the other two.
 func cutSection(page, section string) (before, body, after string, err error) {
 	begin, end := "<!-- results: "+section+" -->\n", "<!-- results: end -->"
 	before, rest, found := strings.Cut(page, begin)
 	body, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return "", "", "", fmt.Errorf("there is no section %q that ends", section)
+		return "", "", "", fmt.Errorf("no section %q with an end", section)
 	}
 	return before + begin, body, end + after, nil
 }

@@ -20,7 +20,7 @@ type set struct {
 	errors map[string]map[int]float64 // by method and repeat
 }
 
-// readResults reads the files that `trainer compare` wrote.
+// readResults reads the output files of `trainer compare`.
 func readResults(paths []string) ([]*set, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no files: expected results.json of trainer compare --out")
@@ -32,7 +32,7 @@ func readResults(paths []string) ([]*set, error) {
 			return nil, err
 		}
 		if len(r.Tables) == 0 || !r.Complete {
-			return nil, fmt.Errorf("%s is not the result of a whole comparison", path)
+			return nil, fmt.Errorf("%s is not the result of a complete comparison", path)
 		}
 		at := slices.IndexFunc(all, func(s *set) bool { return s.Data.Name == r.Data.Name })
 		if at < 0 {
@@ -45,8 +45,9 @@ func readResults(paths []string) ([]*set, error) {
 	return all, nil
 }
 
-// add takes the largest M of a result. Methods may have been measured separately, because none depends on the others. If a
-// method is there already, the measurement with more repeats counts, else the new one.
+// add adds the largest M of a result. Methods may have been measured separately, because they are
+// independent. Of two measurements of a method, the one with more repeats counts, or else the newer
+// one.
 func (s *set) add(r *compare.Result) error {
 	table := r.Tables[len(r.Tables)-1]
 	if s.table.M == 0 {
@@ -54,7 +55,7 @@ func (s *set) add(r *compare.Result) error {
 	}
 	if a, b := s.Data, r.Data; a.TrainRows != b.TrainRows || a.Dim != b.Dim || a.Candidates != b.Candidates || a.SampleRows != b.SampleRows ||
 		a.Sigma != b.Sigma || s.table.M != table.M {
-		return fmt.Errorf("measured with other rows or settings than the file before on %s", a.Name)
+		return fmt.Errorf("rows or settings differ from the previous file on %s", a.Name)
 	}
 	kept := map[string]bool{}
 	for _, l := range table.Lines {
@@ -90,7 +91,7 @@ func (s *set) line(method string) *compare.Line {
 	return nil
 }
 
-// trees are results of scripts/trees.py.
+// trees are the results of scripts/trees.py.
 type trees struct {
 	Runs []struct {
 		Dataset string  `json:"dataset"`

@@ -32,7 +32,7 @@ func head(w io.Writer, cells ...string) {
 	fmt.Fprintf(w, "| --- |%s\n", strings.Repeat(" ---: |", len(cells)-1))
 }
 
-// eachSet returns a row: a first cell, then one for each set.
+// eachSet returns a row: a first cell, then one cell per set.
 func eachSet(sets []*set, first string, cell func(*set) string) []string {
 	cells := []string{first}
 	for _, s := range sets {
@@ -52,7 +52,7 @@ func writeFacts(w io.Writer, sets []*set) {
 	fmt.Fprintln(w)
 }
 
-// repeats is how often methods were measured; if the learned ones differ, theirs comes last.
+// repeats returns the number of repeats of the methods, then that of learned methods if it differs.
 func (s *set) repeats() string {
 	var counts []string
 	for _, name := range methodsOf([]*set{s}) {
@@ -107,7 +107,7 @@ func writeErrors(w io.Writer, sets []*set, trees *trees) {
 	}
 }
 
-// pairs returns the errors of a method minus those of another, for the repeats that both have.
+// pairs returns the errors of a method minus the errors of another, for the repeats that both have.
 func (s *set) pairs(method, other string) []float64 {
 	var diffs []float64
 	for repeat, v := range s.errors[method] {
@@ -119,8 +119,8 @@ func (s *set) pairs(method, other string) []float64 {
 	return diffs
 }
 
-// amongBest reports whether a method has the smallest mean error, or exceeds it by at most two standard errors of the paired
-// differences.
+// amongBest reports whether a method has the smallest mean error, or exceeds it by at most two
+// standard errors of the paired differences.
 func (s *set) amongBest(method string) bool {
 	best := ""
 	for _, name := range methodNames() {
@@ -142,7 +142,8 @@ func (s *set) mean(method string) mean {
 	return meanOf(values)
 }
 
-// digits is how many decimals the errors of a set get: two, or as many as give the smallest two significant digits.
+// digits returns the number of decimals for the errors of a set: two, or enough for two significant
+// digits of the smallest error.
 func (s *set) digits() int {
 	least := math.Inf(1)
 	for name := range s.errors {

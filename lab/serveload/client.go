@@ -22,7 +22,8 @@ func newRequest(path, contentType string, body []byte) request {
 	return append(head, body...)
 }
 
-// connection is kept open. It belongs to one goroutine. The client of net/http would take longer than what is measured.
+// connection is a persistent connection. It belongs to one goroutine. The client of net/http would
+// take longer than the measured requests.
 type connection struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader

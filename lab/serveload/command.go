@@ -1,6 +1,7 @@
-// Package serveload sends requests to `featurizer serve` at a steady rate, from this machine. The rows have 77 numeric
-// columns, the sets 1,000 features. Requests are due at fixed times, whether or not earlier ones were answered. If one is
-// sent late because its connection was busy, its time counts from when it was due.
+// Package serveload sends requests to `featurizer serve` at a steady rate, from the same machine.
+// The rows have 77 numeric columns, the sets 1,000 features. Requests are due at fixed times,
+// independently of earlier answers. If a request is sent late because its connection was busy, its
+// response time counts from its due time.
 package serveload
 
 import (
@@ -14,13 +15,13 @@ import (
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serveload",
-		Short: "Requests to featurizer serve at a steady rate",
+		Short: "Send requests to featurizer serve at a steady rate",
 	}
 	var l load
 	var s speed
 	c.AddCommand(
-		part("load", "Requests while sets and models change: none may fail, and no answer may mix two pairs", l.flags, l.run),
-		part("speed", "Response times next to those of an empty answer from the same server, and of a peer", s.flags, s.run))
+		part("load", "Send requests while sets and models change; no request may fail, and no answer may mix two pairs", l.flags, l.run),
+		part("speed", "Compare response times with those of empty answers from the same server, and of a peer", s.flags, s.run))
 	return c
 }
 

@@ -33,13 +33,14 @@ type load struct {
 }
 
 func (l *load) flags(f *pflag.FlagSet) {
-	f.Float64Var(&l.rate, "rate", 500, "requests a second")
-	f.DurationVar(&l.duration, "duration", 5*time.Minute, "of the load")
-	f.DurationVar(&l.swap, "swap", 10*time.Second, "between two feature sets; the model of each follows half of it later")
+	f.Float64Var(&l.rate, "rate", 500, "requests per second")
+	f.DurationVar(&l.duration, "duration", 5*time.Minute, "duration of the load")
+	f.DurationVar(&l.swap, "swap", 10*time.Second, "interval between two feature sets; each model follows half an interval later")
 	f.IntVar(&l.connections, "connections", 8, "connections")
 }
 
-// known is the number of different pairs. They are published again and again, each time with a higher sequence number.
+// known is the number of distinct pairs. They are published in turn, each time with a higher
+// sequence number.
 const known = 4
 
 func (l *load) run(ctx context.Context) error {
@@ -82,7 +83,7 @@ func (l *load) run(ctx context.Context) error {
 	return errors.Join(err, program.stop())
 }
 
-// ask sends requests while pairs are published.
+// ask sends requests while pairs are being published.
 func (l *load) ask(ctx context.Context, p *publisher, address string) error {
 	right, err := newOracle(p.pairs)
 	if err != nil {
@@ -99,13 +100,14 @@ func (l *load) ask(ctx context.Context, p *publisher, address string) error {
 	}
 	fmt.Printf("%d requests in %v, none failed; %d pairs were published, answers name %d of %d; p50 %s, p99 %s, p99.9 %s\n",
 		len(took), l.duration, p.sequence, len(right.seen), known, micros(took.quantile(0.5)), micros(took.quantile(0.99)), micros(took.quantile(0.999)))
-	if want := min(int(p.sequence)-1, known); len(right.seen) < want { // the last may have come too late for any request
-		return fmt.Errorf("answers are of %d pairs, want at least %d", len(right.seen), want)
+	if want := min(int(p.sequence)-1, known); len(right.seen) < want { // the last pair may have come too late for any request
+		return fmt.Errorf("answers came from %d pairs, want at least %d", len(right.seen), want)
 	}
 	return nil
 }
 
-// publisher publishes pairs as the pipeline does: the set and its pointer, and later the model and its pointer.
+// publisher publishes pairs like the pipeline: the set and its pointer, and later the model and its
+// pointer.
 type publisher struct {
 	client   *kafka.Client
 	settings stages.Settings
@@ -180,17 +182,17 @@ func (p *publisher) write(ctx context.Context, topic, id string, value []byte) e
 	return err
 }
 
-// oracle knows the right answers. It is safe for concurrent use.
+// oracle holds the expected answers. It is safe for concurrent use.
 type oracle struct {
 	requests []request
-	rows     []arrow.Record           // of each request
-	probable []map[string][][]float32 // the right answers to each request, by feature set and model
+	rows     []arrow.Record           // rows of each request
+	probable []map[string][][]float32 // expected answers to each request, by feature set and model
 
 	mu   sync.Mutex
 	seen map[string]bool
 }
 
-// newJudge makes the requests and computes the right answers.
+// newOracle makes the requests and computes the expected answers.
 func newOracle(pairs []*featurize.Pair) (*oracle, error) {
 	j := &oracle{seen: map[string]bool{}}
 	for i, n := range []int{1, 1, 1, 40, 3} {
@@ -246,7 +248,7 @@ type answer struct {
 	} `json:"outputs"`
 }
 
-// check compares an answer with what the pair that it names would give.
+// check compares an answer with the expected one of the pair that it names.
 func (j *oracle) check(which, status int, body []byte) error {
 	if err := isOK(which, status, body); err != nil {
 		return err
@@ -272,7 +274,7 @@ func (j *oracle) check(which, status int, body []byte) error {
 	}
 	right, ok := j.probable[which][a.FeatureSet+" "+a.Model]
 	if !ok {
-		return fmt.Errorf("an answer of feature set %s and model %s, which are not a pair", a.FeatureSet, a.Model)
+		return fmt.Errorf("answer from feature set %s and model %s, which are not a pair", a.FeatureSet, a.Model)
 	}
 	if len(right) != len(a.Probabilities) {
 		return fmt.Errorf("%d serving rows, not %d", len(a.Probabilities), len(right))

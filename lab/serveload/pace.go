@@ -14,7 +14,7 @@ import (
 type pace struct {
 	address     string
 	connections int
-	rate        float64 // requests a second, over all connections
+	rate        float64 // requests per second, over all connections
 	duration    time.Duration
 	requests    []request // sent one after another by each connection
 	check       func(which, status int, body []byte) error
@@ -37,8 +37,8 @@ const lead = 20 * time.Millisecond
 
 // run sends requests for the duration and returns their response times. The first fault ends it.
 func (p pace) run(ctx context.Context) (times, error) {
-	// A thread that waits in the kernel keeps its P in the Go scheduler until the scheduler notices, after up to 10 ms. With fewer Ps than
-	// threads, answers would wait for a P whose thread is asleep.
+	// A thread that blocks in the kernel keeps its P in the Go scheduler for up to 10 ms. With
+	// fewer Ps than threads, answers would wait for a P whose thread is asleep.
 	const others = 4
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(p.connections + others))
 	group, ctx := errgroup.WithContext(ctx)
@@ -88,7 +88,7 @@ func (p pace) one(ctx context.Context, number int, begin time.Time) (times, erro
 	return took, nil
 }
 
-// isOK accepts any answer.
+// isOK accepts any answer with status 200.
 func isOK(_, status int, body []byte) error {
 	if status != 200 {
 		return fmt.Errorf("status %d: %.200s", status, body)

@@ -70,7 +70,7 @@ func makePairs(ctx context.Context, n int) ([]*featurize.Pair, error) {
 	settings := stages.Default()
 	settings.Events.Label = []string{"y"}
 	settings.Exploration.Features, settings.Exploration.Candidates = features, 2*features
-	settings.Exploration.Criterion = scoring.Correlation // quick, and as fast to serve as any other
+	settings.Exploration.Criterion = scoring.Correlation // quick to select, and as fast to serve as any other
 	rows := rowsOf(trainRows)
 	open := func() (events.RowReader, error) { return &once{rows}, nil }
 	var pairs []*featurize.Pair
@@ -95,7 +95,7 @@ func makePairs(ctx context.Context, n int) ([]*featurize.Pair, error) {
 	return pairs, nil
 }
 
-// jsonRows encodes rows as JSON, as event messages may hold them.
+// jsonRows encodes rows as JSON, in the form of event messages.
 func jsonRows(rec arrow.Record) []byte {
 	list := make([]map[string]float64, rec.NumRows())
 	for i := range list {

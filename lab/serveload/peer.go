@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// peerSource is scikit-learn behind FastAPI.
+// peerSource is a server with scikit-learn and FastAPI.
 //
 //go:embed peer.py
 var peerSource []byte

@@ -35,7 +35,7 @@ type program struct {
 	command *exec.Cmd
 	address string
 	ended   chan error
-	// signalled means that, like uvicorn, it dies of the stop signal once it has cleaned up.
+	// signalled means that the program, like uvicorn, dies from the stop signal after cleaning up.
 	signalled bool
 }
 
@@ -69,7 +69,7 @@ func start(ctx context.Context, path, address string, name string, arguments ...
 	}
 }
 
-// stop ends the server as an orchestrator does, and waits for it.
+// stop ends the server with SIGTERM, like an orchestrator, and waits for it.
 func (p *program) stop() error {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -103,7 +103,8 @@ func (p *program) cpu() time.Duration {
 	return time.Duration(ticks) * tick
 }
 
-// peak is the largest resident memory of the server so far, in bytes; 0 if this system does not report it.
+// peak is the largest resident memory of the server so far, in bytes; 0 if this system does not
+// report it.
 func (p *program) peak() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
 	if err != nil {

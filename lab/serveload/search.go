@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// The search is for the rate at which the p99 exceeds slow. Answering fewer than kept of the requests in time also counts as too slow.
+// The search is for the rate at which the p99 exceeds slow. Answering less than the share kept of
+// the requests in time also counts as too slow.
 const (
 	slow = time.Millisecond
 	kept = 0.95
 )
 
-// Between these bounds, rates are doubled or halved until they enclose the rate searched for; the interval is then halved this often.
+// Within these bounds, rates are doubled or halved until they enclose the result. The interval is
+// then halved this many times.
 const (
 	leastRate, mostRate = 50, 100_000
 	halvings            = 2
@@ -26,7 +28,7 @@ type search struct {
 	name        string
 	at          func(rate float64) (figures, error) // the medians of several rounds
 	measured    []measured
-	good, wrong float64 // the highest rate at which it is not slow, the lowest at which it is; 0 = none
+	good, wrong float64 // the highest rate at which it is not slow, the lowest rate at which it is; 0 = unknown
 }
 
 // measured is a result at one rate.
@@ -88,11 +90,11 @@ func (s *search) try(rate float64) error {
 func (s *search) String() string {
 	switch {
 	case s.good == 0:
-		return fmt.Sprintf("%s: the p99 is above %v at %.0f requests a second already", s.name, slow, s.wrong)
+		return fmt.Sprintf("%s: the p99 is above %v already at %.0f requests per second", s.name, slow, s.wrong)
 	case s.wrong == 0:
-		return fmt.Sprintf("%s: the p99 is below %v at %.0f requests a second still", s.name, slow, s.good)
+		return fmt.Sprintf("%s: the p99 is still below %v at %.0f requests per second", s.name, slow, s.good)
 	}
-	return fmt.Sprintf("%s: the p99 passes %v between %.0f and %.0f requests a second", s.name, slow, s.good, s.wrong)
+	return fmt.Sprintf("%s: the p99 exceeds %v between %.0f and %.0f requests per second", s.name, slow, s.good, s.wrong)
 }
 
 // printSearches prints a table of the measurements and the rates found.

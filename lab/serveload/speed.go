@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// speed measures a server alone.
+// speed measures the response times of a server.
 type speed struct {
 	rate        float64
 	duration    time.Duration
@@ -28,12 +28,12 @@ type speed struct {
 }
 
 func (s *speed) flags(f *pflag.FlagSet) {
-	f.Float64Var(&s.rate, "rate", 2000, "requests a second at which a prediction is compared with an empty answer")
-	f.DurationVar(&s.duration, "duration", 5*time.Second, "of each measurement")
-	f.IntVar(&s.rounds, "rounds", 5, "measurements of each kind, of which the medians are printed")
+	f.Float64Var(&s.rate, "rate", 2000, "requests per second at which predictions are compared with empty answers")
+	f.DurationVar(&s.duration, "duration", 5*time.Second, "duration of each measurement")
+	f.IntVar(&s.rounds, "rounds", 5, "measurements of each kind; the medians are printed")
 	f.IntVar(&s.connections, "connections", 4, "connections")
-	f.Float64Var(&s.least, "least", 250, "requests a second that the search for the rate at which the p99 passes a millisecond begins with")
-	f.StringVar(&s.python, "python", "", "a Python with fastapi, uvicorn and scikit-learn, to measure them too")
+	f.Float64Var(&s.least, "least", 250, "requests per second at which the search for a p99 of one millisecond begins")
+	f.StringVar(&s.python, "python", "", "a Python with fastapi, uvicorn and scikit-learn, to measure these as well")
 }
 
 // run prints tables in Markdown to standard output, and each measurement to standard error.
@@ -104,8 +104,8 @@ func (s *speed) start(ctx context.Context, dir string) (*program, error) {
 // figures are the results of one measurement.
 type figures struct {
 	p50, p99, p999 time.Duration
-	processor      time.Duration // of the server, per request
-	answered       float64       // requests a second
+	processor      time.Duration // processor time of the server per request
+	answered       float64       // requests per second
 }
 
 // measure measures a server at a rate.
@@ -125,7 +125,7 @@ func (s *speed) measure(ctx context.Context, name string, server *program, r req
 	return f, nil
 }
 
-// compare prints the response times of empty answers and of predictions, measured in turn.
+// compare prints the response times of empty answers and of predictions, measured alternately.
 func (s *speed) compare(ctx context.Context, server *program, predict request) error {
 	kinds := []struct {
 		name string

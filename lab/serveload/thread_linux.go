@@ -14,12 +14,13 @@ import (
 func sleep(d time.Duration) {
 	for until := time.Now().Add(d); d > 0; d = time.Until(until) {
 		wait := syscall.NsecToTimespec(int64(d))
-		_ = syscall.Nanosleep(&wait, nil) // a signal ends it early
+		_ = syscall.Nanosleep(&wait, nil) // a signal may end it early
 	}
 }
 
-// blocking is a connection whose reads and writes block in the kernel. With the runtime's own connections, another thread
-// would notice the answer and wake the waiting one, and that time would count as the server's.
+// blocking is a connection whose reads and writes block in the kernel. With the runtime's own
+// connections, another thread would notice the answer and wake the waiting one, and that time would
+// count as the server's.
 type blocking struct {
 	file *os.File
 	fd   int

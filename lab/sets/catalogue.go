@@ -9,13 +9,13 @@ import (
 // sets are all sets, in the order of [Names].
 var sets = slices.Concat([]*Set{adult(), a9a(), mnist(), letter(), har(), news("news"), news("news-log"), year()}, regressionSets())
 
-// paper adds the settings that the paper uses for every set: the cosine map, all columns standardized, nothing clipped.
+// paper adds the paper's settings for all sets: the cosine map, all columns standardized, no clip.
 func paper(d Defaults) Defaults {
 	d.Standardize, d.Clip = encoder.StandardizeAll, 0
 	return d
 }
 
-// Where several sets are published.
+// Publishers of several sets.
 const (
 	uci         = "https://archive.ics.uci.edu/"
 	uciFiles    = uci + "ml/machine-learning-databases/"
@@ -37,7 +37,7 @@ func adult() *Set {
 				SHA256: "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
 			},
 		},
-		Notice: "the paper's 122 dimensions are those of a9a; the attributes themselves make 105, a missing one being no category",
+		Notice: "the paper's 122 dimensions are those of a9a; the attributes give 105, because missing is not a category",
 		Dim:    105, Classes: 2, TrainRows: 32561, TestRows: 16281,
 		Defaults: paper(Defaults{Features: []int{20, 50, 100}, Candidates: 2000, Sample: 0.05, Fixed: true, Intercept: true}),
 		open:     openAdult,
@@ -46,7 +46,7 @@ func adult() *Set {
 
 func a9a() *Set {
 	return &Set{
-		Name: "a9a", Title: "Adult in binary columns, as LIBSVM's collection has it: the encoding of the paper",
+		Name: "a9a", Title: "Adult in binary columns, from LIBSVM's collection: the encoding of the paper",
 		Home: libsvmFiles + "binary.html#a9a", License: ccBy + " (of the records, from UCI Adult)",
 		Files: []File{
 			{
@@ -81,7 +81,7 @@ func mnist() *Set {
 			file("t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
 			file("t10k-labels-idx1-ubyte", "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
 		},
-		Notice: "the home page no longer serves the files reliably: they come from public copies",
+		Notice: "the home page no longer serves the files reliably; public copies are used",
 		Dim:    784, Classes: 10, TrainRows: 60000, TestRows: 10000,
 		Defaults: paper(Defaults{Features: []int{150, 300, 450}, Candidates: 10000, Sample: 0.2, Fixed: true, Intercept: true}),
 		open:     openMNIST,

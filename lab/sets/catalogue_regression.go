@@ -2,14 +2,14 @@ package sets
 
 import "github.com/eerf-stream/eerf/arrowio/encoder"
 
-// Where the regression sets with ten splits are published: the collection of T. Evans, with sets of the UCI archive and
-// of Delve in the form in which papers on Gaussian processes share them.
+// The publisher of the regression sets with ten splits: the collection of T. Evans, with sets of
+// the UCI archive and of Delve in the form that papers on Gaussian processes use.
 const (
 	evans      = "https://github.com/treforevans/uci_datasets"
 	evansFiles = "https://raw.githubusercontent.com/treforevans/uci_datasets/master/uci_datasets/"
 )
 
-// publishedSplits is how many splits each of them has.
+// publishedSplits is the number of splits of each.
 const publishedSplits = 10
 
 // regressionSets are sets for the comparison beyond the paper.
@@ -41,7 +41,7 @@ func regressionSets() []*Set {
 	}
 }
 
-// regression is a set of numbers, with the label last in a row, and the masks of its splits.
+// regression returns a set of numeric rows that end with the label, with the masks of its splits.
 func regression(name, title string, dim, train, test int, license, rows, masks string) *Set {
 	path := "uci_regression/" + name
 	return &Set{

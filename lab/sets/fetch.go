@@ -21,10 +21,11 @@ import (
 
 // Fetcher downloads the files of sets.
 type Fetcher struct {
-	// Client makes the requests; nil means http.DefaultClient, which takes its proxy from HTTPS_PROXY.
+	// Client makes the requests; nil means http.DefaultClient, which takes its proxy from
+	// HTTPS_PROXY.
 	Client *http.Client
-	// Mirror, if not empty, is the URL of a folder that has the files under their paths, gzipped or not. They are then
-	// downloaded from there instead of from where they are published.
+	// Mirror, if not empty, is the URL of a folder that has the files under their paths, gzipped or
+	// not. They are then downloaded from there instead of from where they are published.
 	Mirror string
 
 	archives map[string][]byte // zip files that hold several files of a set, by URL
@@ -33,11 +34,11 @@ type Fetcher struct {
 // ErrChecksum marks a file that differs from the published one.
 var ErrChecksum = errors.New("wrong checksum")
 
-// attempts is how often a URL is asked.
+// attempts is the number of requests for a URL.
 const attempts = 3
 
-// Fetch downloads the missing files of the set into dir, and returns the paths of all. Files that are there are left
-// alone; one without the published checksum is an error.
+// Fetch downloads the missing files of the set into dir, and returns the paths of all. It does not
+// overwrite files; a file with a wrong checksum is an error.
 func (f *Fetcher) Fetch(ctx context.Context, set *Set, dir string) ([]string, error) {
 	f.archives = map[string][]byte{}
 	var paths []string
@@ -95,7 +96,7 @@ func (f *Fetcher) content(ctx context.Context, file File, url string) ([]byte, e
 	return content, nil
 }
 
-// get asks for a URL, several times if need be.
+// get requests a URL, several times if necessary.
 func (f *Fetcher) get(ctx context.Context, url string) (content []byte, err error) {
 	for range attempts {
 		var again bool
@@ -106,7 +107,7 @@ func (f *Fetcher) get(ctx context.Context, url string) (content []byte, err erro
 	return content, err
 }
 
-// attempt makes one request; again says that another may succeed.
+// attempt makes one request; again reports whether another may succeed.
 func (f *Fetcher) attempt(ctx context.Context, url string) (content []byte, again bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -131,7 +132,7 @@ func (f *Fetcher) attempt(ctx context.Context, url string) (content []byte, agai
 	return content, false, nil
 }
 
-// store writes the content if it is the published one.
+// store writes the content if its checksum is right.
 func store(file File, content []byte, target string) (string, error) {
 	if bytes.HasPrefix(content, gzipMagic) {
 		target += ".gz"
@@ -149,7 +150,8 @@ func store(file File, content []byte, target string) (string, error) {
 	return target, os.Rename(part, target)
 }
 
-// check compares a file's uncompressed content with the published checksums, as far as they are known.
+// check compares a file's uncompressed content with the published checksums, as far as they are
+// known.
 func (file File) check(path string) error {
 	if file.SHA256 == "" && file.GitBlob == "" {
 		return nil
@@ -189,7 +191,8 @@ func readContent(path string) ([]byte, error) {
 	return content, nil
 }
 
-// unpack returns one file of a zip archive, by its name or, if its folders have other names, by its last part.
+// unpack returns one file of a zip archive, by its name or, if its folders have other names, by its
+// last part.
 func unpack(archive []byte, member string) ([]byte, error) {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {

@@ -15,7 +15,8 @@ const Variable = "EERF_DATA"
 // DefaultDir is the default folder.
 const DefaultDir = "data"
 
-// Dir is the folder of the data files: dir itself, or that of the environment, or [DefaultDir].
+// Dir returns the folder of the data files: dir, or if that is empty the environment's, or
+// [DefaultDir].
 func Dir(dir string) string {
 	if dir != "" {
 		return dir
@@ -28,18 +29,19 @@ func Dir(dir string) string {
 
 // File is a file of a set.
 type File struct {
-	// Path is the file's path in the data folder, with slashes; the file may also be gzipped, with .gz appended to its
-	// name.
+	// Path is the file's path in the data folder, with slashes; the file may also be gzipped, with
+	// .gz appended to its name.
 	Path string
-	// URLs are where it is published; the first one that responds is used.
+	// URLs are its published locations; the first one that responds is used.
 	URLs []string
-	// Member is the file's path in the zip archive at the URLs; empty if they point to the file itself. What is
-	// served as gzip is stored as gzip, under Path with .gz appended.
+	// Member is the file's path in the zip archive at the URLs; empty if they point to the file
+	// itself. Files that are served as gzip are stored as gzip, under Path with .gz appended.
 	Member string
-	// SHA256 is the checksum of the published content, unpacked and uncompressed, in hexadecimal; empty if unknown.
+	// SHA256 is the checksum of the published content, unpacked and uncompressed, in hexadecimal;
+	// empty if unknown.
 	SHA256 string
-	// GitBlob is git's checksum of the same content, SHA-1 of "blob", its length and the content: many public
-	// repositories record it when no SHA-256 is known.
+	// GitBlob is git's checksum of the same content, SHA-1 of "blob", its length and the content:
+	// many public repositories record it when no SHA-256 is known.
 	GitBlob string
 }
 
@@ -75,7 +77,7 @@ func (s *Set) Missing(dir string) []string {
 	return missing
 }
 
-// checkThere says which files of the set are not in dir, and what to do about it.
+// checkThere returns an error that names the files missing in dir and how to get them.
 func (s *Set) checkThere(dir string) error {
 	if missing := s.Missing(dir); len(missing) > 0 {
 		return fmt.Errorf("%s has no %s (nor any with .gz): run `lab fetch %s --data-dir %s`, or name the folder with --data-dir or %s: %w",

@@ -69,18 +69,19 @@ func readWhole(open func() (RowReader, error)) (all []int64, err error) {
 	}
 }
 
-// labelled is a reader that puts a column of labels before the other columns.
+// labelled is a reader that inserts a column of labels before the other columns.
 type labelled struct {
 	RowReader
 	name   string
-	labels []int64 // of the rows still to come
+	labels []int64 // labels of the remaining rows
 }
 
-// Next returns the next rows with their labels. A file with more or fewer rows than labels is refused.
+// Next returns the next rows with their labels. A file with more or fewer rows than labels is
+// refused.
 func (l *labelled) Next() (arrow.Record, error) {
 	rec, err := l.RowReader.Next()
 	if errors.Is(err, io.EOF) && len(l.labels) > 0 {
-		return nil, fmt.Errorf("there are %d labels more than rows", len(l.labels))
+		return nil, fmt.Errorf("%d more labels than rows", len(l.labels))
 	}
 	if err != nil {
 		return nil, err
@@ -88,7 +89,7 @@ func (l *labelled) Next() (arrow.Record, error) {
 	defer rec.Release()
 	n := int(rec.NumRows())
 	if n > len(l.labels) {
-		return nil, fmt.Errorf("there are more rows than labels, by %d or more", n-len(l.labels))
+		return nil, fmt.Errorf("at least %d more rows than labels", n-len(l.labels))
 	}
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	defer b.Release()
@@ -100,5 +101,5 @@ func (l *labelled) Next() (arrow.Record, error) {
 	return array.NewRecord(arrow.NewSchema(fields, nil), append([]arrow.Array{column}, rec.Columns()...), rec.NumRows()), nil
 }
 
-// Close closes the reader below.
+// Close closes the underlying reader.
 func (l *labelled) Close() error { return closeReader(l.RowReader) }

@@ -32,8 +32,8 @@ func (o *once) Next() (arrow.Record, error) {
 	return rec, nil
 }
 
-// libsvm opens a LIBSVM file of the folder: in each line a whole label, then index:value from index 1 on. Its dense rows
-// have dim columns.
+// libsvm opens a LIBSVM file of the folder. Each line has an integer label, then index:value with
+// indices from 1. The dense rows have dim columns.
 func (f folder) libsvm(path string, dim int) func() (RowReader, error) {
 	return func() (RowReader, error) {
 		found, err := f.find(path)

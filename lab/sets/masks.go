@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// readMasks reads the test rows of each published split: a row for each row of the table, a column of 0 and 1 for each
-// split.
+// readMasks reads the test rows of each published split: a row for each row of the table, a column
+// of 0 and 1 for each split.
 func (t *Table) readMasks(ctx context.Context, open func() (RowReader, error)) (err error) {
 	reader, err := open()
 	if err != nil {
@@ -75,12 +75,13 @@ func (t *Table) checkMasks() error {
 		}
 	}
 	if len(t.masks) == 0 {
-		return errors.New("there are no masks")
+		return errors.New("no masks")
 	}
 	return nil
 }
 
-// mask marks the test rows of the published split for a seed: 1 is the first one, and after the last it starts again.
+// mask marks the test rows of the published split for a seed, counted from 1 and modulo the number
+// of splits.
 func (t *Table) mask(seed uint64) []bool {
 	n := uint64(len(t.masks))
 	return t.masks[(seed+n-1)%n]

@@ -20,7 +20,7 @@ const (
 	newsLabel   = "shares"
 	yearLabel   = "year"
 
-	regressionLabel = "y" // of the sets with ten splits, whose columns have no names
+	regressionLabel = "y" // for the sets with ten splits, whose columns have no names
 )
 
 var adultColumns = []arrow.Field{
@@ -29,7 +29,8 @@ var adultColumns = []arrow.Field{
 	whole("hours-per-week"), text("native-country"), text(adultLabel),
 }
 
-// openAdult reads the attributes as published. The test file starts with a comment, and its labels end in a full stop.
+// openAdult reads the attributes as published. The test file starts with a comment, and its labels
+// end in a full stop.
 func openAdult(f folder) *rowSource {
 	testFile := headless(adultColumns)
 	testFile.SkipLines = 1
@@ -43,12 +44,12 @@ func openAdult(f folder) *rowSource {
 			defer renamed.Release()
 			return replaceColumn(renamed, adultLabel, withoutFullStop)
 		}),
-		// As in the paper, a missing attribute is just missing: no dimension marks it.
+		// As in the paper, no dimension marks a missing attribute.
 		options: encoder.Options{Label: []string{adultLabel}, Task: encoder.TaskClassification, MissingIndicator: 1},
 	}
 }
 
-// withoutFullStop cuts off the full stop at the end of each text.
+// withoutFullStop removes the full stop at the end of each text.
 func withoutFullStop(a arrow.Array) (arrow.Array, error) {
 	texts, ok := a.(*array.String)
 	if !ok {
@@ -97,7 +98,7 @@ func openNews(f folder) *rowSource {
 	return &rowSource{
 		train: f.delimited("OnlineNewsPopularity.csv", files.Options{}, nil),
 		options: encoder.Options{
-			Label: []string{newsLabel}, Task: encoder.TaskRegression, Exclude: []string{"url", "timedelta"}, // say nothing of the article
+			Label: []string{newsLabel}, Task: encoder.TaskRegression, Exclude: []string{"url", "timedelta"}, // not about the article
 		},
 	}
 }
@@ -110,7 +111,8 @@ func openNewsLog(f folder) *rowSource {
 	return s
 }
 
-// logarithm is the natural logarithm of whole numbers; for 0 it is -Inf, and such a row is rejected.
+// logarithm is the natural logarithm of whole numbers; for 0 it is -Inf, and such a row is
+// rejected.
 func logarithm(a arrow.Array) (arrow.Array, error) {
 	numbers, ok := a.(*array.Int64)
 	if !ok {

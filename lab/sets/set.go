@@ -7,18 +7,18 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Set is a public data set: what is known about it before a file is read.
+// Set describes a public data set.
 type Set struct {
 	// Name is its name in commands, Title its usual name.
 	Name, Title string
 	// Home is the page that publishes it, License the terms stated there.
 	Home, License string
-	// Files are what [Set.Load] reads.
+	// Files are the files for [Set.Load].
 	Files []File
-	// Notice is what a user should know before reading results on it; usually empty.
+	// Notice is a remark for readers of results on the set; usually empty.
 	Notice string
-	// TrainRows and TestRows count the rows of each part; for a set without its own test rows both refer to the default
-	// split or the first published one.
+	// TrainRows and TestRows count the rows of each part; for a set without its own test rows both
+	// refer to the default split or the first published one.
 	TrainRows, TestRows int
 	// Dim is the number of encoded dimensions, Classes the number of classes; 0 for a regression.
 	Dim, Classes int
@@ -49,7 +49,8 @@ func Lookup(name string) (*Set, error) {
 
 // Defaults are the settings for a set: the paper's if it used the set.
 type Defaults struct {
-	// Features are the numbers M of features at which methods are compared; the last one is the paper's.
+	// Features are the numbers M of features at which methods are compared; the last one is the
+	// paper's.
 	Features []int
 	// Candidates is M0, Sample is N0 as a fraction of the training rows.
 	Candidates int
@@ -58,14 +59,14 @@ type Defaults struct {
 	SampleRows int
 	// Map is the feature map.
 	Map scoring.Map
-	// Fixed says that the set has its own test rows; Splits is how many splits are published, if several. Otherwise
-	// TestFraction of all rows, chosen by the seed, are test rows.
+	// Fixed means that the set has its own test rows; Splits is the number of published splits, if
+	// several. Otherwise TestFraction of all rows, chosen by the seed, are test rows.
 	Fixed        bool
 	Splits       int
 	TestFraction float64
 	// Standardize and Clip are the encoder's settings.
 	Standardize string
 	Clip        float64
-	// Intercept says whether the model has one: the paper's has none.
+	// Intercept reports whether the model has an intercept; the paper's has none.
 	Intercept bool
 }

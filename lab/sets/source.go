@@ -12,24 +12,24 @@ import (
 	"github.com/eerf-stream/eerf/datasets"
 )
 
-// RowReader is that of package datasets.
+// RowReader is [datasets.RowReader].
 type RowReader = datasets.RowReader
 
-// rowSource says how the rows of a set are read.
+// rowSource describes the reading of a set.
 type rowSource struct {
 	train, test func() (RowReader, error) // test is nil if one file has all rows
 	firstTest   int                       // for a single file: the number of its first test row, 0 = the seed splits
-	masks       func() (RowReader, error) // for a single file: the test rows of published splits; nil = there are none
+	masks       func() (RowReader, error) // for a single file: the test rows of published splits, or nil
 	options     encoder.Options           // without Standardize and Clip, which come from a split
 }
 
-// mapped is a reader that changes its records.
+// mapped is a reader that converts records.
 type mapped struct {
 	RowReader
 	change func(arrow.Record) (arrow.Record, error)
 }
 
-// Next returns the next record, changed.
+// Next returns the next converted record.
 func (m *mapped) Next() (arrow.Record, error) {
 	rec, err := m.RowReader.Next()
 	if err != nil {
@@ -39,7 +39,7 @@ func (m *mapped) Next() (arrow.Record, error) {
 	return m.change(rec)
 }
 
-// Close closes the reader below.
+// Close closes the underlying reader.
 func (m *mapped) Close() error { return closeReader(m.RowReader) }
 
 func closeReader(r RowReader) error {
@@ -49,8 +49,8 @@ func closeReader(r RowReader) error {
 	return nil
 }
 
-// delimited opens a text file of a folder and changes every record; change may be nil. The published content is known,
-// so a field that is not of its column's type is damage.
+// delimited opens a text file of a folder and converts every record with change, which may be nil.
+// The published content is known, so a field with the wrong type means that the file is damaged.
 func (f folder) delimited(path string, o files.Options, change func(arrow.Record) (arrow.Record, error)) func() (RowReader, error) {
 	return func() (RowReader, error) {
 		found, err := f.find(path)
@@ -69,11 +69,11 @@ func (f folder) delimited(path string, o files.Options, change func(arrow.Record
 	}
 }
 
-// replaceColumn returns the record with one column made from the old one.
+// replaceColumn returns the record with one column converted.
 func replaceColumn(rec arrow.Record, name string, change func(arrow.Array) (arrow.Array, error)) (arrow.Record, error) {
 	at := rec.Schema().FieldIndices(name)
 	if len(at) != 1 {
-		return nil, fmt.Errorf("column %q is there %d times", name, len(at))
+		return nil, fmt.Errorf("column %q occurs %d times", name, len(at))
 	}
 	column, err := change(rec.Column(at[0]))
 	if err != nil {

@@ -17,8 +17,8 @@ type Table struct {
 	masks [][]bool
 }
 
-// Load reads the set from the files in dir. An error names the file, and the line if it is text; an error about
-// missing files says how to get them.
+// Load reads the set from the files in dir. An error names the file, and the line if it is text; an
+// error about missing files says how to get them.
 func (s *Set) Load(ctx context.Context, dir string) (*Table, error) {
 	table, err := s.load(ctx, dir)
 	if err != nil {
@@ -93,5 +93,5 @@ func (p *part) Next() (arrow.Record, error) {
 	return nil, io.EOF
 }
 
-// Close closes the reader below.
+// Close closes the underlying reader.
 func (p *part) Close() error { return closeReader(p.RowReader) }

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// sea is from Street and Kim, A streaming ensemble algorithm for large-scale classification, KDD 2001: of three numbers
-// from 0 to 10 the first two decide, by whether their sum is at most a threshold. A tenth of the classes is wrong.
+// sea is from Street and Kim, A streaming ensemble algorithm for large-scale classification, KDD
+// 2001: of three numbers from 0 to 10 the first two decide, by whether their sum is at most a
+// threshold. A tenth of the classes is wrong.
 func sea(rng *rand.Rand, _ bool) stream {
 	return stream{numbered("x", 3), func(concept int) ([]float64, string) {
 		x := []float64{10 * rng.Float64(), 10 * rng.Float64(), 10 * rng.Float64()}
@@ -15,9 +16,9 @@ func sea(rng *rand.Rand, _ bool) stream {
 	}}
 }
 
-// hyperplane is from Hulten, Spencer and Domingos, Mining time-changing data streams, KDD 2001: points of a cube on
-// either side of a plane through its middle. All ten weights move by a thousandth with each row, and turn back with
-// probability .1. A twentieth of the classes is wrong.
+// hyperplane is from Hulten, Spencer and Domingos, Mining time-changing data streams, KDD 2001:
+// points of a cube on either side of a plane through its middle. All ten weights move by a
+// thousandth with each row, and turn back with probability .1. A twentieth of the classes is wrong.
 func hyperplane(rng *rand.Rand, changes bool) stream {
 	const dim = 10
 	var weights, steps [dim]float64
@@ -44,14 +45,15 @@ func hyperplane(rng *rand.Rand, changes bool) stream {
 	}}
 }
 
-// segments of the digits from 0 to 9: top, upper left, upper right, middle, lower left, lower right, bottom.
+// segments of the digits from 0 to 9: top, upper left, upper right, middle, lower left, lower
+// right, bottom.
 var segments = [10]string{
 	"1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011",
 }
 
-// led is from Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984: the seven segments of a
-// digit, each wrong with probability .1, among 17 that say nothing. With each concept some segments have changed places
-// with those.
+// led is from Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984: the
+// seven segments of a digit, each wrong with probability .1, among 17 irrelevant ones. With each
+// concept, some segments swap places with irrelevant ones.
 func led(rng *rand.Rand, _ bool) stream {
 	const all = 24
 	return stream{numbered("s", all), func(concept int) ([]float64, string) {
@@ -74,9 +76,9 @@ func led(rng *rand.Rand, _ bool) stream {
 	}}
 }
 
-// agrawal is from Agrawal, Imielinski and Swami, Database mining: a performance perspective, IEEE TKDE 5 (1993):
-// applicants for a loan, in the groups of the paper's functions 1, 2, 3 and 7. What decides is then perturbed by up to a
-// twentieth of its range.
+// agrawal is from Agrawal, Imielinski and Swami, Database mining: a performance perspective, IEEE
+// TKDE 5 (1993): applicants for a loan, in the groups of the paper's functions 1, 2, 3 and 7. The
+// deciding attributes are then perturbed by up to a twentieth of their range.
 func agrawal(rng *rand.Rand, _ bool) stream {
 	between := func(from, to float64) float64 { return from + (to-from)*rng.Float64() }
 	columns := []string{"salary", "commission", "age", "elevel", "car", "zipcode", "hvalue", "hyears", "loan"}
@@ -110,7 +112,7 @@ func agrawal(rng *rand.Rand, _ bool) stream {
 
 func within(v, from, to float64) bool { return from <= v && v <= to }
 
-// byAge chooses what holds for the young, the middle-aged and the old.
+// byAge returns the condition for the young, the middle-aged or the old.
 func byAge(age float64, young, middle, old bool) bool {
 	switch {
 	case age < 40:
@@ -121,8 +123,8 @@ func byAge(age float64, young, middle, old bool) bool {
 	return old
 }
 
-// turn has normal numbers in two classes on either side of a plane. In the middle of the stream the largest coefficient
-// changes its sign. A twenty-fifth of the classes is wrong.
+// turn has normal numbers in two classes on either side of a plane. In the middle of the stream the
+// largest coefficient changes its sign. A twenty-fifth of the classes is wrong.
 func turn(rng *rand.Rand, _ bool) stream {
 	coefficients := [8]float64{2, 1.4, -1.2, 1, -0.8, 0.6, -0.4, 0.2}
 	return stream{numbered("x", len(coefficients)), func(concept int) ([]float64, string) {

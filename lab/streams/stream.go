@@ -16,12 +16,12 @@ const Label = "class"
 // stream makes the rows of one generator.
 type stream struct {
 	columns []string
-	// row returns the values of the next row and its class. The concept counts from 0 and changes with the stream's
-	// quarters.
+	// row returns the values of the next row and its class. The concept counts from 0 and changes
+	// with the stream's quarters.
 	row func(concept int) (values []float64, class string)
 }
 
-// concepts is how many concepts follow one another in a stream that changes.
+// concepts is the number of successive concepts in a stream that changes.
 const concepts = 4
 
 var generators = map[string]func(rng *rand.Rand, changes bool) stream{
@@ -37,10 +37,11 @@ type Row struct {
 	Class  string
 }
 
-// Rows returns the columns of a stream and its rows. One that does not change stays with its first concept.
+// Rows returns the columns of a stream and its rows. Without changes, all rows follow the first
+// concept.
 func Rows(name string, rows int, seed uint64, changes bool) (columns []string, all iter.Seq[Row], err error) {
 	if !slices.Contains(Names(), name) {
-		return nil, nil, fmt.Errorf("no stream %q, there are %v", name, Names())
+		return nil, nil, fmt.Errorf("unknown stream %q, want one of %v", name, Names())
 	}
 	s := generators[name](rand.New(rand.NewPCG(seed, 0xd21f7)), changes)
 	return s.columns, func(yield func(Row) bool) {
@@ -88,7 +89,7 @@ func numbered(prefix string, n int) (names []string) {
 	return names
 }
 
-// either is the name of one of two classes, which is the other one with the given probability.
+// either returns the name of one of two classes, and the other one with probability noise.
 func either(rng *rand.Rand, yes bool, noise float64) string {
 	if yes != (rng.Float64() < noise) {
 		return "yes"
