@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// errorsOf is a cell of a regression with these errors by repeat. Training takes half a second, and a row 2.5
-// microseconds.
+// errorsOf is a cell of a regression with these errors by repeat. Training takes half a second, and
+// a row 2.5 microseconds.
 func errorsOf(method string, errors ...float64) *cell {
 	c := &cell{}
 	for i, v := range errors {
@@ -44,7 +44,7 @@ func marked(cells ...*cell) *Result {
 	return r
 }
 
-func TestNothingIsBestWithinNoise(t *testing.T) {
+func TestNoLineIsBestWithinNoise(t *testing.T) {
 	plain, linear := errorsOf(Plain, 10, 12, 11), errorsOf("linear", 50, 50, 51)
 	for name, c := range map[string]struct {
 		cells []*cell
@@ -123,7 +123,8 @@ func TestNothingIsBestWithinNoise(t *testing.T) {
 	}
 }
 
-// Errors that differ in every repeat may still be due to a few of the test rows that all repeats share.
+// Errors that differ in every repeat may still be due to a few of the test rows that all repeats
+// share.
 func TestTestRowsOfAllRepeatsAddNoise(t *testing.T) {
 	a, b := errorsOf("residual", 10, 10, 10.1), errorsOf(Plain, 12, 12, 12.1)
 	a.rowLoss, b.rowLoss = []float64{0, 0, 0, 120}, []float64{0, 0, 144, 0}

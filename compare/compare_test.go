@@ -116,7 +116,7 @@ func same(t *testing.T, r *Result) string {
 	return string(text)
 }
 
-func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
+func TestResultsDependOnlyOnRowsOptionsAndSeed(t *testing.T) {
 	o := quick()
 	o.Methods, _ = Fitting(o)
 	o.Features = []int{4}
@@ -131,7 +131,7 @@ func TestResultsAreAFunctionOfRowsOptionsAndSeed(t *testing.T) {
 	}
 }
 
-func TestOrderAndCompanyOfMethodsChangeNothing(t *testing.T) {
+func TestMethodsDoNotInfluenceEachOther(t *testing.T) {
 	o := quick()
 	o.Repeats, o.Methods = 1, []string{"correlation", "linear", "energy"}
 	source := made{task: scoring.Binary, rows: 600}
@@ -146,7 +146,7 @@ func TestOrderAndCompanyOfMethodsChangeNothing(t *testing.T) {
 	}
 }
 
-func TestInterruptKeepsWhatIsDone(t *testing.T) {
+func TestInterruptKeepsFinishedMeasurements(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := Run(ctx, "made", made{task: scoring.Regression, rows: 600}, quick(), func(_ string, done, total int64) {
 		if done == total/2 {
@@ -270,7 +270,7 @@ func TestAwkwardRows(t *testing.T) {
 	}
 }
 
-// A linear model sees outliers as they are, whatever they are to random features.
+// A linear model gets outliers without logarithms, unlike random features.
 func TestTheLinearModelIsNotClipped(t *testing.T) {
 	tails := func(s *datasets.Split) {
 		s.Encoder.Clip = 5
@@ -307,7 +307,7 @@ func TestTheLinearModelIsNotClipped(t *testing.T) {
 	}
 }
 
-func TestAMethodThatFailsStopsNoOther(t *testing.T) {
+func TestFailedMethodDoesNotStopOthers(t *testing.T) {
 	o := quick()
 	o.Repeats, o.Sample = 1, 0.01
 	oneClass := func(s *datasets.Split) { // labels are constant among the scored rows, but not beyond

@@ -25,7 +25,8 @@ const madeDim = 5
 
 func (m made) Fixed() bool { return m.fixed }
 
-// Split generates the rows again: a third are test rows, chosen by the seed unless the split is fixed.
+// Split generates the rows again: a third are test rows, chosen by the seed unless the split is
+// fixed.
 func (m made) Split(o datasets.SplitOptions) (*datasets.Split, error) {
 	dim := m.dim
 	if dim == 0 {

@@ -23,8 +23,9 @@ func TestLearnedFrequenciesBeatChosenOnes(t *testing.T) {
 	}
 }
 
-// Rows that λ is chosen on teach no method anything; those of them that are sampled judge learned features.
-func TestLambdaIsChosenOnRowsThatTaughtNothing(t *testing.T) {
+// No method learns from the rows on which λ is chosen; the sampled ones among them judge learned
+// features.
+func TestLambdaIsChosenOnHeldOutRows(t *testing.T) {
 	for _, share := range []float64{0.5, 1} {
 		o := quick()
 		o.Sample = share

@@ -9,7 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Trees follow what a linear model cannot, for every kind of label, and are run once, whatever M is.
+// Trees follow what a linear model cannot, for every kind of label, and are run once, whatever M
+// is.
 func TestTreesOnTheSameRows(t *testing.T) {
 	method, err := findTrees(t.Context())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-func TestTestRowsTeachTheEncoderNothing(t *testing.T) {
+func TestEncoderIsLearnedWithoutTestRows(t *testing.T) {
 	d := table(t, encoder.TaskRegression, "x,c,y\n1,a,10\n3,b,20\n5,a,60\n", "x,c,y\n7,c,1000\n")
 	if !d.Fixed() || d.Rows() != 4 || d.Name() != "rows" {
 		t.Fatalf("fixed %v, %d rows", d.Fixed(), d.Rows())
@@ -137,7 +137,7 @@ func TestSeedsChooseTheTestRows(t *testing.T) {
 }
 
 // If rows are sorted by class and split by the seed, every part knows every class.
-func TestClassesAreThoseOfAllRows(t *testing.T) {
+func TestClassesIncludeAllRows(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("x,y\n")
 	for i := range 40 {

@@ -33,8 +33,8 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare [FILE]",
 		Short: "Compare all methods on a file or a public data set",
-		Long: `compare is trainer compare with more methods, on a file or a public data set. The defaults for a data set are the
-paper's settings. Methods:
+		Long: `compare is trainer compare with more methods, on a file or a public data set. The defaults for a data set
+are the paper's settings. Methods:
 ` + f.MethodHelp(),
 		Example: `  lab compare rows.csv --label churned --methods plain,orf,sorf,qmc,ses,leverage,lkrf
   lab compare --dataset letter --repeats 5 --methods all --out report`,

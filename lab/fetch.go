@@ -15,8 +15,8 @@ func newFetch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fetch NAME",
 		Short: "Download a public data set",
-		Long: `fetch downloads the files of a public data set from their publisher and verifies their checksums. It skips files
-that exist. HTTPS_PROXY names a proxy. The sets are
+		Long: `fetch downloads the files of a public data set from their publisher and verifies their checksums. It skips
+files that exist. HTTPS_PROXY names a proxy. The sets are
 
 ` + listSets(),
 		Args: cobra.ExactArgs(1),

@@ -65,7 +65,7 @@ func TestEveryMethodOnAnyFile(t *testing.T) {
 	}
 }
 
-func TestAllMethodsThatFitAMap(t *testing.T) {
+func TestAllMethodsSupportedByAMap(t *testing.T) {
 	for _, featureMap := range []string{"arccos1", "linear"} {
 		_, err := lab(t, "compare", waves(t), "--label", "y", "--methods", "all", "--map", featureMap, "--features", "3",
 			"--candidates", "40", "--repeats", "1")

@@ -31,8 +31,8 @@ func newPlay() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "play " + strings.Join(streams.Names(), "|"),
 		Short: "Send the rows of a stream to a running pipeline at a fixed rate, and print its live errors",
-		Long: `play writes a JSON message for each row and, at the end of each second, a line of CSV with the live error of the
-newest 1,000 rows and the promised error, in percent, and the state as on the status page.`,
+		Long: `play writes a JSON message for each row and, at the end of each second, a line of CSV with the live error
+of the newest 1,000 rows and the promised error, in percent, and the state as on the status page.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: streams.Names(),
 		RunE:      func(c *cobra.Command, args []string) error { return p.run(c.Context(), c.OutOrStdout(), args[0]) },

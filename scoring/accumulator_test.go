@@ -29,7 +29,7 @@ var allMaps = func() (all []Map) {
 	return all
 }()
 
-func TestSumsDependOnRowOrderAlone(t *testing.T) {
+func TestSumsDependOnlyOnRowOrder(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(allMaps).Draw(t, "map")

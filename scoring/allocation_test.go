@@ -22,8 +22,8 @@ func TestOneRowIsTransformedWithoutAllocation(t *testing.T) {
 	}
 }
 
-// Small messages cost no allocation, neither while their rows wait nor when these are scored (except for the sums of a
-// partly filled panel).
+// Small messages cost no allocation, neither while their rows wait nor when these are scored
+// (except for the sums of a partly filled panel).
 func TestSmallMessagesAreScoredWithoutAllocation(t *testing.T) {
 	for _, m := range allMaps {
 		c := candidatesOf(m, 2*kernel.Width, 2*kernel.Width)

@@ -13,7 +13,8 @@ type exactKernel struct {
 	of     func(x, y []float32) float64
 }
 
-// exactKernels are those of every feature map and distribution. The bandwidth is not 1, so that a misplaced one shows.
+// exactKernels are the kernels of every feature map and distribution. The bandwidth is not 1, so
+// that a misplaced one shows.
 func exactKernels() []exactKernel {
 	const sigma = 1.4
 	cosine := func(d Distribution) Candidates { return Candidates{Distribution: d, Sigma: sigma, Dim: 4} }
@@ -65,15 +66,16 @@ func arcCosine(n int) func(x, y []float32) float64 {
 	}
 }
 
-// TestFeaturesApproximateTheirKernels: the root mean square error over pairs of points must fall as 1/√M, which a bias of
-// any size would flatten.
+// TestFeaturesApproximateTheirKernels: the root mean square error over pairs of points must fall as
+// 1/√M, which a bias of any size would flatten.
 func TestFeaturesApproximateTheirKernels(t *testing.T) {
 	const points, seeds = 12, 10
 	for _, k := range exactKernels() {
 		t.Run(k.name, func(t *testing.T) {
 			counts := []int{32, 256, 2048, 8192}
 			if k.c.Map == MapLinear {
-				// Sampling without replacement gives the exact kernel once all coordinates are drawn.
+				// Sampling without replacement gives the exact kernel once all coordinates are
+				// drawn.
 				counts = []int{4, 16, 64, 256}
 			}
 			x := normalRows(17, points, k.c.Dim)

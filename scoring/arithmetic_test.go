@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The version of gonum that the arithmetic is named after is the one in go.mod. Where it changes, the golden hashes in
-// adaptive/testdata say whether bits do.
+// The version of gonum that the arithmetic is named after is the one in go.mod. Where it changes,
+// the golden hashes in adaptive/testdata say whether bits do.
 func TestArithmeticNamesTheVersionOfGonum(t *testing.T) {
 	mod, err := os.ReadFile("../go.mod")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// benchShape is the size of a call: rows of dim numbers, so many features.
+// benchShape is the size of a call: rows of dim numbers, and the number of features.
 type benchShape struct{ rows, dim, features int }
 
 var (
@@ -20,9 +20,10 @@ var (
 	transformShapes = []benchShape{{4096, 77, 1000}, {4096, 784, 450}, {1, 77, 1000}, {1, 784, 450}}
 )
 
-// forBenchShapes measures, for each shape, on one processor and on all, the operation that prepare returns. It reports
-// 2·rows·dim·features operations per second of the whole call, and which part of what as many processors could do at
-// most that is. With -short it takes few rows and features, to see that everything runs.
+// forBenchShapes measures, for each shape, on one processor and on all, the operation that prepare
+// returns. It reports 2·rows·dim·features operations per second of the whole call, and which part
+// of what as many processors could do at most that is. With -short it takes few rows and features,
+// to see that everything runs.
 func forBenchShapes(b *testing.B, shapes []benchShape, prepare func(s benchShape, c Candidates, x []float32) func()) {
 	b.Helper()
 	all := runtime.GOMAXPROCS(0)

@@ -66,7 +66,7 @@ func everyKind(dim, count int) []Candidates {
 	return append(all, base)
 }
 
-func TestCandidatesDependOnSeedAndIndexAlone(t *testing.T) {
+func TestCandidatesDependOnlyOnSeedAndIndex(t *testing.T) {
 	for _, c := range everyKind(40, 40) {
 		all := c.DrawAll()
 		if err := all.Validate(); err != nil {

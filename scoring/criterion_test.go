@@ -37,8 +37,9 @@ func datasets() []dataset {
 	}
 }
 
-// codedByRange codes regression outputs in two passes: each divided by its standard deviation (when there are several)
-// and taken about the middle of its range, then all divided by the widest half-range.
+// codedByRange codes regression outputs in two passes: each divided by its standard deviation (when
+// there are several) and taken about the middle of its range, then all divided by the widest
+// half-range.
 func codedByRange(t Targets) func(row, k int) float64 {
 	rows := len(t.Values) / t.Outputs
 	unit := make([]float64, t.Outputs)
@@ -63,7 +64,7 @@ func codedByRange(t Targets) func(row, k int) float64 {
 	}
 }
 
-func TestScoresAndCriteriaAgreeWithTwoPasses(t *testing.T) {
+func TestScoresAndCriteriaEqualTwoPassComputations(t *testing.T) {
 	for _, m := range allMaps {
 		f := drawFeatures(m, 9, 9)
 		x := normalRows(31, datasetRows, 9)
@@ -107,7 +108,7 @@ func moments(f *Features, j int, x []float32, y func(i int) float64) (product, c
 	return product, cov, variance
 }
 
-func TestCodedOutputsReachButNeverPassOne(t *testing.T) {
+func TestCodedOutputsReachButNeverExceedOne(t *testing.T) {
 	for _, d := range datasets() {
 		s := scoreRows(drawFeatures(MapCosine, 2, 1), normalRows(1, datasetRows, 2), datasetRows, d.targets)
 		c := s.Coding(d.task)

@@ -44,7 +44,7 @@ func TestStoresChangeNoBit(t *testing.T) {
 	}
 }
 
-func TestStoresAreOfTheLastBankAndRows(t *testing.T) {
+func TestStoreIsReplacedForAnotherBankOrRows(t *testing.T) {
 	store := NewFeatureStore(1 << 20)
 	targets := Targets{Outputs: 1, Values: normalRows(9, 120, 1)}
 	rows := [][]float32{normalRows(1, 120, 7), normalRows(2, 120, 7)}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mixedFeatures returns so many features of each kind.
+// mixedFeatures returns each features of each kind.
 func mixedFeatures(dim, each int) *Features {
 	rng := rand.New(rand.NewPCG(8, uint64(dim)))
 	f := &Features{Map: MapCosine, Dim: dim, Ramps: each}
@@ -49,7 +49,8 @@ func referenceProduct(p *Product, row []float32) float64 {
 	return v
 }
 
-// Sums of a bank of mixed features are those of the features in row order, however rows come and whoever adds them.
+// Sums of a bank of mixed features are the sums of the features in row order, for any division into
+// calls and any number of workers.
 func TestMixedFeaturesAreScoredInRowOrder(t *testing.T) {
 	const rows, outputs = 301, 2
 	f := mixedFeatures(19, 70)
@@ -81,7 +82,7 @@ func TestMixedFeaturesAreScoredInRowOrder(t *testing.T) {
 	}
 }
 
-// A value at a threshold is in the box, and a set has a row's features bit for bit whatever else is in the set.
+// A value at a threshold is in the box, and a feature has the same bits in any set.
 func TestBoxesHoldTheirThresholds(t *testing.T) {
 	f := &Features{Map: MapCosine, Dim: 2, Phase: []float32{}, Products: []Product{
 		{Order: 1, Coordinate: [3]uint16{1}, Sign: [3]float32{1}, Threshold: [3]float32{0.1}},

@@ -7,14 +7,15 @@ import (
 	"github.com/eerf-stream/eerf/scoring/internal/kernel"
 )
 
-func TestNamesSurviveTheRoundTrip(t *testing.T) {
+func TestNamesRoundTrip(t *testing.T) {
 	checkNames(t, mapNames, "cosine arccos0 arccos1 arccos2 linear")
 	checkNames(t, distributionNames, "gaussian cauchy laplace")
 	checkNames(t, criterionNames, "energy correlation residual adaptive")
 	checkNames(t, taskNames, "regression binary multiclass")
 }
 
-// checkNames checks that the values have the names in texts and that an unknown name's error lists them all.
+// checkNames checks that the values have the names in texts and that an unknown name's error lists
+// them all.
 func checkNames[E ~uint8](t *testing.T, n names[E], texts string) {
 	t.Helper()
 	for i, text := range strings.Fields(texts) {
@@ -34,7 +35,8 @@ func checkNames[E ~uint8](t *testing.T, n names[E], texts string) {
 	}
 }
 
-// TestEveryMemberHasItsRow fails for a constant that was added without a row in its table, or without what every row has.
+// TestEveryMemberHasItsRow fails for a constant that was added without a row in its table, or
+// without what every row has.
 func TestEveryMemberHasItsRow(t *testing.T) {
 	for m := range Map(mapCount) {
 		row := m.row()

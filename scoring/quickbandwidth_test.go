@@ -26,7 +26,7 @@ func TestQuickBandwidthIsNearlyBandwidth(t *testing.T) {
 	}
 }
 
-func TestQuickBandwidthOfRowsThatAreMostlyEqual(t *testing.T) {
+func TestQuickBandwidthOfMostlyEqualRows(t *testing.T) {
 	var quick QuickBandwidth
 	for _, x := range [][]float32{
 		{}, {3, 4}, {1, 2, 1, 2, 1, 2}, slices.Concat(slices.Repeat([]float32{1, 5}, 100), []float32{1, 7}),

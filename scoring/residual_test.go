@@ -75,7 +75,7 @@ func residualCases() []residualCase {
 	}
 }
 
-func TestResidualIsTheNaiveRefit(t *testing.T) {
+func TestResidualEqualsNaiveRefitting(t *testing.T) {
 	for _, c := range residualCases() {
 		t.Run(c.name, func(t *testing.T) {
 			x := normalRows(31, c.rows, c.c.Dim)
@@ -131,7 +131,7 @@ func checkResidualSelection(t *testing.T, got Selection, want naiveChoice, s *Su
 	}
 }
 
-// Bins come first, as many as half of the features; what is hardly ever another number is not chosen.
+// Bins are chosen first, half of the features; almost constant candidates are not chosen.
 func TestBinsAreChosenFirst(t *testing.T) {
 	const rows = 4000
 	f := mixedFeatures(3, 40)
@@ -169,10 +169,10 @@ func TestBinsAreChosenFirst(t *testing.T) {
 	}
 }
 
-// referenceOutput is what some columns of a row say.
+// referenceOutput is a function of some columns of a row.
 func referenceOutput(x []float32) float32 { return max(x[0], 0) + x[1]*x[2] }
 
-func TestResidualPassesOverConstantsAndTwins(t *testing.T) {
+func TestResidualSkipsConstantsAndDuplicates(t *testing.T) {
 	// Column 2 is constant, column 3 repeats column 0: neither helps.
 	const rows = 1500
 	x, noise := normalRows(6, rows, 4), normalRows(7, rows, 1)
@@ -203,7 +203,7 @@ func selectSample(bank *Bank, sample *Sample, task Task, o SelectOptions) (Selec
 	return SelectFrom(bank, a.Sums(), sample, task, o)
 }
 
-func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
+func TestSelectFromRefusesUnusableInputs(t *testing.T) {
 	bank := NewBank(candidatesOf(MapCosine, 1, 5))
 	x := normalRows(1, 40, 1)
 	constant := Targets{Outputs: 1, Values: make([]float32, 40)}
@@ -253,7 +253,8 @@ func TestSelectFromRefusesWhatItCannotUse(t *testing.T) {
 	})
 }
 
-// plainRows are normal rows whose columns from the fourth on, on which no output depends, are too small to drown the others.
+// plainRows are normal rows whose columns from the fourth on, on which no output depends, are too
+// small to drown the others.
 func plainRows(seed uint64, rows, dim int) []float32 {
 	x := normalRows(seed, rows, dim)
 	for i := range x {
@@ -264,7 +265,8 @@ func plainRows(seed uint64, rows, dim int) []float32 {
 	return x
 }
 
-// TestSelectionDoesNotDependOnWorkers also gives it sums that were merged from partitions, as a stream does.
+// TestSelectionDoesNotDependOnWorkers also gives it sums that were merged from partitions, as a
+// stream does.
 func TestSelectionDoesNotDependOnWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const rows, cut = 2500, 900

@@ -24,7 +24,7 @@ func TestHashesArePinned(t *testing.T) {
 	}
 }
 
-func TestSampledAtTheEnds(t *testing.T) {
+func TestSampledAtExtremeRates(t *testing.T) {
 	for _, hash := range []uint64{0, 1, math.MaxUint64} {
 		for rate, want := range map[float64]bool{0: false, -1: false, 1: true, 2: true, math.Inf(1): true} {
 			if Sampled(hash, rate) != want {

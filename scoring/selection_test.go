@@ -38,7 +38,7 @@ func TestSelectKeepsTheBestWithTheirScores(t *testing.T) {
 	}
 }
 
-func TestSelectRefusesWhatItCannotRank(t *testing.T) {
+func TestSelectRefusesUnusableSums(t *testing.T) {
 	constant := scoreRows(drawFeatures(MapCosine, 1, 3), normalRows(1, 5, 1), 5, Targets{
 		Outputs: 1,
 		Values:  []float32{1, 1, 1, 1, 1},

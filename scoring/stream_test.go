@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
-// TestDrawsArePinned compares drawn values with testdata/candidates.golden, bit for bit, on every architecture. A
-// difference means that published feature sets can no longer be drawn again.
+// TestDrawsArePinned compares drawn values with testdata/candidates.golden, bit for bit, on every
+// architecture. A difference means that published feature sets can no longer be drawn again.
 func TestDrawsArePinned(t *testing.T) {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
@@ -53,8 +53,8 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestDrawsHaveTheirDistribution compares 40,000 draws with the distribution function (Kolmogorov and Smirnov); the
-// bound is passed by chance once in ten million.
+// TestDrawsHaveTheirDistribution compares 40,000 draws with the distribution function (Kolmogorov
+// and Smirnov); the bound is passed by chance once in ten million.
 func TestDrawsHaveTheirDistribution(t *testing.T) {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	cauchy := func(x float64) float64 { return math.Atan(x)/math.Pi + 0.5 }

@@ -12,8 +12,9 @@ func rawCoding(outputs int) Coding {
 	return Coding{Gain: slices.Repeat([]float64{1}, outputs), Offset: make([]float64, outputs)}
 }
 
-// TestLinearScoresAreTheCoefficients: for y = Σ F_ω x_ω with independent inputs of mean 0 and variance 1 the expected
-// unnormalised score of coordinate ω is F_ω, whatever the inputs' distributions (the paper's proposition).
+// TestLinearScoresAreTheCoefficients: for y = Σ F_ω x_ω with independent inputs of mean 0 and
+// variance 1 the expected unnormalised score of coordinate ω is F_ω, whatever the inputs'
+// distributions (the paper's proposition).
 func TestLinearScoresAreTheCoefficients(t *testing.T) {
 	const rows, dim = 20000, 24
 	inputs := map[string]func(rng *rand.Rand) float64{
@@ -50,8 +51,8 @@ func TestLinearScoresAreTheCoefficients(t *testing.T) {
 	}
 }
 
-// TestScoresPeakAtTheFrequenciesOfTheTarget: for y = Σ a_k cos(ω_kᵀx) and wide Gaussian inputs, √(Ŝ(ω,0)² + Ŝ(ω,π/2)²)
-// is |a_k|/2 at ±ω_k and nearly 0 elsewhere (the paper's corollary).
+// TestScoresPeakAtTheFrequenciesOfTheTarget: for y = Σ a_k cos(ω_kᵀx) and wide Gaussian inputs,
+// √(Ŝ(ω,0)² + Ŝ(ω,π/2)²) is |a_k|/2 at ±ω_k and nearly 0 elsewhere (the paper's corollary).
 func TestScoresPeakAtTheFrequenciesOfTheTarget(t *testing.T) {
 	amplitudes := []float64{1, 0.6, -0.4}
 	for dim, waves := range map[int][]float32{1: {1, 2.5, -3.5}, 2: {1, -2, 2.5, 0.5, -3, -3}} {
@@ -77,7 +78,8 @@ func TestScoresPeakAtTheFrequenciesOfTheTarget(t *testing.T) {
 					want = math.Abs(a) / 2
 				}
 			}
-			// The noise of one score is √(E[y²]/2n), about 0.004; five times that for some 300 of them.
+			// The noise of one score is √(E[y²]/2n), about 0.004; five times that for some 300 of
+			// them.
 			near(t, "height", math.Hypot(s[j], s[j+1]), want, 0.025)
 		}
 	}
@@ -115,8 +117,9 @@ func negated(v []float32) []float32 {
 	return n
 }
 
-// TestHoeffdingRadiusCovers scores outputs cos(ω₀x + b₀) of standard normal x, whose expected scores are known, a thousand
-// times: all scores must lie within the radius at once in at least 1-δ of the repeats.
+// TestHoeffdingRadiusCovers scores outputs cos(ω₀x + b₀) of standard normal x, whose expected
+// scores are known, a thousand times: all scores must lie within the radius at once in at least 1-δ
+// of the repeats.
 func TestHoeffdingRadiusCovers(t *testing.T) {
 	const repeats, rows = 1000, 100
 	wave := [][2]float64{{0.5, 0.3}, {2, 1}} // ω₀, b₀ of two outputs

@@ -50,7 +50,7 @@ func TestTransformAgreesWithTheReference(t *testing.T) {
 	}
 }
 
-func TestRowsTransformAlikeAloneAndTogether(t *testing.T) {
+func TestFeaturesOfARowDoNotDependOnOtherRows(t *testing.T) {
 	f := drawFeatures(MapCosine, 77, 130)
 	const rows = 300
 	x := normalRows(4, rows, 77)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Varied candidates have each number of coordinates at each scale equally often; a sparse number is a standard normal one
-// over √q times the scale, a dense one over σ times the scale.
+// Varied candidates have each number of coordinates at each scale equally often; a sparse number is
+// a standard normal one over √q times the scale, a dense one over σ times the scale.
 func TestVariedCandidatesComeInEqualParts(t *testing.T) {
 	c := Candidates{Varied: true, Sigma: 7, Seed: 3, Dim: 30, Count: 16 * 500}
 	f := c.DrawAll()

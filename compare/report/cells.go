@@ -29,7 +29,8 @@ func Describe(r *compare.Result) string {
 	if d.Classes > 2 {
 		fmt.Fprintf(&b, ", %d classes", d.Classes)
 	}
-	fmt.Fprintf(&b, "; %v map, M0 = %d, N0 = %d, σ = %.4g, %s loss, ", r.Options.Map, d.Candidates, d.SampleRows, d.Sigma, r.Options.Loss)
+	fmt.Fprintf(&b, "; %v map, M0 = %d, N0 = %d, σ = %.4g, %s loss, ", r.Options.Map, d.Candidates, d.SampleRows, d.Sigma,
+		r.Options.Loss)
 	if !r.Options.Intercept {
 		b.WriteString("no intercept, ")
 	}
@@ -194,8 +195,14 @@ func (p percents) columns() []column {
 
 // measures are the additional measures, the most informative first.
 var measures = []struct{ name, title string }{
-	{training.MeasureUnexplainedVariance, "unexplained %"}, {"average_precision", "avg. precision"}, {"auc", "AUC"}, {"rmse", "RMSE"},
-	{"log_loss", "log loss"}, {"mae", "MAE"}, {"r2", "R²"}, {"calibration_error", "calibration"},
+	{training.MeasureUnexplainedVariance, "unexplained %"},
+	{"average_precision", "avg. precision"},
+	{"auc", "AUC"},
+	{"rmse", "RMSE"},
+	{"log_loss", "log loss"},
+	{"mae", "MAE"},
+	{"r2", "R²"},
+	{"calibration_error", "calibration"},
 }
 
 // measuresOf returns a column for each additional measure of a table.
@@ -203,7 +210,8 @@ func measuresOf(r *compare.Result, table compare.Table) []column {
 	var columns []column
 	for _, m := range measures {
 		has := func(l compare.Line) bool { _, ok := l.Measures[m.name]; return ok }
-		if !slices.ContainsFunc(table.Lines, has) || m.name == training.MeasureUnexplainedVariance && r.Metric == "unexplained variance" {
+		if !slices.ContainsFunc(table.Lines, has) || m.name == training.MeasureUnexplainedVariance &&
+			r.Metric == "unexplained variance" {
 			continue
 		}
 		columns = append(columns, column{m.title, func(l compare.Line) string {

@@ -52,7 +52,8 @@ type pageRow struct {
 func html(r *compare.Result) ([]byte, error) {
 	p := page{
 		Result: r, Summary: Describe(r), Charts: chartsOf(r), Facts: facts(r), Failures: r.Failures(),
-		Script: template.JS(uplot.Script + chartScript), Style: template.CSS(uplot.Style), //nolint:gosec // files of this repository
+		//nolint:gosec // files of this repository
+		Script: template.JS(uplot.Script + chartScript), Style: template.CSS(uplot.Style),
 	}
 	for _, table := range slices.Backward(r.Tables) {
 		if len(table.Lines) > 0 {
@@ -87,7 +88,9 @@ func facts(r *compare.Result) [][2]string {
 		{"task", d.Task}, {"rows", fmt.Sprintf("%d training, %d test", d.TrainRows, d.TestRows)},
 		{"encoded columns", fmt.Sprint(d.Dim)}, {"candidates M0", fmt.Sprint(d.Candidates)},
 		{"scored rows N0", fmt.Sprint(d.SampleRows)}, {"map, distribution", fmt.Sprintf("%v, %v", o.Map, o.Distribution)},
-		{"bandwidth σ (first repeat)", fmt.Sprintf("%.4g", d.Sigma)}, {"loss, intercept", fmt.Sprintf("%s, %t", o.Loss, o.Intercept)},
+		{"bandwidth σ (first repeat)", fmt.Sprintf("%.4g", d.Sigma)}, {
+			"loss, intercept", fmt.Sprintf("%s, %t", o.Loss, o.Intercept),
+		},
 		{"λ grid, held-out share", fmt.Sprintf("%v, %v", o.Grid, o.HeldOut)},
 		{"standardize, clip", fmt.Sprintf("%s, %v", o.Standardize, o.Clip)},
 	}
@@ -95,12 +98,18 @@ func facts(r *compare.Result) [][2]string {
 	case d.Split != "":
 		all = append(all, [2]string{"split", "test rows are " + d.Split})
 	case !d.FixedSplit:
-		all = append(all, [2]string{"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction)})
+		all = append(all, [2]string{
+			"split", fmt.Sprintf("%v of the rows are test rows, chosen by the seed of each repeat", o.TestFraction),
+		})
 	}
 	for _, more := range [][2]string{
 		{"constant columns", strings.Join(d.Constant, ", ")}, {"unusable rows", RowsLeftOut(r)},
 		{"skipped methods", strings.Join(r.MethodsLeftOut, "; ")}, {"version", r.Made.Version},
-		{"made by", strings.Join(slices.DeleteFunc([]string{r.Made.Go, r.Made.Arithmetic, r.Made.System}, func(s string) bool { return s == "" }), ", ")},
+		{"made by", strings.Join(slices.DeleteFunc([]string{
+			r.Made.Go, r.Made.Arithmetic, r.Made.System,
+		}, func(s string) bool {
+			return s == ""
+		}), ", ")},
 	} {
 		if more[1] != "" {
 			all = append(all, more)

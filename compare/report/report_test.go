@@ -15,16 +15,42 @@ import (
 
 func number64(v float64) *float64 { return &v }
 
-// result has everything that a report can show: two numbers of features, a failure, a method in hand, a note.
+// result has everything that a report can show: two numbers of features, a failure, a method in
+// hand, a note.
 func result() *compare.Result {
 	o := compare.DefaultOptions()
-	o.Methods, o.Features, o.Candidates, o.Repeats = []string{"plain", "energy", "linear", "correlation"}, []int{20, 100}, 1000, 5
+	o.Methods = []string{"plain", "energy", "linear", "correlation"}
+	o.Features = []int{20, 100}
+	o.Candidates = 1000
+	o.Repeats = 5
 	o.Loss, o.Paper = "squared", true
 	r := &compare.Result{
-		Made: compare.Made{Command: "trainer compare --data rows.csv", Go: "go1.26", Arithmetic: "go1", System: "linux/amd64", Processors: 2},
-		Data: compare.Facts{Name: "rows.csv <i>", Task: "regression", Outputs: 1, TrainRows: 1000, TestRows: 500, FixedSplit: true,
-			Dim: 12, SampleRows: 100, Candidates: 1000, Sigma: 3.25, Constant: []string{"x3"}, Rejected: 2},
-		Options: o, Metric: "relative squared error", Complete: true, Notes: []string{"a </script> note"}, MethodsLeftOut: []string{"adaptive: it does not fit"},
+		Made: compare.Made{
+			Command:    "trainer compare --data rows.csv",
+			Go:         "go1.26",
+			Arithmetic: "go1",
+			System:     "linux/amd64",
+			Processors: 2,
+		},
+		Data: compare.Facts{
+			Name:       "rows.csv <i>",
+			Task:       "regression",
+			Outputs:    1,
+			TrainRows:  1000,
+			TestRows:   500,
+			FixedSplit: true,
+			Dim:        12,
+			SampleRows: 100,
+			Candidates: 1000,
+			Sigma:      3.25,
+			Constant:   []string{"x3"},
+			Rejected:   2,
+		},
+		Options:        o,
+		Metric:         "relative squared error",
+		Complete:       true,
+		Notes:          []string{"a </script> note"},
+		MethodsLeftOut: []string{"adaptive: it does not fit"},
 	}
 	for i, m := range o.Features {
 		shift := float64(10 * i)
@@ -62,10 +88,12 @@ correlation | failed | – | – | – | – | – | – | failed: labels are co
 	if have := write(PageCells(r, r.Tables[0])); have != want {
 		t.Errorf("cells:\n%s\nwant:\n%s", have, want)
 	}
-	if have, first := write(TerminalCells(r, r.Tables[0])), "method | error | − plain | seconds | µs a row\n"; !strings.HasPrefix(have, first) {
+	have := write(TerminalCells(r, r.Tables[0]))
+	if !strings.HasPrefix(have, "method | error | − plain | seconds | µs a row\n") {
 		t.Errorf("cells:\n%s", have)
 	}
-	const says = "rows.csv <i>: regression, 1000 training and 500 test rows, d = 12; cosine map, M0 = 1000, N0 = 100, σ = 3.25, squared loss, seeds 1 to 5"
+	const says = "rows.csv <i>: regression, 1000 training and 500 test rows, d = 12; cosine map, M0 = 1000, N0 = " +
+		"100, σ = 3.25, squared loss, seeds 1 to 5"
 	if have := Describe(r); have != says || RowsLeftOut(r) != "2 with unusable values" {
 		t.Errorf("%s; %s", have, RowsLeftOut(r))
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestGodebugTakesInstructionsAway reruns this test in processes whose GODEBUG disables instructions.
-func TestGodebugTakesInstructionsAway(t *testing.T) {
+// TestGodebugDisablesInstructions reruns this test in processes whose GODEBUG disables instructions.
+func TestGodebugDisablesInstructions(t *testing.T) {
 	if os.Getenv("SIMD_TEST_PRINT") != "" {
 		t.Log("best=" + Best().String() + ";")
 		return
@@ -24,7 +24,7 @@ func TestGodebugTakesInstructionsAway(t *testing.T) {
 		godebug string
 		most    Level
 	}{{"cpu.avx512f=off", AVX2}, {"cpu.avx2=off", None}, {"cpu.fma=off", None}} {
-		command := exec.Command(program, "-test.run=^TestGodebugTakesInstructionsAway$", "-test.v")
+		command := exec.Command(program, "-test.run=^TestGodebugDisablesInstructions$", "-test.v")
 		command.Env = append(os.Environ(), "SIMD_TEST_PRINT=1", "GODEBUG="+c.godebug)
 		out, err := command.CombinedOutput()
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // The library is as published.
-func TestFilesAreAsNoted(t *testing.T) {
+func TestFilesMatchTheirChecksums(t *testing.T) {
 	note, err := Files.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,10 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// TestKernelFunctionsAreThoseThatFeaturesApproximate compares kernels with the means of two hundred thousand features, which
-// are within five standard errors of them, and the matrix of all pairs with the kernel of each.
-func TestKernelFunctionsAreThoseThatFeaturesApproximate(t *testing.T) {
+// TestFeaturesApproximateTheKernelFunctions compares kernels with the means of two hundred
+// thousand features, which are within five standard errors of them, and the matrix of all pairs
+// with the kernel of each.
+func TestFeaturesApproximateTheKernelFunctions(t *testing.T) {
 	const rows, dim = 5, 3
 	x := normalRows(2, rows, dim)
 	for i := range x {
@@ -41,8 +42,8 @@ func TestKernelFunctionsAreThoseThatFeaturesApproximate(t *testing.T) {
 	}
 }
 
-// kernelCandidates are those of every feature map and distribution with a known kernel. If the bandwidth matters, it is
-// not 1, so that a misplaced one is noticed.
+// kernelCandidates are those of every feature map and distribution with a known kernel. If the
+// bandwidth matters, it is not 1, so that a misplaced one is noticed.
 func kernelCandidates(dim int) (all []scoring.Candidates) {
 	for _, d := range []scoring.Distribution{scoring.Gaussian, scoring.Cauchy, scoring.Laplace} {
 		all = append(all, scoring.Candidates{Distribution: d, Sigma: 1.4, Dim: dim, Count: 1})

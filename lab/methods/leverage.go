@@ -17,9 +17,11 @@ import (
 var leverage = &compare.Method{
 	Name: "leverage", Title: "empirical leverage scores",
 	Source: "Shahrampour and Kolouri, arXiv:1903.08329",
-	Summary: "M candidates drawn, without repeats, in proportion to their ridge leverage scores on the sample; labels are not " +
+	Summary: "M candidates drawn, without repeats, in proportion to their ridge leverage scores on the sample; " +
 		"looked at.",
-	Select: byLeverage(func(t *compare.Trial, scores []float64) []int32 { return drawWithoutReplacement(scores, t.M, t.Seed) }),
+	Select: byLeverage(func(t *compare.Trial, scores []float64) []int32 {
+		return drawWithoutReplacement(scores, t.M, t.Seed)
+	}),
 }
 
 var leverageTop = &compare.Method{
@@ -35,7 +37,9 @@ const leverageRows = 2000
 // byLeverage selects by the scores of the pool, computed once per repeat. The selected features are
 // not weighted, as suits a model with a ridge penalty. The scores use λ = tr G/√N0, the rate for
 // which leverage scores are known to work (Rudi and Rosasco, NIPS 2017).
-func byLeverage(choose func(*compare.Trial, []float64) []int32) func(context.Context, *compare.Trial) (*compare.Selected, error) {
+func byLeverage(
+	choose func(*compare.Trial, []float64) []int32,
+) func(context.Context, *compare.Trial) (*compare.Selected, error) {
 	type scored struct {
 		scores []float64
 		err    error

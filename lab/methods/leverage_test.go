@@ -59,7 +59,8 @@ func TestLeverageScoresEqualTheDefinition(t *testing.T) {
 	}
 }
 
-// TestUnusualCandidatesHaveGreatLeverage: repeated coordinates of the linear map share the leverage of a single one.
+// TestUnusualCandidatesHaveGreatLeverage: repeated coordinates of the linear map share the leverage
+// of a single one.
 func TestUnusualCandidatesHaveGreatLeverage(t *testing.T) {
 	c := scoring.Candidates{Map: scoring.MapLinear, Sigma: 1, Dim: 4, Count: 4}
 	x := normalRows(3, 40, 4)
@@ -75,9 +76,10 @@ func TestUnusualCandidatesHaveGreatLeverage(t *testing.T) {
 	}
 }
 
-func TestLeverageOfNothingIsRefused(t *testing.T) {
+func TestLeverageOfZeroFeaturesIsRefused(t *testing.T) {
 	ramp := scoring.Candidates{Map: scoring.MapArcCosine1, Sigma: 1, Dim: 2, Count: 5}
-	if _, err := leverageScores(ramp, make([]float32, 6), 3, 1); err == nil || !strings.Contains(err.Error(), "features are 0") {
+	if _, err := leverageScores(ramp, make([]float32, 6), 3, 1); err == nil ||
+		!strings.Contains(err.Error(), "features are 0") {
 		t.Error(err)
 	}
 }

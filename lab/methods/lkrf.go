@@ -13,8 +13,9 @@ import (
 var lkrf = &compare.Method{
 	Name: "lkrf", Title: "learned kernels (LKRF)",
 	Source: "Sinha and Duchi, NIPS 2016",
-	Summary: "M draws from the probabilities of candidates that maximise the mean energy within a χ² distance ρ of the uniform " +
-		"ones, or all of them with weights if at most M are positive; ρ of 1e-5, 1e-4, ..., 1e5 by the loss on held-out rows.",
+	Summary: "M draws from the probabilities of candidates that maximise the mean energy within a χ² distance ρ " +
+		"of the uniform ones, or all of them with weights if at most M are positive; " +
+		"ρ of 1e-5, 1e-4, ..., 1e5 by the loss on held-out rows.",
 	Select: func(ctx context.Context, t *compare.Trial) (*compare.Selected, error) {
 		var best *compare.Selected
 		least := math.Inf(1)
@@ -40,7 +41,8 @@ func learnedKernels(t *compare.Trial) []*compare.Selected {
 		var last weighting
 		for _, rho := range kernelRadii() {
 			w := learnKernel(energy, kernelWeights(energy, rho), t.M, t.Seed)
-			if len(all) > 0 && slices.Equal(w.index, last.index) && slices.Equal(w.weight, last.weight) && w.scale == last.scale {
+			if len(all) > 0 && slices.Equal(w.index, last.index) && slices.Equal(w.weight, last.weight) &&
+				w.scale == last.scale {
 				continue
 			}
 			last = w

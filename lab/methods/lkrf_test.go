@@ -19,8 +19,8 @@ func divergence(q []float64) float64 {
 	return sum * m0
 }
 
-// simplexProjection is the nearest point of the simplex, by bisection on what is subtracted from every
-// number.
+// simplexProjection is the nearest point of the simplex, by bisection on what is subtracted from
+// every number.
 func simplexProjection(v []float64) []float64 {
 	low, high := slices.Min(v)-1, slices.Max(v)
 	p := make([]float64, len(v))
@@ -39,8 +39,8 @@ func simplexProjection(v []float64) []float64 {
 	return p
 }
 
-// bruteForceWeights maximises q·energy by the penalised problem, with the penalty found by bisection: for each
-// multiplier ν the maximum of q·e − ν/2·‖q − 1/M0‖² is a projection.
+// bruteForceWeights maximises q·energy by the penalised problem, with the penalty found by
+// bisection: for each multiplier ν the maximum of q·e − ν/2·‖q − 1/M0‖² is a projection.
 func bruteForceWeights(energy []float64, rho float64) []float64 {
 	m0 := float64(len(energy))
 	at := func(logNu float64) []float64 {
@@ -86,8 +86,8 @@ func TestKernelWeightsEqualBruteForce(t *testing.T) {
 	}
 }
 
-// TestKernelWeightsAreOptimal: no random feasible direction improves them, the constraint is tight where ρ is well below
-// M0−1, and they are probabilities.
+// TestKernelWeightsAreOptimal: no random feasible direction improves them, the constraint is tight
+// where ρ is well below M0−1, and they are probabilities.
 func TestKernelWeightsAreOptimal(t *testing.T) {
 	const m0 = 500
 	rng := rand.New(rand.NewPCG(2, 1))
@@ -150,7 +150,7 @@ func TestEqualEnergiesGiveUniformWeights(t *testing.T) {
 	}
 }
 
-func TestLearnedKernelKeepsAllWhereFewArePositive(t *testing.T) {
+func TestLearnedKernelKeepsAllIfFewArePositive(t *testing.T) {
 	q := []float64{0, 0.25, 0, 0.75, 0}
 	w := learnKernel([]float64{1, 2, 1, 4, 1}, q, 2, 1)
 	if !slices.Equal(w.index, []int32{3, 1}) || !slices.Equal(w.score, []float64{4, 2}) {
@@ -166,7 +166,8 @@ func TestLearnedKernelKeepsAllWhereFewArePositive(t *testing.T) {
 	}
 }
 
-// TestLearnedKernelDraws: the mean over seeds of the kernel's shares is q, and every set counts m draws.
+// TestLearnedKernelDraws: the mean over seeds of the kernel's shares is q, and every set counts m
+// draws.
 func TestLearnedKernelDraws(t *testing.T) {
 	const m, seeds = 3, 4000
 	energy := []float64{5, 1, 3, 0, 2, 4}

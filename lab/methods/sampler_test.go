@@ -13,7 +13,8 @@ import (
 // random is the source of these tests.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
 
-// Features of every sampler approximate the kernel of independent ones, better than those with as many features.
+// Features of every sampler approximate the kernel of independent ones, better than those with as
+// many features.
 func TestSamplersApproximateTheKernel(t *testing.T) {
 	x := normalRows(2, 6, 8)
 	for name, draw := range map[string]sampler{"orthogonal": orthogonal, "structured": structured, "halton": halton} {
@@ -42,7 +43,8 @@ func TestSamplersApproximateTheKernel(t *testing.T) {
 	}
 }
 
-// Rows of a block are orthogonal; structured ones, cut out of longer rows, nearly so where nothing is cut.
+// Rows of a block are orthogonal; structured ones, cut out of longer rows, nearly so where nothing
+// is cut.
 func TestBlocksAreOrthogonal(t *testing.T) {
 	for name, draw := range map[string]sampler{"orthogonal": orthogonal, "structured": structured} {
 		const dim = 64

@@ -18,7 +18,8 @@ const steinRows = 1000
 var stein = &compare.Method{
 	Name: "ses", Title: "Stein effect shrinkage (SES)",
 	Source: "Chang, Li, Yang, Póczos, IJCAI 2017",
-	Summary: "Plain features with non-negative weights that bring their kernel nearest to the exact one on a thousand rows, " +
+	Summary: "Plain features with non-negative weights that bring their kernel nearest to the exact one " +
+		"on a thousand rows, " +
 		"with a penalty that is chosen by the kernel's error on held-out rows; labels are not used.",
 	Select: selectStein,
 }
@@ -155,7 +156,8 @@ func steinProblemOf(phi, kernel *mat.Dense) *steinProblem {
 // rowsFrom returns the problem for rows first..next-1.
 func (p *steinProblem) rowsFrom(first, next int) *steinProblem {
 	_, m := p.phi.Dims()
-	return steinProblemOf(p.phi.Slice(first, next, 0, m).(*mat.Dense), p.kernel.Slice(first, next, first, next).(*mat.Dense))
+	return steinProblemOf(p.phi.Slice(first, next, 0, m).(*mat.Dense),
+		p.kernel.Slice(first, next, first, next).(*mat.Dense))
 }
 
 // solve returns β for a penalty in units of the mean diagonal.

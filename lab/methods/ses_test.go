@@ -77,7 +77,8 @@ func TestIndefiniteFormsAreRefused(t *testing.T) {
 	}
 }
 
-// TestSteinWeightsMinimiseTheDenseObjective: against n² equations, one for each pair of rows, and μ as m more.
+// TestSteinWeightsMinimiseTheDenseObjective: against n² equations, one for each pair of rows, and μ
+// as m more.
 func TestSteinWeightsMinimiseTheDenseObjective(t *testing.T) {
 	const rows, m = 12, 7
 	c := scoring.Candidates{Sigma: 1.5, Seed: 3, Dim: 2, Count: 20}
@@ -141,8 +142,8 @@ func TestSteinWeightsImproveTheKernel(t *testing.T) {
 	}
 }
 
-// TestSteinErrorIsThatOfTheMatrices, computed from all pairs.
-func TestSteinErrorIsThatOfTheMatrices(t *testing.T) {
+// TestSteinErrorEqualsTheMatrixError, computed from all pairs.
+func TestSteinErrorEqualsTheMatrixError(t *testing.T) {
 	c := scoring.Candidates{Map: scoring.MapArcCosine1, Sigma: 1, Seed: 3, Dim: 3, Count: 9}
 	k, _ := kernelOf(c)
 	p := newSteinProblem(k, c, 9, normalRows(1, 11, 3), 11)
@@ -157,7 +158,7 @@ func TestSteinErrorIsThatOfTheMatrices(t *testing.T) {
 	near(t, "error", got, mat.Norm(&difference, 2)/mat.Norm(p.kernel, 2), 1e-9)
 }
 
-func TestSteinWeightsOfRowsThatSayNothing(t *testing.T) {
+func TestSteinWeightsOfConstantRows(t *testing.T) {
 	ramp := scoring.Candidates{Map: scoring.MapArcCosine1, Sigma: 1, Dim: 2, Count: 5}
 	for want, test := range map[string]struct {
 		c    scoring.Candidates

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestDrawsWithoutReplacementFollowTheProportions: of the first two numbers drawn, by the definition.
+// TestDrawsWithoutReplacementFollowTheProportions: of the first two numbers drawn, by the
+// definition.
 func TestDrawsWithoutReplacementFollowTheProportions(t *testing.T) {
 	const seeds = 20000
 	p := []float64{1, 0, 3, 6}
@@ -39,7 +40,7 @@ func sorted(v []int32) []int32 {
 	return v
 }
 
-func TestIndependentDrawsNeverTakeWhatHasNoProbability(t *testing.T) {
+func TestIndependentDrawsSkipZeroProbabilities(t *testing.T) {
 	for seed := range uint64(50) {
 		counts := drawIndependently([]float64{0, 1e-300, 0, 1e-300, 0}, 100, seed)
 		if counts[0]+counts[2]+counts[4] != 0 || counts[1]+counts[3] != 100 {

@@ -16,9 +16,10 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "results [RESULTS.json ...]",
 		Short: "Generate tables of errors from the results of comparisons, or a figure of the tables",
-		Long: `results writes the errors at the largest M of each file, with a column for each data set. With --into they replace what is
-between "<!-- results: SECTION -->" and "<!-- results: end -->" in a Markdown page; --overview draws the tables of such a
-page instead, --frontier the errors against the time of a row, of results of one M and N0 each. --trees adds what scripts/trees.py measured on the same splits.`,
+		Long: `results writes the errors at the largest M of each file, with a column for each data set. With --into, they
+replace the text between "<!-- results: SECTION -->" and "<!-- results: end -->" in a Markdown page. --overview draws
+the tables of such a page instead. --frontier writes the errors against the time per row, from results of one M and N0
+each. --trees adds results of scripts/trees.py on the same splits.`,
 		RunE: func(c *cobra.Command, args []string) error { return o.run(args, c.OutOrStdout()) },
 	}
 	flags := c.Flags()

@@ -189,7 +189,10 @@ func (l *overviewLayout) add(measure string, sets []dataset) {
 
 // end adds the axis.
 func (l *overviewLayout) end() *overviewLayout {
-	l.Width, l.Left, l.Right, l.Top = overviewWidth, overviewLeft, overviewRight, overviewTop
+	l.Width = overviewWidth
+	l.Left = overviewLeft
+	l.Right = overviewRight
+	l.Top = overviewTop
 	l.Bottom = l.next
 	l.Height = l.Bottom + overviewFoot
 	for _, percent := range []float64{0.1, 0.3, 1, 3, 10, 30, 100} {

@@ -53,7 +53,8 @@ func (s *set) add(r *compare.Result) error {
 	if s.table.M == 0 {
 		s.table.M = table.M
 	}
-	if a, b := s.Data, r.Data; a.TrainRows != b.TrainRows || a.Dim != b.Dim || a.Candidates != b.Candidates || a.SampleRows != b.SampleRows ||
+	if a, b := s.Data, r.Data; a.TrainRows != b.TrainRows || a.Dim != b.Dim || a.Candidates != b.Candidates ||
+		a.SampleRows != b.SampleRows ||
 		a.Sigma != b.Sigma || s.table.M != table.M {
 		return fmt.Errorf("rows or settings differ from the previous file on %s", a.Name)
 	}
@@ -63,7 +64,9 @@ func (s *set) add(r *compare.Result) error {
 			kept[l.Method] = true
 			continue
 		}
-		s.table.Lines = append(slices.DeleteFunc(s.table.Lines, func(old compare.Line) bool { return old.Method == l.Method }), l)
+		s.table.Lines = append(slices.DeleteFunc(s.table.Lines, func(old compare.Line) bool {
+			return old.Method == l.Method
+		}), l)
 		delete(s.errors, l.Method)
 	}
 	for _, run := range r.Runs {
@@ -141,7 +144,9 @@ type size struct {
 // sizes returns the results of a library on a data set; files list them by rising numbers of trees.
 func (t *trees) sizes(dataset, method string) []size {
 	var order []int
-	errors, predict, train := map[int][]float64{}, map[int][]float64{}, map[int][]float64{}
+	errors := map[int][]float64{}
+	predict := map[int][]float64{}
+	train := map[int][]float64{}
 	for _, run := range t.Runs {
 		if run.Dataset != dataset || run.Method != method {
 			continue

@@ -12,13 +12,22 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// measured writes a result with one method for each list of unexplained variances, by repeat, and returns its
-// path.
+// measured writes a result with one method for each list of unexplained variances, by repeat, and
+// returns its path.
 func measured(t *testing.T, name string, errors map[string][]float64) string {
 	t.Helper()
 	r := compare.Result{
 		Complete: true, Metric: "relative squared error", Options: compare.DefaultOptions(),
-		Data: compare.Facts{Name: name, Task: "regression", TrainRows: 900, TestRows: 100, Dim: 5, SampleRows: 900, Candidates: 4000, Sigma: 1.5},
+		Data: compare.Facts{
+			Name:       name,
+			Task:       "regression",
+			TrainRows:  900,
+			TestRows:   100,
+			Dim:        5,
+			SampleRows: 900,
+			Candidates: 4000,
+			Sigma:      1.5,
+		},
 	}
 	r.Options.Repeats = 3
 	table := compare.Table{M: 200}
@@ -30,7 +39,14 @@ func measured(t *testing.T, name string, errors map[string][]float64) string {
 		l := compare.Line{Method: method, Features: 200, Repeats: len(values), Preprocess: 2.5, Train: 0.25, Test: 1e-4}
 		table.Lines = append(table.Lines, l)
 		for repeat, v := range values {
-			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: 200, Repeat: repeat, RowMicroseconds: 1.5, Error: v / 2, Measures: training.Measures{UnexplainedVariance: &v}})
+			r.Runs = append(r.Runs, compare.Measurement{
+				Method:          method,
+				M:               200,
+				Repeat:          repeat,
+				RowMicroseconds: 1.5,
+				Error:           v / 2,
+				Measures:        training.Measures{UnexplainedVariance: &v},
+			})
 		}
 		l.Error = compare.Mean{Mean: values[0]}
 	}
@@ -64,8 +80,10 @@ func grown(t *testing.T) string {
 func TestTables(t *testing.T) {
 	apart := []string{
 		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "residual": {13, 14.5, 14}}),
-		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "adaptive-refined": {8, 9.5, 10.1}}), // the same data set, other methods
-		measured(t, "airfoil", map[string][]float64{"plain": {14}}),                                             // fewer repeats
+		// the same data set, other methods
+		measured(t, "airfoil", map[string][]float64{"plain": {14, 15, 16}, "adaptive-refined": {8, 9.5, 10.1}}),
+		// fewer repeats
+		measured(t, "airfoil", map[string][]float64{"plain": {14}}),
 		measured(t, "sml", map[string][]float64{"plain": {0.3, 0.4, 0.35}, "adaptive-refined": {0.3, 0.42, 0.34}}),
 	}
 	var out bytes.Buffer
@@ -87,7 +105,8 @@ func TestTables(t *testing.T) {
 
 func TestTablesGoIntoTheirSection(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
-	text := "before\n<!-- results: a -->\nold\n<!-- results: end -->\nbetween\n<!-- results: b -->\nkept\n<!-- results: end -->\n"
+	text := "before\n<!-- results: a -->\nold\n<!-- results: end -->\nbetween\n<!-- results: b -->\nkept\n" +
+		"<!-- results: end -->\n"
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +115,18 @@ func TestTablesGoIntoTheirSection(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := os.ReadFile(page)
-	if s := string(got); strings.Contains(s, "old") || !strings.Contains(s, "kept") || !strings.Contains(s, "| `plain` |") || !strings.HasPrefix(s, "before\n<!-- results: a -->\n") {
+	if s := string(got); strings.Contains(s, "old") || !strings.Contains(s, "kept") ||
+		!strings.Contains(s, "| `plain` |") || !strings.HasPrefix(s, "before\n<!-- results: a -->\n") {
 		t.Errorf("page:\n%s", s)
 	}
-	if err := (options{into: page, only: "c"}).run([]string{file}, nil); err == nil || !strings.Contains(err.Error(), `no section "c"`) {
+	if err := (options{into: page, only: "c"}).run([]string{file}, nil); err == nil ||
+		!strings.Contains(err.Error(), `no section "c"`) {
 		t.Error(err)
 	}
 }
 
 // The README's picture shows what the page says.
-func TestOverviewIsThatOfThePage(t *testing.T) {
+func TestOverviewMatchesThePage(t *testing.T) {
 	const picture, page = "../../docs/pictures/learned.svg", "../results.md"
 	path := filepath.Join(t.TempDir(), "learned.svg")
 	if err := (options{overview: path}).run([]string{page}, nil); err != nil {
@@ -121,7 +142,8 @@ func TestOverviewIsThatOfThePage(t *testing.T) {
 }
 
 func TestOverview(t *testing.T) {
-	table := "| method | airfoil | sml |\n| --- | ---: | ---: |\n| `plain` | 17.01 ± 1.45 | 2.9 |\n| `linear` | 51 ± 3 | 3.4 |\n" +
+	table := "| method | airfoil | sml |\n| --- | ---: | ---: |\n| `plain` | 17.01 ± 1.45 | 2.9 |\n" +
+		"| `linear` | 51 ± 3 | 3.4 |\n" +
 		"| `adaptive-refined` | **8.37** ± 1.13 | 0.159 |\n| *lightgbm* | 5.66 | – |\n| `plain` | 0.00 + 0.01 | 1 |\n"
 	section := func(name, body string) string {
 		return "<!-- results: " + name + " -->\n\n" + body + "\n<!-- results: end -->\n"

@@ -43,7 +43,9 @@ func eachSet(sets []*set, first string, cell func(*set) string) []string {
 
 func writeFacts(w io.Writer, sets []*set) {
 	head(w, eachSet(sets, "", func(s *set) string { return s.Data.Name })...)
-	row(w, eachSet(sets, "rows for training, testing", func(s *set) string { return fmt.Sprintf("%d, %d", s.Data.TrainRows, s.Data.TestRows) })...)
+	row(w, eachSet(sets, "rows for training, testing", func(s *set) string {
+		return fmt.Sprintf("%d, %d", s.Data.TrainRows, s.Data.TestRows)
+	})...)
 	row(w, eachSet(sets, "d", func(s *set) string { return strconv.Itoa(s.Data.Dim) })...)
 	row(w, eachSet(sets, "M, M0, N0", func(s *set) string {
 		return fmt.Sprintf("%d, %d, %d", s.table.M, s.Data.Candidates, s.Data.SampleRows)

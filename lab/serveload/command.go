@@ -20,8 +20,10 @@ func Command() *cobra.Command {
 	var l load
 	var s speed
 	c.AddCommand(
-		part("load", "Send requests while sets and models change; no request may fail, and no answer may mix two pairs", l.flags, l.run),
-		part("speed", "Compare response times with those of empty answers from the same server, and of a peer", s.flags, s.run))
+		part("load", "Send requests while sets and models change; no request may fail, and no answer may mix two pairs",
+			l.flags, l.run),
+		part("speed", "Compare response times with those of empty answers from the same server, and of a peer", s.flags,
+			s.run))
 	return c
 }
 

@@ -35,7 +35,8 @@ type load struct {
 func (l *load) flags(f *pflag.FlagSet) {
 	f.Float64Var(&l.rate, "rate", 500, "requests per second")
 	f.DurationVar(&l.duration, "duration", 5*time.Minute, "duration of the load")
-	f.DurationVar(&l.swap, "swap", 10*time.Second, "interval between two feature sets; each model follows half an interval later")
+	f.DurationVar(&l.swap, "swap", 10*time.Second,
+		"interval between two feature sets; each model follows half an interval later")
 	f.IntVar(&l.connections, "connections", 8, "connections")
 }
 
@@ -74,7 +75,8 @@ func (l *load) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	program, err := start(ctx, "/v2/health/ready", address, path, "serve", "--set", "serve.listen="+address, "--set", "admin.listen=",
+	program, err := start(ctx, "/v2/health/ready", address, path, "serve", "--set", "serve.listen="+address, "--set",
+		"admin.listen=",
 		"--set", "kafka.brokers="+broker.Addrs()[0], "--set", "serve.drain_delay=0s", "--set", "log.level=warn")
 	if err != nil {
 		return err
@@ -92,15 +94,25 @@ func (l *load) ask(ctx context.Context, p *publisher, address string) error {
 	publishing, stop := context.WithCancel(ctx)
 	published := make(chan error, 1)
 	go func() { published <- p.run(publishing, l.swap) }()
-	asking := pace{address: address, connections: l.connections, rate: l.rate, duration: l.duration, requests: right.requests, check: right.check}
+	asking := pace{
+		address:     address,
+		connections: l.connections,
+		rate:        l.rate,
+		duration:    l.duration,
+		requests:    right.requests,
+		check:       right.check,
+	}
 	took, err := asking.run(ctx)
 	stop()
 	if err := errors.Join(err, <-published); err != nil {
 		return err
 	}
-	fmt.Printf("%d requests in %v, none failed; %d pairs were published, answers name %d of %d; p50 %s, p99 %s, p99.9 %s\n",
-		len(took), l.duration, p.sequence, len(right.seen), known, micros(took.quantile(0.5)), micros(took.quantile(0.99)), micros(took.quantile(0.999)))
-	if want := min(int(p.sequence)-1, known); len(right.seen) < want { // the last pair may have come too late for any request
+	fmt.Printf("%d requests in %v, none failed; %d pairs were published, answers name %d of %d; p50 %s, p99 %s, "+
+		"p99.9 %s\n",
+		len(took), l.duration, p.sequence, len(right.seen), known,
+		micros(took.quantile(0.5)), micros(took.quantile(0.99)), micros(took.quantile(0.999)))
+	// the last pair may have come too late for any request
+	if want := min(int(p.sequence)-1, known); len(right.seen) < want {
 		return fmt.Errorf("answers came from %d pairs, want at least %d", len(right.seen), want)
 	}
 	return nil

@@ -58,7 +58,8 @@ type once struct{ rec arrow.Record }
 
 func (o *once) Next() (arrow.Record, error) {
 	rec := o.rec
-	if o.rec = nil; rec == nil {
+	o.rec = nil
+	if rec == nil {
 		return nil, io.EOF
 	}
 	rec.Retain()
@@ -121,7 +122,9 @@ func tensorRows(rec arrow.Record) []byte {
 	}
 	var inputs []input
 	for j := range columns {
-		inputs = append(inputs, input{rec.ColumnName(j), "FP64", []int64{rec.NumRows()}, rec.Column(j).(*array.Float64).Float64Values()})
+		inputs = append(inputs, input{
+			rec.ColumnName(j), "FP64", []int64{rec.NumRows()}, rec.Column(j).(*array.Float64).Float64Values(),
+		})
 	}
 	text, err := json.Marshal(map[string]any{"inputs": inputs})
 	if err != nil {

@@ -91,7 +91,11 @@ func (p *program) cpu() time.Duration {
 		return 0
 	}
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	const user, system, tick = 11, 12, 10 * time.Millisecond
+	const (
+		user   = 11
+		system = 12
+		tick   = 10 * time.Millisecond
+	)
 	var ticks int64
 	for _, i := range []int{user, system} {
 		n, err := strconv.ParseInt(fields[i], 10, 64)

@@ -38,7 +38,13 @@ type measured struct {
 }
 
 // find searches with a server and appends the search to the others.
-func (s *speed) find(ctx context.Context, others []*search, name string, server *program, r request) ([]*search, error) {
+func (s *speed) find(
+	ctx context.Context,
+	others []*search,
+	name string,
+	server *program,
+	r request,
+) ([]*search, error) {
 	one := &search{name: name, at: func(rate float64) (figures, error) {
 		var all []figures
 		for range s.rounds {
@@ -59,7 +65,8 @@ func (s *search) run(rate float64) error {
 		if err := s.try(rate); err != nil {
 			return err
 		}
-		if rate *= 2; s.good == 0 {
+		rate *= 2
+		if s.good == 0 {
 			rate = s.wrong / 2
 		}
 	}
@@ -99,11 +106,13 @@ func (s *search) String() string {
 
 // printSearches prints a table of the measurements and the rates found.
 func printSearches(all []*search) {
-	fmt.Print("| server | requests a second | answered a second | p50, µs | p99, µs | p99.9, µs |\n| --- | --- | --- | --- | --- | --- |\n")
+	fmt.Print("| server | requests a second | answered a second | p50, µs | p99, µs | p99.9, µs |\n" +
+		"| --- | --- | --- | --- | --- | --- |\n")
 	for _, s := range all {
 		slices.SortFunc(s.measured, func(a, b measured) int { return cmp.Compare(a.rate, b.rate) })
 		for _, m := range s.measured {
-			fmt.Printf("| %s | %.0f | %.0f | %d | %d | %d |\n", s.name, m.rate, m.answered, m.p50.Microseconds(), m.p99.Microseconds(), m.p999.Microseconds())
+			fmt.Printf("| %s | %.0f | %.0f | %d | %d | %d |\n", s.name, m.rate, m.answered, m.p50.Microseconds(),
+				m.p99.Microseconds(), m.p999.Microseconds())
 		}
 	}
 	for _, s := range all {

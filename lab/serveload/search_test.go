@@ -35,7 +35,7 @@ func TestSearchEnclosesTheRateAtWhichAServerBecomesSlow(t *testing.T) {
 	}
 }
 
-func TestMediansAreOfEachFigureByItself(t *testing.T) {
+func TestMediansAreTakenPerFigure(t *testing.T) {
 	all := []figures{{p50: 1, p99: 9, answered: 5}, {p50: 3, p99: 7, answered: 4}, {p50: 2, p99: 8, answered: 6}}
 	if m := medians(all); m.p50 != 2 || m.p99 != 8 || m.answered != 5 {
 		t.Errorf("%+v", m)

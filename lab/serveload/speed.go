@@ -46,7 +46,8 @@ func (s *speed) run(ctx context.Context) (err error) {
 	one := rowsOf(1)
 	defer one.Release()
 	row := jsonRows(one)
-	fmt.Printf("One row of %d columns to %d features, %d bytes of JSON; %d connections, medians of %d rounds of %v\n\n", columns, features, len(row), s.connections, s.rounds, s.duration)
+	fmt.Printf("One row of %d columns to %d features, %d bytes of JSON; %d connections, medians of %d rounds of %v\n\n",
+		columns, features, len(row), s.connections, s.rounds, s.duration)
 	server, err := s.start(ctx, dir)
 	if err != nil {
 		return err
@@ -110,7 +111,14 @@ type figures struct {
 
 // measure measures a server at a rate.
 func (s *speed) measure(ctx context.Context, name string, server *program, r request, rate float64) (figures, error) {
-	p := pace{address: server.address, connections: s.connections, rate: rate, duration: s.duration, requests: []request{r}, check: isOK}
+	p := pace{
+		address:     server.address,
+		connections: s.connections,
+		rate:        rate,
+		duration:    s.duration,
+		requests:    []request{r},
+		check:       isOK,
+	}
 	begin, before := time.Now(), server.cpu()
 	took, err := p.run(ctx)
 	if err != nil {
@@ -118,9 +126,11 @@ func (s *speed) measure(ctx context.Context, name string, server *program, r req
 	}
 	f := figures{
 		p50: took.quantile(0.5), p99: took.quantile(0.99), p999: took.quantile(0.999),
-		processor: (server.cpu() - before) / time.Duration(len(took)), answered: float64(len(took)) / (time.Since(begin) - lead).Seconds(),
+		processor: (server.cpu() - before) / time.Duration(len(took)),
+		answered:  float64(len(took)) / (time.Since(begin) - lead).Seconds(),
 	}
-	fmt.Fprintf(os.Stderr, "%s at %.0f requests a second: %.0f answered a second, p50 %s, p99 %s, p99.9 %s, processor time of the server %s\n",
+	fmt.Fprintf(os.Stderr, "%s at %.0f requests a second: %.0f answered a second, p50 %s, p99 %s, p99.9 %s, "+
+		"processor time of the server %s\n",
 		name, rate, f.answered, micros(f.p50), micros(f.p99), micros(f.p999), micros(f.processor))
 	return f, nil
 }
@@ -143,17 +153,20 @@ func (s *speed) compare(ctx context.Context, server *program, predict request) e
 			}
 		}
 	}
-	fmt.Printf("| %.0f requests a second | p50, µs | p99, µs | p99.9, µs | processor time of the server, µs |\n| --- | --- | --- | --- | --- |\n", s.rate)
+	fmt.Printf("| %.0f requests a second | p50, µs | p99, µs | p99.9, µs | processor time of the server, µs |\n| --- "+
+		"| --- | --- | --- | --- |\n", s.rate)
 	for _, kind := range kinds {
 		f := medians(kind.all)
-		fmt.Printf("| %s | %d | %d | %d | %d |\n", kind.name, f.p50.Microseconds(), f.p99.Microseconds(), f.p999.Microseconds(), f.processor.Microseconds())
+		fmt.Printf("| %s | %d | %d | %d | %d |\n", kind.name, f.p50.Microseconds(), f.p99.Microseconds(),
+			f.p999.Microseconds(), f.processor.Microseconds())
 	}
 	var beyond []time.Duration
 	for i := range s.rounds {
 		beyond = append(beyond, kinds[1].all[i].p99-kinds[0].all[i].p99)
 	}
 	slices.Sort(beyond)
-	fmt.Printf("\nThe p99 of a prediction is %d µs above that of an empty answer (median of the rounds; least %d, most %d).\n\n",
+	fmt.Printf("\nThe p99 of a prediction is %d µs above that of an empty answer (median of the rounds; least %d, "+
+		"most %d).\n\n",
 		median(beyond).Microseconds(), beyond[0].Microseconds(), beyond[len(beyond)-1].Microseconds())
 	return nil
 }
@@ -161,7 +174,9 @@ func (s *speed) compare(ctx context.Context, server *program, predict request) e
 // medians returns the median of each figure.
 func medians(all []figures) figures {
 	return figures{
-		p50: medianOf(all, func(f figures) time.Duration { return f.p50 }), p99: medianOf(all, func(f figures) time.Duration { return f.p99 }),
+		p50: medianOf(all, func(f figures) time.Duration { return f.p50 }), p99: medianOf(all, func(f figures) time.Duration {
+			return f.p99
+		}),
 		p999:      medianOf(all, func(f figures) time.Duration { return f.p999 }),
 		processor: medianOf(all, func(f figures) time.Duration { return f.processor }),
 		answered:  medianOf(all, func(f figures) float64 { return f.answered }),

@@ -39,8 +39,8 @@ func TestConnectionIsKeptOpen(t *testing.T) {
 	}
 }
 
-// TestConnectionDoesNotWaitForEver for an answer that does not come.
-func TestConnectionDoesNotWaitForEver(t *testing.T) {
+// TestConnectionTimesOut for an answer that does not come.
+func TestConnectionTimesOut(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,9 @@ import (
 )
 
 // sets are all sets, in the order of [Names].
-var sets = slices.Concat([]*Set{adult(), a9a(), mnist(), letter(), har(), news("news"), news("news-log"), year()}, regressionSets())
+var sets = slices.Concat([]*Set{
+	adult(), a9a(), mnist(), letter(), har(), news("news"), news("news-log"), year(),
+}, regressionSets())
 
 // paper adds the paper's settings for all sets: the cosine map, all columns standardized, no clip.
 func paper(d Defaults) Defaults {
@@ -58,8 +60,9 @@ func a9a() *Set {
 				SHA256: "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
 			},
 		},
-		Notice: "column 123 is set in one training row and in no test row; the paper's 122 dimensions are those of the test file",
-		Dim:    123, Classes: 2, TrainRows: 32561, TestRows: 16281,
+		Notice: "column 123 is set in one training row and in no test row; the paper's 122 dimensions are those of the " +
+			"test file",
+		Dim: 123, Classes: 2, TrainRows: 32561, TestRows: 16281,
 		Defaults: paper(Defaults{Features: []int{20, 50, 100}, Candidates: 2000, Sample: 0.05, Fixed: true, Intercept: true}),
 		open:     openA9A,
 	}
@@ -83,8 +86,14 @@ func mnist() *Set {
 		},
 		Notice: "the home page no longer serves the files reliably; public copies are used",
 		Dim:    784, Classes: 10, TrainRows: 60000, TestRows: 10000,
-		Defaults: paper(Defaults{Features: []int{150, 300, 450}, Candidates: 10000, Sample: 0.2, Fixed: true, Intercept: true}),
-		open:     openMNIST,
+		Defaults: paper(Defaults{
+			Features:   []int{150, 300, 450},
+			Candidates: 10000,
+			Sample:     0.2,
+			Fixed:      true,
+			Intercept:  true,
+		}),
+		open: openMNIST,
 	}
 }
 

@@ -9,7 +9,8 @@ func har() *Set {
 	}
 	return &Set{
 		Name: "har", Title: "Human activity recognition: 6 activities from the motion sensors of a telephone",
-		Home: uci + "dataset/240/human+activity+recognition+using+smartphones", License: ccBy + "; the archive's own note excludes commercial use",
+		Home:    uci + "dataset/240/human+activity+recognition+using+smartphones",
+		License: ccBy + "; the archive's own note excludes commercial use",
 		Files: []File{
 			file("train", "X_train.txt", "", "8b6911d161333f14b6550c5b4737b94853d5d04b"),
 			file("train", "y_train.txt", "415b3357e2e2d5e70a45c781947c6bdd80e0410a579d862eedcd6bbce3c694ef", ""),
@@ -61,8 +62,9 @@ func year() *Set {
 				uci + "static/public/203/yearpredictionmsd.zip",
 			},
 		}},
-		Notice: "M, M0 and N0 are this project's choice; no checksum of the file is known to us, that of the archive's entry is checked",
-		Dim:    90, TrainRows: yearTrainRows, TestRows: 51630,
+		Notice: "M, M0 and N0 are this project's choice; no checksum of the file is known to us, that of the archive's " +
+			"entry is checked",
+		Dim: 90, TrainRows: yearTrainRows, TestRows: 51630,
 		Defaults: paper(Defaults{Features: []int{50, 100, 200}, Candidates: 4000, Sample: 0.1, Fixed: true, Intercept: true}),
 		open:     openYear,
 	}

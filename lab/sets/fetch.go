@@ -100,7 +100,8 @@ func (f *Fetcher) content(ctx context.Context, file File, url string) ([]byte, e
 func (f *Fetcher) get(ctx context.Context, url string) (content []byte, err error) {
 	for range attempts {
 		var again bool
-		if content, again, err = f.attempt(ctx, url); err == nil || !again || ctx.Err() != nil {
+		content, again, err = f.attempt(ctx, url)
+		if err == nil || !again || ctx.Err() != nil {
 			break
 		}
 	}

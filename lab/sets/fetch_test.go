@@ -60,7 +60,7 @@ func served(t *testing.T, files map[string]string) (url string, requests map[str
 	return server.URL, requests
 }
 
-func TestFetchTakesFilesFromWhereTheyAre(t *testing.T) {
+func TestFetchDownloadsFromPublishersAndArchives(t *testing.T) {
 	url, requests := served(t, map[string]string{
 		"/flaky": "rows", "/gz": zipped(t, "zipped rows"), "/a.zip": archive(t, "other/one", "1", "two", "2"),
 	})
@@ -83,24 +83,30 @@ func TestFetchTakesFilesFromWhereTheyAre(t *testing.T) {
 	if requests["/flaky"] != 2 || requests["/a.zip"] != 1 || requests["/absent"] != 1 {
 		t.Errorf("requests %v", requests)
 	}
-	mirrored, err := (&Fetcher{Mirror: url}).Fetch(t.Context(), &Set{Files: []File{{Path: "gz", SHA256: sum("zipped rows")}}}, t.TempDir())
+	mirrored, err := (&Fetcher{Mirror: url}).Fetch(t.Context(),
+		&Set{Files: []File{{Path: "gz", SHA256: sum("zipped rows")}}}, t.TempDir())
 	if err != nil || len(mirrored) != 1 {
 		t.Error(mirrored, err)
 	}
 }
 
-func TestOtherContentIsRefused(t *testing.T) {
+func TestWrongChecksumIsRefused(t *testing.T) {
 	url, _ := served(t, map[string]string{"/rows": "other rows", "/a.zip": archive(t, "one", "1")})
 	dir := t.TempDir()
 	for says, file := range map[string]File{
-		"wrong checksum: SHA-256":   {Path: "rows", URLs: []string{url + "/rows"}, SHA256: sum("rows")},
-		"wrong checksum: git's":     {Path: "rows", URLs: []string{url + "/rows"}, GitBlob: "56a6051ca2b02b04ef92d5150c9ef600403cb1de"},
+		"wrong checksum: SHA-256": {Path: "rows", URLs: []string{url + "/rows"}, SHA256: sum("rows")},
+		"wrong checksum: git's": {
+			Path:    "rows",
+			URLs:    []string{url + "/rows"},
+			GitBlob: "56a6051ca2b02b04ef92d5150c9ef600403cb1de",
+		},
 		"the archive has no two":    {Path: "two", URLs: []string{url + "/a.zip"}, Member: "two"},
 		"not a zip archive":         {Path: "two", URLs: []string{url + "/rows"}, Member: "two"},
 		"/absent: 404 Not Found":    {Path: "two", URLs: []string{url + "/absent"}},
 		"unsupported protocol sche": {Path: "two", URLs: []string{"x:/"}},
 	} {
-		if _, err := (&Fetcher{}).Fetch(t.Context(), &Set{Files: []File{file}}, dir); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := (&Fetcher{}).Fetch(t.Context(), &Set{Files: []File{file}}, dir); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {

@@ -21,7 +21,8 @@ func Dir(dir string) string {
 	if dir != "" {
 		return dir
 	}
-	if dir = os.Getenv(Variable); dir != "" {
+	dir = os.Getenv(Variable)
+	if dir != "" {
 		return dir
 	}
 	return DefaultDir
@@ -80,7 +81,8 @@ func (s *Set) Missing(dir string) []string {
 // checkThere returns an error that names the files missing in dir and how to get them.
 func (s *Set) checkThere(dir string) error {
 	if missing := s.Missing(dir); len(missing) > 0 {
-		return fmt.Errorf("%s has no %s (nor any with .gz): run `lab fetch %s --data-dir %s`, or name the folder with --data-dir or %s: %w",
+		return fmt.Errorf("%s has no %s (nor any with .gz): run `lab fetch %s --data-dir %s`, or name the folder with "+
+			"--data-dir or %s: %w",
 			dir, strings.Join(missing, ", "), s.Name, dir, Variable, fs.ErrNotExist)
 	}
 	return nil

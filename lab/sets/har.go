@@ -62,7 +62,8 @@ func readWhole(open func() (RowReader, error)) (all []int64, err error) {
 		column := rec.Column(0).(*array.Int64)
 		if column.NullN() > 0 || rec.NumCols() != 1 {
 			rec.Release()
-			return nil, fmt.Errorf("labels: %d columns and %d empty fields by row %d, want one number a row", rec.NumCols(), column.NullN(), len(all)+column.Len())
+			return nil, fmt.Errorf("labels: %d columns and %d empty fields by row %d, want one number a row", rec.NumCols(),
+				column.NullN(), len(all)+column.Len())
 		}
 		all = append(all, column.Int64Values()...)
 		rec.Release()
@@ -98,7 +99,8 @@ func (l *labelled) Next() (arrow.Record, error) {
 	column := b.NewArray()
 	defer column.Release()
 	fields := append([]arrow.Field{{Name: l.name, Type: column.DataType()}}, rec.Schema().Fields()...)
-	return array.NewRecord(arrow.NewSchema(fields, nil), append([]arrow.Array{column}, rec.Columns()...), rec.NumRows()), nil
+	return array.NewRecord(arrow.NewSchema(fields, nil), append([]arrow.Array{column}, rec.Columns()...),
+		rec.NumRows()), nil
 }
 
 // Close closes the underlying reader.

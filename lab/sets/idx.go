@@ -28,14 +28,16 @@ func (f folder) idx(values, labels string) func() (RowReader, error) {
 			return nil, err
 		}
 		if one != 1 || labelled != rows {
-			return nil, fmt.Errorf("%s has %d rows of %d bytes, want one label for each of the %d rows of %s", labels, labelled, one, rows, values)
+			return nil, fmt.Errorf("%s has %d rows of %d bytes, want one label for each of the %d rows of %s", labels, labelled,
+				one, rows, values)
 		}
 		return &once{idxRecord(x, y, width)}, nil
 	}
 }
 
-// readIDX returns the values of an idx file of bytes: two zero bytes, the type code 8, the number of dimensions, each
-// dimension as a big-endian uint32, then the values with the last dimension varying fastest. The first one is the rows.
+// readIDX returns the values of an idx file of bytes: two zero bytes, the type code 8, the number
+// of dimensions, each dimension as a big-endian uint32, then the values with the last dimension
+// varying fastest. The first one is the rows.
 func (f folder) readIDX(path string) (values []byte, rows, width int, err error) {
 	found, err := f.find(path)
 	if err != nil {
@@ -87,7 +89,8 @@ func idxRecord(values, labels []byte, width int) arrow.Record {
 
 // bytesColumn makes a column of bytes without copying them.
 func bytesColumn(values []byte) arrow.Array {
-	data := array.NewData(arrow.PrimitiveTypes.Uint8, len(values), []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
+	data := array.NewData(arrow.PrimitiveTypes.Uint8, len(values), []*memory.Buffer{nil, memory.NewBufferBytes(values)},
+		nil, 0, 0)
 	defer data.Release()
 	return array.NewUint8Data(data)
 }

@@ -54,7 +54,8 @@ func TestLIBSVMRowsAreDense(t *testing.T) {
 	}
 	defer rec.Release()
 	x := rec.Column(1).(*array.FixedSizeList).ListValues().(*array.Float32).Float32Values()
-	if !slices.Equal(rec.Column(0).(*array.Int64).Int64Values(), []int64{1, -1, 0}) || !slices.Equal(x, []float32{0.5, 0, 2, 0, -0.1, 1, 0, 0, 0}) {
+	if !slices.Equal(rec.Column(0).(*array.Int64).Int64Values(), []int64{1, -1, 0}) ||
+		!slices.Equal(x, []float32{0.5, 0, 2, 0, -0.1, 1, 0, 0, 0}) {
 		t.Errorf("%v", rec)
 	}
 	for _, line := range []string{"one 1:1", "1 0:1", "1 4:1", "1 x:1", "1 2:x", ""} {

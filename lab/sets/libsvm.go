@@ -72,7 +72,9 @@ func parseLIBSVM(content []byte, dim int) (arrow.Record, error) {
 	label, x := labels.NewArray(), rows.NewArray()
 	defer label.Release()
 	defer x.Release()
-	schema := arrow.NewSchema([]arrow.Field{{Name: libsvmLabel, Type: label.DataType()}, {Name: libsvmFeatures, Type: x.DataType()}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: libsvmLabel, Type: label.DataType()}, {Name: libsvmFeatures, Type: x.DataType()},
+	}, nil)
 	return array.NewRecord(schema, []arrow.Array{label, x}, int64(label.Len())), lines.Err()
 }
 

@@ -50,7 +50,8 @@ func (t *Table) addMasks(rec arrow.Record) error {
 		for i := range column.Len() {
 			v := column.Value(i)
 			if column.IsNull(i) || v != 0 && v != 1 {
-				return fmt.Errorf("row %d of the masks has %s in column %d, want 0 or 1", len(t.masks[k])+1, column.ValueStr(i), k+1)
+				return fmt.Errorf("row %d of the masks has %s in column %d, want 0 or 1", len(t.masks[k])+1, column.ValueStr(i),
+					k+1)
 			}
 			t.masks[k] = append(t.masks[k], v == 1)
 		}

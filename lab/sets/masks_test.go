@@ -20,7 +20,9 @@ func regressionFiles() map[string]string {
 		mask[i%publishedSplits] = "1"
 		masks.WriteString(strings.Join(mask, ",") + "\n")
 	}
-	return map[string]string{"uci_regression/airfoil.csv": rows.String(), "uci_regression/airfoil.test_mask.csv": masks.String()}
+	return map[string]string{
+		"uci_regression/airfoil.csv": rows.String(), "uci_regression/airfoil.test_mask.csv": masks.String(),
+	}
 }
 
 // testLabels are the labels of the test rows in a seed's split, as in the file.
@@ -40,7 +42,7 @@ func testLabels(t *testing.T, table *Table, seed uint64) []float64 {
 	return labels
 }
 
-func TestASeedIsTheNumberOfAPublishedSplit(t *testing.T) {
+func TestSeedSelectsAPublishedSplit(t *testing.T) {
 	s, _ := Lookup("airfoil")
 	table, err := s.Load(t.Context(), write(t, regressionFiles()))
 	if err != nil {
@@ -63,9 +65,11 @@ func TestFaultyMasks(t *testing.T) {
 	const masks = "uci_regression/airfoil.test_mask.csv"
 	line := strings.Repeat("0,", publishedSplits-1) + "0\n"
 	for says, change := range map[string]func(files map[string]string){
-		"the masks have 31 rows, the data 30":   func(files map[string]string) { files[masks] += line },
-		"split 1 has 0 test rows of 30":         func(files map[string]string) { files[masks] = strings.Repeat(line, 30) },
-		"row 1 of the masks has 2 in column 1":  func(files map[string]string) { files[masks] = strings.Replace(files[masks], "1", "2", 1) },
+		"the masks have 31 rows, the data 30": func(files map[string]string) { files[masks] += line },
+		"split 1 has 0 test rows of 30":       func(files map[string]string) { files[masks] = strings.Repeat(line, 30) },
+		"row 1 of the masks has 2 in column 1": func(files map[string]string) {
+			files[masks] = strings.Replace(files[masks], "1", "2", 1)
+		},
 		"has no uci_regression/airfoil.test_ma": func(files map[string]string) { delete(files, masks) },
 	} {
 		files := regressionFiles()

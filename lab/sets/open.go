@@ -77,7 +77,8 @@ func openA9A(f folder) *rowSource {
 
 func openMNIST(f folder) *rowSource {
 	return &rowSource{
-		train: f.idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), test: f.idx("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
+		train:   f.idx("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
+		test:    f.idx("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
 		options: encoder.Options{Label: []string{idxLabel}, Task: encoder.TaskClassification},
 	}
 }
@@ -85,7 +86,8 @@ func openMNIST(f folder) *rowSource {
 // openLetter names the columns as their authors do.
 func openLetter(f folder) *rowSource {
 	columns := []arrow.Field{text(letterLabel)}
-	for _, name := range strings.Fields("x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx") {
+	for _, name := range strings.Fields("x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br " +
+		"x-ege xegvy y-ege yegvx") {
 		columns = append(columns, whole(name))
 	}
 	return &rowSource{
@@ -98,7 +100,8 @@ func openNews(f folder) *rowSource {
 	return &rowSource{
 		train: f.delimited("OnlineNewsPopularity.csv", files.Options{}, nil),
 		options: encoder.Options{
-			Label: []string{newsLabel}, Task: encoder.TaskRegression, Exclude: []string{"url", "timedelta"}, // not about the article
+			// not about the article
+			Label: []string{newsLabel}, Task: encoder.TaskRegression, Exclude: []string{"url", "timedelta"},
 		},
 	}
 }

@@ -40,7 +40,9 @@ var realSets = []struct {
 }{
 	{"adult", []int{24720, 7841}, []int{12435, 3846}},
 	{"a9a", []int{24720, 7841}, []int{12435, 3846}},
-	{"mnist", []int{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}, []int{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}},
+	{"mnist", []int{5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949}, []int{
+		980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
+	}},
 	{"letter", nil, nil},
 	{"har", []int{1226, 1073, 986, 1286, 1374, 1407}, []int{496, 471, 420, 491, 532, 537}},
 	{"news", nil, nil},
@@ -55,7 +57,7 @@ var realSets = []struct {
 	{"keggdirected", nil, nil},
 }
 
-func TestRealSetsHaveTheRowsAndClassesThatTheyShould(t *testing.T) {
+func TestRealSetsHaveTheirPublishedRowsAndClasses(t *testing.T) {
 	for _, c := range realSets {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && !slices.Contains([]string{"adult", "a9a", "letter"}, c.name) {
@@ -63,7 +65,12 @@ func TestRealSetsHaveTheRowsAndClassesThatTheyShould(t *testing.T) {
 			}
 			set, table := loadReal(t, c.name)
 			d := set.Defaults
-			split, err := table.Split(datasets.SplitOptions{Seed: 1, TestFraction: d.TestFraction, Standardize: d.Standardize, Clip: d.Clip})
+			split, err := table.Split(datasets.SplitOptions{
+				Seed:         1,
+				TestFraction: d.TestFraction,
+				Standardize:  d.Standardize,
+				Clip:         d.Clip,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,8 @@ func TestEverySetIsComplete(t *testing.T) {
 		}
 		d := s.Defaults
 		switch {
-		case s.Name != name, s.Title == "", s.License == "", !strings.HasPrefix(s.Home, "http"), s.open == nil, len(s.Files) == 0:
+		case s.Name != name, s.Title == "", s.License == "", !strings.HasPrefix(s.Home,
+			"http"), s.open == nil, len(s.Files) == 0:
 			t.Errorf("%s lacks something: %+v", name, s)
 		case s.Dim < 1, s.TrainRows < 1, s.TestRows < 1, d.Candidates < d.Features[len(d.Features)-1], !slices.IsSorted(d.Features):
 			t.Errorf("%s: %+v", name, s)
@@ -52,7 +53,8 @@ func TestEverySetIsComplete(t *testing.T) {
 }
 
 func TestUnknownSetsListTheKnown(t *testing.T) {
-	if _, err := Lookup("adlut"); err == nil || !strings.Contains(err.Error(), `"adlut": want one of adult, a9a, mnist, letter,`) {
+	if _, err := Lookup("adlut"); err == nil ||
+		!strings.Contains(err.Error(), `"adlut": want one of adult, a9a, mnist, letter,`) {
 		t.Error(err)
 	}
 }
@@ -66,7 +68,7 @@ func TestMissingFilesSayHowToGetThem(t *testing.T) {
 	}
 }
 
-func TestTheFolderIsTheOneThatIsNamed(t *testing.T) {
+func TestDataFolderPrecedence(t *testing.T) {
 	t.Setenv(Variable, "")
 	if Dir("") != DefaultDir || Dir("x") != "x" {
 		t.Error(Dir(""), Dir("x"))
@@ -109,7 +111,7 @@ func TestAdultAsPublished(t *testing.T) {
 	}
 }
 
-func TestAFaultNamesTheFileAndTheLine(t *testing.T) {
+func TestErrorsNameFileAndLine(t *testing.T) {
 	s, _ := Lookup("adult")
 	for _, c := range []struct{ train, test, says string }{
 		{strings.Replace(adultTrain, "50, ?", "fifty, ?", 1), adultTest, "adult.data: line 2: column"},
@@ -125,7 +127,7 @@ func TestAFaultNamesTheFileAndTheLine(t *testing.T) {
 	}
 }
 
-func TestNewsLeavesOutWhatIsNoPredictor(t *testing.T) {
+func TestNewsExcludesColumnsThatAreNoPredictors(t *testing.T) {
 	text := "url, timedelta, n_tokens_title, shares\n" + strings.Repeat("http://x, 731.0, 12.0, 100\nhttp://y, 5.0, 9.0, 10000\n", 5)
 	dir := write(t, map[string]string{"OnlineNewsPopularity.csv": text})
 	for name, means := range map[string]float64{"news": 5050, "news-log": 3 * math.Log(10)} {

@@ -51,7 +51,11 @@ func closeReader(r RowReader) error {
 
 // delimited opens a text file of a folder and converts every record with change, which may be nil.
 // The published content is known, so a field with the wrong type means that the file is damaged.
-func (f folder) delimited(path string, o files.Options, change func(arrow.Record) (arrow.Record, error)) func() (RowReader, error) {
+func (f folder) delimited(
+	path string,
+	o files.Options,
+	change func(arrow.Record) (arrow.Record, error),
+) func() (RowReader, error) {
 	return func() (RowReader, error) {
 		found, err := f.find(path)
 		if err != nil {

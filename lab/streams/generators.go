@@ -87,7 +87,9 @@ func agrawal(rng *rand.Rand, _ bool) stream {
 		if salary < 75_000 {
 			commission = between(10_000, 75_000)
 		}
-		age, level, zip := math.Floor(between(20, 81)), float64(rng.IntN(5)), float64(rng.IntN(9))
+		age := math.Floor(between(20, 81))
+		level := float64(rng.IntN(5))
+		zip := float64(rng.IntN(9))
 		value := (9 - zip) * 100_000 * between(0.5, 1.5)
 		loan := between(0, 500_000)
 		inGroup := [concepts]bool{
@@ -103,7 +105,8 @@ func agrawal(rng *rand.Rand, _ bool) stream {
 			commission = perturbed(commission, 10_000, 75_000)
 		}
 		values := []float64{
-			perturbed(salary, 20_000, 150_000), commission, math.Round(perturbed(age, 20, 80)), level, float64(1 + rng.IntN(20)), zip,
+			perturbed(salary, 20_000, 150_000), commission, math.Round(perturbed(age, 20,
+				80)), level, float64(1 + rng.IntN(20)), zip,
 			perturbed(value, 0, 1_350_000), float64(1 + rng.IntN(30)), perturbed(loan, 0, 500_000),
 		}
 		return values, either(rng, inGroup, 0)

@@ -23,7 +23,7 @@ func rowsOf(t *testing.T, name string, rows int, seed uint64, changes bool) [][]
 	return lines[1:]
 }
 
-func TestStreamsAreFunctionsOfTheirSeeds(t *testing.T) {
+func TestStreamsDependOnlyOnTheirSeeds(t *testing.T) {
 	for _, name := range Names() {
 		first, again := rowsOf(t, name, 400, 1, true), rowsOf(t, name, 400, 1, true)
 		still, other := rowsOf(t, name, 400, 1, false), rowsOf(t, name, 400, 2, true)
@@ -68,7 +68,9 @@ func TestConcepts(t *testing.T) {
 	quarter := func(all [][]string, i int) [][]string { return all[i*rows/concepts : (i+1)*rows/concepts] }
 	all := rowsOf(t, "sea", rows, 1, true)
 	for i, threshold := range []float64{8, 9, 7, 9.5} {
-		near(t, "sea", share(quarter(all, i), func(x []float64, class string) bool { return (x[0]+x[1] <= threshold) == (class == "yes") }), 0.9, 0.03)
+		near(t, "sea", share(quarter(all, i), func(x []float64, class string) bool {
+			return (x[0]+x[1] <= threshold) == (class == "yes")
+		}), 0.9, 0.03)
 	}
 	all = rowsOf(t, "led", rows, 1, true)
 	near(t, "a lit segment of led", share(quarter(all, 0), func(x []float64, class string) bool {
@@ -81,7 +83,9 @@ func TestConcepts(t *testing.T) {
 		return x[0] == float64(segments[class[1]-'0'][0]-'0')
 	}), 0.5, 0.05)
 	all = rowsOf(t, "agrawal", rows, 1, true)
-	near(t, "agrawal by age", share(quarter(all, 0), func(x []float64, class string) bool { return (x[2] < 40 || x[2] >= 60) == (class == "yes") }), 0.95, 0.04)
+	near(t, "agrawal by age", share(quarter(all, 0), func(x []float64, class string) bool {
+		return (x[2] < 40 || x[2] >= 60) == (class == "yes")
+	}), 0.95, 0.04)
 	near(t, "agrawal by income", share(quarter(all, 3), func(x []float64, class string) bool {
 		return (2*(x[0]+x[1])/3-x[8]/5-20_000 > 0) == (class == "yes")
 	}), 0.95, 0.05)
@@ -91,5 +95,8 @@ func TestConcepts(t *testing.T) {
 			return (sign*2*x[0]+1.4*x[1]-1.2*x[2]+x[3]-0.8*x[4]+0.6*x[5]-0.4*x[6]+0.2*x[7] >= 0) == (class == "yes")
 		}), 0.96, 0.015)
 	}
-	near(t, "classes of the hyperplane", share(rowsOf(t, "hyperplane", rows, 1, true), func(_ []float64, class string) bool { return class == "yes" }), 0.5, 0.05)
+	near(t, "classes of the hyperplane",
+		share(rowsOf(t, "hyperplane", rows, 1, true), func(_ []float64, class string) bool {
+			return class == "yes"
+		}), 0.5, 0.05)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// benchRows draws rows whose output waves along a few directions, which refinement goes on finding. Every fifth is held out.
+// benchRows draws rows whose output is a wave along a few directions, which refinement keeps
+// improving. Every fifth is held out.
 func benchRows(rows, dim int) *scoring.Sample {
 	const directions = 24
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -38,7 +39,7 @@ func benchRows(rows, dim int) *scoring.Sample {
 	return s
 }
 
-// benchProblem is what Learn takes, with what its parts take.
+// benchProblem is the input of Learn and of its parts.
 type benchProblem struct {
 	candidates scoring.Candidates
 	sums       *scoring.Sums
@@ -47,7 +48,10 @@ type benchProblem struct {
 }
 
 func newBenchProblem(rows, dim, m0, m int) *benchProblem {
-	p := &benchProblem{sample: benchRows(rows, dim), options: Options{Features: m, RefineSteps: DefaultRefineSteps, RefineRounds: DefaultRefineRounds}}
+	p := &benchProblem{
+		sample:  benchRows(rows, dim),
+		options: Options{Features: m, RefineSteps: DefaultRefineSteps, RefineRounds: DefaultRefineRounds},
+	}
 	p.candidates = FirstRound(scoring.Candidates{Sigma: math.Sqrt(float64(dim)), Seed: 1, Dim: dim, Count: m0})
 	fit, _ := split(p.sample)
 	p.sums = accumulate(scoring.NewBank(p.candidates), fit.x, fit.n, fit.targets, 0)
@@ -69,26 +73,34 @@ func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 	return l, bank.Draw(chosen.Index)
 }
 
-// BenchmarkLearn is a whole call at the size of a usual exploration on one core (part=all), one that refines once, without a round
-// in the refinement (part=once), and the parts of them: the scores of a pool,
-// the choice from it by residual, G, the next pool with its bandwidths, the bandwidths alone, one evaluation of the objective and
-// one measurement by the guard. Times are of the processor, so that other programs on the machine matter less.
-// lab/scripts/learn_peer.py does the same with numpy.
+// BenchmarkLearn is a whole call at the size of a usual exploration on one core (part=all), one
+// that refines once, without a round in the refinement (part=once), and the parts of them: the
+// scores of a pool, the choice from it by residual, G, the next pool with its bandwidths, the
+// bandwidths alone, one evaluation of the objective and one measurement by the guard. Times are of
+// the processor, so that other programs on the machine matter less. lab/scripts/learn_peer.py does
+// the same with numpy.
 func BenchmarkLearn(b *testing.B) {
-	rows, dim, m0, m := 10000, 77, 4000, 200
+	rows := 10000
+	dim := 77
+	m0 := 4000
+	m := 200
 	if testing.Short() {
-		rows, dim, m0, m = 500, 7, 200, 20
+		rows = 500
+		dim = 7
+		m0 = 200
+		m = 20
 	}
 	p := newBenchProblem(rows, dim, m0, m)
 	run := func(part string, call func(b *testing.B)) {
-		b.Run(fmt.Sprintf("part=%s/rows=%d/dim=%d/candidates=%d/features=%d/procs=1", part, rows, dim, m0, m), func(b *testing.B) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			began := cputime.Process()
-			call(b)
-			if used := cputime.Process() - began; used > 0 {
-				b.ReportMetric(float64(used)/float64(b.N), "ns/op")
-			}
-		})
+		b.Run(fmt.Sprintf("part=%s/rows=%d/dim=%d/candidates=%d/features=%d/procs=1", part, rows, dim, m0, m),
+			func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				began := cputime.Process()
+				call(b)
+				if used := cputime.Process() - began; used > 0 {
+					b.ReportMetric(float64(used)/float64(b.N), "ns/op")
+				}
+			})
 	}
 	run("all", func(b *testing.B) { p.benchmarkAll(b, DefaultRefineRounds) })
 	run("once", func(b *testing.B) { p.benchmarkAll(b, 0) })
@@ -99,7 +111,9 @@ func BenchmarkLearn(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o, from, order := newObjective(l, f), &point{features: f, origins: make([]origin, f.Len())}, make([]int32, f.Len())
+	o := newObjective(l, f)
+	from := &point{features: f, origins: make([]origin, f.Len())}
+	order := make([]int32, f.Len())
 	for i := range order {
 		order[i] = int32(i)
 	}

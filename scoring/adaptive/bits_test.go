@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata again")
 
-// learnedHash returns a hash of what is learned from a small sample: the features and every point on the way.
+// learnedHash returns a hash of the features learned from a small sample and of every point.
 func learnedHash(t *testing.T, workers int) string {
 	t.Helper()
 	p := newBenchProblem(900, 53, 700, 60)
@@ -30,7 +30,9 @@ func learnedHash(t *testing.T, workers int) string {
 		t.Fatal(err)
 	}
 	h := xxhash.New()
-	for _, v := range []any{learned.Features.Omega, learned.Features.Phase, learned.Selection.Score, learned.Report.Importance} {
+	for _, v := range []any{
+		learned.Features.Omega, learned.Features.Phase, learned.Selection.Score, learned.Report.Importance,
+	} {
 		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
 			t.Fatal(err)
 		}
@@ -55,12 +57,13 @@ func TestLearnDoesNotDependOnThreads(t *testing.T) {
 	}
 }
 
-// bitsHash is the hashes of what is learned and of decompositions.
+// bitsHash is the hashes of learned features and of decompositions.
 func bitsHash(t *testing.T) string { return learnedHash(t, 0) + " " + decompositionsHash(t) }
 
-// TestLearnHasTheBitsOfItsArithmetic compares the result with testdata, also in processes without vector instructions: an
-// arithmetic of one name has one result, with AVX-512 and AVX2. After an intended change, and for a name that testdata does
-// not have yet, run it with -update, once more with the build tag noasm.
+// TestLearnHasTheBitsOfItsArithmetic compares the result with testdata, also in processes without
+// vector instructions: an arithmetic of one name has one result, with AVX-512 and AVX2. After an
+// intended change, and for a name that testdata does not have yet, run it with -update, once more
+// with the build tag noasm.
 func TestLearnHasTheBitsOfItsArithmetic(t *testing.T) {
 	if os.Getenv("ADAPTIVE_TEST_PRINT") != "" {
 		fmt.Printf("%s %s;\n", scoring.Arithmetic(), bitsHash(t))

@@ -90,15 +90,24 @@ func (s size) refining() int64 {
 // Nanoseconds per unit that [Time] counts, and the equivalents of other work in these units. They
 // were fitted to public data sets.
 const (
-	perSquare, perProduct, perCube                           = 0.027, 0.007, 0.12
-	choiceSquares, scoredNumber, scoredOutput, pathsPerRound = 6, 40, 8, 10
+	perSquare     = 0.027
+	perProduct    = 0.007
+	perCube       = 0.12
+	choiceSquares = 6
+	scoredNumber  = 40
+	scoredOutput  = 8
+	pathsPerRound = 10
 )
 
 // Time estimates the processor time of [Learn] on a core with AVX2, to a factor of two; learning
 // takes longer where most features are worth keeping. It counts the terms in M², in M and M0 times
 // the columns of an encoded row, and in M³.
 func Time(c scoring.Candidates, rows, outputs int, o Options) time.Duration {
-	n, d, k, m0, m := float64(rows), float64(c.Dim), float64(outputs), float64(c.Count), float64(o.Features)
+	n := float64(rows)
+	d := float64(c.Dim)
+	k := float64(outputs)
+	m0 := float64(c.Count)
+	m := float64(o.Features)
 	rounds, steps := float64(o.AllRounds()), 0.
 	if !o.ChooseOnly {
 		steps = evaluationsPerStep * float64(o.RefineSteps*(len(o.tracks())+o.RefineRounds))

@@ -45,8 +45,8 @@ func TestFactorTimesIdentityIsAFactor(t *testing.T) {
 	}
 }
 
-// decompositionsHash returns a hash of what gonum makes of matrices large enough for its blocks, which it shares out among
-// goroutines, and of a search.
+// decompositionsHash returns a hash of gonum's decompositions of matrices large enough for its
+// blocks, which it shares out among goroutines, and of a search.
 func decompositionsHash(t *testing.T) string {
 	t.Helper()
 	h := xxhash.New()
@@ -69,7 +69,10 @@ func decompositionsHash(t *testing.T) string {
 	for i := range x {
 		x[i] = math.Sin(float64(i))
 	}
-	s := search{value: rosenbrock, steps: 40, evaluations: 60, step: func(_ int, x []float64) bool { write(x); return true }}
+	s := search{value: rosenbrock, steps: 40, evaluations: 60, step: func(_ int, x []float64) bool {
+		write(x)
+		return true
+	}}
 	if err := s.run(x); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,9 @@ func newEvaluation(l *learner, f *scoring.Features) *evaluation {
 	n := f.Kinds()
 	e := &evaluation{last: &l.last, rows: l.fit, workers: l.o.Workers, shape: n, z: make([]float32, l.fit.n*f.Len())}
 	panels := 0
-	for _, p := range []part{{m: kernel.Cosine, next: n.Cosine}, {m: kernel.Ramp, first: n.Cosine, next: n.Cosine + n.Ramp}} {
+	for _, p := range []part{
+		{m: kernel.Cosine, next: n.Cosine}, {m: kernel.Ramp, first: n.Cosine, next: n.Cosine + n.Ramp},
+	} {
 		if p.first == p.next {
 			continue
 		}
@@ -73,7 +75,9 @@ func (e *evaluation) share(work func(first, next int)) {
 // fill sets z and s for features f, and returns the moments of z and the raw outputs. It sums a few
 // rows at a time, while their features are in the cache.
 func (e *evaluation) fill(f *scoring.Features) *training.Sums {
-	m, d, k := f.Len(), f.Dim, e.rows.outputs
+	m := f.Len()
+	d := f.Dim
+	k := e.rows.outputs
 	for _, p := range e.parts {
 		p.panels.Repack(f.Omega[p.first*d:p.next*d], f.Phase[p.first:p.next])
 	}

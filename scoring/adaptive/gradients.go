@@ -78,7 +78,9 @@ func (l *learner) productShares(f *scoring.Features, sums *training.Sums, model 
 
 // weightedSlopes returns W.
 func (l *learner) weightedSlopes(e *evaluation, model *ridgeModel) *mat.SymDense {
-	p, all, n := len(e.columns), e.s.Columns, float64(l.fit.n)
+	p := len(e.columns)
+	all := e.s.Columns
+	n := float64(l.fit.n)
 	squares, w := make([]float64, all*all), make([]float64, p*p)
 	crosser := training.Crosser{Workers: l.o.Workers}
 	crosser.Square(squares, e.s)

@@ -81,7 +81,9 @@ func (v verdict) beats(other verdict) bool {
 
 // spread returns the mean of values, and its standard error from their variance.
 func spread(values []float64) (mean, standardError float64) {
-	sum, squares, n := 0.0, 0.0, float64(len(values))
+	sum := 0.0
+	squares := 0.0
+	n := float64(len(values))
 	for _, v := range values {
 		sum += v
 		squares += float64(v * v)

@@ -14,7 +14,8 @@ type search struct {
 	value       func(gradient, x []float64) (float64, error) // +Inf where x is too far away
 	steps       int                                          // greatest number of iterations
 	evaluations int                                          // greatest number of calls of value
-	step        func(n int, x []float64) bool                // called after iteration n, counted from 1; false ends the search
+	// called after iteration n, counted from 1; false ends the search
+	step func(n int, x []float64) bool
 
 	x, gradient []float64 // the last evaluation
 	f           float64

@@ -28,7 +28,9 @@ func TestLBFGSKeepsToItsBounds(t *testing.T) {
 	start := []float64{-1.2, 1}
 	for _, bound := range []struct{ steps, evaluations, most int }{{3, 100, 40}, {100, 7, 7}, {0, 10, 1}} {
 		calls = 0
-		l := search{value: count, steps: bound.steps, evaluations: bound.evaluations, step: func(int, []float64) bool { return true }}
+		l := search{value: count, steps: bound.steps, evaluations: bound.evaluations, step: func(int, []float64) bool {
+			return true
+		}}
 		if err := l.run([]float64{start[0], start[1]}); err != nil || calls > bound.most {
 			t.Errorf("%+v: %d evaluations, %v", bound, calls, err)
 		}
@@ -41,7 +43,7 @@ func TestLBFGSKeepsToItsBounds(t *testing.T) {
 }
 
 // The search steps back from a wall of infinities; an error ends it.
-func TestLBFGSAtTheEndOfNumbers(t *testing.T) {
+func TestLBFGSStopsAtInfiniteValues(t *testing.T) {
 	wall := func(gradient, x []float64) (float64, error) {
 		if x[0] > 2 {
 			return math.Inf(1), nil

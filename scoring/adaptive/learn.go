@@ -13,7 +13,13 @@ import (
 //
 // It fails where [scoring.SelectFrom] does, if nothing or everything is held out, and if the
 // candidates do not pass [scoring.Criterion.Check].
-func Learn(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*Learned, error) {
+func Learn(
+	candidates scoring.Candidates,
+	sums *scoring.Sums,
+	sample *scoring.Sample,
+	task scoring.Task,
+	o Options,
+) (*Learned, error) {
 	l, err := newLearner(candidates, sums, sample, task, o)
 	if err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)

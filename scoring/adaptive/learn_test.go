@@ -23,7 +23,12 @@ type bent struct {
 
 // sample draws the rows; every fifth by hash is held out.
 func (b bent) sample() *scoring.Sample {
-	s := &scoring.Sample{Rows: b.rows, Dim: b.dim, Targets: scoring.Targets{Outputs: b.outputs}, HeldOut: make([]bool, b.rows)}
+	s := &scoring.Sample{
+		Rows:    b.rows,
+		Dim:     b.dim,
+		Targets: scoring.Targets{Outputs: b.outputs},
+		HeldOut: make([]bool, b.rows),
+	}
 	for i := range b.rows {
 		uniform := scoring.Uniforms(11, uint64(i), "adaptive/testing")
 		x := make([]float64, b.dim)
@@ -40,7 +45,8 @@ func (b bent) sample() *scoring.Sample {
 		case scoring.Binary:
 			s.Targets.Values = append(s.Targets.Values, float32(math.Copysign(1, y)))
 		case scoring.MultiClass:
-			s.Targets.Class = append(s.Targets.Class, int32(max(0, min(float64(b.outputs)-1, math.Floor(y+float64(b.outputs)/2)))))
+			s.Targets.Class = append(s.Targets.Class,
+				int32(max(0, min(float64(b.outputs)-1, math.Floor(y+float64(b.outputs)/2)))))
 		}
 		s.HeldOut[i] = scoring.HeldOut(scoring.Hash(5, 0, int64(i)))
 	}
@@ -80,12 +86,17 @@ func TestLearnedFeaturesBeatChosenOnes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%v of %d outputs, %d columns", b.task, b.outputs, b.dim), func(t *testing.T) {
 			var seen []Point
-			l := learn(t, b.candidates(600), b.sample(), b.task, Options{Features: 40, RefineSteps: 20, RefineRounds: 1, Progress: func(p Point) { seen = append(seen, p) }})
+			l := learn(t, b.candidates(600), b.sample(), b.task,
+				Options{Features: 40, RefineSteps: 20, RefineRounds: 1, Progress: func(p Point) {
+					seen = append(seen, p)
+				}})
 			points := l.Report.Points
-			if !slices.Equal(seen, points) || points[0].Track != Mixed || points[lastRound].Round != lastRound || points[len(points)-1].Track != Both {
+			if !slices.Equal(seen, points) || points[0].Track != Mixed || points[lastRound].Round != lastRound ||
+				points[len(points)-1].Track != Both {
 				t.Fatalf("reported %v, in the result %v", seen, points)
 			}
-			alone, err := Learn(Plain(b.candidates(600)), fitSums(Plain(b.candidates(600)), b.sample()), b.sample(), b.task, Options{Features: 40, ChooseOnly: true})
+			alone, err := Learn(Plain(b.candidates(600)), fitSums(Plain(b.candidates(600)), b.sample()), b.sample(), b.task,
+				Options{Features: 40, ChooseOnly: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +141,7 @@ func TestLearnedFeaturesBeatChosenOnes(t *testing.T) {
 }
 
 // The guard's loss is the one that a ridge path measures on the published features.
-func TestTheWinnerIsAsItWasMeasured(t *testing.T) {
+func TestResultIsTheMeasuredWinner(t *testing.T) {
 	b := bent{scoring.Regression, 1000, 8, 0.1, 1}
 	s := b.sample()
 	l := learn(t, b.candidates(400), s, b.task, Options{Features: 30, RefineSteps: 8})
@@ -139,13 +150,15 @@ func TestTheWinnerIsAsItWasMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, err := again.judge(l.Features, nil)
-	if err != nil || math.Abs(v.loss-l.Report.Best().Loss) > 1e-4*v.loss || v.kept != l.Features.Len() { // features in another order
+	// features in another order
+	if err != nil || math.Abs(v.loss-l.Report.Best().Loss) > 1e-4*v.loss || v.kept != l.Features.Len() {
 		t.Errorf("%+v, %v; measured %v", v, err, l.Report.Best())
 	}
 }
 
-// Where most features would only fit noise, the guard keeps few; a choice alone says what it chose.
-func TestChooseOnlyKeepsWhatHelps(t *testing.T) {
+// Where most features would only fit noise, the guard keeps few. A choice alone reports its
+// selection.
+func TestChooseOnlyKeepsUsefulFeatures(t *testing.T) {
 	b := bent{scoring.Regression, 1000, 6, 0, 1}
 	s := b.sample()
 	for i := range s.Targets.Values {
@@ -153,21 +166,26 @@ func TestChooseOnlyKeepsWhatHelps(t *testing.T) {
 	}
 	c := Plain(b.candidates(300))
 	l := learn(t, c, s, b.task, Options{Features: 100, ChooseOnly: true})
-	if m := l.Features.Len(); m > 50 || len(l.Selection.Index) != m || l.Report.Best().Kind != ByResidual || len(l.Report.Points) != 1 {
+	if m := l.Features.Len(); m > 50 || len(l.Selection.Index) != m || l.Report.Best().Kind != ByResidual ||
+		len(l.Report.Points) != 1 {
 		t.Errorf("%d features: %+v", m, l.Report)
 	}
-	want, err := scoring.SelectFrom(scoring.NewBank(c), fitSums(c, s), fitted(s), b.task, scoring.SelectOptions{Criterion: scoring.Residual, Features: 100})
+	want, err := scoring.SelectFrom(scoring.NewBank(c), fitSums(c, s), fitted(s), b.task, scoring.SelectOptions{
+		Criterion: scoring.Residual,
+		Features:  100,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := l.Features.Len()
-	if got := l.Selection; !slices.Equal(got.Index, want.Index[:m]) || !slices.Equal(got.Score, want.Score[:m]) || !l.Features.Equal(c.Draw(got.Index)) {
+	if got := l.Selection; !slices.Equal(got.Index, want.Index[:m]) || !slices.Equal(got.Score, want.Score[:m]) ||
+		!l.Features.Equal(c.Draw(got.Index)) {
 		t.Errorf("features %v, by residual %v", got.Index, want.Index)
 	}
 }
 
 // More features are kept unless fewer are better by more than chance, on the same rows.
-func TestFewerFeaturesHaveToBeClearlyBetter(t *testing.T) {
+func TestPrefixMustBeatMoreFeaturesByTwoStandardErrors(t *testing.T) {
 	const worst = math.MaxFloat64
 	for _, c := range []struct {
 		fewer, more []float64
@@ -244,28 +262,35 @@ func TestThresholdsLieBetweenValues(t *testing.T) {
 		v     float32
 		above bool
 		t     float32
-	}{{-2, false, -0.5}, {-2, true, -0.5}, {1, false, -0.5}, {1, true, c[2]}, {3, true, c.midpoint(2)}, {3, false, c.midpoint(2)}} {
+	}{
+		{-2, false, -0.5}, {-2, true, -0.5}, {1, false, -0.5}, {1, true, c[2]},
+		{3, true, c.midpoint(2)}, {3, false, c.midpoint(2)},
+	} {
 		if got := c.nearest(want.v, want.above); got != want.t {
-			t.Errorf("beside %v: %v, want %v", want.v, got, want.t)
+			t.Errorf("nearest to %v: %v, want %v", want.v, got, want.t)
 		}
 	}
 	hinges, boxes := bins([]column{c, {0}, {0, 1}}, 1000)
-	if len(hinges) != 4 || len(boxes) != 4 || hinges[0].Threshold[0] != lowThreshold || boxes[3].Coordinate[0] != 2 || boxes[3].Threshold[0] != 0.5 {
+	if len(hinges) != 4 || len(boxes) != 4 || hinges[0].Threshold[0] != lowThreshold || boxes[3].Coordinate[0] != 2 ||
+		boxes[3].Threshold[0] != 0.5 {
 		t.Errorf("bins %v, %v", hinges, boxes)
 	}
-	if hinges, _ = bins([]column{{-8, 0, 1}}, 1000); hinges[0].Threshold[0] != -16 {
+	hinges, _ = bins([]column{{-8, 0, 1}}, 1000)
+	if hinges[0].Threshold[0] != -16 {
 		t.Errorf("a column from -8 on as a hinge: %v", hinges[0])
 	}
 	wide := make(column, 101)
 	for i := range wide {
 		wide[i] = float32(i)
 	}
-	if _, boxes = bins([]column{wide}, 1000); len(boxes) != 32 || boxes[0].Threshold[0] != 1.5 || boxes[31].Threshold[0] != 98.5 {
+	_, boxes = bins([]column{wide}, 1000)
+	if len(boxes) != 32 || boxes[0].Threshold[0] != 1.5 || boxes[31].Threshold[0] != 98.5 {
 		t.Errorf("boxes %v", boxes)
 	}
 }
 
-// A pool has its parts, candidates that rows can tell apart, and as many columns of the events as there are, whatever their widths.
+// A pool has all its parts, candidates that differ between rows, and equal shares of all event
+// columns, independently of their widths.
 func TestPoolsHaveAllKinds(t *testing.T) {
 	b := bent{scoring.Regression, 600, 6, 0, 1}
 	s, c := b.sample(), b.candidates(800)
@@ -280,7 +305,8 @@ func TestPoolsHaveAllKinds(t *testing.T) {
 	if err := p.features.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.features.Kinds(); n != (scoring.KindCounts{Cosine: 200, Ramp: 200, Hinge: 200 + 5*33, Box: 200 + 5*32}) || len(p.bins) != 5*65 || len(p.origins) != p.features.Len() {
+	if n := p.features.Kinds(); n != (scoring.KindCounts{Cosine: 200, Ramp: 200, Hinge: 200 + 5*33, Box: 200 + 5*32}) ||
+		len(p.bins) != 5*65 || len(p.origins) != p.features.Len() {
 		t.Errorf("%+v, %d bins", n, len(p.bins))
 	}
 	on := make([]int, 6)
@@ -302,13 +328,18 @@ func TestPoolsHaveAllKinds(t *testing.T) {
 	}
 	next := l.pool(poolOf{Mixed, 1, []*point{winners}, bends})
 	carried := next.features.Pick([]int32{0, 1, 201, 400, 401, 402, 601})
-	if n := next.features.Kinds(); !carried.Equal(winners.features) || n != (scoring.KindCounts{Cosine: 201, Ramp: 199, Hinge: 201, Box: 199}) {
+	if n := next.features.Kinds(); !carried.Equal(winners.features) || n != (scoring.KindCounts{
+		Cosine: 201,
+		Ramp:   199,
+		Hinge:  201,
+		Box:    199,
+	}) {
 		t.Errorf("%+v", n)
 	}
 }
 
-// A round in the refinement starts from the least loss so far, and its choice is moved whatever its own loss is.
-func TestRefinementGoesOnAfterItsRounds(t *testing.T) {
+// A round in the refinement starts from the least loss so far, and its choice is always refined.
+func TestLastRoundIsRefined(t *testing.T) {
 	b := bent{scoring.Regression, 800, 8, 0.1, 1}
 	o := Options{Features: 20, RefineSteps: 8, RefineRounds: 2}
 	points := learn(t, b.candidates(300), b.sample(), b.task, o).Report.Points
@@ -331,7 +362,7 @@ func TestRefinementGoesOnAfterItsRounds(t *testing.T) {
 	}
 }
 
-func TestRoundsOnly(t *testing.T) {
+func TestWithoutRefinement(t *testing.T) {
 	b := bent{scoring.Regression, 800, 8, 0.1, 1}
 	l := learn(t, b.candidates(300), b.sample(), b.task, Options{Features: 20})
 	if n := len(l.Report.Points); n != 2*(lastRound+1) {
@@ -340,8 +371,10 @@ func TestRoundsOnly(t *testing.T) {
 }
 
 // M0 = M leaves no room for new candidates; fewer rows than features leave little to learn.
-func TestSmallest(t *testing.T) {
-	for _, b := range []bent{{scoring.Regression, 40, 1, 0, 1}, {scoring.Binary, 40, 3, 0, 1}, {scoring.MultiClass, 60, 2, 0, 3}} {
+func TestSmallestProblems(t *testing.T) {
+	for _, b := range []bent{
+		{scoring.Regression, 40, 1, 0, 1}, {scoring.Binary, 40, 3, 0, 1}, {scoring.MultiClass, 60, 2, 0, 3},
+	} {
 		for _, m := range []int{1, 2, 30} {
 			l := learn(t, b.candidates(m), b.sample(), b.task, Options{Features: m, RefineSteps: 5, RefineRounds: 2})
 			if l.Features.Len() > m {
@@ -351,16 +384,22 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatItCannotLearnFrom(t *testing.T) {
+func TestUnusableInputsAreErrors(t *testing.T) {
 	b := bent{scoring.Regression, 100, 4, 0, 1}
 	s, c := b.sample(), b.candidates(50)
 	sums := fitSums(c, s)
-	none, all, constant := *s, *s, *s
+	none := *s
+	all := *s
+	constant := *s
 	none.HeldOut = nil
 	all.HeldOut = slices.Repeat([]bool{true}, s.Rows)
 	constant.Targets = scoring.Targets{Outputs: 1, Values: make([]float32, s.Rows)}
-	ramp, cauchy, narrow := c, c, c
-	ramp.Map, cauchy.Distribution, narrow.Sigma = scoring.MapArcCosine1, scoring.Cauchy, -1
+	ramp := c
+	cauchy := c
+	narrow := c
+	ramp.Map = scoring.MapArcCosine1
+	cauchy.Distribution = scoring.Cauchy
+	narrow.Sigma = -1
 	for name, test := range map[string]struct {
 		c    scoring.Candidates
 		sums *scoring.Sums
@@ -375,13 +414,14 @@ func TestRefusesWhatItCannotLearnFrom(t *testing.T) {
 		"no bandwidth":        {narrow, sums, s, "sigma"},
 		"sums of other rows":  {c, fitSums(c, &none), s, "sums of 100 rows"},
 	} {
-		if l, err := Learn(test.c, test.sums, test.s, b.task, Options{Features: 10}); err == nil || l != nil || !strings.Contains(err.Error(), test.want) {
+		if l, err := Learn(test.c, test.sums, test.s, b.task, Options{Features: 10}); err == nil || l != nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
 }
 
-// Numbers at the ends of what float32 holds give an error or features, never a panic.
+// Numbers near the limits of float32 give an error or features, never a panic.
 func TestExtremeRows(t *testing.T) {
 	b := bent{scoring.Regression, 200, 5, 0, 1}
 	for name, spoil := range map[string]func(s *scoring.Sample){
@@ -449,7 +489,14 @@ func TestBytesBoundTheMemory(t *testing.T) {
 	}
 }
 
-func learnFrom(t *testing.T, c scoring.Candidates, sums *scoring.Sums, s *scoring.Sample, task scoring.Task, o Options) {
+func learnFrom(
+	t *testing.T,
+	c scoring.Candidates,
+	sums *scoring.Sums,
+	s *scoring.Sample,
+	task scoring.Task,
+	o Options,
+) {
 	t.Helper()
 	if _, err := Learn(c, sums, s, task, o); err != nil {
 		t.Fatal(err)

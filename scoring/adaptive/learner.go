@@ -43,7 +43,13 @@ type point struct {
 type origin struct{ pool, index int32 }
 
 // newLearner checks the inputs and splits the sample.
-func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scoring.Sample, task scoring.Task, o Options) (*learner, error) {
+func newLearner(
+	candidates scoring.Candidates,
+	sums *scoring.Sums,
+	sample *scoring.Sample,
+	task scoring.Task,
+	o Options,
+) (*learner, error) {
 	if o.Rounds < 0 || o.RefineSteps < 0 || o.RefineRounds < 0 || o.Workers < 0 {
 		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers",
 			o.Rounds, o.RefineSteps, o.RefineRounds, o.Workers))
@@ -61,7 +67,15 @@ func newLearner(candidates scoring.Candidates, sums *scoring.Sums, sample *scori
 	if o.Columns != nil && len(o.Columns) != candidates.Dim {
 		panic(fmt.Sprintf("adaptive: %d columns of %d numbers", len(o.Columns), candidates.Dim))
 	}
-	l := &learner{candidates: candidates, streamed: sums, sample: sample, task: task, o: o, coding: sums.Coding(task), store: scoring.NewFeatureStore(storeBytes)}
+	l := &learner{
+		candidates: candidates,
+		streamed:   sums,
+		sample:     sample,
+		task:       task,
+		o:          o,
+		coding:     sums.Coding(task),
+		store:      scoring.NewFeatureStore(storeBytes),
+	}
 	l.fit, l.heldOut = split(sample)
 	if l.fit.n == 0 || l.heldOut.n == 0 {
 		return nil, fmt.Errorf("%d rows to learn from and %d held out: %w", l.fit.n, l.heldOut.n, scoring.ErrNoRows)
@@ -77,7 +91,9 @@ func (l *learner) measure(p *point, order []int32) error {
 	if err != nil {
 		return err
 	}
-	p.Loss, p.StdErr, p.Features = v.loss, v.standardError, v.kept
+	p.Loss = v.loss
+	p.StdErr = v.standardError
+	p.Features = v.kept
 	if v.kept < p.features.Len() {
 		kept := slices.Sorted(slices.Values(order[:v.kept]))
 		p.features = p.features.Pick(kept)

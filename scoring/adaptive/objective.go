@@ -42,10 +42,14 @@ type objective struct {
 
 // newObjective returns the objective for features of the same shape as f.
 func newObjective(l *learner, f *scoring.Features) *objective {
-	n, d, m := l.fit.n, f.Dim, f.Len()
+	n := l.fit.n
+	d := f.Dim
+	m := f.Len()
 	o := &objective{
 		evaluation: l.evaluation(f), gain: l.coding.Gain, features: f.Clone(),
-		e: make([]float32, n*l.fit.outputs), theta: make([]float64, m*l.fit.outputs), crosser: training.Crosser{Workers: l.o.Workers},
+		e:       make([]float32, n*l.fit.outputs),
+		theta:   make([]float64, m*l.fit.outputs),
+		crosser: training.Crosser{Workers: l.o.Workers},
 	}
 	if o.s == nil {
 		return o

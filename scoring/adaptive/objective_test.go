@@ -14,7 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// drawProblem returns a learner with rows of dim numbers and outputs that depend on them, and features for it.
+// drawProblem returns a learner with rows of dim numbers and outputs that depend on them, and
+// features for it.
 func drawProblem(n, dim, outputs, features int) (*learner, *scoring.Features) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(dim*100+outputs)))
 	r := &rows{n: n, dim: dim, outputs: outputs}
@@ -45,7 +46,10 @@ func drawProblem(n, dim, outputs, features int) (*learner, *scoring.Features) {
 // reference computes J and its gradient in float64.
 func reference(t *testing.T, l *learner, f *scoring.Features, lambda float64) (value float64, gradient []float64) {
 	t.Helper()
-	n, d, m, outputs := l.fit.n, f.Dim, f.Len(), l.fit.outputs
+	n := l.fit.n
+	d := f.Dim
+	m := f.Len()
+	outputs := l.fit.outputs
 	z, s := mat.NewDense(n, m+1, nil), mat.NewDense(n, m, nil)
 	y := mat.NewDense(n, outputs, nil)
 	for i := range n {
@@ -134,8 +138,9 @@ func TestObjectiveAgreesWithTheReference(t *testing.T) {
 	}
 }
 
-// TestGradientIsThatOfTheObjective: J falls along the negative gradient by as much as that promises.
-func TestGradientIsThatOfTheObjective(t *testing.T) {
+// TestGradientMatchesTheObjective: J falls along the negative gradient by as much as that
+// promises.
+func TestGradientMatchesTheObjective(t *testing.T) {
 	l, f := drawProblem(900, 6, 2, 30)
 	o, p := newObjective(l, f), parameters(f)
 	gradient, other := make([]float64, len(p)), make([]float64, len(p))
@@ -158,14 +163,16 @@ func TestGradientIsThatOfTheObjective(t *testing.T) {
 	}
 }
 
-// With ramps and hinges as well, each derivative is that of the objective: a central difference of two values.
-func TestMixedGradientIsThatOfTheObjective(t *testing.T) {
+// With ramps and hinges as well, each derivative equals a central difference of the objective.
+func TestMixedGradientMatchesTheObjective(t *testing.T) {
 	l, f := drawProblem(900, 5, 2, 12)
 	f.Ramps = 4
 	for i := range 6 {
 		p := scoring.Product{Box: i > 3, Order: uint8(1 + i%3)}
 		for a := range p.Order {
-			p.Coordinate[a], p.Sign[a], p.Threshold[a] = uint16((i+2*int(a))%5), float32(1-2*int(a%2)), float32(i)/4-0.6
+			p.Coordinate[a] = uint16((i + 2*int(a)) % 5)
+			p.Sign[a] = float32(1 - 2*int(a%2))
+			p.Threshold[a] = float32(i)/4 - 0.6
 		}
 		f.Products = append(f.Products, p)
 	}

@@ -66,7 +66,13 @@ func (l *learner) choose(at Point, p *pool) error {
 }
 
 // chooseFrom chooses up to M candidates by residual on the training rows, and measures them.
-func (l *learner) chooseFrom(at Point, bank *scoring.Bank, sums *scoring.Sums, bins []int32, origins func(i int32) origin) error {
+func (l *learner) chooseFrom(
+	at Point,
+	bank *scoring.Bank,
+	sums *scoring.Sums,
+	bins []int32,
+	origins func(i int32) origin,
+) error {
 	chosen, err := l.selectFrom(bank, sums, bins)
 	if err != nil {
 		return err
@@ -88,7 +94,12 @@ func (l *learner) chooseFrom(at Point, bank *scoring.Bank, sums *scoring.Sums, b
 func (l *learner) selectFrom(bank *scoring.Bank, sums *scoring.Sums, bins []int32) (scoring.Selection, error) {
 	sample := &scoring.Sample{X: l.fit.x, Rows: l.fit.n, Dim: l.fit.dim, Targets: l.fit.targets}
 	return scoring.SelectFrom(bank, sums, sample, l.task, scoring.SelectOptions{
-		Criterion: scoring.Residual, Features: min(l.o.Features, bank.Len()), Rounds: l.o.Rounds, Workers: l.o.Workers, Store: l.store, Bins: bins,
+		Criterion: scoring.Residual,
+		Features:  min(l.o.Features, bank.Len()),
+		Rounds:    l.o.Rounds,
+		Workers:   l.o.Workers,
+		Store:     l.store,
+		Bins:      bins,
 	})
 }
 

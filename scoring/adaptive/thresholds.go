@@ -77,7 +77,9 @@ func bins(columns []column, count int) (hinges, boxes []scoring.Product) {
 	for j, c := range columns {
 		single := func(box bool, t float32) scoring.Product {
 			p := scoring.Product{Box: box, Order: 1}
-			p.Coordinate[0], p.Sign[0], p.Threshold[0] = uint16(j), 1, t
+			p.Coordinate[0] = uint16(j)
+			p.Sign[0] = 1
+			p.Threshold[0] = t
 			return p
 		}
 		m := c.midpoints()

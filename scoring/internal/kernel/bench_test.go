@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// levels returns those that this machine can run, the best first.
+// levels returns the levels that this machine supports, the best first.
 func levels() []simd.Level {
 	all := []simd.Level{simd.AVX512, simd.AVX2, simd.None}
 	return all[simd.AVX512-simd.Best():]
@@ -25,7 +25,8 @@ func random(n int) []float32 {
 	return x
 }
 
-// benchLevels returns the levels to measure; plain Go takes too long for a mere check that benchmarks run.
+// benchLevels returns the levels to measure; plain Go takes too long for a mere check that
+// benchmarks run.
 func benchLevels() []simd.Level {
 	if testing.Short() {
 		return levels()[:1]
@@ -33,8 +34,8 @@ func benchLevels() []simd.Level {
 	return levels()
 }
 
-// compare reports the speed of call, with that many multiplications, and its share of the processor's peak, measured in
-// turn.
+// compare reports the speed of call, with that many multiplications, and its share of the
+// processor's peak, measured in turn.
 func compare(b *testing.B, products int, call func()) {
 	b.Helper()
 	for b.Loop() {
@@ -51,7 +52,8 @@ func BenchmarkKernelScore(b *testing.B) {
 	} {
 		for _, level := range benchLevels() {
 			for _, outputs := range []string{"values", "classes"} {
-				b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/outputs=%s/procs=1", s.rows, s.dim, s.features, level, outputs), func(b *testing.B) {
+				b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/outputs=%s/procs=1", s.rows, s.dim, s.features, level,
+					outputs), func(b *testing.B) {
 					p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features))
 					x, targets := random(s.rows*s.dim), Targets{Outputs: 1, Values: random(s.rows)}
 					if outputs == "classes" {
@@ -60,7 +62,10 @@ func BenchmarkKernelScore(b *testing.B) {
 							targets.Class[i] = int32(i * 7 % 10)
 						}
 					}
-					sums := Sums{make([]float64, s.features), make([]float64, s.features), make([]float64, targets.Outputs*s.features), s.features}
+					sums := Sums{
+						make([]float64, s.features), make([]float64, s.features), make([]float64, targets.Outputs*s.features),
+						s.features,
+					}
 					compare(b, s.rows*s.dim*s.features, func() { Score(sums, p, 0, p.Count(), x, targets) })
 				})
 			}
@@ -73,11 +78,14 @@ func BenchmarkKernelFeaturize(b *testing.B) {
 		{4096, 77, 1000}, {4096, 784, 450}, {1, 77, 1000}, {1, 784, 450}, {7, 77, 1000}, {1024, 77, 500},
 	} {
 		for _, level := range benchLevels() {
-			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/procs=1", s.rows, s.dim, s.features, level), func(b *testing.B) {
-				p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features))
-				x, dst, factor := random(s.rows*s.dim), alignedFloats(s.rows*s.features), random(s.features)
-				compare(b, s.rows*s.dim*s.features, func() { Featurize(dst, Set{p}, x, factor) })
-			})
+			b.Run(fmt.Sprintf("rows=%d/dim=%d/features=%d/level=%v/procs=1", s.rows, s.dim, s.features, level),
+				func(b *testing.B) {
+					p := packFor(level, Cosine, s.dim, random(s.features*s.dim), random(s.features))
+					x := random(s.rows * s.dim)
+					dst := alignedFloats(s.rows * s.features)
+					factor := random(s.features)
+					compare(b, s.rows*s.dim*s.features, func() { Featurize(dst, Set{p}, x, factor) })
+				})
 		}
 	}
 }

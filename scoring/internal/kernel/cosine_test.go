@@ -22,7 +22,7 @@ func TestCosIsWithinItsErrorOverOneTurn(t *testing.T) {
 	}
 }
 
-func TestErrorsForTheArgumentGiven(t *testing.T) {
+func TestErrorsAreBoundedForExactArguments(t *testing.T) {
 	// Every binade up to the limit, densely: the fraction of a turn is exact, however coarse.
 	for exponent := -30; exponent < 22; exponent++ {
 		for i := range 4096 {
@@ -39,7 +39,9 @@ func TestErrorsForTheArgumentGiven(t *testing.T) {
 
 func TestCosOfUnknowablePhasesIsZero(t *testing.T) {
 	inf := float32(math.Inf(1))
-	for _, z := range []float32{1 << 22, -1 << 22, 1 << 30, math.MaxFloat32, -math.MaxFloat32, inf, -inf, float32(math.NaN())} {
+	for _, z := range []float32{
+		1 << 22, -1 << 22, 1 << 30, math.MaxFloat32, -math.MaxFloat32, inf, -inf, float32(math.NaN()),
+	} {
 		if c := Cos(z); c != 0 {
 			t.Errorf("Cos(%v) is %v, want 0", z, c)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// atEdge returns a copy of s directly before an inaccessible page: a read or a write past the end crashes.
+// atEdge returns a copy of s directly before an inaccessible page: a read or a write past the end
+// crashes.
 func atEdge[T float32 | float64 | int32 | uint32 | entry | record](t *testing.T, s []T) []T {
 	t.Helper()
 	if len(s) == 0 {
@@ -47,7 +48,9 @@ func TestTilesStayWithinTheirMemory(t *testing.T) {
 				for i, dim := range []int{1, 2, 3, 15, 64, 77} {
 					for k, rows := range edgeRows {
 						c, _ := newCall(rng, op, dim, rows, (i+k)%2 == 0, false)
-						c.dst, c.init, c.x = atEdge(t, c.dst), atEdge(t, c.init), atEdge(t, c.x)
+						c.dst = atEdge(t, c.dst)
+						c.init = atEdge(t, c.init)
+						c.x = atEdge(t, c.x)
 						c.weights, c.factor = atEdge(t, c.weights), atEdge(t, c.factor)
 						c.run(level)
 						c = c.listed(level)
@@ -74,19 +77,25 @@ func TestScoreAndFeaturizeStayWithinTheirMemory(t *testing.T) {
 	}
 }
 
-// checkEdges scores by values and by classes, and featurizes, with all memory at the edge of a page.
+// checkEdges scores by values and by classes, and featurizes, with all memory at the edge of a
+// page.
 func checkEdges(t *testing.T, level simd.Level, m Map, dim, count, rows int) {
 	t.Helper()
 	p := newProblem(level, m, dim, count, rows)
 	q := p.panels
-	q.weights, q.start, q.reach, q.coord = atEdge(t, q.weights), atEdge(t, q.start), atEdge(t, q.reach), atEdge(t, q.coord)
+	q.weights = atEdge(t, q.weights)
+	q.start = atEdge(t, q.start)
+	q.reach = atEdge(t, q.reach)
+	q.coord = atEdge(t, q.coord)
 	x := atEdge(t, p.x.inner())
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, outputs := range []int{1, 3} {
 		for _, classes := range []bool{false, true} {
 			targets, sums := drawTargets(rng, rows, outputs, classes), zeroSums(count, outputs)
 			targets.Values, targets.Class = atEdge(t, targets.Values), atEdge(t, targets.Class)
-			sums.Phi, sums.PhiSq, sums.YPhi = atEdge(t, sums.Phi), atEdge(t, sums.PhiSq), atEdge(t, sums.YPhi)
+			sums.Phi = atEdge(t, sums.Phi)
+			sums.PhiSq = atEdge(t, sums.PhiSq)
+			sums.YPhi = atEdge(t, sums.YPhi)
 			Score(sums, q, 0, q.Count(), x, targets)
 		}
 	}
@@ -101,7 +110,9 @@ func TestProductsStayWithinTheirMemory(t *testing.T) {
 				for i, rows := range edgeRows {
 					p := forLevel(PackFactors(dim, drawFactors(rng, dim, []int{3, Width, Width + 5}[i%3])), level)
 					p.records = atEdge(t, p.records)
-					x, targets, sums := atEdge(t, make([]float32, rows*dim)), drawTargets(rng, rows, 1, false), zeroSums(p.Len, 1)
+					x := atEdge(t, make([]float32, rows*dim))
+					targets := drawTargets(rng, rows, 1, false)
+					sums := zeroSums(p.Len, 1)
 					Score(sums, p, 0, p.Count(), x, targets)
 					Featurize(atEdge(t, make([]float32, rows*p.Len)), Set{p}, x, atEdge(t, make([]float32, p.Len)))
 					columns := atEdge(t, make([]float32, dim*chunkRows))
@@ -110,7 +121,8 @@ func TestProductsStayWithinTheirMemory(t *testing.T) {
 						continue
 					}
 					lanes := p.records[:min(Width, p.Len)]
-					productsOfBlock(level, atEdge(t, make([]float32, len(lanes)*chunkRows)), lanes, ones[:len(lanes)], columns, min(rows, chunkRows))
+					productsOfBlock(level, atEdge(t, make([]float32, len(lanes)*chunkRows)), lanes, ones[:len(lanes)], columns,
+						min(rows, chunkRows))
 				}
 			})
 		}

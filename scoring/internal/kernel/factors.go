@@ -71,9 +71,13 @@ func PackSlopes(dim int, features []Factors) *Panels {
 		for a := range f.Count {
 			own := f
 			for at := a; at > 0; at-- { // the other factors keep their order
-				own.Coordinate[at], own.Sign[at], own.Threshold[at] = f.Coordinate[at-1], f.Sign[at-1], f.Threshold[at-1]
+				own.Coordinate[at] = f.Coordinate[at-1]
+				own.Sign[at] = f.Sign[at-1]
+				own.Threshold[at] = f.Threshold[at-1]
 			}
-			own.Coordinate[0], own.Sign[0], own.Threshold[0] = f.Coordinate[a], f.Sign[a], f.Threshold[a]
+			own.Coordinate[0] = f.Coordinate[a]
+			own.Sign[0] = f.Sign[a]
+			own.Threshold[0] = f.Threshold[a]
 			all = append(all, own)
 		}
 	}
@@ -140,7 +144,9 @@ func (p *Panels) products(dst []float32, stride, panel int, b block, factor []fl
 	if factor == nil {
 		factor = ones[:]
 	}
-	_, _, _ = dst[(b.rows-1)*stride+len(records)-1], factor[len(records)-1], b.x[b.rows*p.Dim-1]
+	_ = dst[(b.rows-1)*stride+len(records)-1]
+	_ = factor[len(records)-1]
+	_ = b.x[b.rows*p.Dim-1]
 	if b.columns == nil || b.rows < squareRows {
 		for r := range b.rows {
 			productsOfRow(p.level, dst[r*stride:], records, factor, b.x[r*p.Dim:(r+1)*p.Dim])

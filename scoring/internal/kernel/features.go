@@ -59,7 +59,9 @@ func (p *Panels) features(dst []float32, stride, panel int, b block, factor []fl
 		p.products(dst, stride, panel, b, factor, s)
 	default:
 		c := p.lastChunk(panel, b, s)
-		c.dst, c.dstStride, c.factor = dst, stride, factor
+		c.dst = dst
+		c.dstStride = stride
+		c.factor = factor
 		c.run(p.level)
 	}
 }
@@ -77,7 +79,9 @@ func (p *Panels) lastChunk(panel int, b block, s *scratch) call {
 	for turn := 0; p.chunked(b.rows) && len(c.weights) > chunkDim*Width; turn++ {
 		part := c
 		part.weights = c.weights[:chunkDim*Width]
-		part.dst, part.dstStride, part.op = s.z[turn%2][:b.rows*Width], Width, raw
+		part.dst = s.z[turn%2][:b.rows*Width]
+		part.dstStride = Width
+		part.op = raw
 		part.run(p.level)
 		c.init, c.initStride = part.dst, Width
 		c.x, c.weights = c.x[chunkDim:], c.weights[chunkDim*Width:]
@@ -93,7 +97,9 @@ func (p *Panels) lastListed(c call, panel int, b block, s *scratch) call {
 		c.begin = b.lists.begin[piece*b.lists.stride+b.first:][:b.rows+1]
 		if piece+1 < b.lists.pieces {
 			part := c
-			part.dst, part.dstStride, part.op = s.z[piece%2][:b.rows*Width], Width, raw
+			part.dst = s.z[piece%2][:b.rows*Width]
+			part.dstStride = Width
+			part.op = raw
 			part.run(p.level)
 			c.init, c.initStride = part.dst, Width
 		}

@@ -87,7 +87,8 @@ func newProblem(level simd.Level, m Map, dim, count, rows int) *problem {
 		p.phase = guardSlice(count, func(int) float32 { return float32(rng.Float64() * 6.28) })
 		phase = p.phase.inner()
 	}
-	// Rounding grows as √dim, the number of products, times the size of the partial sums, about √dim/3.
+	// Rounding grows as √dim, the number of products, times the size of the partial sums, about
+	// √dim/3.
 	p.tolerance = 3e-6 * float64(1+dim/16)
 	p.panels = packFor(level, m, dim, p.omega.inner(), phase)
 	for i := range rows {
@@ -232,7 +233,9 @@ func repackable(m Map) *Panels {
 }
 
 func TestWrongShapesPanic(t *testing.T) {
-	sign, one, panel := [3]float32{1}, make([]float32, 1), make([]float32, Width)
+	sign := [3]float32{1}
+	one := make([]float32, 1)
+	panel := make([]float32, Width)
 	hinge, cosines := PackFactors(2, []Factors{{Count: 1, Sign: sign}}), repackable(Cosine)
 	for name, pack := range map[string]func(){
 		"omega not a multiple of dim": func() { Pack(Ramp, 3, make([]float32, 4), nil) },
@@ -252,15 +255,21 @@ func TestWrongShapesPanic(t *testing.T) {
 		"slopes of a box":             func() { PackSlopes(2, []Factors{{Box: true, Count: 1, Sign: sign}}) },
 		"too few features":            func() { Featurize(one, Set{hinge}, make([]float32, 4), one) },
 		"too few numbers to multiply": func() { Featurize(make([]float32, 2), Set{hinge}, make([]float32, 4), []float32{}) },
-		"slopes of steps":             func() { Slopes(make([]float32, 4), 2, panel, Width, repackable(Step), make([]float32, 2)) },
-		"slopes of too few features":  func() { Slopes(one, 2, panel, Width, cosines, make([]float32, 2)) },
-		"slopes of too few panels":    func() { Slopes(make([]float32, 2), 2, panel[1:], Width, cosines, make([]float32, 2)) },
-		"slopes by a short stride":    func() { Slopes(make([]float32, 4), 2, make([]float32, 2*Width), Width, cosines, make([]float32, 4)) },
-		"weights":                     func() { PackWeights(nil, make([]float64, 3), 2, 2) },
-		"weights of no features":      func() { PackWeights(nil, nil, 0, 2) },
-		"part of a row weighed":       func() { Weigh(panel, Width, make([]float32, 3), make([]float32, 2*Width), 2) },
-		"part of a panel's weights":   func() { Weigh(panel, Width, make([]float32, 2), make([]float32, 2*Width+1), 2) },
-		"too few panels weighed":      func() { Weigh(panel, Width, make([]float32, 4), make([]float32, 2*Width), 2) },
+		"slopes of steps": func() {
+			Slopes(make([]float32, 4), 2, panel, Width, repackable(Step), make([]float32, 2))
+		},
+		"slopes of too few features": func() { Slopes(one, 2, panel, Width, cosines, make([]float32, 2)) },
+		"slopes of too few panels": func() {
+			Slopes(make([]float32, 2), 2, panel[1:], Width, cosines, make([]float32, 2))
+		},
+		"slopes by a short stride": func() {
+			Slopes(make([]float32, 4), 2, make([]float32, 2*Width), Width, cosines, make([]float32, 4))
+		},
+		"weights":                   func() { PackWeights(nil, make([]float64, 3), 2, 2) },
+		"weights of no features":    func() { PackWeights(nil, nil, 0, 2) },
+		"part of a row weighed":     func() { Weigh(panel, Width, make([]float32, 3), make([]float32, 2*Width), 2) },
+		"part of a panel's weights": func() { Weigh(panel, Width, make([]float32, 2), make([]float32, 2*Width+1), 2) },
+		"too few panels weighed":    func() { Weigh(panel, Width, make([]float32, 4), make([]float32, 2*Width), 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -280,7 +289,8 @@ func TestEveryProjectionIsChunkedAndFused(t *testing.T) {
 			t.Errorf("map %d has no source in mapRows", m)
 		}
 		if projects := row.source == projection; projects != (row.operation != raw) {
-			t.Errorf("map %d has source %d and operation %d; projections, and only they, have an operation", m, row.source, row.operation)
+			t.Errorf("map %d has source %d and operation %d; projections, and only they, have an operation", m, row.source,
+				row.operation)
 		}
 		for _, level := range levels() {
 			p := &Panels{Map: m, Dim: chunkDim + 1, Len: 1, level: level}

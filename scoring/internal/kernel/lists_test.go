@@ -33,11 +33,13 @@ func (c *call) listed(level simd.Level) *call {
 	var l lists
 	l.fill(level, x, dim, dim)
 	with := *c
-	with.x, with.entries, with.begin = nil, l.entries, l.begin
+	with.x = nil
+	with.entries = l.entries
+	with.begin = l.begin
 	return &with
 }
 
-// otherListed is sameBits of what c wrote for rows that are listed: an argument of zero may have the other sign.
+// otherListed is sameBits for listed rows, where an argument of zero may have the other sign.
 func (c *call) otherListed(want []float32) int {
 	for i, v := range c.dst {
 		if v != want[i] || c.op != raw {
@@ -49,7 +51,7 @@ func (c *call) otherListed(want []float32) int {
 	return -1
 }
 
-func TestListsHaveTheNumbersThatAreNotZero(t *testing.T) {
+func TestListsContainTheNonzeroNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	var l lists // the memory of an earlier call makes no difference
 	for _, level := range levels() {
@@ -59,7 +61,8 @@ func TestListsHaveTheNumbersThatAreNotZero(t *testing.T) {
 					x := make([]float32, rows*dim)
 					share := rng.Float64()
 					for i := range x {
-						if x[i] = sparseNumber(rng); rng.Float64() < share {
+						x[i] = sparseNumber(rng)
+						if rng.Float64() < share {
 							x[i] = []float32{1, float32(math.NaN()), 1e-45}[rng.IntN(3)]
 						}
 					}
@@ -85,7 +88,10 @@ func checkLists(t *testing.T, l *lists, x []float32, dim, width int) {
 					want = append(want, newEntry(v, k))
 				}
 			}
-			if len(list) < len(want) || !slices.Equal(list[:len(want)], want) || slices.ContainsFunc(list[len(want):], func(e entry) bool { return e != 0 }) {
+			if len(list) < len(want) || !slices.Equal(list[:len(want)], want) ||
+				slices.ContainsFunc(list[len(want):], func(e entry) bool {
+					return e != 0
+				}) {
 				t.Fatalf("%dx%d in pieces of %d: piece %d of row %d is %v, want %v", rows, dim, width, piece, r, list, want)
 			}
 			if neighbour := l.begin[piece*l.stride+(r^1):]; r^1 < rows && neighbour[1]-neighbour[0] != uint32(len(list)) {
@@ -106,13 +112,14 @@ func (p *problem) sparseRows(rng *rand.Rand) []float32 {
 	return x
 }
 
-func TestListedRowsGiveTheBitsOfAllNumbers(t *testing.T) {
+func TestListedRowsGiveTheBitsOfDenseRows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 5))
 		level := rapid.SampledFrom(levels()).Draw(rt, "level")
 		m := rapid.SampledFrom(maps[:4]).Draw(rt, "map")
 		dim := rapid.SampledFrom([]int{20, 64, listedDim, listedDim + 1, 3*listedDim + 5}).Draw(rt, "dim")
-		count, rows := rapid.IntRange(2*Width+1, 4*Width+3).Draw(rt, "features"), rapid.IntRange(1, 3*scoreRows).Draw(rt, "rows")
+		count, rows := rapid.IntRange(2*Width+1, 4*Width+3).Draw(rt, "features"), rapid.IntRange(1, 3*scoreRows).Draw(rt,
+			"rows")
 		p := newProblem(level, m, dim, count, rows)
 		x, factor := p.sparseRows(rng), random(count)
 		targets := drawTargets(rng, rows, rapid.IntRange(1, 3).Draw(rt, "outputs"), rapid.Bool().Draw(rt, "classes"))
@@ -130,8 +137,9 @@ func TestListedRowsGiveTheBitsOfAllNumbers(t *testing.T) {
 	})
 }
 
-// TestZeroTimesInfinityIsNotLeftOut: an infinite weight makes the argument NaN wherever the row has a zero.
-func TestZeroTimesInfinityIsNotLeftOut(t *testing.T) {
+// TestZeroTimesInfinityIsNotSkipped: an infinite weight makes the argument NaN wherever the row has
+// a zero.
+func TestZeroTimesInfinityIsNotSkipped(t *testing.T) {
 	const dim, count = 40, 3 * Width
 	omega := random(count * dim)
 	for i := range count {

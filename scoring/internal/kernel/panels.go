@@ -49,7 +49,8 @@ func packFor(level simd.Level, m Map, dim int, omega, phase []float32) *Panels {
 // checkFeatures returns the number of features and panics if lengths are inconsistent.
 func checkFeatures(m Map, dim int, omega, phase []float32) int {
 	n := len(omega) / dim
-	if n*dim != len(omega) || m == Cosine && phase == nil || phase != nil && m != Cosine && m != Ramp || (phase != nil && len(phase) != n) {
+	if n*dim != len(omega) || m == Cosine && phase == nil || phase != nil && m != Cosine && m != Ramp ||
+		(phase != nil && len(phase) != n) {
 		panic(fmt.Sprintf("kernel: %d numbers of omega and %d phases for rows of %d", len(omega), len(phase), dim))
 	}
 	return n

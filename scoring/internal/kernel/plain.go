@@ -29,7 +29,14 @@ func (c *call) runPlain() {
 
 // project adds Σ_k x[k]·w[k·Width + f] to z[f], k rising.
 func project(z *lanes8, x, w []float32) {
-	a0, a1, a2, a3, a4, a5, a6, a7 := z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7]
+	a0 := z[0]
+	a1 := z[1]
+	a2 := z[2]
+	a3 := z[3]
+	a4 := z[4]
+	a5 := z[5]
+	a6 := z[6]
+	a7 := z[7]
 	for k, v := range x {
 		o := (*lanes8)(w[k*Width:])
 		a0 += float32(v * o[0])
@@ -46,7 +53,14 @@ func project(z *lanes8, x, w []float32) {
 
 // projectListed is project for the numbers of a list; omitted numbers would add zero.
 func projectListed(z *lanes8, list []entry, w []float32) {
-	a0, a1, a2, a3, a4, a5, a6, a7 := z[0], z[1], z[2], z[3], z[4], z[5], z[6], z[7]
+	a0 := z[0]
+	a1 := z[1]
+	a2 := z[2]
+	a3 := z[3]
+	a4 := z[4]
+	a5 := z[5]
+	a6 := z[6]
+	a7 := z[7]
 	for _, e := range list {
 		v, o := e.value(), (*lanes8)(w[e.weight():])
 		a0 += float32(v * o[0])

@@ -23,7 +23,9 @@ func drawFactors(rng *rand.Rand, dim, count int) []Factors {
 				j = rng.IntN(dim)
 			}
 			used[j] = true
-			f.Coordinate[a], f.Sign[a], f.Threshold[a] = uint16(j), float32(2*rng.IntN(2)-1), float32(rng.IntN(17)-8)/4
+			f.Coordinate[a] = uint16(j)
+			f.Sign[a] = float32(2*rng.IntN(2) - 1)
+			f.Threshold[a] = float32(rng.IntN(17)-8) / 4
 		}
 		all[i] = f
 	}
@@ -45,7 +47,8 @@ func forLevel(p *Panels, level simd.Level) *Panels {
 	return p
 }
 
-// productReference is a hinge or box in float64 and, as far as the rounding of differences goes, exact.
+// productReference is a hinge or box in float64 and, as far as the rounding of differences goes,
+// exact.
 func productReference(f Factors, row []float32) float64 {
 	product := 1.0
 	for a, j := range f.Coordinate[:f.Count] {
@@ -65,7 +68,9 @@ func slopeOfFactor(f Factors, a int, row []float32) float64 {
 	if j := f.Coordinate[a]; !(float64(f.Sign[a])*(float64(row[j])-float64(f.Threshold[a])) > 0) {
 		return 0
 	}
-	f.Coordinate[a], f.Sign[a], f.Threshold[a] = f.Coordinate[f.Count-1], f.Sign[f.Count-1], f.Threshold[f.Count-1]
+	f.Coordinate[a] = f.Coordinate[f.Count-1]
+	f.Sign[a] = f.Sign[f.Count-1]
+	f.Threshold[a] = f.Threshold[f.Count-1]
 	f.Count--
 	return productReference(f, row)
 }
@@ -111,7 +116,8 @@ func checkProducts(t *testing.T, rng *rand.Rand, dim, count, rows int) {
 			f := features[i%count]
 			want := productReference(f, x.inner()[i/count*dim:][:dim]) * float64(factor.inner()[i%count])
 			if !(math.Abs(float64(got)-want) <= 4e-7*math.Abs(want)) {
-				t.Fatalf("%v, %dx%dx%d: feature %d of row %d, %+v, is %v, want %v", level, rows, dim, count, i%count, i/count, f, got, want)
+				t.Fatalf("%v, %dx%dx%d: feature %d of row %d, %+v, is %v, want %v", level, rows, dim, count, i%count, i/count, f,
+					got, want)
 			}
 		}
 		if !dst.intact() || !factor.intact() || sameBits(x.all, before) >= 0 {
@@ -174,7 +180,7 @@ func TestProductsOfAnyNumbersAreFiniteAndHaveTheSameBits(t *testing.T) {
 	}
 }
 
-// What a number that is not finite gives is part of what the package says.
+// The results for numbers that are not finite are documented.
 func TestProductsOfNumbersThatAreNotFinite(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	hinge := Factors{Count: 1, Sign: [3]float32{1}, Threshold: [3]float32{0.5}}
@@ -210,14 +216,16 @@ func TestProductsAreScoredAndStoredInRowOrder(t *testing.T) {
 				for _, classes := range []bool{false, true} {
 					const dim, count = 11, 2*Width + 9
 					x := random(rows * dim)
-					checkRowOrder(t, forLevel(PackFactors(dim, drawFactors(rng, dim, count)), level), x, drawTargets(rng, rows, outputs, classes))
+					checkRowOrder(t, forLevel(PackFactors(dim, drawFactors(rng, dim, count)), level), x,
+						drawTargets(rng, rows, outputs, classes))
 				}
 			}
 		}
 	}
 }
 
-// checkRowOrder compares sums of rows scored at once, in two calls, on the way into a store and out of it.
+// checkRowOrder compares sums of rows scored at once, in two calls, on the way into a store and out
+// of it.
 func checkRowOrder(t *testing.T, p *Panels, x []float32, targets Targets) {
 	t.Helper()
 	count, rows := p.Len, len(x)/p.Dim
@@ -225,7 +233,9 @@ func checkRowOrder(t *testing.T, p *Panels, x []float32, targets Targets) {
 	Featurize(phi, Set{p}, x, slices.Repeat([]float32{1}, count))
 	want := zeroSums(count, targets.Outputs)
 	for i, v := range phi {
-		row, j, v := i/count, i%count, float64(v)
+		row := i / count
+		j := i % count
+		v := float64(v)
 		want.Phi[j] += v
 		want.PhiSq[j] += v * v
 		for k := range targets.Outputs {
@@ -238,7 +248,10 @@ func checkRowOrder(t *testing.T, p *Panels, x []float32, targets Targets) {
 		}
 	}
 	half := rows / 2
-	whole, parts, filled, stored := zeroSums(count, targets.Outputs), zeroSums(count, targets.Outputs), zeroSums(count, targets.Outputs), zeroSums(count, targets.Outputs)
+	whole := zeroSums(count, targets.Outputs)
+	parts := zeroSums(count, targets.Outputs)
+	filled := zeroSums(count, targets.Outputs)
+	stored := zeroSums(count, targets.Outputs)
 	Score(whole, p, 0, p.Count(), x, targets)
 	Score(parts, p, 0, p.Count(), x[:half*p.Dim], targets.slice(0, half))
 	Score(parts, p, 0, p.Count(), x[half*p.Dim:], targets.slice(half, rows))
@@ -250,7 +263,8 @@ func checkRowOrder(t *testing.T, p *Panels, x []float32, targets Targets) {
 	store.Score(0, 0, rows, stored, p, 0, p.Count(), targets)
 	for name, got := range map[string]Sums{"whole": whole, "in parts": parts, "filled": filled, "stored": stored} {
 		if !slices.Equal(got.all(), want.all()) {
-			t.Errorf("%v, %d rows, %d outputs: sums %s differ from those of the features in row order", p.level, rows, targets.Outputs, name)
+			t.Errorf("%v, %d rows, %d outputs: sums %s differ from those of the features in row order", p.level, rows,
+				targets.Outputs, name)
 		}
 	}
 }
@@ -300,7 +314,7 @@ func mixedSet(level simd.Level, rng *rand.Rand, dim, cosines, ramps, products in
 	}
 }
 
-func TestASetOfMixedKindsIsItsParts(t *testing.T) {
+func TestMixedSetEqualsItsParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(26, 5))
 	for _, level := range levels() {
 		for _, dim := range []int{3, 77, chunkDim + 9} {
@@ -335,7 +349,7 @@ func TestASetOfMixedKindsIsItsParts(t *testing.T) {
 	}
 }
 
-func TestRampsHaveStarts(t *testing.T) {
+func TestRampsAddTheirStart(t *testing.T) {
 	for _, level := range levels() {
 		dst := make([]float32, 2)
 		Featurize(dst, Set{packFor(level, Ramp, 1, []float32{1, 1}, []float32{0.5, -3})}, []float32{2}, []float32{1, 1})
@@ -345,7 +359,7 @@ func TestRampsHaveStarts(t *testing.T) {
 	}
 }
 
-func TestTransposeChangesRowsToColumns(t *testing.T) {
+func TestTranspose(t *testing.T) {
 	rng := rand.New(rand.NewPCG(26, 6))
 	for _, level := range levels() {
 		for _, rows := range []int{1, 7, 8, 9, 15, 16, 31, 64} {
@@ -368,13 +382,16 @@ func TestTransposeChangesRowsToColumns(t *testing.T) {
 	}
 }
 
-// BenchmarkKernelMixed measures 500 features, half of them hinges and boxes, beside 500 cosines, and the hinges and boxes alone.
+// BenchmarkKernelMixed measures 500 features, half of them hinges and boxes, compared with 500
+// cosines, and the hinges and boxes alone.
 func BenchmarkKernelMixed(b *testing.B) {
 	const dim, count = 77, 500
 	rng := rand.New(rand.NewPCG(26, 7))
 	for _, level := range benchLevels() {
 		half := drawFactors(rng, dim, count/2)
-		slices.SortStableFunc(half, func(a, b Factors) int { return strings.Compare(fmt.Sprint(a.Box, a.Count), fmt.Sprint(b.Box, b.Count)) })
+		slices.SortStableFunc(half, func(a, b Factors) int {
+			return strings.Compare(fmt.Sprint(a.Box, a.Count), fmt.Sprint(b.Box, b.Count))
+		})
 		cosines := func(n int) *Panels { return packFor(level, Cosine, dim, random(n*dim), random(n)) }
 		for _, set := range []struct {
 			name string
@@ -386,7 +403,9 @@ func BenchmarkKernelMixed(b *testing.B) {
 		} {
 			for _, rows := range []int{1, 256, 4096} {
 				b.Run(fmt.Sprintf("rows=%d/set=%s/level=%v/procs=1", rows, set.name, level), func(b *testing.B) {
-					x, dst, factor := random(rows*dim), alignedFloats(rows*count), random(count)
+					x := random(rows * dim)
+					dst := alignedFloats(rows * count)
+					factor := random(count)
 					b.ReportAllocs()
 					for b.Loop() {
 						Featurize(dst, set.set, x, factor)

@@ -24,7 +24,12 @@ func drawTargets(rng *rand.Rand, rows, outputs int, classes bool) Targets {
 
 // zeroSums are sums of count features.
 func zeroSums(count, outputs int) Sums {
-	return Sums{Phi: make([]float64, count), PhiSq: make([]float64, count), YPhi: make([]float64, outputs*count), Stride: count}
+	return Sums{
+		Phi:    make([]float64, count),
+		PhiSq:  make([]float64, count),
+		YPhi:   make([]float64, outputs*count),
+		Stride: count,
+	}
 }
 
 // all is every sum.
@@ -40,7 +45,9 @@ func TestManyShortRowsAreScoredInSeveralCalls(t *testing.T) {
 	for _, level := range levels() {
 		p := newProblem(level, Cosine, dim, count, rows)
 		for _, classes := range []bool{false, true} {
-			targets, whole, parts := drawTargets(rng, rows, 1, classes), zeroSums(count, 1), zeroSums(count, 1)
+			targets := drawTargets(rng, rows, 1, classes)
+			whole := zeroSums(count, 1)
+			parts := zeroSums(count, 1)
 			Score(whole, p.panels, 0, 1, p.x.inner(), targets)
 			for first := 0; first < rows; first += 1000 {
 				next := min(first+1000, rows)
@@ -53,7 +60,7 @@ func TestManyShortRowsAreScoredInSeveralCalls(t *testing.T) {
 	}
 }
 
-func TestArgumentsBeyondReachAreNoPhase(t *testing.T) {
+func TestArgumentsBeyondReachGiveZero(t *testing.T) {
 	for _, level := range levels() {
 		const dim = 9
 		rng := rand.New(rand.NewPCG(3, 3))

@@ -8,8 +8,9 @@ import (
 	"github.com/eerf-stream/eerf/internal/simd"
 )
 
-// fused is x·y + z rounded once to float32. The product is exact in float64; the sum is rounded to odd there (Boldo,
-// Melquiond, IEEE Transactions on Computers 57 (2008)), after which rounding to float32 is right.
+// fused is x·y + z rounded once to float32. The product is exact in float64; the sum is rounded to
+// odd there (Boldo, Melquiond, IEEE Transactions on Computers 57 (2008)), after which rounding to
+// float32 is right.
 func fused(x, y, z float32) float32 {
 	p, c := float64(x)*float64(y), float64(z)
 	s := p + c
@@ -105,7 +106,9 @@ func newCall(rng *rand.Rand, op operation, dim, rows int, factor, wild bool) (*c
 	}
 	if wild {
 		ordinary := numbers
-		hostile := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32, -1e30, 1 << 22, 0}
+		hostile := []float32{
+			float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32, -1e30, 1 << 22, 0,
+		}
 		numbers = func(i int) float32 {
 			if rng.IntN(2*dim+2) == 0 {
 				return hostile[rng.IntN(len(hostile))]

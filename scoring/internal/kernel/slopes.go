@@ -29,7 +29,9 @@ func Slopes(z []float32, zStride int, slope []float32, stride int, p *Panels, x 
 			at := panel * Width
 			own := slope[panel*stride+i*Width:][:b.rows*Width]
 			c := p.lastChunk(panel, b, &s)
-			c.dst, c.dstStride, c.op = own, Width, raw
+			c.dst = own
+			c.dstStride = Width
+			c.op = raw
 			c.run(p.level)
 			if at+Width <= p.Len {
 				p.slopes(z[i*zStride+at:], zStride, own, b.rows)

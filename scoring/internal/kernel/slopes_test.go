@@ -35,7 +35,8 @@ var hostile = []float32{
 
 func TestSlopeOfUnknowablePhasesIsZero(t *testing.T) {
 	for _, z := range hostile {
-		if s, c := Slope(z), Cos(z); c == 0 && s != 0 || math.Abs(float64(s)) > slopeError || math.Signbit(float64(s)) && s == 0 {
+		if s, c := Slope(z), Cos(z); c == 0 && s != 0 || math.Abs(float64(s)) > slopeError || math.Signbit(float64(s)) &&
+			s == 0 {
 			t.Errorf("slope at %v turns is %v, cosine %v", z, s, c)
 		}
 	}
@@ -58,7 +59,9 @@ func slopeReference(z float32, fma func(x, y, z float32) float32) float32 {
 func TestSlopesHaveTheBitsOfTheirLoop(t *testing.T) {
 	for _, level := range levels() {
 		fma := arithmetic(level)
-		checkSlopeBits(t, level, slopes, func(z float32) (phi, slope float32) { return cosReference(z, fma), slopeReference(z, fma) })
+		checkSlopeBits(t, level, slopes, func(z float32) (phi, slope float32) {
+			return cosReference(z, fma), slopeReference(z, fma)
+		})
 		checkSlopeBits(t, level, rampSlopes, func(z float32) (phi, slope float32) {
 			if z > 0 {
 				slope = 1
@@ -68,8 +71,13 @@ func TestSlopesHaveTheBitsOfTheirLoop(t *testing.T) {
 	}
 }
 
-// checkSlopeBits compares features and slopes of a kernel with those of a reference.
-func checkSlopeBits(t *testing.T, level simd.Level, of func(simd.Level, []float32, int, []float32, int), want func(z float32) (phi, slope float32)) {
+// checkSlopeBits compares features and slopes of a kernel with a reference.
+func checkSlopeBits(
+	t *testing.T,
+	level simd.Level,
+	of func(simd.Level, []float32, int, []float32, int),
+	want func(z float32) (phi, slope float32),
+) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 7))
 	for _, rows := range []int{1, 2, 3, 64} {
@@ -184,7 +192,8 @@ func checkWeigh(t *testing.T, rng *rand.Rand, outputs, n, rows int) {
 	for _, level := range levels() {
 		got := guarded[float32]{slices.Clone(before.all)}
 		for panel := range len(weights) / (outputs * Width) {
-			weigh(level, got.inner()[panel*stride:][:rows*Width], e.inner(), weights[panel*outputs*Width:][:outputs*Width], outputs)
+			weigh(level, got.inner()[panel*stride:][:rows*Width], e.inner(), weights[panel*outputs*Width:][:outputs*Width],
+				outputs)
 		}
 		for m := range n {
 			for r := range rows {

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fillStore scores the rows of a problem, in two blocks, from panel first on, and keeps their features from panel 1 of the store on.
+// fillStore scores the rows of a problem, in two blocks, from panel first on, and keeps their
+// features from panel 1 of the store on.
 func fillStore(s *Store, p *problem, first int, x []float32, targets Targets) Sums {
 	sums, half := zeroSums(p.count, targets.Outputs), p.rows/2
 	for _, part := range [][2]int{{0, half}, {half, p.rows}} {

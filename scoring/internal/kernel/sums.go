@@ -25,7 +25,9 @@ func (t total) add(level simd.Level, phi []float32, rows int, targets Targets) {
 // in row order. A product of two widened float32 numbers is exact, so fusing it with the addition
 // changes nothing.
 func (t total) addValuesPlain(phi []float32, rows int, y []float32, stride int) {
-	sum, square, product := t.sum[:Width], t.square[:Width], t.product[:Width]
+	sum := t.sum[:Width]
+	square := t.square[:Width]
+	product := t.product[:Width]
 	for r := range rows {
 		value := float64(y[r*stride])
 		for f, v := range phi[r*Width : (r+1)*Width] {

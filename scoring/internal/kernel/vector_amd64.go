@@ -39,10 +39,12 @@ func (c *call) run(level simd.Level) {
 func (c *call) runListed(level simd.Level, factor *float32) {
 	list := c.list()
 	if level == simd.AVX512 {
-		sparseAVX512(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor, int(c.op))
+		sparseAVX512(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor,
+			int(c.op))
 		return
 	}
-	sparseAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor, int(c.op))
+	sparseAVX2(&c.dst[0], c.dstStride, &c.init[0], c.initStride, list, &c.begin[0], &c.weights[0], c.rows, factor,
+		int(c.op))
 }
 
 // list returns the address of the entries, nil if all lists are empty.
@@ -68,7 +70,10 @@ func (p *Panels) fuses(t Targets) bool {
 // room for a tile.
 func (c *call) score(phi []float32, t total, targets Targets) {
 	c.checkInputs()
-	_, _, _, _ = phi[tileRows*Width-1], t.sum[Width-1], t.square[Width-1], t.product[(targets.Outputs-1)*t.stride+Width-1]
+	_ = phi[tileRows*Width-1]
+	_ = t.sum[Width-1]
+	_ = t.square[Width-1]
+	_ = t.product[(targets.Outputs-1)*t.stride+Width-1]
 	var y *float32
 	var class *int32
 	if targets.Values == nil {
@@ -89,7 +94,9 @@ func (c *call) score(phi []float32, t total, targets Targets) {
 
 // addValues is addValuesPlain at any level; rows is positive.
 func (t total) addValues(level simd.Level, phi []float32, rows int, y []float32, stride int) {
-	_, _, _ = phi[rows*Width-1], y[(rows-1)*stride], t.product[Width-1]
+	_ = phi[rows*Width-1]
+	_ = y[(rows-1)*stride]
+	_ = t.product[Width-1]
 	_, _ = t.sum[Width-1], t.square[Width-1]
 	switch level {
 	case simd.AVX512:
@@ -103,7 +110,9 @@ func (t total) addValues(level simd.Level, phi []float32, rows int, y []float32,
 
 // addProducts is addProductsPlain at any level; rows is positive.
 func addProducts(level simd.Level, product []float64, phi []float32, rows int, y []float32, stride int) {
-	_, _, _ = phi[rows*Width-1], y[(rows-1)*stride], product[Width-1]
+	_ = phi[rows*Width-1]
+	_ = y[(rows-1)*stride]
+	_ = product[Width-1]
 	switch level {
 	case simd.AVX512:
 		productSumsAVX512(&product[0], &phi[0], rows, &y[0], stride)
@@ -117,7 +126,10 @@ func addProducts(level simd.Level, product []float64, phi []float32, rows int, y
 // addClasses is addClassesPlain at any level. It needs at least one row, and classes in range.
 func (t total) addClasses(level simd.Level, phi []float32, class []int32, classes int) {
 	rows := len(class)
-	_, _, _, _ = phi[rows*Width-1], t.sum[Width-1], t.square[Width-1], t.product[(classes-1)*t.stride+Width-1]
+	_ = phi[rows*Width-1]
+	_ = t.sum[Width-1]
+	_ = t.square[Width-1]
+	_ = t.product[(classes-1)*t.stride+Width-1]
 	switch level {
 	case simd.AVX512:
 		classSumsAVX512(&t.sum[0], &t.square[0], &t.product[0], &phi[0], rows, &class[0], t.stride)
