@@ -10,6 +10,9 @@ var continuation = []byte{0xff, 0xff, 0xff, 0xff}
 
 const prefixBytes = 8
 
+// IsStream reports whether value begins like an Arrow IPC stream.
+func IsStream(value []byte) bool { return bytes.HasPrefix(value, continuation) }
+
 // headerType says what an IPC message carries; the numbers are the format's.
 type headerType byte
 

@@ -22,7 +22,7 @@ type Candidates struct {
 	// quarter each on one, two and three coordinates.
 	Varied bool `json:"varied,omitempty"`
 	// Seed selects the streams that candidates are drawn from.
-	Seed uint64 `json:"seed"`
+	Seed uint64 `json:"seed,string"`
 	// Dim is d, the numbers of an encoded row.
 	Dim int `json:"dim"`
 	// Count is M0.

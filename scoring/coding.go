@@ -6,8 +6,8 @@ import "math"
 // ≤ 1. It is affine, so it is applied to sums and never to rows. The codings are the paper's,
 // except that several regression outputs share a range.
 type Coding struct {
-	Gain   []float64 `json:"gain"`
-	Offset []float64 `json:"offset"`
+	Gain   []float64 `json:"gain" bound:"list 1024"`
+	Offset []float64 `json:"offset" bound:"list 1024"`
 }
 
 // Coding returns the coding of the outputs that s has summed.

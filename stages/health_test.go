@@ -92,10 +92,10 @@ func TestConditions(t *testing.T) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-2*rejoin) })
 		}, []string{"group featurize"}, "not joined for 20"},
 		"an exploration that it cannot compute": {func(_ *cluster, r *Process) {
-			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Arithmetic: "fma1"})
+			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
 		}, []string{"group featurize"}, "exploration test.3.abc is for numeric kernel fma1, this process has go2"},
 		"one that it can compute again": {func(_ *cluster, r *Process) {
-			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Arithmetic: "fma1"})
+			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
 			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", nil)
 		}, nil, ""},
 		"no feature set": {func(_ *cluster, r *Process) { r.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "none yet"},

@@ -20,16 +20,16 @@ type Measures struct {
 	// every row.
 	ConstantLogLoss *float64 `json:"constant_log_loss,omitempty"`
 
-	R2           *float64  `json:"r2,omitempty"`            // 1 − unexplained variance/100
-	RMSE         []float64 `json:"rmse,omitempty"`          // by output, in units of the label
-	MAE          []float64 `json:"mae,omitempty"`           // mean |f−y| by output, in units of the label
-	ConstantRMSE []float64 `json:"constant_rmse,omitempty"` // standard deviation of the label, the best for a constant
+	R2           *float64  `json:"r2,omitempty"`                              // 1 − unexplained variance/100
+	RMSE         []float64 `json:"rmse,omitempty" bound:"list 1024"`          // by output, in units of the label
+	MAE          []float64 `json:"mae,omitempty" bound:"list 1024"`           // mean |f−y| by output, in units of the label
+	ConstantRMSE []float64 `json:"constant_rmse,omitempty" bound:"list 1024"` // standard deviation of the label, the best for a constant
 
-	AUC              *float64         `json:"auc,omitempty"`               // two classes; a tie counts half
-	AveragePrecision *float64         `json:"average_precision,omitempty"` // of RareClass
-	RareClass        string           `json:"rare_class,omitempty"`        // one of two classes, with < 10 % of the rows
-	Recall           []ClassRecall    `json:"recall,omitempty"`            // by number of the class
-	Calibration      []CalibrationBin `json:"calibration,omitempty"`       // logistic loss: ten equal bins from 0 to 1
+	AUC              *float64         `json:"auc,omitempty"`                         // two classes; a tie counts half
+	AveragePrecision *float64         `json:"average_precision,omitempty"`           // of RareClass
+	RareClass        string           `json:"rare_class,omitempty"`                  // one of two classes, with < 10 % of the rows
+	Recall           []ClassRecall    `json:"recall,omitempty" bound:"list 1024"`    // by number of the class
+	Calibration      []CalibrationBin `json:"calibration,omitempty" bound:"list 64"` // logistic loss: ten equal bins from 0 to 1
 }
 
 // ClassRecall counts the rows of a class that were recognised.

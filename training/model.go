@@ -12,12 +12,12 @@ const LossSquared = "squared"
 
 // Model is a linear model on a feature set: f_k(z) = Intercept[k] + Σ_m Theta[k·M+m]·z_m.
 type Model struct {
-	Features  int       `json:"features"`  // M
-	Outputs   int       `json:"outputs"`   // K
-	Theta     []float64 `json:"theta"`     // [K*M], output-major
-	Intercept []float64 `json:"intercept"` // [K], zeros if trained without
-	Lambda    float64   `json:"lambda"`    // of the objective that the model minimises
-	Loss      string    `json:"loss"`      // LossSquared or LossLogistic
+	Features  int       `json:"features"`                    // M
+	Outputs   int       `json:"outputs"`                     // K
+	Theta     []float64 `json:"theta"`                       // [K*M], output-major
+	Intercept []float64 `json:"intercept" bound:"list 1024"` // [K], zeros if trained without
+	Lambda    float64   `json:"lambda"`                      // of the objective that the model minimises
+	Loss      string    `json:"loss"`                        // LossSquared or LossLogistic
 }
 
 // Validate reports wrong lengths and values that are not finite.

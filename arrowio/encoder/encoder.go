@@ -69,18 +69,18 @@ type Column struct {
 	// Mean holds the calibration mean of each dimension for values. It is subtracted if the column
 	// is standardized, and replaces nulls. A category has none. If everything is standardized, it
 	// covers all dimensions.
-	Mean []float64 `json:"mean,omitempty"`
+	Mean []float64 `json:"mean,omitempty" bound:"list 65536"`
 	// Scale holds the divisors that go with Mean, above zero; empty if the column is not
 	// standardized.
-	Scale []float64 `json:"scale,omitempty"`
+	Scale []float64 `json:"scale,omitempty" bound:"list 65536"`
 	// Categories are the values of a category column in ascending byte order, one dimension each.
-	Categories []string `json:"categories,omitempty"`
+	Categories []string `json:"categories,omitempty" bound:"list 65536 of 256"`
 	// Other is set if a category column has a dimension that is 1 for every value not among
 	// Categories.
 	Other bool `json:"other,omitempty"`
 	// Cycles are the cycles for which a time column has two dimensions each, in the order of the
 	// constants.
-	Cycles []Cycle `json:"cycles,omitempty"`
+	Cycles []Cycle `json:"cycles,omitempty" bound:"list 3"`
 	// Missing is set if the column has a last dimension that is 1 where its value is missing.
 	Missing bool `json:"missing,omitempty"`
 }
@@ -88,16 +88,16 @@ type Column struct {
 // Label is the label's columns and the meaning of their values.
 type Label struct {
 	// Columns are the label's columns: one, or several for a regression with several outputs.
-	Columns []string `json:"columns"`
+	Columns []string `json:"columns" bound:"list 1024"`
 	// Kind is how the label is read: numeric for regression; numeric, bool or category for classes.
 	Kind Kind `json:"kind"`
 	// Task is the learning task.
 	Task scoring.Task `json:"task"`
 	// Classes are the class names by class number. Numbers are in their shortest form, whole ones
 	// without a fraction ("3"), booleans are "false" and "true". Of two classes the second is +1.
-	Classes []string `json:"classes,omitempty"`
+	Classes []string `json:"classes,omitempty" bound:"list 1024 of 256"`
 	// Mean is the calibration mean of each output of a regression, subtracted from the label.
-	Mean []float64 `json:"mean,omitempty"`
+	Mean []float64 `json:"mean,omitempty" bound:"list 65536"`
 	// Min and Max are the configured bounds of a regression label, inclusive, for every output; nil
 	// means no bound.
 	Min *float64 `json:"min,omitempty"`
@@ -111,7 +111,7 @@ type Label struct {
 // each goroutine has its own [Rows]. One that came over the wire needs [Encoder.Validate].
 type Encoder struct {
 	// Columns are the feature columns; their dimensions follow each other in this order.
-	Columns []Column `json:"columns"`
+	Columns []Column `json:"columns" bound:"list 65536"`
 	// Clip is the magnitude beyond which standardized dimensions are cut, or continue as Tail
 	// describes; 0 means no clipping.
 	Clip float64 `json:"clip"`
@@ -125,7 +125,7 @@ type Encoder struct {
 	// Label is nil if rows never have one.
 	Label *Label `json:"label,omitempty"`
 	// Passthrough are columns copied to the output along with the features.
-	Passthrough []string `json:"passthrough,omitempty"`
+	Passthrough []string `json:"passthrough,omitempty" bound:"list 65536"`
 	// Dim is the number of dimensions, the sum of the columns' widths.
 	Dim int `json:"dim"`
 }

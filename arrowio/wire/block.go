@@ -1,11 +1,10 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/eerf-stream/eerf/arrowio"
 )
 
 // Block says how good the predictions of live rows were in a contiguous piece of one partition of events. Blocks of
@@ -13,21 +12,18 @@ import (
 type Block struct {
 	Pipeline  string `json:"pipeline"`
 	Partition int32  `json:"partition"` // of events
-	SourceLog string `json:"source_log,omitempty"`
+	SourceLog string `json:"source_log,omitempty" bound:"128"`
 	// The piece is the rows from FirstRow of FirstOffset up to, not including, NextRow of NextOffset.
 	FirstOffset int64 `json:"first_offset"`
 	FirstRow    int32 `json:"first_row"`
 	NextOffset  int64 `json:"next_offset"`
 	NextRow     int32 `json:"next_row"`
 	// From is the time of its first event, To the latest.
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
+	From time.Time `json:"from,omitzero"`
+	To   time.Time `json:"to,omitzero"`
 	// Models has the sums of each model that predicted some of its rows, in the order of their first rows.
-	Models []LiveSums `json:"models"`
+	Models []LiveSums `json:"models" bound:"list 1024"`
 }
-
-// maxBlockModels bounds the models of one block.
-const maxBlockModels = 1 << 10
 
 // Rows is the number of rows that were compared.
 func (b *Block) Rows() (rows int64) {
@@ -53,14 +49,14 @@ func (b *Block) Validate() error {
 		return err
 	}
 	forward := b.NextOffset > b.FirstOffset || b.NextOffset == b.FirstOffset && b.NextRow > b.FirstRow
-	if b.Partition < 0 || b.FirstOffset < 0 || b.FirstRow < 0 || b.NextRow < 0 || !forward || len(b.SourceLog) > maxLogName {
+	if b.Partition < 0 || b.FirstOffset < 0 || b.FirstRow < 0 || b.NextRow < 0 || !forward {
 		return fmt.Errorf("partition %d from offset %d row %d up to offset %d row %d", b.Partition, b.FirstOffset, b.FirstRow, b.NextOffset, b.NextRow)
 	}
 	if b.To.Before(b.From) {
 		return fmt.Errorf("from %v to %v", b.From, b.To)
 	}
-	if len(b.Models) == 0 || len(b.Models) > maxBlockModels {
-		return fmt.Errorf("a block of %d models", len(b.Models))
+	if len(b.Models) == 0 {
+		return errors.New("a block without models")
 	}
 	for i := range b.Models {
 		if err := b.Models[i].Validate(); err != nil {
@@ -70,20 +66,15 @@ func (b *Block) Validate() error {
 	return nil
 }
 
-func (b *Block) describe() (what, id string, at *time.Time) { return "block", b.Pipeline, &b.To }
+func (b *Block) describe() string { return "block" }
+
+func (b *Block) canonical() {
+	b.From = canonicalTime(b.From)
+	b.To = canonicalTime(b.To)
+}
 
 // EncodeBlock returns the message for b.
-func EncodeBlock(b *Block) ([]byte, error) {
-	c := *b
-	c.From = canonicalTime(c.From)
-	return encodeNote(KeyBlock, &c)
-}
+func EncodeBlock(b *Block) ([]byte, error) { return encodeControl(blockDocument, b) }
 
 // DecodeBlock reads a message that [EncodeBlock] wrote.
-func DecodeBlock(dec *arrowio.Decoder, value []byte) (*Block, error) {
-	b, err := decodeNote[Block](dec, value, KeyBlock)
-	if err == nil {
-		err = readTimes(&b.From)
-	}
-	return b, err
-}
+func DecodeBlock(value []byte) (*Block, error) { return decodeControl[Block](blockDocument, value) }

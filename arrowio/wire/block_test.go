@@ -41,7 +41,7 @@ func TestABlockKeepsShapesApart(t *testing.T) {
 func TestBlocksAreRead(t *testing.T) {
 	want := exampleBlock()
 	want.From, want.To = want.From.UTC(), want.To.UTC()
-	got, err := DecodeBlock(newDecoder(), must(EncodeBlock(want)))
+	got, err := DecodeBlock(must(EncodeBlock(want)))
 	if err != nil {
 		t.Fatal(err)
 	}

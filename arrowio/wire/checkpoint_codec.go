@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,11 +11,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// checkpointDocument is the metadata of a checkpoint. The sums of each candidate are columns.
-type checkpointDocument struct {
+// checkpointFields is the metadata of a checkpoint. The sums of each candidate are columns.
+type checkpointFields struct {
 	*Checkpoint
 	Rows    int64        `json:"rows"`
-	Outputs []outputSums `json:"outputs"`
+	Outputs []outputSums `json:"outputs" bound:"list 1024"`
 }
 
 // outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf to
@@ -24,8 +23,8 @@ type checkpointDocument struct {
 type outputSums struct {
 	Y    float64  `json:"y"`
 	YSq  float64  `json:"y_sq"`
-	YMin *float64 `json:"y_min"`
-	YMax *float64 `json:"y_max"`
+	YMin *float64 `json:"y_min" bound:"null"`
+	YMax *float64 `json:"y_max" bound:"null"`
 }
 
 // EncodeCheckpoint returns the message for c, with one row per candidate. The sums keep every bit.
@@ -38,8 +37,8 @@ func EncodeCheckpoint(c *Checkpoint) ([]byte, error) {
 	}
 	canonical := *c
 	canonical.WrittenAt = canonicalTime(c.WrittenAt)
-	doc := checkpointDocument{&canonical, c.Sums.Rows, makeOutputSums(c.Sums)}
-	value, err := encodeMessage(KeyCheckpoint, &doc, nil, sumColumns(c.Sums)...)
+	doc := checkpointFields{&canonical, c.Sums.Rows, makeOutputSums(c.Sums)}
+	value, err := checkpointMetadata.encodeMessage(&doc, nil, sumColumns(c.Sums)...)
 	if err != nil {
 		return nil, fmt.Errorf("encode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
@@ -59,14 +58,15 @@ func sumColumns(s *scoring.Sums) []column {
 // ([Checkpoint.Validate]); [Checkpoint.CheckAgainst] says whether it may be continued.
 func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 	c := &Checkpoint{}
-	doc := checkpointDocument{Checkpoint: c}
-	rec, err := decodeMessage(dec, value, KeyCheckpoint, &doc)
+	doc := checkpointFields{Checkpoint: c}
+	rec, err := checkpointMetadata.decodeMessage(dec, value, &doc)
 	if err != nil {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
 	defer rec.Release()
 	c.Sums, err = readSums(rec, &doc)
-	if err := cmp.Or(err, readTimes(&c.WrittenAt)); err != nil {
+	c.WrittenAt = canonicalTime(c.WrittenAt)
+	if err != nil {
 		return nil, fmt.Errorf("decode checkpoint of exploration %q, partition %d: %w", c.Exploration, c.Partition, err)
 	}
 	if err := c.Validate(); err != nil {
@@ -77,7 +77,7 @@ func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 }
 
 // readSums copies the sums out of a checkpoint's columns and metadata.
-func readSums(rec arrow.Record, doc *checkpointDocument) (*scoring.Sums, error) {
+func readSums(rec arrow.Record, doc *checkpointFields) (*scoring.Sums, error) {
 	m0, k := int(rec.NumRows()), len(doc.Outputs)
 	if m0 < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: %d candidates, %d outputs: at least one of each is needed", ErrMalformed, m0, k)

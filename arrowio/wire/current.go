@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 // Current points at the feature set or model in use. Readers keep the pointer with the greatest
@@ -43,14 +43,17 @@ func (c *Current) Validate() error {
 	return checkName("id", c.ID)
 }
 
-func (c *Current) describe() (what, id string, at *time.Time) {
-	return "current pointer", c.ID, &c.Time
+func (c *Current) describe() string { return "current pointer" }
+
+func (c *Current) canonical() {
+	c.Time = canonicalTime(c.Time)
+	c.Reason = cutText(c.Reason, outside.MaxText)
 }
 
 // EncodeCurrent returns the message for c.
-func EncodeCurrent(c *Current) ([]byte, error) { return encodeNote(KeyCurrent, c) }
+func EncodeCurrent(c *Current) ([]byte, error) { return encodeControl(currentDocument, c) }
 
 // DecodeCurrent reads a message that [EncodeCurrent] wrote.
-func DecodeCurrent(dec *arrowio.Decoder, value []byte) (*Current, error) {
-	return decodeNote[Current](dec, value, KeyCurrent)
+func DecodeCurrent(value []byte) (*Current, error) {
+	return decodeControl[Current](currentDocument, value)
 }

@@ -9,7 +9,7 @@ import (
 // for long. Its range is empty.
 type Exclusion struct {
 	Partition int32  `json:"partition"`
-	Reason    string `json:"reason"`
+	Reason    string `json:"reason" bound:"200"`
 }
 
 // maxExclusionReason bounds the bytes that a spec keeps of a reason: there may be one for each of a thousand

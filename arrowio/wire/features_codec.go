@@ -27,9 +27,9 @@ const (
 // FeaturesInfo is the metadata of a features message.
 type FeaturesInfo struct {
 	FormatVersion int      `json:"format_version"`
-	FeatureSet    string   `json:"feature_set"`   // id
-	Features      int      `json:"features"`      // M
-	LabelColumns  []string `json:"label_columns"` // which of the columns are the label
+	FeatureSet    string   `json:"feature_set"`                     // id
+	Features      int      `json:"features"`                        // M
+	LabelColumns  []string `json:"label_columns" bound:"list 4096"` // which of the columns are the label
 	// With predictions: the ID of the model that made them, or why there are no predictions.
 	Model        string `json:"model,omitempty"`
 	NoPrediction string `json:"no_prediction,omitempty"`
@@ -120,7 +120,7 @@ func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l Featur
 
 // info is the metadata of the message.
 func (l *FeaturesLayout) info() FeaturesInfo {
-	info := FeaturesInfo{FormatVersion: FormatVersion, FeatureSet: l.FeatureSet, Features: l.Features, LabelColumns: l.LabelColumns}
+	info := FeaturesInfo{FormatVersion: featuresMetadata.version, FeatureSet: l.FeatureSet, Features: l.Features, LabelColumns: l.LabelColumns}
 	if info.LabelColumns == nil {
 		info.LabelColumns = []string{}
 	}
@@ -172,7 +172,7 @@ func ParseFeaturesInfo(schema *arrow.Schema) (FeaturesInfo, error) {
 	var info FeaturesInfo
 	text, err := metadataValue(schema, KeyFeatures)
 	if err == nil {
-		err = unmarshalDocument(KeyFeatures, text, &info)
+		err = featuresMetadata.unmarshal([]byte(text), &info)
 	}
 	if err != nil {
 		return FeaturesInfo{}, fmt.Errorf("decode features: %w", err)
@@ -201,7 +201,7 @@ func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byt
 	}
 	meta, err := metadataOf(KeyRejectedRows, struct {
 		FormatVersion int `json:"format_version"`
-	}{FormatVersion})
+	}{rejectedRowsMetadata.version})
 	if err != nil {
 		return nil, fmt.Errorf("encode rejected rows: %w", err)
 	}

@@ -111,7 +111,7 @@ func TestDecodeFeaturesRefusesWhatATrainerCannotUse(t *testing.T) {
 		wantError(t, decode(replaceColumn(value, ColumnFeatures, &c), 4), ErrMalformed)
 	}
 	wantError(t, decode(withNull(value, ColumnFeatures), 4), ErrMalformed)
-	recs := must(newDecoder().Decode(must(EncodeCurrent(exampleCurrent()))))
+	recs := must(newDecoder().Decode(must(EncodeModel(exampleModel()))))
 	defer releaseAll(recs)
 	_, err := ParseFeaturesInfo(recs[0].Schema())
 	wantError(t, err, ErrMalformed)

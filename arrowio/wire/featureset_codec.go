@@ -2,68 +2,33 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/go-json-experiment/json"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// featureSetDocument is the metadata of a feature set. What each feature has is a column. The encoder's
+// featureSetFields is the metadata of a feature set. What each feature has is a column. The encoder's
 // JSON, over which the ID is computed, is a metadata entry of its own.
-type featureSetDocument struct {
+type featureSetFields struct {
 	ID       string      `json:"id"`
 	Map      scoring.Map `json:"map"`
 	Dim      int         `json:"dim"`
 	Width    int         `json:"width"`
 	Features int         `json:"features"`
-	// Kinds are those of a set of mixed kinds, and make it one of version 2; nil = all of one kind.
+	// Kinds are those of a set of mixed kinds; nil = all of one kind.
 	Kinds      *scoring.KindCounts `json:"kinds,omitempty"`
 	Outputs    int                 `json:"outputs"`
 	Scale      float64             `json:"scale"` // the float32 scale, widened to keep every digit
 	Task       scoring.Task        `json:"task"`
-	Coding     codingDocument      `json:"coding"`
-	Candidates drawnFrom           `json:"candidates"`
+	Coding     scoring.Coding      `json:"coding"`
+	Candidates scoring.Candidates  `json:"candidates"`
 	Lineage    Lineage             `json:"lineage"`
-}
-
-// formatVersion implements versioned.
-func (d *featureSetDocument) formatVersion() int {
-	if d.Kinds == nil {
-		return FormatVersion
-	}
-	return FeatureSetVersion
-}
-
-// drawnFrom are the candidates of a set, which may have been drawn from a distribution that went since: the set has all that
-// it takes to serve, so it is read as Gaussian.
-type drawnFrom scoring.Candidates
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (d *drawnFrom) UnmarshalJSON(text []byte) error {
-	type fields drawnFrom
-	doc := struct {
-		*fields
-		Distribution string `json:"distribution"`
-	}{fields: (*fields)(d)}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		return err
-	}
-	switch doc.Distribution {
-	case "", "matern", "uniform":
-		return nil
-	}
-	return d.Distribution.UnmarshalText([]byte(doc.Distribution))
-}
-
-// codingDocument is a [scoring.Coding].
-type codingDocument struct {
-	Gain   []float64 `json:"gain"`
-	Offset []float64 `json:"offset"`
 }
 
 // EncodeFeatureSet returns the message for f, with one row per feature, in order of selection.
@@ -88,17 +53,18 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkDocumentSize(enc); err != nil {
+	if err := encoderMetadata.check(enc); err != nil {
 		return nil, err
 	}
 	set := f.Set.Features
 	m, k, width := set.Len(), f.outputs(), set.Width()
 	lineage := f.Lineage
 	lineage.SelectedAt = canonicalTime(lineage.SelectedAt)
-	doc := featureSetDocument{
+	lineage.Columns = boundedColumns(lineage.Columns)
+	doc := featureSetFields{
 		ID: id, Map: set.Map, Dim: set.Dim, Width: width, Features: m, Outputs: k,
-		Scale: float64(f.Set.Scale), Task: f.Task, Coding: codingDocument(f.Coding),
-		Candidates: drawnFrom(f.Candidates), Lineage: lineage,
+		Scale: float64(f.Set.Scale), Task: f.Task, Coding: f.Coding,
+		Candidates: f.Candidates, Lineage: lineage,
 	}
 	if set.Mixed() {
 		kinds := set.Kinds()
@@ -108,15 +74,15 @@ func (f *FeatureSet) encode(id string) ([]byte, error) {
 	for _, c := range doc.columns() {
 		columns = append(columns, c.write(f, &doc))
 	}
-	return encodeMessage(KeyFeatureSet, &doc, []entry{{KeyEncoder, string(enc)}}, columns...)
+	return featureSetMetadata.encodeMessage(&doc, []entry{{KeyEncoder, string(enc)}}, columns...)
 }
 
 // DecodeFeatureSet reads a message that [EncodeFeatureSet] wrote. The result is valid
 // ([FeatureSet.Validate]) and hashes to the ID in the message; otherwise the error wraps
 // [ErrHashMismatch]. Weights that are all one are returned as nil.
 func DecodeFeatureSet(dec *arrowio.Decoder, value []byte) (*FeatureSet, error) {
-	var doc featureSetDocument
-	rec, err := decodeMessage(dec, value, KeyFeatureSet, &doc)
+	var doc featureSetFields
+	rec, err := featureSetMetadata.decodeMessage(dec, value, &doc)
 	if err != nil {
 		return nil, fmt.Errorf("decode feature set: %w", err)
 	}
@@ -129,17 +95,15 @@ func DecodeFeatureSet(dec *arrowio.Decoder, value []byte) (*FeatureSet, error) {
 }
 
 // readFeatureSet builds the set and checks it against its ID.
-func readFeatureSet(rec arrow.Record, doc *featureSetDocument) (*FeatureSet, error) {
-	if err := readTimes(&doc.Lineage.SelectedAt); err != nil {
-		return nil, err
-	}
+func readFeatureSet(rec arrow.Record, doc *featureSetFields) (*FeatureSet, error) {
+	doc.Lineage.SelectedAt = canonicalTime(doc.Lineage.SelectedAt)
 	enc, text, err := readEncoder(rec.Schema())
 	if err != nil {
 		return nil, err
 	}
 	f := &FeatureSet{
-		Encoder: enc, Task: doc.Task, Coding: scoring.Coding(doc.Coding),
-		Candidates: scoring.Candidates(doc.Candidates), Lineage: doc.Lineage,
+		Encoder: enc, Task: doc.Task, Coding: doc.Coding,
+		Candidates: doc.Candidates, Lineage: doc.Lineage,
 	}
 	if err := f.Lineage.validateLearning(doc.Dim); err != nil {
 		return nil, fmt.Errorf("%w: learning: %w", ErrMalformed, err)
@@ -171,7 +135,7 @@ func readEncoder(schema *arrow.Schema) (*encoder.Encoder, []byte, error) {
 		return nil, nil, err
 	}
 	raw := []byte(text)
-	if err := checkDocumentSize(raw); err != nil {
+	if err := encoderMetadata.check(raw); err != nil {
 		return nil, nil, err
 	}
 	var enc encoder.Encoder
@@ -182,7 +146,7 @@ func readEncoder(schema *arrow.Schema) (*encoder.Encoder, []byte, error) {
 }
 
 // checkFeatureSetShape checks the shapes in the metadata against the record and each other.
-func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
+func checkFeatureSetShape(rec arrow.Record, doc *featureSetFields) error {
 	width := doc.Map.Width(doc.Dim)
 	if rec.NumRows() != int64(doc.Features) || doc.Features < 1 {
 		return fmt.Errorf("%w: %d rows, but metadata says %d features", ErrMalformed, rec.NumRows(), doc.Features)
@@ -202,8 +166,8 @@ func checkFeatureSetShape(rec arrow.Record, doc *featureSetDocument) error {
 
 // featureColumn is a column of a feature set, with a number or a list of numbers for each feature.
 type featureColumn struct {
-	write func(*FeatureSet, *featureSetDocument) column
-	read  func(*reader, *FeatureSet, *featureSetDocument)
+	write func(*FeatureSet, *featureSetFields) column
+	read  func(*reader, *FeatureSet, *featureSetFields)
 }
 
 // The columns of every feature set, those of ω in a set of one kind, and the columns of every set after these.
@@ -213,18 +177,18 @@ var (
 		eachFeature("round", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Round }),
 	}
 	omegaColumns = []featureColumn{
-		eachFeatures("omega", func(d *featureSetDocument) int { return d.Width }, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega }),
+		eachFeatures("omega", func(d *featureSetFields) int { return d.Width }, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega }),
 		eachFeature("phase", 0, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Phase }),
 	}
 	scoreColumns = []featureColumn{
 		eachFeature("weight", 1, func(f *FeatureSet) *[]float32 { return &f.Set.Weight }),
 		eachFeature("score", 0, func(f *FeatureSet) *[]float64 { return &f.Set.Score }),
-		eachFeatures("s", func(d *featureSetDocument) int { return d.Outputs }, func(f *FeatureSet) *[]float64 { return &f.Set.S }),
+		eachFeatures("s", func(d *featureSetFields) int { return d.Outputs }, func(f *FeatureSet) *[]float64 { return &f.Set.S }),
 	}
 )
 
-// columns are those of a set with this document.
-func (d *featureSetDocument) columns() []featureColumn {
+// columns are those of a set with this metadata.
+func (d *featureSetFields) columns() []featureColumn {
 	if d.Kinds != nil {
 		return slices.Concat(drawColumns, kindColumns, scoreColumns)
 	}
@@ -234,31 +198,31 @@ func (d *featureSetDocument) columns() []featureColumn {
 // eachFeature is a column of one number for each feature. A set without them is written with a constant.
 func eachFeature[T numeric](name string, absent T, of func(*FeatureSet) *[]T) featureColumn {
 	return featureColumn{
-		write: func(f *FeatureSet, doc *featureSetDocument) column {
+		write: func(f *FeatureSet, doc *featureSetFields) column {
 			v := *of(f)
 			if v == nil {
 				v = slices.Repeat([]T{absent}, doc.Features)
 			}
 			return numbers(name, v)
 		},
-		read: func(r *reader, f *FeatureSet, _ *featureSetDocument) { *of(f) = slices.Clone(values[T](r, name)) },
+		read: func(r *reader, f *FeatureSet, _ *featureSetFields) { *of(f) = slices.Clone(values[T](r, name)) },
 	}
 }
 
 // eachFeatures is a column of lists of n numbers for each feature.
-func eachFeatures[T numeric](name string, n func(*featureSetDocument) int, of func(*FeatureSet) *[]T) featureColumn {
+func eachFeatures[T numeric](name string, n func(*featureSetFields) int, of func(*FeatureSet) *[]T) featureColumn {
 	return featureColumn{
-		write: func(f *FeatureSet, doc *featureSetDocument) column {
+		write: func(f *FeatureSet, doc *featureSetFields) column {
 			return listColumn(numbers(name, *of(f)), doc.Features, n(doc))
 		},
-		read: func(r *reader, f *FeatureSet, doc *featureSetDocument) {
+		read: func(r *reader, f *FeatureSet, doc *featureSetFields) {
 			*of(f) = slices.Clone(lists[T](r, name, n(doc)))
 		},
 	}
 }
 
 // readFeatureColumns copies the columns into f.
-func readFeatureColumns(rec arrow.Record, doc *featureSetDocument, f *FeatureSet) error {
+func readFeatureColumns(rec arrow.Record, doc *featureSetFields, f *FeatureSet) error {
 	f.Set.Features, f.Set.Scale = &scoring.Features{Map: doc.Map, Dim: doc.Dim}, float32(doc.Scale)
 	r := &reader{rec: rec}
 	for _, c := range doc.columns() {

@@ -53,7 +53,7 @@ func (f *FeatureSet) id() (string, error) {
 		return "", err
 	}
 	set := f.Set.Features
-	h := newIDHash(fmt.Sprintf("eerf.feature_set/%d", f.formatVersion()))
+	h := newIDHash(f.idDomain())
 	h.text(string(enc))
 	h.text(set.Map.String())
 	h.int64s(int64(set.Len()), int64(set.Width()), int64(set.Dim), int64(f.outputs()))
@@ -69,12 +69,12 @@ func (f *FeatureSet) id() (string, error) {
 	return h.id("fs-"), nil
 }
 
-// formatVersion is the version of the set's message.
-func (f *FeatureSet) formatVersion() int {
+// idDomain is the first part of the hash.
+func (f *FeatureSet) idDomain() string {
 	if f.Set.Features.Mixed() {
-		return FeatureSetVersion
+		return "eerf.feature_set/2"
 	}
-	return FormatVersion
+	return "eerf.feature_set/1"
 }
 
 // products hashes what the kinds of a set are and the factors of its products.

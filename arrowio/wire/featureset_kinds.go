@@ -10,7 +10,7 @@ import (
 // cosines and ramps have an ω, hinges and boxes have factors, each with a coordinate, a sign and a threshold.
 var kindColumns = []featureColumn{
 	{
-		write: func(f *FeatureSet, doc *featureSetDocument) column {
+		write: func(f *FeatureSet, doc *featureSetFields) column {
 			names := make([]string, doc.Features)
 			for i := range names {
 				names[i] = f.Set.Features.Kind(i).String()
@@ -20,14 +20,14 @@ var kindColumns = []featureColumn{
 		read: (*reader).kinds,
 	},
 	{
-		write: func(f *FeatureSet, doc *featureSetDocument) column {
+		write: func(f *FeatureSet, doc *featureSetFields) column {
 			lengths := make([]int, doc.Features)
 			for i := range f.Set.Features.Projections() {
 				lengths[i] = doc.Width
 			}
 			return raggedColumn(numbers("omega", f.Set.Features.Omega), lengths)
 		},
-		read: func(r *reader, f *FeatureSet, doc *featureSetDocument) {
+		read: func(r *reader, f *FeatureSet, doc *featureSetFields) {
 			lengths, omega := ragged[float32](r, "omega")
 			for i, n := range lengths {
 				if p := doc.projections(); i < p && n != doc.Width || i >= p && n != 0 {
@@ -39,12 +39,12 @@ var kindColumns = []featureColumn{
 		},
 	},
 	{
-		write: func(f *FeatureSet, doc *featureSetDocument) column {
+		write: func(f *FeatureSet, doc *featureSetFields) column {
 			phase := make([]float32, doc.Features)
 			copy(phase, f.Set.Features.Phase)
 			return numbers("phase", phase)
 		},
-		read: func(r *reader, f *FeatureSet, doc *featureSetDocument) {
+		read: func(r *reader, f *FeatureSet, doc *featureSetFields) {
 			phase := values[float32](r, "phase")
 			for i, b := range phase[min(doc.projections(), len(phase)):] {
 				if b != 0 {
@@ -82,10 +82,10 @@ func exchange(of, v *float32, read bool) error {
 }
 
 // projections is how many features have an ω.
-func (d *featureSetDocument) projections() int { return d.Kinds.Cosine + d.Kinds.Ramp }
+func (d *featureSetFields) projections() int { return d.Kinds.Cosine + d.Kinds.Ramp }
 
 // kinds reads the column of kinds, which must be those that the document counts, in order, and makes room for the products.
-func (r *reader) kinds(f *FeatureSet, doc *featureSetDocument) {
+func (r *reader) kinds(f *FeatureSet, doc *featureSetFields) {
 	names, at := r.texts("kind"), 0
 	for i, n := range []int{doc.Kinds.Cosine, doc.Kinds.Ramp, doc.Kinds.Hinge, doc.Kinds.Box} {
 		for ; n > 0 && at < len(names) && names[at] == scoring.Kind(i).String(); n-- {
@@ -112,7 +112,7 @@ func (r *reader) kinds(f *FeatureSet, doc *featureSetDocument) {
 // the value if it is read, and the value to what the product has. The first of these columns says how many factors there are.
 func eachFactor[T numeric](name string, exchange func(p *scoring.Product, a int, v *T, read bool) error) featureColumn {
 	return featureColumn{
-		write: func(f *FeatureSet, doc *featureSetDocument) column {
+		write: func(f *FeatureSet, doc *featureSetFields) column {
 			set, lengths, all := f.Set.Features, make([]int, doc.Features), []T{}
 			for i := range set.Products {
 				p := &set.Products[i]
@@ -125,7 +125,7 @@ func eachFactor[T numeric](name string, exchange func(p *scoring.Product, a int,
 			}
 			return raggedColumn(numbers(name, all), lengths)
 		},
-		read: func(r *reader, f *FeatureSet, doc *featureSetDocument) {
+		read: func(r *reader, f *FeatureSet, doc *featureSetFields) {
 			lengths, all := ragged[T](r, name)
 			for i, n := range lengths {
 				at := i - doc.projections()

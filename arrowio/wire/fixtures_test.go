@@ -50,15 +50,19 @@ func exampleCandidates() scoring.Candidates {
 
 func exampleSpec() *Spec {
 	return &Spec{
-		Pipeline: "income", Exploration: "ex-7", Sequence: 7, Status: StatusRunning, ConfigHash: "c0ffee",
+		Exploration: "ex-7", Status: StatusRunning, ConfigHash: "c0ffee",
 		HandledOffset: 12, Reason: "1h0m0s since the last plan", PlannedAt: noon,
-		Encoder: exampleEncoder(), Candidates: exampleCandidates(), Features: 4, Criterion: scoring.Correlation,
-		From: FromRecent, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
-		Arithmetic: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
-		Partitions: []Partition{
-			{Partition: 0, StartOffset: 5, EndOffset: 80, LabelledRows: 6000, Quota: 1200, CalibrationRows: 500},
-			{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, LabelledRows: 4000, Quota: 800},
+		Plan: Plan{
+			Pipeline: "income", Sequence: 7,
+			Encoder: exampleEncoder(), Candidates: exampleCandidates(), Features: 4, Criterion: scoring.Correlation,
+			From: FromRecent, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
+			Arithmetic: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
+			Partitions: []Partition{
+				{Partition: 0, StartOffset: 5, EndOffset: 80, LabelledRows: 6000, Quota: 1200, CalibrationRows: 500},
+				{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, LabelledRows: 4000, Quota: 800},
+			},
 		},
+		Notes: []PartitionNote{{Partition: 0, ReportedFrom: 5, ReportedTo: 40, LastBatch: BatchMark{79, 3735928559}}},
 	}
 }
 

@@ -33,17 +33,6 @@ func rewrite(value []byte, change func(meta map[string]string, fields []arrow.Fi
 	return must(arrowio.EncodeStream(rec.Schema(), rec))
 }
 
-// editMetadata replaces a text in one metadata entry, which must contain it, by another.
-func editMetadata(value []byte, key, was, is string) []byte {
-	return rewrite(value, func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
-		if !strings.Contains(meta[key], was) {
-			panic(fmt.Sprintf("%s has no %s", key, was))
-		}
-		meta[key] = strings.Replace(meta[key], was, is, 1)
-		return f, c
-	})
-}
-
 // replaceColumn replaces a column by another, or drops it.
 func replaceColumn(value []byte, name string, with *column) []byte {
 	return rewrite(value, func(_ map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
@@ -64,30 +53,27 @@ func replaceColumn(value []byte, name string, with *column) []byte {
 // errUnstable marks a value that decodes but does not survive being encoded again.
 var errUnstable = errors.New("encoding is not stable")
 
-// document is one of the messages that are documents: where its JSON is, an example, and how it is decoded.
-type document struct {
+// message is one of the messages with a document: the name of the document, an example, and its decoder.
+type message struct {
 	key    string
 	value  []byte
 	decode func(*arrowio.Decoder, []byte) error
-	// stable decodes and checks that what is accepted is encoded to bytes that decode and encode to themselves.
+	// stable decodes and checks that accepted values are encoded to bytes that decode and encode to themselves.
 	stable func(*arrowio.Decoder, []byte) error
 }
 
-// documentOf returns the document with this example.
-func documentOf[T any](key string, value []byte, decode func(*arrowio.Decoder, []byte) (T, error), encode func(T) ([]byte, error)) document {
+// arrowMessage returns the Arrow message with this example.
+func arrowMessage[T any](key string, value []byte, decode func(*arrowio.Decoder, []byte) (T, error), encode func(T) ([]byte, error)) message {
 	plain := func(dec *arrowio.Decoder, value []byte) error {
 		_, err := decode(dec, value)
 		return err
 	}
-	return document{key, value, plain, func(dec *arrowio.Decoder, value []byte) error {
+	return message{key, value, plain, func(dec *arrowio.Decoder, value []byte) error {
 		v, err := decode(dec, value)
 		if err != nil {
 			return err
 		}
 		first, err := encode(v)
-		if errors.Is(err, ErrFormatVersion) { // of an earlier version, which is read and never written
-			return nil
-		}
 		if err != nil {
 			return fmt.Errorf("%w: a decoded value does not encode: %w", errUnstable, err)
 		}
@@ -102,29 +88,63 @@ func documentOf[T any](key string, value []byte, decode func(*arrowio.Decoder, [
 	}}
 }
 
-// version is the version in the example.
-func (d document) version() string {
-	recs := must(newDecoder().Decode(d.value))
-	defer releaseAll(recs)
-	return regexp.MustCompile(`"format_version":[0-9]+`).FindString(must(metadataValue(recs[0].Schema(), d.key)))
+// controlMessage returns the control document with this example.
+func controlMessage[T any](key string, value []byte, decode func([]byte) (T, error), encode func(T) ([]byte, error)) message {
+	return arrowMessage(key, value, func(_ *arrowio.Decoder, value []byte) (T, error) { return decode(value) }, encode)
 }
 
-// decoders are the decoders of all messages that are documents.
-var decoders = map[string]document{
-	"spec":        documentOf(KeySpec, must(EncodeSpec(exampleSpec())), DecodeSpec, EncodeSpec),
-	"samples":     documentOf(KeySamples, samplesValue(exampleSamples(true)), decodeSamples, encodeSamplesValue),
-	"outputs":     documentOf(KeySamples, samplesValue(exampleSamples(false)), decodeSamples, encodeSamplesValue),
-	"refusal":     documentOf(KeyRefusal, must(EncodeRefusal(exampleRefusal())), DecodeRefusal, EncodeRefusal),
-	"progress":    documentOf(KeyProgress, must(EncodeProgress(exampleProgress())), DecodeProgress, EncodeProgress),
-	"block":       documentOf(KeyBlock, must(EncodeBlock(exampleBlock())), DecodeBlock, EncodeBlock),
-	"request":     documentOf(KeyRequest, must(EncodeRequest(exampleRequest())), DecodeRequest, EncodeRequest),
-	"checkpoint":  documentOf(KeyCheckpoint, must(EncodeCheckpoint(exampleCheckpoint())), DecodeCheckpoint, EncodeCheckpoint),
-	"learned set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(learnedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
-	"mixed set":   documentOf(KeyFeatureSet, must(EncodeFeatureSet(mixedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
-	"feature set": documentOf(KeyFeatureSet, must(EncodeFeatureSet(exampleFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
-	"model":       documentOf(KeyModel, must(EncodeModel(exampleModel())), DecodeModel, EncodeModel),
-	"challenger":  documentOf(KeyModel, must(EncodeModel(exampleChallenger())), DecodeModel, EncodeModel),
-	"current":     documentOf(KeyCurrent, must(EncodeCurrent(exampleCurrent())), DecodeCurrent, EncodeCurrent),
+// text is the document under a key in the example.
+func (m message) text(key string) string {
+	if IsJSON(m.value) {
+		return string(m.value)
+	}
+	recs := must(newDecoder().Decode(m.value))
+	defer releaseAll(recs)
+	return must(metadataValue(recs[0].Schema(), key))
+}
+
+// edit replaces a text in the document under a key, which must contain it, by another.
+func (m message) edit(key, was, is string) []byte {
+	text := m.text(key)
+	if !strings.Contains(text, was) {
+		panic(fmt.Sprintf("%s has no %s: %s", key, was, text))
+	}
+	return m.with(key, strings.Replace(text, was, is, 1))
+}
+
+// with is the example with another document under a key.
+func (m message) with(key, text string) []byte {
+	if IsJSON(m.value) {
+		return []byte(text)
+	}
+	return rewrite(m.value, func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+		meta[key] = text
+		return f, c
+	})
+}
+
+// version is the version in the example.
+func (m message) version() string {
+	return regexp.MustCompile(`"format_version":[0-9]+`).FindString(m.text(m.key))
+}
+
+// decoders are the decoders of all messages with a document.
+var decoders = map[string]message{
+	"spec":     controlMessage(KeySpec, must(EncodeSpec(exampleSpec())), DecodeSpec, EncodeSpec),
+	"refusal":  controlMessage(KeyRefusal, must(EncodeRefusal(exampleRefusal())), DecodeRefusal, EncodeRefusal),
+	"progress": controlMessage(KeyProgress, must(EncodeProgress(learnedProgress())), DecodeProgress, EncodeProgress),
+	"block":    controlMessage(KeyBlock, must(EncodeBlock(exampleBlock())), DecodeBlock, EncodeBlock),
+	"request":  controlMessage(KeyRequest, must(EncodeRequest(exampleRequest())), DecodeRequest, EncodeRequest),
+	"current":  controlMessage(KeyCurrent, must(EncodeCurrent(exampleCurrent())), DecodeCurrent, EncodeCurrent),
+
+	"samples":     arrowMessage(KeySamples, samplesValue(exampleSamples(true)), decodeSamples, encodeSamplesValue),
+	"outputs":     arrowMessage(KeySamples, samplesValue(exampleSamples(false)), decodeSamples, encodeSamplesValue),
+	"checkpoint":  arrowMessage(KeyCheckpoint, must(EncodeCheckpoint(exampleCheckpoint())), DecodeCheckpoint, EncodeCheckpoint),
+	"learned set": arrowMessage(KeyFeatureSet, must(EncodeFeatureSet(learnedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
+	"mixed set":   arrowMessage(KeyFeatureSet, must(EncodeFeatureSet(mixedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
+	"feature set": arrowMessage(KeyFeatureSet, must(EncodeFeatureSet(exampleFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
+	"model":       arrowMessage(KeyModel, must(EncodeModel(exampleModel())), DecodeModel, EncodeModel),
+	"challenger":  arrowMessage(KeyModel, must(EncodeModel(exampleChallenger())), DecodeModel, EncodeModel),
 }
 
 func encodeSamplesValue(s *Samples) ([]byte, error) {
@@ -132,39 +152,84 @@ func encodeSamplesValue(s *Samples) ([]byte, error) {
 	return value, err
 }
 
-func TestDecodersRefuseWhatIsNotTheirs(t *testing.T) {
-	for name, d := range decoders {
+func TestDecodersRefuseOtherDocuments(t *testing.T) {
+	for name, m := range decoders {
 		t.Run(name, func(t *testing.T) {
-			value, dec := d.value, newDecoder()
-			edit := func(was, is string) []byte {
-				version := d.version()
-				return editMetadata(value, d.key, strings.ReplaceAll(was, `"format_version":1`, version), strings.ReplaceAll(is, `"format_version":1`, version))
+			dec := newDecoder()
+			version := m.version()
+			refuses := func(want error, was, is string) {
+				t.Helper()
+				err := m.decode(dec, m.edit(m.key, strings.ReplaceAll(was, "VERSION", version), strings.ReplaceAll(is, "VERSION", version)))
+				wantError(t, err, want)
 			}
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":7`)), ErrFormatVersion)
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1.5`)), ErrFormatVersion)
-			wantError(t, d.decode(dec, edit(`"format_version":1,`, ``)), ErrMalformed)
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":"one"`)), ErrMalformed)
-			wantError(t, d.decode(dec, edit(`{`, `[`)), ErrMalformed)
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("{", maxDocumentObjects)+`"`)), ErrMalformed)
-			wantError(t, d.decode(dec, edit(`"format_version":1`, `"format_version":1,"x":"`+strings.Repeat("a", MaxDocumentBytes)+`"`)), ErrMalformed)
-			wantError(t, d.decode(dec, rewriteKey(value, d.key, "other")), ErrMalformed)
-			if err := d.decode(dec, nil); err == nil {
+			refuses(ErrFormatVersion, "VERSION", `"format_version":77`)
+			refuses(ErrFormatVersion, "VERSION", `"format_version":1.5`)
+			refuses(ErrMalformed, "VERSION,", ``)
+			refuses(ErrMalformed, "VERSION", `"format_version":"one"`)
+			refuses(ErrMalformed, "VERSION", "VERSION,VERSION")
+			refuses(ErrMalformed, "VERSION", `VERSION,"x":{"y":1,"y":2}`)
+			refuses(ErrMalformed, `{`, `[`)
+			refuses(ErrMalformed, "VERSION", `VERSION,"x":`+strings.Repeat("[", 20)+strings.Repeat("]", 20))
+			refuses(ErrMalformed, "VERSION", `VERSION,"x":[`+strings.Repeat("null,", 2000)+`null]`)
+			refuses(ErrMalformed, "VERSION", `VERSION,"x":"`+strings.Repeat("a", MaxDocumentBytes)+`"`)
+			if err := m.decode(dec, nil); err == nil {
 				t.Error("no error for an empty value")
 			}
-			if err := d.decode(dec, value[:len(value)/2]); arrowio.Reason(err) == "" {
+			if err := m.decode(dec, m.value[:len(m.value)/2]); arrowio.Reason(err) == "" && !errors.Is(err, ErrMalformed) {
 				t.Errorf("error %v for a truncated value has no reason", err)
 			}
-			recs := must(newDecoder().Decode(value))
-			defer releaseAll(recs)
-			wantError(t, d.decode(dec, must(arrowio.EncodeStream(recs[0].Schema()))), ErrMalformed)
-			wantError(t, d.decode(dec, must(arrowio.EncodeStream(recs[0].Schema(), recs[0], recs[0]))), ErrMalformed)
-			if err := d.decode(dec, edit(`"format_version":1`, `"format_version":1,"added_later":[1,{}]`)); err != nil {
+			if err := m.decode(dec, m.edit(m.key, version, version+`,"added_later":[1,{}]`)); err != nil {
 				t.Errorf("a field that it does not know: %v", err)
 			}
-			if err := d.decode(dec, value); err != nil {
+			for other, o := range decoders {
+				if o.key != m.key && m.decode(dec, o.value) == nil {
+					t.Errorf("a %s is accepted", other)
+				}
+			}
+			if err := m.decode(dec, m.value); err != nil {
 				t.Errorf("the same decoder then refuses the message itself: %v", err)
 			}
 		})
+	}
+}
+
+func TestArrowMessagesHaveOneBatchAndOneDocument(t *testing.T) {
+	for name, m := range decoders {
+		if IsJSON(m.value) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			dec := newDecoder()
+			wantError(t, m.decode(dec, rewriteKey(m.value, m.key, "other")), ErrMalformed)
+			recs := must(newDecoder().Decode(m.value))
+			defer releaseAll(recs)
+			wantError(t, m.decode(dec, must(arrowio.EncodeStream(recs[0].Schema()))), ErrMalformed)
+			wantError(t, m.decode(dec, must(arrowio.EncodeStream(recs[0].Schema(), recs[0], recs[0]))), ErrMalformed)
+		})
+	}
+}
+
+// A process that expects one format refuses the other by name.
+func TestFormatsAreNotMistakenForEachOther(t *testing.T) {
+	stream := must(EncodeModel(exampleModel()))
+	pointer := must(EncodeCurrent(exampleCurrent()))
+	for name, m := range decoders {
+		other, want := pointer, "a JSON document where an Arrow stream with "+m.key+" is due"
+		if IsJSON(m.value) {
+			other, want = stream, "an Arrow stream where the JSON document "+m.key+" is due"
+		}
+		if err := m.decode(newDecoder(), other); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
+	wantError(t, decoders["spec"].decode(nil, pointer), ErrMalformed)
+	wantError(t, decoders["spec"].decode(nil, stream), ErrFormatVersion)
+	wantError(t, decoders["spec"].decode(nil, []byte("hello")), ErrMalformed)
+	if found, err := DecodeScores(newDecoder(), must(EncodeRefusal(exampleRefusal()))); err != nil || found.Refusal == nil {
+		t.Errorf("a refusal among scores: %+v, %v", found, err)
+	}
+	if found, err := DecodeScores(newDecoder(), must(EncodeCheckpoint(exampleCheckpoint()))); err != nil || found.Checkpoint == nil {
+		t.Errorf("a checkpoint among scores: %+v, %v", found, err)
 	}
 }
 
@@ -179,9 +244,7 @@ func rewriteKey(value []byte, from, to string) []byte {
 
 func TestDecodersCheckColumns(t *testing.T) {
 	cases := []struct{ message, column string }{
-		{"spec", "partition"}, {"spec", "start_offset"}, {"spec", "end_offset"}, {"spec", "labelled_rows"}, {"spec", "quota"},
-		{"request", "id"}, {"refusal", "id"}, {"block", "id"}, {"progress", "id"},
-		{"samples", "ordinal"}, {"samples", "x"}, {"samples", "class"}, {"outputs", "y"}, {"current", "id"},
+		{"samples", "ordinal"}, {"samples", "x"}, {"samples", "class"}, {"outputs", "y"},
 		{"checkpoint", "phi"}, {"checkpoint", "phi_sq"}, {"checkpoint", "y_phi"},
 		{"feature set", "index"}, {"feature set", "omega"}, {"feature set", "phase"},
 		{"feature set", "weight"}, {"feature set", "score"}, {"feature set", "s"},
@@ -235,7 +298,7 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 		message, key, was, is string
 		want                  error
 	}{
-		{"spec", KeySpec, `"planned_at":"2026-11-03T12:30:00.00000025Z"`, `"planned_at":"0000-01-01T00:00:00+09:00"`, ErrMalformed},
+		{"spec", KeySpec, `"planned_at":"2026-11-03T12:30:00.00000025Z"`, `"planned_at":"1969-12-31T23:59:59Z"`, ErrMalformed},
 		{"checkpoint", KeyCheckpoint, `"written_at":"2026-11-03T12:30:00.00000025Z"`, `"written_at":"yesterday"`, ErrMalformed},
 		{"spec", KeySpec, `"status":"running"`, `"status":"walking"`, ErrMalformed},
 		{"spec", KeySpec, `"sample_rate":0.1`, `"sample_rate":-1`, ErrMalformed},
@@ -247,7 +310,22 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 		{"spec", KeySpec, `"pipeline":"income"`, `"pipeline":"a/b"`, ErrMalformed},
 		{"request", KeyRequest, `"action":"start"`, `"action":"sing"`, ErrMalformed},
 		{"request", KeyRequest, `"from":"next"`, `"from":"now"`, ErrMalformed},
-		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-2"`, ErrMalformed},
+		{"spec", KeySpec, `"end_offset":80`, `"end_offset":9223372036854775807`, ErrMalformed},
+		{"spec", KeySpec, `"end_offset":80`, `"end_offset":4`, ErrMalformed},
+		{"spec", KeySpec, `"seed":"18446744073709551615"`, `"seed":18446744073709551615`, ErrMalformed},
+		{"spec", KeySpec, `"seed":"18446744073709551615"`, `"seed":"18446744073709551616"`, ErrMalformed},
+		{"spec", KeySpec, `"partition":2,"start`, `"partition":0,"start`, ErrMalformed},
+		{"spec", KeySpec, `"partitions":[{`, `"partitions":[null,{`, ErrMalformed},
+		{"spec", KeySpec, `"partitions":[{`, `"partitions":[{},{`, ErrMalformed},
+		{"spec", KeySpec, `"sequence":7`, `"sequence":9223372036854775807`, ErrMalformed},
+		{"spec", KeySpec, `"handled_offset":12`, `"handled_offset":9223372036854775807`, ErrMalformed},
+		{"spec", KeySpec, `"encoder":{`, `"encoder":null,"was":{`, ErrMalformed},
+		{"spec", KeySpec, `"reported_to":40`, `"reported_to":4`, ErrMalformed},
+		{"spec", KeySpec, `"notes":[{`, `"notes":[{"partition":0},{`, ErrMalformed},
+		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-1","ID":"rq-2"`, nil},
+		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-1","id":"rq-1"`, ErrMalformed},
+		{"request", KeyRequest, `"id":"rq-1"`, `"ID":"rq-1"`, ErrMalformed},
+		{"request", KeyRequest, `"id":"rq-1"`, `"id":"rq-1/2"`, ErrMalformed},
 		{"current", KeyCurrent, `"sequence":7`, `"sequence":-7`, ErrMalformed},
 		{"checkpoint", KeyCheckpoint, `"next_offset":77`, `"next_offset":-77`, ErrMalformed},
 		{"checkpoint", KeyCheckpoint, `"next_offset":77`, `"next_offset":1e99`, ErrMalformed},
@@ -290,7 +368,7 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.message+" "+c.is, func(t *testing.T) {
 			d := decoders[c.message]
-			wantError(t, d.decode(newDecoder(), editMetadata(d.value, c.key, c.was, c.is)), c.want)
+			wantError(t, d.decode(newDecoder(), d.edit(c.key, c.was, c.is)), c.want)
 		})
 	}
 }

@@ -36,11 +36,9 @@ func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
 // of the scores and samples topics holds those of the events partition with the same number.
 func CheckpointKey(exploration string) []byte { return []byte(exploration) }
 
-// ExplorationID is <pipeline>.<sequence>.<first digits of the spec's hash>; the id itself is not hashed.
-func ExplorationID(spec *Spec) string {
-	c := *spec
-	c.Exploration = ""
-	return fmt.Sprintf("%s.%d.%s", spec.Pipeline, spec.Sequence, c.Hash()[:12])
+// ExplorationID is <pipeline>.<sequence>.<first digits of the plan's hash>.
+func ExplorationID(plan *Plan) string {
+	return fmt.Sprintf("%s.%d.%s", plan.Pipeline, plan.Sequence, plan.Hash()[:12])
 }
 
 // ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint; ok is false for any other

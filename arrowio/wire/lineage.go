@@ -21,14 +21,14 @@ type Lineage struct {
 	Arithmetic  string    `json:"kernel"`               // numeric kernel of the sums
 	SelectedAt  time.Time `json:"selected_at,omitzero"`
 
-	Partitions []LineagePartition `json:"partitions"`
+	Partitions []LineagePartition `json:"partitions" bound:"list 4096"`
 	// Excluded are the partitions that the exploration was planned without, with the reasons.
-	Excluded []Exclusion `json:"without,omitempty"`
+	Excluded []Exclusion `json:"without,omitempty" bound:"list 4096"`
 	Counts   Counts      `json:"counts"` // over all partitions
 	Rows     int64       `json:"rows"`   // rows scored, with those held out of the sums
 
 	SampleRate      float64 `json:"sample_rate"`
-	SampleSeed      uint64  `json:"sample_seed"`
+	SampleSeed      uint64  `json:"sample_seed,string"`
 	SampleRows      int64   `json:"sample_rows"` // requested N0; 0 = the rate was given
 	From            From    `json:"from,omitempty"`
 	LabelledRows    int64   `json:"labelled_rows,omitempty"` // of the ranges, as the planner counted them
@@ -36,7 +36,7 @@ type Lineage struct {
 	Split           *Split  `json:"split,omitempty"` // of a file: the rows that were held out of everything above; nil = none
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Columns []encoder.ColumnUse `json:"columns,omitempty"` // how the columns of the events are used
+	Columns []encoder.ColumnUse `json:"columns,omitempty" bound:"list 65536"` // how the columns of the events are used
 
 	Criterion  scoring.Criterion `json:"criterion"`
 	Candidates int               `json:"candidates"` // M0

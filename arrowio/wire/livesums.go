@@ -1,11 +1,15 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 // The losses that [LiveSums] sum.
@@ -34,10 +38,10 @@ type LiveSums struct {
 	Loss    float64      `json:"loss"`         // Σ loss
 	Squares float64      `json:"loss_squares"` // Σ loss²
 	Wrong   int64        `json:"wrong,omitempty"`
-	Classes []int64      `json:"classes,omitempty"` // rows by number of their class
-	Outputs []OutputSums `json:"outputs,omitempty"` // of a regression, by output
+	Classes []int64      `json:"classes,omitempty" bound:"list 4096"` // rows by number of their class
+	Outputs []OutputSums `json:"outputs,omitempty" bound:"list 1024"` // of a regression, by output
 	// Scores are the rows of each of two classes by score, in ascending order of bins.
-	Scores [2][]ScoreBin `json:"scores,omitzero"`
+	Scores [2][]ScoreBin `json:"scores,omitzero" bound:"list 1024"`
 }
 
 // OutputSums are sums over rows for one output of a regression, in the units of the label: r is the prediction minus
@@ -118,12 +122,6 @@ func mergeBins(a, b []ScoreBin) []ScoreBin {
 	return append(append(merged, a...), b...)
 }
 
-// Bounds on sums that come from a topic.
-const (
-	maxLiveClasses = 1 << 12
-	maxLiveOutputs = 1 << 10
-)
-
 // Validate returns an error for sums that no rows have.
 func (s *LiveSums) Validate() error {
 	if err := checkName("model", s.Model); err != nil {
@@ -158,8 +156,6 @@ func (s *LiveSums) checkShape() error {
 		return fmt.Errorf("%s of %d outputs and %d classes", s.Measure, len(s.Outputs), len(s.Classes))
 	case len(s.Column) > maxNameBytes:
 		return fmt.Errorf("predictions in a column whose name has %d bytes", len(s.Column))
-	case len(s.Classes) > maxLiveClasses || len(s.Outputs) > maxLiveOutputs:
-		return fmt.Errorf("%d classes and %d outputs", len(s.Classes), len(s.Outputs))
 	}
 	return nil
 }
@@ -202,8 +198,7 @@ func LiveHeader(s *LiveSums) Header { return Header{Key: HeaderLive, Value: s.ap
 func (s *LiveSums) appendJSON(b []byte) []byte {
 	b = strconv.AppendQuote(append(b, `{"model":`...), s.Model)
 	if s.Column != "" {
-		name, _ := json.Marshal(s.Column) // a string
-		b = append(append(b, `,"column":`...), name...)
+		b, _ = jsontext.AppendQuote(append(b, `,"column":`...), s.Column) // the error names bytes that it has replaced
 	}
 	b = append(append(append(b, `,"measure":"`...), s.Measure...), '"')
 	if s.Promised != nil {
@@ -236,9 +231,6 @@ func appendCount(b []byte, name string, n int64) []byte {
 }
 
 func appendList[T any](b []byte, list []T, element func([]byte, T) []byte) []byte {
-	if list == nil {
-		return append(b, "null"...)
-	}
 	b = append(b, '[')
 	for i, v := range list {
 		if i > 0 {
@@ -262,6 +254,9 @@ func appendBin(b []byte, bin ScoreBin) []byte {
 	return append(strconv.AppendInt(append(b, ','), bin[1], 10), ']')
 }
 
+// liveShape is the shape of the header's value.
+var liveShape = outside.ShapeOf[LiveSums]()
+
 // maxLiveHeader bounds the JSON in a header: every bin of both classes, and the largest numbers of classes and outputs.
 const maxLiveHeader = 256 << 10
 
@@ -276,6 +271,9 @@ func ParseLive(headers []Header) (*LiveSums, error) {
 		return nil, fmt.Errorf("%w: %s of %d bytes", ErrHeaders, HeaderLive, len(text))
 	}
 	s := &LiveSums{}
+	if err := liveShape.Check([]byte(text)); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrHeaders, HeaderLive, err)
+	}
 	if err := json.Unmarshal([]byte(text), s); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrHeaders, HeaderLive, err)
 	}

@@ -23,16 +23,16 @@ type Model struct {
 	Metrics         Metrics        `json:"metrics"`
 	TrainRows       int64          `json:"train_rows"`    // rows that the weights were fitted on
 	HeldOutRows     int64          `json:"held_out_rows"` // rows that λ was chosen on; the metrics use the newest of them, at most train.evaluation_rows
-	HeldOutSeed     uint64         `json:"held_out_seed"`
+	HeldOutSeed     uint64         `json:"held_out_seed,string"`
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64 `json:"held_out_fraction"`
 	// Split says which rows of a file were held out instead, if not by that hash alone; nil for a topic.
 	Split  *Split  `json:"split,omitempty"`
-	Window string  `json:"window,omitempty"` // what part of the features topic was to be used, as in train.window; empty = all
-	Ranges []Range `json:"ranges"`           // what was read, ascending by partition
+	Window string  `json:"window,omitempty"`          // what part of the features topic was to be used, as in train.window; empty = all
+	Ranges []Range `json:"ranges" bound:"list 65536"` // what was read, ascending by partition
 	// NotHeldOut are the events that the feature set was learned from: their rows were not held
 	// out, whatever their hash. Empty if the hash alone decided. Not hashed.
-	NotHeldOut []Span    `json:"not_held_out,omitempty"`
+	NotHeldOut []Span    `json:"not_held_out,omitempty" bound:"list 65536"`
 	TrainedAt  time.Time `json:"trained_at,omitzero"`
 	ConfigHash string    `json:"config_hash,omitempty"` // of the training configuration
 
@@ -53,7 +53,7 @@ type Span struct {
 	// SampleRate, if not 0, restricts the span to the rows that an exploration sampled. These are known for a file,
 	// whose offsets are row numbers.
 	SampleRate float64 `json:"sample_rate,omitempty"`
-	SampleSeed uint64  `json:"sample_seed,omitempty"`
+	SampleSeed uint64  `json:"sample_seed,omitempty,string"`
 }
 
 // Has reports whether the event of a row is in the span.
@@ -86,7 +86,7 @@ type Metrics struct {
 	HalfLife float64 `json:"half_life,omitempty"`
 
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
-	LambdaPath []LambdaPoint `json:"lambda_path,omitempty"`
+	LambdaPath []LambdaPoint `json:"lambda_path,omitempty" bound:"list 1024"`
 	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
 	// Seen says that the exploration had seen held-out rows; nil if it had seen none.
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`

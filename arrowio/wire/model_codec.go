@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -10,12 +9,12 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// modelDocument is the metadata of a model. The weights are columns.
-type modelDocument struct {
+// modelFields is the metadata of a model. The weights are columns.
+type modelFields struct {
 	*Model
-	Theta           json.RawMessage `json:"theta,omitempty"` // hides that of the weights; always absent
-	JudgedIntercept []float64       `json:"judged_intercept,omitempty"`
-	Judgement       *Judgement      `json:"judgement,omitempty"`
+	Theta           []float64  `json:"theta,omitempty" bound:"list 1"` // hides that of the weights; always absent
+	JudgedIntercept []float64  `json:"judged_intercept,omitempty" bound:"list 1024"`
+	Judgement       *Judgement `json:"judgement,omitempty"`
 }
 
 // columnJudged is the column of the weights fitted without the held-out rows.
@@ -63,13 +62,13 @@ func EncodeModel(m *Model) ([]byte, error) {
 	w := m.Model
 	canonical := *m
 	canonical.ID, canonical.TrainedAt = id, canonicalTime(m.TrainedAt)
-	doc := modelDocument{Model: &canonical, Judgement: m.Judgement}
+	doc := modelFields{Model: &canonical, Judgement: m.Judgement}
 	columns := []column{numbers("feature", ordinals(w.Features)), weightColumn("theta", w)}
 	if m.Judged != nil {
 		doc.JudgedIntercept = m.Judged.Intercept
 		columns = append(columns, weightColumn(columnJudged, m.Judged))
 	}
-	value, err := encodeMessage(KeyModel, &doc, nil, columns...)
+	value, err := modelMetadata.encodeMessage(&doc, nil, columns...)
 	if err != nil {
 		return nil, fmt.Errorf("encode model %s: %w", id, err)
 	}
@@ -84,8 +83,8 @@ func weightColumn(name string, w *training.Model) column {
 // DecodeModel reads a message that [EncodeModel] wrote. The result is valid ([Model.Validate]) and
 // hashes to the ID in the message; otherwise the error wraps [ErrHashMismatch].
 func DecodeModel(dec *arrowio.Decoder, value []byte) (*Model, error) {
-	doc := modelDocument{Model: &Model{Model: &training.Model{}}}
-	rec, err := decodeMessage(dec, value, KeyModel, &doc)
+	doc := modelFields{Model: &Model{Model: &training.Model{}}}
+	rec, err := modelMetadata.decodeMessage(dec, value, &doc)
 	if err != nil {
 		return nil, fmt.Errorf("decode model: %w", err)
 	}
@@ -98,11 +97,9 @@ func DecodeModel(dec *arrowio.Decoder, value []byte) (*Model, error) {
 }
 
 // readModel completes the model and checks it against its ID.
-func readModel(rec arrow.Record, doc *modelDocument) (*Model, error) {
+func readModel(rec arrow.Record, doc *modelFields) (*Model, error) {
 	m := doc.Model
-	if err := readTimes(&m.TrainedAt); err != nil {
-		return nil, err
-	}
+	m.TrainedAt = canonicalTime(m.TrainedAt)
 	if m.Features < 1 || m.Outputs < 1 || rec.NumRows() != int64(m.Features) {
 		return nil, fmt.Errorf("%w: %d rows, but metadata says %d features and %d outputs", ErrMalformed, rec.NumRows(), m.Features, m.Outputs)
 	}

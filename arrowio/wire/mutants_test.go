@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
@@ -38,17 +36,18 @@ var token = regexp.MustCompile(`-?[0-9][0-9.eE+-]*|"[^"]*"|true|false|null`)
 func mutables() []*mutable {
 	var all []*mutable
 	for _, name := range slices.Sorted(maps.Keys(decoders)) {
-		value := decoders[name].value
-		d := &mutable{Message: hostile.ArrowMessage(name, value), name: name, keys: []string{decoders[name].key}}
-		recs := must(newDecoder().Decode(value))
-		meta := recs[0].Schema().Metadata().ToMap()
-		releaseAll(recs)
-		if _, ok := meta[KeyEncoder]; ok {
+		m := decoders[name]
+		d := &mutable{Message: hostile.ArrowMessage(name, m.value), name: name, keys: []string{m.key}}
+		if IsJSON(m.value) {
+			d.Message = &hostile.Message{Name: name, Bytes: m.value, Order: binary.LittleEndian}
+		}
+		if m.key == KeyFeatureSet {
 			d.keys = append(d.keys, KeyEncoder)
 		}
 		for _, key := range d.keys {
-			d.texts = append(d.texts, meta[key])
-			d.tokens = append(d.tokens, token.FindAllStringIndex(meta[key], -1))
+			text := m.text(key)
+			d.texts = append(d.texts, text)
+			d.tokens = append(d.tokens, token.FindAllStringIndex(text, -1))
 		}
 		all = append(all, d)
 	}
@@ -68,7 +67,7 @@ func TestMutants(t *testing.T) {
 	hostile.Run(t, hostile.Suite{
 		Make: func(r *rand.Rand, into []byte) []byte {
 			of = all[r.IntN(len(all))]
-			if r.IntN(4) == 0 {
+			if r.IntN(4) == 0 || IsJSON(of.Bytes) && r.IntN(2) == 0 {
 				return append(into, of.withOtherText(r)...)
 			}
 			return of.Mutate(r, into, messages)
@@ -119,10 +118,7 @@ func (d *mutable) withOtherText(r *rand.Rand) []byte {
 			tokens = token.FindAllStringIndex(text, -1)
 		}
 	}
-	return rewrite(d.Bytes, func(meta map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
-		meta[d.keys[i]] = text
-		return f, c
-	})
+	return decoders[d.name].with(d.keys[i], text)
 }
 
 // replaceToken replaces one token by another.

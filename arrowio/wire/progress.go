@@ -3,7 +3,6 @@ package wire
 import (
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
@@ -17,7 +16,7 @@ type Progress struct {
 	Rounds      int       `json:"rounds"` // at most
 	Time        time.Time `json:"time,omitzero"`
 	// Points are the feature sets measured on held-out rows so far, under the adaptive criterion.
-	Points []adaptive.Point `json:"points,omitempty"`
+	Points []adaptive.Point `json:"points,omitempty" bound:"list 4096"`
 }
 
 // Last returns the newest point; nil = none.
@@ -31,14 +30,14 @@ func (p *Progress) Last() *adaptive.Point {
 // Validate returns an error for an unusable name.
 func (p *Progress) Validate() error { return checkName("exploration", p.Exploration) }
 
-func (p *Progress) describe() (what, id string, at *time.Time) {
-	return "progress", p.Exploration, &p.Time
-}
+func (p *Progress) describe() string { return "progress" }
+
+func (p *Progress) canonical() { p.Time = canonicalTime(p.Time) }
 
 // EncodeProgress returns the message for p.
-func EncodeProgress(p *Progress) ([]byte, error) { return encodeNote(KeyProgress, p) }
+func EncodeProgress(p *Progress) ([]byte, error) { return encodeControl(progressDocument, p) }
 
 // DecodeProgress reads a message that [EncodeProgress] wrote.
-func DecodeProgress(dec *arrowio.Decoder, value []byte) (*Progress, error) {
-	return decodeNote[Progress](dec, value, KeyProgress)
+func DecodeProgress(value []byte) (*Progress, error) {
+	return decodeControl[Progress](progressDocument, value)
 }

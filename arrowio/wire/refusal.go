@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 // Refusal says that the selection could not use the samples of a partition: they expired, or do not match the
@@ -30,16 +31,19 @@ func (r *Refusal) Validate() error {
 	return checkName("exploration", r.Exploration)
 }
 
-func (r *Refusal) describe() (what, id string, at *time.Time) {
-	return "refusal", r.Exploration, &r.Time
+func (r *Refusal) describe() string { return "refusal" }
+
+func (r *Refusal) canonical() {
+	r.Time = canonicalTime(r.Time)
+	r.Reason = cutText(r.Reason, outside.MaxText)
 }
 
 // EncodeRefusal returns the message for r.
-func EncodeRefusal(r *Refusal) ([]byte, error) { return encodeNote(KeyRefusal, r) }
+func EncodeRefusal(r *Refusal) ([]byte, error) { return encodeControl(refusalDocument, r) }
 
 // DecodeRefusal reads a message that [EncodeRefusal] wrote.
-func DecodeRefusal(dec *arrowio.Decoder, value []byte) (*Refusal, error) {
-	return decodeNote[Refusal](dec, value, KeyRefusal)
+func DecodeRefusal(value []byte) (*Refusal, error) {
+	return decodeControl[Refusal](refusalDocument, value)
 }
 
 // ScoresRecord is the content of a record of the scores topic: one of its two parts is set.
@@ -48,11 +52,11 @@ type ScoresRecord struct {
 	Refusal    *Refusal
 }
 
-// DecodeScores reads a record of the scores topic.
+// DecodeScores reads a record of the scores topic. A refusal is JSON, a checkpoint an Arrow stream.
 func DecodeScores(dec *arrowio.Decoder, value []byte) (ScoresRecord, error) {
-	refusal, err := DecodeRefusal(dec, value)
-	if err == nil {
-		return ScoresRecord{Refusal: refusal}, nil
+	if IsJSON(value) {
+		refusal, err := DecodeRefusal(value)
+		return ScoresRecord{Refusal: refusal}, err
 	}
 	checkpoint, err := DecodeCheckpoint(dec, value)
 	return ScoresRecord{Checkpoint: checkpoint}, err

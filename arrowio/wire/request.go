@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 // Action is what a request asks of the planner.
@@ -27,12 +27,12 @@ type Request struct {
 	Action      Action    `json:"action"`
 	ID          string    `json:"id"`
 	Exploration string    `json:"exploration,omitempty"` // the one to cancel, empty = the running one; or the one to plan again
-	Reason      string    `json:"reason,omitempty"`
+	Reason      string    `json:"reason,omitempty"`      // for people
 	Time        time.Time `json:"time,omitzero"`
 	From        From      `json:"from,omitempty"` // part of the log to read; empty = as configured
 	// Class is the class for which a featurizer asks for an exploration; empty means that a person
 	// asks.
-	Class string `json:"class,omitempty"`
+	Class string `json:"class,omitempty" bound:"256"`
 	// Partition is the partition that a worker wants left out of the plan.
 	Partition int32 `json:"partition,omitempty"`
 }
@@ -73,12 +73,17 @@ func ExclusionRequestID(sequence int64, partition int32) string {
 	return fmt.Sprintf("without-%d-%d", sequence, partition)
 }
 
-func (r *Request) describe() (what, id string, at *time.Time) { return "request", r.ID, &r.Time }
+func (r *Request) describe() string { return "request" }
+
+func (r *Request) canonical() {
+	r.Time = canonicalTime(r.Time)
+	r.Reason = cutText(r.Reason, outside.MaxText)
+}
 
 // EncodeRequest returns the message for r.
-func EncodeRequest(r *Request) ([]byte, error) { return encodeNote(KeyRequest, r) }
+func EncodeRequest(r *Request) ([]byte, error) { return encodeControl(requestDocument, r) }
 
 // DecodeRequest reads a message that [EncodeRequest] wrote.
-func DecodeRequest(dec *arrowio.Decoder, value []byte) (*Request, error) {
-	return decodeNote[Request](dec, value, KeyRequest)
+func DecodeRequest(value []byte) (*Request, error) {
+	return decodeControl[Request](requestDocument, value)
 }

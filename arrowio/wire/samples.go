@@ -129,7 +129,8 @@ func (s *Samples) Validate() error {
 	return checkName("spec hash", s.SpecHash)
 }
 
-type samplesDocument struct {
+// samplesFields is the metadata of samples.
+type samplesFields struct {
 	Dim     int `json:"dim"`
 	Outputs int `json:"outputs"`
 }
@@ -143,7 +144,7 @@ func EncodeSamples(s *Samples) ([]byte, []Header, error) {
 	if s.Targets.Class == nil {
 		y = listColumn(numbers("y", s.Targets.Values), s.Rows(), s.Targets.Outputs)
 	}
-	value, err := encodeMessage(KeySamples, samplesDocument{s.Dim, s.Targets.Outputs}, nil,
+	value, err := samplesMetadata.encodeMessage(samplesFields{s.Dim, s.Targets.Outputs}, nil,
 		numbers("ordinal", s.Ordinal), listColumn(numbers("x", s.X), s.Rows(), s.Dim), y)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode samples of partition %d: %w", s.Partition, err)
@@ -167,8 +168,8 @@ func DecodeSamples(dec *arrowio.Decoder, value []byte, headers []Header) (*Sampl
 	if r.err != nil {
 		return nil, fmt.Errorf("decode samples: %w", r.err)
 	}
-	var doc samplesDocument
-	rec, err := decodeMessage(dec, value, KeySamples, &doc)
+	var doc samplesFields
+	rec, err := samplesMetadata.decodeMessage(dec, value, &doc)
 	if err != nil {
 		return nil, fmt.Errorf("decode samples: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/internal/outside"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/training"
@@ -76,9 +77,9 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 	f.Lineage.Partitions = nil
 	for i := range 256 {
 		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
-			int32(i) + 1_000_000, 1 << 60, 1 << 60, 1 << 60, 1 << 60, CloseQuota, 1 << 60})
+			int32(i) + 1_000_000, outside.MaxCount, outside.MaxCount, outside.MaxCount, outside.MaxCount, CloseQuota, outside.MaxCount})
 	}
-	f.Lineage.Learning = &adaptive.Report{Rows: 1 << 60, HeldOutRows: 1 << 60}
+	f.Lineage.Learning = &adaptive.Report{Rows: outside.MaxCount, HeldOutRows: outside.MaxCount}
 	for i := range 256 {
 		f.Lineage.Learning.Points = append(f.Lineage.Learning.Points,
 			adaptive.Point{Kind: adaptive.ByResidual, Round: 3, Step: 100 + 4*i, Loss: 1.2345678901234567e-200, StdErr: 1.2345678901234567e-200})
@@ -103,8 +104,8 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		}
 		m.Ranges = nil
 		for i := range 256 {
-			m.Ranges = append(m.Ranges, Range{int32(i), strings.Repeat("l", 26), 1 << 60, 1 << 30, 1 << 60, 1 << 30, 1 << 60})
-			m.NotHeldOut = append(m.NotHeldOut, Span{Partition: int32(i), StartOffset: 1 << 60, NextOffset: 1 << 60, Log: strings.Repeat("l", 22)})
+			m.Ranges = append(m.Ranges, Range{int32(i), strings.Repeat("l", 26), outside.MaxCount, 1 << 30, outside.MaxCount, 1 << 30, outside.MaxCount})
+			m.NotHeldOut = append(m.NotHeldOut, Span{Partition: int32(i), StartOffset: outside.MaxCount, NextOffset: outside.MaxCount, Log: strings.Repeat("l", 22)})
 		}
 		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
 		m.Judgement.NotCompared = strings.Repeat("€", 200)

@@ -1,14 +1,16 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -41,32 +43,43 @@ const (
 // Froms lists them.
 func Froms() []From { return []From{FromRecent, FromEarliest, FromNext} }
 
+// MaxPartitions is the greatest number of partitions of events that an exploration reads: a plan of so many fits into
+// a document.
+const MaxPartitions = 4096
+
 // Partition is one partition's share of an exploration: its offset range, fixed by the plan.
 type Partition struct {
 	Partition   int32 `json:"partition"`
 	StartOffset int64 `json:"start_offset"` // first offset to read
 	EndOffset   int64 `json:"end_offset"`   // first offset not to read
-	// LabelledRows is how many rows of the range have a label, as counted by the planner.
+	// LabelledRows is the number of rows with a label in the range, as counted by the planner.
 	LabelledRows int64 `json:"labelled_rows"`
 	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 = none.
 	Quota int64 `json:"quota"`
-	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.
+	// CalibrationRows is the number of rows from StartOffset on that the encoder and the bandwidth were learned from.
 	CalibrationRows int64 `json:"calibration_rows"`
+}
+
+// PartitionNote holds facts about a partition that do not change the sums.
+type PartitionNote struct {
+	Partition int32 `json:"partition"`
 	// ReportedFrom and ReportedTo bound the offsets whose unusable messages and rows an earlier exploration with the same
-	// configuration has reported as dead letters: they are counted, but not reported again. Not hashed.
+	// configuration has reported as dead letters: they are counted, but not reported again.
 	ReportedFrom int64 `json:"reported_from,omitempty"`
 	ReportedTo   int64 `json:"reported_to,omitempty"`
+	// LastBatch is the last batch that the planner read, zero if unknown. A truncated log has other batches in its place.
+	LastBatch BatchMark `json:"last_batch,omitzero"`
 }
 
 // Reported reports whether an earlier exploration has reported what is wrong with the message at an offset.
-func (p Partition) Reported(offset int64) bool {
-	return offset >= p.ReportedFrom && offset < p.ReportedTo
+func (n PartitionNote) Reported(offset int64) bool {
+	return offset >= n.ReportedFrom && offset < n.ReportedTo
 }
 
 // Messages says how messages of events are read, in addition to the limits.
 type Messages struct {
-	Format string `json:"format,omitempty"` // empty = detected from the first bytes of each
-	Schema string `json:"schema,omitempty"` // text of the schema for messages that name none
+	Format string `json:"format,omitempty"`                 // empty = detected from the first bytes of each
+	Schema string `json:"schema,omitempty" bound:"1048576"` // text of the schema for messages that name none
 }
 
 // SeenSchema is what the registry answered for a schema id when an exploration was planned.
@@ -84,22 +97,38 @@ const (
 // MaxIdentifiers bounds the identifiers kept in a spec.
 const MaxIdentifiers = 1024
 
-// Spec is the plan of one exploration: with the log it determines the feature set. It is the newest value
-// under the pipeline's name in the explorations topic.
+// Spec is one exploration: its plan, and everything about it that does not change the sums. It is the newest value under
+// the pipeline's name in the explorations topic.
 type Spec struct {
-	Pipeline      string `json:"pipeline"`
-	Exploration   string `json:"exploration"` // id
-	Sequence      int64  `json:"sequence"`    // grows with every exploration of the pipeline; lower ones are ignored
-	Status        Status `json:"status"`
-	ConfigHash    string `json:"config_hash"`    // of the configuration that asked for this exploration
-	HandledOffset int64  `json:"handled_offset"` // requests at offsets of explorations below this one are answered
+	Exploration string `json:"exploration"` // id, see [ExplorationID]
+	Status      Status `json:"status"`
+	Reason      string `json:"reason,omitempty"` // why it was planned, and then why it was cancelled or abandoned
+	ConfigHash  string `json:"config_hash"`      // of the configuration that asked for this exploration
+	// HandledOffset says which requests are answered: those at lower offsets of explorations.
+	HandledOffset int64     `json:"handled_offset"`
+	PlannedAt     time.Time `json:"planned_at,omitzero"`
 
-	// DeclinedClasses are those that featurizers have asked for and that no row of the ranges has.
-	DeclinedClasses []string `json:"declined_classes,omitempty"`
+	// DeclinedClasses are classes that featurizers have asked for and that have no row in the ranges.
+	DeclinedClasses []string `json:"declined_classes,omitempty" bound:"list 64 of 256"`
+	// Identifiers are the columns that this exploration or an earlier one left out because they look like identifiers:
+	// later ones leave them out too.
+	Identifiers []string `json:"identifiers,omitempty" bound:"list 1024"`
+	// Excluded are the partitions that it was planned without, ascending, with the reasons.
+	Excluded []Exclusion `json:"without,omitempty" bound:"list 4096"`
+	// Notes ascend by partition; a partition without facts has none.
+	Notes []PartitionNote `json:"notes,omitempty" bound:"list 4096"`
 
-	Reason string `json:"reason,omitempty"` // why it was planned, and then why it was cancelled or abandoned
+	// Plan is hashed. With the log it determines the feature set.
+	Plan `json:"plan"`
 
-	PlannedAt time.Time `json:"planned_at,omitzero"`
+	// Columns says how the columns of the events are used, for people.
+	Columns []encoder.ColumnUse `json:"columns,omitempty" bound:"list 65536"`
+}
+
+// Plan is everything that gives the sums of an exploration meaning. Every field is part of the hash.
+type Plan struct {
+	Pipeline string `json:"pipeline"`
+	Sequence int64  `json:"sequence"` // grows with every exploration of the pipeline; lower ones are ignored
 
 	Encoder    *encoder.Encoder   `json:"encoder,omitempty"`
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
@@ -108,22 +137,22 @@ type Spec struct {
 	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria that use only sums
 	// RefineSteps bounds the steps of the refinement, under the adaptive criterion; 0 = none.
 	RefineSteps int `json:"refine_steps,omitempty"`
-	// RefineRounds is the number of rounds whose candidates are drawn from what the refinement has found, each followed
-	// by as many steps; 0 = none.
+	// RefineRounds is the number of rounds whose candidates are drawn from the result of the refinement, each followed by
+	// as many steps; 0 = none.
 	RefineRounds int `json:"refine_rounds,omitempty"`
 
 	From            From    `json:"from"`        // the part of the log that was asked for
 	SampleRate      float64 `json:"sample_rate"` // (0, 1]
-	SampleSeed      uint64  `json:"sample_seed"`
+	SampleSeed      uint64  `json:"sample_seed,string"`
 	SampleRows      int64   `json:"sample_rows"` // N0, if the rate follows from it; 0 = the rate was given
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
-	Arithmetic string         `json:"kernel"`            // numeric kernel the planner runs, see [scoring.Arithmetic]
+	Arithmetic string         `json:"kernel"`            // numeric kernel of the planner, see [scoring.Arithmetic]
 	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
-	Messages   Messages       `json:"messages,omitzero"` // how they are read, which also decides it
-	// Schemas are those that messages named, by ascending ids; nil = the plan was made without a registry.
-	Schemas []SeenSchema `json:"schemas,omitzero"`
+	Messages   Messages       `json:"messages,omitzero"` // how messages are read, which decides it too
+	// Schemas are the schemas that messages named, by ascending ids; nil = the plan was made without a registry.
+	Schemas []SeenSchema `json:"schemas,omitzero" bound:"list 1088"`
 	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. 0 in specs of files.
 	BatchBudget int64  `json:"batch_budget_bytes,omitempty"`
 	EventsTopic string `json:"events_topic"`
@@ -131,41 +160,40 @@ type Spec struct {
 	// specs of files.
 	EventsLog string `json:"events_log,omitempty"`
 
-	// Columns says how the columns of the events are used, for people; not hashed.
-	Columns []encoder.ColumnUse `json:"columns,omitempty"`
-	// Identifiers are the columns that this exploration or an earlier one left out because they look like identifiers: later ones
-	// leave them out too. Not hashed, because the encoder is.
-	Identifiers []string `json:"identifiers,omitempty"`
-
-	// Excluded are the partitions that it was planned without, ascending, with the reasons; not hashed, because
-	// their ranges are.
-	Excluded []Exclusion `json:"without,omitempty"`
-
-	// LastBatches are the last batches that the planner read, by partition, if known: a log that has lost its end
-	// since then holds others in their places. Not hashed.
-	LastBatches map[int32]BatchMark `json:"last_batches,omitempty"`
-
-	Partitions []Partition `json:"partitions,omitempty"` // ascending; columns on the wire
+	Partitions []Partition `json:"partitions,omitempty" bound:"list 4096"` // ascending
 }
 
-// Hash identifies everything that gives the sums meaning: hex SHA-256 of the spec's JSON, partitions included, without
-// status, reason, handled offset, declined classes, config hash, times, the report on columns, the last batches, what
-// was reported and why partitions are left out. It is stored in checkpoints. It panics if the spec holds a number that JSON cannot (NaN,
-// Inf), which [Spec.Validate] reports as an error.
-func (s *Spec) Hash() string {
-	c := *s
-	c.Status, c.Reason, c.ConfigHash, c.HandledOffset = "", "", "", 0
-	c.Partitions = slices.Clone(c.Partitions)
-	for i := range c.Partitions {
-		c.Partitions[i].ReportedFrom, c.Partitions[i].ReportedTo = 0, 0
-	}
-	c.PlannedAt, c.DeclinedClasses, c.Columns, c.Identifiers, c.Excluded, c.LastBatches = time.Time{}, nil, nil, nil, nil, nil
-	doc, err := json.Marshal(&c)
+// Hash identifies the plan: hex SHA-256 of its JSON. It is stored in checkpoints. It panics if the plan holds a number
+// that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
+func (p *Plan) Hash() string {
+	text, err := json.Marshal(p, jsonOptions)
 	if err != nil {
-		panic(fmt.Sprintf("wire: hash of exploration %q: %v", s.Exploration, err))
+		panic(fmt.Sprintf("wire: hash of plan %d of %q: %v", p.Sequence, p.Pipeline, err))
 	}
-	sum := sha256.Sum256(doc)
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// Note returns the note on a partition; a partition without facts has an empty one.
+func (s *Spec) Note(partition int32) PartitionNote {
+	at, found := s.findNote(partition)
+	if !found {
+		return PartitionNote{Partition: partition}
+	}
+	return s.Notes[at]
+}
+
+// EditNote returns the note on a partition to be changed, and adds one if the partition has none.
+func (s *Spec) EditNote(partition int32) *PartitionNote {
+	at, found := s.findNote(partition)
+	if !found {
+		s.Notes = slices.Insert(s.Notes, at, PartitionNote{Partition: partition})
+	}
+	return &s.Notes[at]
+}
+
+func (s *Spec) findNote(partition int32) (at int, found bool) {
+	return slices.BinarySearchFunc(s.Notes, partition, func(n PartitionNote, p int32) int { return cmp.Compare(n.Partition, p) })
 }
 
 // maxDeclined bounds the declined classes kept in a spec: the last ones.
@@ -211,7 +239,7 @@ func (s *Spec) Validate() error {
 		fault("status %q is not one of running, cancelled, abandoned", s.Status)
 	}
 	if s.Status == StatusRunning || s.Encoder != nil {
-		faults = append(faults, s.validatePlan(), s.validatePartitions(), s.validateExcluded())
+		faults = append(faults, s.validatePlan(), s.validatePartitions(), s.validateExcluded(), s.validateNotes())
 	}
 	return errors.Join(faults...)
 }
@@ -252,9 +280,6 @@ func (s *Spec) validatePlan() error {
 	if err := s.Limits.Validate(); err != nil {
 		fault("limits: %w", err)
 	}
-	if len(s.Schemas) > MaxSeenSchemas+MaxRefusedSchemas {
-		fault("%d schemas, at most %d", len(s.Schemas), MaxSeenSchemas+MaxRefusedSchemas)
-	}
 	return errors.Join(faults...)
 }
 
@@ -290,9 +315,6 @@ func (s *Spec) validatePartitions() error {
 		if p.EndOffset < p.StartOffset {
 			return fmt.Errorf("partition %d: end_offset %d is before start_offset %d", p.Partition, p.EndOffset, p.StartOffset)
 		}
-		if p.ReportedFrom < 0 || p.ReportedTo < p.ReportedFrom {
-			return fmt.Errorf("partition %d: reported offsets %d to %d", p.Partition, p.ReportedFrom, p.ReportedTo)
-		}
 		if p.Quota < 0 || p.CalibrationRows < 0 || p.LabelledRows < 0 {
 			return fmt.Errorf("partition %d: quota %d, calibration_rows %d and labelled_rows %d must not be negative",
 				p.Partition, p.Quota, p.CalibrationRows, p.LabelledRows)
@@ -301,13 +323,28 @@ func (s *Spec) validatePartitions() error {
 	return nil
 }
 
-// Empty says that there is nothing to read.
+// validateNotes checks that notes ascend and make sense.
+func (s *Spec) validateNotes() error {
+	last := int32(-1)
+	for _, n := range s.Notes {
+		if n.Partition <= last {
+			return fmt.Errorf("note on partition %d after %d: notes must be distinct and ascend from 0", n.Partition, last)
+		}
+		last = n.Partition
+		if n.ReportedFrom < 0 || n.ReportedTo < n.ReportedFrom {
+			return fmt.Errorf("partition %d: reported offsets %d to %d", n.Partition, n.ReportedFrom, n.ReportedTo)
+		}
+	}
+	return nil
+}
+
+// Empty reports whether the range holds no offset.
 func (p Partition) Empty() bool { return p.StartOffset == p.EndOffset }
 
-// LabelledRows is how many rows of the ranges have a label.
-func (s *Spec) LabelledRows() (rows int64) {
-	for _, p := range s.Partitions {
-		rows += p.LabelledRows
+// LabelledRows is the number of rows with a label in the ranges.
+func (p *Plan) LabelledRows() (rows int64) {
+	for _, part := range p.Partitions {
+		rows += part.LabelledRows
 	}
 	return rows
 }

@@ -12,9 +12,9 @@ const (
 // nothing.
 type Split struct {
 	By       string  `json:"by"`
-	Column   string  `json:"column,omitempty"` // whose values say which rows are the last; empty = their order in the file
-	Fraction float64 `json:"fraction"`         // share of the rows that is held out
-	Seed     uint64  `json:"seed,omitempty"`   // of the row hash
+	Column   string  `json:"column,omitempty"`      // whose values say which rows are the last; empty = their order in the file
+	Fraction float64 `json:"fraction"`              // share of the rows that is held out
+	Seed     uint64  `json:"seed,omitempty,string"` // of the row hash
 }
 
 // String names the held-out rows.

@@ -1,66 +1,50 @@
 package wire
 
-import "fmt"
+import "github.com/eerf-stream/eerf/arrowio/encoder"
 
-// FormatVersion is the version of every message, except those that have their own below. Fields may be added to a
-// metadata document without raising it, because readers skip fields they do not know. Any change to the meaning of
-// existing bytes raises it.
-const FormatVersion = 1
-
-// FeatureSetVersion is that of feature sets of mixed kinds. All others are written as before, under FormatVersion, and both are read.
-const FeatureSetVersion = 2
-
-// Versions of plans and checkpoints. A process that finds others explores again, with the feature set and the model in
-// use until then.
+// Names of the documents. A control document is the JSON value of a message and begins with its name; the others are
+// in the schema metadata of an Arrow message, under their names. A feature set stores its encoder's JSON separately,
+// because its ID is computed over those very bytes.
 const (
-	SpecVersion       = 4
-	CheckpointVersion = 3
-)
+	KeySpec     = "eerf.spec"
+	KeyRequest  = "eerf.request"
+	KeyProgress = "eerf.progress"
+	KeyRefusal  = "eerf.refusal"
+	KeyCurrent  = "eerf.current"
+	KeyBlock    = "eerf.block"
 
-// Schema metadata keys. Each message has its document under exactly one of those before KeyEncoder. A feature set
-// stores its encoder's JSON separately, because its ID is computed over those very bytes.
-const (
-	KeySpec       = "eerf.spec"
-	KeyRequest    = "eerf.request"
-	KeyProgress   = "eerf.progress"
-	KeyCheckpoint = "eerf.checkpoint"
-	KeyRefusal    = "eerf.refusal"
-	KeySamples    = "eerf.samples"
-	KeyFeatureSet = "eerf.feature_set"
-	KeyModel      = "eerf.model"
-	KeyCurrent    = "eerf.current"
-	KeyBlock      = "eerf.block"
-
-	KeyEncoder      = "eerf.encoder"
+	KeyCheckpoint   = "eerf.checkpoint"
+	KeySamples      = "eerf.samples"
+	KeyFeatureSet   = "eerf.feature_set"
+	KeyModel        = "eerf.model"
 	KeyFeatures     = "eerf.features"
 	KeyRejectedRows = "eerf.rejected_rows"
+
+	KeyEncoder = "eerf.encoder"
 )
 
-// versionOf is the highest version of the document under a key.
-func versionOf(key string) int {
-	switch key {
-	case KeySpec:
-		return SpecVersion
-	case KeyCheckpoint:
-		return CheckpointVersion
-	case KeyFeatureSet:
-		return FeatureSetVersion
-	}
-	return FormatVersion
-}
+// The documents with their versions. Fields may be added without raising a version, because readers skip fields that
+// they do not know. Any change to the meaning of existing bytes raises it. A process that finds a spec or checkpoint of
+// another version explores again; the current feature set and model serve until then.
+var (
+	specDocument     = documentOf[Spec](KeySpec, 5)
+	requestDocument  = documentOf[Request](KeyRequest, 2)
+	progressDocument = documentOf[Progress](KeyProgress, 2)
+	refusalDocument  = documentOf[Refusal](KeyRefusal, 2)
+	currentDocument  = documentOf[Current](KeyCurrent, 2)
+	blockDocument    = documentOf[Block](KeyBlock, 2)
 
-// versioned is a document that is written under a lower version where that says everything.
-type versioned interface{ formatVersion() int }
+	checkpointMetadata   = documentOf[checkpointFields](KeyCheckpoint, 3)
+	samplesMetadata      = documentOf[samplesFields](KeySamples, 1)
+	featureSetMetadata   = documentOf[featureSetFields](KeyFeatureSet, 3)
+	modelMetadata        = documentOf[modelFields](KeyModel, 2)
+	featuresMetadata     = documentOf[FeaturesInfo](KeyFeatures, 1)
+	rejectedRowsMetadata = documentOf[struct{}](KeyRejectedRows, 1)
+	encoderMetadata      = documentOf[encoder.Encoder](KeyEncoder, 0)
+)
 
-// writtenVersion is the version that doc is written under.
-func writtenVersion(key string, doc any) int {
-	if v, ok := doc.(versioned); ok {
-		return v.formatVersion()
-	}
-	return versionOf(key)
-}
-
-// reads reports whether a document under a key is read if it names this version.
-func reads(key, version string) bool {
-	return version == fmt.Sprint(versionOf(key)) || key == KeyFeatureSet && version == fmt.Sprint(FormatVersion)
+// documents lists them; the encoder has no version, because the feature set around it has one.
+var documents = []*document{
+	specDocument, requestDocument, progressDocument, refusalDocument, currentDocument, blockDocument,
+	checkpointMetadata, samplesMetadata, featureSetMetadata, modelMetadata, featuresMetadata, rejectedRowsMetadata,
 }

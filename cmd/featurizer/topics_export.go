@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
@@ -68,7 +69,7 @@ func newTopicsExport() *cobra.Command {
 		Use:   "export",
 		Short: "Write the messages of a topic to files, for programs without a Kafka client",
 		Long: `export writes each message of a topic, from its start to its current end, to its own file in a new or empty
-folder: P-O.arrow for partition P and offset O. ` + messagesFile + ` lists the messages with their keys, headers and times;
+folder: P-O.arrow for partition P and offset O, or P-O.json if the message is a JSON document. ` + messagesFile + ` lists the messages with their keys, headers and times;
 keys and headers that are not text are written as {"base64": ...}. The package in python/ reads such folders.`,
 		Example: `  featurizer topics export -c eerf.yaml --topic features --out features`,
 		Args:    cobra.NoArgs,
@@ -146,7 +147,11 @@ func entryOfRecord(rec pipeline.Record) messageEntry {
 		e.Headers = append(e.Headers, headerEntry{h.Key, bytes.Clone(h.Value)})
 	}
 	if rec.Value != nil {
-		e.File = fmt.Sprintf("%d-%d.arrow", rec.Partition, rec.Offset)
+		extension := "arrow"
+		if wire.IsJSON(rec.Value) {
+			extension = "json"
+		}
+		e.File = fmt.Sprintf("%d-%d.%s", rec.Partition, rec.Offset, extension)
 	}
 	return e
 }

@@ -71,13 +71,12 @@ func (r *run) checkSets(ctx context.Context) error {
 	if len(r.sets) < 2 && !r.plan.abandons() { // the exploration after an abandoned one may cover the tail
 		r.fault("feature-sets: %d sets, the tail should have brought a second one", len(r.sets))
 	}
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	newest := &wire.Current{}
 	err := r.read(ctx, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
 		if _, _, current, ok := wire.ParseSetKey(rec.Key); !ok || !current {
 			return nil
 		}
-		pointer, err := wire.DecodeCurrent(decoder, rec.Value)
+		pointer, err := wire.DecodeCurrent(rec.Value)
 		if err != nil {
 			return err
 		}

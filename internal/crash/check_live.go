@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/live"
@@ -61,9 +60,8 @@ func (r *run) blocksOfFeatures(ctx context.Context, partition int) (blocks []*wi
 
 // blocks reads those of a partition, each once.
 func (r *run) blocks(ctx context.Context, partition int) (blocks []*wire.Block, err error) {
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	err = r.read(ctx, r.loaded.Stages.Topics.Live, partition, func(rec pipeline.Record) error {
-		b, err := wire.DecodeBlock(decoder, rec.Value)
+		b, err := wire.DecodeBlock(rec.Value)
 		if err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func (r *run) planAgain(ctx context.Context, log *eventLog, lineage wire.Lineage
 		return nil, err
 	}
 	broker.SetIdentity(names.Events, pipeline.LogID(lineage.EventsLog))
-	last := &wire.Spec{EventsLog: lineage.EventsLog}
+	last := &wire.Spec{Plan: wire.Plan{EventsLog: lineage.EventsLog}}
 	for _, part := range lineage.Partitions {
 		if part.Partition < 0 || part.Partition >= partitions || part.EndOffset > allMessages {
 			return nil, fmt.Errorf("exploration %d reads %+v", lineage.Sequence, part)

@@ -94,7 +94,7 @@ func (r *run) models(ctx context.Context) (map[string]*wire.Model, *wire.Current
 		case !ok:
 			return fmt.Errorf("model under key %q", rec.Key)
 		case current:
-			pointer, err := wire.DecodeCurrent(decoder, rec.Value)
+			pointer, err := wire.DecodeCurrent(rec.Value)
 			if err == nil && (newest == nil || pointer.Sequence >= newest.Sequence) {
 				newest = pointer
 			}

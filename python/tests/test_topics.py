@@ -24,7 +24,7 @@ def message(schema_key, document, columns):
 
 
 def pointer(name, sequence):
-    return message("eerf.current", {"format_version": 1, "id": name, "sequence": sequence}, {"id": [name]})
+    return json.dumps({"document": "eerf.current", "format_version": 2, "id": name, "sequence": sequence}).encode()
 
 
 def export(folder, topic, messages):

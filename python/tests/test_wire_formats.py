@@ -70,8 +70,12 @@ def test_events(reader):
 
 
 def test_pointers_and_headers(reader):
-    document = messages.read((MESSAGES / "current.arrow").read_bytes(), "eerf.current")[1]
-    assert document["id"].startswith("fs-")
+    value = (MESSAGES / "current.json").read_bytes()
+    assert messages.read_control(value, "eerf.current") == reader["read_control"](value, "eerf.current")
+    assert messages.read_control(value, "eerf.current")["id"].startswith("fs-")
+    for other in (b"hello", b"[1]", b"\xff\xff\xff\xff", value.replace(b"eerf.current", b"eerf.spec"), value.replace(b'n":2', b'n":1')):
+        with pytest.raises(eerf.FormatError):
+            messages.read_control(other, "eerf.current")
     headers = [("eerf-feature-set", b"old"), ("x", b"\xff")]
     headers += [(f"eerf-{k}", v) for k, v in (("feature-set", b"fs-1"), ("source-topic", b"t"), ("source-partition", b"2"), ("source-offset", b"7"),
                                              ("first-row", b"0"), ("row-count", b"3"), ("source-rows", b"9"))]  # fmt: skip
@@ -186,7 +190,7 @@ def test_damage_is_noticed():
     with pytest.raises(eerf.FormatError, match=r"the message has no eerf\.feature_set"):
         eerf.FeatureSet((MESSAGES / "model.arrow").read_bytes())
     with pytest.raises(eerf.FormatError, match="format version 9"):
-        eerf.FeatureSet(value.replace(b'"format_version":1', b'"format_version":9'))
+        eerf.FeatureSet(value.replace(b'"format_version":3', b'"format_version":9'))
     with pytest.raises(eerf.FormatError, match="not an Arrow IPC stream"):
         eerf.FeatureSet(b"hello, world")
     with pytest.raises(eerf.FormatError):

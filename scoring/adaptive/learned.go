@@ -123,7 +123,7 @@ type Point struct {
 type Report struct {
 	// Points are in the order of measurement; Winner is the index of the point that became the
 	// result.
-	Points []Point `json:"points"`
+	Points []Point `json:"points" bound:"list 4096"`
 	Winner int     `json:"winner"`
 	// Rows is the number of training rows, HeldOutRows the number of rows on which the points were
 	// judged.
@@ -132,7 +132,7 @@ type Report struct {
 	// Importance is the share of each encoded column in the variation of the model, [Dim]: from the
 	// mean squared gradient (the diagonal of G) for cosines and ramps, and from the contributed
 	// variance for hinges and boxes. It is nil if nothing varies or nothing was learned.
-	Importance []float64 `json:"importance,omitempty"`
+	Importance []float64 `json:"importance,omitempty" bound:"list 65536"`
 }
 
 // Best returns the point that won.

@@ -156,7 +156,7 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	if err != nil {
 		return nil, err
 	}
-	planned.Spec.LastBatches = lastBatches(scans)
+	noteLastBatches(planned.Spec, scans)
 	if other := otherShapes(scans); other > 0 {
 		l.Logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", other))
 	}
@@ -340,17 +340,37 @@ func otherShapes(scans []*scan) (rows int64) {
 func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.From, r Request, partitions []wire.Partition) *wire.Spec {
 	e := s.Exploration
 	spec := &wire.Spec{
-		Pipeline: s.Pipeline, Sequence: r.Sequence, Status: wire.StatusRunning, Reason: r.Reason, ConfigHash: s.hash(),
-		PlannedAt: r.Now, Encoder: found.encoder,
-		Candidates: scoring.Candidates{
-			Map: e.Map, Distribution: e.Distribution, Sigma: found.sigma, Seed: e.Seed,
-			Dim: found.encoder.Dim, Count: e.CandidateCount(),
+		Status:     wire.StatusRunning,
+		Reason:     r.Reason,
+		ConfigHash: s.hash(),
+		PlannedAt:  r.Now,
+		Plan: wire.Plan{
+			Pipeline: s.Pipeline,
+			Sequence: r.Sequence,
+			Encoder:  found.encoder,
+			Candidates: scoring.Candidates{
+				Map: e.Map, Distribution: e.Distribution, Sigma: found.sigma, Seed: e.Seed,
+				Dim: found.encoder.Dim, Count: e.CandidateCount(),
+			},
+			Features:        e.Features,
+			Criterion:       e.Criterion,
+			Rounds:          e.ActiveRounds(),
+			RefineSteps:     e.ActiveRefineSteps(),
+			RefineRounds:    e.refineRounds(),
+			From:            from,
+			SampleRate:      float64(e.SampleRate),
+			SampleSeed:      e.Seed,
+			CalibrationRows: calibrationRows,
+			BandwidthRule:   found.rule,
+			Arithmetic:      scoring.Arithmetic(),
+			Limits:          s.Limits.Decoder(),
+			Messages:        s.messages(),
+			Schemas:         s.seen,
+			BatchBudget:     s.BatchBudget,
+			EventsTopic:     s.EventsTopic,
+			EventsLog:       s.EventsLog,
+			Partitions:      partitions,
 		},
-		Features: e.Features, Criterion: e.Criterion, Rounds: e.ActiveRounds(), RefineSteps: e.ActiveRefineSteps(), RefineRounds: e.refineRounds(),
-		From: from, SampleRate: float64(e.SampleRate), SampleSeed: e.Seed,
-		CalibrationRows: calibrationRows, BandwidthRule: found.rule,
-		Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Messages: s.messages(), Schemas: s.seen, BatchBudget: s.BatchBudget, EventsTopic: s.EventsTopic, EventsLog: s.EventsLog,
-		Partitions: partitions,
 	}
 	spec.Candidates.Varied = e.Criterion.Learns()
 	if e.Map.Coordinates() { // one for each dimension, which only calibration counts
@@ -367,7 +387,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		}
 	}
 	r.carry(spec)
-	spec.Exploration = wire.ExplorationID(spec)
+	spec.Exploration = wire.ExplorationID(&spec.Plan)
 	spec.Decline(r.Classes)
 	return spec
 }

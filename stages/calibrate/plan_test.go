@@ -139,7 +139,9 @@ func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 			}
 			got := *planned(t, logOf(t, values...), s, Request{}).Spec
 			// The offsets depend on the cutting; what was learned does not.
-			got.Exploration, got.LastBatches, got.Partitions = "", nil, slices.Clone(got.Partitions)
+			got.Exploration = ""
+			got.Notes = nil
+			got.Partitions = slices.Clone(got.Partitions)
 			for i := range got.Partitions {
 				if got.Partitions[i].EndOffset != int64(len(values[i])) {
 					t.Fatalf("%s: partition %d ends at %d of %d", name, i, got.Partitions[i].EndOffset, len(values[i]))

@@ -387,15 +387,16 @@ func TestPlannerForgetsWhatALostLogReported(t *testing.T) {
 			r.send(0, 3000, noFaults)
 			r.start()
 			first := r.spec(1)
-			r.publish(*first, func(s *wire.Spec) { s.Partitions[0].ReportedTo = 300 })
+			r.publish(*first, func(s *wire.Spec) { s.EditNote(0).ReportedTo = 300 })
 			r.selected(first, 3000)
 			if lost {
 				r.LoseEnd("events", 0, 290)
 			}
 			r.send(0, 400, noFaults)
 			r.ask(wire.ActionStart, wire.FromEarliest)
-			if part := r.spec(2).Partitions[0]; part.ReportedTo != want || part.EndOffset < 330 {
-				t.Errorf("lost %t: %+v, want what was reported up to %d", lost, part, want)
+			spec := r.spec(2)
+			if part, to := spec.Partitions[0], spec.Note(0).ReportedTo; to != want || part.EndOffset < 330 {
+				t.Errorf("lost %t: %+v reported up to %d, want %d", lost, part, to, want)
 			}
 		})
 	}

@@ -26,8 +26,8 @@ func unevenLog(t *testing.T) *pipelinetest.Broker {
 }
 
 func TestRanges(t *testing.T) {
-	read := &wire.Spec{Partitions: []wire.Partition{{Partition: 0, StartOffset: 7, EndOffset: 30}, {Partition: 1, StartOffset: 5, EndOffset: 9}}}
-	beyond := &wire.Spec{Partitions: []wire.Partition{{Partition: 0, EndOffset: 99}, {Partition: 1, EndOffset: 99}, {Partition: 2, EndOffset: 99}}}
+	read := &wire.Spec{Plan: wire.Plan{Partitions: []wire.Partition{{Partition: 0, StartOffset: 7, EndOffset: 30}, {Partition: 1, StartOffset: 5, EndOffset: 9}}}}
+	beyond := &wire.Spec{Plan: wire.Plan{Partitions: []wire.Partition{{Partition: 0, EndOffset: 99}, {Partition: 1, EndOffset: 99}, {Partition: 2, EndOffset: 99}}}}
 	for _, c := range []struct {
 		name       string
 		from       wire.From
@@ -102,7 +102,10 @@ func TestRangesOfGarbage(t *testing.T) {
 func TestSameRows(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	partitions := []wire.Partition{{Partition: 0, StartOffset: 3, EndOffset: 7}, {Partition: 1, EndOffset: 9}}
-	last := wire.Spec{Status: wire.StatusRunning, ConfigHash: s.hash(), Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Partitions: partitions}
+	last := wire.Spec{
+		Status: wire.StatusRunning, ConfigHash: s.hash(),
+		Plan: wire.Plan{Arithmetic: scoring.Arithmetic(), Limits: s.Limits.Decoder(), Partitions: partitions},
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*wire.Spec)

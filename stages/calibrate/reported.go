@@ -20,7 +20,8 @@ func reported(now state.Snapshot) map[int32]interval {
 	}
 	found := make(map[int32]interval, len(last.Partitions))
 	for _, p := range last.Partitions {
-		found[p.Partition] = interval{p.ReportedFrom, p.ReportedTo}
+		note := last.Note(p.Partition)
+		found[p.Partition] = interval{note.ReportedFrom, note.ReportedTo}
 	}
 	set := now.CurrentSet()
 	if set == nil || set.Set.Lineage.Exploration != last.Exploration {
@@ -44,10 +45,13 @@ func (i interval) and(other interval) interval {
 func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	for _, s := range scans {
 		p := s.part.Partition
-		if _, ok := r.Reported[p]; !ok || r.Last.LastBatches[p] == (wire.BatchMark{}) || s.last == (wire.BatchMark{}) {
+		if _, ok := r.Reported[p]; !ok || s.last == (wire.BatchMark{}) {
 			continue // nothing to forget, or nothing was read that could be reported
 		}
-		last := r.Last.LastBatches[p]
+		last := r.Last.Note(p).LastBatch
+		if last == (wire.BatchMark{}) {
+			continue
+		}
 		mark := pipeline.Mark{Offset: last.Offset, Checksum: last.Checksum}
 		holds, err := pipeline.Holds(ctx, l.Broker, l.Logger, l.Topics.Events, int(p), mark)
 		if err != nil {
@@ -60,15 +64,17 @@ func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	return nil
 }
 
-// carry notes in the ranges of a plan what was reported of the same log under the same configuration.
+// carry notes which dead letters of the same log were reported under the same configuration.
 func (r *Request) carry(spec *wire.Spec) {
 	last := r.Last
 	if last == nil || last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog || last.Limits != spec.Limits || last.Messages != spec.Messages {
 		return
 	}
-	for i := range spec.Partitions {
-		p := &spec.Partitions[i]
-		was := r.Reported[p.Partition]
-		p.ReportedFrom, p.ReportedTo = was.from, was.to
+	for _, p := range spec.Partitions {
+		if was := r.Reported[p.Partition]; was != (interval{}) {
+			note := spec.EditNote(p.Partition)
+			note.ReportedFrom = was.from
+			note.ReportedTo = was.to
+		}
 	}
 }

@@ -71,15 +71,13 @@ func releaseScans(scans []*scan) {
 	}
 }
 
-// lastBatches returns the last batch read of each partition.
-func lastBatches(scans []*scan) map[int32]wire.BatchMark {
-	found := map[int32]wire.BatchMark{}
+// noteLastBatches records the last batch that was read of each partition.
+func noteLastBatches(spec *wire.Spec, scans []*scan) {
 	for _, s := range scans {
 		if s.last != (wire.BatchMark{}) {
-			found[s.part.Partition] = s.last
+			spec.EditNote(s.part.Partition).LastBatch = s.last
 		}
 	}
-	return found
 }
 
 // scanAll reads the ranges of all partitions, several at a time, and returns the schemas that their messages named; nil

@@ -26,7 +26,7 @@ func request(offset int64, action wire.Action, exploration string) state.Request
 }
 
 func TestPlannerAnswersRequests(t *testing.T) {
-	running := &wire.Spec{Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning, HandledOffset: 10}
+	running := &wire.Spec{Exploration: "test.3.x", Plan: wire.Plan{Sequence: 3}, Status: wire.StatusRunning, HandledOffset: 10}
 	idle := state.Snapshot{Spec: running, Current: &wire.Current{Sequence: 3}}
 	fault := request(13, "", "")
 	fault.Fault = errors.New("restart is no action any more")
@@ -115,8 +115,11 @@ func TestPlannerSchedule(t *testing.T) {
 	settings.Exploration.SampleRate = 0.5 // growth has a test of its own
 	spec := func(change func(*wire.Spec)) *wire.Spec {
 		s := &wire.Spec{
-			Exploration: "test.3.x", Sequence: 3, Status: wire.StatusRunning, ConfigHash: settings.hash(), Arithmetic: scoring.Arithmetic(), PlannedAt: stagestest.Noon,
-			Partitions: []wire.Partition{{Partition: 0, EndOffset: 60}, {Partition: 1, EndOffset: 70}},
+			Exploration: "test.3.x", Status: wire.StatusRunning, ConfigHash: settings.hash(), PlannedAt: stagestest.Noon,
+			Plan: wire.Plan{
+				Sequence: 3, Arithmetic: scoring.Arithmetic(),
+				Partitions: []wire.Partition{{Partition: 0, EndOffset: 60}, {Partition: 1, EndOffset: 70}},
+			},
 		}
 		if change != nil {
 			change(s)
@@ -186,9 +189,9 @@ func TestPlannerSchedule(t *testing.T) {
 func TestGrown(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.SampleRows = 10_000
-	spec := &wire.Spec{Sequence: 3, Partitions: []wire.Partition{
+	spec := &wire.Spec{Plan: wire.Plan{Sequence: 3, Partitions: []wire.Partition{
 		{Partition: 0, EndOffset: 200, LabelledRows: 2000}, {Partition: 1, StartOffset: 50, EndOffset: 150, LabelledRows: 1000},
-	}}
+	}}}
 	for _, c := range []struct {
 		name       string
 		rows       int64

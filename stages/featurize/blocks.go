@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -102,9 +101,8 @@ func (b *blocks) resume(ctx context.Context) error {
 
 // last returns the newest block of the partition, nil if there is none.
 func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	err = b.backwards(ctx, b.Topics.Live, func(rec *pipeline.Record) {
-		found, err := wire.DecodeBlock(decoder, rec.Value)
+		found, err := wire.DecodeBlock(rec.Value)
 		if err == nil && found.Pipeline == b.Pipeline && int(found.Partition) == b.number {
 			last = found
 		}

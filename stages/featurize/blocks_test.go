@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -60,7 +59,7 @@ func (k *kit) blocks() (blocks []*wire.Block) {
 	k.t.Helper()
 	var next int64
 	for _, rec := range k.Records(k.runner.Topics.Live, 2) {
-		b, err := wire.DecodeBlock(arrowio.NewDecoder(arrowio.DefaultLimits()), rec.Value)
+		b, err := wire.DecodeBlock(rec.Value)
 		if err != nil {
 			k.t.Fatal(err)
 		}

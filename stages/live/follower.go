@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 )
@@ -120,13 +119,12 @@ func (f *Follower) begin(ctx context.Context, number, partitions int) (int64, er
 
 // read returns the new blocks of a partition.
 func (f *Follower) read(ctx context.Context, number int) (blocks []*wire.Block, err error) {
-	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	reader := pipeline.NewReader(f.Log, f.Logger, f.Topic, number, pipeline.ReadOptions{From: f.next[number], Until: pipeline.PresentEnd})
 	for rec, err := range reader.Records(pipeline.ForState(ctx)) {
 		if err != nil {
 			return blocks, err
 		}
-		block, err := wire.DecodeBlock(decoder, rec.Value)
+		block, err := wire.DecodeBlock(rec.Value)
 		switch {
 		case err != nil:
 			f.Logger.Warn("record of live errors not understood, ignored", zap.String("topic", f.Topic), zap.Int("partition", number),

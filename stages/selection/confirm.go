@@ -17,8 +17,8 @@ import (
 func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
 	keep := r.supervised().Run
 	for _, part := range spec.Partitions {
-		last, planned := spec.LastBatches[part.Partition]
-		if c := checkpoints[part.Partition]; !planned && c != nil {
+		last := spec.Note(part.Partition).LastBatch
+		if c := checkpoints[part.Partition]; last == (wire.BatchMark{}) && c != nil {
 			last = c.LastBatch
 		}
 		if last == (wire.BatchMark{}) {

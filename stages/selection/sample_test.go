@@ -43,7 +43,9 @@ func liveHeap() int64 {
 
 // TestACheckpointOfMoreThanItsQuotaIsRefused before anything is read for it.
 func TestACheckpointOfMoreThanItsQuotaIsRefused(t *testing.T) {
-	spec := &wire.Spec{Encoder: &encoder.Encoder{Label: &encoder.Label{Task: scoring.Regression}}, Partitions: []wire.Partition{{Partition: 3, Quota: 100}}}
+	spec := &wire.Spec{Plan: wire.Plan{
+		Encoder: &encoder.Encoder{Label: &encoder.Label{Task: scoring.Regression}}, Partitions: []wire.Partition{{Partition: 3, Quota: 100}},
+	}}
 	c := &wire.Checkpoint{Partition: spec.Partitions[0].Partition, Samples: wire.SampleMark{Rows: 101}}
 	_, err := new(sampleReader).read(t.Context(), spec, map[int32]*wire.Checkpoint{c.Partition: c})
 	if d := new(disagreement); !errors.As(err, &d) || d.partition != c.Partition {

@@ -34,7 +34,7 @@ func checkScores(t testing.TB, set *wire.FeatureSet, batches []arrow.Record) {
 	}
 	published := decodeSet(t, value)
 	closing := published.Lineage.Partitions[0].ClosingOrdinal
-	spec := &wire.Spec{SampleSeed: published.Lineage.SampleSeed, SampleRate: published.Lineage.SampleRate}
+	spec := &wire.Spec{Plan: wire.Plan{SampleSeed: published.Lineage.SampleSeed, SampleRate: published.Lineage.SampleRate}}
 	var rows []stagestest.Row
 	ordinal := int64(0)
 	for _, batch := range batches {

@@ -70,26 +70,28 @@ func testCandidates(seed uint64) scoring.Candidates {
 // testSpec is an exploration with sequence number 1 that reads two partitions.
 func testSpec() *wire.Spec {
 	return &wire.Spec{
-		Pipeline:        "test",
-		Exploration:     "test.1.abc",
-		Sequence:        1,
-		Status:          wire.StatusRunning,
-		ConfigHash:      "c0ffee",
-		PlannedAt:       noon,
-		Encoder:         testEncoder(),
-		Candidates:      testCandidates(1),
-		Features:        2,
-		Criterion:       scoring.Correlation,
-		From:            wire.FromRecent,
-		SampleRate:      0.5,
-		SampleRows:      100,
-		CalibrationRows: 10,
-		Arithmetic:      "fma1",
-		Limits:          arrowio.DefaultLimits(),
-		EventsTopic:     "events",
-		Partitions: []wire.Partition{
-			{Partition: 0, EndOffset: 40, LabelledRows: 400, Quota: 50},
-			{Partition: 1, EndOffset: 40, LabelledRows: 400, Quota: 50},
+		Exploration: "test.1.abc",
+		Status:      wire.StatusRunning,
+		ConfigHash:  "c0ffee",
+		PlannedAt:   noon,
+		Plan: wire.Plan{
+			Pipeline:        "test",
+			Sequence:        1,
+			Encoder:         testEncoder(),
+			Candidates:      testCandidates(1),
+			Features:        2,
+			Criterion:       scoring.Correlation,
+			From:            wire.FromRecent,
+			SampleRate:      0.5,
+			SampleRows:      100,
+			CalibrationRows: 10,
+			Arithmetic:      "fma1",
+			Limits:          arrowio.DefaultLimits(),
+			EventsTopic:     "events",
+			Partitions: []wire.Partition{
+				{Partition: 0, EndOffset: 40, LabelledRows: 400, Quota: 50},
+				{Partition: 1, EndOffset: 40, LabelledRows: 400, Quota: 50},
+			},
 		},
 	}
 }

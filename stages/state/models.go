@@ -157,7 +157,7 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (upd
 	case !ok || owner != f.config.Pipeline:
 		return nil, nil
 	case pointer:
-		current, err := decodePointer(decoder, r)
+		current, err := decodePointer(r)
 		if err != nil {
 			return (*Snapshot).damageModelPointer, err
 		}

@@ -304,7 +304,7 @@ func TestStalePointerIsOverwritten(t *testing.T) {
 		t.Fatalf("repaired %v, %v", acted, err)
 	}
 	records := k.Records(testConfig.Models, 0)
-	last, err := wire.DecodeCurrent(arrowio.NewDecoder(arrowio.DefaultLimits()), records[len(records)-1].Value)
+	last, err := wire.DecodeCurrent(records[len(records)-1].Value)
 	if err != nil || last.ID != newer || last.Sequence != 2 {
 		t.Errorf("the last record is %+v, %v", last, err)
 	}

@@ -171,14 +171,14 @@ func (s Snapshot) Sequence() int64 {
 	return highest
 }
 
-func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record) (update, error) {
+func (f *Follower) decodeExploration(_ *arrowio.Decoder, r pipeline.Record) (update, error) {
 	owner, id, isRequest := wire.ParseRequestKey(r.Key)
 	isRequest = isRequest && owner == f.config.Pipeline
 	switch isSpec := bytes.Equal(r.Key, wire.SpecKey(f.config.Pipeline)); {
 	case isRequest && r.Value == nil:
 		return func(s *Snapshot) { s.keepRequests(func(r Request) bool { return r.ID != id }) }, nil
 	case isRequest:
-		request, err := wire.DecodeRequest(decoder, r.Value)
+		request, err := wire.DecodeRequest(r.Value)
 		if err != nil { // the planner answers it
 			request = &wire.Request{ID: id}
 		}
@@ -190,9 +190,9 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 			}
 		}, err
 	case bytes.Equal(r.Key, wire.ProgressKey(f.config.Pipeline)):
-		return decodeProgress(decoder, r)
+		return decodeProgress(r)
 	case isSpec:
-		spec, err := decodeSpec(decoder, r)
+		spec, err := decodeSpec(r)
 		if err != nil {
 			return func(s *Snapshot) { s.damage(RecordSpec, "", false) }, err
 		}
@@ -201,10 +201,10 @@ func (f *Follower) decodeExploration(decoder *arrowio.Decoder, r pipeline.Record
 	return nil, nil
 }
 
-func decodeProgress(decoder *arrowio.Decoder, r pipeline.Record) (_ update, err error) {
+func decodeProgress(r pipeline.Record) (_ update, err error) {
 	var progress *wire.Progress
 	if r.Value != nil {
-		progress, err = wire.DecodeProgress(decoder, r.Value)
+		progress, err = wire.DecodeProgress(r.Value)
 	}
 	if err != nil {
 		return func(s *Snapshot) { s.damage(RecordProgress, "", false) }, err
@@ -251,21 +251,21 @@ func older(spec, last *wire.Spec) bool {
 // errNoSpec reports a deleted spec. No part of the pipeline deletes one.
 var errNoSpec = errors.New("the spec of the newest exploration was deleted")
 
-func decodeSpec(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Spec, error) {
+func decodeSpec(r pipeline.Record) (*wire.Spec, error) {
 	if r.Value == nil {
 		return nil, errNoSpec
 	}
-	return wire.DecodeSpec(decoder, r.Value)
+	return wire.DecodeSpec(r.Value)
 }
 
 // errNoPointer reports a deleted pointer. No part of the pipeline deletes one.
 var errNoPointer = errors.New("the pointer to the current set or model was deleted")
 
-func decodePointer(decoder *arrowio.Decoder, r pipeline.Record) (*wire.Current, error) {
+func decodePointer(r pipeline.Record) (*wire.Current, error) {
 	if r.Value == nil {
 		return nil, errNoPointer
 	}
-	return wire.DecodeCurrent(decoder, r.Value)
+	return wire.DecodeCurrent(r.Value)
 }
 
 func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record) (update, error) {
@@ -274,7 +274,7 @@ func (f *Follower) decodeFeatureSet(decoder *arrowio.Decoder, r pipeline.Record)
 	case !ok || owner != f.config.Pipeline:
 		return nil, nil
 	case pointer:
-		current, err := decodePointer(decoder, r)
+		current, err := decodePointer(r)
 		if err != nil {
 			return (*Snapshot).damageSetPointer, err
 		}

@@ -55,7 +55,7 @@ func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Con
 	}
 	spec := explored.Spec(t, e, c, rows)
 	spec.Partitions = partitions
-	spec.Exploration = wire.ExplorationID(spec)
+	spec.Exploration = wire.ExplorationID(&spec.Plan)
 	if err := spec.Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -243,7 +243,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 // addDeadLetter has the dead letter of an offset wait for the next checkpoint, unless an earlier exploration has sent it. One that is larger than what may wait is sent before the records of
 // its fetch are given back, so that it need not be copied.
 func (p *partition) addDeadLetter(offset int64, deadLetter deadletter.Draft) {
-	if p.part.Reported(offset) {
+	if p.spec.Note(p.part.Partition).Reported(offset) {
 		return
 	}
 	size := deadLetter.Memory()

@@ -9,7 +9,7 @@ import sys
 spec = importlib.util.spec_from_file_location("reader", sys.argv[1])
 reader = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(reader)
-messages = {p.stem: p.read_bytes() for p in pathlib.Path(sys.argv[2]).glob("*.arrow")}
+messages = {p.stem: p.read_bytes() for p in pathlib.Path(sys.argv[2]).iterdir()}
 request = json.loads(sys.argv[3])
 found = {}
 
@@ -51,8 +51,7 @@ keep = reader.Deduplicator()
 found["fresh"] = [keep.fresh(dict(zip(("source_offset", "first_row", "row_count", "source_rows"), at), source_log=""), rows).tolist()
                   for at, rows in request["parts"]]
 
-for name, key in (("spec", "eerf.spec"), ("request", "eerf.request"), ("current", "eerf.current"),
-                  ("rejected_rows", "eerf.rejected_rows")):
-    table, document = reader.read(messages[name], key)
-    found[name] = {"document": document, "columns": table.column_names, "rows": table.num_rows}
+reader.read(messages["rejected_rows"], "eerf.rejected_rows")
+for name in ("spec", "request", "current", "progress", "refusal"):
+    found[name] = reader.read_control(messages[name], "eerf." + name)
 print(json.dumps(found))

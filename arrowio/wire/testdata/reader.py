@@ -10,17 +10,32 @@ import struct
 import numpy as np
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": (4,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
+FORMAT_VERSIONS = {
+    "eerf.spec": 5, "eerf.request": 2, "eerf.progress": 2, "eerf.refusal": 2, "eerf.current": 2, "eerf.block": 2,
+    "eerf.checkpoint": 3, "eerf.feature_set": 3, "eerf.model": 2,
+}  # 1 in all others
 
 
 def read(value, key):
-    """Returns (table, document) of a message whose metadata document is under key."""
+    """Returns (table, document) of an Arrow message whose metadata document is under key."""
     with pa.ipc.open_stream(value) as stream:
         table = stream.read_all()
-    document = json.loads(table.schema.metadata[key.encode()])
-    if document["format_version"] not in FORMAT_VERSIONS.get(key, (1,)):
-        raise ValueError(f"format version {document['format_version']} of {key}, want {FORMAT_VERSIONS.get(key, (1,))}")
-    return table, document
+    return table, checked(json.loads(table.schema.metadata[key.encode()]), key)
+
+
+def read_control(value, key):
+    """Returns a control document, which is JSON and begins with its name."""
+    document = json.loads(value)
+    if document["document"] != key:
+        raise ValueError(f"document {document['document']}, want {key}")
+    return checked(document, key)
+
+
+def checked(document, key):
+    """Returns the document, unless it is of another version."""
+    if document["format_version"] != FORMAT_VERSIONS.get(key, 1):
+        raise ValueError(f"format version {document['format_version']} of {key}, want {FORMAT_VERSIONS.get(key, 1)}")
+    return document
 
 
 def column(table, name):
@@ -84,7 +99,7 @@ def feature_headers(headers):
 def live_errors(blocks):
     """Rows, mean loss and mean promise over messages of the topic live, whatever their order; those there twice count once."""
     place, rows, loss, promised = {}, 0, 0.0, 0.0
-    for block in sorted((read(b, "eerf.block")[1] for b in blocks), key=lambda b: (b["partition"], b["next_offset"], b["next_row"])):
+    for block in sorted((read_control(b, "eerf.block") for b in blocks), key=lambda b: (b["partition"], b["next_offset"], b["next_row"])):
         of, end = (block["partition"], block.get("source_log")), (block["next_offset"], block["next_row"])
         if end <= place.get(of, (-1, -1)):
             continue
@@ -246,7 +261,7 @@ def feature_set_id(fs):
         for kind, name in (("i8", "coordinate"), ("f4", "sign"), ("f4", "threshold")):
             products.append(numbers(kind, [v for factors in fs[name] for v in factors]))
     return content_id(
-        "fs-", b"eerf.feature_set/%d" % fs["format_version"], fs["encoder_json"], fs["map"].encode(),
+        "fs-", b"eerf.feature_set/%d" % (2 if "kinds" in fs else 1), fs["encoder_json"], fs["map"].encode(),
         numbers("i8", [fs["features"], fs["width"], fs["dim"], fs["outputs"]]),
         numbers("f4", fs["omega"]), numbers("f4", phase), *products, numbers("f4", fs["weight"]),
         numbers("f4", [fs["scale"]]), numbers("f8", fs["score"]), numbers("f8", fs["s"]))

@@ -26,7 +26,7 @@ func TestLearning(t *testing.T) {
 	learned.Set.Lineage.Learning = &adaptive.Report{Points: points, Winner: 1, Rows: 80, HeldOutRows: 20,
 		Importance: importance}
 	running := state.Snapshot{
-		Spec:     &wire.Spec{Exploration: "p.2.abc", Sequence: 2, Status: wire.StatusRunning},
+		Spec:     &wire.Spec{Exploration: "p.2.abc", Plan: wire.Plan{Sequence: 2}, Status: wire.StatusRunning},
 		Progress: &wire.Progress{Exploration: "p.2.abc", Points: points[:2]},
 	}
 	before := running

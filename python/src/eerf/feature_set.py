@@ -164,7 +164,7 @@ class FeatureSet:
         )
         found = ids.content_id(
             "fs-",
-            b"eerf.feature_set/%d" % self.document["format_version"],
+            b"eerf.feature_set/%d" % (2 if "kinds" in self.document else 1),
             self._encoder_text,
             self.map.encode(),
             ids.numbers("i8", shape),

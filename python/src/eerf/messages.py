@@ -1,4 +1,7 @@
-"""Messages of an eerf pipeline: one Arrow IPC stream each, with a JSON document in the schema metadata."""
+"""Messages of an eerf pipeline.
+
+Data are Arrow IPC streams with a JSON document in the schema metadata; control documents are JSON.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-FORMAT_VERSIONS = {"eerf.spec": (4,), "eerf.checkpoint": (3,), "eerf.feature_set": (1, 2)}  # 1 in all others
+FORMAT_VERSIONS = {
+    "eerf.spec": 5, "eerf.request": 2, "eerf.progress": 2, "eerf.refusal": 2, "eerf.current": 2, "eerf.block": 2,
+    "eerf.checkpoint": 3, "eerf.feature_set": 3, "eerf.model": 2,
+}  # fmt: skip # 1 in all others
 
 
 class FormatError(ValueError):
-    """A message or file has an unexpected format."""
+    """A message or file is not in the expected format."""
 
 
 def has(table_schema: pa.Schema, key: str) -> bool:
@@ -25,16 +31,31 @@ def read(value: bytes, key: str) -> tuple[pa.Table, dict[str, Any]]:
     """Returns the table of a message, and its document under key."""
     streams = read_streams(value)
     if not streams or not has(streams[0][0].schema, key):
-        raise FormatError(f"schema metadata {key} is missing")
+        raise FormatError(f"the message has no {key}")
     return streams[0][0], document(streams[0][0].schema, key)
 
 
 def document(schema: pa.Schema, key: str) -> dict[str, Any]:
     """Returns the document under key. Refuses unknown format versions."""
-    found: dict[str, Any] = json.loads(schema.metadata[key.encode()])
-    want = FORMAT_VERSIONS.get(key, (1,))
-    if found.get("format_version") not in want:
-        raise FormatError(f"format version {found.get('format_version')} of {key}, want {' or '.join(map(str, want))}")
+    return _checked(json.loads(schema.metadata[key.encode()]), key)
+
+
+def read_control(value: bytes, key: str) -> dict[str, Any]:
+    """Returns a control document, which begins with its name."""
+    try:
+        found = json.loads(value)
+    except ValueError:
+        raise FormatError(f"the message is not the JSON document {key}") from None
+    if not isinstance(found, dict) or found.get("document") != key:
+        raise FormatError(f"the message is not the JSON document {key}")
+    return _checked(found, key)
+
+
+def _checked(found: dict[str, Any], key: str) -> dict[str, Any]:
+    """Returns a document unless it is of another version."""
+    want = FORMAT_VERSIONS.get(key, 1)
+    if found.get("format_version") != want:
+        raise FormatError(f"format version {found.get('format_version')} of {key}, want {want}")
     return found
 
 

@@ -188,7 +188,7 @@ class Topics:
 def _pointer(value: bytes) -> dict[str, Any] | None:
     """Returns the document of a pointer, or None for garbage, which its owner will overwrite."""
     try:
-        return messages.read(value, "eerf.current")[1]
+        return messages.read_control(value, "eerf.current")
     except FormatError:
         return None
 
