@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Block says how good the predictions of live rows were in a contiguous piece of one partition of events. Blocks of
-// different pieces add up.
+// Block says how good the predictions of live rows were in a contiguous piece of one partition of
+// events. Blocks of different pieces add up.
 type Block struct {
 	Pipeline  string `json:"pipeline"`
 	Partition int32  `json:"partition"` // of events
 	SourceLog string `json:"source_log,omitempty" bound:"128"`
-	// The piece is the rows from FirstRow of FirstOffset up to, not including, NextRow of NextOffset.
+	// The piece is the rows from FirstRow of FirstOffset up to, not including, NextRow of
+	// NextOffset.
 	FirstOffset int64 `json:"first_offset"`
 	FirstRow    int32 `json:"first_row"`
 	NextOffset  int64 `json:"next_offset"`
@@ -21,7 +22,8 @@ type Block struct {
 	// From is the time of its first event, To the latest.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
-	// Models has the sums of each model that predicted some of its rows, in the order of their first rows.
+	// Models has the sums of each model that predicted some of its rows, in the order of their
+	// first rows.
 	Models []LiveSums `json:"models" bound:"list 1024"`
 }
 

@@ -11,9 +11,9 @@ import (
 // CloseReason says why a partition takes no further rows.
 type CloseReason string
 
-// A partition closes when its quota is filled, at the end of its range, when offsets of its range are no longer in the
-// log, or when the schema registry answers otherwise than it did for the plan: then the exploration cannot produce a
-// feature set.
+// A partition closes when its quota is filled, at the end of its range, when offsets of its range
+// are no longer in the log, or when the schema registry answers otherwise than it did for the plan:
+// then the exploration cannot produce a feature set.
 const (
 	CloseQuota    CloseReason = "quota"
 	CloseEnd      CloseReason = "end"
@@ -21,15 +21,15 @@ const (
 	CloseRegistry CloseReason = "registry"
 )
 
-// Checkpoint is the state of one partition in an exploration: the sums over the rows before (NextOffset, NextOrdinal),
-// and the offset at which to read on. A restart needs nothing else.
+// Checkpoint is the state of one partition in an exploration: the sums over the rows before
+// (NextOffset, NextOrdinal), and the offset at which to read on. A restart needs nothing else.
 type Checkpoint struct {
 	Exploration string `json:"exploration"` // id
 	Sequence    int64  `json:"sequence"`    // of the exploration
 	SpecHash    string `json:"spec_hash"`   // [Spec.Hash]
 	Partition   int32  `json:"partition"`
-	// Attempt counts how often the partition was read again from its start because its samples were refused
-	// ([Refusal]).
+	// Attempt counts how often the partition was read again from its start because its samples were
+	// refused ([Refusal]).
 	Attempt     int         `json:"attempt,omitempty"`
 	NextOffset  int64       `json:"next_offset"`  // first offset of events not yet read
 	NextOrdinal int64       `json:"next_ordinal"` // ordinal that the next row gets; for a closed partition its closing ordinal
@@ -95,9 +95,10 @@ func (c *Checkpoint) validateClosing() error {
 	return nil
 }
 
-// CheckAgainst returns an error unless an accumulator running spec on the given numeric kernel (normally
-// [scoring.Arithmetic]) may continue c. [ErrSpecMismatch] means that the checkpoint must not be used,
-// [ErrArithmeticMismatch] that the partition has to be computed again from its start offset.
+// CheckAgainst returns an error unless an accumulator running spec on the given numeric kernel
+// (normally [scoring.Arithmetic]) may continue c. [ErrSpecMismatch] means that the checkpoint must
+// not be used, [ErrArithmeticMismatch] that the partition has to be computed again from its start
+// offset.
 func (c *Checkpoint) CheckAgainst(spec *Spec, kernel string) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("checkpoint of exploration %q, partition %d: %w: %w",

@@ -18,8 +18,8 @@ type checkpointFields struct {
 	Outputs []outputSums `json:"outputs" bound:"list 1024"`
 }
 
-// outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf to
-// -Inf, is null to null.
+// outputSums are the sums of one raw output. JSON has no infinities, so the range of no rows, +Inf
+// to -Inf, is null to null.
 type outputSums struct {
 	Y    float64  `json:"y"`
 	YSq  float64  `json:"y_sq"`

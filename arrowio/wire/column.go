@@ -150,7 +150,8 @@ func lists[T numeric](r *reader, name string, n int) []T {
 	return numbersOf[T](inner)[first:last]
 }
 
-// ragged returns the lengths of the lists of a column and their numbers, a view of the record. Both are nil after a fault.
+// ragged returns the lengths of the lists of a column and their numbers, a view of the record. Both
+// are nil after a fault.
 func ragged[T numeric](r *reader, name string) (lengths []int, all []T) {
 	arr := r.find(name)
 	if arr == nil {

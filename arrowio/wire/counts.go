@@ -2,9 +2,9 @@ package wire
 
 import "fmt"
 
-// Counts says what happened to the messages and rows read so far from one partition's start offset. A row has exactly
-// one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). HeldOut is a part of Scored. The last four count
-// values, not rows, except UnseenClass.
+// Counts says what happened to the messages and rows read so far from one partition's start offset.
+// A row has exactly one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). HeldOut is a
+// part of Scored. The last four count values, not rows, except UnseenClass.
 type Counts struct {
 	Messages    int64 `json:"messages"`    // messages read, decodable or not
 	Undecodable int64 `json:"undecodable"` // messages refused whole; their rows are not in Rows

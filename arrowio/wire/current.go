@@ -11,13 +11,14 @@ import (
 // sequence number that they have seen, and of equal ones the later.
 type Current struct {
 	ID string `json:"id"`
-	// Sequence is that of the exploration that made the feature set. A pointer to a model never has a lower sequence
-	// number than the one before it: a pointer back to a model of an earlier set keeps the number.
+	// Sequence is that of the exploration that made the feature set. A pointer to a model never has
+	// a lower sequence number than the one before it: a pointer back to a model of an earlier set
+	// keeps the number.
 	Sequence    int64     `json:"sequence"`
 	Exploration string    `json:"exploration,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
-	// Only for models: what keeps challengers from replacing the model, the model used before, and why that was
-	// replaced.
+	// Only for models: what keeps challengers from replacing the model, the model used before, and
+	// why that was replaced.
 	Pin      Pin    `json:"pin,omitempty"`
 	Replaced string `json:"replaced,omitempty"`
 	Reason   string `json:"reason,omitempty"`

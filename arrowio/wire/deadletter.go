@@ -22,8 +22,8 @@ const (
 // maxDetailBytes bounds the error text in a dead letter's headers.
 const maxDetailBytes = 1024
 
-// DeadLetter says why an input was refused and where it came from. The value of the message is the refused message's
-// own bytes or, if Rows is not 0, the result of [EncodeRejectedRows].
+// DeadLetter says why an input was refused and where it came from. The value of the message is the
+// refused message's own bytes or, if Rows is not 0, the result of [EncodeRejectedRows].
 type DeadLetter struct {
 	Stage     string // that refused it, such as "subsample" or "featurize"
 	Reason    string // one stable word, such as "truncated" or "nan_feature"
@@ -49,8 +49,8 @@ func (d DeadLetter) Headers() []Header {
 	}
 }
 
-// ParseDeadLetterHeaders reads the result of [DeadLetter.Headers]. Headers with other keys, such as the
-// refused message's own, are skipped; of duplicate keys the last one counts. The error wraps
+// ParseDeadLetterHeaders reads the result of [DeadLetter.Headers]. Headers with other keys, such as
+// the refused message's own, are skipped; of duplicate keys the last one counts. The error wraps
 // [ErrHeaders].
 func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 	r := readHeaders(headers)
@@ -74,7 +74,8 @@ func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 	return d, nil
 }
 
-// IsOwnHeader reports whether a header was added by a dead letter, not by the producer of the event.
+// IsOwnHeader reports whether a header was added by a dead letter, not by the producer of the
+// event.
 func IsOwnHeader(key string) bool { return strings.HasPrefix(key, errorsPrefix) }
 
 // cutText shortens s to at most n bytes of valid UTF-8.

@@ -326,7 +326,8 @@ func checkScores(t *testing.T, got [][]float64) {
 	}
 }
 
-// close32 compares a flat row-major matrix with rows; tolerance is relative to the greater of 1 and the value.
+// close32 compares a flat row-major matrix with rows; tolerance is relative to the greater of 1 and
+// the value.
 func close32(t *testing.T, name string, want []float32, got [][]float64, tolerance float64) {
 	t.Helper()
 	var flat []float64

@@ -19,7 +19,8 @@ import (
 // MaxDocumentBytes bounds the JSON of one document. A plan of [MaxPartitions] partitions fits.
 const MaxDocumentBytes = 4 << 20
 
-// document is a kind of JSON document: the whole value of a control message, or the metadata of an Arrow message.
+// document is a kind of JSON document: the whole value of a control message, or the metadata of an
+// Arrow message.
 type document struct {
 	key     string // its name: the member "document" of a value, the key of metadata
 	version int
@@ -34,17 +35,20 @@ func documentOf[T any](key string, version int) *document {
 	return &document{key, version, shape}
 }
 
-// Members that every control document begins with. Metadata has only the version, because its key names it.
+// Members that every control document begins with. Metadata has only the version, because its key
+// names it.
 const (
 	memberDocument = "document"
 	memberVersion  = "format_version"
 )
 
-// jsonOptions are those of all documents: nil lists are empty lists, and text that is not UTF-8 is repaired.
+// jsonOptions are those of all documents: nil lists are empty lists, and text that is not UTF-8 is
+// repaired.
 var jsonOptions = json.JoinOptions(jsonv1.OmitEmptyWithLegacySemantics(true), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 
-// marshal returns the one JSON form of v, a struct: its fields in order, no spaces, floats in the shortest form that
-// reads back to the same bits. It is within its bounds, so that a reader accepts it.
+// marshal returns the one JSON form of v, a struct: its fields in order, no spaces, floats in the
+// shortest form that reads back to the same bits. It is within its bounds, so that a reader accepts
+// it.
 func (d *document) marshal(head string, v any) ([]byte, error) {
 	fields, err := json.Marshal(v, jsonOptions)
 	if err != nil {
@@ -65,8 +69,8 @@ func (d *document) check(text []byte) error {
 	return nil
 }
 
-// unmarshal parses text into v, a pointer. It checks the version before anything else, because this build cannot know
-// the fields of another version.
+// unmarshal parses text into v, a pointer. It checks the version before anything else, because this
+// build cannot know the fields of another version.
 func (d *document) unmarshal(text []byte, v any) error {
 	if len(text) > MaxDocumentBytes {
 		return fmt.Errorf("%w: %s of %d bytes, at most %d are allowed", ErrMalformed, d.key, len(text), MaxDocumentBytes)
@@ -87,8 +91,8 @@ func (d *document) unmarshal(text []byte, v any) error {
 	return nil
 }
 
-// encodeMessage returns the stream for one record made of columns, with the document v in the schema metadata,
-// followed by the extra metadata entries in the order given.
+// encodeMessage returns the stream for one record made of columns, with the document v in the
+// schema metadata, followed by the extra metadata entries in the order given.
 func (d *document) encodeMessage(v any, extra []entry, columns ...column) ([]byte, error) {
 	text, err := d.marshal("", v)
 	if err != nil {
@@ -109,8 +113,8 @@ func (d *document) encodeMessage(v any, extra []entry, columns ...column) ([]byt
 // entry is one more schema metadata entry.
 type entry struct{ key, value string }
 
-// decodeMessage decodes value into its one record and parses the document in its metadata into v, a pointer. The caller
-// releases the record.
+// decodeMessage decodes value into its one record and parses the document in its metadata into v, a
+// pointer. The caller releases the record.
 func (d *document) decodeMessage(dec *arrowio.Decoder, value []byte, v any) (arrow.Record, error) {
 	if IsJSON(value) {
 		return nil, fmt.Errorf("%w: a JSON document where an Arrow stream with %s is due", ErrMalformed, d.key)
@@ -231,8 +235,8 @@ func (d *document) decodeValue(value []byte, v any) error {
 	return nil
 }
 
-// canonicalTime drops the parts of a time that do not survive JSON: the location and the monotonic reading. A time
-// outside the years that documents may hold is unknown.
+// canonicalTime drops the parts of a time that do not survive JSON: the location and the monotonic
+// reading. A time outside the years that documents may hold is unknown.
 func canonicalTime(t time.Time) time.Time {
 	if t.IsZero() || !outside.ValidTime(t) {
 		return time.Time{}

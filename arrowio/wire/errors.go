@@ -13,11 +13,12 @@ var (
 	// ErrSpecMismatch reports a checkpoint made under another spec than the running one.
 	ErrSpecMismatch = errors.New("checkpoint belongs to another spec")
 
-	// ErrArithmeticMismatch reports a checkpoint whose sums come from a numeric kernel with other bits. It
-	// is not continued; its partition is recomputed from the start offset.
+	// ErrArithmeticMismatch reports a checkpoint whose sums come from a numeric kernel with other
+	// bits. It is not continued; its partition is recomputed from the start offset.
 	ErrArithmeticMismatch = errors.New("checkpoint was summed by another numeric kernel")
 
-	// ErrHashMismatch reports a feature set or model whose content does not hash to the id it carries.
+	// ErrHashMismatch reports a feature set or model whose content does not hash to the id it
+	// carries.
 	ErrHashMismatch = errors.New("content does not match its id")
 
 	// ErrHeaders reports message headers that are missing or do not parse.

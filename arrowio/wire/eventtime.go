@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// EventTimeHeader copies the timestamp of an event to the messages made from it, in milliseconds since 1970. Those
-// have their own timestamps, because brokers refuse timestamps far in the future, and retention counts from them.
+// EventTimeHeader copies the timestamp of an event to the messages made from it, in milliseconds
+// since 1970. Those have their own timestamps, because brokers refuse timestamps far in the future,
+// and retention counts from them.
 func EventTimeHeader(event time.Time) Header { return numberHeader(HeaderEventTime, event.UnixMilli()) }
 
 // ParseEventTime reads the value of an [EventTimeHeader].

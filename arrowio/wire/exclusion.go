@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Exclusion is a partition of events that an exploration was planned without, because its work failed or it had no leader
-// for long. Its range is empty.
+// Exclusion is a partition of events that an exploration was planned without, because its work
+// failed or it had no leader for long. Its range is empty.
 type Exclusion struct {
 	Partition int32  `json:"partition"`
 	Reason    string `json:"reason" bound:"200"`
 }
 
-// maxExclusionReason bounds the bytes that a spec keeps of a reason: there may be one for each of a thousand
-// partitions.
+// maxExclusionReason bounds the bytes that a spec keeps of a reason: there may be one for each of a
+// thousand partitions.
 const maxExclusionReason = 200
 
 // Exclude adds partitions to a list, ascending and each once; a partition already there keeps its

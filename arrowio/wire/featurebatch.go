@@ -17,19 +17,19 @@ const (
 	HeaderFirstRow        = "eerf-first-row"
 	HeaderRowCount        = "eerf-row-count"
 	HeaderSourceRows      = "eerf-source-rows"
-	// HeaderSourceLog names the log of events that the message belongs to: offsets of different logs are unrelated. It
-	// is absent if the broker has no identities.
+	// HeaderSourceLog names the log of events that the message belongs to: offsets of different
+	// logs are unrelated. It is absent if the broker has no identities.
 	HeaderSourceLog = "eerf-source-log"
-	// HeaderSourceBatch is the base offset and, after a colon, the CRC-32C of the Kafka batch with the message of
-	// events.
+	// HeaderSourceBatch is the base offset and, after a colon, the CRC-32C of the Kafka batch with
+	// the message of events.
 	HeaderSourceBatch = "eerf-source-batch"
 	// HeaderEventTime is the timestamp of the message of events; absent if it had none.
 	HeaderEventTime = "eerf-event-time"
 )
 
-// FeatureBatch are the coordinates of one message of the features topic: it covers the rows FirstRow up
-// to, not including, FirstRow+RowCount of the SourceRows rows of one message of events. Rejected rows
-// of that range are not in the body but still count in RowCount.
+// FeatureBatch are the coordinates of one message of the features topic: it covers the rows
+// FirstRow up to, not including, FirstRow+RowCount of the SourceRows rows of one message of events.
+// Rejected rows of that range are not in the body but still count in RowCount.
 type FeatureBatch struct {
 	FeatureSetID    string
 	SourceTopic     string
@@ -89,8 +89,8 @@ func (b *FeatureBatch) sourceLog(r *headerReader) {
 	b.SourceBatch = BatchMark{Offset: base, Checksum: uint32(checksum)}
 }
 
-// ParseFeatureHeaders reads the result of [FeatureBatch.Headers]. Headers with other keys are skipped; of
-// duplicate keys the last one counts. The error wraps [ErrHeaders].
+// ParseFeatureHeaders reads the result of [FeatureBatch.Headers]. Headers with other keys are
+// skipped; of duplicate keys the last one counts. The error wraps [ErrHeaders].
 func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 	r := readHeaders(headers)
 	b := FeatureBatch{

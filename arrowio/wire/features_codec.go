@@ -35,8 +35,8 @@ type FeaturesInfo struct {
 	NoPrediction string `json:"no_prediction,omitempty"`
 }
 
-// CheckFeatureColumns reports passthrough or label columns whose names a features message needs itself.
-// The error wraps [ErrReservedColumn].
+// CheckFeatureColumns reports passthrough or label columns whose names a features message needs
+// itself. The error wraps [ErrReservedColumn].
 func CheckFeatureColumns(names []string) error {
 	return checkReserved(names, ColumnRow, ColumnFeatures)
 }
@@ -64,9 +64,9 @@ type FeaturesLayout struct {
 	Predictions  *Predictions // nil = no columns for them
 }
 
-// FeaturesBody is the body of a features message with the places to be filled, so that values are computed directly
-// into it. Places are nil, and their bytes zeros, for predictions without a model and for probabilities that the
-// model does not have.
+// FeaturesBody is the body of a features message with the places to be filled, so that values are
+// computed directly into it. Places are nil, and their bytes zeros, for predictions without a model
+// and for probabilities that the model does not have.
 type FeaturesBody struct {
 	Value         []byte
 	Features      []float32 // [rows·M] row-major
@@ -75,12 +75,14 @@ type FeaturesBody struct {
 	Probabilities []float32 // [rows·C]
 }
 
-// ReserveFeatures lays out the body of a features message. rec holds the kept rows of the source message, restricted to
-// passthrough and label columns (it may have no columns, but must have the number of rows). rowNumbers are the rows'
-// numbers in the source message, strictly ascending. rec is neither kept nor released. A message without rows still
-// says that its part of the source is done.
+// ReserveFeatures lays out the body of a features message. rec holds the kept rows of the source
+// message, restricted to passthrough and label columns (it may have no columns, but must have the
+// number of rows). rowNumbers are the rows' numbers in the source message, strictly ascending. rec
+// is neither kept nor released. A message without rows still says that its part of the source is
+// done.
 //
-// The message uses the memory of into, or new memory if that is too small, and belongs to the caller.
+// The message uses the memory of into, or new memory if that is too small, and belongs to the
+// caller.
 func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l FeaturesLayout) (FeaturesBody, error) {
 	rows, m := len(rowNumbers), l.Features
 	if rec.NumRows() != int64(rows) || m < 1 {
@@ -149,12 +151,12 @@ func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 	}
 }
 
-// LayoutMargin is room for what a features message usually has besides its features: framing, schema, row numbers,
-// a label. If that is not enough, the memory grows by copying.
+// LayoutMargin is room for what a features message usually has besides its features: framing,
+// schema, row numbers, a label. If that is not enough, the memory grows by copying.
 const LayoutMargin = 16 << 10
 
-// DecodeFeatures returns the row numbers and features of a decoded features message of m features. Row
-// numbers are strictly ascending and every feature is finite. Both slices alias rec.
+// DecodeFeatures returns the row numbers and features of a decoded features message of m features.
+// Row numbers are strictly ascending and every feature is finite. Both slices alias rec.
 func DecodeFeatures(rec arrow.Record, m int) (row []int32, z []float32, err error) {
 	r := &reader{rec: rec}
 	row, z = values[int32](r, ColumnRow), lists[float32](r, ColumnFeatures, m)
@@ -192,9 +194,9 @@ func checkAscending(rows []int32) error {
 	return nil
 }
 
-// EncodeRejectedRows returns the body of a dead letter for single rows. rec holds the rejected rows with
-// all columns, rows their numbers in the source message, reasons a word for each that says why it was
-// rejected. rec is neither kept nor released.
+// EncodeRejectedRows returns the body of a dead letter for single rows. rec holds the rejected rows
+// with all columns, rows their numbers in the source message, reasons a word for each that says why
+// it was rejected. rec is neither kept nor released.
 func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byte, error) {
 	if len(rows) != len(reasons) || rec.NumRows() != int64(len(rows)) {
 		panic(fmt.Sprintf("wire: %d reasons for %d row numbers and a record of %d rows", len(reasons), len(rows), rec.NumRows()))

@@ -137,7 +137,8 @@ func TestFeatureHeadersRoundTrip(t *testing.T) {
 	}
 	headers := append([]Header{{"user", nil}, {"user", nil}}, b.Headers()...)
 	diff(t, b, must(ParseFeatureHeaders(headers)))
-	// A source message may have headers of our own, as a replayed one does: ours come last and count.
+	// A source message may have headers of our own, as a replayed one does: ours come last and
+	// count.
 	foreign := FeatureBatch{"fs-2", "other", 1, 1, 1, 1, 9, "", BatchMark{}}.Headers()
 	diff(t, b, must(ParseFeatureHeaders(append(foreign, b.Headers()...))))
 	if err := b.CheckRows([]int32{4096, 4195}); err != nil {

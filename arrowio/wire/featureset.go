@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// FeatureSet is a selected feature set as published: how to turn a row into M features, the scores they were selected
-// by, and where the set comes from. It is immutable; [FeatureSet.ID] names it.
+// FeatureSet is a selected feature set as published: how to turn a row into M features, the scores
+// they were selected by, and where the set comes from. It is immutable; [FeatureSet.ID] names it.
 type FeatureSet struct {
 	Encoder    *encoder.Encoder
 	Set        scoring.FeatureSet // best first, within each kind
@@ -76,8 +76,9 @@ func (f *FeatureSet) validateLengths() error {
 	return f.validateIndexes()
 }
 
-// validateIndexes checks that no feature appears twice. The rounds of learned features have separate pools, each numbered from 0 and
-// some of them of more than M0 candidates; all other sets choose from one.
+// validateIndexes checks that no feature appears twice. The rounds of learned features have
+// separate pools, each numbered from 0 and some of them of more than M0 candidates; all other sets
+// choose from one.
 func (f *FeatureSet) validateIndexes() error {
 	type draw struct{ pool, index int32 }
 	seen := make(map[draw]bool, len(f.Set.Index))

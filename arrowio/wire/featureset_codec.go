@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// featureSetFields is the metadata of a feature set. What each feature has is a column. The encoder's
-// JSON, over which the ID is computed, is a metadata entry of its own.
+// featureSetFields is the metadata of a feature set. What each feature has is a column. The
+// encoder's JSON, over which the ID is computed, is a metadata entry of its own.
 type featureSetFields struct {
 	ID       string      `json:"id"`
 	Map      scoring.Map `json:"map"`
@@ -170,7 +170,8 @@ type featureColumn struct {
 	read  func(*reader, *FeatureSet, *featureSetFields)
 }
 
-// The columns of every feature set, those of ω in a set of one kind, and the columns of every set after these.
+// The columns of every feature set, those of ω in a set of one kind, and the columns of every set
+// after these.
 var (
 	drawColumns = []featureColumn{
 		eachFeature("index", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Index }),
@@ -195,7 +196,8 @@ func (d *featureSetFields) columns() []featureColumn {
 	return slices.Concat(drawColumns, omegaColumns, scoreColumns)
 }
 
-// eachFeature is a column of one number for each feature. A set without them is written with a constant.
+// eachFeature is a column of one number for each feature. A set without them is written with a
+// constant.
 func eachFeature[T numeric](name string, absent T, of func(*FeatureSet) *[]T) featureColumn {
 	return featureColumn{
 		write: func(f *FeatureSet, doc *featureSetFields) column {

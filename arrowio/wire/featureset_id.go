@@ -14,7 +14,8 @@ import (
 // idHexDigits is the length of the hexadecimal part of an ID: 128 bits of a SHA-256.
 const idHexDigits = 32
 
-// ID names the set by what it computes: "fs-" and the first 32 hexadecimal digits of the SHA-256 over
+// ID names the set by what it computes: "fs-" and the first 32 hexadecimal digits of the SHA-256
+// over
 //
 //	"eerf.feature_set/1"
 //	encoder         the encoder's JSON, as in the schema metadata under "eerf.encoder"
@@ -27,14 +28,16 @@ const idHexDigits = 32
 //	score           float64, [M]
 //	s               float64, [M][K]
 //
-// A set of mixed kinds begins with "eerf.feature_set/2", omega and phase are those of the cosines and ramps, and after phase follow
+// A set of mixed kinds begins with "eerf.feature_set/2", omega and phase are those of the cosines
+// and ramps, and after phase follow
 //
 //	kinds           how many cosines, ramps, hinges, boxes: four int64
 //	order           q of the hinges and boxes: int64 each
 //	coordinate      int64, sign and threshold float32, of all their factors: three parts
 //
-// each part preceded by its length in bytes as uint64, every number little-endian. Lineage, candidates,
-// indexes and coding are not hashed. It panics on a set that [FeatureSet.Validate] refuses.
+// each part preceded by its length in bytes as uint64, every number little-endian. Lineage,
+// candidates, indexes and coding are not hashed. It panics on a set that [FeatureSet.Validate]
+// refuses.
 func (f *FeatureSet) ID() string {
 	id, err := f.id()
 	if err != nil {
@@ -107,7 +110,8 @@ func (f *FeatureSet) weights() []float32 {
 	return w
 }
 
-// idHash hashes parts, each preceded by its length, so that no two lists of parts give the same bytes.
+// idHash hashes parts, each preceded by its length, so that no two lists of parts give the same
+// bytes.
 type idHash struct {
 	sum     hash.Hash
 	scratch []byte

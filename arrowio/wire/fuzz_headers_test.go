@@ -25,8 +25,8 @@ func toBytes(headers []Header) []byte {
 	return bytes.Join(parts, []byte{0})
 }
 
-// checkHeaders wants a refusal with a known error, or a value whose own headers are read as the same
-// value.
+// checkHeaders wants a refusal with a known error, or a value whose own headers are read as the
+// same value.
 func checkHeaders[T interface{ Headers() []Header }](t *testing.T, parse func([]Header) (T, error), headers []Header) {
 	t.Helper()
 	first, err := parse(headers)

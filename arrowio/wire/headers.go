@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Header is one header of a Kafka message. It has no name of its own, so that those of pipeline, of which this package does not
-// know, are the same type.
+// Header is one header of a Kafka message. It has no name of its own, so that those of pipeline, of
+// which this package does not know, are the same type.
 type Header = struct {
 	Key   string
 	Value []byte
@@ -21,8 +21,9 @@ type headerReader struct {
 // readHeaders reads headers by key, without an index: a message may have any number of them.
 func readHeaders(headers []Header) *headerReader { return &headerReader{headers: headers} }
 
-// find returns the value of a header. Of duplicate keys the last one counts: writers append their own headers to those
-// of the message that they pass on, which may itself be an output or a dead letter.
+// find returns the value of a header. Of duplicate keys the last one counts: writers append their
+// own headers to those of the message that they pass on, which may itself be an output or a dead
+// letter.
 func (r *headerReader) find(key string) (string, bool) {
 	for i := len(r.headers) - 1; i >= 0; i-- {
 		if r.headers[i].Key == key {

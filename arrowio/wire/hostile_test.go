@@ -53,12 +53,14 @@ func replaceColumn(value []byte, name string, with *column) []byte {
 // errUnstable marks a value that decodes but does not survive being encoded again.
 var errUnstable = errors.New("encoding is not stable")
 
-// message is one of the messages with a document: the name of the document, an example, and its decoder.
+// message is one of the messages with a document: the name of the document, an example, and its
+// decoder.
 type message struct {
 	key    string
 	value  []byte
 	decode func(*arrowio.Decoder, []byte) error
-	// stable decodes and checks that accepted values are encoded to bytes that decode and encode to themselves.
+	// stable decodes and checks that accepted values are encoded to bytes that decode and encode to
+	// themselves.
 	stable func(*arrowio.Decoder, []byte) error
 }
 

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Verdict is the decision about a challenger, a newly trained model. The word also gives the reason.
+// Verdict is the decision about a challenger, a newly trained model. The word also gives the
+// reason.
 type Verdict string
 
 // The verdicts. The first five make the challenger current.
@@ -31,26 +32,28 @@ func (v Verdict) Promoted() bool { return v != VerdictWorse && v != VerdictPinne
 // MarginAuto is the rule for a margin that is derived from the noise of the comparison.
 const MarginAuto = "auto"
 
-// Judgement compares a challenger with the incumbent, the model that was current when it was trained. Both errors are
-// in percent, on the same rows, on which none of the compared weights were fitted.
+// Judgement compares a challenger with the incumbent, the model that was current when it was
+// trained. Both errors are in percent, on the same rows, on which none of the compared weights were
+// fitted.
 type Judgement struct {
 	Verdict      Verdict `json:"verdict"`
 	Incumbent    string  `json:"incumbent,omitempty"`             // id
 	IncumbentSet string  `json:"incumbent_feature_set,omitempty"` // if it differs from the challenger's
 	Rule         string  `json:"rule"`
-	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under MarginRule auto it
-	// is the standard error as such a share, or 0 if there is none.
+	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under
+	// MarginRule auto it is the standard error as such a share, or 0 if there is none.
 	Margin     float64 `json:"margin"`
 	MarginRule string  `json:"margin_rule,omitempty"` // auto, or absent: as configured
 	Measure    string  `json:"measure,omitempty"`     // misclassification or unexplained_variance
 	Rows       int64   `json:"rows"`
-	// From and To are the times of the first and the last event of the newest rows, which these were chosen from by hash.
+	// From and To are the times of the first and the last event of the newest rows, which these
+	// were chosen from by hash.
 	From            time.Time `json:"from,omitzero"`
 	To              time.Time `json:"to,omitzero"`
 	ChallengerError *float64  `json:"challenger_error,omitempty"`
 	IncumbentError  *float64  `json:"incumbent_error,omitempty"`
-	// StandardError is the standard error of the difference of the errors, in percent, from the differences row by row;
-	// nil for a single row.
+	// StandardError is the standard error of the difference of the errors, in percent, from the
+	// differences row by row; nil for a single row.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	NotCompared   string   `json:"not_compared,omitempty"` // why there are no errors, for people
 }

@@ -16,11 +16,12 @@ const (
 // SpecKey is the key of a pipeline's spec in the explorations topic: the pipeline's name.
 func SpecKey(pipeline string) []byte { return []byte(pipeline) }
 
-// RequestKey is the key of one request in the explorations topic. Its id keeps it from replacing the
-// spec, or another request, when the topic is compacted.
+// RequestKey is the key of one request in the explorations topic. Its id keeps it from replacing
+// the spec, or another request, when the topic is compacted.
 func RequestKey(pipeline, id string) []byte { return []byte(pipeline + requestInfix + id) }
 
-// ProgressKey is the key, in the explorations topic, of the progress of the running exploration's selection.
+// ProgressKey is the key, in the explorations topic, of the progress of the running exploration's
+// selection.
 func ProgressKey(pipeline string) []byte { return []byte(pipeline + progressSuffix) }
 
 // ParseRequestKey splits a key made by [RequestKey]; ok is false for any other key.
@@ -32,8 +33,9 @@ func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
 	return pipeline, id, true
 }
 
-// CheckpointKey is the key of an exploration's checkpoints, refusals and samples: the exploration's ID. Each partition
-// of the scores and samples topics holds those of the events partition with the same number.
+// CheckpointKey is the key of an exploration's checkpoints, refusals and samples: the exploration's
+// ID. Each partition of the scores and samples topics holds those of the events partition with the
+// same number.
 func CheckpointKey(exploration string) []byte { return []byte(exploration) }
 
 // ExplorationID is <pipeline>.<sequence>.<first digits of the plan's hash>.
@@ -41,8 +43,8 @@ func ExplorationID(plan *Plan) string {
 	return fmt.Sprintf("%s.%d.%s", plan.Pipeline, plan.Sequence, plan.Hash()[:12])
 }
 
-// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint; ok is false for any other
-// key.
+// ParseCheckpointKey returns the pipeline and the sequence number in the key of a checkpoint; ok is
+// false for any other key.
 func ParseCheckpointKey(key []byte) (pipeline string, sequence int64, ok bool) {
 	pipeline, rest, ok := strings.Cut(string(key), ".") // names of pipelines have no dots
 	if !ok || pipeline == "" {

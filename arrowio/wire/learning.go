@@ -8,8 +8,9 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Learned says that the features were learned: their frequencies were drawn from what the sample taught, or moved, so
-// no seed and index give them. Noise level and confidence radius do not apply to them.
+// Learned says that the features were learned: their frequencies were drawn from what the sample
+// taught, or moved, so no seed and index give them. Noise level and confidence radius do not apply
+// to them.
 func (l *Lineage) Learned() bool {
 	return l.Learning != nil && l.Learning.Best().Kind != adaptive.ByResidual
 }
@@ -42,14 +43,15 @@ func (l *Lineage) validateLearning(dim int) error {
 	return nil
 }
 
-// ColumnImportance is a column's share in the mean squared gradient of the model by which features were learned.
+// ColumnImportance is a column's share in the mean squared gradient of the model by which features
+// were learned.
 type ColumnImportance struct {
 	Column string  `json:"column"`
 	Share  float64 `json:"share"`
 }
 
-// Importance returns the columns by falling share, adding up the dimensions of each; nil if features were not learned
-// by gradients.
+// Importance returns the columns by falling share, adding up the dimensions of each; nil if
+// features were not learned by gradients.
 func (f *FeatureSet) Importance() []ColumnImportance {
 	if f.Lineage.Learning == nil || f.Lineage.Learning.Importance == nil {
 		return nil

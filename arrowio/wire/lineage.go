@@ -43,16 +43,17 @@ type Lineage struct {
 	Best       float64           `json:"best"`       // greatest criterion value
 	Cutoff     float64           `json:"cutoff"`     // criterion value of the last feature kept
 	Radius     float64           `json:"radius"`     // Hoeffding confidence radius of one score, for maps bounded by 1
-	// LargeSampleRadius is the greatest large-sample radius among the kept features: the approximate one
-	// that holds for unbounded maps.
+	// LargeSampleRadius is the greatest large-sample radius among the kept features: the
+	// approximate one that holds for unbounded maps.
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
-	// Under a criterion that needs rows: Rounds is R, and under residual ByResidual is how many of the features, the first ones, were
-	// chosen against residuals: all of them, except in sets of earlier versions.
+	// Under a criterion that needs rows: Rounds is R, and under residual ByResidual is how many of
+	// the features, the first ones, were chosen against residuals: all of them, except in sets of
+	// earlier versions.
 	Rounds     int `json:"rounds,omitempty"`
 	ByResidual int `json:"by_residual,omitempty"`
-	// RefineSteps and Learning say, under the adaptive criterion, how many steps the refinement could take, and how the
-	// features were learned.
+	// RefineSteps and Learning say, under the adaptive criterion, how many steps the refinement
+	// could take, and how the features were learned.
 	RefineSteps int `json:"refine_steps,omitempty"`
 	// RefineRounds is how many rounds the refinement could have.
 	RefineRounds int              `json:"refine_rounds,omitempty"`
@@ -68,6 +69,7 @@ type LineagePartition struct {
 	EndOffset      int64       `json:"end_offset,omitempty"` // of the range
 	ClosingOrdinal int64       `json:"closing_ordinal"`
 	CloseReason    CloseReason `json:"close_reason"`
-	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were learned from.
+	// CalibrationRows is how many rows from StartOffset on the encoder and the bandwidth were
+	// learned from.
 	CalibrationRows int64 `json:"calibration_rows"`
 }

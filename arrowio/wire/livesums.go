@@ -19,17 +19,18 @@ const (
 	LiveMisclassification = "misclassification"
 )
 
-// LiveSums compare predictions with the labels of the same rows, before anything learned from these. Sums of different
-// rows add up.
+// LiveSums compare predictions with the labels of the same rows, before anything learned from
+// these. Sums of different rows add up.
 type LiveSums struct {
-	// Model is the id of the model that predicted the rows when their labels were there. If Column is not empty, the
-	// rows brought their predictions in it, made when they were asked for, and Model is what was in use since.
+	// Model is the id of the model that predicted the rows when their labels were there. If Column
+	// is not empty, the rows brought their predictions in it, made when they were asked for, and
+	// Model is what was in use since.
 	Model   string `json:"model"`
 	Column  string `json:"column,omitempty"`
 	Measure string `json:"measure"` // what Loss sums
-	// Promised is the mean loss that the model had on held-out rows when it was trained, and PromisedRows how many rows
-	// that was measured on. PromisedError is its misclassification or unexplained variance there, in percent. nil if it
-	// was not measured.
+	// Promised is the mean loss that the model had on held-out rows when it was trained, and
+	// PromisedRows how many rows that was measured on. PromisedError is its misclassification or
+	// unexplained variance there, in percent. nil if it was not measured.
 	Promised      *float64 `json:"promised,omitempty"`
 	PromisedError *float64 `json:"promised_error,omitempty"`
 	PromisedRows  int64    `json:"promised_rows,omitempty"`
@@ -44,8 +45,8 @@ type LiveSums struct {
 	Scores [2][]ScoreBin `json:"scores,omitzero" bound:"list 1024"`
 }
 
-// OutputSums are sums over rows for one output of a regression, in the units of the label: r is the prediction minus
-// the label y.
+// OutputSums are sums over rows for one output of a regression, in the units of the label: r is the
+// prediction minus the label y.
 type OutputSums struct {
 	Residual         float64 `json:"r"`
 	SquaredResidual  float64 `json:"r2"`
@@ -54,8 +55,8 @@ type OutputSums struct {
 	SquaredLabel     float64 `json:"y2"`
 }
 
-// ScoreBins is into how many bins the scores for the second of two classes are counted: probabilities under the
-// logistic loss, otherwise (1 + f)/2 of the output f, cut to [0, 1].
+// ScoreBins is into how many bins the scores for the second of two classes are counted:
+// probabilities under the logistic loss, otherwise (1 + f)/2 of the output f, cut to [0, 1].
 const ScoreBins = 1024
 
 // ScoreBin is the number of a bin and the rows in it.
@@ -186,15 +187,15 @@ func checkBins(bins []ScoreBin, rows int64) error {
 	return nil
 }
 
-// HeaderLive is the header of the features topic with the [LiveSums] of the message's rows, as JSON. It is absent if no
-// row had both a prediction and a label.
+// HeaderLive is the header of the features topic with the [LiveSums] of the message's rows, as
+// JSON. It is absent if no row had both a prediction and a label.
 const HeaderLive = "eerf-live"
 
 // LiveHeader returns the header for sums.
 func LiveHeader(s *LiveSums) Header { return Header{Key: HeaderLive, Value: s.appendJSON(nil)} }
 
-// appendJSON appends what json.Marshal would, in other spellings of numbers. Every message of features has it, and
-// reflection would take longer than the comparison itself.
+// appendJSON appends what json.Marshal would, in other spellings of numbers. Every message of
+// features has it, and reflection would take longer than the comparison itself.
 func (s *LiveSums) appendJSON(b []byte) []byte {
 	b = strconv.AppendQuote(append(b, `{"model":`...), s.Model)
 	if s.Column != "" {
@@ -257,11 +258,12 @@ func appendBin(b []byte, bin ScoreBin) []byte {
 // liveShape is the shape of the header's value.
 var liveShape = outside.ShapeOf[LiveSums]()
 
-// maxLiveHeader bounds the JSON in a header: every bin of both classes, and the largest numbers of classes and outputs.
+// maxLiveHeader bounds the JSON in a header: every bin of both classes, and the largest numbers of
+// classes and outputs.
 const maxLiveHeader = 256 << 10
 
-// ParseLive returns the live sums in the headers of a features message, nil if there are none. The error wraps
-// [ErrHeaders].
+// ParseLive returns the live sums in the headers of a features message, nil if there are none. The
+// error wraps [ErrHeaders].
 func ParseLive(headers []Header) (*LiveSums, error) {
 	text, ok := readHeaders(headers).find(HeaderLive)
 	if !ok {
@@ -276,6 +278,11 @@ func ParseLive(headers []Header) (*LiveSums, error) {
 	}
 	if err := json.Unmarshal([]byte(text), s); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrHeaders, HeaderLive, err)
+	}
+	for class, bins := range s.Scores {
+		if len(bins) == 0 {
+			s.Scores[class] = nil
+		}
 	}
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrHeaders, HeaderLive, err)

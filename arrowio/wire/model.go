@@ -26,7 +26,8 @@ type Model struct {
 	HeldOutSeed     uint64         `json:"held_out_seed,string"`
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64 `json:"held_out_fraction"`
-	// Split says which rows of a file were held out instead, if not by that hash alone; nil for a topic.
+	// Split says which rows of a file were held out instead, if not by that hash alone; nil for a
+	// topic.
 	Split  *Split  `json:"split,omitempty"`
 	Window string  `json:"window,omitempty"`          // what part of the features topic was to be used, as in train.window; empty = all
 	Ranges []Range `json:"ranges" bound:"list 65536"` // what was read, ascending by partition
@@ -36,9 +37,10 @@ type Model struct {
 	TrainedAt  time.Time `json:"trained_at,omitzero"`
 	ConfigHash string    `json:"config_hash,omitempty"` // of the training configuration
 
-	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the same units. The
-	// errors in Metrics and the comparison with other models use these weights, because Model has seen the held-out
-	// rows in the end. Not hashed. nil in models of builds that did not compare.
+	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the
+	// same units. The errors in Metrics and the comparison with other models use these weights,
+	// because Model has seen the held-out rows in the end. Not hashed. nil in models of builds that
+	// did not compare.
 	Judged *training.Model `json:"-"`
 	// Judgement is the comparison with the model that was current; nil if there was none.
 	Judgement *Judgement `json:"-"`
@@ -50,8 +52,8 @@ type Span struct {
 	StartOffset int64  `json:"start_offset"`
 	NextOffset  int64  `json:"next_offset"`
 	Log         string `json:"log,omitempty"` // identity of the log of events; empty = any
-	// SampleRate, if not 0, restricts the span to the rows that an exploration sampled. These are known for a file,
-	// whose offsets are row numbers.
+	// SampleRate, if not 0, restricts the span to the rows that an exploration sampled. These are
+	// known for a file, whose offsets are row numbers.
 	SampleRate float64 `json:"sample_rate,omitempty"`
 	SampleSeed uint64  `json:"sample_seed,omitempty,string"`
 }
@@ -63,26 +65,27 @@ func (s Span) Has(id training.RowID) bool {
 		(s.SampleRate == 0 || scoring.Sampled(scoring.Hash(s.SampleSeed, id.Partition, id.Offset), s.SampleRate))
 }
 
-// HeldOut reports whether rows such as this one were used to judge the model and to choose its λ, and it was not fitted
-// on them before that.
+// HeldOut reports whether rows such as this one were used to judge the model and to choose its λ,
+// and it was not fitted on them before that.
 func (m *Model) HeldOut(id training.RowID) bool {
 	return training.HeldOut(m.HeldOutSeed, id.Partition, id.Offset, id.Row, m.HeldOutFraction) &&
 		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id) })
 }
 
-// Metrics say how good the model is on held-out rows, and how it was found. A figure that was not measured or is not a
-// number (no held-out rows, a constant label) is missing; [Measured] makes one.
+// Metrics say how good the model is on held-out rows, and how it was found. A figure that was not
+// measured or is not a number (no held-out rows, a constant label) is missing; [Measured] makes
+// one.
 type Metrics struct {
 	training.Measures
-	// MeasuredRows is how many held-out rows the errors were measured on; 0 = there are none that did not teach the
-	// features, and no errors.
+	// MeasuredRows is how many held-out rows the errors were measured on; 0 = there are none that
+	// did not teach the features, and no errors.
 	MeasuredRows int64 `json:"measured_rows,omitempty"`
-	// RowShare is the share of the training rows, chosen by a hash, that the weights and the choice of λ are based on,
-	// if the rows did not all fit into memory for the logistic loss; 0 = all.
+	// RowShare is the share of the training rows, chosen by a hash, that the weights and the choice
+	// of λ are based on, if the rows did not all fit into memory for the logistic loss; 0 = all.
 	RowShare float64 `json:"row_share,omitempty"`
 
-	// HalfLife is the number of newer rows of the stream after which a row counted half as much; 0 = all rows counted
-	// the same.
+	// HalfLife is the number of newer rows of the stream after which a row counted half as much; 0
+	// = all rows counted the same.
 	HalfLife float64 `json:"half_life,omitempty"`
 
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
@@ -92,12 +95,12 @@ type Metrics struct {
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
 }
 
-// SeenRows are held-out rows among the events that an exploration learned features from: errors on them may be too
-// low.
+// SeenRows are held-out rows among the events that an exploration learned features from: errors on
+// them may be too low.
 type SeenRows struct {
 	InRanges int64 `json:"rows_in_ranges"` // held-out rows in the ranges that the exploration read
-	// Share is roughly the share of the held-out rows that it sampled: those in its ranges times its sample
-	// rate.
+	// Share is roughly the share of the held-out rows that it sampled: those in its ranges times
+	// its sample rate.
 	Share float64 `json:"share"`
 }
 
@@ -116,9 +119,9 @@ type Descent struct {
 	Converged        bool    `json:"converged"`
 }
 
-// Range is a part of the features topic, in coordinates of the source events: the rows from (FirstOffset, FirstRow) up
-// to, not including, (NextOffset, NextRow). If a features partition holds the results of several logs of events, one
-// after another, each has a range.
+// Range is a part of the features topic, in coordinates of the source events: the rows from
+// (FirstOffset, FirstRow) up to, not including, (NextOffset, NextRow). If a features partition
+// holds the results of several logs of events, one after another, each has a range.
 type Range struct {
 	Partition   int32  `json:"partition"`
 	Log         string `json:"log,omitempty"` // of events, see [FeatureBatch.SourceLog]

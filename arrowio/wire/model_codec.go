@@ -20,7 +20,8 @@ type modelFields struct {
 // columnJudged is the column of the weights fitted without the held-out rows.
 const columnJudged = "judged_theta"
 
-// ModelID names a model by what it computes: "m-" and the first 32 hexadecimal digits of the SHA-256 over
+// ModelID names a model by what it computes: "m-" and the first 32 hexadecimal digits of the
+// SHA-256 over
 //
 //	"eerf.model/1"
 //	feature set     its id
@@ -30,8 +31,8 @@ const columnJudged = "judged_theta"
 //	intercept       float64, [K]
 //	lambda          one float64
 //
-// each part preceded by its length in bytes as uint64, every number little-endian. Metrics and lineage
-// are not hashed. It panics on a model that [Model.Validate] refuses.
+// each part preceded by its length in bytes as uint64, every number little-endian. Metrics and
+// lineage are not hashed. It panics on a model that [Model.Validate] refuses.
 func ModelID(m *Model) string {
 	if err := m.Validate(); err != nil {
 		panic(fmt.Sprintf("wire: id of an invalid model: %v", err))

@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// EncodeModelFile returns a file that is enough to predict: the model's message, then that of its feature set, as on
-// their topics.
+// EncodeModelFile returns a file that is enough to predict: the model's message, then that of its
+// feature set, as on their topics.
 func EncodeModelFile(m *Model, set *FeatureSet) ([]byte, error) {
 	if err := checkPair(m, set); err != nil {
 		return nil, fmt.Errorf("encode model file: %w", err)

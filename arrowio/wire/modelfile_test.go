@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// exampleModelFile is a file with the example model and the example set, and where the second message
-// begins.
+// exampleModelFile is a file with the example model and the example set, and where the second
+// message begins.
 func exampleModelFile(t *testing.T) (value []byte, second int) {
 	t.Helper()
 	model, set := exampleModel(), exampleFeatureSet()

@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// hostileLimits are small enough to make a breach visible; documentCost is what parsing may allocate in addition, per
-// byte of a message and in any case.
+// hostileLimits are small enough to make a breach visible; documentCost is what parsing may
+// allocate in addition, per byte of a message and in any case.
 var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
 
 const documentCost, codecTables = 64, 1 << 20
@@ -54,8 +54,8 @@ func mutables() []*mutable {
 	return all
 }
 
-// TestMutants damages the messages that the stages read back, both their Arrow and their JSON. A refusal has a
-// reason; an accepted message is encoded to one that decodes to the same.
+// TestMutants damages the messages that the stages read back, both their Arrow and their JSON. A
+// refusal has a reason; an accepted message is encoded to one that decodes to the same.
 func TestMutants(t *testing.T) {
 	all := mutables()
 	var messages []*hostile.Message

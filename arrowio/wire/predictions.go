@@ -8,15 +8,15 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// Columns that predictions add to a features message. They are null in a message without a model; probabilities also if
-// the model's loss has none.
+// Columns that predictions add to a features message. They are null in a message without a model;
+// probabilities also if the model's loss has none.
 const (
 	ColumnPrediction    = "prediction"
 	ColumnProbabilities = "probabilities" // of a classification, in the order of its classes
 )
 
-// HeaderModel is the header of the features topic that names the model of the predictions; empty = none. Every
-// message of a featurizer that attaches predictions has it.
+// HeaderModel is the header of the features topic that names the model of the predictions; empty =
+// none. Every message of a featurizer that attaches predictions has it.
 const HeaderModel = "eerf-model"
 
 // ModelHeader returns the header that names a model; an empty ID means no model.
@@ -132,8 +132,8 @@ func (p *Predictions) Fields() []arrow.Field {
 	return fields
 }
 
-// Reserve returns the columns for this number of rows, in the order of [Predictions.Fields], and the places to be
-// filled before the columns are read. The caller releases the columns.
+// Reserve returns the columns for this number of rows, in the order of [Predictions.Fields], and
+// the places to be filled before the columns are read. The caller releases the columns.
 func (p *Predictions) Reserve(rows int) (places FeaturesBody, arrays []arrow.Array) {
 	p.check()
 	gaps, _ := p.carve(make([]byte, rows*int(p.RowBytes())), rows)

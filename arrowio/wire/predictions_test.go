@@ -77,7 +77,8 @@ func TestPredictionsOfARegression(t *testing.T) {
 	}
 }
 
-// Without a model the columns are there and null, and the bytes do not depend on what was in memory.
+// Without a model the columns are there and null, and the bytes do not depend on what was in
+// memory.
 func TestPredictionsWithoutAModel(t *testing.T) {
 	classes := NewClasses([]string{"high", "low", "mid"})
 	for name, p := range map[string]*Predictions{

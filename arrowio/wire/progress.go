@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Progress says how far the selection of an exploration has come. It is for information only: nothing is continued
-// from it.
+// Progress says how far the selection of an exploration has come. It is for information only:
+// nothing is continued from it.
 type Progress struct {
 	Exploration string    `json:"exploration"`
 	Sequence    int64     `json:"sequence"`

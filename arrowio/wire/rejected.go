@@ -8,8 +8,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// RejectedRowNumbers returns the numbers in their source message of the rows of a record made by [EncodeRejectedRows].
-// Another tool may have rewritten the record, which tends to widen the numbers. The error wraps [ErrMalformed].
+// RejectedRowNumbers returns the numbers in their source message of the rows of a record made by
+// [EncodeRejectedRows]. Another tool may have rewritten the record, which tends to widen the
+// numbers. The error wraps [ErrMalformed].
 func RejectedRowNumbers(rec arrow.Record) ([]int32, error) {
 	at := rec.Schema().FieldIndices(ColumnRejectedRow)
 	if len(at) != 1 {

@@ -13,16 +13,16 @@ import (
 // Action is what a request asks of the planner.
 type Action string
 
-// The planner starts an exploration now, replacing a running one; cancels the running one; or plans it again without a
-// partition.
+// The planner starts an exploration now, replacing a running one; cancels the running one; or plans
+// it again without a partition.
 const (
 	ActionStart   Action = "start"
 	ActionCancel  Action = "cancel"
 	ActionExclude Action = "without"
 )
 
-// Request asks the planner to start or cancel an exploration. It is a record of the explorations topic
-// under its own key; the spec's handled offset says which requests have been answered.
+// Request asks the planner to start or cancel an exploration. It is a record of the explorations
+// topic under its own key; the spec's handled offset says which requests have been answered.
 type Request struct {
 	Action      Action    `json:"action"`
 	ID          string    `json:"id"`
@@ -60,15 +60,15 @@ func (r *Request) Validate() error {
 	return checkName("request id", r.ID)
 }
 
-// ClassRequestID is the ID under which every featurizer asks for an exploration of the class after the one with that
-// sequence number, so that their requests are one.
+// ClassRequestID is the ID under which every featurizer asks for an exploration of the class after
+// the one with that sequence number, so that their requests are one.
 func ClassRequestID(sequence int64, class string) string {
 	sum := sha256.Sum256([]byte(class))
 	return fmt.Sprintf("class-%d-%x", sequence, sum[:8])
 }
 
-// ExclusionRequestID is the ID under which every process asks to plan the exploration with that sequence number again,
-// without the partition.
+// ExclusionRequestID is the ID under which every process asks to plan the exploration with that
+// sequence number again, without the partition.
 func ExclusionRequestID(sequence int64, partition int32) string {
 	return fmt.Sprintf("without-%d-%d", sequence, partition)
 }

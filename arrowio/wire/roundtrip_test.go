@@ -108,7 +108,8 @@ func TestSamplesRoundTrip(t *testing.T) {
 	}
 }
 
-// A mark depends on every bit of the rows and on their order, not on how they are cut into messages.
+// A mark depends on every bit of the rows and on their order, not on how they are cut into
+// messages.
 func TestSampleMarkChainsRows(t *testing.T) {
 	for _, classes := range []bool{true, false} {
 		whole, s := SampleMark{FirstOffset: 3}, exampleSamples(classes)

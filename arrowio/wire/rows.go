@@ -13,8 +13,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// SelectColumns returns a record with the named columns of rec, in the order of names. Names that rec
-// does not have are skipped; of duplicate columns the first is used. The caller releases the result.
+// SelectColumns returns a record with the named columns of rec, in the order of names. Names that
+// rec does not have are skipped; of duplicate columns the first is used. The caller releases the
+// result.
 func SelectColumns(rec arrow.Record, names []string) arrow.Record {
 	var fields []arrow.Field
 	var arrays []arrow.Array
@@ -27,11 +28,11 @@ func SelectColumns(rec arrow.Record, names []string) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, rec.NumRows())
 }
 
-// GatherRows returns one record with the given rows of a message. recs are the message's record batches,
-// all with one schema. rows are numbers within the whole message, strictly ascending: those of the
-// second batch continue after those of the first. Dictionaries are cut down to the entries that the rows
-// use, so that a part of a message is not as big as the whole. The caller releases the result; recs stay
-// the caller's. An error means a type whose rows cannot be gathered.
+// GatherRows returns one record with the given rows of a message. recs are the message's record
+// batches, all with one schema. rows are numbers within the whole message, strictly ascending:
+// those of the second batch continue after those of the first. Dictionaries are cut down to the
+// entries that the rows use, so that a part of a message is not as big as the whole. The caller
+// releases the result; recs stay the caller's. An error means a type whose rows cannot be gathered.
 func GatherRows(recs []arrow.Record, rows []int32) (gathered arrow.Record, err error) {
 	if len(recs) == 0 {
 		panic("wire: rows gathered from no record")
@@ -148,9 +149,9 @@ func takeAny(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	return takeRuns(arr, rows)
 }
 
-// takeRuns takes rows of a type that compute cannot: it slices runs of adjacent rows and joins them. Joining copies,
-// so that an array without values does not refer to other values: the IPC writer fails on an empty slice of binary
-// values.
+// takeRuns takes rows of a type that compute cannot: it slices runs of adjacent rows and joins
+// them. Joining copies, so that an array without values does not refer to other values: the IPC
+// writer fails on an empty slice of binary values.
 func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	var runs []arrow.Array
 	defer func() {
@@ -172,8 +173,8 @@ func takeRuns(arr arrow.Array, rows []int32) (arrow.Array, error) {
 	return array.Concatenate(runs, memory.DefaultAllocator)
 }
 
-// takeDictionary takes rows of a dictionary array and renumbers the entries that they use, in order of
-// first use.
+// takeDictionary takes rows of a dictionary array and renumbers the entries that they use, in order
+// of first use.
 func takeDictionary(arr *array.Dictionary, rows []int32) (arrow.Array, error) {
 	t := arr.DataType().(*arrow.DictionaryType)
 	var used []int32

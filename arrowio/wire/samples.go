@@ -13,8 +13,9 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// Samples are scored rows of one partition, as sampled and encoded by the subsampling stage, in the order of their
-// ordinals. They are the value of a message of the samples topic, under the key of the exploration's checkpoints.
+// Samples are scored rows of one partition, as sampled and encoded by the subsampling stage, in the
+// order of their ordinals. They are the value of a message of the samples topic, under the key of
+// the exploration's checkpoints.
 type Samples struct {
 	SpecHash  string
 	Partition int32
@@ -67,13 +68,14 @@ func (s *Samples) Slice(first, next int) *Samples {
 	return view
 }
 
-// SampleMark says where the samples of a partition begin and what they are. Its zero value marks no row.
+// SampleMark says where the samples of a partition begin and what they are. Its zero value marks no
+// row.
 type SampleMark struct {
 	// FirstOffset is an offset of the samples topic: no row that the mark counts is before it.
 	FirstOffset int64 `json:"first_offset"`
 	Rows        int64 `json:"rows"`
-	// Checksum chains the rows in the order of their ordinals: XXH64 of the previous checksum and the row's ordinal, x
-	// and y, all little-endian.
+	// Checksum chains the rows in the order of their ordinals: XXH64 of the previous checksum and
+	// the row's ordinal, x and y, all little-endian.
 	Checksum uint64 `json:"checksum,string"`
 }
 
@@ -161,7 +163,8 @@ func SamplesOf(headers []Header, specHash string, partition int32) bool {
 	return r.text(headerSampleSpec) == specHash && r.number(headerSamplePart, 32) == int64(partition) && r.err == nil
 }
 
-// DecodeSamples reads a message that [EncodeSamples] wrote. The result is valid ([Samples.Validate]).
+// DecodeSamples reads a message that [EncodeSamples] wrote. The result is valid
+// ([Samples.Validate]).
 func DecodeSamples(dec *arrowio.Decoder, value []byte, headers []Header) (*Samples, error) {
 	r := readHeaders(headers)
 	s := &Samples{SpecHash: r.text(headerSampleSpec), Partition: int32(r.number(headerSamplePart, 32))}

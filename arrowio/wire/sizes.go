@@ -2,9 +2,9 @@ package wire
 
 import "github.com/eerf-stream/eerf/arrowio/encoder"
 
-// Upper bounds on encoded sizes, used to refuse configurations before anything is computed. They hold
-// for names, IDs and topics of up to 255 bytes, an encoder whose columns and categories have names of up
-// to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
+// Upper bounds on encoded sizes, used to refuse configurations before anything is computed. They
+// hold for names, IDs and topics of up to 255 bytes, an encoder whose columns and categories have
+// names of up to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
 const (
 	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
 	lineageBytes         = 256 * 208 // of the partitions or ranges in the metadata
@@ -45,8 +45,8 @@ func ColumnsBytes(columns []encoder.ColumnUse) (size int64) {
 	return size
 }
 
-// ModelBytes bounds the size of a model on m features with k outputs, including the weights that it is
-// judged by.
+// ModelBytes bounds the size of a model on m features with k outputs, including the weights that it
+// is judged by.
 func ModelBytes(m, k int) int64 {
 	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + int64(max(2, k))*recallBytes + lineageBytes + spanBytes + messageOverheadBytes
 }

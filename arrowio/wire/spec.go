@@ -20,8 +20,8 @@ import (
 // Status is the state of an exploration as its planner last wrote it.
 type Status string
 
-// An exploration runs until the selection has used it, a request cancels it, or it is abandoned because it cannot
-// produce a feature set.
+// An exploration runs until the selection has used it, a request cancels it, or it is abandoned
+// because it cannot produce a feature set.
 const (
 	StatusRunning   Status = "running"
 	StatusCancelled Status = "cancelled"
@@ -31,9 +31,9 @@ const (
 // From says which part of the log an exploration reads.
 type From string
 
-// The ranges of an exploration end at the last stable offsets of the partitions when it was planned. They begin a
-// number of rows before that ([FromRecent]), at the first offsets ([FromEarliest]), or where those of the last
-// exploration ended ([FromNext]).
+// The ranges of an exploration end at the last stable offsets of the partitions when it was
+// planned. They begin a number of rows before that ([FromRecent]), at the first offsets
+// ([FromEarliest]), or where those of the last exploration ended ([FromNext]).
 const (
 	FromRecent   From = "recent"
 	FromEarliest From = "earliest"
@@ -43,8 +43,8 @@ const (
 // Froms lists them.
 func Froms() []From { return []From{FromRecent, FromEarliest, FromNext} }
 
-// MaxPartitions is the greatest number of partitions of events that an exploration reads: a plan of so many fits into
-// a document.
+// MaxPartitions is the greatest number of partitions of events that an exploration reads: a plan of
+// so many fits into a document.
 const MaxPartitions = 4096
 
 // Partition is one partition's share of an exploration: its offset range, fixed by the plan.
@@ -54,24 +54,29 @@ type Partition struct {
 	EndOffset   int64 `json:"end_offset"`   // first offset not to read
 	// LabelledRows is the number of rows with a label in the range, as counted by the planner.
 	LabelledRows int64 `json:"labelled_rows"`
-	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 = none.
+	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 =
+	// none.
 	Quota int64 `json:"quota"`
-	// CalibrationRows is the number of rows from StartOffset on that the encoder and the bandwidth were learned from.
+	// CalibrationRows is the number of rows from StartOffset on that the encoder and the bandwidth
+	// were learned from.
 	CalibrationRows int64 `json:"calibration_rows"`
 }
 
 // PartitionNote holds facts about a partition that do not change the sums.
 type PartitionNote struct {
 	Partition int32 `json:"partition"`
-	// ReportedFrom and ReportedTo bound the offsets whose unusable messages and rows an earlier exploration with the same
-	// configuration has reported as dead letters: they are counted, but not reported again.
+	// ReportedFrom and ReportedTo bound the offsets whose unusable messages and rows an earlier
+	// exploration with the same configuration has reported as dead letters: they are counted, but
+	// not reported again.
 	ReportedFrom int64 `json:"reported_from,omitempty"`
 	ReportedTo   int64 `json:"reported_to,omitempty"`
-	// LastBatch is the last batch that the planner read, zero if unknown. A truncated log has other batches in its place.
+	// LastBatch is the last batch that the planner read, zero if unknown. A truncated log has other
+	// batches in its place.
 	LastBatch BatchMark `json:"last_batch,omitzero"`
 }
 
-// Reported reports whether an earlier exploration has reported what is wrong with the message at an offset.
+// Reported reports whether an earlier exploration has reported what is wrong with the message at an
+// offset.
 func (n PartitionNote) Reported(offset int64) bool {
 	return offset >= n.ReportedFrom && offset < n.ReportedTo
 }
@@ -88,7 +93,8 @@ type SeenSchema struct {
 	Hash string `json:"hash,omitempty"` // of the schema with everything that it refers to; empty = there was none
 }
 
-// Bounds on the schemas of a spec: that are there, and ids without one. Messages that name others do not count.
+// Bounds on the schemas of a spec: that are there, and ids without one. Messages that name others
+// do not count.
 const (
 	MaxSeenSchemas    = 1024
 	MaxRefusedSchemas = 64
@@ -97,8 +103,8 @@ const (
 // MaxIdentifiers bounds the identifiers kept in a spec.
 const MaxIdentifiers = 1024
 
-// Spec is one exploration: its plan, and everything about it that does not change the sums. It is the newest value under
-// the pipeline's name in the explorations topic.
+// Spec is one exploration: its plan, and everything about it that does not change the sums. It is
+// the newest value under the pipeline's name in the explorations topic.
 type Spec struct {
 	Exploration string `json:"exploration"` // id, see [ExplorationID]
 	Status      Status `json:"status"`
@@ -108,10 +114,11 @@ type Spec struct {
 	HandledOffset int64     `json:"handled_offset"`
 	PlannedAt     time.Time `json:"planned_at,omitzero"`
 
-	// DeclinedClasses are classes that featurizers have asked for and that have no row in the ranges.
+	// DeclinedClasses are classes that featurizers have asked for and that have no row in the
+	// ranges.
 	DeclinedClasses []string `json:"declined_classes,omitempty" bound:"list 64 of 256"`
-	// Identifiers are the columns that this exploration or an earlier one left out because they look like identifiers:
-	// later ones leave them out too.
+	// Identifiers are the columns that this exploration or an earlier one left out because they
+	// look like identifiers: later ones leave them out too.
 	Identifiers []string `json:"identifiers,omitempty" bound:"list 1024"`
 	// Excluded are the partitions that it was planned without, ascending, with the reasons.
 	Excluded []Exclusion `json:"without,omitempty" bound:"list 4096"`
@@ -125,7 +132,8 @@ type Spec struct {
 	Columns []encoder.ColumnUse `json:"columns,omitempty" bound:"list 65536"`
 }
 
-// Plan is everything that gives the sums of an exploration meaning. Every field is part of the hash.
+// Plan is everything that gives the sums of an exploration meaning. Every field is part of the
+// hash.
 type Plan struct {
 	Pipeline string `json:"pipeline"`
 	Sequence int64  `json:"sequence"` // grows with every exploration of the pipeline; lower ones are ignored
@@ -137,8 +145,8 @@ type Plan struct {
 	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria that use only sums
 	// RefineSteps bounds the steps of the refinement, under the adaptive criterion; 0 = none.
 	RefineSteps int `json:"refine_steps,omitempty"`
-	// RefineRounds is the number of rounds whose candidates are drawn from the result of the refinement, each followed by
-	// as many steps; 0 = none.
+	// RefineRounds is the number of rounds whose candidates are drawn from the result of the
+	// refinement, each followed by as many steps; 0 = none.
 	RefineRounds int `json:"refine_rounds,omitempty"`
 
 	From            From    `json:"from"`        // the part of the log that was asked for
@@ -151,20 +159,22 @@ type Plan struct {
 	Arithmetic string         `json:"kernel"`            // numeric kernel of the planner, see [scoring.Arithmetic]
 	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
 	Messages   Messages       `json:"messages,omitzero"` // how messages are read, which decides it too
-	// Schemas are the schemas that messages named, by ascending ids; nil = the plan was made without a registry.
+	// Schemas are the schemas that messages named, by ascending ids; nil = the plan was made
+	// without a registry.
 	Schemas []SeenSchema `json:"schemas,omitzero" bound:"list 1088"`
-	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. 0 in specs of files.
+	// BatchBudget bounds the bytes of a Kafka batch of events: a larger one does not count. 0 in
+	// specs of files.
 	BatchBudget int64  `json:"batch_budget_bytes,omitempty"`
 	EventsTopic string `json:"events_topic"`
-	// EventsLog is the identity of the log that the ranges refer to: the topic ID. Empty if the broker has none, and in
-	// specs of files.
+	// EventsLog is the identity of the log that the ranges refer to: the topic ID. Empty if the
+	// broker has none, and in specs of files.
 	EventsLog string `json:"events_log,omitempty"`
 
 	Partitions []Partition `json:"partitions,omitempty" bound:"list 4096"` // ascending
 }
 
-// Hash identifies the plan: hex SHA-256 of its JSON. It is stored in checkpoints. It panics if the plan holds a number
-// that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
+// Hash identifies the plan: hex SHA-256 of its JSON. It is stored in checkpoints. It panics if the
+// plan holds a number that JSON cannot (NaN, Inf), which [Spec.Validate] reports as an error.
 func (p *Plan) Hash() string {
 	text, err := json.Marshal(p, jsonOptions)
 	if err != nil {
@@ -199,8 +209,8 @@ func (s *Spec) findNote(partition int32) (at int, found bool) {
 // maxDeclined bounds the declined classes kept in a spec: the last ones.
 const maxDeclined = 64
 
-// KnowsClass reports whether another exploration for the class would be pointless: the spec has it, or says that its
-// ranges do not hold it.
+// KnowsClass reports whether another exploration for the class would be pointless: the spec has it,
+// or says that its ranges do not hold it.
 func (s *Spec) KnowsClass(class string) bool {
 	return slices.Contains(s.classes(), class) || slices.Contains(s.DeclinedClasses, class)
 }
@@ -222,8 +232,9 @@ func (s *Spec) classes() []string {
 	return s.Encoder.Label.Classes
 }
 
-// Validate returns every fault. A cancelled or abandoned spec may come without encoder and candidates
-// (it then only keeps the sequence number and the handled requests); a running one must be complete.
+// Validate returns every fault. A cancelled or abandoned spec may come without encoder and
+// candidates (it then only keeps the sequence number and the handled requests); a running one must
+// be complete.
 func (s *Spec) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }

@@ -8,8 +8,8 @@ const (
 	SplitTime   = "time"   // the last ones
 )
 
-// Split says which rows of a file no exploration read, so that λ is chosen and errors are measured on rows that taught
-// nothing.
+// Split says which rows of a file no exploration read, so that λ is chosen and errors are measured
+// on rows that taught nothing.
 type Split struct {
 	By       string  `json:"by"`
 	Column   string  `json:"column,omitempty"`      // whose values say which rows are the last; empty = their order in the file

@@ -2,9 +2,9 @@ package wire
 
 import "github.com/eerf-stream/eerf/arrowio/encoder"
 
-// Names of the documents. A control document is the JSON value of a message and begins with its name; the others are
-// in the schema metadata of an Arrow message, under their names. A feature set stores its encoder's JSON separately,
-// because its ID is computed over those very bytes.
+// Names of the documents. A control document is the JSON value of a message and begins with its
+// name; the others are in the schema metadata of an Arrow message, under their names. A feature set
+// stores its encoder's JSON separately, because its ID is computed over those very bytes.
 const (
 	KeySpec     = "eerf.spec"
 	KeyRequest  = "eerf.request"
@@ -23,9 +23,10 @@ const (
 	KeyEncoder = "eerf.encoder"
 )
 
-// The documents with their versions. Fields may be added without raising a version, because readers skip fields that
-// they do not know. Any change to the meaning of existing bytes raises it. A process that finds a spec or checkpoint of
-// another version explores again; the current feature set and model serve until then.
+// The documents with their versions. Fields may be added without raising a version, because readers
+// skip fields that they do not know. Any change to the meaning of existing bytes raises it. A
+// process that finds a spec or checkpoint of another version explores again; the current feature
+// set and model serve until then.
 var (
 	specDocument     = documentOf[Spec](KeySpec, 5)
 	requestDocument  = documentOf[Request](KeyRequest, 2)

@@ -13,8 +13,9 @@ import (
 // columnsNamed is how many columns of a feature with an ω are named.
 const columnsNamed = 3
 
-// Words says what feature i computes: for hinges and boxes with the names and units of the columns, such as "age ≥ 37.5" or
-// "hours > 40 × education = Masters"; for features with an ω the columns that it weighs most.
+// Words says what feature i computes: for hinges and boxes with the names and units of the columns,
+// such as "age ≥ 37.5" or "hours > 40 × education = Masters"; for features with an ω the columns
+// that it weighs most.
 func (f *FeatureSet) Words(i int) string {
 	features := f.Set.Features
 	if features.Map.Coordinates() {

@@ -15,9 +15,10 @@ import (
 // ErrBound reports a value that is not of its shape or beyond its bound.
 var ErrBound = errors.New("not within its bounds")
 
-// Check returns an error unless the text is one JSON value of this shape: of the right kinds, within all bounds, without
-// duplicate names and without nulls where none is allowed. Members that the shape does not name are skipped, within
-// bounds of their own. What it allocates does not grow with the text.
+// Check returns an error unless the text is one JSON value of this shape: of the right kinds,
+// within all bounds, without duplicate names and without nulls where none is allowed. Members that
+// the shape does not name are skipped, within bounds of their own. What it allocates does not grow
+// with the text.
 func (s *Shape) Check(text []byte) error {
 	c := &checker{dec: jsontext.NewDecoder(bytes.NewBuffer(text))}
 	if err := c.value(s); err != nil {
@@ -29,8 +30,8 @@ func (s *Shape) Check(text []byte) error {
 	return nil
 }
 
-// Member returns the first value under a name of the object in text, unchecked; nil if the text is no object or has no
-// such member. It is how a reader looks at a version before it knows the shape.
+// Member returns the first value under a name of the object in text, unchecked; nil if the text is
+// no object or has no such member. It is how a reader looks at a version before it knows the shape.
 func Member(text []byte, name string) []byte {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
@@ -251,7 +252,8 @@ func (c *checker) text(s *Shape) error {
 	return nil
 }
 
-// ValidTime reports whether a time is within the years 1970 to 9999, which every clock and format can represent.
+// ValidTime reports whether a time is within the years 1970 to 9999, which every clock and format
+// can represent.
 func ValidTime(t time.Time) bool {
 	year := t.UTC().Year()
 	return year >= 1970 && year <= 9999

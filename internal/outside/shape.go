@@ -28,8 +28,8 @@ const (
 	maxDepth = 12
 )
 
-// maxMemory bounds what the elements of all lists of a value take, without what growing lists leave behind. An element
-// may take a hundred times the bytes of its text.
+// maxMemory bounds what the elements of all lists of a value take, without what growing lists leave
+// behind. An element may take a hundred times the bytes of its text.
 const maxMemory = 16 << 20
 
 // Kind is the kind of a value.
@@ -64,7 +64,8 @@ type Shape struct {
 	Names  []string
 }
 
-// ShapeOf returns the shape of the JSON that T is read from. It panics if a list has no bound or a tag does not parse.
+// ShapeOf returns the shape of the JSON that T is read from. It panics if a list has no bound or a
+// tag does not parse.
 func ShapeOf[T any]() *Shape { return shapeOf(reflect.TypeFor[T](), "", nil) }
 
 var (
@@ -151,7 +152,8 @@ func textShape(t reflect.Type, bound string) *Shape {
 	return s.counted(bound)
 }
 
-// listShape is the shape of a list: "list 16" has up to 16 elements, "list 16 of 255" in addition bounds each of them.
+// listShape is the shape of a list: "list 16" has up to 16 elements, "list 16 of 255" in addition
+// bounds each of them.
 func listShape(t reflect.Type, bound string) *Shape {
 	s := &Shape{Kind: List, Size: int64(t.Elem().Size())}
 	if t.Kind() == reflect.Array {
@@ -204,8 +206,8 @@ func (s *Shape) addFields(t reflect.Type) {
 	}
 }
 
-// hidden reports whether a field belongs to an embedded struct that has a name in JSON, or is left out: it is a member
-// of that object.
+// hidden reports whether a field belongs to an embedded struct that has a name in JSON, or is left
+// out: it is a member of that object.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for i := 1; i < len(f.Index); i++ {
 		outer := t.FieldByIndex(f.Index[:i])
