@@ -1,11 +1,11 @@
-# The image of both programs: static binaries, the certificates that the system would trust, and nothing else. It runs as
-# an ordinary user and writes no files, so the root file system may be read-only.
+# The image of both programs: static binaries, the system's root certificates, and nothing else. It runs as an ordinary user
+# and writes no files, so the root file system may be read-only.
 #
 #   docker build -t eerf .                                  # or scripts/image.sh NAME, which stamps and pushes
 #   docker run --read-only --rm eerf config print
 #   docker run --read-only --rm --entrypoint trainer eerf fit --help
 #
-# The context has no .git (.dockerignore), so what --version says comes as VERSION, COMMIT and DATE.
+# The context has no .git (.dockerignore), so the stamp of --version comes as VERSION, COMMIT and DATE.
 ARG GO_VERSION=1.26.8
 
 FROM --platform=$BUILDPLATFORM golang:${GO_VERSION}-trixie AS build
@@ -29,7 +29,7 @@ LABEL org.opencontainers.image.title="eerf" \
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /src/LICENSE /LICENSE
 COPY --from=build /out/ /usr/local/bin/
-# A number, not a name: Kubernetes then sees that it is not root, and there is no /etc/passwd to look a name up in.
+# A number, not a name: Kubernetes can tell that it is not root, and there is no /etc/passwd to look up a name.
 USER 65532:65532
 EXPOSE 9464
 ENTRYPOINT ["/usr/local/bin/featurizer"]

@@ -51,31 +51,31 @@ python: ## the package in python/: wheels, linter, tests, example (needs Python 
 wheel: ## the wheels of the package in python/, to bin/ (PYTHON with hatchling)
 	PYTHON='$(PYTHON)' scripts/wheel.sh bin
 
-release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, to dist/
+release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, in dist/
 	PYTHON='$(PYTHON)' scripts/wheel.sh check
 	VERSION=$$(scripts/build.sh stamp | sed -n 's/^VERSION=//p') $(GO) run $(GORELEASER) release --snapshot --clean $(RELEASE)
 	PYTHON='$(PYTHON)' scripts/wheel.sh dist
 
-late-labels: ## events and labels joined by Flink, learned from and predicted, on a real Kafka (needs Java 17, Maven, openssl)
+late-labels: ## the example that joins events and labels with Flink, on a real Kafka (needs Java 17, Maven, openssl)
 	examples/late-labels/run.sh
 
 apiserver: ## the manifests and the documented commands against a real API server of Kubernetes (builds it once, in minutes)
 	scripts/apiserver.sh run bash -c 'cd cmd/internal/checks && $(GO) test -count=1 -v -run APIServer ./k8s'
 
-noasm: ## all tests without assembly, in the modules used as well
+noasm: ## all tests without assembly, in dependencies as well
 	$(GO) test -tags noasm $(PKG)
 
-avx2: ## all tests as on a processor without AVX-512
+avx2: ## all tests with the kernel for processors without AVX-512
 	GODEBUG=cpu.avx512f=off $(GO) test -count=1 $(PKG)
 
 generate: ## the assembly and the messages of ONNX, from the generators in internal/tools
 	$(GO) generate $(PKG)
 
-lint: ## golangci-lint, go vet among it, at the version that .ci/run uses; go vet for another processor
+lint: ## golangci-lint with go vet, at the version of .ci/run; go vet for another processor
 	$(GOLANGCI_LINT) run $(PKG)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PKG)
 
-vulnerabilities: ## known ones that the programs can reach (asks vuln.go.dev)
+vulnerabilities: ## known vulnerabilities that the programs can reach (asks vuln.go.dev)
 	$(GOVULNCHECK) $(PKG)
 
 fmt: ## format all Go files
@@ -91,7 +91,7 @@ fuzz-short: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
-mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a quarter as many tensors, events, own messages, a twentieth as many of each kind of schema; SEED=N repeats a run
+mutants: ## MUTANTS damaged Arrow streams; of other formats a half, of tensors, events and own messages a quarter, of each kind of schema a twentieth; SEED=N repeats a run
 	@set -e; seed=$${SEED:-$$(date +%s)}; \
 	mutants() { \
 		echo "$$1: $$2 mutants of seed $$seed"; \
@@ -103,26 +103,26 @@ mutants: ## MUTANTS damaged Arrow streams, half as many of each other format, a 
 	mutants ./arrowio/tensors $$(($(MUTANTS) / 4)); \
 	for package in ./stages ./arrowio/wire; do mutants $$package $$(($(MUTANTS) / 4)); done
 
-# On a real broker, each schedule has it for itself.
+# Each schedule has a real broker to itself.
 soak_on = $(if $(filter real,$(KAFKA)),scripts/kafka.sh run --nodes $(NODES)) $(GO) test -run '^TestSchedules$$' -count=1 -timeout 0 -v \
 	./internal/crash -kafka $(KAFKA) -at-a-time $(PARALLEL)
 
-soak: ## SCHEDULES random schedules of crashes, PARALLEL at a time, KIND=crashes, another one or all, KAFKA=embedded, or real with NODES=1; SEED=N begins with that one
+soak: ## SCHEDULES random crash schedules, PARALLEL at a time; KIND=crashes, another kind or all; KAFKA=embedded, or real with NODES=1; SEED=N sets the first one
 	$(soak_on) -cells 0 -schedules $(SCHEDULES) -kind $(KIND) $(if $(SEED),-seed $(SEED))
 
-soak-matrix: ## every point of a crash with every action, KAFKA=embedded or real
+soak-matrix: ## every crash point with every action, KAFKA=embedded or real
 	$(soak_on) -cells -1 -schedules 0
 
-soak-back: ## how long partitions stand still after SIGKILL: ROUNDS of each way to die, KAFKA=embedded or real; more than WORST fails
+soak-back: ## how long partitions pause after SIGKILL: ROUNDS of each kind of death, KAFKA=embedded or real; more than WORST fails
 	$(if $(filter real,$(KAFKA)),scripts/kafka.sh run) $(GO) test -run '^TestBack$$' -count=1 -timeout 0 -v ./internal/crash -kafka $(KAFKA) -rounds $(ROUNDS) -worst $(WORST)
 
 soak-speed: ## full speed for DURATION: memory, goroutines and lag must not grow
 	EERF_TEST_SPEED=$(DURATION) $(GO) test -run '^TestFullSpeed$$' -count=1 -timeout 0 -v ./cmd/internal/pressure
 
-# Each of these writes what go test prints to a file in bin/, which benchstat compares with another run's.
+# Each of these writes the output of go test to a file in bin/, which benchstat compares with another run's.
 rounds = ROUNDS=$(ROUNDS) TABLE='$(1)' scripts/bench.sh bin/$@.txt -benchtime $(BENCHTIME) -benchmem
 
-partitions: ## memory beside its bound for PARTITIONS and for many schemas, under hostile input, and what partitions cost: the table of docs/internals/performance.md
+partitions: ## memory compared with its bound for PARTITIONS, many schemas and hostile input, and the cost of partitions: the table of docs/internals/performance.md
 	EERF_TEST_PARTITIONS=$(PARTITIONS) EERF_TEST_PARTITIONS_TABLE=10,100,1000 $(GO) test -run 'Partitions|Bound' -count=1 -timeout 0 -v ./cmd/internal/pressure
 
 bench: ## benchmarks in rounds, as benchstat prints them
@@ -130,13 +130,13 @@ bench: ## benchmarks in rounds, as benchstat prints them
 
 beside = tool benchstat -row .name,/rows,/dim,/features -col /by
 
-bench-peers: ## numpy and scikit-learn of PYTHON beside the same benchmarks, on one core
+bench-peers: ## numpy and scikit-learn of PYTHON in the same benchmarks, on one core
 	PEERS='$(PYTHON) lab/scripts/bench_peers.py' $(call rounds,$(beside)) -bench '$(PEERBENCH)' ./scoring
 
-bench-learn: ## learning frequencies in numpy of PYTHON beside the same benchmark, on one core
+bench-learn: ## learning frequencies with numpy of PYTHON in the same benchmark, on one core
 	PEERS='$(PYTHON) lab/scripts/learn_peer.py' $(call rounds,tool benchstat -row /part -col /by) -bench '^BenchmarkLearn$$' ./scoring/adaptive
 
-bench-doc: ## the tables of docs/internals/performance.md, from what bench wrote to bin/
+bench-doc: ## the tables of docs/internals/performance.md, from the output of bench in bin/
 	$(GO) run -C internal/tools ./benchtable -only benchmarks -into $(CURDIR)/docs/internals/performance.md $(CURDIR)/bin/bench.txt
 
 benchstat: ## compares the files OLD and NEW of two runs
@@ -145,8 +145,8 @@ benchstat: ## compares the files OLD and NEW of two runs
 demo: ## everything in one process, on the embedded broker
 	$(GO) run ./cmd/featurizer demo
 
-ci: ## what the continuous integration runs: half an hour
+ci: ## all checks of the continuous integration: half an hour
 	.ci/run
 
-nightly: ## what only measures or searches: hours; STEPS="mutants crashes" runs only these
+nightly: ## measurements and searches: hours; STEPS="mutants crashes" runs only these
 	.ci/nightly $(STEPS)

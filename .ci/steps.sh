@@ -1,22 +1,22 @@
-# What .ci/run and .ci/nightly share: how a step runs and is reported, and the steps that both have. Sourced.
+# Shared by .ci/run and .ci/nightly: how a step runs and is reported, and their common steps. Sourced.
 # shellcheck shell=bash
 set -euo pipefail
 exec </dev/null
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export CI=true
-# A clone owned by another user makes git refuse to answer, and go build with it; no check needs the stamp.
+# In a clone owned by another user git refuses to answer, and so does go build; no check needs the stamp.
 export GOFLAGS="${GOFLAGS:-} -buildvcs=false"
 
 readonly lint=github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 readonly cache="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/eerf"
-readonly venv="$cache/venv" log="$cache/install.log" # a virtual environment, and what installing it printed
+readonly venv="$cache/venv" log="$cache/install.log" # a virtual environment, and the output of its installation
 mkdir -p "$cache"
 
-# What computes: the kernels, and the calls that depend on them.
+# Packages that compute: the kernels and their callers.
 readonly computing=(./arrowio/encoder/... ./arrowio/onnx/... ./internal/simd/... ./scoring/... ./training/...)
 
-keep_going= # set: a check that fails does not end the script
+keep_going= # if set, a failed check does not end the script
 times=()
 skipped=()
 failures=0
@@ -42,7 +42,7 @@ skip() {
   skipped+=("$1 ($2)")
 }
 
-# report prints the time of every step and what was not run, and ends the script.
+# report prints the time of every step and the checks that were not run, and ends the script.
 report() {
   if ((failures)); then
     printf '\n== %d failed, %d s in all\n' "$failures" "$SECONDS"
@@ -65,15 +65,15 @@ install_into() {
   "$1/bin/python3" -m pip install --quiet --disable-pip-version-check --only-binary :all: "${@:2}"
 }
 
-# make_venv VENV IMPORT PACKAGE... makes a virtual environment, unless there is one that can import this.
+# make_venv VENV IMPORT PACKAGE... makes a virtual environment, unless one exists that can import the module.
 make_venv() {
   "$1/bin/python3" -c "import $2" 2>/dev/null && return
   rm -rf "$1"
   { python3 -m venv "$1" && install_into "$1" "${@:3}"; } >"$log" 2>&1 || { tail -n 5 "$log"; return 1; }
 }
 
-# python_for_interop puts a python3 that has numpy, pyarrow and onnxruntime first on PATH: the tests that read this project's
-# messages and run its graphs in another language run where they find one.
+# python_for_interop puts a python3 with numpy, pyarrow and onnxruntime first on PATH, for the tests that read this project's
+# messages and run its graphs in another language.
 python_for_interop() {
   if ! command -v python3 >/dev/null; then
     skip "interop tests with pyarrow and onnxruntime" "no python3"
@@ -87,7 +87,7 @@ python_for_interop() {
   fi
 }
 
-# has_kafka NAME is whether Apache Kafka is here or could be fetched; without it the check NAME is noted as not run.
+# has_kafka NAME succeeds if Apache Kafka is installed or could be fetched; otherwise the check NAME is noted as not run.
 has_kafka() {
   local lacks
   lacks=$(scripts/kafka.sh missing)
@@ -98,7 +98,7 @@ has_kafka() {
   [[ -z $lacks ]]
 }
 
-# has_compiler NAME is whether the C compiler that go would use works: the race detector needs one.
+# has_compiler NAME succeeds if go's C compiler works; the race detector needs it.
 has_compiler() {
   local compiler
   read -ra compiler < <(go env CC)
@@ -107,7 +107,7 @@ has_compiler() {
   return 1
 }
 
-# kernels FLAG... tests what computes with other kernels, and runs the demo with them.
+# kernels FLAG... tests the computing packages with other kernels, and runs the demo with them.
 kernels() {
   go test -short "$@" "${computing[@]}" && go test -short "$@" -run Demo ./cmd/featurizer
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A real API server of Kubernetes (loopback only) with its etcd, without nodes and controllers, for what a machine can be asked
-# about the manifests: needs Go and openssl.
+# A real API server of Kubernetes (loopback only) with its etcd, without nodes and controllers, to check the manifests on one
+# machine. Needs Go and openssl.
 #
-#   scripts/apiserver.sh run COMMAND...   builds both if need be, starts them, runs COMMAND with KUBECONFIG (and
-#                                         EERF_TEST_APISERVER, by which tests know that it is theirs), stops them, and
-#                                         returns what COMMAND returned
-#   scripts/apiserver.sh build            builds them and does nothing else: minutes, once for a version
+#   scripts/apiserver.sh run COMMAND...   builds both if necessary, starts them, runs COMMAND with KUBECONFIG (and
+#                                         EERF_TEST_APISERVER, by which tests know that the server is theirs), stops
+#                                         them, and returns COMMAND's exit code
+#   scripts/apiserver.sh build            only builds them: minutes, once per version
 #
 # They are built from their Go modules, which Go checks by its checksum database, and stay in
-# ${XDG_CACHE_HOME:-~/.cache}/eerf/kubernetes-VERSION. Data and logs are in a temporary folder that goes with the server.
+# ${XDG_CACHE_HOME:-~/.cache}/eerf/kubernetes-VERSION. Data and logs are in a temporary folder that is removed with the server.
 #
 # The documented commands and the overlays against it:
 #   scripts/apiserver.sh run bash -c 'cd cmd/internal/checks && go test -count=1 -v -run APIServer ./k8s'
@@ -16,9 +16,9 @@ set -euo pipefail
 
 readonly version=1.37.0 etcd=v3.6.5
 readonly home="${XDG_CACHE_HOME:-${HOME:?}/.cache}/eerf/kubernetes-$version"
-readonly patience=120 # seconds for the server to be ready; on a machine at rest it takes about ten
+readonly patience=120 # seconds for the server to become ready; about ten on an idle machine
 
-dir= # of what runs
+dir= # of the running server
 pids=()
 
 fail() {
@@ -26,8 +26,8 @@ fail() {
   exit 1
 }
 
-# build makes modules that require the programs: Kubernetes keeps parts of itself in modules of their own, which it replaces by
-# folders, so here they are named by the version that goes with it.
+# build makes modules that require the programs: Kubernetes keeps parts of itself in separate modules, which it replaces by
+# folders, so here they are named by the matching version.
 build() (
   [[ -x $home/kube-apiserver && -x $home/etcd ]] && return
   scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
@@ -51,7 +51,7 @@ stop() {
   [[ -z $dir ]] || rm -rf "$dir"
 }
 
-# port prints one that nobody listens at.
+# port prints a free port.
 port() {
   local candidate
   for _ in {1..100}; do
@@ -100,7 +100,7 @@ case ${1-} in
 build) build ;;
 run)
   shift
-  [[ $# -gt 0 ]] || fail "run what?"
+  [[ $# -gt 0 ]] || fail "run: missing command"
   build
   trap stop EXIT
   start

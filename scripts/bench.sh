@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Rounds of benchmarks. A round runs each benchmark once, so that what slows the machine for a while slows all of
-# them, and ratios within a round hold; go test -count would repeat each in its turn.
+# Rounds of benchmarks. A round runs each benchmark once, so that a temporary slowdown of the machine slows all of them, and
+# ratios within a round hold; go test -count would repeat each benchmark in turn.
 #
 #   scripts/bench.sh FILE FLAG...
 #
-# Runs `go test -run '^$' -bench=... FLAG...` ROUNDS times and writes what it prints to FILE, which benchstat reads;
-# then prints its tables. What FILE held before is lost.
+# Runs `go test -run '^$' -bench=... FLAG...` ROUNDS times, writes the output to FILE, which benchstat reads, and prints
+# benchstat's tables. FILE is overwritten.
 #
-# ROUNDS=N            how many rounds (6, which benchstat needs for its intervals)
-# PEERS=COMMAND       give each round's output to COMMAND and add what that prints: see lab/scripts/bench_peers.py
-# TABLE=COMMAND       what go does with FILE in internal/tools ("tool benchstat")
+# ROUNDS=N            number of rounds (6, which benchstat needs for its intervals)
+# PEERS=COMMAND       pass each round's output to COMMAND and add its output: see lab/scripts/bench_peers.py
+# TABLE=COMMAND       the go tool in internal/tools that reads FILE ("tool benchstat")
 set -euo pipefail
 
 (($# > 1)) || { sed -n '2,/^set/{/^#/p}' "$0" >&2; exit 2; }

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Builds the image of both programs with Docker's buildx, for two processors, with a list of what is in it (an SBOM, made by
-# syft) and of how it was built beside it, and pushes all of it.
+# Builds the image of both programs with Docker's buildx for two processors, with an SBOM by syft and build provenance, and
+# pushes all of it.
 #
 #   scripts/image.sh NAME[:TAG]...      as ghcr.io/eerf-stream/eerf:v1.2.3
 #
-# The stamp is that of scripts/build.sh. Times in the image are those of the commit, so that the same commit gives the same
-# layers.
+# The stamp comes from scripts/build.sh. Times in the image are the commit's, so that the same commit gives the same layers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

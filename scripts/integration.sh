@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The tests that need Apache Kafka, in a few minutes. What kafka.sh needs, this needs. Prints the tests and how they ended,
-# everything that they printed where one fails, and last how many there were.
+# The tests that need Apache Kafka, in a few minutes. Has the requirements of kafka.sh. Prints the tests with their results,
+# their whole output on a failure, and finally their number.
 #
 #   scripts/integration.sh [one] [secured] [three]     on one node, on one that demands credentials and rights, on three of
-#                                                      which some die; without arguments on all of them
+#                                                      which some die; without arguments on all of these clusters
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,7 +13,7 @@ counts=()
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# on KAFKA-OPTIONS... -- TESTS runs the tests of a name on a cluster, one package after the other: some end its nodes.
+# on KAFKA-OPTIONS... -- TESTS runs the tests with matching names on a cluster, package by package: some kill its nodes.
 on() {
   local options=() start=$SECONDS
   while [[ $1 != -- ]]; do
@@ -29,17 +29,17 @@ on() {
   counts+=("$(printf '%5d s  %-22s %s passed, %s skipped' $((SECONDS - start)) "${options[*]}" "$(ended PASS)" "$(ended SKIP)")")
 }
 
-# ended counts the tests, and the tests within tests, that ended so.
+# ended counts the tests and subtests with a result.
 ended() { grep -cE -- "^ *--- $1" "$log" || true; }
 
 (($#)) || set -- one secured three
-go test -run '^$' "${packages[@]}" # nodes do not wait for the compiler
+go test -run '^$' "${packages[@]}" # compile before the nodes start
 for cluster in "$@"; do
   case $cluster in
     one) on --nodes 1 -- 'TestConformance|TestIdentit|TestTheRoad|TestPoisonThatCompactionLeaves' ;;
     secured) on --nodes 1 --secured -- 'TestConformance|TestEveryWayIn|TestNoWayIn|TestAMissingRight|TestWritersAre|TestTheDocumentedRights|TestTheSystemsAuthorities|TestTokensAreRenewed' ;;
     three) on --nodes 3 -- 'TestConformance|TestIdentityIsOf|TestAnUncleanElection|TestTheRoad' ;;
-    *) echo "integration.sh: one, secured or three, not $cluster" >&2 && exit 2 ;;
+    *) echo "integration.sh: expected one, secured or three, not $cluster" >&2 && exit 2 ;;
   esac
 done
 printf -- '-- all passed on Apache Kafka\n'

@@ -1,11 +1,11 @@
-# The settings of a test cluster, read by kafka.sh: what depends on the variables nodes, secured, port, cluster and patience.
-# Node I has four ports from port + 4·(I-1) on: clients, controller, clients with certificates, clients without TLS. The port
-# after those of all nodes has the keys of tokens.
+# The settings of a test cluster, read by kafka.sh; they depend on the variables nodes, secured, port, cluster and patience.
+# Node I has four ports from port + 4·(I-1): clients, controller, clients with certificates, clients without TLS. The port
+# after those of all nodes serves the keys of tokens.
 # shellcheck shell=bash disable=SC2154
 
-users=() # arguments that make users when storage is formatted
+users=() # arguments that create users when storage is formatted
 
-# describe writes what clients need to know into the folder of the cluster.
+# describe writes the clients' settings into the folder of the cluster.
 describe() {
   addresses 0 >"$cluster/brokers"
   realpath "${BASH_SOURCE[0]%-settings.sh}.sh" >"$cluster/script"
@@ -22,7 +22,7 @@ describe() {
   fi
 }
 
-# addresses prints those of one of the four ports of each node.
+# addresses prints the addresses of one of the four ports on each node.
 addresses() {
   local i list=()
   for ((i = 0; i < nodes; i++)); do list+=("127.0.0.1:$((port + 4 * i + $1))"); done
@@ -39,7 +39,7 @@ certificates() (
   cat node.key node.crt >node.pem
 )
 
-# signer makes the key that signs tokens, and shows brokers its public half on loopback, as a JSON web key set.
+# signer makes the key that signs tokens, and serves its public half to brokers on loopback, as a JSON web key set.
 signer() (
   mkdir "$cluster/jwks" && cd "$cluster/jwks" || return
   openssl genrsa -out ../signer.key 2048 2>>../openssl.log
@@ -50,7 +50,7 @@ signer() (
   disown
 )
 
-# modulus prints that of the key, as base64 for URLs.
+# modulus prints the key's modulus, as base64 for URLs.
 modulus() {
   local hex
   hex=$(openssl rsa -in ../signer.key -noout -modulus | sed 's/.*=//; s/../\\x&/g')
@@ -93,7 +93,7 @@ voters() {
   (IFS=, && echo "${list[*]}")
 }
 
-# quick is what tests would else wait for: rebalances, the cleaner, a leader that should be another.
+# quick shortens waits of tests: rebalances, the cleaner, the election of the preferred leader.
 quick() {
   cat <<PROPERTIES
 group.initial.rebalance.delay.ms=0
@@ -106,9 +106,9 @@ leader.imbalance.per.broker.percentage=0
 PROPERTIES
 }
 
-# small is what a node with little memory on two busy processors can do with. The cleaner alone would take 128 MB. A
-# controller counts as lost after 10 s and not 2, or one that gets no processor for a moment has the others elect another, and
-# again; and a node that starts may take as long as is waited for it.
+# small limits a node to little memory on two busy processors. The cleaner alone would take 128 MB. A controller counts as
+# lost after 10 s instead of 2, or a controller that gets no processor for a moment would cause repeated elections; a
+# starting node may take as long as kafka.sh waits for it.
 small() {
   cat <<PROPERTIES
 broker.heartbeat.interval.ms=1000
@@ -130,8 +130,8 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 PROPERTIES
 }
 
-# guarded has nodes know each other by their certificate; they and the user admin may do everything. The validator of tokens
-# is named, because that of Kafka 4.1.1's default only reads them.
+# guarded makes nodes authenticate each other by certificate; nodes and the user admin may do everything. The token
+# validator is named, because the default of Kafka 4.1.1 only parses tokens.
 guarded() {
   local listener
   cat <<PROPERTIES
@@ -158,8 +158,8 @@ PROPERTIES
   done
 }
 
-# logins says who may log in: by PLAIN the user admin, by SCRAM whoever the cluster was told of, by OAUTHBEARER the subject of
-# a token, for as long as that lives. A broker has to log in itself where it is told of authorities.
+# logins defines who may log in: the user admin by PLAIN, users known to the cluster by SCRAM, the subject of a token by
+# OAUTHBEARER as long as the token is valid. A broker has to log in itself if it knows token authorities.
 logins() {
   cat <<PROPERTIES
 $1.plain.sasl.jaas.config=$2.plain.PlainLoginModule required user_admin="$(cat "$cluster/password")";

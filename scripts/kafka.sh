@@ -3,53 +3,53 @@
 #
 #   scripts/kafka.sh run [--nodes N] [--secured] COMMAND...
 #                                     starts a cluster, runs COMMAND with the variables below, stops the cluster, and
-#                                     returns what COMMAND returned
+#                                     returns COMMAND's exit code
 #   scripts/kafka.sh start [--nodes N] [--secured]
-#                                     starts a cluster that stays; says where its logs are
+#                                     starts a cluster that stays; prints the folder of its logs
 #   scripts/kafka.sh env              prints its variables, for: eval "$(scripts/kafka.sh env)"
-#   scripts/kafka.sh stop             stops it and removes its data; does nothing where none runs
-#   scripts/kafka.sh node kill I      ends node I (1 to N) of the cluster in EERF_TEST_KAFKA at once, as kill -9 does
-#   scripts/kafka.sh node stop I      ends it in good order
-#   scripts/kafka.sh node start I     starts it again on its data, and returns when it answers
-#   scripts/kafka.sh consume TOPIC    prints the committed records of a topic of the cluster in EERF_TEST_KAFKA, as Kafka's own
-#                                     consumer sees them, until none has come for 10 seconds
-#   scripts/kafka.sh fetch            downloads Kafka (54 MB, once) and does nothing else
-#   scripts/kafka.sh missing          prints what this machine lacks: nothing where all is there
+#   scripts/kafka.sh stop             stops it and removes its data; does nothing if none runs
+#   scripts/kafka.sh node kill I      kills node I (1 to N) of the cluster in EERF_TEST_KAFKA, like kill -9
+#   scripts/kafka.sh node stop I      stops it in an orderly way
+#   scripts/kafka.sh node start I     restarts it on its data, and returns when it answers
+#   scripts/kafka.sh consume TOPIC    prints the committed records of a topic of the cluster in EERF_TEST_KAFKA, read by Kafka's
+#                                     own consumer, until none has come for 10 seconds
+#   scripts/kafka.sh fetch            only downloads Kafka (54 MB, once)
+#   scripts/kafka.sh missing          prints the missing requirements of this machine, or nothing
 #
 # COMMAND and `env` get
 #   EERF_TEST_BROKERS   the addresses, comma separated
-#   EERF_TEST_KAFKA     the folder of the cluster: a folder 1 to N for each node, with its log; script names this file
-# With --nodes 3 topics have three replicas, of which two acknowledge; without it there is one node.
-# With --secured brokers demand TLS and SASL (plain, scram-sha-256, scram-sha-512, oauthbearer), users have the rights
-# that they are given and no others, and the folder holds
+#   EERF_TEST_KAFKA     the folder of the cluster, with a folder 1 to N for each node and its log; the file script names this file
+# With --nodes 3 topics have three replicas, of which two acknowledge; the default is one node.
+# With --secured brokers demand TLS and SASL (plain, scram-sha-256, scram-sha-512, oauthbearer), users have only the rights
+# that they are given, and the folder holds
 #   ca.pem, client.pem, client.key   the authority, and a certificate of the user "client"
-#   password                         that of the user "admin", who may do everything
+#   password                         of the user "admin", who may do everything
 #   signer.key                       signs tokens: RS256, key id "1", by "issuer", for "kafka"
-#   brokers-mutual                   addresses where the client's certificate says who it is
+#   brokers-mutual                   addresses for clients that authenticate by certificate
 #   brokers-readable                 addresses with SASL and without TLS
 #
-# Several `run` may go on at once; `start` keeps one cluster per user. The jars come from Maven's repository by the
-# settings of its user and stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/kafka-VERSION. Data and logs are in a temporary
-# folder that goes with the cluster; where a node does not start, the end of its log is shown.
+# Several `run` may run at once; `start` keeps one cluster per user. The jars come from Maven's repository with the user's
+# settings and stay in ${XDG_CACHE_HOME:-~/.cache}/eerf/kafka-VERSION. Data and logs are in a temporary folder that is
+# removed with the cluster; if a node does not start, the end of its log is shown.
 #
-# KAFKA_PORT=N       listen on the ports from N on, four for each node and one, instead of free ones
+# KAFKA_PORT=N       listen on the ports from N on, four for each node and one more, instead of free ones
 # KAFKA_KEEP_LOGS=D  copy the nodes' logs to the folder D when the cluster stops
 set -euo pipefail
 
 readonly kafka=4.1.1 log4j=2.25.4
 readonly plugin=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 readonly home="${XDG_CACHE_HOME:-${HOME:?}/.cache}/eerf/kafka-$kafka"
-readonly started="$home/cluster" # names the folder of the cluster that `start` left running
-readonly patience=600            # seconds for a node to answer or to end; on a machine at rest it takes about five
+readonly started="$home/cluster" # holds the folder of the cluster that `start` left running
+readonly patience=600            # seconds for a node to answer or to end; about five on an idle machine
 
 # shellcheck source=scripts/kafka-settings.sh
 source "$(dirname "${BASH_SOURCE[0]}")/kafka-settings.sh"
 
 cluster=  # folder of the cluster
-owned=    # is set while this process is responsible for the cluster
+owned=    # set while this process owns the cluster
 scratch=  # unfinished download
 
-# java_quick starts Java for programs that run for seconds: most of that would go into the last tenth of speed.
+# java_quick starts Java for short-lived programs: optimizing would take most of their time.
 java_quick=(java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$home/lib/*")
 
 fail() {
@@ -57,7 +57,8 @@ fail() {
   exit 1
 }
 
-# missing prints what this machine lacks, or nothing. A `java` may be there that only says how to install one.
+# missing prints the missing requirements of this machine, or nothing. Some systems have a `java` that only explains how to
+# install one.
 missing() {
   local major
   major=$(java -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p') || true
@@ -99,7 +100,7 @@ pom() {
 XML
 }
 
-# fetch leaves the jars in $home/lib, or what was there: a download counts when it is complete.
+# fetch puts the jars into $home/lib; an existing download counts if it is complete.
 fetch() {
   if [[ -d $home/lib ]] && pom | cmp -s - "$home/pom.xml"; then
     return
@@ -110,7 +111,7 @@ fetch() {
   echo "fetching Apache Kafka $kafka into $home" >&2
   maven || maven || fail "Maven could not fetch Apache Kafka $kafka"
   rm -rf "${home:?}/lib"
-  mv "$scratch/lib" "$scratch/pom.xml" "$home/" # the pom last: it says that the jars are there
+  mv "$scratch/lib" "$scratch/pom.xml" "$home/" # the pom last, as the mark of a complete download
   rmdir "$scratch"
 }
 
@@ -120,10 +121,10 @@ maven() {
     "$plugin:copy-dependencies" -DincludeScope=runtime -DoutputDirectory="$scratch/lib" </dev/null >&2
 }
 
-# listening is whether something accepts connections at a port.
+# listening succeeds if something accepts connections at a port.
 listening() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# free is whether nothing listens at any of so many ports from one on.
+# free succeeds if nothing listens at any of the given number of ports from the first one on.
 free() {
   local port
   for ((port = $1; port < $1 + $2; port++)); do
@@ -131,7 +132,7 @@ free() {
   done
 }
 
-# free_ports prints the first of so many free ports in a row, below the ports that systems hand out to clients.
+# free_ports prints the first of the given number of free ports in a row, below the ports that systems give to clients.
 free_ports() {
   local port
   for _ in {1..50}; do
@@ -144,7 +145,7 @@ free_ports() {
   fail "no free ports"
 }
 
-# launch makes the cluster that the options ask for, starts its nodes, and returns when they answer.
+# launch starts the cluster that the options describe, and returns when its nodes answer.
 launch() {
   local ports=$((4 * nodes + 1)) i
   port=${KAFKA_PORT:-$(free_ports "$ports")}
@@ -162,7 +163,7 @@ each() {
   for ((i = 1; i <= nodes; i++)); do "$1" "$i"; done
 }
 
-# format makes the storage of all nodes, at once since each takes a Java machine.
+# format makes the storage of all nodes, in parallel because each takes a Java virtual machine.
 format() {
   local id i pids=()
   id=$(openssl rand -hex 11) # 22 letters, as 16 bytes in base64 have
@@ -178,7 +179,7 @@ format() {
   done
 }
 
-# start_node starts a node with a log of its own: what is waited for is what this start says.
+# start_node starts a node with a fresh log, so that only messages of this start are awaited.
 start_node() {
   cat "$cluster/$1/log" >>"$cluster/$1/log-before"
   nohup "${java_quick[@]}" -Xmx256M -Dlog4j2.level=INFO \
@@ -186,27 +187,27 @@ start_node() {
     kafka.Kafka "$cluster/$1/server.properties" \
     </dev/null >"$cluster/$1/log" 2>&1 &
   echo $! >"$cluster/$1/pid"
-  disown # or its end, which may be meant, is reported
+  disown # or the shell reports its end, which may be intended
 }
 
 wait_until_ready() {
   local until=$((SECONDS + patience))
   until grep -qF 'Kafka Server started' "$cluster/$1/log" && answers "$(cat "$cluster/$1/readable-port")"; do
-    # Not running: until it has become Java, the process just started bears the name of this script.
+    # Not running: until it has become Java, the process has the name of this script.
     kill -0 "$(cat "$cluster/$1/pid")" 2>/dev/null || fail_with_log "$1" "node $1 ended"
     ((SECONDS < until)) || fail_with_log "$1" "node $1 does not answer after $patience s"
     sleep 0.2
   done
 }
 
-# answers asks a broker which requests it knows; the length before its answer begins with a zero byte.
+# answers asks a broker for its API versions; the length of its answer begins with a zero byte.
 answers() (
   exec 3<>"/dev/tcp/127.0.0.1/$1" || return
   printf '\0\0\0\12\0\22\0\0\0\0\0\1\377\377' >&3
   IFS= read -r -t 5 -d '' _ <&3
 ) 2>/dev/null
 
-# running is whether the process of a node lives; its number may have gone to another program since.
+# running succeeds if the process of a node lives; another program may have its number since.
 running() {
   local pid arguments
   pid=$(cat "$cluster/$1/pid" 2>/dev/null) || return
@@ -218,7 +219,7 @@ running() {
   [[ $arguments == *"$cluster/"* ]]
 }
 
-# end sends a node a signal and returns when its process is gone.
+# end sends a node a signal and returns when its process has ended.
 end() {
   local until=$((SECONDS + patience))
   ! running "$1" || kill "-$2" "$(cat "$cluster/$1/pid")" || true
@@ -228,7 +229,7 @@ end() {
   done
 }
 
-# discard ends the nodes and removes the folder of the cluster. No orderly end: nothing of it is kept.
+# discard kills the nodes and removes the folder of the cluster.
 discard() {
   local node
   [[ ! -d $cluster/jwks ]] || end jwks KILL || true
@@ -247,14 +248,14 @@ fail_with_log() {
   fail "$2"
 }
 
-# clean_up runs at every end of this process, and removes what it is still responsible for.
+# clean_up runs at every end of this process, and removes the cluster that it still owns.
 clean_up() {
   trap '' HUP INT TERM
   [[ -z $owned ]] || discard 2>/dev/null
   [[ -z $scratch ]] || rm -rf "$scratch"
 }
 
-# options reads those before the command into nodes and secured, and leaves the command in rest.
+# options reads the options before the command into nodes and secured, and leaves the command in rest.
 options() {
   nodes=1 secured=
   while [[ ${1:-} == --* ]]; do
@@ -277,7 +278,7 @@ prepare() {
 
 run() {
   options "$@"
-  ((${#rest[@]} > 0)) || fail "run: which command?"
+  ((${#rest[@]} > 0)) || fail "run: missing command"
   prepare
   launch
   echo "Apache Kafka $kafka at $(cat "$cluster/brokers") after $SECONDS s" >&2
@@ -312,7 +313,7 @@ stop() {
   rm -f "$started"
 }
 
-# control does something to one node of the cluster that the caller was started with.
+# control acts on one node of the cluster that the caller was started with.
 control() {
   cluster=${EERF_TEST_KAFKA:?names no cluster}
   [[ -n ${2:-} && -e $cluster/$2/server.properties ]] || fail "no node ${2:-} in $cluster"
@@ -328,7 +329,8 @@ control() {
   esac
 }
 
-# consume prints records, one a line; bytes outside ASCII as \xFF. That nothing comes any more is an error to the log, which is off.
+# consume prints one record per line; bytes outside ASCII as \xFF. The consumer's timeout at the end is an error in its log,
+# which is off.
 consume() {
   "${java_quick[@]}" -Dlog4j2.level=OFF org.apache.kafka.tools.consumer.ConsoleConsumer \
     --bootstrap-server "$(cat "${EERF_TEST_KAFKA:?names no cluster}/brokers")" --topic "$1" \

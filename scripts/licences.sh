@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints the licences of Go and of every module that the programs link on any platform: they have to go with the programs. A
-# module without one is an error.
+# Prints the licences of Go and of every module that the programs link on any platform, which have to accompany the programs. A
+# module without a licence is an error.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# texts NAME FOLDER prints the licence files of a folder, or its README where that contains the licence.
+# texts NAME FOLDER prints the licence files of a folder, or its README if that contains the licence.
 texts() {
   local file found=
   printf '==== %s\n' "$1"

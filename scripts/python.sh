@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Tests the package in python/ as people get it: builds its wheels, installs the one with the program into a venv of the
+# Tests the package in python/ in its published form: builds its wheels, installs the one with the program into a venv in the
 # cache, and runs linter, tests and example against it, then the tests of this repository that need its Python.
 #
-#   scripts/python.sh missing         prints what is not on this machine; nothing where all is
+#   scripts/python.sh missing         prints the missing requirements of this machine, or nothing
 #   scripts/python.sh fetch           makes the venv, with the packages of python/requirements-test.txt
-#   scripts/python.sh test [ARG...]   runs them, with the arguments for pytest
+#   scripts/python.sh test [ARG...]   runs the tests, with the arguments for pytest
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly venv="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/eerf/venv-package"
@@ -18,7 +18,7 @@ missing() {
   fi
 }
 
-# fetch makes the venv where it is not there, or is of other packages.
+# fetch makes the venv if it is missing or has other packages.
 fetch() {
   cmp -s "$pins" "$venv/requirements.txt" && return
   rm -rf "$venv"
@@ -27,11 +27,11 @@ fetch() {
   cp "$pins" "$venv/requirements.txt"
 }
 
-# check runs all of it; the programs that the tests use are those in the wheel and the trainer beside it.
+# check runs everything; the tests use the featurizer of the wheel and the trainer next to it.
 check() {
   local work
   work=$(mktemp -d)
-  # shellcheck disable=SC2064 # the folder of now
+  # shellcheck disable=SC2064 # expand the folder now
   trap "rm -rf '$work'" EXIT
   export PATH="$venv/bin:$PATH" PYTHONDONTWRITEBYTECODE=1
   unset EERF_FEATURIZER PYTHONPATH

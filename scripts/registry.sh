@@ -2,25 +2,25 @@
 # A Schema Registry (Apicurio, in memory, loopback only) for the tests, without Docker: needs Java 17 and Maven.
 #
 #   scripts/registry.sh run COMMAND...   starts a registry, runs COMMAND with the variables below, stops the registry, and
-#                                        returns what COMMAND returned
-#   scripts/registry.sh stop             inside COMMAND: ends the registry at once, as kill -9 does
-#   scripts/registry.sh start            inside COMMAND: starts it again, empty, and returns when it answers
-#   scripts/registry.sh fetch            downloads Apicurio (142 MB, once) and does nothing else
-#   scripts/registry.sh missing          prints what this machine lacks: nothing where all is there
+#                                        returns COMMAND's exit code
+#   scripts/registry.sh stop             inside COMMAND: kills the registry, like kill -9
+#   scripts/registry.sh start            inside COMMAND: restarts it, empty, and returns when it answers
+#   scripts/registry.sh fetch            only downloads Apicurio (142 MB, once)
+#   scripts/registry.sh missing          prints the missing requirements of this machine, or nothing
 #
 # COMMAND gets
-#   EERF_TEST_REGISTRY         the address of the interface that Confluent's registry has
+#   EERF_TEST_REGISTRY         the address of its interface that is compatible with Confluent's registry
 #   EERF_TEST_REGISTRY_FOLDER  the folder of the registry, with its log
 #   EERF_TEST_REGISTRY_SCRIPT  this file
-# The archive comes from Maven's repository by the settings of its user and stays in ${XDG_CACHE_HOME:-~/.cache}/eerf.
+# The archive comes from Maven's repository with the user's settings and stays in ${XDG_CACHE_HOME:-~/.cache}/eerf.
 set -euo pipefail
 
 readonly apicurio=2.6.13.Final
 readonly plugin=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 readonly home="${XDG_CACHE_HOME:-${HOME:?}/.cache}/eerf/apicurio-$apicurio"
-readonly patience=300 # seconds for it to answer; on a machine at rest it takes about ten
+readonly patience=300 # seconds for it to answer; about ten on an idle machine
 
-folder= # of the registry that this process is responsible for
+folder= # of the registry that this process owns
 scratch=
 
 fail() {
@@ -40,7 +40,7 @@ missing() {
   fi
 }
 
-# fetch leaves the program in $home: a download counts when it is complete.
+# fetch puts the program into $home; an existing download counts if it is complete.
 fetch() {
   [[ ! -e $home ]] || return 0
   mkdir -p "${home%/*}"
@@ -91,7 +91,7 @@ start() {
   done
 }
 
-# end ends the registry of a folder and returns when its process is gone. The number may have gone to another program since.
+# end kills the registry of a folder and returns when its process has ended. Another program may have its number since.
 end() {
   local pid
   pid=$(cat "$folder/pid" 2>/dev/null) || return 0
@@ -103,7 +103,7 @@ end() {
 
 run() {
   local lacks
-  (($# > 0)) || fail "run: which command?"
+  (($# > 0)) || fail "run: missing command"
   lacks=$(missing)
   [[ -z $lacks ]] || fail "$lacks on this machine"
   fetch

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Prints how big this project is: lines of Go by what they are for, words of pages, and direct dependencies.
+# Prints the size of this project: lines of Go by purpose, words of pages, and direct dependencies.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# lines counts those of the files that it reads the names of, without generated ones.
+# lines counts the lines of the files whose names it reads, without generated ones.
 lines() { { xargs -r grep -LE '^// Code generated .* DO NOT EDIT' || true; } | xargs -r cat | wc -l; }
 
 # linked prints the Go files of this module that the programs link.
@@ -12,7 +12,7 @@ linked() {
     ./cmd/featurizer ./cmd/trainer | grep . | sort -u
 }
 
-# within prints the Go files of the module in a folder, without those of modules below it.
+# within prints the Go files of the module in a folder, without those of nested modules.
 within() {
   find "$1" -name .git -prune -o -mindepth 2 -name go.mod -printf '%h\n' | sed "s#^\./##" >"$below"
   find "$1" -name '*.go' | sed 's#^\./##' | { grep -vFf <(sed 's#$#/#' "$below") || true; }
@@ -24,7 +24,7 @@ trap 'rm -f "$below"' EXIT
 programs=$(linked | lines)
 root=$(within . | lines)
 printf '%7d  lines that featurizer and trainer link, without generated ones\n' "$programs"
-printf '%7d  lines of tests and of what only tests use, in the module of the programs\n' $((root - programs))
+printf '%7d  lines of tests and of code that only tests use, in the module of the programs\n' $((root - programs))
 for module in $(find . -mindepth 2 -name go.mod | sort); do
   printf '%7d  lines in %s, tests included\n' "$(within "$(dirname "$module")" | lines)" "$(dirname "$module" | cut -c3-)"
 done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Measures what the stages cost on this machine: seconds of processor time per million rows, and the most memory that each
-# process took, for rows of D numbers. The figures of docs/operations.md#sizing come from here.
+# Measures the cost of the stages on this machine: seconds of processor time per million rows, and the peak memory of each
+# process, for rows of D numbers. The figures of docs/operations.md#sizing come from here.
 #
 #   scripts/sizing.sh                          ROWS=400000 D=77 M=500 M0=5000 SCORED=100000 PARTITIONS=2
 #   ROWS=1000000 D=20 scripts/sizing.sh        other numbers; an exploration scores about SCORED rows by CRITERION=residual
-#   scripts/kafka.sh run scripts/sizing.sh     on Apache Kafka instead of the broker of the project
+#   scripts/kafka.sh run scripts/sizing.sh     on Apache Kafka instead of the project's broker
 #
-# Times are of the processor, not of the clock, so that other programs beside disturb them little. Needs go, awk, curl.
+# Times are processor times, so that other programs disturb them little. Needs go, awk, curl.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,7 +29,7 @@ trap clean_up EXIT
 # metric FILE NAME [LABEL] prints the sum of the samples of a metric whose line has the label.
 metric() { awk -v name="$2" -v label="${3:-}" '{ split($1, part, "{") } part[1] == name && index($0, label) { sum += $NF } END { print sum + 0 }' "$1"; }
 
-# service STAGES NAME STAGE OUTCOME COUNT runs stages until so many rows have an outcome, and prints what that took.
+# service STAGES NAME STAGE OUTCOME COUNT runs stages until COUNT rows have an outcome, and prints their cost.
 service() {
   "$work/featurizer" run -c "$work/eerf.yaml" --stages "$1" >"$work/log" 2>&1 &
   pids+=($!)
@@ -44,7 +44,7 @@ service() {
     curl -fsS "http://$address/metrics" >"$work/metrics" || continue
     have=$(metric "$work/metrics" eerf_rows_total "outcome=\"$4\",pipeline=\"default\",stage=\"$3\"")
   done
-  if [[ $3 == subsample ]]; then # the exploration goes on after its last row is sampled
+  if [[ $3 == subsample ]]; then # the exploration continues after its last row is sampled
     until grep -q '"feature set published"' "$work/log"; do sleep 0.2; done
     curl -fsS "http://$address/metrics" >"$work/metrics"
     have=$(metric "$work/metrics" eerf_rows_total "outcome=\"$4\",pipeline=\"default\",stage=\"$3\"")
@@ -90,7 +90,7 @@ awk -v n="$rows" -v d="$d" 'BEGIN {
 echo "$rows rows of $d numbers, $m features of $m0 candidates by $criterion, $partitions partitions"
 "$work/featurizer" topics create -c "$work/eerf.yaml" >/dev/null
 "$work/featurizer" produce -c "$work/eerf.yaml" --data "$work/rows.csv" >/dev/null
-# Which rows are sampled is decided by their hash: about as many as are asked for.
+# A hash selects the sampled rows: about SCORED of them.
 service calibrate,subsample,select "explore (scored rows)" subsample scored "$((scored * 95 / 100))"
 service featurize "featurize" featurize featurized "$rows"
 TIMEFORMAT='%U %S'

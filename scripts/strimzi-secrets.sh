@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Copies what Strimzi made for a pipeline from Kafka's namespace to the pipeline's: the passwords of its users, and the
-# certificates of the cluster's authority. Pods read the files again for every new connection, so nothing has to be restarted.
+# Copies the Secrets that Strimzi made for a pipeline from Kafka's namespace to the pipeline's: the passwords of its users, and
+# the certificates of the cluster's authority. Pods reread the files for every new connection, so nothing has to be restarted.
 #
 #   scripts/strimzi-secrets.sh NAMESPACE [PIPELINE [KAFKA_NAMESPACE [CLUSTER]]]     PIPELINE is default, the others are kafka
 #
-# Run it after the first apply, when Strimzi has made the users, and again each time that it renews its authority: once a year,
-# a month before the old certificate ends. To run it every week does no harm. A Secret that is not there yet is an error.
+# Run it after the first apply, when Strimzi has made the users, and again after each renewal of the authority: once a year, a
+# month before the old certificate expires. Running it every week does no harm. A missing Secret is an error.
 set -euo pipefail
 
 to=${1:?"usage: strimzi-secrets.sh NAMESPACE [PIPELINE [KAFKA_NAMESPACE [CLUSTER]]]"}
 pipeline=${2:-default} from=${3:-kafka} cluster=${4:-kafka}
 
-# copy SECRET KEY: of a Secret that key alone
+# copy SECRET KEY copies only that key of a Secret.
 copy() {
   local value
   value=$(kubectl -n "$from" get secret "$1" -o "jsonpath={.data.${2//./\\.}}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the wheels of the package in python/: one with the program featurizer for Linux on x86-64, and one without a program
-# for every other platform. Both have the version that python/src/eerf/__init__.py says, and no compiler is needed to
-# install them. Needs go, and a Python with hatchling and its dependencies (PYTHON, default python3).
+# for every other platform. Both have the version in python/src/eerf/__init__.py, and no compiler is needed to install them.
+# Needs go, and a Python with hatchling and its dependencies (PYTHON, default python3).
 #
 #   scripts/wheel.sh FOLDER      writes the wheels there
-#   scripts/wheel.sh check       says what is missing, and builds nothing
+#   scripts/wheel.sh check       prints the missing requirements, and builds nothing
 set -euo pipefail
 
 if (($# != 1)); then
@@ -12,7 +12,7 @@ if (($# != 1)); then
   exit 2
 fi
 if ! "${PYTHON:-python3}" -c 'import hatchling' 2>/dev/null; then
-  echo "wheel.sh: ${PYTHON:-python3} has no hatchling, which builds wheels: ${PYTHON:-python3} -m pip install hatchling, or PYTHON=... of a venv that has it" >&2
+  echo "wheel.sh: ${PYTHON:-python3} lacks hatchling, which builds wheels; run ${PYTHON:-python3} -m pip install hatchling, or set PYTHON to a venv that has it" >&2
   exit 1
 fi
 if [[ $1 == check ]]; then
@@ -24,7 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# wheel builds one; what is built is the same whenever it is, by the time of the commit.
+# wheel builds one wheel; the commit's time makes the result independent of the time of the build.
 wheel() {
   (cd python && SOURCE_DATE_EPOCH=$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || echo 1577836800) \
     "${PYTHON:-python3}" -m hatchling build -t wheel -d "$folder")
