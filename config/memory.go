@@ -10,6 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/memlimit"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // minMemoryLimit is the limit below which a process has no room for a single message of the default
@@ -37,7 +38,7 @@ func (c *Config) Messages() int { return cmp.Or(c.Memory.Messages, stages.Defaul
 // CheckMemory adds up the needs of a process that runs the stages, and finds its limit. It returns
 // [Faults] if the limit is configured and too small. A limit that is not configured here is not
 // enforced: see [MemoryPlan.Over].
-func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
+func (c *Config) CheckMemory(names []meter.Stage) (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
 	outputs, assumedK := c.outputs()
 	load := stages.MemoryLoad{
@@ -45,7 +46,7 @@ func (c *Config) CheckMemory(names []string) (MemoryPlan, error) {
 		Schemas: len(c.Registry.URL) > 0 || c.Stages.Events.Schema != "",
 	}
 	plan := MemoryPlan{
-		Stages: names, Partitions: load.Partitions, Needs: c.Stages.MemoryNeeds(load),
+		Stages: stages.Texts(names), Partitions: load.Partitions, Needs: c.Stages.MemoryNeeds(load),
 		Limit: limit.Bytes, Soft: limit.Soft(), Source: limit.Source, Assumes: assumedK,
 	}
 	return c.checked(plan, err)

@@ -11,7 +11,7 @@ import (
 )
 
 // planOf is the plan of a process with the defaults, changed by edit.
-func planOf(t *testing.T, names []string, edit func(*Config)) MemoryPlan {
+func planOf(t *testing.T, names []meter.Stage, edit func(*Config)) MemoryPlan {
 	t.Helper()
 	c := Default()
 	c.Memory.Messages = 4 // as with two processors
@@ -23,8 +23,8 @@ func planOf(t *testing.T, names []string, edit func(*Config)) MemoryPlan {
 // A worker of one stage fits 200 partitions in 2 GiB with the defaults. Training is excluded, because it keeps
 // sums and held-out rows of each partition.
 func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
-	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize} {
-		plan := planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
+	for _, stage := range []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageFeaturize} {
+		plan := planOf(t, []meter.Stage{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
 		if over := plan.Over(); over != "" {
 			t.Errorf("%s: %s", stage, over)
 		}
@@ -33,11 +33,11 @@ func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
 
 // Partitions add little, because fetched, processed and produced data are bounded for all of them together.
 func TestNeedsGrowLittleWithPartitions(t *testing.T) {
-	at := func(stage string, partitions int) int64 {
-		return planOf(t, []string{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
+	at := func(stage meter.Stage, partitions int) int64 {
+		return planOf(t, []meter.Stage{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
 	}
-	for stage, most := range map[string]int64{meter.StageSubsample: 2 << 20, meter.StageFeaturize: 1 << 20,
-		meter.StageSelect: 1 << 20, meter.StageCalibrate: 4 << 20} {
+	for stage, most := range map[meter.Stage]int64{meter.StageSubsample: 2 << 20, meter.StageFeaturize: 1 << 20,
+		meter.StageSelection: 1 << 20, meter.StageCalibrate: 4 << 20} {
 		for _, n := range []int{24, 200, 1000} {
 			if each := (at(stage, 2*n) - at(stage, n)) / int64(n); each > most {
 				t.Errorf("%s: %d bytes per partition beyond %d", stage, each, n)
@@ -50,7 +50,7 @@ func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 func TestStoredSetsCostNoMemory(t *testing.T) {
 	const age = 30 * 24 * time.Hour
 	plan := func(edit func(*Config)) int64 {
-		return planOf(t, []string{meter.StageFeaturize}, func(c *Config) {
+		return planOf(t, []meter.Stage{meter.StageFeaturize}, func(c *Config) {
 			c.Stages.Topics.FeaturesRetention = age
 			edit(c)
 		}).Bytes
@@ -69,15 +69,15 @@ func TestStoredSetsCostNoMemory(t *testing.T) {
 }
 
 func TestMemoryPlanNamesKeys(t *testing.T) {
-	plan := planOf(t, []string{meter.StageSubsample, meter.StageFeaturize}, func(c *Config) { c.Memory.Limit = 512 << 20 })
+	plan := planOf(t, []meter.Stage{meter.StageSubsample, meter.StageFeaturize}, func(c *Config) { c.Memory.Limit = 512 << 20 })
 	over := plan.Over()
 	for _, key := range []string{"kafka.fetch_memory", "memory.messages", "exploration.candidate_memory"} {
 		if !strings.Contains(over, key) {
 			t.Errorf("%q does not name %s", over, key)
 		}
 	}
-	if more := planOf(t, []string{meter.StageFeaturize}, func(c *Config) { c.Memory.Messages = 5 }).
-		Bytes - planOf(t, []string{meter.StageFeaturize}, func(*Config) {}).Bytes; more < 96<<20 {
+	if more := planOf(t, []meter.Stage{meter.StageFeaturize}, func(c *Config) { c.Memory.Messages = 5 }).
+		Bytes - planOf(t, []meter.Stage{meter.StageFeaturize}, func(*Config) {}).Bytes; more < 96<<20 {
 		t.Error(fmt.Sprint("one more message takes ", more))
 	}
 }

@@ -91,7 +91,7 @@ echo "$rows rows of $d numbers, $m features of $m0 candidates by $criterion, $pa
 "$work/featurizer" topics create -c "$work/eerf.yaml" >/dev/null
 "$work/featurizer" produce -c "$work/eerf.yaml" --data "$work/rows.csv" >/dev/null
 # A hash selects the sampled rows: about SCORED of them.
-service calibrate,subsample,select "explore (scored rows)" subsample scored "$((scored * 95 / 100))"
+service calibrate,subsample,selection "explore (scored rows)" subsample scored "$((scored * 95 / 100))"
 service featurize "featurize" featurize featurized "$rows"
 TIMEFORMAT='%U %S'
 { time "$work/trainer" fit -c "$work/eerf.yaml" >/dev/null; } 2>"$work/times"

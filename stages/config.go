@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/live"
@@ -61,22 +62,20 @@ func (s Settings) Plan() calibrate.Settings {
 func (s Settings) SetsOf() string { return cmp.Or(s.Featurize.SetsFrom, s.Pipeline.Name) }
 
 // Runs lists the stages that the pipeline has: all of them, or featurize alone if it uses the sets of another pipeline.
-func (s Settings) Runs() []string {
+func (s Settings) Runs() []meter.Stage {
 	if s.Featurize.SetsFrom != "" {
-		return []string{meter.StageFeaturize}
+		return namesOf(func(e entry) bool { return e.borrows })
 	}
-	return meter.Stages()
+	return Names()
 }
 
-// CheckStages reports names that are not stages, and stages that the pipeline does not have.
-func (s Settings) CheckStages(names []string) error {
-	if err := CheckNames(names); err != nil {
-		return err
-	}
+// CheckStages reports stages that the pipeline does not have.
+func (s Settings) CheckStages(names []meter.Stage) error {
 	for _, name := range names {
 		if !slices.Contains(s.Runs(), name) {
-			return fmt.Errorf("pipeline %s uses the feature sets and models of pipeline %s (featurize.sets_from), which runs stage %s; this one runs only %s",
-				s.Pipeline.Name, s.SetsOf(), name, strings.Join(s.Runs(), ", "))
+			return fmt.Errorf("pipeline %s has no stage %s: it uses the feature sets and models of pipeline %s"+
+				" (featurize.sets_from), which runs that stage; this one runs only %s",
+				s.Pipeline.Name, name, s.SetsOf(), strings.Join(Texts(s.Runs()), ", "))
 		}
 	}
 	return nil
@@ -92,4 +91,4 @@ func (s Settings) State() state.Config {
 }
 
 // Group is the consumer group of a stage.
-func (s Settings) Group(stage string) string { return "eerf-" + s.Pipeline.Name + "-" + stage }
+func (s Settings) Group(stage meter.Stage) string { return env.Group(s.Pipeline.Name, stage) }

@@ -21,12 +21,12 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 	if got := s.Runs(); len(got) != 1 || got[0] != meter.StageFeaturize {
 		t.Errorf("runs %v", got)
 	}
-	if err := s.CheckStages([]string{meter.StageFeaturize}); err != nil {
+	if err := s.CheckStages([]meter.Stage{meter.StageFeaturize}); err != nil {
 		t.Error(err)
 	}
-	for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageTrain} {
-		err := s.CheckStages([]string{meter.StageFeaturize, stage})
-		for _, text := range []string{"pipeline live", "pipeline flow", "featurize.sets_from", "stage " + stage} {
+	for _, stage := range []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageTrain} {
+		err := s.CheckStages([]meter.Stage{meter.StageFeaturize, stage})
+		for _, text := range []string{"pipeline live", "pipeline flow", "featurize.sets_from", "no stage " + string(stage)} {
 			if err == nil || !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: %v does not say %q", stage, err, text)
 			}

@@ -1,6 +1,6 @@
 // Package stages names the five stages of the flow and runs them:
 //
-//	events ─▶ calibrate ─▶ explorations ─▶ subsample ─▶ scores, samples ─▶ select ─▶ feature-sets
+//	events ─▶ calibrate ─▶ explorations ─▶ subsample ─▶ scores, samples ─▶ selection ─▶ feature-sets
 //	   └───────────────────────────────▶ featurize ──────────────────────▶ features ─▶ train ─▶ models
 //
 // Each stage is a package of its own below this one, in two layers: a core that is fed decoded rows or records and has

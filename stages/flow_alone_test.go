@@ -88,10 +88,10 @@ func TestFlowTheCutIntoMessagesChangesNothing(t *testing.T) {
 		}
 		w := f.start(allButTrain, nil)
 		got := result{id: f.set(1).ID}
-		f.until("all rows are featurized", func() bool { return w.Meter.Totals().Featurize.Rows == count })
+		f.until("all rows are featurized", func() bool { return w.Env.Meter.Totals().Featurize.Rows == count })
 		f.featurizedUpTo(0, int64(len(values)))
 		w.stop()
-		got.imputed = w.Meter.Totals().Featurize.Imputed
+		got.imputed = w.Env.Meter.Totals().Featurize.Imputed
 		for _, part := range f.features(0) {
 			got.features = append(got.features, part.Features...)
 		}
@@ -124,7 +124,7 @@ func TestFlowOneMessageOfManyColumns(t *testing.T) {
 	for part := range slices.Chunk(values, 500) {
 		f.produce(f.settings.Topics.Events, 0, part...)
 	}
-	f.start([]string{meter.StageCalibrate}, nil)
+	f.start([]meter.Stage{meter.StageCalibrate}, nil)
 	spec := f.state("a plan", func(s state.Snapshot) bool { return s.Spec != nil }).Spec
 	var names []string
 	for _, c := range spec.Encoder.Columns {
@@ -187,15 +187,15 @@ func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 				batch.Release()
 			}
 			s.mood.Store(c.planned)
-			withRegistry := func(w *worker) { w.Registry = events.NewSchemas(s, zap.NewNop()) }
-			planner := f.start([]string{meter.StageCalibrate}, withRegistry)
+			withRegistry := func(w *worker) { w.Env.Registry = events.NewSchemas(s, zap.NewNop()) }
+			planner := f.start([]meter.Stage{meter.StageCalibrate}, withRegistry)
 			spec := f.state("a plan", func(s state.Snapshot) bool { return s.Spec != nil }).Spec
 			planner.stop()
 			if len(spec.Schemas) != 2 || (spec.Schemas[1].Hash == "") != (c.planned == refuses) {
 				t.Fatalf("the plan saw %+v", spec.Schemas)
 			}
 			s.mood.Store(c.then)
-			w := f.start([]string{meter.StageSubsample, meter.StageSelect}, withRegistry)
+			w := f.start([]meter.Stage{meter.StageSubsample, meter.StageSelection}, withRegistry)
 			if c.abandoned {
 				reason := f.state("abandoned", func(s state.Snapshot) bool { return s.Spec.Status == wire.StatusAbandoned }).Spec.Reason
 				if !strings.Contains(reason, "registry") {
@@ -203,7 +203,7 @@ func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 				}
 				return
 			}
-			f.until("the registry counts as away", func() bool { return w.Registry.Away() != nil })
+			f.until("the registry counts as away", func() bool { return w.Env.Registry.Away() != nil })
 			if n := len(f.deadLetters(0, "")); n > 0 {
 				t.Errorf("%d dead letters of a stream whose schema was refused", n)
 			}
@@ -240,7 +240,7 @@ func TestFlowDeadLettersAreSentOnce(t *testing.T) {
 	w := f.start(exploring, nil)
 	first := f.set(1)
 	// The planner follows the topics by itself, and what it has not seen published it does not take for reported.
-	if _, err := w.State.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == first.ID }); err != nil {
+	if _, err := w.Env.State.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == first.ID }); err != nil {
 		t.Fatal(err)
 	}
 	f.sendRows(0, 400, 500)

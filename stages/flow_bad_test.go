@@ -72,14 +72,14 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	if c.Imputed != 2 || c.UnseenCategory != 1 {
 		t.Errorf("%d imputed, %d unseen categories", c.Imputed, c.UnseenCategory)
 	}
-	totals := w.Meter.Totals()
+	totals := w.Env.Meter.Totals()
 	if totals.Scoring != c {
 		t.Errorf("counters %+v, lineage %+v", totals.Scoring, c)
 	}
 	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 2 || c.UnseenCategory != 1 {
 		t.Errorf("featurized %+v", c)
 	}
-	for stage, want := range map[string]int{meter.StageSubsample: 5, meter.StageFeaturize: 6} {
+	for stage, want := range map[meter.Stage]int{meter.StageSubsample: 5, meter.StageFeaturize: 6} {
 		deadLetters := f.deadLetters(0, stage)
 		if len(deadLetters) != 1 || deadLetters[0].Rows == 0 || deadLetters[0].Offset != 20 || deadLetters[0].Reason != "nan_feature" {
 			t.Fatalf("%s: %d dead letters, %+v", stage, len(deadLetters), deadLetters)
@@ -144,10 +144,10 @@ func TestFlowTheBudgetOfBatchesIsTheSpecs(t *testing.T) {
 		batch = append(batch, message(t, single, i, i+1))
 	}
 	f.produce(f.settings.Topics.Events, 0, batch...)
-	f.start([]string{meter.StageCalibrate, meter.StageSelect}, nil)
+	f.start([]meter.Stage{meter.StageCalibrate, meter.StageSelection}, nil)
 	f.state("a plan", func(s state.Snapshot) bool { return s.Running() != nil })
 	f.batchBudget = 64 << 10
-	f.start([]string{meter.StageSubsample}, nil)
+	f.start([]meter.Stage{meter.StageSubsample}, nil)
 	lineage := f.set(1).Set.Lineage
 	if c := lineage.Counts; c.Rows != 1000 || c.Undecodable != 0 {
 		t.Errorf("%d rows, %d refused", c.Rows, c.Undecodable)
@@ -179,10 +179,10 @@ func TestFlowABatchThatExpandsBeyondTheBudget(t *testing.T) {
 	if c := set.Set.Lineage.Counts; c.Rows != 500 || c.Scored != 500 || c.Undecodable != 1 || !c.Reconciles() {
 		t.Errorf("lineage %+v", c)
 	}
-	if c := w.Meter.Totals().Featurize; c.Rows != 500 || c.Undecodable != 1 {
+	if c := w.Env.Meter.Totals().Featurize; c.Rows != 500 || c.Undecodable != 1 {
 		t.Errorf("featurized %+v", c)
 	}
-	for _, stage := range []string{meter.StageSubsample, meter.StageFeaturize} {
+	for _, stage := range []meter.Stage{meter.StageSubsample, meter.StageFeaturize} {
 		deadLetters := f.deadLetters(0, stage)
 		if len(deadLetters) != 1 || deadLetters[0].Reason != "unreadable_batch" || deadLetters[0].Offset != 20 || deadLetters[0].Topic != f.settings.Topics.Events ||
 			deadLetters[0].record.Value != nil {

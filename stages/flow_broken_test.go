@@ -25,10 +25,10 @@ func TestFlowRetentionPassesTheFeaturizer(t *testing.T) {
 	w.stop()
 	f.sendRows(0, 600, 1200)
 	f.deleteRecords(f.settings.Topics.Events, 0, 45)
-	again := f.start([]string{meter.StageFeaturize}, nil)
+	again := f.start([]meter.Stage{meter.StageFeaturize}, nil)
 	f.featurizedUpTo(0, 60)
 	again.stop()
-	if c := again.Meter.Totals().Featurize; c.MissingOffsets != 15 || c.Rows != 300 {
+	if c := again.Env.Meter.Totals().Featurize; c.MissingOffsets != 15 || c.Rows != 300 {
 		t.Errorf("%+v", c)
 	}
 	offsets := map[int64]bool{}
@@ -92,7 +92,7 @@ func TestFlowABrokerThatIsAway(t *testing.T) {
 	var away atomic.Bool
 	w := f.start(allButTrain, func(w *worker) {
 		// The sums hold rows that no checkpoint has, and saving them takes longer than allowed.
-		w.DrainTimeout, w.Settings.Subsample.CheckpointRows, w.Settings.Subsample.CheckpointInterval = time.Second, 1e6, time.Hour
+		w.Env.DrainTimeout, w.Settings.Subsample.CheckpointRows, w.Settings.Subsample.CheckpointInterval = time.Second, 1e6, time.Hour
 		w.log.OnProduce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
 			if topic != w.Settings.Topics.Scores && topic != w.Settings.Topics.Samples {
 				return nil

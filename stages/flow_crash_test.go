@@ -15,7 +15,7 @@ import (
 // shifted gives a worker a clock that the test can move forward.
 func shifted(shift *atomic.Int64) func(*worker) {
 	return func(w *worker) {
-		w.Now = func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }
+		w.Env.Clock = func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }
 	}
 }
 

@@ -95,7 +95,7 @@ func TestFlowFormatsGiveTheSameSet(t *testing.T) {
 			t.Parallel()
 			f, s := newFlow(t, 1, nil), &shelf{}
 			f.sendAs(c.format, file, c.perMessage, s.put)
-			f.start(exploring, func(w *worker) { w.Registry = events.NewSchemas(s, zap.NewNop()) })
+			f.start(exploring, func(w *worker) { w.Env.Registry = events.NewSchemas(s, zap.NewNop()) })
 			if got := f.set(1); got.ID != want {
 				t.Errorf("set %s, from the file %s", got.ID, want)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -205,7 +206,7 @@ type deadLetter struct {
 }
 
 // deadLetters reads the dead letters of a partition, of all stages or one.
-func (f *flow) deadLetters(partition int, stage string) []deadLetter {
+func (f *flow) deadLetters(partition int, stage meter.Stage) []deadLetter {
 	f.t.Helper()
 	var found []deadLetter
 	for _, rec := range f.all(f.settings.Topics.DeadLetters, partition) {
@@ -213,7 +214,7 @@ func (f *flow) deadLetters(partition int, stage string) []deadLetter {
 		if err != nil {
 			f.t.Fatalf("dead letter %d: %v", rec.Offset, err)
 		}
-		if stage == "" || d.Stage == stage {
+		if stage == "" || d.Stage == string(stage) {
 			found = append(found, deadLetter{d, rec})
 		}
 	}

@@ -47,7 +47,7 @@ func (f *flow) identity(topic string) string {
 
 // changes is how often a worker noticed that a topic was replaced.
 func changes(w *worker, topic string) int64 {
-	return w.Meter.Activity().LogChanges[meter.LogChange{Topic: topic, Kind: string(pipeline.GapRecreated)}]
+	return w.Env.Meter.Activity().LogChanges[meter.LogChange{Topic: topic, Kind: string(pipeline.GapRecreated)}]
 }
 
 // events is recreated between two runs of an exploration, or during it, and grows beyond what had been read: no set mixes rows of two
@@ -94,7 +94,7 @@ func TestFlowEventsMadeAgainInAnExploration(t *testing.T) {
 func (f *flow) trainer() *train.Runner {
 	f.t.Helper()
 	p := stages.NewProcess(f.client, f.settings, stagestest.Logger(f.t))
-	f.follow(p.State)
+	f.follow(p.Env.State)
 	return p.Trainer()
 }
 

@@ -6,20 +6,20 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // everyStage lists the stages of a whole pipeline.
-var everyStage = meter.Stages()
+var everyStage = stages.Names()
 
 var poison = []byte("hello")
 
 // undecodable is how many records under keys of the pipeline a worker could not decode.
 func undecodable(w *worker, topic string) int64 {
-	n := w.Meter.Activity().Undecodable[topic]
-	for t, seen := range w.State.Snapshot().Undecodable {
+	n := w.Env.Meter.Activity().Undecodable[topic]
+	for t, seen := range w.Env.State.Snapshot().Undecodable {
 		if w.Settings.State().Name(state.Topic(t)) == topic {
 			n += seen
 		}
@@ -58,8 +58,8 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				f.sendRows(0, 0, 600)
 				w := f.start(everyStage, nil)
 				now := f.state("a set and its plan", func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })
-				f.until("a model", func() bool { return w.Meter.Activity().Model != nil })
-				poisoned := places(f.settings.Topics, now, w.Meter.Activity().Model.ID)
+				f.until("a model", func() bool { return w.Env.Meter.Activity().Model != nil })
+				poisoned := places(f.settings.Topics, now, w.Env.Meter.Activity().Model.ID)
 				f.until("the checkpoint is retired", func() bool { return f.newestByKey(f.settings.Topics.Scores, 0)[now.Spec.Exploration].Value == nil })
 				if when == "between two runs" {
 					w.stop()
@@ -82,13 +82,13 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence && s.Running() == nil && len(s.Requests) == 0
 				})
 				f.until("the worker has seen it", func() bool { // otherwise it maps the rows with the previous set
-					s := w.State.Snapshot()
+					s := w.Env.State.Snapshot()
 					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence
 				})
 				f.sendRows(0, 1200, 1800)
 				f.featurizedUpTo(0, 90)
 				f.until("a model of it", func() bool {
-					m := w.Meter.Activity().Model
+					m := w.Env.Meter.Activity().Model
 					return m != nil && m.FeatureSetID == f.follower.Snapshot().Current.ID
 				})
 				for _, p := range poisoned {

@@ -20,15 +20,15 @@ import (
 // quickly sets a policy with short waits, for a worker of which a partition fails.
 func quickly(w *worker) {
 	w.fails = true
-	w.Quarantine = supervise.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Healthy: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
+	w.Env.Quarantine = supervise.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Healthy: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
 }
 
 // byRows makes explorations read all rows.
 func byRows(s *stages.Settings) { s.Exploration.From = wire.FromEarliest }
 
 // quarantinedOf lists the quarantined partitions of a stage of a worker.
-func quarantinedOf(w *worker, stage string) (partitions []int) {
-	for _, q := range w.Meter.Activity().Quarantined {
+func quarantinedOf(w *worker, stage meter.Stage) (partitions []int) {
+	for _, q := range w.Env.Meter.Activity().Quarantined {
 		if q.Stage == stage {
 			partitions = append(partitions, q.Partition)
 		}
@@ -37,7 +37,7 @@ func quarantinedOf(w *worker, stage string) (partitions []int) {
 }
 
 // notReady names the conditions about partitions that a worker does not meet.
-func notReady(w *worker, names []string) (failed []string) {
+func notReady(w *worker, names []meter.Stage) (failed []string) {
 	for _, c := range w.Conditions(context.Background(), names, time.Minute) {
 		if !c.OK && strings.HasPrefix(c.Name, "partitions ") {
 			failed = append(failed, c.Name+": "+c.Detail)
@@ -67,8 +67,8 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	poisoned := atomic.Bool{}
 	poisoned.Store(true)
 	broken := pipeline.Permanent(errors.New("what is this"))
-	f.start([]string{meter.StageCalibrate, meter.StageSelect}, quickly)
-	rowStages := []string{meter.StageSubsample, meter.StageFeaturize}
+	f.start([]meter.Stage{meter.StageCalibrate, meter.StageSelection}, quickly)
+	rowStages := []meter.Stage{meter.StageSubsample, meter.StageFeaturize}
 	w := f.start(rowStages, func(w *worker) {
 		quickly(w)
 		w.log.OnFetch = func(_ context.Context, topic string, partition int, _ int64) error {
@@ -90,7 +90,7 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	}
 	poisoned.Store(false)
 	f.featurizedUpTo(1, 30)
-	f.until("no partition is quarantined", func() bool { return len(w.Meter.Activity().Quarantined) == 0 })
+	f.until("no partition is quarantined", func() bool { return len(w.Env.Meter.Activity().Quarantined) == 0 })
 	if faults := notReady(w, rowStages); len(faults) > 0 {
 		t.Errorf("not ready: %q", faults)
 	}
@@ -190,7 +190,7 @@ func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 	}
 	poisoned := atomic.Bool{}
 	poisoned.Store(true)
-	w := f.start([]string{meter.StageTrain}, func(w *worker) {
+	w := f.start([]meter.Stage{meter.StageTrain}, func(w *worker) {
 		quickly(w)
 		w.log.OnFetch = func(_ context.Context, topic string, partition int, _ int64) error {
 			if topic == w.Settings.Topics.Features && partition == 1 && poisoned.Load() {
@@ -199,12 +199,12 @@ func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 			return nil
 		}
 	})
-	f.until("a model of one partition", func() bool { return w.Meter.Activity().Model != nil && w.Meter.Totals().Train.Rows == 600 })
+	f.until("a model of one partition", func() bool { return w.Env.Meter.Activity().Model != nil && w.Env.Meter.Totals().Train.Rows == 600 })
 	if got := quarantinedOf(w, meter.StageTrain); !slices.Equal(got, []int{1}) {
 		t.Errorf("set aside: %v", got)
 	}
 	poisoned.Store(false)
 	f.until("the rows of both partitions", func() bool {
-		return w.Meter.Totals().Train.Rows == 1200 && len(w.Meter.Activity().Quarantined) == 0
+		return w.Env.Meter.Totals().Train.Rows == 1200 && len(w.Env.Meter.Activity().Quarantined) == 0
 	})
 }

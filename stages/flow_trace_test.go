@@ -36,10 +36,10 @@ func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 	refused := pipeline.Record{Value: []byte("no Arrow"), Headers: traced.Headers}
 	at := f.produce(f.settings.Topics.Events, 0, traced, unwanted, refused)
 
-	w := f.start(append(allButTrain, meter.StageTrain), func(w *worker) { w.Tracer = provider.Tracer("test") })
+	w := f.start(append(allButTrain, meter.StageTrain), func(w *worker) { w.Env.Tracer = provider.Tracer("test") })
 	f.featurizedUpTo(0, at+2)
-	f.until("a model with the traced rows", func() bool { return w.Meter.Totals().Train.Rows >= 960 })
-	f.until("the dead letter", func() bool { return w.Meter.Totals().Featurize.Undecodable == 1 })
+	f.until("a model with the traced rows", func() bool { return w.Env.Meter.Totals().Train.Rows >= 960 })
+	f.until("the dead letter", func() bool { return w.Env.Meter.Totals().Featurize.Undecodable == 1 })
 	w.stop()
 
 	names := map[string]tracetest.SpanStub{}

@@ -22,7 +22,7 @@ func TestFlowAnUpgradeServesOn(t *testing.T) {
 	f := newFlow(t, 1, func(s *stages.Settings) {
 		s.Exploration.SampleRows, s.Featurize.Predictions, s.Train.Promote.Rule = 100, true, train.PromoteAlways
 	})
-	names := append([]string{meter.StageTrain}, allButTrain...)
+	names := append([]meter.Stage{meter.StageTrain}, allButTrain...)
 	f.sendRows(0, 0, 400)
 	w := f.start(names, nil)
 	first := f.set(1)

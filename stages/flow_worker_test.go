@@ -28,19 +28,19 @@ type worker struct {
 }
 
 // allButTrain lists the stages that make feature sets and features.
-var allButTrain = []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize}
+var allButTrain = []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageFeaturize}
 
 // exploring lists the stages that make feature sets.
 var exploring = allButTrain[:3]
 
 // start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is called with it before
 // it runs.
-func (f *flow) start(names []string, prepare func(*worker)) *worker {
+func (f *flow) start(names []meter.Stage, prepare func(*worker)) *worker {
 	f.t.Helper()
 	client := f.dial()
 	log := &pipelinetest.Between{Broker: client}
 	w := &worker{Process: stages.NewProcess(log, f.settings, stagestest.Logger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
-	w.DrainTimeout = 5 * time.Second
+	w.Env.DrainTimeout = 5 * time.Second
 	if prepare != nil {
 		prepare(w)
 	}

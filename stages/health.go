@@ -35,16 +35,16 @@ type Condition struct {
 // stage that cannot compute the exploration says so, and so does one with quarantined partitions, while the others go
 // on. How far the stages have come is not a condition. Why no exploration is planned is reported and makes no process
 // unready: the feature set in use is as good as before.
-func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.Duration) []Condition {
+func (p *Process) Conditions(ctx context.Context, stages []meter.Stage, rejoin time.Duration) []Condition {
 	conditions := p.brokerConditions(ctx)
-	if p.Registry != nil {
-		conditions = append(conditions, registryCondition(p.Registry.Away()))
+	if p.Env.Registry != nil {
+		conditions = append(conditions, registryCondition(p.Env.Registry.Away()))
 	}
 	for _, stage := range stages {
 		conditions = append(conditions, p.groupCondition(stage, rejoin))
 	}
-	conditions = append(conditions, partitionConditions(p.Meter.Activity().Quarantined)...)
-	planning := p.Meter.Activity().Planning.String()
+	conditions = append(conditions, partitionConditions(p.Env.Meter.Activity().Quarantined)...)
+	planning := p.Env.Meter.Activity().Planning.String()
 	if planning != "" {
 		conditions = append(conditions, Condition{ConditionPlanning, true, planning})
 	}
@@ -55,7 +55,7 @@ func (p *Process) Conditions(ctx context.Context, stages []string, rejoin time.D
 }
 
 func (p *Process) brokerConditions(ctx context.Context) []Condition {
-	_, err := p.Broker.Partitions(ctx, p.Settings.Topics.Events)
+	_, err := p.Env.Broker.Partitions(ctx, p.Settings.Topics.Events)
 	if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 		detail := err.Error()
 		if ctx.Err() != nil {
@@ -63,7 +63,7 @@ func (p *Process) brokerConditions(ctx context.Context) []Condition {
 		}
 		return []Condition{{ConditionBroker, false, detail}, {ConditionTopics, false, "the broker does not answer"}}
 	}
-	return []Condition{{ConditionBroker, true, ""}, topicsCondition(topics.Check(ctx, p.Broker, p.Settings.Topics))}
+	return []Condition{{ConditionBroker, true, ""}, topicsCondition(topics.Check(ctx, p.Env.Broker, p.Settings.Topics))}
 }
 
 // topicsCondition judges the result of a check of the topics. If only some partitions of events lack counterparts, the
@@ -85,11 +85,11 @@ func registryCondition(away error) Condition {
 }
 
 // groupCondition checks the group of a stage.
-func (p *Process) groupCondition(stage string, rejoin time.Duration) Condition {
-	condition := Condition{Name: "group " + stage}
+func (p *Process) groupCondition(stage meter.Stage, rejoin time.Duration) Condition {
+	condition := Condition{Name: "group " + string(stage)}
 	group, ok := p.Groups()[stage]
 	away := time.Since(group.Since).Round(time.Millisecond)
-	switch wrongKernel := p.Meter.Activity().WrongKernel[stage]; {
+	switch wrongKernel := p.Env.Meter.Activity().WrongKernel[stage]; {
 	case wrongKernel != "":
 		condition.Detail = wrongKernel
 	case !ok:
@@ -112,7 +112,7 @@ const quarantinesShown = 3
 
 // partitionConditions returns a condition for each stage with quarantined partitions.
 func partitionConditions(list []meter.Quarantine) (conditions []Condition) {
-	for _, stage := range meter.Stages() {
+	for _, stage := range Names() {
 		var of []string
 		for _, q := range list {
 			if q.Stage == stage {
@@ -124,7 +124,7 @@ func partitionConditions(list []meter.Quarantine) (conditions []Condition) {
 			of = append(of[:quarantinesShown], fmt.Sprintf("and %d more", more))
 		}
 		if len(of) > 0 {
-			conditions = append(conditions, Condition{Name: "partitions " + stage, Detail: strings.Join(of, "; ")})
+			conditions = append(conditions, Condition{Name: "partitions " + string(stage), Detail: strings.Join(of, "; ")})
 		}
 	}
 	return conditions
@@ -132,7 +132,7 @@ func partitionConditions(list []meter.Quarantine) (conditions []Condition) {
 
 // setCondition says whether there is a feature set; planning says that another condition tells what is in the way of one.
 func (p *Process) setCondition(planning bool) Condition {
-	set, from := p.State.Snapshot().CurrentSet(), p.Settings.Featurize.SetsFrom
+	set, from := p.Env.State.Snapshot().CurrentSet(), p.Settings.Featurize.SetsFrom
 	switch {
 	case set != nil:
 		return Condition{ConditionFeatureSet, true, set.ID}
@@ -145,14 +145,14 @@ func (p *Process) setCondition(planning bool) Condition {
 }
 
 // Groups returns the consumer groups of the stages, by stage, as far as the broker reports them.
-func (p *Process) Groups() map[string]pipeline.GroupStatus {
-	groups := map[string]pipeline.GroupStatus{}
-	reporter, ok := p.Broker.(pipeline.GroupReporter)
+func (p *Process) Groups() map[meter.Stage]pipeline.GroupStatus {
+	groups := map[meter.Stage]pipeline.GroupStatus{}
+	reporter, ok := p.Env.Broker.(pipeline.GroupReporter)
 	if !ok {
 		return groups
 	}
 	statuses := reporter.Groups()
-	for _, stage := range meter.Stages() {
+	for _, stage := range Names() {
 		for _, status := range statuses {
 			if status.Group == p.Settings.Group(stage) {
 				groups[stage] = status

@@ -92,31 +92,31 @@ func TestConditions(t *testing.T) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-2*rejoin) })
 		}, []string{"group featurize"}, "not joined for 20"},
 		"an exploration that it cannot compute": {func(_ *cluster, r *Process) {
-			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
+			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
 		}, []string{"group featurize"}, "exploration test.3.abc is for numeric kernel fma1, this process has go2"},
 		"one that it can compute again": {func(_ *cluster, r *Process) {
-			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
-			r.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", nil)
+			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
+			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", nil)
 		}, nil, ""},
-		"no feature set": {func(_ *cluster, r *Process) { r.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "none yet"},
+		"no feature set": {func(_ *cluster, r *Process) { r.Env.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "none yet"},
 		"too few rows for a feature set": {func(_ *cluster, r *Process) {
-			r.State = state.Still(s.State(), state.Snapshot{})
-			r.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})
+			r.Env.State = state.Still(s.State(), state.Snapshot{})
+			r.Env.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})
 		}, []string{"feature_set"}, "1360 labelled rows are missing for an exploration: there are 640, exploration.min_rows asks for 2000"},
 		"a plan that failed": {func(_ *cluster, r *Process) {
 			at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-			r.Meter.SetPlanning(meter.Planning{Fault: "the label has one class", At: at, RetryAt: at.Add(30 * time.Second)})
+			r.Env.Meter.SetPlanning(meter.Planning{Fault: "the label has one class", At: at, RetryAt: at.Add(30 * time.Second)})
 		}, nil, "no exploration could be planned at 2026-03-01T12:00:00Z, the next try is at 2026-03-01T12:00:30Z: the label has one class"},
 		"far behind": {func(_ *cluster, r *Process) {
-			r.Meter.Follow(meter.StageFeaturize, "events", 1, 0).Ends(1_000_000)
+			r.Env.Meter.Follow(meter.StageFeaturize, "events", 1, 0).Ends(1_000_000)
 		}, nil, ""},
 	} {
 		broker := &cluster{partitions: maps.Clone(topics), cleanup: "delete", groups: group(func(*pipeline.GroupStatus) {})}
 		r := NewProcess(broker, s, zap.NewNop())
-		r.State = state.Still(s.State(), state.Snapshot{Current: &wire.Current{ID: "set"}}.With(state.Set{ID: "set"}))
+		r.Env.State = state.Still(s.State(), state.Snapshot{Current: &wire.Current{ID: "set"}}.With(state.Set{ID: "set"}))
 		c.change(broker, r)
 		var faulty, details []string
-		for _, condition := range r.Conditions(t.Context(), []string{meter.StageFeaturize}, rejoin) {
+		for _, condition := range r.Conditions(t.Context(), []meter.Stage{meter.StageFeaturize}, rejoin) {
 			if details = append(details, condition.Detail); !condition.OK {
 				faulty = append(faulty, condition.Name)
 			}
@@ -129,7 +129,7 @@ func TestConditions(t *testing.T) {
 
 func TestTheFeatureSetIsAConditionOfFeaturizeAlone(t *testing.T) {
 	r := NewProcess(&cluster{away: errors.New("refused")}, Default(), zap.NewNop())
-	for _, condition := range r.Conditions(t.Context(), []string{meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageTrain}, time.Second) {
+	for _, condition := range r.Conditions(t.Context(), []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageTrain}, time.Second) {
 		if condition.Name == ConditionFeatureSet {
 			t.Errorf("%+v", condition)
 		}

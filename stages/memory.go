@@ -29,12 +29,12 @@ type MemoryNeed struct {
 
 // MemoryLoad is what the memory of a process depends on, in addition to its settings.
 type MemoryLoad struct {
-	Stages     []string // that the process runs
-	Partitions int      // of events, that the process holds at most
-	Messages   int      // that are worked on at a time
-	FetchBytes int64    // for everything that is fetched
-	Outputs    int      // K, as far as it is known
-	Schemas    bool     // that messages have, or may name
+	Stages     []meter.Stage // that the process runs
+	Partitions int           // of events, that the process holds at most
+	Messages   int           // that are worked on at a time
+	FetchBytes int64         // for everything that is fetched
+	Outputs    int           // K, as far as it is known
+	Schemas    bool          // that messages have, or may name
 }
 
 // processBytes is for the runtime, the connections and everything else that does not grow.
@@ -46,26 +46,19 @@ const processBytes = 64 << 20
 func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
 	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed(), {"live errors of the newest rows", live.WindowBytes, nil},
 		{"what is fetched", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
-	if slices.ContainsFunc(load.Stages, readsEvents) {
+	if ReadEvents(load.Stages) {
 		needs = append(needs, s.messagesNeed(load))
 		if load.Schemas {
 			needs = append(needs, MemoryNeed{"schemas: as they are, compiled, and being compiled", events.SchemasBytes + formats.PlansBytes, nil})
 		}
 	}
-	of := map[string]func(MemoryLoad) []MemoryNeed{
-		meter.StageCalibrate: s.calibrateNeeds, meter.StageSubsample: s.subsampleNeeds, meter.StageSelect: s.selectNeeds,
-		meter.StageFeaturize: s.featurizeNeeds, meter.StageTrain: s.trainNeeds,
-	}
-	for _, stage := range meter.Stages() {
-		if slices.Contains(load.Stages, stage) {
-			needs = append(needs, of[stage](load)...)
+	for _, stage := range list {
+		if slices.Contains(load.Stages, stage.name) {
+			needs = append(needs, stage.needs(s, load)...)
 		}
 	}
 	return needs
 }
-
-// readsEvents reports whether a stage works on every event that it can read.
-func readsEvents(stage string) bool { return stage != meter.StageSelect && stage != meter.StageTrain }
 
 // partitionBytes is what a stage keeps for a partition between messages: its decoder, and buffers, of which large ones
 // are dropped.
@@ -116,14 +109,14 @@ func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 	}
 }
 
-// selectNeeds covers the newest checkpoint of every partition of events, one being read, their
+// selectionNeeds covers the newest checkpoint of every partition of events, one being read, their
 // merger, and the sample.
-func (s Settings) selectNeeds(load MemoryLoad) []MemoryNeed {
+func (s Settings) selectionNeeds(load MemoryLoad) []MemoryNeed {
 	all := s.partitions(load) + 2
-	needs := []MemoryNeed{{"select: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
+	needs := []MemoryNeed{{"selection: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
 		[]string{"exploration.candidates", "topics.partitions"}}}
 	if s.Exploration.Criterion.NeedsRows() {
-		needs = append(needs, MemoryNeed{"select: the sample and what is computed from it", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
+		needs = append(needs, MemoryNeed{"selection: the sample and what is computed from it", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
 	}
 	return needs
 }

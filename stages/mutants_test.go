@@ -194,7 +194,7 @@ func (v *victim) refused(cause error) (reason string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if head.Reason != draft.Cause.Reason || head.Stage != draft.Cause.Stage {
+	if head.Reason != draft.Cause.Reason || head.Stage != string(draft.Cause.Stage) {
 		return "", fmt.Errorf("headers %+v differ from %+v", head, draft.Cause)
 	}
 	if head.Reason == deadletter.ReasonUnusable {

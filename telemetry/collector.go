@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/histogram"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
@@ -108,7 +109,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	r := &reading{Snapshot: c.runtime.Snapshot(), process: c.process, topics: c.runtime.Settings.State()}
-	if broker, ok := c.runtime.Broker.(*pipeline.Observed); ok {
+	if broker, ok := c.runtime.Env.Broker.(*pipeline.Observed); ok {
 		r.requests, r.fetches, r.writers = broker.Requests(), broker.FetchMemory(), broker.WritersOpened()
 	}
 	if current := r.State.CurrentSet(); current != nil {
@@ -119,7 +120,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		if m.kind == counter {
 			kind = prometheus.CounterValue
 		}
-		m.source(r, output{c.descs[i], kind, ch})
+		m.source(r, output{desc: c.descs[i], kind: kind, ch: ch})
 	}
 }
 
@@ -128,6 +129,22 @@ type output struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
 	ch   chan<- prometheus.Metric
+	// stage is the value of the label stage, which comes before all others; empty = the metric has no such label.
+	stage meter.Stage
+}
+
+// of returns an output for the values of a stage.
+func (o output) of(stage meter.Stage) output {
+	o.stage = stage
+	return o
+}
+
+// labels returns the values of all labels.
+func (o output) labels(others []string) []string {
+	if o.stage == "" {
+		return others
+	}
+	return append([]string{string(o.stage)}, others...)
 }
 
 // unknown is a value that is not sent.
@@ -135,20 +152,20 @@ var unknown = math.NaN()
 
 func (o output) value(v float64, labels ...string) {
 	if !math.IsNaN(v) {
-		o.ch <- prometheus.MustNewConstMetric(o.desc, o.kind, v, labels...)
+		o.ch <- prometheus.MustNewConstMetric(o.desc, o.kind, v, o.labels(labels)...)
 	}
 }
 
 func (o output) count(n int64, labels ...string) { o.value(float64(n), labels...) }
 
 // outcomes sends those that all stages have.
-func (o output) outcomes(stage string, used, undecodable int64) {
-	o.count(used, stage, "used")
-	o.count(undecodable, stage, "undecodable")
+func (o output) outcomes(used, undecodable int64) {
+	o.count(used, "used")
+	o.count(undecodable, "undecodable")
 }
 
 func (o output) times(h histogram.Snapshot, labels ...string) {
-	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, h.Below, labels...)
+	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, h.Below, o.labels(labels)...)
 }
 
 // where returns v if it is known, otherwise unknown.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -19,7 +20,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Explorations, 0, damaged); err != nil {
 		t.Fatal(err)
 	}
-	p := b.run(nil, meter.Stages()...)
+	p := b.run(nil, stages.Names()...)
 	const rows = partitions * messages * 50
 	p.until("everything is featurized", is(rows, "eerf_rows_total", "stage=featurize"))
 	p.until("the refused message too", is(1, "eerf_messages_total", "stage=featurize", "outcome=undecodable"))
@@ -30,7 +31,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	})
 	p.until("its model is out", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 	m := p.until("no lag", is(0, "eerf_lag_messages"))
-	totals := p.Meter.Totals()
+	totals := p.Env.Meter.Totals()
 
 	for name, want := range map[string]int64{
 		"eerf_rows_total stage=subsample":                                        totals.Scoring.Rows,
@@ -51,7 +52,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 		"eerf_group_joins_total stage=train":                                     1,
 		"eerf_exploration_missing_rows pipeline=bench":                           0,
 		"eerf_unsaved_rows":                                                      0,
-		"eerf_output_messages_total stage=subsample":                             p.Meter.Activity().Traffic[meter.StageSubsample].OutputMessages,
+		"eerf_output_messages_total stage=subsample":                             p.Env.Meter.Activity().Traffic[meter.StageSubsample].OutputMessages,
 		"eerf_undecodable_records_total topic=" + b.settings.Topics.Explorations: 1,
 		"eerf_undecodable_records_total":                                         1,
 		"eerf_memory_budget_bytes setting=exploration.sample_memory":             b.settings.Exploration.SampleMemory,

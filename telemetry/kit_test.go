@@ -27,6 +27,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/telemetry"
@@ -158,14 +159,14 @@ type process struct {
 
 // run starts a process that runs until the end of the test or until it is stopped. wrap may put something
 // between it and the broker.
-func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...string) *process {
+func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...meter.Stage) *process {
 	b.t.Helper()
 	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes) })
 	if wrap != nil {
 		broker = wrap(broker)
 	}
 	p := &process{Process: stages.NewProcess(pipeline.Observe(broker), b.settings, zap.NewNop()), t: b.t}
-	p.DrainTimeout = 5 * time.Second
+	p.Env.DrainTimeout = 5 * time.Second
 	p.registry = telemetry.NewRegistry(p.Process, telemetry.Process{
 		Version: "v1", Revision: "abc", MemoryLimit: 1 << 30, MemoryWorstCase: 1 << 29,
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -22,34 +23,34 @@ var stageMetrics = []metric{
 		"Rows by outcome; each has one outcome per stage. Calibrate: `read`; subsample: `scored`, `not_sampled`, `unlabelled`, `rejected`; featurize: `featurized`, `rejected`; train: `trained`, `unlabelled`, `duplicate`.",
 		func(r *reading, out output) {
 			t := r.Totals
-			out.count(t.Calibrate.Rows, meter.StageCalibrate, "read")
-			out.count(t.Scoring.Scored, meter.StageSubsample, "scored")
-			out.count(t.Scoring.NotSampled, meter.StageSubsample, "not_sampled")
-			out.count(t.Scoring.Unlabelled, meter.StageSubsample, "unlabelled")
-			out.count(t.Scoring.Rejected, meter.StageSubsample, "rejected")
-			out.count(t.Featurize.Featurized, meter.StageFeaturize, "featurized")
-			out.count(t.Featurize.Rejected, meter.StageFeaturize, "rejected")
-			out.count(t.Train.Rows, meter.StageTrain, "trained")
-			out.count(t.Train.Unlabelled, meter.StageTrain, "unlabelled")
-			out.count(t.Train.Duplicate, meter.StageTrain, "duplicate")
+			out.of(meter.StageCalibrate).count(t.Calibrate.Rows, "read")
+			out.of(meter.StageSubsample).count(t.Scoring.Scored, "scored")
+			out.of(meter.StageSubsample).count(t.Scoring.NotSampled, "not_sampled")
+			out.of(meter.StageSubsample).count(t.Scoring.Unlabelled, "unlabelled")
+			out.of(meter.StageSubsample).count(t.Scoring.Rejected, "rejected")
+			out.of(meter.StageFeaturize).count(t.Featurize.Featurized, "featurized")
+			out.of(meter.StageFeaturize).count(t.Featurize.Rejected, "rejected")
+			out.of(meter.StageTrain).count(t.Train.Rows, "trained")
+			out.of(meter.StageTrain).count(t.Train.Unlabelled, "unlabelled")
+			out.of(meter.StageTrain).count(t.Train.Duplicate, "duplicate")
 		}},
 	{"messages_total", counter, "", "stage outcome",
 		"Messages read, by outcome: `used`, `undecodable`, and for train `other_set` (of another feature set than the one trained on).",
 		func(r *reading, out output) {
 			t := r.Totals
-			out.outcomes(meter.StageCalibrate, t.Calibrate.Messages-t.Calibrate.Undecodable, t.Calibrate.Undecodable)
-			out.outcomes(meter.StageSubsample, t.Scoring.Messages-t.Scoring.Undecodable, t.Scoring.Undecodable)
-			out.outcomes(meter.StageFeaturize, t.Featurize.Messages-t.Featurize.Undecodable, t.Featurize.Undecodable)
-			out.outcomes(meter.StageTrain, t.Train.Messages-t.Train.OtherSet-t.Train.Undecodable, t.Train.Undecodable)
-			out.count(t.Train.OtherSet, meter.StageTrain, "other_set")
+			out.of(meter.StageCalibrate).outcomes(t.Calibrate.Messages-t.Calibrate.Undecodable, t.Calibrate.Undecodable)
+			out.of(meter.StageSubsample).outcomes(t.Scoring.Messages-t.Scoring.Undecodable, t.Scoring.Undecodable)
+			out.of(meter.StageFeaturize).outcomes(t.Featurize.Messages-t.Featurize.Undecodable, t.Featurize.Undecodable)
+			out.of(meter.StageTrain).outcomes(t.Train.Messages-t.Train.OtherSet-t.Train.Undecodable, t.Train.Undecodable)
+			out.of(meter.StageTrain).count(t.Train.OtherSet, "other_set")
 		}},
 	{"message_bytes_total", counter, "bytes", "stage outcome",
 		"Bytes of the messages read (keys, values, headers), by outcome.",
 		func(r *reading, out output) {
-			for _, stage := range []string{meter.StageCalibrate, meter.StageSubsample, meter.StageFeaturize, meter.StageTrain} {
-				out.outcomes(stage, r.Activity.Traffic[stage].UsedBytes, r.Activity.Traffic[stage].UndecodableBytes)
+			for _, stage := range []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageFeaturize, meter.StageTrain} {
+				out.of(stage).outcomes(r.Activity.Traffic[stage].UsedBytes, r.Activity.Traffic[stage].UndecodableBytes)
 			}
-			out.count(r.Activity.Traffic[meter.StageTrain].OtherSetBytes, meter.StageTrain, "other_set")
+			out.of(meter.StageTrain).count(r.Activity.Traffic[meter.StageTrain].OtherSetBytes, "other_set")
 		}},
 	{"output_messages_total", counter, "", "stage",
 		"Messages written and acknowledged: features by featurize, sampled rows by subsample.",
@@ -60,12 +61,12 @@ var stageMetrics = []metric{
 		"Values that the encoder changed: nulls `imputed`, categories without a dimension of their own (`unseen_category`), numbers `clipped`. If it grows, the data drift from what calibration saw.",
 		func(r *reading, out output) {
 			s, f := r.Totals.Scoring, r.Totals.Featurize
-			out.count(s.Imputed, meter.StageSubsample, "imputed")
-			out.count(s.UnseenCategory, meter.StageSubsample, "unseen_category")
-			out.count(s.Clipped, meter.StageSubsample, "clipped")
-			out.count(f.Imputed, meter.StageFeaturize, "imputed")
-			out.count(f.UnseenCategory, meter.StageFeaturize, "unseen_category")
-			out.count(f.Clipped, meter.StageFeaturize, "clipped")
+			out.of(meter.StageSubsample).count(s.Imputed, "imputed")
+			out.of(meter.StageSubsample).count(s.UnseenCategory, "unseen_category")
+			out.of(meter.StageSubsample).count(s.Clipped, "clipped")
+			out.of(meter.StageFeaturize).count(f.Imputed, "imputed")
+			out.of(meter.StageFeaturize).count(f.UnseenCategory, "unseen_category")
+			out.of(meter.StageFeaturize).count(f.Clipped, "clipped")
 		}},
 	{"column_values_total", counter, "", "column", "Values of a feature column in events, since the feature set is in use; of the 100 columns with the most imputed ones beyond the share in calibration.",
 		ofColumns(func(c meter.Imputed) float64 { return float64(c.Values) })},
@@ -82,8 +83,8 @@ var stageMetrics = []metric{
 	{"unseen_class_rows_total", counter, "", "stage",
 		"Rows of classes that are neither configured nor among the rows that the exploration read: not scored, not trained on. The log and the status page name the classes; metrics do not, as names are data.",
 		func(r *reading, out output) {
-			out.count(r.Totals.Scoring.UnseenClass, meter.StageSubsample)
-			out.count(r.Totals.Featurize.UnseenClass, meter.StageFeaturize)
+			out.of(meter.StageSubsample).count(r.Totals.Scoring.UnseenClass)
+			out.of(meter.StageFeaturize).count(r.Totals.Featurize.UnseenClass)
 		}},
 	{"class_requests_total", counter, "", "",
 		"Explorations that a featurize process asked for because a class that the newest one does not know has reached `events.class_min_rows` rows.",
@@ -126,28 +127,28 @@ var stageMetrics = []metric{
 		"Dead letters sent: refused messages, and messages with rejected rows (by the reason of the first).",
 		func(r *reading, out output) {
 			sent := map[meter.Cause]int64{}
-			for _, stage := range meter.Stages() {
+			for _, stage := range stages.Names() {
 				for _, reason := range deadletter.Reasons(stage) {
 					sent[meter.Cause{Stage: stage, Reason: reason}] = 0
 				}
 			}
 			maps.Copy(sent, r.Activity.DeadLetters)
 			for cause, n := range sent {
-				out.count(n, cause.Stage, cause.Reason)
+				out.of(cause.Stage).count(n, cause.Reason)
 			}
 		}},
 	{"stage_busy_seconds_total", counter, "seconds", "stage",
 		"Busy time of a stage, summed over its partitions: its rate is about the number of cores in use.",
 		func(r *reading, out output) {
-			for _, stage := range meter.Stages() {
-				out.value(r.Totals.Seconds[stage], stage)
+			for _, stage := range stages.Names() {
+				out.of(stage).value(r.Totals.Seconds[stage])
 			}
 		}},
 	{"message_handling_seconds", histograms, "seconds", "stage",
 		"Time from starting on a message until it is scored, its features are made or it is added to the sums; for features including the time in which the broker could not take them.",
 		func(r *reading, out output) {
 			for stage, times := range r.Activity.Handling {
-				out.times(times, stage)
+				out.of(stage).times(times)
 			}
 		}},
 	{"feature_delay_seconds", histograms, "seconds", "",
@@ -185,14 +186,14 @@ var stageMetrics = []metric{
 		"1 while a stage that scores or selects has given up what it owned because the exploration is for another numeric kernel; `/readyz` and the log say which.",
 		func(r *reading, out output) {
 			for stage, why := range r.Activity.WrongKernel {
-				out.value(truth(why != ""), stage)
+				out.of(stage).value(truth(why != ""))
 			}
 		}},
 	{"stage_partitions_quarantined", gauge, "", "stage",
 		"Partitions that the process has quarantined because their work fails for good; it retries them at intervals, and the others go on. `/readyz`, the status page and the log say which, and why.",
 		func(r *reading, out output) {
-			quarantined := map[string]float64{}
-			for _, stage := range meter.Stages() {
+			quarantined := map[meter.Stage]float64{}
+			for _, stage := range stages.Names() {
 				if stage != meter.StageCalibrate { // plans are made without such a partition
 					quarantined[stage] = 0
 				}
@@ -201,7 +202,7 @@ var stageMetrics = []metric{
 				quarantined[q.Stage]++
 			}
 			for stage, partitions := range quarantined {
-				out.value(partitions, stage)
+				out.of(stage).value(partitions)
 			}
 		}},
 	{"broker_requests_total", counter, "", "operation outcome",

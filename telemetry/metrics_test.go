@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/training"
@@ -29,7 +30,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	b.send(0, pipeline.Record{Value: []byte("no Arrow")})
 	for seed, criterion := range []scoring.Criterion{scoring.Residual, scoring.Adaptive} {
 		b.settings.Exploration.Seed, b.settings.Exploration.Criterion = uint64(seed+1), criterion
-		p := b.run(nil, meter.Stages()...)
+		p := b.run(nil, stages.Names()...)
 		p.until("a feature set", is(float64(seed+1), "eerf_feature_set_sequence"))
 		// For the first set: all rows may be mapped by it before the second one is there.
 		p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
@@ -40,7 +41,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	}
 	b.settings.Exploration.Seed, b.fetchBytes = 3, 1 // a message at a time
 	open := make(chan struct{})
-	p = b.run(gate(b.settings.Topics.Scores, open), meter.Stages()...)
+	p = b.run(gate(b.settings.Topics.Scores, open), stages.Names()...)
 	t.Cleanup(func() { close(open) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set
@@ -56,7 +57,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p.until("live errors", func(m families) bool { _, found := sum(m, "eerf_live_auc_ratio"); return found })
 	p.until("their noise", func(m families) bool { _, found := sum(m, "eerf_live_excess_standard_errors"); return found })
 	// As the selection would do it, but that is waiting for the checkpoints that are held back.
-	p.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
+	p.Env.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
 	return p, drawn, classes
 }
 
@@ -158,7 +159,7 @@ func (p *process) ofClasses() families {
 	return p.until("its measures", func(m families) bool { // if another fit comes between, they are those of its model
 		auc, found := sum(m, "eerf_model_auc_ratio")
 		if !found {
-			p.Meter.SetModel(model)
+			p.Env.Meter.SetModel(model)
 			return false
 		}
 		for name, want := range map[string]float64{"eerf_model_log_loss": 2 * figure, "eerf_model_average_precision_ratio": figure,

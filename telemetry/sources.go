@@ -92,8 +92,8 @@ func compared(r *reading) *wire.Judgement {
 // written counts what the stages have written, for those that count it.
 func written(count func(t meter.Traffic) int64) source {
 	return func(r *reading, out output) {
-		for _, stage := range []string{meter.StageSubsample, meter.StageFeaturize} {
-			out.count(count(r.Activity.Traffic[stage]), stage)
+		for _, stage := range []meter.Stage{meter.StageSubsample, meter.StageFeaturize} {
+			out.of(stage).count(count(r.Activity.Traffic[stage]))
 		}
 	}
 }
@@ -112,7 +112,7 @@ func ofColumns(value func(c meter.Imputed) float64) source {
 func ofPartitions(value func(p meter.PartitionStatus) float64) source {
 	return func(r *reading, out output) {
 		for _, p := range r.Partitions {
-			out.value(value(p), p.Stage, strconv.Itoa(p.Partition))
+			out.of(p.Stage).value(value(p), strconv.Itoa(p.Partition))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func endKnown(p meter.PartitionStatus) bool { return p.EndOffset > 0 || !p.Fetch
 func ofGroups(value func(g pipeline.GroupStatus) float64) source {
 	return func(r *reading, out output) {
 		for stage, group := range r.Groups {
-			out.value(value(group), stage)
+			out.of(stage).value(value(group))
 		}
 	}
 }

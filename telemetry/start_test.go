@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/eerf-stream/eerf/pipeline"
-	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages"
 )
 
 // combinations are the labels of the counters in a scrape, by family.
@@ -29,10 +29,10 @@ func combinations(m families) map[string][]string {
 // in numbers. Columns are not known at the start.
 func TestCountersAreThereFromTheStart(t *testing.T) {
 	b := newBench(t)
-	p := b.run(nil, meter.Stages()...)
+	p := b.run(nil, stages.Names()...)
 	first := combinations(p.until("the groups", func(m families) bool {
 		n, _ := sum(m, "eerf_group_joined")
-		return n == float64(len(meter.Stages()))
+		return n == float64(len(stages.Names()))
 	}))
 	for name, series := range first {
 		if total, _ := sum(p.scrape(), name); total > 0 && strings.HasPrefix(name, "eerf_dead_letters") {

@@ -15,7 +15,6 @@ import (
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/internal/bytesize"
 	"github.com/eerf-stream/eerf/stages"
-	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 func newConfig() *cobra.Command {
@@ -56,7 +55,7 @@ func newConfigPrint() *cobra.Command {
 
 func newConfigCheck() *cobra.Command {
 	var flags cli.ConfigFlags
-	var names []string
+	var texts []string
 	var serves, asJSON bool
 	c := &cobra.Command{
 		Use:   "check",
@@ -70,7 +69,8 @@ need beyond memory.limit is a fault. A need beyond another limit, such as the co
   featurizer config check -c eerf.yaml --stages featurize --set memory.limit=1GiB`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := stages.CheckNames(names); err != nil {
+			names, err := stages.Parse(texts)
+			if err != nil {
 				return cli.Usagef("--stages: %w", err)
 			}
 			loaded, err := flags.Load(nil, nil)
@@ -127,7 +127,7 @@ need beyond memory.limit is a fault. A need beyond another limit, such as the co
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages of the process whose memory is computed")
+	c.Flags().StringSliceVar(&texts, "stages", stages.Texts(stages.Names()), "stages of the process whose memory is computed")
 	c.Flags().BoolVar(&serves, "serve", false, "compute the memory of featurizer serve instead")
 	cli.JSONFlag(c, &asJSON)
 	return c

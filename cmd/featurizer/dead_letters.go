@@ -57,7 +57,7 @@ func (f *letterFlags) filter(now time.Time) (deadletter.Filter, error) {
 	if f.limit < 0 {
 		return filter, cli.Usagef("--limit %d: expected 1 or more, or 0 for all", f.limit)
 	}
-	if err := stages.CheckNames(f.stages); err != nil && len(f.stages) > 0 {
+	if _, err := stages.Parse(f.stages); err != nil && len(f.stages) > 0 {
 		return filter, cli.Usagef("--stage: %w", err)
 	}
 	var err error

@@ -109,7 +109,7 @@ func (f *letterFlags) export(
 	}
 	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
-	err = deadletter.Visit(ctx, r.Broker, r.Logger, topic, func(l deadletter.Letter, rec pipeline.Record) error {
+	err = deadletter.Visit(ctx, r.Env.Broker, r.Env.Logger, topic, func(l deadletter.Letter, rec pipeline.Record) error {
 		if !filter.Matches(l) {
 			return nil
 		}

@@ -65,7 +65,7 @@ func (f *letterFlags) list(
 	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
 	progress := func(done, total int64) { bar.Show("reading "+topic, done, total) }
-	found, err := deadletter.List(ctx, r.Broker, r.Logger, topic, filter, f.limit, progress)
+	found, err := deadletter.List(ctx, r.Env.Broker, r.Env.Logger, topic, filter, f.limit, progress)
 	if err != nil {
 		return list, err
 	}

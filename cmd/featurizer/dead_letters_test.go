@@ -118,7 +118,7 @@ func all(t *testing.T, o clitest.Object, path string) (list []clitest.Object) {
 
 func TestDeadLettersAreListedRepairedAndReplayed(t *testing.T) {
 	p := newLetterPipeline(t)
-	running(t, "-c", p.config, "--stages", "calibrate,subsample,select,featurize")
+	running(t, "-c", p.config, "--stages", "calibrate,subsample,selection,featurize")
 	await(t, always, "inspect", "-c", p.config, "--json")
 	broken := numbers(t, 0, 50)[:300]
 	p.send(1, broken)

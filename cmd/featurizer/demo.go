@@ -17,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // demoFlags are the flags of `featurizer demo`.
@@ -110,9 +111,9 @@ func (f *demoFlags) run(c *cobra.Command) error {
 // demoSummary is the JSON output of a demo.
 type demoSummary struct {
 	setSummary
-	Model         demo.Model         `json:"model"`
-	RowsPerSecond map[string]float64 `json:"rows_per_second"`
-	Kept          string             `json:"kept,omitempty"` // folder with the broker's data
+	Model         demo.Model              `json:"model"`
+	RowsPerSecond map[meter.Stage]float64 `json:"rows_per_second"`
+	Kept          string                  `json:"kept,omitempty"` // folder with the broker's data
 }
 
 func (f *demoFlags) summarize(r *demo.Result, files demoFiles) demoSummary {

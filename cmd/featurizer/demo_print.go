@@ -9,6 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/training"
@@ -23,11 +24,11 @@ func printDemo(w io.Writer, s demoSummary, set *wire.FeatureSet, generated bool)
 	t := cli.NewFacts(w)
 	addErrors(t, s)
 	t.Line()
-	for _, part := range append([]string{"produce"}, meter.Stages()...) {
+	for _, part := range append([]meter.Stage{"produce"}, stages.Names()...) {
 		if rate := s.RowsPerSecond[part]; rate > 0 {
-			t.Add(part, "%.2f s, %s rows/s", s.Seconds[part], humanize.Comma(int64(rate)))
+			t.Add(string(part), "%.2f s, %s rows/s", s.Seconds[part], humanize.Comma(int64(rate)))
 		} else {
-			t.Add(part, "%.2f s", s.Seconds[part])
+			t.Add(string(part), "%.2f s", s.Seconds[part])
 		}
 	}
 	t.Render()

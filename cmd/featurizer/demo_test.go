@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 	"github.com/eerf-stream/eerf/cmd/internal/demo"
+	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/live"
-	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // emptyTemp gives the test a directory for temporary files, which must be empty at the end.
@@ -72,8 +72,8 @@ func TestDemo(t *testing.T) {
 	emptyTemp(t)
 	o := fz(t, "demo", "--json", "--rows", "8000").Want(t, cli.ExitOK).Object(t)
 	reconciles(t, o)
-	for _, part := range append(meter.Stages(), "produce") {
-		o.Number(t, "seconds."+part)
+	for _, part := range append(stages.Names(), "produce") {
+		o.Number(t, "seconds."+string(part))
 	}
 	if c := o.Number(t, "model.constant_error"); c != 100 { // the variance left by the mean
 		t.Errorf("constant error %v", c)

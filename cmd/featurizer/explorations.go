@@ -222,11 +222,11 @@ func printRequest(w io.Writer, sent sentRequest) {
 // send writes a request and reports whether an exploration was running.
 func (f *requestFlags) send(c *cobra.Command, request wire.Request) (running bool, err error) {
 	err = f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
-		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
+		if err := r.Settings.CheckStages([]meter.Stage{meter.StageCalibrate}); err != nil {
 			return err
 		}
 		running = now.Running() != nil
-		return r.State.SendRequest(ctx, request)
+		return r.Env.State.SendRequest(ctx, request)
 	}, state.TopicExplorations, state.TopicFeatureSets)
 	return running, err
 }
@@ -255,12 +255,12 @@ type dryPartition struct {
 // plan prints the ranges that the exploration would read.
 func (f *requestFlags) plan(c *cobra.Command) error {
 	return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
-		if err := r.Settings.CheckStages([]string{meter.StageCalibrate}); err != nil {
+		if err := r.Settings.CheckStages([]meter.Stage{meter.StageCalibrate}); err != nil {
 			return err
 		}
-		request := calibrate.Next(now, r.Clock())
+		request := calibrate.Next(now, r.Env.Clock())
 		request.From = wire.From(f.from)
-		planned, err := calibrate.Plan(ctx, r.Log(), r.Plan(), request)
+		planned, err := r.Plan(ctx, request)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ admin: {listen: "127.0.0.1:0"}
 		fz(t, append([]string{"produce", "--data", data, "--rows-per-message", "100",
 			"--set", "topics.events=" + topic + ".events"}, shop...)...).Want(t, cli.ExitOK)
 	}
-	stop := running(t, append([]string{"--stages", "calibrate,subsample,select"}, shop...)...)
+	stop := running(t, append([]string{"--stages", "calibrate,subsample,selection"}, shop...)...)
 	set := await(t, always, append([]string{"inspect", "--json"}, shop...)...).Text(t, "feature_set.id")
 	stop().Want(t, cli.ExitOK)
 	wrong := []string{"--set", "pipeline.name=shp", "--set", "topics.explorations=shop.explorations",

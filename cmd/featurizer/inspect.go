@@ -89,7 +89,7 @@ func (f *inspectFlags) find(c *cobra.Command) (*wire.FeatureSet, error) {
 			return fmt.Errorf("feature set %s is not on topic %s; `featurizer explorations list` shows the stored ones",
 				id, r.Settings.Topics.FeatureSets)
 		}
-		set, err = r.State.LoadSet(ctx, published)
+		set, err = r.Env.State.LoadSet(ctx, published)
 		return err
 	}, state.TopicExplorations, state.TopicFeatureSets)
 	return set, err

@@ -77,7 +77,7 @@ func TestExplorationEndsDespiteProcessWithOtherKernel(t *testing.T) {
 		})
 	}
 	owns(2)
-	others := s.start(true, "--stages", "calibrate,subsample,select")
+	others := s.start(true, "--stages", "calibrate,subsample,selection")
 	owns(1)
 	s.produce()
 	if kernel := s.set(other, others); kernel != scoring.Arithmetic() {
@@ -102,7 +102,7 @@ func TestExplorationEndsDespiteProcessWithOtherKernel(t *testing.T) {
 func TestPlainKernelIsSharedByAllProcessors(t *testing.T) {
 	s := newSite(t)
 	other := s.start(false, "--stages", "subsample")
-	planner := s.start(true, "--stages", "calibrate,select", "--set", "exploration.kernel=plain")
+	planner := s.start(true, "--stages", "calibrate,selection", "--set", "exploration.kernel=plain")
 	s.produce()
 	if kernel := s.set(other, planner); kernel != plainArithmetic() {
 		t.Errorf("a set of kernel %s", kernel)

@@ -23,7 +23,7 @@ func TestStagesRecoverFromDeletedTopics(t *testing.T) {
 			fz(t, "topics", "create", "-c", config).Want(t, cli.ExitOK)
 			fz(t, "produce", "-c", config, "--data", clitest.File(t, "rows.csv", clitest.Mixed(2400)),
 				"--rows-per-message", "100").Want(t, cli.ExitOK)
-			run := []string{"-c", config, "--stages", "calibrate,subsample,select,featurize"}
+			run := []string{"-c", config, "--stages", "calibrate,subsample,selection,featurize"}
 			stop := running(t, run...)
 			awaitFeatures(t, config, 24)
 			before := fz(t, "inspect", "-c", config, "--json").Want(t, cli.ExitOK).Object(t)

@@ -99,7 +99,7 @@ func (f *produceFlags) produce(
 		if err := cli.LookUp(ctx, r, topic); err != nil {
 			return err
 		}
-		producer, err = events.NewProducer(ctx, r.Broker, topic, f.message)
+		producer, err = events.NewProducer(ctx, r.Env.Broker, topic, f.message)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (f *produceFlags) readers(ctx context.Context, r *stages.Process) (enc *enc
 		}, state.TopicExplorations, state.TopicFeatureSets)
 	})
 	if errors.Is(err, pipeline.ErrUnknownTopic) || errors.Is(err, pipeline.ErrDenied) {
-		r.Logger.Info("cannot read the control topics; comparing the columns with the configuration only", zap.Error(err))
+		r.Env.Logger.Info("cannot read the control topics; comparing the columns with the configuration only", zap.Error(err))
 		return nil, of, nil
 	}
 	return enc, of, err

@@ -37,7 +37,7 @@ func TestProduceRefusesUnusableRows(t *testing.T) {
 	}
 	fz(t, "produce", "-c", config, "--data", renamed(t, "", ""), "--rows-per-message", "100").Want(t, cli.ExitOK)
 
-	stop := running(t, "-c", config, "--stages", "calibrate,subsample,select", "--json")
+	stop := running(t, "-c", config, "--stages", "calibrate,subsample,selection", "--json")
 	await(t, always, "inspect", "-c", config, "--json")
 	stop().Want(t, cli.ExitOK)
 	// The set reads columns that the configuration does not name.

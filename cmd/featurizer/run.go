@@ -14,7 +14,7 @@ import (
 
 func newRun() *cobra.Command {
 	var flags cli.ConfigFlags
-	var names []string
+	var texts []string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "run",
@@ -23,7 +23,7 @@ func newRun() *cobra.Command {
 missing topics, and resumes where the last run stopped. On the first SIGTERM or interrupt it finishes and saves
 the work in progress; on the second it exits at once.
 
-Stages: ` + strings.Join(meter.Stages(), ", ") + `.
+Stages: ` + strings.Join(stages.Texts(stages.Names()), ", ") + `.
 Any number of processes may run the same stages and share the partitions. A pipeline that takes its feature
 sets from another one (featurize.sets_from) runs only the stage featurize. With --json, the counters of the
 process are printed when it stops.`,
@@ -31,7 +31,8 @@ process are printed when it stops.`,
   featurizer run -c eerf.yaml --stages subsample,featurize`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := stages.CheckNames(names); err != nil {
+			names, err := stages.Parse(texts)
+			if err != nil {
 				return cli.Usagef("--stages: %w", err)
 			}
 			loaded, err := flags.Load(nil, nil)
@@ -49,7 +50,7 @@ process are printed when it stops.`,
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&names, "stages", meter.Stages(), "stages to run")
+	c.Flags().StringSliceVar(&texts, "stages", stages.Texts(stages.Names()), "stages to run")
 	cli.JSONFlag(c, &asJSON)
 	return c
 }

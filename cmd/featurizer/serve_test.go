@@ -27,7 +27,7 @@ admin: {listen: "127.0.0.1:0"}
 func TestServiceAnswersOverHTTP(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	data := clitest.File(t, "rows.csv", clitest.Mixed(2400))
-	s := service(t, "run", "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
+	s := service(t, "run", "-c", config, "--stages", "calibrate,subsample,selection,featurize", "--json")
 
 	if code, body := s.Get(t, "/livez"); code != http.StatusOK || body != "ok\n" {
 		t.Errorf("/livez: %d %q", code, body)

@@ -101,7 +101,7 @@ func TestCommandsRunPipeline(t *testing.T) {
 		dry.Number(t, "sample_rows") != 2400 || dry.Number(t, "memory_bytes") < 2400 {
 		t.Errorf("%v", dry)
 	}
-	stop := running(t, "-c", config, "--stages", "calibrate,subsample,select,featurize", "--json")
+	stop := running(t, "-c", config, "--stages", "calibrate,subsample,selection,featurize", "--json")
 	first := await(t, always, "inspect", "-c", config, "--json")
 	if first.Number(t, "exploration.sample_rows") != 2400 || first.Text(t, "feature_set.task") != "binary" {
 		t.Errorf("%v", first)

@@ -8,6 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 // setSummary is the JSON description of a feature set.
@@ -20,9 +21,9 @@ type setSummary struct {
 	// learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
 	// Features of the set; only inspect lists them.
-	Features []featureInWords   `json:"features,omitempty"`
-	Warnings []string           `json:"warnings,omitempty"`
-	Seconds  map[string]float64 `json:"seconds,omitempty"`
+	Features []featureInWords        `json:"features,omitempty"`
+	Warnings []string                `json:"warnings,omitempty"`
+	Seconds  map[meter.Stage]float64 `json:"seconds,omitempty"`
 }
 
 type setIdentity struct {
@@ -77,7 +78,7 @@ func describeSet(set *wire.FeatureSet) setSummary {
 func byResidual(l wire.Lineage) bool { return l.Criterion.NeedsRows() && !l.Learned() }
 
 // explored adds the timings of an exploration, its warnings, and advice.
-func (s *setSummary) explored(seconds map[string]float64, warnings []string) {
+func (s *setSummary) explored(seconds map[meter.Stage]float64, warnings []string) {
 	s.Seconds = seconds
 	s.Warnings = append(s.Warnings, warnings...)
 	if e := s.Exploration; !s.growing() {

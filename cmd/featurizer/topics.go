@@ -37,8 +37,8 @@ many partitions as events.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			done := []string{}
 			err := f.Connected(c, func(ctx context.Context, r *stages.Process) error {
-				return pipeline.Try(ctx, r.Logger, "create topics", func() error {
-					made, err := topics.Create(ctx, r.Broker, r.Settings.Topics)
+				return pipeline.Try(ctx, r.Env.Logger, "create topics", func() error {
+					made, err := topics.Create(ctx, r.Env.Broker, r.Settings.Topics)
 					done = append(done, made...)
 					return err
 				})
@@ -75,7 +75,7 @@ partitions, a compacted events topic. It fails if it finds anything.`,
 				if err != nil && !errors.Is(err, pipeline.ErrUnknownTopic) {
 					return err
 				}
-				return topics.Check(ctx, r.Broker, r.Settings.Topics)
+				return topics.Check(ctx, r.Env.Broker, r.Settings.Topics)
 			})
 			if f.JSON {
 				faults := []string{}

@@ -120,7 +120,7 @@ func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 	}
 	bar := cli.NewProgress(c, f.topics.JSON)
 	defer bar.Done()
-	err := topics.Read(ctx, r.Broker, r.Logger, f.topic, func(rec pipeline.Record) error {
+	err := topics.Read(ctx, r.Env.Broker, r.Env.Logger, f.topic, func(rec pipeline.Record) error {
 		if f.limit > 0 && len(messages) == f.limit {
 			return errEnough
 		}

@@ -82,7 +82,7 @@ func (f *exportFlags) find(c *cobra.Command) (model *wire.Model, set *wire.Featu
 			return fmt.Errorf("feature set %s of model %s is no longer on topic %s",
 				model.FeatureSetID, model.ID, r.Settings.Topics.FeatureSets)
 		}
-		set, err = r.State.LoadSet(ctx, published)
+		set, err = r.Env.State.LoadSet(ctx, published)
 		return err
 	}, state.TopicFeatureSets, state.TopicModels)
 	return model, set, err

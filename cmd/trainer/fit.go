@@ -65,7 +65,7 @@ rows taught the set. The flags of the exploration and of the file format only wo
 				return file.run(ctx, c, loaded, asJSON, paper)
 			})
 		}
-		if err := loaded.Stages.CheckStages([]string{meter.StageTrain}); err != nil {
+		if err := loaded.Stages.CheckStages([]meter.Stage{meter.StageTrain}); err != nil {
 			return cli.Usagef("%w", err)
 		}
 		runtime, closeAll, err := cli.ConnectOnce(c, loaded)
@@ -85,7 +85,7 @@ rows taught the set. The flags of the exploration and of the file format only wo
 		if err != nil {
 			return err
 		}
-		return cli.Print(c, asJSON, summarize(model, runtime.Meter.Totals()), func(w io.Writer, s modelSummary) {
+		return cli.Print(c, asJSON, summarize(model, runtime.Env.Meter.Totals()), func(w io.Writer, s modelSummary) {
 			printModel(w, model.Model, paper)
 			if n := s.Rows.Unlabelled; n > 0 {
 				fmt.Fprintf(w, "not used: %d rows without a label\n", n)
@@ -116,12 +116,12 @@ func fitOnce(ctx context.Context, r *stages.Process) (model *train.Fitted, err e
 
 // modelSummary describes a model for machines.
 type modelSummary struct {
-	Model     modelFacts         `json:"model"`
-	Judgement *wire.Judgement    `json:"judgement,omitempty"`
-	Current   bool               `json:"current"`   // the model is current
-	Unchanged bool               `json:"unchanged"` // it already was current
-	Rows      meter.TrainCounts  `json:"rows"`
-	Seconds   map[string]float64 `json:"seconds"`
+	Model     modelFacts              `json:"model"`
+	Judgement *wire.Judgement         `json:"judgement,omitempty"`
+	Current   bool                    `json:"current"`   // the model is current
+	Unchanged bool                    `json:"unchanged"` // it already was current
+	Rows      meter.TrainCounts       `json:"rows"`
+	Seconds   map[meter.Stage]float64 `json:"seconds"`
 }
 
 // modelFacts describes the model alone.

@@ -106,7 +106,7 @@ func (f *fitFileFlags) fit(
 	loaded *config.Config,
 	bar *cli.Progress,
 ) (*fileModel, error) {
-	fitted := &fileModel{seconds: map[string]float64{}}
+	fitted := &fileModel{seconds: map[meter.Stage]float64{}}
 	file, err := f.open(fitted, bar)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ type fileModel struct {
 	rows     train.RowCounts
 	columns  []encoder.ColumnUse // of an exploration
 	warnings []string
-	seconds  map[string]float64 // by stage
+	seconds  map[meter.Stage]float64
 }
 
 func (m *fileModel) explore(
@@ -229,13 +229,13 @@ func (m *fileModel) advise(data string) {
 
 // fileModelSummary describes the model of a file for machines.
 type fileModelSummary struct {
-	Model      modelFacts          `json:"model"`
-	File       string              `json:"file,omitempty"`
-	FeatureSet fileSetSummary      `json:"feature_set"`
-	Rows       train.RowCounts     `json:"rows"`
-	Columns    []encoder.ColumnUse `json:"columns,omitempty"`
-	Warnings   []string            `json:"warnings,omitempty"`
-	Seconds    map[string]float64  `json:"seconds"`
+	Model      modelFacts              `json:"model"`
+	File       string                  `json:"file,omitempty"`
+	FeatureSet fileSetSummary          `json:"feature_set"`
+	Rows       train.RowCounts         `json:"rows"`
+	Columns    []encoder.ColumnUse     `json:"columns,omitempty"`
+	Warnings   []string                `json:"warnings,omitempty"`
+	Seconds    map[meter.Stage]float64 `json:"seconds"`
 }
 
 // fileSetSummary describes the feature set of the model. `featurizer inspect` shows more.

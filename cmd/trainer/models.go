@@ -60,10 +60,10 @@ func newModelsList() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.WithState(c, func(ctx context.Context, r *stages.Process, now state.Snapshot) error {
 				list := listModels(r.Settings.SetsOf(), now.Models, promoted)
-				if err := r.Live.Look(ctx); err != nil && ctx.Err() == nil {
-					r.Logger.Warn("reading live errors failed; the list shows none", zap.Error(err))
+				if err := r.Env.Live.Look(ctx); err != nil && ctx.Err() == nil {
+					r.Env.Logger.Warn("reading live errors failed; the list shows none", zap.Error(err))
 				}
-				list.Live = r.Live.Report()
+				list.Live = r.Env.Live.Report()
 				return cli.Print(c, f.JSON, list, printModels)
 			}, state.TopicModels)
 		},
@@ -151,7 +151,7 @@ func findModel(ctx context.Context, r *stages.Process, models state.Models, args
 	if err != nil {
 		return nil, fmt.Errorf("%w; `trainer models list` shows the existing models", err)
 	}
-	return r.State.LoadModel(ctx, entry)
+	return r.Env.State.LoadModel(ctx, entry)
 }
 
 func describeModel(m *wire.Model, current *wire.Current) modelDetails {

@@ -70,11 +70,11 @@ func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models 
 			return nil, err
 		}
 	}
-	ask := state.Rollback{To: target.ID, Pin: wire.PinHold, Reason: reasonOr(f.reason), Time: r.Clock()}
+	ask := state.Rollback{To: target.ID, Pin: wire.PinHold, Reason: reasonOr(f.reason), Time: r.Env.Clock()}
 	if f.untilBeaten {
 		ask.Pin = wire.PinBeaten
 	}
-	return r.State.Rollback(ctx, ask)
+	return r.Env.State.Rollback(ctx, ask)
 }
 
 // checkSet refuses a model of another feature set than the current one.
@@ -138,7 +138,7 @@ train.promote.`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return f.WithState(c, func(ctx context.Context, r *stages.Process, _ state.Snapshot) error {
-				pointer, was, err := r.State.Unpin(ctx, reasonOr(reason), r.Clock())
+				pointer, was, err := r.Env.State.Unpin(ctx, reasonOr(reason), r.Env.Clock())
 				if err != nil {
 					return err
 				}

@@ -29,7 +29,7 @@ With --json the counters of the process are printed when it stops.`,
 		if err != nil {
 			return err
 		}
-		return cli.RunStages(c, loaded, []string{meter.StageTrain}, asJSON)
+		return cli.RunStages(c, loaded, []meter.Stage{meter.StageTrain}, asJSON)
 	}
 	return c
 }

@@ -74,7 +74,7 @@ on_kafka() {
 
   say "features and a model, learned from the orders with a label"
   "$scratch/featurizer" topics create -c "$here/labelled.yaml"
-  service featurizer run -c "$here/labelled.yaml" --stages calibrate,subsample,select,featurize
+  service featurizer run -c "$here/labelled.yaml" --stages calibrate,subsample,selection,featurize
   shop wait -events labelled -features returns.features
   "$scratch/trainer" fit -c "$here/labelled.yaml"
 

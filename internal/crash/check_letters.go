@@ -30,7 +30,7 @@ func (r *run) checkLetters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		have := map[string]map[[2]int64]bool{meter.StageFeaturize: {}, meter.StageSubsample: {}}
+		have := map[string]map[[2]int64]bool{string(meter.StageFeaturize): {}, string(meter.StageSubsample): {}}
 		for _, l := range letters {
 			if have[l.Stage] == nil {
 				r.fault("dead-letters/%d offset %d: of stage %s: %s", partition, l.record.Offset, l.Stage, l.Detail)
@@ -41,8 +41,8 @@ func (r *run) checkLetters(ctx context.Context) error {
 				have[l.Stage][[2]int64{l.Offset, int64(row)}] = true
 			}
 		}
-		r.checkFeaturizeLetters(partition, have[meter.StageFeaturize])
-		r.checkSubsampleLetters(partition, have[meter.StageSubsample])
+		r.checkFeaturizeLetters(partition, have[string(meter.StageFeaturize)])
+		r.checkSubsampleLetters(partition, have[string(meter.StageSubsample)])
 	}
 	for _, e := range r.sets {
 		var rows, messages int64

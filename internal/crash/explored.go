@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/subsample"
@@ -109,7 +110,7 @@ func (r *run) planAgain(ctx context.Context, log *eventLog, lineage wire.Lineage
 		broker.Expire(names.Events, int(part.Partition), part.StartOffset) // events may have been truncated
 		last.Partitions = append(last.Partitions, wire.Partition{Partition: part.Partition, EndOffset: part.StartOffset})
 	}
-	planned, err := calibrate.Plan(ctx, &calibrate.Log{Broker: broker, Logger: zap.NewNop(), Topics: names}, r.loaded.Stages.Plan(),
+	planned, err := calibrate.Plan(ctx, env.Env{Broker: broker, Logger: zap.NewNop(), Topics: names}, r.loaded.Stages.Plan(),
 		calibrate.Request{From: lineage.From, Last: last, Sequence: lineage.Sequence})
 	if err != nil {
 		return nil, fmt.Errorf("plan exploration %d again: %w", lineage.Sequence, err)

@@ -27,7 +27,7 @@ const (
 // stages lists what a role runs, for --stages.
 func (r Role) stages() string {
 	return map[Role]string{
-		RoleAll: "calibrate,subsample,select,featurize", RolePlan: "calibrate,select",
+		RoleAll: "calibrate,subsample,selection,featurize", RolePlan: "calibrate,selection",
 		RoleRows: "subsample,featurize", RoleFeature: "featurize", RoleTrain: "train",
 	}[r]
 }
@@ -57,7 +57,7 @@ func stageOf(p failpoint.Point) string {
 	case "restore", "checkpoint", "samples", "subsample", "retire":
 		return "subsample"
 	case "sample", "round", "set":
-		return "select"
+		return "selection"
 	case "train", "model":
 		return "train"
 	}

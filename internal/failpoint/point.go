@@ -18,11 +18,11 @@ const (
 	SamplesBefore Point = "samples.before" // subsample: sampled rows are about to be sent
 	SamplesAfter  Point = "samples.after"  // subsample: they are acknowledged, no checkpoint counts them
 
-	SampleRead  Point = "sample.read"  // select: the sample is in memory
-	RoundBefore Point = "round.before" // select: a round begins
-	SetBefore   Point = "set.before"   // select: the feature set is ready
-	SetBetween  Point = "set.between"  // select: it is acknowledged, the pointer to it not written
-	SetAfter    Point = "set.after"    // select: the pointer is acknowledged
+	SampleRead  Point = "sample.read"  // selection: the sample is in memory
+	RoundBefore Point = "round.before" // selection: a round begins
+	SetBefore   Point = "set.before"   // selection: the feature set is ready
+	SetBetween  Point = "set.between"  // selection: it is acknowledged, the pointer to it not written
+	SetAfter    Point = "set.after"    // selection: the pointer is acknowledged
 
 	ResumeBefore     Point = "resume.before"     // featurize: the partition is owned, the end of the output not yet looked for
 	ResumeAfter      Point = "resume.after"      // featurize: the end of the output is found

@@ -49,9 +49,9 @@ func (r *room) sendClasses(rows int, classes ...string) {
 // askFor requests an exploration for a class as a featurizer does.
 func (r *room) askFor(class string) {
 	r.t.Helper()
-	spec := r.State.Snapshot().Spec
-	request := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(spec.Sequence, class), Class: class, Reason: "rows of " + class, Time: r.Clock()}
-	if err := r.State.SendRequest(r.t.Context(), request); err != nil {
+	spec := r.Env.State.Snapshot().Spec
+	request := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(spec.Sequence, class), Class: class, Reason: "rows of " + class, Time: r.Env.Clock()}
+	if err := r.Env.State.SendRequest(r.t.Context(), request); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -77,8 +77,8 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 			t.Errorf("exploration %d, requests %+v", now.Spec.Sequence, now.Requests)
 		}
 		// One that has not heard of it asks again, for the exploration before.
-		late := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(1, "maybe"), Class: "maybe", Time: r.Clock()}
-		if err := r.State.SendRequest(t.Context(), late); err != nil {
+		late := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(1, "maybe"), Class: "maybe", Time: r.Env.Clock()}
+		if err := r.Env.State.SendRequest(t.Context(), late); err != nil {
 			t.Fatal(err)
 		}
 		if now := r.still(); now.Spec.Sequence != 2 || !answered(now) {

@@ -53,7 +53,7 @@ func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*wire.Spec, *ob
 	t.Helper()
 	core, logs := observer.New(zap.WarnLevel)
 	s.Exploration.MinRows = 0
-	found, err := Plan(t.Context(), logWith(logOf(t, messages...), zap.New(core)), s, Request{Sequence: 1, Now: stagestest.Noon})
+	found, err := Plan(t.Context(), envWith(logOf(t, messages...), zap.New(core)), s, Request{Sequence: 1, Now: stagestest.Noon})
 	if err != nil {
 		return nil, logs, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/topics"
@@ -61,9 +62,9 @@ func topicsOf(partitions int) *pipelinetest.Broker {
 	return b
 }
 
-// logWith wraps the events of a broker.
-func logWith(b pipeline.Broker, logger *zap.Logger) *Log {
-	return &Log{Broker: b, Logger: logger, Topics: topics.Default()}
+// envWith has the events of a broker.
+func envWith(b pipeline.Broker, logger *zap.Logger) env.Env {
+	return env.Env{Broker: b, Logger: logger, Topics: topics.Default()}
 }
 
 // logOf is a broker with these messages in each partition.
@@ -127,7 +128,7 @@ func calibratedOn(t testing.TB, s Settings, partitions ...[]arrow.Record) *calib
 func planned(t testing.TB, b pipeline.Broker, s Settings, r Request) *Planned {
 	t.Helper()
 	r.Sequence, r.Now = max(1, r.Sequence), stagestest.Noon
-	found, err := Plan(pipelinetest.Context(t), logWith(b, zap.NewNop()), s, r)
+	found, err := Plan(pipelinetest.Context(t), envWith(b, zap.NewNop()), s, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -108,14 +109,15 @@ var errNoSuchClass = errors.New("the ranges hold too few rows of the class")
 // planTries is how often a plan is tried again because the log loses offsets of its ranges meanwhile.
 const planTries = 5
 
-// Plan reads the ranges of a log for an exploration, and returns its spec.
-func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error) {
+// Plan reads the ranges of the log of events for an exploration, and returns its spec.
+func Plan(ctx context.Context, e env.Env, s Settings, r Request) (*Planned, error) {
+	events := &log{e}
 	began := time.Now()
 	for try := 1; ; try++ {
-		planned, err := log.plan(ctx, s, r)
+		planned, err := events.plan(ctx, s, r)
 		switch {
 		case errors.Is(err, errPlanAgain) && try < planTries:
-			log.Logger.Info("looking up the ranges again", zap.Error(err))
+			e.Logger.Info("looking up the ranges again", zap.Error(err))
 		case err != nil:
 			return nil, err
 		default:
@@ -125,14 +127,14 @@ func Plan(ctx context.Context, log *Log, s Settings, r Request) (*Planned, error
 	}
 }
 
-func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error) {
-	s.BatchBudget = l.Broker.BatchBudget()
+func (l *log) plan(ctx context.Context, s Settings, r Request) (*Planned, error) {
+	s.BatchBudget = l.env.Broker.BatchBudget()
 	var err error
 	if s.EventsLog, err = l.identity(ctx); err != nil {
 		return nil, err
 	}
 	from := cmp.Or(r.From, s.Exploration.From)
-	ranges, err := pipeline.Retry(ctx, l.Logger, "look up offsets", func() ([]wire.Partition, error) {
+	ranges, err := pipeline.Retry(ctx, l.env.Logger, "look up offsets", func() ([]wire.Partition, error) {
 		return l.ranges(ctx, s, from, r)
 	})
 	if err != nil {
@@ -158,7 +160,7 @@ func (l *Log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	}
 	noteLastBatches(planned.Spec, scans)
 	if other := otherShapes(scans); other > 0 {
-		l.Logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", other))
+		l.env.Logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", other))
 	}
 	return planned, nil
 }

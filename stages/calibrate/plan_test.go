@@ -229,7 +229,7 @@ func TestPlanRefusals(t *testing.T) {
 	plan := func(change func(*Settings), partitions ...[][]byte) error {
 		with := s
 		change(&with)
-		_, err := Plan(t.Context(), logWith(logOf(t, partitions...), zap.NewNop()), with, Request{Sequence: 1, Now: stagestest.Noon})
+		_, err := Plan(t.Context(), envWith(logOf(t, partitions...), zap.NewNop()), with, Request{Sequence: 1, Now: stagestest.Noon})
 		return err
 	}
 	var few *TooFewRowsError

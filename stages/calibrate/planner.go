@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/supervise"
@@ -30,18 +31,8 @@ const (
 // Planner is the stage: it decides when an exploration starts, plans it, and publishes the spec. One instance plans at
 // a time: the owner of the single partition of explorations.
 type Planner struct {
-	Log      *Log
-	State    *state.Follower
-	Meter    *meter.Meter
+	Env      env.Env
 	Settings Settings
-	Group    string // consumer group
-	Clock    func() time.Time
-	// FailFast ends Run with the error of a plan that the data do not allow, instead of waiting for other data. It is
-	// for one-shot commands.
-	FailFast bool
-	// Patience is how long a plan waits for a partition that it cannot read, and a running exploration for one without
-	// a leader; 0 = two minutes.
-	Patience time.Duration
 
 	leaders *supervise.Leaders
 	broken  broken
@@ -75,10 +66,10 @@ func (t trigger) refusedAt(end int64, without []wire.Exclusion) refusal {
 
 // Run plans until ctx ends.
 func (p *Planner) Run(ctx context.Context) error {
-	return p.Log.Broker.Own(ctx, p.Group, p.Log.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
+	return p.Env.Broker.Own(ctx, p.Env.Group, p.Env.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		group, ctx := errgroup.WithContext(ctx)
 		watching, stop := context.WithCancel(ctx)
-		p.leaders = supervise.NewLeaders(p.Log.Broker, p.Log.Logger, p.Patience, p.Log.Topics.Events, p.Log.Topics.Scores, p.Log.Topics.Samples)
+		p.leaders = supervise.NewLeaders(p.Env.Broker, p.Env.Logger, p.Env.Quarantine.Patience, p.Env.Topics.Events, p.Env.Topics.Scores, p.Env.Topics.Samples)
 		group.Go(func() error {
 			p.leaders.Watch(watching)
 			return nil
@@ -91,30 +82,32 @@ func (p *Planner) Run(ctx context.Context) error {
 	})
 }
 
+func (p *Planner) log() *log { return &log{p.Env} }
+
 func (p *Planner) run(ctx context.Context) error {
 	p.attempts, p.broken = attempts{}, broken{}
-	defer p.Meter.SetPlanning(meter.Planning{}) // another process plans
+	defer p.Env.Meter.SetPlanning(meter.Planning{}) // another process plans
 	// What the planner before this one wrote may not have arrived yet.
-	if _, err := p.State.CatchUp(ctx, state.TopicExplorations, state.TopicFeatureSets); err != nil {
+	if _, err := p.Env.State.CatchUp(ctx, state.TopicExplorations, state.TopicFeatureSets); err != nil {
 		return err
 	}
 	for {
-		changed := p.State.Changed()
-		now, err := p.State.Wait(ctx, func(state.Snapshot) bool { return true })
+		changed := p.Env.State.Changed()
+		now, err := p.Env.State.Wait(ctx, func(state.Snapshot) bool { return true })
 		if err != nil {
 			return err
 		}
 		acted, err := p.act(ctx, now)
 		if err != nil {
-			if p.FailFast || errors.Is(err, pipeline.ErrDenied) || ctx.Err() != nil {
+			if p.Env.FailFast || errors.Is(err, pipeline.ErrDenied) || ctx.Err() != nil {
 				return err
 			}
 			p.broken.note(ctx, err)
 			wait := min(planRetry, p.patience())
-			p.Log.Logger.Error("no exploration could be planned", zap.Error(err), zap.Duration("wait", wait))
+			p.Env.Logger.Error("no exploration could be planned", zap.Error(err), zap.Duration("wait", wait))
 			now := time.Now()
 			p.retryAt = now.Add(wait)
-			p.Meter.SetPlanning(meter.Planning{Fault: err.Error(), At: now, RetryAt: p.retryAt})
+			p.Env.Meter.SetPlanning(meter.Planning{Fault: err.Error(), At: now, RetryAt: p.retryAt})
 		}
 		if acted && err == nil {
 			continue
@@ -131,11 +124,11 @@ func (p *Planner) run(ctx context.Context) error {
 
 // act does the one thing that the state calls for, and reports whether there was anything to do.
 func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
-	if acted, err := p.State.Repair(ctx, state.OwnerPlanner, p.Clock()); acted || err != nil {
+	if acted, err := p.Env.State.Repair(ctx, state.OwnerPlanner, p.Env.Clock()); acted || err != nil {
 		return acted, err
 	}
 	if void := p.void(now); len(void) > 0 {
-		return true, p.State.AnswerRequests(ctx, void, p.Clock())
+		return true, p.Env.State.AnswerRequests(ctx, void, p.Env.Clock())
 	}
 	start, cancelledAt := answer(now)
 	if start == nil && cancelledAt < 0 {
@@ -146,7 +139,7 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 		cancelled := *now.Spec
 		cancelled.Status, cancelled.HandledOffset = wire.StatusCancelled, cancelledAt+1
 		cancelled.Reason = describeAll(now.Requests, wire.ActionCancel)
-		p.Log.Logger.Info("exploration cancelled", zap.String("exploration", cancelled.Exploration), zap.String("reason", cancelled.Reason))
+		p.Env.Logger.Info("exploration cancelled", zap.String("exploration", cancelled.Exploration), zap.String("reason", cancelled.Reason))
 		return true, p.publish(ctx, &cancelled, now.Requests...)
 	case start != nil && !time.Now().Before(p.retryAt):
 		return p.start(ctx, now, *start)
@@ -161,14 +154,14 @@ func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (b
 	defer stop()
 	acted, err := p.startWithout(planning, now, why, without)
 	if errors.Is(context.Cause(planning), supervise.ErrNoLeader) && ctx.Err() == nil && !acted {
-		p.Log.Logger.Warn("planning again without partitions that have no leader", zap.Any("without", p.leaders.Gone()))
+		p.Env.Logger.Warn("planning again without partitions that have no leader", zap.Any("without", p.leaders.Gone()))
 		return false, nil
 	}
 	return acted, err
 }
 
 func (p *Planner) patience() time.Duration {
-	return cmp.Or(p.Patience, supervise.DefaultPolicy().Patience)
+	return cmp.Or(p.Env.Quarantine.Patience, supervise.DefaultPolicy().Patience)
 }
 
 // startWithout is start without some of the partitions.
@@ -178,12 +171,12 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 		return false, err
 	}
 	began := time.Now()
-	defer p.Meter.Worked(meter.StageCalibrate, began)
-	request := Next(now, p.Clock())
+	defer p.Env.Meter.Worked(meter.StageCalibrate, began)
+	request := Next(now, p.Env.Clock())
 	request.From, request.Reason, request.Classes, request.ClassesOnly = why.from, why.reason, classesOf(now), why.classesOnly
 	request.Excluded, request.Force = without, why.force
 	request.Unfinished = request.Unfinished || why.extends
-	planned, err := Plan(ctx, p.Log, p.Settings, request)
+	planned, err := Plan(ctx, p.Env, p.Settings, request)
 	var few *TooFewRowsError
 	switch {
 	case why.classesOnly && inVain(err):
@@ -196,12 +189,12 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 		return p.refuse(ctx, now, why, why.refusedAt(end, without), errNotGrown, time.Since(began))
 	}
 	p.missing, p.have, p.refused, p.reasons, p.broken = 0, 0, nil, nil, broken{}
-	p.Meter.SetPlanning(meter.Planning{})
-	p.Meter.AddCalibrate(planned.Counts)
-	p.Meter.AddTraffic(meter.StageCalibrate, planned.Read)
+	p.Env.Meter.SetPlanning(meter.Planning{})
+	p.Env.Meter.AddCalibrate(planned.Counts)
+	p.Env.Meter.AddTraffic(meter.StageCalibrate, planned.Read)
 	spec := planned.Spec
 	spec.HandledOffset = handledOffset(now)
-	p.Log.Logger.Info("exploration planned", zap.String("exploration", spec.Exploration), zap.String("reason", why.reason),
+	p.Env.Logger.Info("exploration planned", zap.String("exploration", spec.Exploration), zap.String("reason", why.reason),
 		zap.Int64("labelled_rows", spec.LabelledRows()), zap.Float64("sample_rate", spec.SampleRate),
 		zap.Int("dim", spec.Candidates.Dim), zap.Float64("sigma", spec.Candidates.Sigma), zap.Int("candidates", spec.Candidates.Count),
 		zap.Int64("calibration_rows", spec.CalibrationRows), zap.Any("left_out", planned.Report.LeftOut),
@@ -221,9 +214,9 @@ func inVain(err error) bool {
 // are not asked for again before the next one.
 func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
 	classes := classesOf(now)
-	p.Log.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
+	p.Env.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
 	if now.Spec == nil {
-		return true, p.State.AnswerRequests(ctx, now.Requests, p.Clock())
+		return true, p.Env.State.AnswerRequests(ctx, now.Requests, p.Env.Clock())
 	}
 	spec := *now.Spec
 	spec.Decline(classes)
@@ -235,19 +228,19 @@ func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (b
 // still come.
 func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, what refusal, cause error, took time.Duration) (bool, error) {
 	var few *TooFewRowsError
-	if p.FailFast && errors.As(cause, &few) {
+	if p.Env.FailFast && errors.As(cause, &few) {
 		return false, cause
 	}
 	if !errors.As(cause, &few) {
 		p.missing, p.have = 0, 0
 	} else if few.Want-few.Have != p.missing {
 		p.missing, p.have = few.Want-few.Have, few.Have
-		p.Log.Logger.Info("too few labelled rows to explore", zap.Int64("rows", few.Have), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing))
+		p.Env.Logger.Info("too few labelled rows to explore", zap.Int64("rows", few.Have), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing))
 	}
-	p.Meter.SetPlanning(meter.Planning{MissingRows: p.missing, Rows: p.have})
+	p.Env.Meter.SetPlanning(meter.Planning{MissingRows: p.missing, Rows: p.have})
 	if errors.Is(cause, ErrSameRows) && why.asked {
-		p.Log.Logger.Warn("request answered without an exploration", zap.String("reason", why.reason), zap.Error(cause))
-		return true, p.State.AnswerRequests(ctx, requestsOf(now, wire.ActionStart), p.Clock())
+		p.Env.Logger.Warn("request answered without an exploration", zap.String("reason", why.reason), zap.Error(cause))
+		return true, p.Env.State.AnswerRequests(ctx, requestsOf(now, wire.ActionStart), p.Env.Clock())
 	}
 	p.refusedFor = cause
 	// A window full of rows without labels must not be read over and over.
@@ -257,7 +250,7 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, w
 
 // end adds up the end offsets of the partitions of events that are not left out.
 func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64, err error) {
-	partitions, err := pipeline.Retry(ctx, p.Log.Logger, "look up offsets", func() ([]extent, error) { return p.Log.extents(ctx, without) })
+	partitions, err := pipeline.Retry(ctx, p.Env.Logger, "look up offsets", func() ([]extent, error) { return p.log().extents(ctx, without) })
 	for _, part := range partitions {
 		sum += part.end
 	}
@@ -267,7 +260,7 @@ func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64,
 // publish writes the spec, with tombstones for the requests that it answers, and waits until the follower has read it.
 func (p *Planner) publish(ctx context.Context, spec *wire.Spec, answered ...state.Request) error {
 	failpoint.Hit(failpoint.PlanBefore)
-	if err := p.State.PublishSpec(ctx, spec, p.Clock(), answered...); err != nil {
+	if err := p.Env.State.PublishSpec(ctx, spec, p.Env.Clock(), answered...); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.PlanAfter)

@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -83,11 +84,18 @@ func newRoom(t *testing.T, partitions int, change func(*calibrate.Settings)) *ro
 		MaxMessageBytes: names.MaxMessageBytes, KeepFeatureSets: 10, KeepModels: 10, Retention: time.Hour,
 	})
 	r.Planner = &calibrate.Planner{
-		Log: &calibrate.Log{Broker: counted{r.Broker, r}, Logger: zap.NewNop(), Topics: names}, State: follower, Meter: meter.New(),
-		Settings: settings, Group: "test.calibrate",
-		Clock: func() time.Time { return stagestest.Noon.Add(time.Duration(r.after.Load())) },
+		Env: env.Env{
+			Broker: counted{r.Broker, r},
+			Topics: names,
+			State:  follower,
+			Meter:  meter.New(),
+			Logger: zap.NewNop(),
+			Group:  "test.calibrate",
+			Clock:  func() time.Time { return stagestest.Noon.Add(time.Duration(r.after.Load())) },
+		},
+		Settings: settings,
 	}
-	r.run(func(ctx context.Context) error { return r.State.Run(ctx) })
+	r.run(func(ctx context.Context) error { return r.Env.State.Run(ctx) })
 	return r
 }
 
@@ -128,7 +136,7 @@ func (r *room) send(partition, rows int, faults stagestest.Faults) {
 // until waits for a state.
 func (r *room) until(what string, ok func(state.Snapshot) bool) state.Snapshot {
 	r.t.Helper()
-	now, err := r.State.Wait(pipelinetest.Context(r.t), ok)
+	now, err := r.Env.State.Wait(pipelinetest.Context(r.t), ok)
 	if err != nil {
 		r.t.Fatalf("%s: %v; spec %+v, requests %+v", what, err, now.Spec, now.Requests)
 	}
@@ -144,18 +152,18 @@ func (r *room) spec(sequence int64) *wire.Spec {
 // still lets two minutes pass and returns the state then.
 func (r *room) still() state.Snapshot {
 	<-time.After(2 * time.Minute)
-	return r.State.Snapshot()
+	return r.Env.State.Snapshot()
 }
 
 // planning is what the planner says about what prevents a plan.
-func (r *room) planning() meter.Planning { return r.Meter.Activity().Planning }
+func (r *room) planning() meter.Planning { return r.Env.Meter.Activity().Planning }
 
 // ask sends a request.
 func (r *room) ask(action wire.Action, from wire.From) {
 	r.t.Helper()
 	r.request++
-	request := wire.Request{Action: action, ID: string(rune('a' + r.request)), From: from, Reason: "test", Time: r.Clock()}
-	if err := r.State.SendRequest(r.t.Context(), request); err != nil {
+	request := wire.Request{Action: action, ID: string(rune('a' + r.request)), From: from, Reason: "test", Time: r.Env.Clock()}
+	if err := r.Env.State.SendRequest(r.t.Context(), request); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -164,7 +172,7 @@ func (r *room) ask(action wire.Action, from wire.From) {
 func (r *room) publish(spec wire.Spec, change func(*wire.Spec)) {
 	r.t.Helper()
 	change(&spec)
-	if err := r.State.PublishSpec(r.t.Context(), &spec, r.Clock()); err != nil {
+	if err := r.Env.State.PublishSpec(r.t.Context(), &spec, r.Env.Clock()); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -175,9 +183,9 @@ func (r *room) selected(spec *wire.Spec, rows int64) {
 	e := r.Settings.Exploration
 	set := explored.FeatureSet(r.t, r.Settings.Events, e, stagestest.Events(r.t, stagestest.Regression, 100, 1, noFaults))
 	set.Lineage.Sequence, set.Lineage.Exploration, set.Lineage.Rows = spec.Sequence, spec.Exploration, rows
-	id, err := r.State.PublishSet(r.t.Context(), set, r.Clock())
+	id, err := r.Env.State.PublishSet(r.t.Context(), set, r.Env.Clock())
 	if err == nil {
-		err = r.State.PointSet(r.t.Context(), &wire.Current{ID: id, Sequence: spec.Sequence, Time: r.Clock()}, r.Clock())
+		err = r.Env.State.PointSet(r.t.Context(), &wire.Current{ID: id, Sequence: spec.Sequence, Time: r.Env.Clock()}, r.Env.Clock())
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -263,7 +271,7 @@ func TestPlannerKeepsARequestForRows(t *testing.T) {
 		}
 		r.send(0, 50, noFaults)
 		spec := r.spec(2)
-		if part := spec.Partitions[0]; part.StartOffset != 15 || part.EndOffset != 25 || spec.From != wire.FromNext || spec.Reason != "request b: test" || len(r.State.Snapshot().Requests) != 0 {
+		if part := spec.Partitions[0]; part.StartOffset != 15 || part.EndOffset != 25 || spec.From != wire.FromNext || spec.Reason != "request b: test" || len(r.Env.State.Snapshot().Requests) != 0 {
 			t.Errorf("%+v, %q", part, spec.Reason)
 		}
 	})
@@ -436,11 +444,11 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 		for minute := range 10 {
 			if minute%2 == 0 {
 				pipelinetest.Produce(t, r.Broker, "scores", 1, pipeline.Record{Key: []byte("test.2.other"), Value: []byte("a checkpoint")})
-			} else if err := r.State.PublishProgress(t.Context(), &wire.Progress{Exploration: "test.2.other", Sequence: 2, Round: minute, Rounds: 10}); err != nil {
+			} else if err := r.Env.State.PublishProgress(t.Context(), &wire.Progress{Exploration: "test.2.other", Sequence: 2, Round: minute, Rounds: 10}); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(time.Minute)
-			if now := r.State.Snapshot(); now.Sequence() != 2 {
+			if now := r.Env.State.Snapshot(); now.Sequence() != 2 {
 				t.Fatalf("minute %d: planned again, though others work: %+v", minute, now.Spec)
 			}
 		}
@@ -449,7 +457,7 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 		<-time.After(10 * time.Minute) // no brokers, no signs
 		r.away.Store(false)
 		<-time.After(time.Minute) // less than its patience
-		if now := r.State.Snapshot(); now.Sequence() != 2 {
+		if now := r.Env.State.Snapshot(); now.Sequence() != 2 {
 			t.Errorf("planned again as soon as the brokers are back: %+v", now.Spec)
 		}
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "no process works on the running exploration") {
@@ -472,7 +480,7 @@ func TestPlannerSaysWhatIsInTheWay(t *testing.T) {
 		if err := r.stop(); err != nil {
 			t.Error(err)
 		}
-		r.FailFast = true
+		r.Env.FailFast = true
 		if err := r.Planner.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "up to 150 sampled rows") {
 			t.Errorf("error %v", err)
 		}

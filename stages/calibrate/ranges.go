@@ -7,30 +7,23 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Log is the events of a pipeline as a plan reads them.
-type Log struct {
-	Broker pipeline.Source
-	Logger *zap.Logger
-	Topics topics.Config
-	// Registry has the schemas that messages name; nil = none.
-	Registry *events.Schemas
-	Slots    *events.Slots // in which messages are worked on; nil = each reader has the memory for one
-}
+// log reads the events of a pipeline for a plan.
+type log struct{ env env.Env }
 
 // source says how events are read, by the schemas that an admission takes; nil = all.
-func (l *Log) source(s Settings, admission *events.Admission) events.Source {
+func (l *log) source(s Settings, admission *events.Admission) events.Source {
 	return events.Source{
-		Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.Registry, Admission: admission, Slots: l.Slots,
+		Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.env.Registry, Admission: admission, Slots: l.env.Slots,
 	}
 }
 
@@ -45,7 +38,7 @@ type extent struct {
 }
 
 // ranges returns the range of each partition of events, ascending.
-func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request) ([]wire.Partition, error) {
+func (l *log) ranges(ctx context.Context, s Settings, from wire.From, r Request) ([]wire.Partition, error) {
 	partitions, err := l.extents(ctx, r.Excluded)
 	if err != nil {
 		return nil, err
@@ -79,9 +72,9 @@ func (l *Log) ranges(ctx context.Context, s Settings, from wire.From, r Request)
 }
 
 // identity returns the identity of the log of events.
-func (l *Log) identity(ctx context.Context) (string, error) {
-	id, err := pipeline.Retry(ctx, l.Logger, "look up the identity of "+l.Topics.Events, func() (pipeline.LogID, error) {
-		return l.Broker.Identity(ctx, l.Topics.Events, pipeline.AnyPartition, time.Now())
+func (l *log) identity(ctx context.Context) (string, error) {
+	id, err := pipeline.Retry(ctx, l.env.Logger, "look up the identity of "+l.env.Topics.Events, func() (pipeline.LogID, error) {
+		return l.env.Broker.Identity(ctx, l.env.Topics.Events, pipeline.AnyPartition, time.Now())
 	})
 	return string(id), err
 }
@@ -122,13 +115,13 @@ func windowShare(partitions []extent, rows, bytes int64) float64 {
 }
 
 // extents looks up what each partition of events holds below its last stable offset, except for those left out.
-func (l *Log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, error) {
-	n, err := l.Broker.Partitions(ctx, l.Topics.Events)
+func (l *log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, error) {
+	n, err := l.env.Broker.Partitions(ctx, l.env.Topics.Events)
 	if err != nil {
-		return nil, fmt.Errorf("topic %s: %w", l.Topics.Events, err)
+		return nil, fmt.Errorf("topic %s: %w", l.env.Topics.Events, err)
 	}
-	for _, topic := range []string{l.Topics.Scores, l.Topics.Samples} {
-		switch have, err := l.Broker.Partitions(ctx, topic); {
+	for _, topic := range []string{l.env.Topics.Scores, l.env.Topics.Samples} {
+		switch have, err := l.env.Broker.Partitions(ctx, topic); {
 		case err != nil:
 			return nil, fmt.Errorf("topic %s: %w", topic, err)
 		case have < n:
@@ -148,9 +141,9 @@ func (l *Log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, 
 			continue
 		}
 		group.Go(func() error {
-			first, end, err := l.Broker.Offsets(ctx, l.Topics.Events, i)
+			first, end, err := l.env.Broker.Offsets(ctx, l.env.Topics.Events, i)
 			if err != nil {
-				return &partitionError{int32(i), fmt.Errorf("offsets of %s/%d: %w", l.Topics.Events, i, err)}
+				return &partitionError{int32(i), fmt.Errorf("offsets of %s/%d: %w", l.env.Topics.Events, i, err)}
 			}
 			partitions[i] = extent{first: first, end: max(first, end)}
 			return nil
@@ -160,7 +153,7 @@ func (l *Log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, 
 }
 
 // probe measures the last messages of each partition that holds any.
-func (l *Log) probe(ctx context.Context, s Settings, partitions []extent) error {
+func (l *log) probe(ctx context.Context, s Settings, partitions []extent) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
 	for i := range partitions {

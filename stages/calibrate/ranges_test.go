@@ -49,7 +49,7 @@ func TestRanges(t *testing.T) {
 	} {
 		s := testSettings(stagestest.Regression)
 		s.Exploration.Window = c.window
-		got, err := logWith(unevenLog(t), zap.NewNop()).ranges(t.Context(), s, c.from, Request{Last: c.last, Unfinished: c.unfinished})
+		got, err := (&log{envWith(unevenLog(t), zap.NewNop())}).ranges(t.Context(), s, c.from, Request{Last: c.last, Unfinished: c.unfinished})
 		if err != nil || ranges(got) != c.want || got[2].Partition != 2 {
 			t.Errorf("%s: %s%v, want %s", c.name, ranges(got), err, c.want)
 		}
@@ -69,7 +69,7 @@ func TestRangesWithinBytes(t *testing.T) {
 	}
 	s := testSettings(stagestest.Regression)
 	s.Exploration.WindowBytes = (size(small) + size(large)) / 4
-	got, err := logWith(b, zap.NewNop()).ranges(t.Context(), s, wire.FromRecent, Request{})
+	got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestRangesWithinBytes(t *testing.T) {
 		}
 	}
 	s.Exploration.WindowBytes = 1
-	if got, err := logWith(b, zap.NewNop()).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "99-100 99-100 " {
+	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "99-100 99-100 " {
 		t.Errorf("a byte: %s, %v", ranges(got), err)
 	}
 }
@@ -90,11 +90,11 @@ func TestRangesOfGarbage(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.Window = 10
 	b := logOf(t, garbage, nil)
-	if got, err := logWith(b, zap.NewNop()).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "0-50 0-0 " {
+	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "0-50 0-0 " {
 		t.Errorf("%s, %v", ranges(got), err)
 	}
 	b.Oversize("events", 0, 40, 50)
-	if got, err := logWith(b, zap.NewNop()).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "0-50 0-0 " {
+	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "0-50 0-0 " {
 		t.Errorf("unreadable: %s, %v", ranges(got), err)
 	}
 }

@@ -42,7 +42,7 @@ func (i interval) and(other interval) interval {
 }
 
 // forgetLost forgets what was reported of partitions that have lost their end since: other events may stand at those offsets now.
-func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
+func (l *log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	for _, s := range scans {
 		p := s.part.Partition
 		if _, ok := r.Reported[p]; !ok || s.last == (wire.BatchMark{}) {
@@ -53,7 +53,7 @@ func (l *Log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 			continue
 		}
 		mark := pipeline.Mark{Offset: last.Offset, Checksum: last.Checksum}
-		holds, err := pipeline.Holds(ctx, l.Broker, l.Logger, l.Topics.Events, int(p), mark)
+		holds, err := pipeline.Holds(ctx, l.env.Broker, l.env.Logger, l.env.Topics.Events, int(p), mark)
 		if err != nil {
 			return err
 		}

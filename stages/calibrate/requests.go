@@ -102,7 +102,7 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 			why = "the newest exploration was planned with the class, or did not find it"
 		}
 		if why != "" {
-			p.Log.Logger.Warn("request refused", zap.String("request", r.ID), zap.String("action", string(r.Action)),
+			p.Env.Logger.Warn("request refused", zap.String("request", r.ID), zap.String("action", string(r.Action)),
 				zap.String("exploration", r.Exploration), zap.String("why", why))
 			void = append(void, r)
 		}

@@ -82,7 +82,7 @@ func noteLastBatches(spec *wire.Spec, scans []*scan) {
 
 // scanAll reads the ranges of all partitions, several at a time, and returns the schemas that their messages named; nil
 // without a registry.
-func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.SeenSchema, error) {
+func (l *log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.SeenSchema, error) {
 	admission := events.NewAdmission()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
@@ -93,14 +93,14 @@ func (l *Log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.Se
 			})
 		}
 	}
-	if err := group.Wait(); err != nil || l.Registry == nil {
+	if err := group.Wait(); err != nil || l.env.Registry == nil {
 		return nil, err
 	}
 	return admission.Seen(), nil
 }
 
 // scan reads one range. Messages that do not decode have no rows here: subsample makes dead letters of them.
-func (l *Log) scan(ctx context.Context, source events.Source, settings Settings, s *scan) error {
+func (l *log) scan(ctx context.Context, source events.Source, settings Settings, s *scan) error {
 	options := pipeline.ReadOptions{From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
 		if g.Kind == pipeline.GapUnreadable {
 			return nil
@@ -119,7 +119,7 @@ func (l *Log) scan(ctx context.Context, source events.Source, settings Settings,
 		}
 		s.read.UsedBytes += int64(record.Size())
 		if err := s.add(m); err != nil {
-			l.Logger.Warn("calibration skips rows that cannot be copied",
+			l.env.Logger.Warn("calibration skips rows that cannot be copied",
 				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
 		}
 		kept, huge = len(s.first.text.ends), s.first.huge
@@ -135,14 +135,14 @@ type message struct {
 
 // each calls do with the messages of a partition of events: with their rows, which are valid until it returns, or with
 // why they cannot be read; and row with each row of JSON, before its message.
-func (l *Log) each(ctx context.Context, source events.Source, s Settings, partition int, options pipeline.ReadOptions, row func(text []byte),
+func (l *log) each(ctx context.Context, source events.Source, s Settings, partition int, options pipeline.ReadOptions, row func(text []byte),
 	do func(record pipeline.Record, m message, err error)) error {
 	var text int64
 	reader := source.Learner(formats.Learning{Labels: s.Events.Label, Row: func(one []byte) {
 		text++
 		row(one)
 	}})
-	for record, err := range pipeline.NewReader(l.Broker, l.Logger, l.Topics.Events, partition, options).Records(ctx) {
+	for record, err := range pipeline.NewReader(l.env.Broker, l.env.Logger, l.env.Topics.Events, partition, options).Records(ctx) {
 		if err == nil {
 			err = reader.Prepare(ctx, record.Value)
 		}
@@ -153,7 +153,7 @@ func (l *Log) each(ctx context.Context, source events.Source, s Settings, partit
 			return fmt.Errorf("%w: %w", errPlanAgain, err)
 		}
 		if err != nil {
-			return &partitionError{int32(partition), fmt.Errorf("read %s/%d offset %d: %w", l.Topics.Events, partition, record.Offset, err)}
+			return &partitionError{int32(partition), fmt.Errorf("read %s/%d offset %d: %w", l.env.Topics.Events, partition, record.Offset, err)}
 		}
 		text = 0
 		batches, err := reader.Read(record.Value)

@@ -12,7 +12,7 @@ type elapsed struct{}
 
 func (elapsed) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {
 	every := p.Settings.Exploration.Every
-	if every == 0 || now.Spec == nil || now.Running() != nil || p.Clock().Sub(now.Spec.PlannedAt) < every {
+	if every == 0 || now.Spec == nil || now.Running() != nil || p.Env.Clock().Sub(now.Spec.PlannedAt) < every {
 		return nil
 	}
 	return &trigger{reason: fmt.Sprintf("%v since the last plan", every)}

@@ -38,21 +38,21 @@ func (g *logGrown) check(ctx context.Context, p *Planner, now state.Snapshot) *t
 		return nil
 	}
 	g.lookedAt = time.Now()
-	partitions, err := p.Log.extents(ctx, p.leaders.Away())
+	partitions, err := p.log().extents(ctx, p.leaders.Away())
 	if err != nil {
-		p.Log.Logger.Warn("offsets of events not known", zap.Error(err))
+		p.Env.Logger.Warn("offsets of events not known", zap.Error(err))
 		return nil
 	}
 	g.offsets = 0
 	for _, part := range partitions {
 		g.offsets += part.end - part.first
 	}
-	log, err := p.Log.identity(ctx)
+	log, err := p.log().identity(ctx)
 	if err != nil {
-		p.Log.Logger.Warn("identity of events not known", zap.Error(err))
+		p.Env.Logger.Warn("identity of events not known", zap.Error(err))
 		return nil
 	}
-	start := grown(p.Settings.Exploration, now, partitions, sameLog(now.Spec, log), p.Clock())
+	start := grown(p.Settings.Exploration, now, partitions, sameLog(now.Spec, log), p.Env.Clock())
 	if start != nil && start.atLeast > 0 && g.offsets < 2*g.tooEarly {
 		return nil
 	}

@@ -40,9 +40,9 @@ func (s *stalled) check(ctx context.Context, p *Planner, now state.Snapshot) *tr
 	}
 	if time.Since(s.lookedAt) >= offsetsEvery {
 		s.lookedAt = time.Now()
-		seen, err := p.Log.signsOfLife(ctx, now)
+		seen, err := p.log().signsOfLife(ctx, now)
 		if err != nil {
-			p.Log.Logger.Warn("offsets of scores not known", zap.Error(err))
+			p.Env.Logger.Warn("offsets of scores not known", zap.Error(err))
 			s.exploration = "" // no process can work without brokers: all get the full time again once they are back
 			return nil
 		}
@@ -57,15 +57,15 @@ func (s *stalled) check(ctx context.Context, p *Planner, now state.Snapshot) *tr
 }
 
 // signsOfLife looks for signs of life of the running exploration.
-func (l *Log) signsOfLife(ctx context.Context, now state.Snapshot) (seen signs, err error) {
-	n, err := l.Broker.Partitions(ctx, l.Topics.Scores)
+func (l *log) signsOfLife(ctx context.Context, now state.Snapshot) (seen signs, err error) {
+	n, err := l.env.Broker.Partitions(ctx, l.env.Topics.Scores)
 	if err != nil {
-		return seen, fmt.Errorf("topic %s: %w", l.Topics.Scores, err)
+		return seen, fmt.Errorf("topic %s: %w", l.env.Topics.Scores, err)
 	}
 	for partition := range n {
-		_, end, err := l.Broker.Offsets(ctx, l.Topics.Scores, partition)
+		_, end, err := l.env.Broker.Offsets(ctx, l.env.Topics.Scores, partition)
 		if err != nil {
-			return seen, fmt.Errorf("offsets of %s/%d: %w", l.Topics.Scores, partition, err)
+			return seen, fmt.Errorf("offsets of %s/%d: %w", l.env.Topics.Scores, partition, err)
 		}
 		seen.scores += end
 	}

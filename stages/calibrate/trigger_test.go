@@ -93,7 +93,10 @@ func plannerAt(after time.Duration, s Settings) *Planner {
 		broker.Expire("events", partition, 100)
 		broker.LoseEnd("events", partition, 100)
 	}
-	return &Planner{Log: logWith(broker, zap.NewNop()), Meter: meter.New(), Settings: s, Clock: at(stagestest.Noon.Add(after))}
+	e := envWith(broker, zap.NewNop())
+	e.Meter = meter.New()
+	e.Clock = at(stagestest.Noon.Add(after))
+	return &Planner{Env: e, Settings: s}
 }
 
 // setOver is a set with these settings, from an exploration that read the two partitions up to 60 and 70.

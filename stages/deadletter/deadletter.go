@@ -61,7 +61,7 @@ func Reason(err error) string {
 
 // Reasons lists the possible reasons of a stage's dead letters. The list is empty for a stage that
 // sends none.
-func Reasons(stage string) []string {
+func Reasons(stage meter.Stage) []string {
 	ofMessages := append(formats.Reasons(), ReasonUnusable)
 	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema},
 		encoder.RejectionReasons())
@@ -86,15 +86,15 @@ type Draft struct {
 func draft(of pipeline.Record, d wire.DeadLetter) Draft {
 	of.Headers = slices.Concat(of.Headers, d.Headers())
 	of.Time = d.Time
-	return Draft{Record: of, Cause: meter.Cause{Stage: d.Stage, Reason: d.Reason}}
+	return Draft{Record: of, Cause: meter.Cause{Stage: meter.Stage(d.Stage), Reason: d.Reason}}
 }
 
 // Refused returns the dead letter of a message that could not be used, with the message's key,
 // value and headers.
-func Refused(stage string, source pipeline.Record, cause error, now time.Time) Draft {
+func Refused(stage meter.Stage, source pipeline.Record, cause error, now time.Time) Draft {
 	of := pipeline.Record{Key: source.Key, Value: source.Value, Headers: meter.WithEventTime(&source)}
 	return draft(of, wire.DeadLetter{
-		Stage:     stage,
+		Stage:     string(stage),
 		Reason:    Reason(cause),
 		Detail:    cause.Error(),
 		Topic:     source.Topic,
@@ -106,9 +106,9 @@ func Refused(stage string, source pipeline.Record, cause error, now time.Time) D
 
 // RefusedBatch returns the dead letter of a batch that could not be read. It holds only the
 // coordinates.
-func RefusedBatch(stage string, g pipeline.Gap, now time.Time) Draft {
+func RefusedBatch(stage meter.Stage, g pipeline.Gap, now time.Time) Draft {
 	return draft(pipeline.Record{}, wire.DeadLetter{
-		Stage:     stage,
+		Stage:     string(stage),
 		Reason:    ReasonUnreadableBatch,
 		Detail:    g.Err.Error(),
 		Topic:     g.Topic,
@@ -132,7 +132,7 @@ const rejectedRowBytes = 72
 // its message, of the batch's first row. If the remaining budget of the message is too small, the
 // dead letter holds only the coordinates: the rows are still in the source topic.
 func Rejected(
-	stage string,
+	stage meter.Stage,
 	source pipeline.Record,
 	batch arrow.Record,
 	rowBase int32,
@@ -152,7 +152,7 @@ func Rejected(
 		of.Value = value
 	}
 	return draft(of, wire.DeadLetter{
-		Stage:     stage,
+		Stage:     string(stage),
 		Reason:    rejected[0].Reason,
 		Detail:    rejectedDetail(rejected),
 		Topic:     source.Topic,

@@ -58,7 +58,7 @@ func TestRejectedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := wire.DeadLetter{
-		Stage:     meter.StageSubsample,
+		Stage:     string(meter.StageSubsample),
 		Reason:    "nan_feature",
 		Detail:    parsed.Detail,
 		Topic:     "events",
@@ -67,7 +67,7 @@ func TestRejectedRows(t *testing.T) {
 		Time:      stagestest.Noon,
 		Rows:      3,
 	}
-	if cause := (meter.Cause{Stage: want.Stage, Reason: want.Reason}); deadLetter.Cause != cause {
+	if cause := (meter.Cause{Stage: meter.Stage(want.Stage), Reason: want.Reason}); deadLetter.Cause != cause {
 		t.Errorf("cause %+v, want %+v", deadLetter.Cause, cause)
 	}
 	if parsed != want || string(deadLetter.Key) != "k" || stagestest.Header(t, deadLetter.Record, "h") != "v" {

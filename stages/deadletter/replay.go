@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
-	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // ReplayOptions selects the dead letters to send back to events.
@@ -61,11 +58,8 @@ const mostUnsent = 20
 
 // Replayer sends dead letters back to events.
 type Replayer struct {
-	Broker pipeline.SourceSink
-	Topics topics.Config
+	Env    env.Env
 	Limits arrowio.Limits // of rejected rows
-	Clock  func() time.Time
-	Logger *zap.Logger
 }
 
 // Replay writes the selected dead letters to the partitions of events that they came from. It keeps
@@ -76,7 +70,7 @@ func (r Replayer) Replay(ctx context.Context, options ReplayOptions) (ReplayRepo
 		Replayer: r, options: options, rows: events.NewReader(r.Limits, nil),
 		report: ReplayReport{Outcomes: map[ReplayOutcome]int64{}},
 	}
-	err := Visit(ctx, r.Broker, r.Logger, r.Topics.DeadLetters, func(l Letter, rec pipeline.Record) error {
+	err := Visit(ctx, r.Env.Broker, r.Env.Logger, r.Env.Topics.DeadLetters, func(l Letter, rec pipeline.Record) error {
 		return p.visit(ctx, l, rec)
 	}, options.Progress)
 	if err == nil {
@@ -149,7 +143,7 @@ func (p *replay) event(
 ) (event replayEvent, outcome ReplayOutcome, detail string) {
 	event.letter = l
 	switch {
-	case l.Topic != p.Topics.Events || int(l.Partition) != l.Place.Partition:
+	case l.Topic != p.Env.Topics.Events || int(l.Partition) != l.Place.Partition:
 		return event, ReplayNotEvents, fmt.Sprintf("from %s/%d", l.Topic, l.Partition)
 	case len(value) == 0 && isBare(rec):
 		return event, ReplayNoValue, fmt.Sprintf("the original may still be at %s/%d offset %d", l.Topic, l.Partition,
@@ -168,7 +162,7 @@ func (p *replay) event(
 		return event, ReplayDuplicate, ""
 	}
 	headers := slices.DeleteFunc(slices.Clone(rec.Headers), isOwnHeader)
-	event.record = clone(pipeline.Record{Key: rec.Key, Value: value, Headers: headers, Time: p.Clock()})
+	event.record = clone(pipeline.Record{Key: rec.Key, Value: value, Headers: headers, Time: p.Env.Clock()})
 	return event, ReplaySent, ""
 }
 
@@ -239,12 +233,12 @@ func (p *replay) write(ctx context.Context, batch []replayEvent) error {
 		records[i] = batch[i].record
 	}
 	if !p.options.DryRun {
-		err := pipeline.Try(ctx, p.Logger, "write replayed events", func() error {
-			_, err := p.Broker.Produce(ctx, p.Topics.Events, p.partition, records)
+		err := pipeline.Try(ctx, p.Env.Logger, "write replayed events", func() error {
+			_, err := p.Env.Broker.Produce(ctx, p.Env.Topics.Events, p.partition, records)
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("replay to %s/%d: %w", p.Topics.Events, p.partition, err)
+			return fmt.Errorf("replay to %s/%d: %w", p.Env.Topics.Events, p.partition, err)
 		}
 	}
 	p.report.Outcomes[ReplaySent] += int64(len(batch))

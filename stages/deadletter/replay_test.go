@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -66,12 +67,12 @@ func (k *replayKit) write(drafts ...Draft) Place {
 }
 
 // refuse writes the dead letter of a message refused whole.
-func (k *replayKit) refuse(stage string, offset int64, value []byte) Place {
+func (k *replayKit) refuse(stage meter.Stage, offset int64, value []byte) Place {
 	return k.write(Refused(stage, k.source(offset, value), errors.New("for a test"), stagestest.Noon))
 }
 
 // reject writes the dead letter of rows of a message.
-func (k *replayKit) reject(stage string, offset int64, rows ...int32) Place {
+func (k *replayKit) reject(stage meter.Stage, offset int64, rows ...int32) Place {
 	k.t.Helper()
 	rejected := make([]RejectedRow, len(rows))
 	for i, row := range rows {
@@ -98,11 +99,13 @@ func (k *replayKit) list(filter Filter, limit int) Listing {
 func (k *replayKit) replay(options ReplayOptions) ReplayReport {
 	k.t.Helper()
 	r := Replayer{
-		Broker: k,
-		Topics: k.topics,
+		Env: env.Env{
+			Broker: k,
+			Topics: k.topics,
+			Clock:  func() time.Time { return stagestest.Noon },
+			Logger: zap.NewNop(),
+		},
 		Limits: events.DefaultLimits().Decoder(),
-		Clock:  func() time.Time { return stagestest.Noon },
-		Logger: zap.NewNop(),
 	}
 	report, err := r.Replay(k.t.Context(), options)
 	if err != nil {
@@ -236,8 +239,8 @@ func TestListLettersFiltersAndCounts(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	want := []Count{
-		{meter.StageFeaturize, "nan_feature", 1, 2, stagestest.Noon, stagestest.Noon},
-		{meter.StageSubsample, ReasonOutputTooLarge, 30, 0, stagestest.Noon, stagestest.Noon.Add(29 * time.Minute)},
+		{string(meter.StageFeaturize), "nan_feature", 1, 2, stagestest.Noon, stagestest.Noon},
+		{string(meter.StageSubsample), ReasonOutputTooLarge, 30, 0, stagestest.Noon, stagestest.Noon.Add(29 * time.Minute)},
 	}
 	if !slices.Equal(list.Counts, want) {
 		t.Errorf("%+v", list.Counts)
@@ -246,11 +249,11 @@ func TestListLettersFiltersAndCounts(t *testing.T) {
 		filter Filter
 		total  int64
 	}{
-		"stage":  {Filter{Stages: []string{meter.StageFeaturize, "none"}}, 1},
+		"stage":  {Filter{Stages: []string{string(meter.StageFeaturize), "none"}}, 1},
 		"reason": {Filter{Reasons: []string{ReasonOutputTooLarge}}, 30},
 		"since":  {Filter{Since: stagestest.Noon.Add(20 * time.Minute)}, 10},
 		"place":  {Filter{Places: []Place{{1, 3}, {0, 3}, {1, 99}}}, 1},
-		"all":    {Filter{Stages: []string{meter.StageFeaturize}, Reasons: []string{ReasonOutputTooLarge}}, 0},
+		"all":    {Filter{Stages: []string{string(meter.StageFeaturize)}, Reasons: []string{ReasonOutputTooLarge}}, 0},
 	} {
 		if list := k.list(c.filter, 0); list.Total != c.total {
 			t.Errorf("%s: %d dead letters", name, list.Total)

@@ -35,8 +35,13 @@ func NewSlots(count int) *Slots {
 	return s
 }
 
-// Count returns how many slots there are.
-func (s *Slots) Count() int { return cap(s.idle) }
+// Count returns the number of slots; 0 for nil.
+func (s *Slots) Count() int {
+	if s == nil {
+		return 0
+	}
+	return cap(s.idle)
+}
 
 // Begin waits for a slot to work on a message in, until ctx ends, and holds it until [Reader.End]. Meanwhile the caller
 // must not wait for anything that waits for another message, of this partition or any other.

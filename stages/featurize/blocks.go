@@ -35,7 +35,7 @@ func (b *blocks) add(m live.Message) {
 			b.logger.Error("live errors not published", zap.Int64("from_offset", block.FirstOffset), zap.Error(err))
 			continue
 		}
-		b.closed = append(b.closed, pipeline.Record{Key: []byte(block.Pipeline), Value: value, Time: b.Clock()})
+		b.closed = append(b.closed, pipeline.Record{Key: []byte(block.Pipeline), Value: value, Time: b.Env.Clock()})
 	}
 }
 
@@ -58,19 +58,19 @@ func (q *request) sendBlocks(ctx context.Context) {
 	}
 	failpoint.Hit(failpoint.BlocksBefore)
 	err := pipeline.Try(ctx, q.logger, "write live errors", func() error {
-		_, err := q.writer.Produce(ctx, q.Topics.Live, q.number, q.blocks)
+		_, err := q.writer.Produce(ctx, q.Env.Topics.Live, q.number, q.blocks)
 		return err
 	})
 	failpoint.Hit(failpoint.BlocksAfter)
 	if err != nil && ctx.Err() == nil {
-		q.logger.Error("live errors not published", zap.String("topic", q.Topics.Live), zap.Int("partition", q.number), zap.Error(err))
+		q.logger.Error("live errors not published", zap.String("topic", q.Env.Topics.Live), zap.Int("partition", q.number), zap.Error(err))
 	}
 }
 
 // hasLive reports whether the topic of live errors has the partition.
 func (r *Runner) hasLive(ctx context.Context, logger *zap.Logger, number int) (bool, error) {
-	partitions, err := pipeline.Retry(ctx, logger, "look up topic "+r.Topics.Live, func() (int, error) {
-		n, err := r.Broker.Partitions(ctx, r.Topics.Live)
+	partitions, err := pipeline.Retry(ctx, logger, "look up topic "+r.Env.Topics.Live, func() (int, error) {
+		n, err := r.Env.Broker.Partitions(ctx, r.Env.Topics.Live)
 		if errors.Is(err, pipeline.ErrUnknownTopic) || errors.Is(err, pipeline.ErrDenied) {
 			return 0, nil
 		}
@@ -78,17 +78,17 @@ func (r *Runner) hasLive(ctx context.Context, logger *zap.Logger, number int) (b
 	})
 	if err == nil && partitions <= number {
 		logger.Warn("live errors are not published: their topic lacks the partition or may not be used; run `featurizer topics create`",
-			zap.String("topic", r.Topics.Live))
+			zap.String("topic", r.Env.Topics.Live))
 	}
 	return partitions > number, err
 }
 
 // resume finds the last block on the topic and adds the outputs after it.
 func (b *blocks) resume(ctx context.Context) error {
-	b.builder = &live.Builder{Pipeline: b.Pipeline, Partition: int32(b.number)}
+	b.builder = &live.Builder{Pipeline: b.Env.Pipeline, Partition: int32(b.number)}
 	last, err := b.last(ctx)
 	if err != nil {
-		return fmt.Errorf("find the last block of %s/%d: %w", b.Topics.Live, b.number, err)
+		return fmt.Errorf("find the last block of %s/%d: %w", b.Env.Topics.Live, b.number, err)
 	}
 	if last != nil {
 		b.builder.After(last)
@@ -101,9 +101,9 @@ func (b *blocks) resume(ctx context.Context) error {
 
 // last returns the newest block of the partition, nil if there is none.
 func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
-	err = b.backwards(ctx, b.Topics.Live, func(rec *pipeline.Record) {
+	err = b.backwards(ctx, b.Env.Topics.Live, func(rec *pipeline.Record) {
 		found, err := wire.DecodeBlock(rec.Value)
-		if err == nil && found.Pipeline == b.Pipeline && int(found.Partition) == b.number {
+		if err == nil && found.Pipeline == b.Env.Pipeline && int(found.Partition) == b.number {
 			last = found
 		}
 	}, func() bool { return last != nil })
@@ -114,7 +114,7 @@ func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
 // on from there: they may be any number of small ones.
 func (b *blocks) addSince(ctx context.Context) error {
 	first, begins, covered, bytes := int64(-1), int64(-1), false, 0
-	err := b.backwards(ctx, b.Topics.Features, func(rec *pipeline.Record) {
+	err := b.backwards(ctx, b.Env.Topics.Features, func(rec *pipeline.Record) {
 		m, ok := b.messageIn(rec)
 		switch {
 		case !ok:
@@ -135,11 +135,11 @@ func (b *blocks) addSince(ctx context.Context) error {
 	if err != nil || first < 0 {
 		return err
 	}
-	_, next, err := b.Broker.Offsets(ctx, b.Topics.Features, b.number)
+	_, next, err := b.Env.Broker.Offsets(ctx, b.Env.Topics.Features, b.number)
 	if err != nil || first >= next {
 		return err
 	}
-	return topics.ReadSpan(ctx, b.Broker, b.logger, b.Topics.Features, b.number, first, next, func(rec pipeline.Record) error {
+	return topics.ReadSpan(ctx, b.Env.Broker, b.logger, b.Env.Topics.Features, b.number, first, next, func(rec pipeline.Record) error {
 		if m, ok := b.messageIn(&rec); ok {
 			b.add(m)
 		}
@@ -150,7 +150,7 @@ func (b *blocks) addSince(ctx context.Context) error {
 // messageIn is the output in a record; false if it was not made of this partition of events.
 func (b *blocks) messageIn(rec *pipeline.Record) (live.Message, bool) {
 	rows, err := wire.ParseFeatureHeaders(rec.Headers)
-	if err != nil || rows.SourceTopic != b.Topics.Events || int(rows.SourcePartition) != b.number {
+	if err != nil || rows.SourceTopic != b.Env.Topics.Events || int(rows.SourcePartition) != b.number {
 		return live.Message{}, false
 	}
 	sums, err := wire.ParseLive(rec.Headers)
@@ -162,13 +162,13 @@ func (b *blocks) messageIn(rec *pipeline.Record) (live.Message, bool) {
 
 // backwards reads a partition from its end, in pieces that double, until it is enough.
 func (b *blocks) backwards(ctx context.Context, topic string, read func(*pipeline.Record), enough func() bool) error {
-	first, next, err := b.Broker.Offsets(ctx, topic, b.number)
+	first, next, err := b.Env.Broker.Offsets(ctx, topic, b.number)
 	if err != nil {
 		return err
 	}
 	for length := int64(1); next > first; length *= 2 {
 		from := max(first, next-length)
-		err := topics.ReadSpan(ctx, b.Broker, b.logger, topic, b.number, from, next, func(rec pipeline.Record) error {
+		err := topics.ReadSpan(ctx, b.Env.Broker, b.logger, topic, b.number, from, next, func(rec pipeline.Record) error {
 			read(&rec)
 			return nil
 		})

@@ -58,7 +58,7 @@ func (k *kit) run(messages int, killed func() bool) {
 func (k *kit) blocks() (blocks []*wire.Block) {
 	k.t.Helper()
 	var next int64
-	for _, rec := range k.Records(k.runner.Topics.Live, 2) {
+	for _, rec := range k.Records(k.runner.Env.Topics.Live, 2) {
 		b, err := wire.DecodeBlock(rec.Value)
 		if err != nil {
 			k.t.Fatal(err)
@@ -104,7 +104,7 @@ func TestBlocksAreTheSameWhateverCrashes(t *testing.T) {
 func checkBlocks(t *testing.T, k *kit, blocks []*wire.Block) {
 	t.Helper()
 	inHeaders, inBlocks, closed := int64(0), int64(0), blocks[len(blocks)-1].NextOffset
-	for _, rec := range k.Records(k.runner.Topics.Features, 2) {
+	for _, rec := range k.Records(k.runner.Env.Topics.Features, 2) {
 		headers := headersOf(rec)
 		rows, err := wire.ParseFeatureHeaders(headers)
 		sums, err2 := wire.ParseLive(headers)
@@ -139,13 +139,13 @@ func headersOf(rec pipeline.Record) (headers []wire.Header) {
 // The topic may be missing, as after an upgrade: features do not wait for it.
 func TestFeaturesDoNotWaitForTheTopicOfLiveErrors(t *testing.T) {
 	k := predictingKit(t, 3)
-	k.runner.Topics.Live = "missing"
+	k.runner.Env.Topics.Live = "missing"
 	if has, err := k.runner.hasLive(t.Context(), k.log, 2); has || err != nil {
 		t.Errorf("has %v, %v", has, err)
 	}
 	k.part.hasLive = false
 	k.run(3, func() bool { return false })
-	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 3 {
+	if n := len(k.Records(k.runner.Env.Topics.Features, 2)); n != 3 {
 		t.Errorf("%d outputs", n)
 	}
 }

@@ -45,7 +45,7 @@ func TestAPartitionThatWaitsForTheBrokerHoldsNoSlot(t *testing.T) {
 		if rows := k.rows(0); !slices.Equal(rows, ascending(60)) {
 			t.Errorf("rows %v", rows)
 		}
-		if c := k.runner.Meter.Totals().Featurize; c.Messages != 1 || c.Rows != 60 || c.Featurized != 60 {
+		if c := k.runner.Env.Meter.Totals().Featurize; c.Messages != 1 || c.Rows != 60 || c.Featurized != 60 {
 			t.Errorf("counts %+v", c)
 		}
 	})
@@ -64,7 +64,7 @@ func TestAMessageThatIsReadAgainIsCounted(t *testing.T) {
 		if err := k.part.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if c := k.runner.Meter.Totals().Featurize; c.Messages != 2 || c.Rows != 2 {
+		if c := k.runner.Env.Meter.Totals().Featurize; c.Messages != 2 || c.Rows != 2 {
 			t.Errorf("counts %+v", c)
 		}
 	})
@@ -102,7 +102,7 @@ func TestRequestsDoNotReadWhatWasGivenBack(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	good := event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.SomeFaults))
 	k.send(good, pipeline.Record{Key: []byte("bad key"), Value: []byte("no event"), Headers: []pipeline.Header{{Key: "trace", Value: []byte("of the sender")}}})
-	fetched := k.Records(k.runner.Topics.Events, 2)
+	fetched := k.Records(k.runner.Env.Topics.Events, 2)
 	away := make(chan struct{})
 	k.produced = func(string, []pipeline.Record) { <-away }
 	if err := k.part.Process(t.Context(), pipeline.Fetched{Records: fetched, NextOffset: 2}); err != nil {
@@ -121,7 +121,7 @@ func TestRequestsDoNotReadWhatWasGivenBack(t *testing.T) {
 	if err := k.part.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if outputs := k.Records(k.runner.Topics.Features, 2); len(outputs) != 1 || !bytes.Equal(outputs[0].Key, want) {
+	if outputs := k.Records(k.runner.Env.Topics.Features, 2); len(outputs) != 1 || !bytes.Equal(outputs[0].Key, want) {
 		t.Errorf("%d outputs, key %q", len(outputs), outputs[0].Key)
 	}
 	letters := k.deadLetters()
@@ -134,7 +134,7 @@ func TestRequestsDoNotReadWhatWasGivenBack(t *testing.T) {
 // What is too large to copy has been sent when Process returns.
 func TestRequestsOfMuchAreAwaited(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
-	k.runner.Partitions = 1 << 20 // the smallest share
+	k.runner.Env.Partitions = 1 << 20 // the smallest share
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})), pipeline.Record{Value: bytes.Repeat([]byte("x"), 70<<10)})
 	if err := k.step(); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ type classWatch struct {
 
 func newClassWatch(r *Runner) *classWatch {
 	return &classWatch{
-		state: r.State, meter: r.Meter, logger: r.Logger, clock: r.Clock, enough: r.ClassMinRows, wake: make(chan struct{}, 1),
+		state: r.Env.State, meter: r.Env.Meter, logger: r.Env.Logger, clock: r.Env.Clock, enough: r.ClassMinRows, wake: make(chan struct{}, 1),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -33,7 +34,10 @@ func newWatched(t *testing.T, enough int64) *watched {
 	w.broker.AddTopic(config.Explorations, 1)
 	w.broker.AddTopic(config.FeatureSets, 1)
 	follower := state.New(w.broker, zap.NewNop(), config)
-	w.classWatch = newClassWatch(&Runner{State: follower, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, ClassMinRows: enough})
+	w.classWatch = newClassWatch(&Runner{
+		Env:          env.Env{State: follower, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now},
+		ClassMinRows: enough,
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return follower.Run(ctx) }, w.run} {

@@ -224,7 +224,7 @@ func TestColumnsAreWatched(t *testing.T) {
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}
-	seen := k.runner.Meter.Activity().Columns
+	seen := k.runner.Env.Meter.Activity().Columns
 	if len(seen.Imputed) != 2 || seen.FeatureSet != k.set.ID() {
 		t.Fatalf("%+v", seen)
 	}
@@ -234,21 +234,21 @@ func TestColumnsAreWatched(t *testing.T) {
 	if want := []meter.NewField{{Field: "extra", Rows: 40, Now: 40.0 / 43}, {Field: "tip", Rows: 2, Now: 2.0 / 43}}; !slices.Equal(seen.NewFields, want) {
 		t.Errorf("new fields %v, want %v", seen.NewFields, want)
 	}
-	if news := k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Strays: []encoder.ClassRows{{Class: "tip", Rows: 1}, {Class: "new", Rows: 1}}}); !slices.Equal(news, []string{"new"}) {
+	if news := k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Strays: []encoder.ClassRows{{Class: "tip", Rows: 1}, {Class: "new", Rows: 1}}}); !slices.Equal(news, []string{"new"}) {
 		t.Errorf("news %v", news)
 	}
 	// A column that begins to lack values is told from its past.
 	for range 10 {
-		k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000}}})
+		k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000}}})
 	}
 	for range 4 {
-		k.runner.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000, Imputed: 10_000}}})
+		k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000, Imputed: 10_000}}})
 	}
-	if a := k.runner.Meter.Activity().Columns.Imputed[0]; a.Column != "a" || a.Now < 0.7 || a.Share() > 0.3 {
+	if a := k.runner.Env.Meter.Activity().Columns.Imputed[0]; a.Column != "a" || a.Now < 0.7 || a.Share() > 0.3 {
 		t.Errorf("%+v", a)
 	}
-	k.runner.Meter.AddColumns(meter.Columns{FeatureSet: "next", Rows: 1})
-	if seen := k.runner.Meter.Activity().Columns; seen.FeatureSet != "next" || len(seen.Imputed)+len(seen.NewFields) > 0 {
+	k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: "next", Rows: 1})
+	if seen := k.runner.Env.Meter.Activity().Columns; seen.FeatureSet != "next" || len(seen.Imputed)+len(seen.NewFields) > 0 {
 		t.Errorf("after a change of sets %+v", seen)
 	}
 }

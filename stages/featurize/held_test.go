@@ -37,7 +37,7 @@ func TestMessagesThatGiveNothingAreCharged(t *testing.T) {
 	if err := errors.Join(k.part.Process(t.Context(), pipeline.Fetched{NextOffset: messages}), k.part.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if c := k.runner.Meter.Totals().Featurize; c.Messages != messages || k.part.charged != 0 {
+	if c := k.runner.Env.Meter.Totals().Featurize; c.Messages != messages || k.part.charged != 0 {
 		t.Errorf("counts %+v, %d bytes charged", c, k.part.charged)
 	}
 	if int64(waiting)*partBytes > 2*most || waiting == 0 {
@@ -90,14 +90,14 @@ func TestResumingLiveErrorsHoldsLittle(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	records := make([]pipeline.Record, outputs)
 	for i := range records {
-		rows := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: int64(i), RowCount: 1, SourceRows: 1}
+		rows := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Env.Topics.Events, SourcePartition: 2, SourceOffset: int64(i), RowCount: 1, SourceRows: 1}
 		records[i] = pipeline.Record{Value: []byte("features"), Headers: slices.Concat(nil, rows.Headers())}
 	}
-	if _, err := k.Broker.Produce(t.Context(), k.runner.Topics.Features, 2, records); err != nil {
+	if _, err := k.Broker.Produce(t.Context(), k.runner.Env.Topics.Features, 2, records); err != nil {
 		t.Fatal(err)
 	}
 	f := &fetches{kit: k}
-	k.part.Broker = f
+	k.part.Env.Broker = f
 	before := liveHeap()
 	if err := k.part.blocks.resume(t.Context()); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -55,16 +56,27 @@ func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) 
 	k := &kit{Broker: pipelinetest.NewBroker(), t: t, committed: -1, log: zap.NewNop()}
 	k.set = setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{}))
 	id := k.set.ID()
+	still := state.Snapshot{Current: &wire.Current{ID: id}}.With(state.Set{ID: id, Set: k.set})
 	k.runner = &Runner{
-		Broker: k, Meter: meter.New(), Logger: zap.NewNop(), Clock: time.Now, Pipeline: "test", Group: "featurize", Topics: topics.Default(),
-		Config: Default(), Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: time.Second,
-		State: state.Still(state.Config{Pipeline: "test"}, state.Snapshot{Current: &wire.Current{ID: id}}.With(state.Set{ID: id, Set: k.set})),
+		Env: env.Env{
+			Broker:       k,
+			State:        state.Still(state.Config{Pipeline: "test"}, still),
+			Meter:        meter.New(),
+			Logger:       zap.NewNop(),
+			Clock:        time.Now,
+			Pipeline:     "test",
+			Group:        "featurize",
+			Topics:       topics.Default(),
+			DrainTimeout: time.Second,
+		},
+		Config: Default(),
+		Source: events.Source{Limits: events.DefaultLimits().Decoder()},
 	}
 	k.runner.Config.MaxOutputBytes, k.runner.Config.CommitInterval = maxOutput, 0
-	k.AddTopic(k.runner.Topics.Events, 3)
-	k.AddConfiguredTopic(k.runner.Topics.Features, 3, map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
-	k.AddTopic(k.runner.Topics.Live, 3)
-	k.AddConfiguredTopic(k.runner.Topics.DeadLetters, 3, map[string]string{"max.message.bytes": fmt.Sprint(deadLettersLimit)})
+	k.AddTopic(k.runner.Env.Topics.Events, 3)
+	k.AddConfiguredTopic(k.runner.Env.Topics.Features, 3, map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
+	k.AddTopic(k.runner.Env.Topics.Live, 3)
+	k.AddConfiguredTopic(k.runner.Env.Topics.DeadLetters, 3, map[string]string{"max.message.bytes": fmt.Sprint(deadLettersLimit)})
 	k.restart()
 	return k
 }
@@ -76,7 +88,7 @@ func (k *kit) Produce(ctx context.Context, topic string, number int, records []p
 	if k.lost != nil && k.lost() {
 		return 0, errDied
 	}
-	if k.forget && topic == k.runner.Topics.Features {
+	if k.forget && topic == k.runner.Env.Topics.Features {
 		return 0, nil
 	}
 	return k.Broker.Produce(ctx, topic, number, records)
@@ -99,7 +111,7 @@ func (k *kit) restart() {
 		k.committed, k.reset = next, false
 		return nil
 	}
-	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Broker, k.models, newClassWatch(k.runner), k.log)
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Env.Broker, k.models, newClassWatch(k.runner), k.log)
 	k.part.hasLive = true
 	k.part.committedAt = time.Time{}
 	if err := k.part.resume(k.t.Context()); err != nil {
@@ -110,7 +122,7 @@ func (k *kit) restart() {
 // send appends events to the log.
 func (k *kit) send(records ...pipeline.Record) {
 	k.t.Helper()
-	if _, err := k.Broker.Produce(k.t.Context(), k.runner.Topics.Events, 2, records); err != nil {
+	if _, err := k.Broker.Produce(k.t.Context(), k.runner.Env.Topics.Events, 2, records); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -118,7 +130,7 @@ func (k *kit) send(records ...pipeline.Record) {
 // step gives the partition one fetch.
 func (k *kit) step() error {
 	k.t.Helper()
-	fetched, err := k.Fetch(k.t.Context(), k.runner.Topics.Events, 2, k.part.NextOffset())
+	fetched, err := k.Fetch(k.t.Context(), k.runner.Env.Topics.Events, 2, k.part.NextOffset())
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -130,7 +142,7 @@ func (k *kit) step() error {
 func (k *kit) rows(offset int64) []int32 {
 	k.t.Helper()
 	var rows []int32
-	for _, r := range k.Records(k.runner.Topics.Features, 2) {
+	for _, r := range k.Records(k.runner.Env.Topics.Features, 2) {
 		if out := explored.ReadFeatures(k.t, r, 10); out.SourceOffset == offset {
 			rows = append(rows, out.Rows...)
 		}
@@ -139,7 +151,7 @@ func (k *kit) rows(offset int64) []int32 {
 }
 
 func (k *kit) deadLetters() []pipeline.Record {
-	return k.Records(k.runner.Topics.DeadLetters, 2)
+	return k.Records(k.runner.Env.Topics.DeadLetters, 2)
 }
 
 func ascending(n int32) []int32 {

@@ -65,7 +65,7 @@ func TestALateOwnerWritesNothing(t *testing.T) {
 			begin := func(by *sole) *worker {
 				return s.start(func(w *worker) {
 					by.Client = s.broker.Dial(fetchLittle)
-					w.runner.Broker = by
+					w.runner.Env.Broker = by
 				})
 			}
 			paused := begin(first)

@@ -57,7 +57,7 @@ func (p *partition) findSet(ctx context.Context, now state.Snapshot, id string) 
 	if !ok {
 		return nil, fmt.Errorf("feature set %s is %w", id, state.ErrNoSet)
 	}
-	set, err := p.State.LoadSet(ctx, entry)
+	set, err := p.Env.State.LoadSet(ctx, entry)
 	if err != nil {
 		return nil, err
 	}

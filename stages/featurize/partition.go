@@ -68,7 +68,7 @@ func newPartition(r *Runner, o pipeline.Ownership, writer pipeline.Producer, mod
 	r.once.Do(func() { r.outputs = newOutputMemory(max(r.Config.OutputMemory, r.Config.MaxOutputBytes)) })
 	p := &partition{
 		owned:  owned{Runner: r, number: o.Partition, writer: writer, logger: logger},
-		models: models, classes: classes, commit: o.Commit, refused: -1, committedAt: r.Clock(),
+		models: models, classes: classes, commit: o.Commit, refused: -1, committedAt: r.Env.Clock(),
 	}
 	p.blocks.partition = p
 	return p
@@ -83,8 +83,8 @@ func (p *partition) Place() pipeline.Place { return pipeline.Place{Log: p.source
 // Process maps the records and sends the results. The last request is still in progress when it returns: the next records
 // are fetched and mapped meanwhile.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
-	defer p.Meter.Worked(meter.StageFeaturize, time.Now())
-	p.at.Fetched(f, p.Clock())
+	defer p.Env.Meter.Worked(meter.StageFeaturize, time.Now())
+	p.at.Fetched(f, p.Env.Clock())
 	if p.source.id == "" {
 		p.source.id = f.Place.Log
 	}
@@ -101,7 +101,7 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 		return err
 	}
 	p.next = max(p.next, f.NextOffset)
-	due := p.Clock().Sub(p.committedAt) >= p.Config.CommitInterval
+	due := p.Env.Clock().Sub(p.committedAt) >= p.Config.CommitInterval
 	if due || len(f.Records) == 0 {
 		if err := p.await(); err != nil {
 			return err
@@ -127,8 +127,8 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 			return err
 		}
 	}
-	defer p.Meter.Handled(meter.StageFeaturize, time.Now())
-	span := meter.StartSpan(p.Tracer, p.Group, meter.StageFeaturize, rec)
+	defer p.Env.Meter.Handled(meter.StageFeaturize, time.Now())
+	span := meter.StartSpan(p.Env.Tracer, p.Env.Group, meter.StageFeaturize, rec)
 	rec.Headers = meter.WithSpan(rec.Headers, span)
 	p.core.log = p.source.String()
 	err := p.mapInSlots(ctx, rec, span)
@@ -182,12 +182,12 @@ func (p *partition) mapRows(ctx context.Context, rec pipeline.Record, firstRow i
 		return err
 	}
 	defer p.core.end()
-	return p.core.Process(rec, firstRow, p.Clock(), emit)
+	return p.core.Process(rec, firstRow, p.Env.Clock(), emit)
 }
 
 // chooseSet prepares the current set or, if a message is partly out, the set that its parts name.
 func (p *partition) chooseSet(ctx context.Context) error {
-	now := p.State.Snapshot()
+	now := p.Env.State.Snapshot()
 	id := now.Current.ID
 	if p.partlyOut != "" {
 		id = p.partlyOut
@@ -227,7 +227,7 @@ func (p *partition) chooseSet(ctx context.Context) error {
 // findSetOfRest returns the feature set for the rest of a message that is partly out: the one that its parts name or, if that is gone,
 // the one in use. A broker may have lost it, or it was retired while the partition stood still.
 func (p *partition) findSetOfRest(ctx context.Context) (*packedSet, error) {
-	now, err := p.State.CatchUp(ctx, state.TopicFeatureSets)
+	now, err := p.Env.State.CatchUp(ctx, state.TopicFeatureSets)
 	if err != nil {
 		return nil, err
 	}
@@ -282,13 +282,13 @@ func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 		p.source = p.source.after(g)
 		p.logger.Error("the log of events is not the one that was read, featurizing goes on in the one that is there", zap.Stringer("gap", g),
 			zap.String("log", p.source.String()), zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
-		p.Meter.AddGap(g)
-		p.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: g.Missing()})
+		p.Env.Meter.AddGap(g)
+		p.Env.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: g.Missing()})
 		p.next, p.refused, p.batch, p.committed = g.To, -1, pipeline.Mark{}, -1
 	default:
 		p.logger.Error("events are no longer in the log, featurizing goes on with the first that is",
 			zap.Int64("offset", g.From), zap.Int64("first_offset", g.First), zap.Int64("missing_offsets", g.Missing()))
-		p.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: g.Missing()})
+		p.Env.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: g.Missing()})
 		p.next = g.To
 	}
 	p.nextRow, p.partlyOut = 0, ""
@@ -297,7 +297,7 @@ func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 }
 
 func (p *partition) refuse(ctx context.Context, g pipeline.Gap) error {
-	deadLetter := deadletter.RefusedBatch(meter.StageFeaturize, g, p.Clock())
+	deadLetter := deadletter.RefusedBatch(meter.StageFeaturize, g, p.Env.Clock())
 	part := Part{DeadLetter: &deadLetter, Counts: meter.FeaturizeCounts{Messages: 1, Undecodable: 1}}
 	if err := p.send(ctx); err != nil { // the dead letter needs no slot, so it may wait here
 		return err
@@ -323,7 +323,7 @@ func (p *partition) Close(ctx context.Context) error {
 
 // commitNext commits what is acknowledged, for lag monitors and in case retention empties the output partition.
 func (p *partition) commitNext(ctx context.Context) {
-	p.committedAt = p.Clock()
+	p.committedAt = p.Env.Clock()
 	p.reportColumns()
 	if !p.unseen.Empty() {
 		p.logger.Warn("rows of classes that the feature set does not know are neither scored nor trained on", zap.Any("classes", p.unseen.List()))
@@ -342,10 +342,10 @@ func (p *partition) commitNext(ctx context.Context) {
 
 // reportColumns adds to the meter what was seen of the columns of events, by the set in use, and logs new fields.
 func (p *partition) reportColumns() {
-	if p.core == nil || p.core.ID() != p.State.Snapshot().Current.ID {
+	if p.core == nil || p.core.ID() != p.Env.State.Snapshot().Current.ID {
 		return
 	}
-	if news := p.Meter.AddColumns(p.core.takeColumns()); len(news) > 0 {
+	if news := p.Env.Meter.AddColumns(p.core.takeColumns()); len(news) > 0 {
 		p.logger.Warn("events have fields that the feature set does not know: they are no features before an exploration begins with rows that have them", zap.Strings("fields", news))
 	}
 }

@@ -54,7 +54,7 @@ func TestFeaturizeRequestsAreBounded(t *testing.T) {
 			if err := k.step(); err != nil {
 				t.Fatal(err)
 			}
-			if got := k.runner.Meter.Totals().Featurize; got.Rows != c.rows || got.Featurized != c.rows || got.Messages != int64(messages) {
+			if got := k.runner.Env.Meter.Totals().Featurize; got.Rows != c.rows || got.Featurized != c.rows || got.Messages != int64(messages) {
 				t.Errorf("counts %+v", got)
 			}
 			if requests < 2 || k.part.next != int64(messages) || k.committed != int64(messages) {
@@ -70,7 +70,7 @@ func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 	const messages = 20_000
 	fetched := pipeline.Fetched{NextOffset: messages, End: messages}
 	for offset := range int64(messages) {
-		fetched.Records = append(fetched.Records, pipeline.Record{Topic: k.runner.Topics.Events, Partition: 2, Offset: offset})
+		fetched.Records = append(fetched.Records, pipeline.Record{Topic: k.runner.Env.Topics.Events, Partition: 2, Offset: offset})
 	}
 	var sent, requests int
 	k.produced = func(_ string, records []pipeline.Record) {
@@ -138,7 +138,7 @@ func TestFeaturizeRefusesAmplification(t *testing.T) {
 			t.Errorf("a dead letter of offset %s for %s", at, reason)
 		}
 	}
-	if c := k.runner.Meter.Totals().Featurize; c.Messages != 3 || c.Undecodable != 2 || c.Rows != 1000 {
+	if c := k.runner.Env.Meter.Totals().Featurize; c.Messages != 3 || c.Undecodable != 2 || c.Rows != 1000 {
 		t.Errorf("counts %+v", c)
 	}
 }
@@ -185,7 +185,7 @@ func TestFeaturizeStopsBetweenParts(t *testing.T) {
 			if k.committed > int64(len(out)/100) {
 				t.Errorf("offset %d is committed, %d rows are out", k.committed, len(out))
 			}
-			if c := k.runner.Meter.Totals().Featurize; c.Featurized != int64(len(out)) {
+			if c := k.runner.Env.Meter.Totals().Featurize; c.Featurized != int64(len(out)) {
 				t.Errorf("%d rows are out, counts %+v", len(out), c)
 			}
 			taken := len(out)
@@ -231,7 +231,7 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 	outputs, seen := 0, false
 	k.produced = func(topic string, records []pipeline.Record) {
 		switch {
-		case topic == k.runner.Topics.Features:
+		case topic == k.runner.Env.Topics.Features:
 			outputs++
 			if sizes(records) > 8000 {
 				if seen {
@@ -249,13 +249,13 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 	}
 	deadLetters := k.deadLetters()
 	if len(deadLetters) != 1 || stagestest.Header(t, deadLetters[0], wire.HeaderErrorReason) != deadletter.ReasonOutputTooLarge || stagestest.Header(t, deadLetters[0], wire.HeaderErrorOffset) != "0" ||
-		!slices.Equal(deadLetters[0].Value, k.Records(k.runner.Topics.Events, 2)[0].Value) {
+		!slices.Equal(deadLetters[0].Value, k.Records(k.runner.Env.Topics.Events, 2)[0].Value) {
 		t.Fatalf("%d dead letters: %.300v", len(deadLetters), deadLetters)
 	}
 	if got, want := k.rows(0), slices.DeleteFunc(ascending(61), func(row int32) bool { return row == 40 }); !slices.Equal(got, want) {
 		t.Errorf("rows %v", got)
 	}
-	if c := k.runner.Meter.Totals().Featurize; c.Rows != 161 || c.Featurized != 160 || c.Rejected != 1 || c.Messages != 2 || c.Undecodable != 0 {
+	if c := k.runner.Env.Meter.Totals().Featurize; c.Rows != 161 || c.Featurized != 160 || c.Rejected != 1 || c.Messages != 2 || c.Undecodable != 0 {
 		t.Errorf("counts %+v", c)
 	}
 }

@@ -69,7 +69,7 @@ func (q *request) send(ctx context.Context) error {
 
 // acknowledge records at once that the parts are out.
 func (q *request) acknowledge() {
-	q.acknowledged = q.Clock()
+	q.acknowledged = q.Env.Clock()
 	q.at.Done(q.next)
 	for i := range q.parts {
 		if span := q.parts[i].span; span != nil {
@@ -80,7 +80,7 @@ func (q *request) acknowledge() {
 
 // sendDeadLetters waits for the acknowledgement.
 func (q *request) sendDeadLetters(ctx context.Context, deadLetters []deadletter.Draft) error {
-	to := deadletter.Sender{To: q.writer, Topic: q.Topics.DeadLetters, Meter: q.Meter, Logger: q.logger}
+	to := deadletter.Sender{To: q.writer, Topic: q.Env.Topics.DeadLetters, Meter: q.Env.Meter, Logger: q.logger}
 	if err := to.Send(ctx, q.number, deadLetters); err != nil {
 		return fmt.Errorf("before offset %d: %w", q.next, err)
 	}
@@ -104,7 +104,7 @@ func (q *request) produce(ctx context.Context, outputs []pipeline.Record) error 
 	tries := 0
 	err := pipeline.Try(ctx, q.logger, "write features", func() error {
 		tries++
-		_, err := q.writer.Produce(ctx, q.Topics.Features, q.number, outputs)
+		_, err := q.writer.Produce(ctx, q.Env.Topics.Features, q.number, outputs)
 		return err
 	})
 	failpoint.Hit(failpoint.FeaturesAfter)
@@ -142,7 +142,7 @@ func (q *request) refuseOutput(ctx context.Context, part *outgoing, cause error)
 	if q.refused == part.source.Offset {
 		return nil
 	}
-	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.Clock())
+	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.Env.Clock())
 	if err := q.sendDeadLetters(ctx, []deadletter.Draft{deadLetter}); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func newRequestKit(t *testing.T, maxOutput int64) *kit {
 	k := newKit(t, maxOutput, 0, 0)
 	k.runner.Config.CommitInterval = time.Hour
-	k.part.committedAt = k.runner.Clock()
+	k.part.committedAt = k.runner.Env.Clock()
 	return k
 }
 
@@ -34,7 +34,7 @@ func TestFeaturizeWorksWhileARequestIsInProgress(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
 	begun, release := make(chan struct{}, 9), make(chan struct{})
 	k.produced = func(topic string, _ []pipeline.Record) {
-		if topic == k.runner.Topics.Features {
+		if topic == k.runner.Env.Topics.Features {
 			begun <- struct{}{}
 			<-release
 		}
@@ -44,8 +44,8 @@ func TestFeaturizeWorksWhileARequestIsInProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	if k.part.NextOffset() != 1 || len(k.Records(k.runner.Topics.Features, 2)) != 0 {
-		t.Fatalf("next offset %d, %d outputs", k.part.NextOffset(), len(k.Records(k.runner.Topics.Features, 2)))
+	if k.part.NextOffset() != 1 || len(k.Records(k.runner.Env.Topics.Features, 2)) != 0 {
+		t.Fatalf("next offset %d, %d outputs", k.part.NextOffset(), len(k.Records(k.runner.Env.Topics.Features, 2)))
 	}
 	k.part.commitNext(t.Context())
 	if k.committed != -1 {
@@ -69,7 +69,7 @@ func TestFeaturizeWorksWhileARequestIsInProgress(t *testing.T) {
 	if err := k.part.Close(t.Context()); err != nil || k.committed != 2 {
 		t.Errorf("offset %d is committed, %v", k.committed, err)
 	}
-	if c := k.runner.Meter.Totals().Featurize; c.Featurized != 120 || c.Messages != 2 {
+	if c := k.runner.Env.Meter.Totals().Featurize; c.Featurized != 120 || c.Messages != 2 {
 		t.Errorf("counts %+v", c)
 	}
 }
@@ -92,7 +92,7 @@ func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 	if err := k.part.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want, got := k.outputsOf(sent...), k.Records(k.runner.Topics.Features, 2)
+	want, got := k.outputsOf(sent...), k.Records(k.runner.Env.Topics.Features, 2)
 	if len(got) != len(want) {
 		t.Fatalf("%d outputs, want %d", len(got), len(want))
 	}
@@ -114,7 +114,7 @@ func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
 	if err := k.part.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 1 || len(k.part.core.spares.list) != 0 {
+	if n := len(k.Records(k.runner.Env.Topics.Features, 2)); n != 1 || len(k.part.core.spares.list) != 0 {
 		t.Errorf("%d outputs, %d handed back", n, len(k.part.core.spares.list))
 	}
 }
@@ -132,7 +132,7 @@ func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 	if err := k.step(); err != nil { // returns before the dead letter is acknowledged
 		t.Fatal(err)
 	}
-	if topic := <-begun; topic != k.runner.Topics.DeadLetters {
+	if topic := <-begun; topic != k.runner.Env.Topics.DeadLetters {
 		t.Fatalf("%s is written first", topic)
 	}
 	k.send(event(t, 2, rows))
@@ -145,7 +145,7 @@ func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 		t.Errorf("%s is written while the dead letter is being sent", topic)
 	case release <- struct{}{}:
 	}
-	if topic := <-begun; topic != k.runner.Topics.Features || len(k.deadLetters()) != 1 {
+	if topic := <-begun; topic != k.runner.Env.Topics.Features || len(k.deadLetters()) != 1 {
 		t.Errorf("%s is written, %d dead letters are there", topic, len(k.deadLetters()))
 	}
 	close(release)
@@ -166,15 +166,15 @@ func TestFeaturizeSendsNoOutputAfterADeadLetterThatIsNotOut(t *testing.T) {
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.part.Close(t.Context()); !errors.Is(err, errGone) || len(k.Records(k.runner.Topics.Features, 2)) != 0 || k.committed != -1 {
-		t.Errorf("%v; %d outputs, offset %d is committed", err, len(k.Records(k.runner.Topics.Features, 2)), k.committed)
+	if err := k.part.Close(t.Context()); !errors.Is(err, errGone) || len(k.Records(k.runner.Env.Topics.Features, 2)) != 0 || k.committed != -1 {
+		t.Errorf("%v; %d outputs, offset %d is committed", err, len(k.Records(k.runner.Env.Topics.Features, 2)), k.committed)
 	}
 }
 
 // Offsets in the result of a request belong to the log before a gap.
 func TestAGapWaitsForTheRequestBeforeIt(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
-	k.part.at = k.runner.Meter.Follow(meter.StageFeaturize, "events", 2, 0)
+	k.part.at = k.runner.Env.Meter.Follow(meter.StageFeaturize, "events", 2, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})
 	begun, release := make(chan struct{}), make(chan struct{})
 	k.produced = func(string, []pipeline.Record) {
@@ -194,7 +194,7 @@ func TestAGapWaitsForTheRequestBeforeIt(t *testing.T) {
 	if err := <-passed; err != nil {
 		t.Fatal(err)
 	}
-	at := k.runner.Meter.Partitions(stagestest.Noon)[0]
+	at := k.runner.Env.Meter.Partitions(stagestest.Noon)[0]
 	if k.part.request != nil || k.part.next != 1 || k.part.refused != -1 || at.NextOffset != 1 || at.Messages != 2 {
 		t.Errorf("goes on at offset %d, refused %d, reports %+v", k.part.next, k.part.refused, at)
 	}
@@ -205,14 +205,16 @@ func TestOneDeadLetterForAllOutputsOfAMessage(t *testing.T) {
 	k := newKit(t, 3000, 500, 0)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})))
 	requests := 0
-	k.produced = func(topic string, _ []pipeline.Record) { requests += stagestest.Bit(topic == k.runner.Topics.Features) }
+	k.produced = func(topic string, _ []pipeline.Record) {
+		requests += stagestest.Bit(topic == k.runner.Env.Topics.Features)
+	}
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(k.deadLetters()); n != 1 || requests < 2 {
 		t.Errorf("%d dead letters of %d requests", n, requests)
 	}
-	if c := k.runner.Meter.Totals().Featurize; c.Rows != 100 || c.Rejected != 100 || c.Messages != 1 {
+	if c := k.runner.Env.Meter.Totals().Featurize; c.Rows != 100 || c.Rejected != 100 || c.Messages != 1 {
 		t.Errorf("counts %+v", c)
 	}
 }

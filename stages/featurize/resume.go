@@ -52,7 +52,7 @@ func (at *position) advancePast(rows wire.FeatureBatch) {
 func (p *partition) resume(ctx context.Context) error {
 	failpoint.Hit(failpoint.ResumeBefore)
 	if err := p.findPosition(ctx); err != nil {
-		return fmt.Errorf("resume featurizing %s/%d: %w", p.Topics.Events, p.number, err)
+		return fmt.Errorf("resume featurizing %s/%d: %w", p.Env.Topics.Events, p.number, err)
 	}
 	if !p.hasLive {
 		return nil
@@ -72,7 +72,7 @@ func (p *partition) findPosition(ctx context.Context) error {
 	}
 	o.report()
 	committed, err := pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (pipeline.Committed, error) {
-		return p.Broker.Committed(ctx, p.Group, p.Topics.Events, p.number)
+		return p.Env.Broker.Committed(ctx, p.Env.Group, p.Env.Topics.Events, p.number)
 	})
 	p.committed = committed.Next
 	switch {
@@ -121,7 +121,7 @@ func (p *partition) leaveOut(ctx context.Context, o *outputEnd, found bool) erro
 	p.logger.Warn("the group's offset was reset past the end of the output: going on there; the events before it are left out",
 		zap.Int64("committed", p.next), zap.Int64("next_offset", from.next), zap.Int32("next_row", from.nextRow),
 		zap.Int64("left_out_offsets", offsets), zap.Int64("left_out_rows", rows), zap.Int64("rows_counted_up_to", upTo))
-	p.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: offsets})
+	p.Env.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: offsets})
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (p *partition) countRows(ctx context.Context, from position) (rows, upTo in
 	bounded, cancel := context.WithTimeout(ctx, countingTime)
 	defer cancel()
 	rows, upTo = -int64(from.nextRow), from.next
-	all := pipeline.NewReader(p.Broker, p.logger, p.Topics.Events, p.number, pipeline.ReadOptions{From: from.next, Until: p.next})
+	all := pipeline.NewReader(p.Env.Broker, p.logger, p.Env.Topics.Events, p.number, pipeline.ReadOptions{From: from.next, Until: p.next})
 	for rec, err := range all.Records(bounded) {
 		if err == nil {
 			err = p.core.reader.Prepare(bounded, rec.Value)
@@ -188,20 +188,20 @@ func (o *outputEnd) lost() int { return o.otherLog + o.lostEnd }
 
 // find looks for the last output whose events the log holds, from the end of the output partition backwards.
 func (o *outputEnd) find(ctx context.Context) (at position, found bool, err error) {
-	topic := o.Topics.Features
-	if err := pipeline.CheckStable(ctx, o.Broker, topic, o.number); err != nil { // anything hidden would be written twice
+	topic := o.Env.Topics.Features
+	if err := pipeline.CheckStable(ctx, o.Env.Broker, topic, o.number); err != nil { // anything hidden would be written twice
 		return at, false, err
 	}
-	first, next, err := o.Broker.Offsets(ctx, topic, o.number)
+	first, next, err := o.Env.Broker.Offsets(ctx, topic, o.number)
 	if err != nil {
 		return at, false, err
 	}
 	o.none = next == 0
 	// Looked up after the end of the output, so that the output has no event that the log lacks.
-	if o.first, o.end, err = o.Broker.Offsets(ctx, o.Topics.Events, o.number); err != nil {
+	if o.first, o.end, err = o.Env.Broker.Offsets(ctx, o.Env.Topics.Events, o.number); err != nil {
 		return at, false, err
 	}
-	if o.log, err = o.Broker.Identity(ctx, o.Topics.Events, o.number, time.Now()); err != nil {
+	if o.log, err = o.Env.Broker.Identity(ctx, o.Env.Topics.Events, o.number, time.Now()); err != nil {
 		return at, false, err
 	}
 	for back, to := int64(1), next; to > first && !found; back *= 2 {
@@ -222,12 +222,12 @@ func (o *outputEnd) find(ctx context.Context) (at position, found bool, err erro
 // last returns the position after the last output in a piece of the output partition whose events the log holds.
 func (o *outputEnd) last(ctx context.Context, from, to int64) (position, bool, error) {
 	var all []position
-	r := pipeline.NewReader(o.Broker, o.logger, o.Topics.Features, o.number, pipeline.ReadOptions{From: from, Until: to})
+	r := pipeline.NewReader(o.Env.Broker, o.logger, o.Env.Topics.Features, o.number, pipeline.ReadOptions{From: from, Until: to})
 	for rec, err := range r.Records(ctx) {
 		if err != nil {
 			return position{}, false, err
 		}
-		at, ok := positionAfter(rec, o.Topics.Events, o.number)
+		at, ok := positionAfter(rec, o.Env.Topics.Events, o.number)
 		switch {
 		case !ok:
 		case o.log != "" && (at.source.id == "" || at.batch == pipeline.Mark{}):
@@ -252,7 +252,7 @@ func (o *outputEnd) holds(ctx context.Context, at position) (held bool, err erro
 		return false, nil
 	}
 	if held = at.next <= o.end && (at.nextRow == 0 || at.next < o.end); held && at.batch != (pipeline.Mark{}) {
-		held, err = pipeline.Holds(ctx, o.Broker, o.logger, o.Topics.Events, o.number, at.batch)
+		held, err = pipeline.Holds(ctx, o.Env.Broker, o.logger, o.Env.Topics.Events, o.number, at.batch)
 	}
 	if err == nil && !held {
 		o.lostEnd++
@@ -270,12 +270,12 @@ func (o *outputEnd) report() {
 	if o.lost() == 0 {
 		return
 	}
-	gap := pipeline.Gap{Topic: o.Topics.Events, Partition: o.number, Kind: pipeline.GapTruncated, From: o.next, To: o.next, Now: o.log}
+	gap := pipeline.Gap{Topic: o.Env.Topics.Events, Partition: o.number, Kind: pipeline.GapTruncated, From: o.next, To: o.next, Now: o.log}
 	if o.otherLog > 0 {
 		gap.Kind = pipeline.GapRecreated
 	}
 	o.logger.Error("features name events that the log does not hold: the topic was recreated, it has lost its end, or somebody else wrote them; ignoring them",
 		zap.Int("messages_of_other_logs", o.otherLog), zap.Int("messages_of_lost_events", o.lostEnd),
 		zap.String("log", o.source.String()), zap.Int64("events_end", o.end), zap.Int64("next_offset", o.next))
-	o.Meter.AddGap(gap)
+	o.Env.Meter.AddGap(gap)
 }

@@ -16,7 +16,7 @@ import (
 
 // outputOf is a record of features that names the event it came from.
 func outputOf(k *kit, offset int64) pipeline.Record {
-	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: offset, RowCount: 1, SourceRows: 1}
+	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Env.Topics.Events, SourcePartition: 2, SourceOffset: offset, RowCount: 1, SourceRows: 1}
 	r := pipeline.Record{Value: []byte("x")}
 	for _, h := range coordinates.Headers() {
 		r.Headers = append(r.Headers, pipeline.Header{Key: h.Key, Value: h.Value})
@@ -38,7 +38,7 @@ func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 	}
 	k.send(event(t, 2, rows)) // the backlog
 	strange := []pipeline.Record{outputOf(k, 3), outputOf(k, 1<<60), outputOf(k, 1<<63-1), {Value: []byte("hello")}}
-	if _, err := k.Produce(t.Context(), k.runner.Topics.Features, 2, strange); err != nil {
+	if _, err := k.Produce(t.Context(), k.runner.Env.Topics.Features, 2, strange); err != nil {
 		t.Fatal(err)
 	}
 	k.committed = -1
@@ -65,7 +65,7 @@ func TestFeaturizeGoesOnAfterWhatIsLeftOfALog(t *testing.T) {
 		k.stepAndWait()
 	}
 	was := k.part.source
-	k.LoseEnd(k.runner.Topics.Events, 2, 3)
+	k.LoseEnd(k.runner.Env.Topics.Events, 2, 3)
 	other := stagestest.Events(t, stagestest.Regression, 11, 42, stagestest.Faults{})
 	for offset := int64(3); offset < 6; offset++ {
 		k.send(event(t, offset, other))
@@ -80,10 +80,10 @@ func TestFeaturizeGoesOnAfterWhatIsLeftOfALog(t *testing.T) {
 			k.stepAndWait()
 		}
 	}
-	if n := len(k.Records(k.runner.Topics.Features, 2)); n != 5+3 {
+	if n := len(k.Records(k.runner.Env.Topics.Features, 2)); n != 5+3 {
 		t.Errorf("%d outputs", n)
 	}
-	if changes := k.runner.Meter.Activity().LogChanges; len(changes) != 1 {
+	if changes := k.runner.Env.Meter.Activity().LogChanges; len(changes) != 1 {
 		t.Errorf("counted %v", changes)
 	}
 }
@@ -99,7 +99,7 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 	for committed, want := range map[int64]int64{-1: 2, 0: 2, 2: 2, 4: 4, 5: 5, 6: 2} {
 		for _, reset := range []bool{false, true} {
 			core, logs := observer.New(zap.WarnLevel)
-			k.runner.Meter = meter.New()
+			k.runner.Env.Meter = meter.New()
 			k.log, k.committed, k.reset = zap.New(core), committed, reset
 			if k.restart(); k.part.next != want {
 				t.Errorf("committed %d: goes on at offset %d, want %d", committed, k.part.next, want)
@@ -109,7 +109,7 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 				leaves = want - 2
 			}
 			said := logs.FilterField(zap.Int64("left_out_offsets", leaves)).FilterField(zap.Int64("left_out_rows", 10*leaves)).Len()
-			if missing := k.runner.Meter.Totals().Featurize.MissingOffsets; missing != leaves || (leaves > 0) != (said == 1) {
+			if missing := k.runner.Env.Meter.Totals().Featurize.MissingOffsets; missing != leaves || (leaves > 0) != (said == 1) {
 				t.Errorf("committed %d, reset %t: counted %d, want %d; logged %v", committed, reset, missing, leaves, logs.All())
 			}
 			if want == 2 && committed <= 2 && logs.Len() > 0 {
@@ -122,9 +122,9 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 	if err := k.part.Close(t.Context()); err != nil || k.committed != 4 || k.reset {
 		t.Fatalf("offset %d is committed, %v", k.committed, err)
 	}
-	k.runner.Meter = meter.New()
-	if k.restart(); k.part.next != 4 || k.runner.Meter.Totals().Featurize.MissingOffsets != 0 {
-		t.Errorf("the second time, featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Meter.Totals().Featurize.MissingOffsets)
+	k.runner.Env.Meter = meter.New()
+	if k.restart(); k.part.next != 4 || k.runner.Env.Meter.Totals().Featurize.MissingOffsets != 0 {
+		t.Errorf("the second time, featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Env.Meter.Totals().Featurize.MissingOffsets)
 	}
 }
 
@@ -134,8 +134,8 @@ func TestAResetBeforeTheFirstOutputIsCounted(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	k.send(event(t, 0, rows), event(t, 1, rows), event(t, 2, rows))
 	k.committed, k.reset = 2, true
-	if k.restart(); k.part.next != 2 || k.runner.Meter.Totals().Featurize.MissingOffsets != 2 {
-		t.Errorf("featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Meter.Totals().Featurize.MissingOffsets)
+	if k.restart(); k.part.next != 2 || k.runner.Env.Meter.Totals().Featurize.MissingOffsets != 2 {
+		t.Errorf("featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Env.Meter.Totals().Featurize.MissingOffsets)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestOutputsWithoutAMarkAreNoPosition(t *testing.T) {
 	k.stepAndWait()
 	k.send(event(t, 1, rows), event(t, 2, rows), event(t, 3, rows)) // the backlog
 	log := k.part.source
-	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Topics.Events, SourcePartition: 2, SourceOffset: 3, RowCount: 10, SourceRows: 10}
+	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Env.Topics.Events, SourcePartition: 2, SourceOffset: 3, RowCount: 10, SourceRows: 10}
 	for what, edit := range map[string]func(*wire.FeatureBatch){
 		"without a log and a batch": func(*wire.FeatureBatch) {},
 		"without a batch":           func(b *wire.FeatureBatch) { b.SourceLog = log.String() },
@@ -156,7 +156,7 @@ func TestOutputsWithoutAMarkAreNoPosition(t *testing.T) {
 		forged := coordinates
 		edit(&forged)
 		out := pipeline.Record{Value: []byte("x"), Headers: slices.Concat(nil, forged.Headers())}
-		if _, err := k.Broker.Produce(t.Context(), k.runner.Topics.Features, 2, []pipeline.Record{out}); err != nil {
+		if _, err := k.Broker.Produce(t.Context(), k.runner.Env.Topics.Features, 2, []pipeline.Record{out}); err != nil {
 			t.Fatal(err)
 		}
 		core, logs := observer.New(zap.WarnLevel)
@@ -177,7 +177,7 @@ func TestAnEmptiedOutputGoesOnFromTheCommittedOffset(t *testing.T) {
 	k.send(event(t, 0, rows), event(t, 1, rows))
 	k.stepAndWait()
 	k.committed = 1
-	k.Expire(k.runner.Topics.Features, 2, 2)
+	k.Expire(k.runner.Env.Topics.Features, 2, 2)
 	if k.restart(); k.part.next != 1 {
 		t.Errorf("featurizing goes on at offset %d", k.part.next)
 	}

@@ -3,14 +3,13 @@ package featurize
 import (
 	"context"
 	"sync"
-	"time"
 
-	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -20,18 +19,9 @@ import (
 
 // Runner is the stage: it maps the partitions of events that this process owns to the same partitions of features.
 type Runner struct {
-	Broker pipeline.SourceSink
-	State  *state.Follower // also of models
-	Meter  *meter.Meter
-	Logger *zap.Logger
-	Clock  func() time.Time // called from several goroutines
-	Tracer trace.Tracer     // nil = none
-	// Pipeline is the name of the pipeline.
-	Pipeline string
-	Group    string // consumer group
-	Topics   topics.Config
-	Config   Config
-	Source   events.Source // how events are read
+	Env    env.Env // its clock is called from several goroutines
+	Config Config
+	Source events.Source // how events are read
 	// Amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes.
 	Amplification int64
 	// CompressedAmplification is the same for each byte of a message as the broker holds it; 0 = as many as 1,024 rows take.
@@ -41,13 +31,6 @@ type Runner struct {
 	ClassMinRows int64
 	// PredictionColumn is that of events with the predictions to compare with labels; empty = those of the model.
 	PredictionColumn string
-	// DrainTimeout bounds the work that is finished after a shutdown has begun.
-	DrainTimeout time.Duration
-	// Quarantine says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
-	Quarantine supervise.Policy
-
-	// Partitions is how many are held at most, which bounds what waits in each; 0 = one.
-	Partitions int
 
 	sets    packedSets
 	outputs *outputMemory // made by the first partition
@@ -59,11 +42,11 @@ func (r *Runner) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	classes := newClassWatch(r)
 	group.Go(func() error { return classes.run(ctx) })
-	models := newModelLoader(r.State, r.Logger, r.Config.Predictions)
+	models := newModelLoader(r.Env.State, r.Env.Logger, r.Config.Predictions)
 	group.Go(func() error { return models.run(ctx) })
-	supervised := &supervise.Stage{Name: meter.StageFeaturize, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine}
+	supervised := &supervise.Stage{Name: meter.StageFeaturize, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine}
 	group.Go(func() error {
-		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
+		return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
 			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o, models, classes) })
 		})
 	})
@@ -72,16 +55,16 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // own works on a partition until ctx ends.
 func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch) error {
-	logger := r.Logger.With(zap.Int("partition", o.Partition))
+	logger := r.Env.Logger.With(zap.Int("partition", o.Partition))
 	return pipeline.Retake(ctx, logger, func() error { return r.take(ctx, logger, o, models, classes) })
 }
 
 // take fences off earlier owners of the partition, then maps it from where its output ends until ctx ends.
 func (r *Runner) take(ctx context.Context, logger *zap.Logger, o pipeline.Ownership, models *modelLoader, classes *classWatch) error {
-	if err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Features, r.Topics.DeadLetters); err != nil {
+	if err := topics.WaitCoPartitioned(ctx, r.Env.Broker, logger, o.Partition, r.Env.Topics.Features, r.Env.Topics.DeadLetters); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
-	if _, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
+	if _, err := r.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
 	if models.wait(ctx); ctx.Err() != nil {
@@ -107,11 +90,11 @@ func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *mo
 	}
 	failpoint.Hit(failpoint.ResumeAfter)
 	logger.Info("featurizing", zap.Int64("next_offset", p.next), zap.Int32("next_row", p.nextRow))
-	p.at = r.Meter.Follow(meter.StageFeaturize, r.Topics.Events, o.Partition, p.next)
+	p.at = r.Env.Meter.Follow(meter.StageFeaturize, r.Env.Topics.Events, o.Partition, p.next)
 	defer p.at.Leave()
-	err = pipeline.RunPartition(ctx, r.Broker, logger, r.Topics.Events, o.Partition, r.DrainTimeout, p)
+	err = pipeline.RunPartition(ctx, r.Env.Broker, logger, r.Env.Topics.Events, o.Partition, r.Env.DrainTimeout, p)
 	if err != nil && ctx.Err() != nil { // the output is valid, only incomplete
-		r.Meter.LeftUndone(logger, meter.StageFeaturize, o.Partition, err)
+		r.Env.Meter.LeftUndone(logger, meter.StageFeaturize, o.Partition, err)
 		return nil
 	}
 	return err
@@ -119,9 +102,9 @@ func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *mo
 
 // openWriter opens the writer for the owner of a partition of events.
 func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int, hasLive bool) (pipeline.Producer, error) {
-	targets := []pipeline.Target{{Topic: r.Topics.Features, Partition: partition}, {Topic: r.Topics.DeadLetters, Partition: partition}}
+	targets := []pipeline.Target{{Topic: r.Env.Topics.Features, Partition: partition}, {Topic: r.Env.Topics.DeadLetters, Partition: partition}}
 	if hasLive {
-		targets = append(targets, pipeline.Target{Topic: r.Topics.Live, Partition: partition})
+		targets = append(targets, pipeline.Target{Topic: r.Env.Topics.Live, Partition: partition})
 	}
-	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.WriterID{Group: r.Group, Topic: r.Topics.Events, Partition: partition}, targets...)
+	return pipeline.OpenWriter(ctx, r.Env.Broker, logger, &pipeline.WriterID{Group: r.Env.Group, Topic: r.Env.Topics.Events, Partition: partition}, targets...)
 }

@@ -21,7 +21,7 @@ func (p *partition) add(ctx context.Context, part outgoing) error {
 		deadLetterBytes = part.DeadLetter.Memory()
 		held += int64(deadLetterBytes)
 	}
-	if p.outputBytes+outputBytes > p.Config.MaxOutputBytes || p.deadLetterBytes+deadLetterBytes > deadletter.Share(p.Partitions) {
+	if p.outputBytes+outputBytes > p.Config.MaxOutputBytes || p.deadLetterBytes+deadLetterBytes > deadletter.Share(p.Env.Partitions) {
 		if err := p.sendWithin(ctx, patience); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (p *partition) sendLast(ctx context.Context) error {
 	if err := p.await(); err != nil {
 		return err
 	}
-	kept := keep(p.waiting, deadletter.Share(p.Partitions))
+	kept := keep(p.waiting, deadletter.Share(p.Env.Partitions))
 	if err := p.send(ctx); err != nil || kept {
 		return err
 	}
@@ -125,14 +125,14 @@ func (p *partition) giveBack(charged int64) {
 // apply counts a part that is acknowledged.
 func (p *partition) apply(part *outgoing, q *request) {
 	if part.Output != nil {
-		p.Meter.Arrived(meter.EventTime(&part.source), q.acknowledged)
+		p.Env.Meter.Arrived(meter.EventTime(&part.source), q.acknowledged)
 		p.blocks.add(messageOf(part.Rows, part.Live, part.Output))
 		if !q.triedAgain {
 			p.core.Recycle(part.Output.Value)
 		}
 	}
-	p.Meter.AddFeaturize(part.Counts)
-	p.Meter.AddTraffic(meter.StageFeaturize, part.traffic())
+	p.Env.Meter.AddFeaturize(part.Counts)
+	p.Env.Meter.AddTraffic(meter.StageFeaturize, part.traffic())
 	p.at.Count(part.Counts.Messages, part.Counts.Rows)
 	p.classes.saw(part.Unseen)
 	for _, c := range part.Unseen {

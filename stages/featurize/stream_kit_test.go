@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -124,8 +125,18 @@ func (s *stream) start(prepare func(*worker)) *worker {
 		MaxMessageBytes: s.topics.MaxMessageBytes,
 	})
 	w := &worker{t: s.t, log: log, done: make(chan error, 1), runner: &Runner{
-		Broker: log, State: follower, Meter: meter.New(), Logger: logger, Clock: time.Now, Group: "featurize",
-		Topics: s.topics, Config: s.config, Source: events.Source{Limits: events.DefaultLimits().Decoder()}, DrainTimeout: 5 * time.Second,
+		Env: env.Env{
+			Broker:       log,
+			State:        follower,
+			Meter:        meter.New(),
+			Logger:       logger,
+			Clock:        time.Now,
+			Group:        "featurize",
+			Topics:       s.topics,
+			DrainTimeout: 5 * time.Second,
+		},
+		Config: s.config,
+		Source: events.Source{Limits: events.DefaultLimits().Decoder()},
 	}}
 	if prepare != nil {
 		prepare(w)
@@ -163,7 +174,7 @@ func (w *worker) holdUp(after int64) (reached chan struct{}) {
 	var written atomic.Int64
 	reached = make(chan struct{})
 	w.log.OnProduce = func(_ context.Context, topic string, _ int, records []pipeline.Record) error {
-		if n := int64(len(records)); topic == w.runner.Topics.Features {
+		if n := int64(len(records)); topic == w.runner.Env.Topics.Features {
 			if all := written.Add(n); all >= after && all-n < after {
 				close(reached)
 			}
@@ -171,7 +182,7 @@ func (w *worker) holdUp(after int64) (reached chan struct{}) {
 		return nil
 	}
 	w.log.OnFetch = func(ctx context.Context, topic string, _ int, _ int64) error {
-		if topic == w.runner.Topics.Events && written.Load() >= after {
+		if topic == w.runner.Env.Topics.Events && written.Load() >= after {
 			<-ctx.Done()
 		}
 		return nil

@@ -54,7 +54,7 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 					t.Errorf("committed %v, %v", found, err)
 				}
 			}
-			n := w.runner.Meter.Totals().Featurize.Featurized + again.runner.Meter.Totals().Featurize.Featurized
+			n := w.runner.Env.Meter.Totals().Featurize.Featurized + again.runner.Env.Meter.Totals().Featurize.Featurized
 			if how == "stopped" && n != 3000 {
 				t.Errorf("%d rows counted", n)
 			}
@@ -155,7 +155,7 @@ func TestPredictionsFollowTheModelInUse(t *testing.T) {
 	point("m-0123456789abcdef")
 	until("no predictions", "")
 	w.end()
-	if c := w.runner.Meter.Totals().Featurize; c.NoModel < 60 || c.Predicted == 0 || c.UnusableModel == 0 || c.Predicted+c.NoModel+c.UnusableModel != c.Featurized {
+	if c := w.runner.Env.Meter.Totals().Featurize; c.NoModel < 60 || c.Predicted == 0 || c.UnusableModel == 0 || c.Predicted+c.NoModel+c.UnusableModel != c.Featurized {
 		t.Errorf("counts %+v", c)
 	}
 }

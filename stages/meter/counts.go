@@ -52,7 +52,7 @@ type Totals struct {
 	Featurize FeaturizeCounts `json:"featurize"`
 	Train     TrainCounts     `json:"train"`
 	// Seconds is the time that each stage worked, summed over partitions.
-	Seconds map[string]float64 `json:"seconds"`
+	Seconds map[Stage]float64 `json:"seconds"`
 }
 
 // Traffic is how many bytes a stage read in messages, by what became of them, and how many it wrote. Keys, values and

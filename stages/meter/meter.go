@@ -20,7 +20,10 @@ import (
 )
 
 // Cause says which stage sent a dead letter and why.
-type Cause struct{ Stage, Reason string }
+type Cause struct {
+	Stage  Stage
+	Reason string
+}
 
 // Budget is the memory that a setting allows, and how much of it is in use.
 type Budget struct {
@@ -75,11 +78,11 @@ type Choosing struct {
 
 // Activity is what the stages of a process did in addition to what [Totals] counts. Maps are by stage.
 type Activity struct {
-	Traffic     map[string]Traffic
+	Traffic     map[Stage]Traffic
 	DeadLetters map[Cause]int64
 	// Handling has the times from starting on a message until it was handled: scored, featurized or added to the sums.
 	// Time in which the broker could not take features is included.
-	Handling map[string]histogram.Snapshot
+	Handling map[Stage]histogram.Snapshot
 	// Delay has the times from the timestamps of events to the acknowledgement of their features.
 	Delay histogram.Snapshot
 	// UnseenClasses are the most frequent classes, among the rows that the process featurized, that the feature set
@@ -104,7 +107,7 @@ type Activity struct {
 	Budgets []Budget
 	// WrongKernel says why a stage takes no part in explorations: the one that runs, or ran last, needs another numeric
 	// kernel than the process has. Empty = it takes part.
-	WrongKernel map[string]string
+	WrongKernel map[Stage]string
 	// Quarantined are the partitions whose work failed for good and is tried again, ordered by stage and partition.
 	Quarantined []Quarantine
 	// Model is the one in use, without its weights, if this process trains; nil = none.
@@ -117,7 +120,7 @@ type Activity struct {
 
 // Meter is what the stages of a process report to. It is safe for concurrent use.
 type Meter struct {
-	handling map[string]*histogram.Histogram // never changed; for the stages that handle messages one by one
+	handling map[Stage]*histogram.Histogram // never changed; for the stages that handle messages one by one
 	delay    *histogram.Histogram
 	serving  *Serving // never changed
 
@@ -136,16 +139,16 @@ type Meter struct {
 // New returns a meter at zero.
 func New() *Meter {
 	m := &Meter{
-		handling: map[string]*histogram.Histogram{}, delay: histogram.New(), serving: newServing(),
-		totals: Totals{Seconds: map[string]float64{}},
+		handling: map[Stage]*histogram.Histogram{}, delay: histogram.New(), serving: newServing(),
+		totals: Totals{Seconds: map[Stage]float64{}},
 		activity: Activity{
-			Traffic: map[string]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, LogChanges: map[LogChange]int64{}, MissingRows: -1,
-			WrongKernel: map[string]string{},
+			Traffic: map[Stage]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, LogChanges: map[LogChange]int64{}, MissingRows: -1,
+			WrongKernel: map[Stage]string{},
 			Challenges:  Challenges{Verdicts: map[wire.Verdict]int64{}},
 		},
 		budgets: map[string]Budget{}, positions: map[place]*Position{}, quarantined: map[place]Quarantine{},
 	}
-	for _, stage := range []string{StageSubsample, StageFeaturize, StageTrain} {
+	for _, stage := range []Stage{StageSubsample, StageFeaturize, StageTrain} {
 		m.handling[stage] = histogram.New()
 	}
 	return m
@@ -173,7 +176,7 @@ func (m *Meter) Activity() Activity {
 	now.UnseenClasses = m.unseen.List()
 	now.Columns = m.columns.list()
 	now.Serving = m.serving.Snapshot()
-	now.Delay, now.Handling = m.delay.Snapshot(), map[string]histogram.Snapshot{}
+	now.Delay, now.Handling = m.delay.Snapshot(), map[Stage]histogram.Snapshot{}
 	for stage, times := range m.handling {
 		now.Handling[stage] = times.Snapshot()
 	}
@@ -202,7 +205,7 @@ func (m *Meter) AddTrain(counts TrainCounts) { add(m, &m.totals.Train, counts) }
 func add[T any](m *Meter, sum *T, counts T) { m.update(func() { Add(sum, counts) }) }
 
 // AddTraffic adds the bytes that a stage read and wrote.
-func (m *Meter) AddTraffic(stage string, t Traffic) {
+func (m *Meter) AddTraffic(stage Stage, t Traffic) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	sum := m.activity.Traffic[stage]
@@ -245,14 +248,14 @@ func (m *Meter) AddUnseenClasses(classes []encoder.ClassRows) {
 func (m *Meter) AskedForClass() { m.update(func() { m.activity.ClassRequests++ }) }
 
 // Worked adds the time since start to a stage; for use with defer.
-func (m *Meter) Worked(stage string, start time.Time) {
+func (m *Meter) Worked(stage Stage, start time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.totals.Seconds[stage] += time.Since(start).Seconds()
 }
 
 // Handled records how long handling a message took; for use with defer.
-func (m *Meter) Handled(stage string, start time.Time) {
+func (m *Meter) Handled(stage Stage, start time.Time) {
 	m.handling[stage].Observe(time.Since(start).Seconds())
 }
 
@@ -276,11 +279,11 @@ func (m *Meter) SetChoosing(c Choosing) { m.update(func() { m.activity.Choosing 
 func (m *Meter) SetMissingRows(rows int64) { m.update(func() { m.activity.MissingRows = rows }) }
 
 // RightKernel reports that a stage takes part in explorations.
-func (m *Meter) RightKernel(stage string) { m.setKernel(stage, "") }
+func (m *Meter) RightKernel(stage Stage) { m.setKernel(stage, "") }
 
 // WrongKernel logs and reports that a stage takes no part in an exploration because it needs another numeric kernel
 // than this process has; with nil, that it takes part again.
-func (m *Meter) WrongKernel(logger *zap.Logger, stage, kernel string, from *wire.Spec) {
+func (m *Meter) WrongKernel(logger *zap.Logger, stage Stage, kernel string, from *wire.Spec) {
 	if from == nil {
 		m.RightKernel(stage)
 		logger.Info("an exploration of this process's numeric kernel runs, taking part again", zap.String("kernel", kernel))
@@ -291,7 +294,7 @@ func (m *Meter) WrongKernel(logger *zap.Logger, stage, kernel string, from *wire
 		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
 }
 
-func (m *Meter) setKernel(stage, why string) {
+func (m *Meter) setKernel(stage Stage, why string) {
 	m.update(func() { m.activity.WrongKernel[stage] = why })
 }
 
@@ -322,7 +325,7 @@ func (m *Meter) EndsWith(ending <-chan struct{}) { m.update(func() { m.ending = 
 
 // LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes part of its error.
 // When the partition was taken away, its next owner goes on from what is saved.
-func (m *Meter) LeftUndone(logger *zap.Logger, stage string, partition int, err error) {
+func (m *Meter) LeftUndone(logger *zap.Logger, stage Stage, partition int, err error) {
 	logger.Warn("work in progress is not saved and will be done again", zap.Error(err))
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // PartitionStatus is the position of a stage in a partition that the process owns and reads: of events or, for train,
 // of features.
 type PartitionStatus struct {
-	Stage     string
+	Stage     Stage
 	Partition int
 	// NextOffset is the offset of the first unprocessed record: not scored, not known to be featurized, or not in the
 	// sums of training.
@@ -65,7 +65,7 @@ type stamp struct {
 
 // Follow starts to follow a stage through a partition of a topic, from an offset on, until Leave is called on the
 // result. It replaces what was followed there before.
-func (m *Meter) Follow(stage, topic string, partition int, next int64) *Position {
+func (m *Meter) Follow(stage Stage, topic string, partition int, next int64) *Position {
 	p := &Position{meter: m, topic: topic, status: PartitionStatus{Stage: stage, Partition: partition, NextOffset: next}}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,20 +84,19 @@ func (p *Position) Leave() {
 }
 
 type place struct {
-	stage     string
+	stage     Stage
 	partition int
 }
 
-// Partitions returns the positions of the stages in the partitions that the process owns and reads, in the order of the
-// stages.
+// Partitions returns the positions of the stages in the partitions that the process owns and reads, ordered by
+// stage and partition.
 func (m *Meter) Partitions(now time.Time) []PartitionStatus {
 	var statuses []PartitionStatus
 	for _, p := range m.followed() {
 		statuses = append(statuses, p.at(now))
 	}
 	slices.SortFunc(statuses, func(a, b PartitionStatus) int {
-		order := Stages()
-		return cmp.Or(slices.Index(order, a.Stage)-slices.Index(order, b.Stage), a.Partition-b.Partition)
+		return cmp.Or(cmp.Compare(a.Stage, b.Stage), a.Partition-b.Partition)
 	})
 	return statuses
 }

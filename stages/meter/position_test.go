@@ -74,7 +74,7 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	}
 }
 
-func TestAPartitionThatIsFollowedAnewTakesThePlace(t *testing.T) {
+func TestFollowingAPartitionAgainReplacesItsPosition(t *testing.T) {
 	m := New()
 	old := m.Follow(StageSubsample, "events", 0, 1)
 	m.Follow(StageSubsample, "events", 0, 5)
@@ -85,7 +85,7 @@ func TestAPartitionThatIsFollowedAnewTakesThePlace(t *testing.T) {
 	for _, p := range m.Partitions(stagestest.Noon) {
 		next = append(next, p.NextOffset)
 	}
-	if len(next) != 3 || next[0] != 5 || next[1] != 7 || next[2] != 9 {
+	if len(next) != 3 || next[0] != 9 || next[1] != 5 || next[2] != 7 {
 		t.Errorf("next offsets %v", next)
 	}
 	var none *Position // a core without counters

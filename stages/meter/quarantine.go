@@ -9,7 +9,7 @@ import (
 
 // Quarantine is a partition whose work failed for good, and which this process tries again at intervals.
 type Quarantine struct {
-	Stage     string
+	Stage     Stage
 	Partition int
 	Cause     string
 	Since     time.Time
@@ -23,7 +23,7 @@ func (m *Meter) SetQuarantine(q Quarantine) {
 }
 
 // EndQuarantine reports that a partition is not quarantined any more.
-func (m *Meter) EndQuarantine(stage string, partition int) {
+func (m *Meter) EndQuarantine(stage Stage, partition int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.quarantined, place{stage, partition})
@@ -32,7 +32,6 @@ func (m *Meter) EndQuarantine(stage string, partition int) {
 // quarantines lists the quarantined partitions. The caller holds the lock.
 func (m *Meter) quarantines() []Quarantine {
 	return slices.SortedFunc(maps.Values(m.quarantined), func(a, b Quarantine) int {
-		order := Stages()
-		return cmp.Or(slices.Index(order, a.Stage)-slices.Index(order, b.Stage), a.Partition-b.Partition)
+		return cmp.Or(cmp.Compare(a.Stage, b.Stage), a.Partition-b.Partition)
 	})
 }

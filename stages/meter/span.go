@@ -48,13 +48,13 @@ func (h *recordHeaders) Keys() []string {
 
 // StartSpan starts the span of a message in a stage, in the trace that the message names or in a new one. Without a
 // tracer it returns a span that does nothing.
-func StartSpan(tracer trace.Tracer, group, stage string, rec pipeline.Record) trace.Span {
+func StartSpan(tracer trace.Tracer, group string, stage Stage, rec pipeline.Record) trace.Span {
 	if tracer == nil {
 		return noSpan
 	}
 	headers := recordHeaders(rec.Headers)
 	ctx := traceContext.Extract(context.Background(), &headers)
-	_, span := tracer.Start(ctx, stage+" "+rec.Topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
+	_, span := tracer.Start(ctx, string(stage)+" "+rec.Topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
 		attribute.String("messaging.system", "kafka"),
 		attribute.String("messaging.operation.type", "process"),
 		attribute.String("messaging.consumer.group.name", group),

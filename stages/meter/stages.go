@@ -1,15 +1,14 @@
 package meter
 
-// Names of the stages, as in flags, dead letters and logs.
-const (
-	StageCalibrate = "calibrate"
-	StageSubsample = "subsample"
-	StageSelect    = "select"
-	StageFeaturize = "featurize"
-	StageTrain     = "train"
-)
+// Stage is the name of a stage: a value of the flag --stages, a label of metrics, and the last part of the name of a
+// consumer group. Package stages lists them all.
+type Stage string
 
-// Stages lists the stages in the order of the flow.
-func Stages() []string {
-	return []string{StageCalibrate, StageSubsample, StageSelect, StageFeaturize, StageTrain}
-}
+// Names of the stages.
+const (
+	StageCalibrate Stage = "calibrate"
+	StageSubsample Stage = "subsample"
+	StageSelection Stage = "selection"
+	StageFeaturize Stage = "featurize"
+	StageTrain     Stage = "train"
+)

@@ -21,7 +21,7 @@ type Explored struct {
 	Set     *wire.FeatureSet
 	Report  encoder.Report
 	Warning string
-	Seconds map[string]float64 // by stage
+	Seconds map[meter.Stage]float64
 }
 
 // Explore runs one exploration over the rows of a file. It calls open twice, to plan the
@@ -64,10 +64,10 @@ func Explore(
 	}
 	return &Explored{
 		Set: set, Report: planned.Report, Warning: planned.Warning,
-		Seconds: map[string]float64{
+		Seconds: map[meter.Stage]float64{
 			meter.StageCalibrate: calibrated.Sub(began).Seconds(),
 			meter.StageSubsample: subsampled.Sub(calibrated).Seconds(),
-			meter.StageSelect:    time.Since(subsampled).Seconds(),
+			meter.StageSelection: time.Since(subsampled).Seconds(),
 		},
 	}, nil
 }

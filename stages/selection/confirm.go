@@ -27,7 +27,7 @@ func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[i
 		holds, denied := true, error(nil)
 		err := keep(ctx, int(part.Partition), func(ctx context.Context) (err error) {
 			mark := pipeline.Mark{Offset: last.Offset, Checksum: last.Checksum}
-			holds, err = pipeline.Holds(ctx, r.Broker, r.Logger, spec.EventsTopic, int(part.Partition), mark)
+			holds, err = pipeline.Holds(ctx, r.Env.Broker, r.Env.Logger, spec.EventsTopic, int(part.Partition), mark)
 			if errors.Is(err, pipeline.ErrDenied) {
 				denied, err = err, nil
 			}
@@ -37,7 +37,7 @@ func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[i
 		case err != nil || ctx.Err() != nil:
 			return errors.Join(err, ctx.Err())
 		case denied != nil:
-			r.Logger.Warn("no right to read events: whether they still hold what was scored is not known", zap.Error(denied))
+			r.Env.Logger.Warn("no right to read events: whether they still hold what was scored is not known", zap.Error(denied))
 			return nil
 		case !holds:
 			return fmt.Errorf("events of partition %d that the exploration reads are not in the log any more: it has lost its end, or is another one", part.Partition)

@@ -77,7 +77,7 @@ func TestTheSetOfResidual(t *testing.T) {
 	ids := map[string]bool{}
 	for _, perMessage := range []int{50, 7} {
 		w := residualWorld(t, perMessage, func(c *calibrate.Config) { c.Criterion = scoring.Residual })
-		w.Start(nil, meter.Stages()[:3]...)
+		w.Start(nil, meter.StageCalibrate, meter.StageSubsample, meter.StageSelection)
 		got := w.Set()
 		l := got.Set.Lineage
 		if l.Learning == nil || l.Learning.Best().Kind != adaptive.ByResidual || l.Learned() || l.Counts.HeldOut == 0 || l.ByResidual != got.Set.Set.Features.Len() {

@@ -29,18 +29,18 @@ type progressReporter struct {
 
 func (r *progressReporter) report(ctx context.Context, p Progress) {
 	last := p.Last()
-	r.runner.Meter.SetChoosing(meter.Choosing{Round: p.Round, Rounds: p.Rounds, Point: last})
-	now := r.runner.Clock()
+	r.runner.Env.Meter.SetChoosing(meter.Choosing{Round: p.Round, Rounds: p.Rounds, Point: last})
+	now := r.runner.Env.Clock()
 	if last != nil && last.Kind == adaptive.ByStep && now.Sub(r.at) < progressEvery {
 		return
 	}
 	r.at = now
 	ctx, cancel := context.WithTimeout(ctx, progressPatience)
 	defer cancel()
-	err := r.runner.State.PublishProgress(ctx, &wire.Progress{
+	err := r.runner.Env.State.PublishProgress(ctx, &wire.Progress{
 		Exploration: r.spec.Exploration, Sequence: r.spec.Sequence, Rows: r.rows, Round: p.Round, Rounds: p.Rounds, Points: p.Points, Time: now,
 	})
 	if err != nil {
-		r.runner.Logger.Debug("progress not published", zap.Error(err))
+		r.runner.Env.Logger.Debug("progress not published", zap.Error(err))
 	}
 }

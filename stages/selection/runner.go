@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -25,22 +26,10 @@ const maxAttempts = 3
 // Runner is the stage: it follows the checkpoints of the running exploration and publishes its feature set when every
 // partition is closed.
 type Runner struct {
-	Broker pipeline.Source
-	State  *state.Follower
-	Meter  *meter.Meter
-	Logger *zap.Logger
-	Clock  func() time.Time
-	Group  string // consumer group
-	Topics topics.Config
-	// SampleMemory bounds what the sample and the selection from it take, in bytes.
+	Env env.Env
+	// SampleMemory bounds the memory of the sample and of the selection from it, in bytes.
 	SampleMemory int64
 	Workers      int // goroutines of a selection; 0 = one for each core
-	// FailFast ends Run with the error of a selection that the rows do not allow, instead of abandoning the
-	// exploration. It is for one-shot commands.
-	FailFast bool
-	// Quarantine says when a partition of scores or samples that cannot be read is tried again. The zero value ends Run with
-	// the error.
-	Quarantine supervise.Policy
 
 	// finished is the set of an exploration that was selected but perhaps not published, by its spec hash, so that a
 	// rebalance does not start again.
@@ -53,23 +42,25 @@ type Runner struct {
 // Run selects until ctx ends, except while an exploration runs that this process cannot compute: then another process
 // selects.
 func (r *Runner) Run(ctx context.Context) error {
-	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
-	r.Meter.RightKernel(meter.StageSelect)
-	leaves := func(from *wire.Spec) { r.Meter.WrongKernel(r.Logger, meter.StageSelect, scoring.Arithmetic(), from) }
-	return r.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, r.own)
+	r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
+	r.Env.Meter.RightKernel(meter.StageSelection)
+	leaves := func(from *wire.Spec) {
+		r.Env.Meter.WrongKernel(r.Env.Logger, meter.StageSelection, scoring.Arithmetic(), from)
+	}
+	return r.Env.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, r.own)
 }
 
 // supervised returns what runs the work on one partition of scores or samples.
 func (r *Runner) supervised() *supervise.Stage {
 	return &supervise.Stage{
-		Name: meter.StageSelect, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine,
-		Overdue: supervise.Exclude(r.State, r.Logger, r.Clock),
+		Name: meter.StageSelection, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine,
+		Overdue: supervise.Exclude(r.Env.State, r.Env.Logger, r.Env.Clock),
 	}
 }
 
 // own selects while this process owns the selection.
 func (r *Runner) own(ctx context.Context) error {
-	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
+	return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		for {
 			err := r.followScores(ctx)
 			var more *morePartitionsError
@@ -79,10 +70,10 @@ func (r *Runner) own(ctx context.Context) error {
 			case !errors.As(err, &more):
 				return err
 			}
-			if err := topics.WaitCoPartitioned(ctx, r.Broker, r.Logger, more.partition, r.Topics.Scores); err != nil {
+			if err := topics.WaitCoPartitioned(ctx, r.Env.Broker, r.Env.Logger, more.partition, r.Env.Topics.Scores); err != nil {
 				return err
 			}
-			r.Logger.Info("scores has grown, following all its partitions")
+			r.Env.Logger.Info("scores has grown, following all its partitions")
 		}
 	})
 }
@@ -96,14 +87,14 @@ func (e *morePartitionsError) Error() string {
 
 // followScores follows every partition of scores and selects, until ctx ends or scores has grown.
 func (r *Runner) followScores(ctx context.Context) error {
-	partitions, err := pipeline.Retry(ctx, r.Logger, "look up topic "+r.Topics.Scores, func() (int, error) {
-		return r.Broker.Partitions(ctx, r.Topics.Scores)
+	partitions, err := pipeline.Retry(ctx, r.Env.Logger, "look up topic "+r.Env.Topics.Scores, func() (int, error) {
+		return r.Env.Broker.Partitions(ctx, r.Env.Topics.Scores)
 	})
 	if err != nil {
 		return err
 	}
-	defer r.Meter.SetMissingRows(-1)
-	return r.State.FollowScores(ctx, partitions, r.supervised().Run, func(ctx context.Context, board *state.Scoreboard) error {
+	defer r.Env.Meter.SetMissingRows(-1)
+	return r.Env.State.FollowScores(ctx, partitions, r.supervised().Run, func(ctx context.Context, board *state.Scoreboard) error {
 		return r.publishAll(ctx, board, partitions)
 	})
 }
@@ -111,8 +102,8 @@ func (r *Runner) followScores(ctx context.Context) error {
 // publishAll selects from one exploration after another while the partitions of scores are followed.
 func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partitions int) error {
 	for {
-		stateChanged, boardChanged := r.State.Changed(), board.Changed()
-		now, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true })
+		stateChanged, boardChanged := r.Env.State.Changed(), board.Changed()
+		now, err := r.Env.State.Wait(ctx, func(state.Snapshot) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -133,12 +124,12 @@ func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partit
 
 // act does the next thing to do, and reports whether there was one.
 func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Scoreboard, partitions int) (bool, error) {
-	if acted, err := r.State.Repair(ctx, state.OwnerSelection, r.Clock()); acted || err != nil {
+	if acted, err := r.Env.State.Repair(ctx, state.OwnerSelection, r.Env.Clock()); acted || err != nil {
 		return acted, err
 	}
 	spec := now.Running()
 	if spec == nil {
-		r.Meter.SetMissingRows(0)
+		r.Env.Meter.SetMissingRows(0)
 		return false, nil
 	}
 	if last := int(spec.Partitions[len(spec.Partitions)-1].Partition); last >= partitions {
@@ -176,7 +167,7 @@ func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wi
 			open++
 		}
 	}
-	r.Meter.SetMissingRows(missing)
+	r.Env.Meter.SetMissingRows(missing)
 	return checkpoints, open == 0
 }
 
@@ -187,7 +178,7 @@ var errNoRows = errors.New("no row was scored: the rows have no labels, or none 
 func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
 	began := time.Now()
 	set, err := r.selectWhileRunning(ctx, spec, checkpoints)
-	r.Meter.Worked(meter.StageSelect, began) // counted before the set is published
+	r.Env.Meter.Worked(meter.StageSelection, began) // counted before the set is published
 	var disagrees *disagreement
 	switch {
 	case errors.As(err, &disagrees) && disagrees.attempt+1 < maxAttempts:
@@ -195,7 +186,7 @@ func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire
 	case err != nil && ctx.Err() != nil, errors.Is(err, pipeline.ErrDenied):
 		return err
 	case errors.Is(err, errOver):
-		r.Logger.Info("the exploration is over, nothing is selected from it", zap.String("exploration", spec.Exploration))
+		r.Env.Logger.Info("the exploration is over, nothing is selected from it", zap.String("exploration", spec.Exploration))
 		return nil
 	case err != nil:
 		return r.giveUp(ctx, spec, err)
@@ -214,7 +205,7 @@ func (r *Runner) selectWhileRunning(ctx context.Context, spec *wire.Spec, checkp
 		return now == nil || now.Exploration != spec.Exploration
 	}
 	var set *wire.FeatureSet
-	at, err := r.State.Until(ctx, over, func(ctx context.Context) (err error) {
+	at, err := r.Env.State.Until(ctx, over, func(ctx context.Context) (err error) {
 		set, err = r.selectSet(ctx, spec, checkpoints)
 		return err
 	})
@@ -247,18 +238,18 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	}
 	var sample *scoring.Sample
 	if spec.Criterion.NeedsRows() {
-		reader := sampleReader{log: r.Broker, logger: r.Logger, topic: r.Topics.Samples, limits: r.State.Limits(), keep: r.supervised().Run}
+		reader := sampleReader{log: r.Env.Broker, logger: r.Env.Logger, topic: r.Env.Topics.Samples, limits: r.Env.State.Limits(), keep: r.supervised().Run}
 		var err error
 		if sample, err = reader.read(ctx, spec, checkpoints); err != nil {
 			return nil, err
 		}
-		r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory, Used: 4 * int64(len(sample.X)+len(sample.Targets.Values)+len(sample.Targets.Class))})
-		defer r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
+		r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory, Used: 4 * int64(len(sample.X)+len(sample.Targets.Values)+len(sample.Targets.Class))})
+		defer r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 		failpoint.Hit(failpoint.SampleRead)
 	}
-	defer r.Meter.SetChoosing(meter.Choosing{})
+	defer r.Env.Meter.SetChoosing(meter.Choosing{})
 	reporter := progressReporter{runner: r, spec: spec, rows: lineage.Rows}
-	set, err := Select(spec, sums, lineage, sample, r.Clock(), Options{Workers: r.Workers, Progress: func(p Progress) {
+	set, err := Select(spec, sums, lineage, sample, r.Env.Clock(), Options{Workers: r.Workers, Progress: func(p Progress) {
 		failpoint.Hit(failpoint.RoundBefore)
 		reporter.report(ctx, p)
 	}})
@@ -270,12 +261,12 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 
 // refuse asks the owner of a partition to read it again.
 func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, d *disagreement) error {
-	r.Logger.Error("samples are not those that were scored, asking for the partition to be read again", zap.String("exploration", spec.Exploration),
+	r.Env.Logger.Error("samples are not those that were scored, asking for the partition to be read again", zap.String("exploration", spec.Exploration),
 		zap.Int32("partition", d.partition), zap.Int("attempt", d.attempt), zap.String("reason", d.reason))
 	refusal := &wire.Refusal{
-		Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: d.partition, Attempt: d.attempt, Reason: d.reason, Time: r.Clock(),
+		Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: d.partition, Attempt: d.attempt, Reason: d.reason, Time: r.Env.Clock(),
 	}
-	if err := r.State.RefuseSamples(ctx, refusal); err != nil {
+	if err := r.Env.State.RefuseSamples(ctx, refusal); err != nil {
 		return err
 	}
 	board.Refuse(refusal) // not considered again before the refusal is read back
@@ -285,7 +276,7 @@ func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire
 // publish writes the set, then the pointer to it, and retires sets that are no longer kept.
 func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.FeatureSet) error {
 	failpoint.Hit(failpoint.SetBefore)
-	id, err := r.State.PublishSet(ctx, set, r.Clock())
+	id, err := r.Env.State.PublishSet(ctx, set, r.Env.Clock())
 	switch {
 	case err == nil:
 	case errors.Is(err, pipeline.ErrDenied), ctx.Err() != nil, !pipeline.IsPermanent(err):
@@ -294,24 +285,24 @@ func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.Feature
 		return r.giveUp(ctx, spec, err)
 	}
 	failpoint.Hit(failpoint.SetBetween)
-	current := &wire.Current{ID: id, Sequence: spec.Sequence, Exploration: spec.Exploration, Time: r.Clock()}
-	if err := r.State.PointSet(ctx, current, r.Clock()); err != nil {
+	current := &wire.Current{ID: id, Sequence: spec.Sequence, Exploration: spec.Exploration, Time: r.Env.Clock()}
+	if err := r.Env.State.PointSet(ctx, current, r.Env.Clock()); err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.SetAfter)
 	r.finished.specHash, r.finished.set = "", nil
-	r.Logger.Info("feature set published", zap.String("feature_set", id), zap.String("exploration", spec.Exploration),
+	r.Env.Logger.Info("feature set published", zap.String("feature_set", id), zap.String("exploration", spec.Exploration),
 		zap.Int64("rows", set.Lineage.Rows), zap.Float64("best", set.Lineage.Best), zap.Float64("cutoff", set.Lineage.Cutoff))
-	return r.State.RetireSets(ctx, r.Clock())
+	return r.Env.State.RetireSets(ctx, r.Env.Clock())
 }
 
 // giveUp abandons an exploration that cannot give a set.
 func (r *Runner) giveUp(ctx context.Context, spec *wire.Spec, cause error) error {
-	if r.FailFast {
+	if r.Env.FailFast {
 		return pipeline.Permanent(cause)
 	}
-	r.Logger.Error("exploration abandoned, it gives no feature set", zap.String("exploration", spec.Exploration), zap.Error(cause))
+	r.Env.Logger.Error("exploration abandoned, it gives no feature set", zap.String("exploration", spec.Exploration), zap.Error(cause))
 	abandoned := *spec
 	abandoned.Status, abandoned.Reason = wire.StatusAbandoned, cause.Error()
-	return r.State.PublishSpec(ctx, &abandoned, r.Clock())
+	return r.Env.State.PublishSpec(ctx, &abandoned, r.Env.Clock())
 }

@@ -49,7 +49,7 @@ func planned(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 func undisturbed(t testing.TB, edit func(*calibrate.Config)) *state.Set {
 	t.Helper()
 	w := newWorld(t, edit)
-	w.Start(nil, meter.Stages()[:3]...)
+	w.Start(nil, meter.StageCalibrate, meter.StageSubsample, meter.StageSelection)
 	return w.Set()
 }
 
@@ -87,22 +87,22 @@ func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 	}
 	var wanted, rebalanced, crashed, again atomic.Int64
 	w := closed()
-	w.Start(rounds(&wanted, nil), meter.StageSelect)
+	w.Start(rounds(&wanted, nil), meter.StageSelection)
 	want := w.Set()
 	if wanted.Load() < 2 {
 		t.Fatalf("%d rounds", wanted.Load())
 	}
 	t.Run("rebalance", func(t *testing.T) {
 		w := closed()
-		w.Start(func(worker *explored.Worker) { rounds(&rebalanced, worker.Rebalance)(worker) }, meter.StageSelect)
+		w.Start(func(worker *explored.Worker) { rounds(&rebalanced, worker.Rebalance)(worker) }, meter.StageSelection)
 		if got := w.Set(); got.ID != want.ID || rebalanced.Load() > wanted.Load() {
 			t.Errorf("set %s after %d rounds with a rebalance, want %s after %d", got.ID, rebalanced.Load(), want.ID, wanted.Load())
 		}
 	})
 	t.Run("crash", func(t *testing.T) {
 		w := closed()
-		w.Start(func(worker *explored.Worker) { rounds(&crashed, func() { worker.KillAt = worker.Produced() })(worker) }, meter.StageSelect).Killed()
-		w.Start(rounds(&again, nil), meter.StageSelect)
+		w.Start(func(worker *explored.Worker) { rounds(&crashed, func() { worker.KillAt = worker.Produced() })(worker) }, meter.StageSelection).Killed()
+		w.Start(rounds(&again, nil), meter.StageSelection)
 		if got := w.Set(); got.ID != want.ID || again.Load() != wanted.Load() {
 			t.Errorf("set %s after %d rounds after a crash, want %s after %d", got.ID, again.Load(), want.ID, wanted.Load())
 		}
@@ -183,7 +183,7 @@ func TestSamplesThatAreNotThoseThatWereScoredAreReadAgain(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := planned(t, nil)
-			w.Start(spoil(t, w, test.change), meter.StageSubsample, meter.StageSelect)
+			w.Start(spoil(t, w, test.change), meter.StageSubsample, meter.StageSelection)
 			if got := w.Set(); got.ID != want.ID {
 				t.Errorf("set %s, want %s", got.ID, want.ID)
 			}
@@ -202,7 +202,7 @@ func TestThreeRefusalsAbandonTheExploration(t *testing.T) {
 	w := planned(t, nil)
 	w.Start(spoil(t, w, func(number int, r pipeline.Record) []pipeline.Record {
 		return []pipeline.Record{damaged(t, r)}
-	}), meter.StageSubsample, meter.StageSelect)
+	}), meter.StageSubsample, meter.StageSelection)
 	if reason := w.Abandoned(); !strings.Contains(reason, "partition 1, attempt 2") || !strings.Contains(reason, "checksum") {
 		t.Errorf("reason %q", reason)
 	}
@@ -233,7 +233,7 @@ func TestSamplesThatHaveExpiredAreReadAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			lose(w, end)
-			w.Start(nil, meter.StageSelect)
+			w.Start(nil, meter.StageSelection)
 			if got := w.Set(); got.ID != want.ID {
 				t.Errorf("set %s, want %s", got.ID, want.ID)
 			}
@@ -248,7 +248,7 @@ func TestSamplesThatHaveExpiredAreReadAgain(t *testing.T) {
 func TestRetentionThatPassesTheRangeAbandonsTheExploration(t *testing.T) {
 	w := planned(t, nil)
 	w.Expire(w.Topics.Events, 2, 3)
-	w.Start(nil, meter.StageSubsample, meter.StageSelect)
+	w.Start(nil, meter.StageSubsample, meter.StageSelection)
 	if reason := w.Abandoned(); !strings.Contains(reason, "offsets of partition 2 are no longer in the log") {
 		t.Errorf("reason %q", reason)
 	}
@@ -260,7 +260,7 @@ func TestRetentionThatPassesTheRangeAbandonsTheExploration(t *testing.T) {
 
 func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
 	w := planned(t, func(c *calibrate.Config) { c.SampleRate = 1e-12 })
-	w.Start(nil, meter.StageSubsample, meter.StageSelect)
+	w.Start(nil, meter.StageSubsample, meter.StageSelection)
 	if reason := w.Abandoned(); !strings.Contains(reason, "no row was scored") {
 		t.Errorf("reason %q", reason)
 	}
@@ -271,7 +271,7 @@ func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 	want := undisturbed(t, nil)
 	w := planned(t, nil)
 	w.AddTopic(w.Topics.Scores, 2)
-	w.Start(nil, meter.StageSubsample, meter.StageSelect)
+	w.Start(nil, meter.StageSubsample, meter.StageSelection)
 	w.Closed(1)
 	if err := w.GrowPartitions(t.Context(), w.Topics.Scores, 4); err != nil {
 		t.Fatal(err)
@@ -304,7 +304,7 @@ func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
 					w.Append(w.Topics.Events, 1, pipeline.Record{Value: r.Value})
 				}
 			}
-			w.Start(nil, meter.StageSubsample, meter.StageSelect)
+			w.Start(nil, meter.StageSubsample, meter.StageSelection)
 			if reason := w.Abandoned(); !strings.Contains(reason, "events of partition 1 that the exploration reads are not in the log any more") {
 				t.Errorf("reason %q", reason)
 			}

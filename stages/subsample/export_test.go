@@ -2,6 +2,7 @@ package subsample
 
 import (
 	"context"
+
 	"github.com/eerf-stream/eerf/pipeline"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -12,7 +13,7 @@ type Partition = partition
 
 // Restore restores the first partition of a spec.
 func (r *Runner) Restore(ctx context.Context, spec *wire.Spec, attempt int) (*Partition, error) {
-	p := &partition{Runner: r, spec: spec, specHash: spec.Hash(), part: spec.Partitions[0], writer: r.Broker, logger: r.Logger,
+	p := &partition{Runner: r, spec: spec, specHash: spec.Hash(), part: spec.Partitions[0], writer: r.Env.Broker, logger: r.Env.Logger,
 		commit: func(context.Context, int64, pipeline.LogID) error { return nil }}
 	return p, p.restore(ctx, attempt)
 }

@@ -31,13 +31,13 @@ type scoresTail struct {
 func (p *partition) readScores(ctx context.Context) error {
 	decoder := p.decoder()
 	var err error
-	p.scores.log, err = pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Topics.Scores, func() (pipeline.LogID, error) {
-		return p.Broker.Identity(ctx, p.Topics.Scores, int(p.part.Partition), time.Now())
+	p.scores.log, err = pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Env.Topics.Scores, func() (pipeline.LogID, error) {
+		return p.Env.Broker.Identity(ctx, p.Env.Topics.Scores, int(p.part.Partition), time.Now())
 	})
 	if err != nil {
 		return err
 	}
-	next, err := pipeline.ReadAll(ctx, p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition),
+	next, err := pipeline.ReadAll(ctx, p.Env.Broker, p.logger, p.Env.Topics.Scores, int(p.part.Partition),
 		func(rec pipeline.Record) error {
 			found, newer := p.see(decoder, rec)
 			if newer {
@@ -85,7 +85,7 @@ func (p *partition) decode(decoder *arrowio.Decoder, rec pipeline.Record) (found
 		}
 	}
 	if err != nil {
-		p.Meter.AddUndecodable(rec.Topic)
+		p.Env.Meter.AddUndecodable(rec.Topic)
 		p.logger.Error("record of scores cannot be used, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
 	}
 	return found, err == nil
@@ -102,10 +102,10 @@ func (p *partition) guard(ctx context.Context) error {
 // lookWhileIdle does for an open partition without new rows what guard does for a closed one, at most once per
 // checkpoint interval.
 func (p *partition) lookWhileIdle(ctx context.Context) error {
-	if p.scores.saved == nil || p.Clock().Sub(p.scores.lookedAt) < p.Config.CheckpointInterval {
+	if p.scores.saved == nil || p.Env.Clock().Sub(p.scores.lookedAt) < p.Config.CheckpointInterval {
 		return nil
 	}
-	p.scores.lookedAt = p.Clock()
+	p.scores.lookedAt = p.Env.Clock()
 	if err := p.lookUntil(ctx, pipeline.PresentEnd); err != nil {
 		return fmt.Errorf("watch checkpoints of partition %d: %w", p.part.Partition, err)
 	}
@@ -114,11 +114,11 @@ func (p *partition) lookWhileIdle(ctx context.Context) error {
 
 // lookUntil looks at the records after the last checkpoint. If the topic has lost its end, the checkpoint is lost too.
 func (p *partition) lookUntil(ctx context.Context, until int64) error {
-	reader := pipeline.NewReader(p.Broker, p.logger, p.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
+	reader := pipeline.NewReader(p.Env.Broker, p.logger, p.Env.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
 		From: p.scores.next, Until: until, Watch: pipeline.WatchLog, Place: pipeline.Place{Log: p.scores.log}, OnGap: func(g pipeline.Gap) error {
 			g.Log(p.logger)
 			if g.Changed() {
-				p.Meter.AddGap(g)
+				p.Env.Meter.AddGap(g)
 				p.scores.shadowed, p.scores.log = true, g.Now
 			}
 			return nil
@@ -164,6 +164,6 @@ func (p *partition) unshadow(ctx context.Context) error {
 	p.logger.Warn("an older checkpoint was written after the last one; writing the last one again",
 		zap.Int64("next_offset", p.scores.saved.NextOffset), zap.Int64("scores_next_offset", p.scores.next))
 	again := *p.scores.saved
-	again.WrittenAt = p.Clock()
+	again.WrittenAt = p.Env.Clock()
 	return p.write(ctx, &again)
 }

@@ -64,7 +64,7 @@ type partition struct {
 // restore starts the core from the newest checkpoint, or from the start of the range: of the first attempt that is not refused,
 // and not of an earlier one than the one given. A checkpoint that an older one hides from compaction is written again.
 func (p *partition) restore(ctx context.Context, attempt int) error {
-	p.reader = events.SourceOf(p.spec, p.Registry, p.Slots).Reader(p.spec.Encoder)
+	p.reader = events.SourceOf(p.spec, p.Env.Registry, p.Env.Slots).Reader(p.spec.Encoder)
 	failpoint.Hit(failpoint.RestoreBefore)
 	if err := p.readScores(ctx); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 	if saved := p.scores.saved; saved != nil {
 		p.lastBatch = pipeline.Mark{Offset: saved.LastBatch.Offset, Checksum: saved.LastBatch.Checksum}
 	}
-	p.recorded, p.savedAt, p.scores.lookedAt = core.Counts(), p.Clock(), p.Clock()
+	p.recorded, p.savedAt, p.scores.lookedAt = core.Counts(), p.Env.Clock(), p.Env.Clock()
 	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
 		zap.Bool("restored", p.scores.saved != nil), zap.Int("attempt", attempt), zap.Bool("closed", core.Closed()))
 	failpoint.Hit(failpoint.RestoreAfter)
@@ -105,12 +105,12 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 func (p *partition) begin(ctx context.Context, attempt int) error {
 	var end int64
 	if p.spec.Criterion.NeedsRows() {
-		err := pipeline.Try(ctx, p.logger, "look up offsets of "+p.Topics.Samples, func() (err error) {
-			_, end, err = p.Broker.Offsets(ctx, p.Topics.Samples, int(p.part.Partition))
+		err := pipeline.Try(ctx, p.logger, "look up offsets of "+p.Env.Topics.Samples, func() (err error) {
+			_, end, err = p.Env.Broker.Offsets(ctx, p.Env.Topics.Samples, int(p.part.Partition))
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("look up offsets of %s/%d: %w", p.Topics.Samples, p.part.Partition, err)
+			return fmt.Errorf("look up offsets of %s/%d: %w", p.Env.Topics.Samples, p.part.Partition, err)
 		}
 	}
 	p.core.Begin(attempt, end)
@@ -121,12 +121,12 @@ func (p *partition) begin(ctx context.Context, attempt int) error {
 // batch that cannot be read must not change what it counted.
 func (p *partition) run(ctx context.Context) error {
 	if !p.core.Closed() {
-		p.at = p.Meter.Follow(meter.StageSubsample, p.Topics.Events, int(p.part.Partition), p.core.NextOffset())
+		p.at = p.Env.Meter.Follow(meter.StageSubsample, p.Env.Topics.Events, int(p.part.Partition), p.core.NextOffset())
 		defer p.at.Leave()
 		p.reportSaved()
-		return pipeline.RunPartition(ctx, pipeline.Within(p.Broker, p.spec.BatchBudget), p.logger, p.Topics.Events, int(p.part.Partition), p.DrainTimeout, p)
+		return pipeline.RunPartition(ctx, pipeline.Within(p.Env.Broker, p.spec.BatchBudget), p.logger, p.Env.Topics.Events, int(p.part.Partition), p.Env.DrainTimeout, p)
 	}
-	work, cancel := pipeline.Drain(ctx, p.DrainTimeout)
+	work, cancel := pipeline.Drain(ctx, p.Env.DrainTimeout)
 	defer cancel()
 	return p.Close(work)
 }
@@ -150,8 +150,8 @@ func (p *partition) Place() pipeline.Place {
 
 // Process implements pipeline.Processor.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
-	defer p.Meter.Worked(meter.StageSubsample, time.Now())
-	p.at.Fetched(f, p.Clock())
+	defer p.Env.Meter.Worked(meter.StageSubsample, time.Now())
+	p.at.Fetched(f, p.Env.Clock())
 	p.fetchedAt = time.Now()
 	for _, rec := range f.Records {
 		if p.core.Closed() || rec.Offset >= p.part.EndOffset {
@@ -187,8 +187,8 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 }
 
 func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
-	defer p.Meter.Handled(meter.StageSubsample, time.Now())
-	span := meter.StartSpan(p.Tracer, p.Group, meter.StageSubsample, rec)
+	defer p.Env.Meter.Handled(meter.StageSubsample, time.Now())
+	span := meter.StartSpan(p.Env.Tracer, p.Env.Group, meter.StageSubsample, rec)
 	defer span.End()
 	if err := p.reader.Prepare(ctx, rec.Value); errors.Is(err, events.ErrRegistryChanged) {
 		p.logger.Error("the exploration cannot be finished", zap.Int64("offset", rec.Offset), zap.Error(err))
@@ -219,7 +219,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
 		p.traffic.UndecodableBytes += int64(rec.Size())
-		p.addDeadLetter(rec.Offset, deadletter.Refused(meter.StageSubsample, rec, err, p.Clock()))
+		p.addDeadLetter(rec.Offset, deadletter.Refused(meter.StageSubsample, rec, err, p.Env.Clock()))
 		p.core.Refuse(rec.Offset + 1)
 		return nil
 	}
@@ -227,7 +227,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	p.traffic.UsedBytes += int64(rec.Size())
 	budget := arrowio.NewBudget(p.reader.Left()) // of all letters: they wait together
 	err = p.core.Add(rec.Offset, batches, func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
-		deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, piece, rowBase, rows, &budget, p.Clock())
+		deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, piece, rowBase, rows, &budget, p.Env.Clock())
 		if err == nil {
 			p.addDeadLetter(rec.Offset, deadLetter)
 		}
@@ -265,9 +265,9 @@ func (p *partition) sendWaiting(ctx context.Context) error {
 	return nil
 }
 
-func (p *partition) deadLetterShare() int { return deadletter.Share(p.Partitions) }
+func (p *partition) deadLetterShare() int { return deadletter.Share(p.Env.Partitions) }
 
-func (p *partition) sampleShare() int64 { return SampleShare(p.Partitions) }
+func (p *partition) sampleShare() int64 { return SampleShare(p.Env.Partitions) }
 
 // sampleBytes is what the samples that wait take.
 func (p *partition) sampleBytes() int64 {
@@ -281,12 +281,12 @@ func (p *partition) sampleBytes() int64 {
 // more: the partition closes, and the exploration yields no feature set.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
-		p.addDeadLetter(g.From, deadletter.RefusedBatch(meter.StageSubsample, g, p.Clock()))
+		p.addDeadLetter(g.From, deadletter.RefusedBatch(meter.StageSubsample, g, p.Env.Clock()))
 		p.core.Refuse(g.To)
 		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset(), End: g.End})
 	}
 	p.logger.Warn("offsets of the exploration are no longer in the log", zap.Stringer("gap", g), zap.Error(g.Err))
-	p.Meter.AddGap(g)
+	p.Env.Meter.AddGap(g)
 	p.core.Lose()
 	if err := p.save(ctx); err != nil {
 		return err
@@ -310,8 +310,8 @@ func (p *partition) report() {
 	before, traffic := p.recorded, p.traffic
 	p.recorded, p.traffic = p.core.Counts(), meter.Traffic{}
 	p.at.Count(p.recorded.Messages-before.Messages, p.recorded.Rows-before.Rows)
-	p.Meter.AddScoring(meter.Sub(p.recorded, before))
-	p.Meter.AddTraffic(meter.StageSubsample, traffic)
+	p.Env.Meter.AddScoring(meter.Sub(p.recorded, before))
+	p.Env.Meter.AddTraffic(meter.StageSubsample, traffic)
 }
 
 // reportSaved reports how old the newest checkpoint is and how many rows would have to be read again without another one.

@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -42,9 +43,17 @@ func newBench(t *testing.T, spec *wire.Spec) *bench {
 func (b *bench) partition() *subsample.Partition {
 	b.t.Helper()
 	r := &subsample.Runner{
-		Broker: b.broker, State: state.Still(state.Config{Pipeline: b.spec.Pipeline}, state.Snapshot{}), Meter: b.meter, Logger: zap.NewNop(),
-		Clock: func() time.Time { return b.now }, Pipeline: b.spec.Pipeline, Topics: b.topics,
-		Config: subsample.Config{CheckpointRows: 100, CheckpointInterval: time.Minute}, DrainTimeout: time.Second,
+		Env: env.Env{
+			Broker:       b.broker,
+			State:        state.Still(state.Config{Pipeline: b.spec.Pipeline}, state.Snapshot{}),
+			Meter:        b.meter,
+			Logger:       zap.NewNop(),
+			Clock:        func() time.Time { return b.now },
+			Pipeline:     b.spec.Pipeline,
+			Topics:       b.topics,
+			DrainTimeout: time.Second,
+		},
+		Config: subsample.Config{CheckpointRows: 100, CheckpointInterval: time.Minute},
 	}
 	p, err := r.Restore(b.t.Context(), b.spec, 0)
 	if err != nil {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
-	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -15,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
-	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/supervise"
@@ -24,28 +22,10 @@ import (
 
 // Runner is the stage: it accumulates the scores of the partitions of events that this process owns.
 type Runner struct {
-	Broker   pipeline.SourceSink
-	State    *state.Follower
-	Meter    *meter.Meter
-	Logger   *zap.Logger
-	Clock    func() time.Time
-	Tracer   trace.Tracer // nil = none
-	Pipeline string
-	Group    string // consumer group
-	Topics   topics.Config
-	Config   Config
-	// Registry has the schemas that messages name; nil = none.
-	Registry *events.Schemas
-	// Slots are the memory in which messages are worked on; nil = each partition has memory for one.
-	Slots *events.Slots
-	// Partitions is how many are held at most, which bounds what waits in each; 0 = one.
-	Partitions int
-	// CandidateMemory bounds what the candidates take, in bytes.
+	Env    env.Env
+	Config Config
+	// CandidateMemory bounds the memory of the candidates, in bytes.
 	CandidateMemory int64
-	// DrainTimeout bounds the work that is finished after a shutdown has begun.
-	DrainTimeout time.Duration
-	// Quarantine says when a partition whose work fails for good is tried again. The zero value ends Run with the error.
-	Quarantine supervise.Policy
 
 	mu   sync.Mutex
 	bank *scoring.Bank // of the exploration named by key; shared by the partitions
@@ -54,17 +34,17 @@ type Runner struct {
 
 // Run owns partitions until ctx ends, except while an exploration runs that this process cannot compute.
 func (r *Runner) Run(ctx context.Context) error {
-	r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
-	r.Meter.RightKernel(meter.StageSubsample)
+	r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
+	r.Env.Meter.RightKernel(meter.StageSubsample)
 	leaves := func(from *wire.Spec) {
-		r.Meter.WrongKernel(r.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
+		r.Env.Meter.WrongKernel(r.Env.Logger, meter.StageSubsample, scoring.Arithmetic(), from)
 	}
 	supervised := &supervise.Stage{
-		Name: meter.StageSubsample, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine,
-		Overdue: supervise.Exclude(r.State, r.Logger, r.Clock),
+		Name: meter.StageSubsample, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine,
+		Overdue: supervise.Exclude(r.Env.State, r.Env.Logger, r.Env.Clock),
 	}
-	return r.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, func(ctx context.Context) error {
-		return r.Broker.Own(ctx, r.Group, r.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
+	return r.Env.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, func(ctx context.Context) error {
+		return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
 			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o) })
 		})
 	})
@@ -78,18 +58,18 @@ type owner struct {
 
 // own works on a partition until ctx ends.
 func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
-	logger := r.Logger.With(zap.Int("partition", o.Partition))
+	logger := r.Env.Logger.With(zap.Int("partition", o.Partition))
 	return pipeline.Retake(ctx, logger, func() error { return r.take(ctx, logger, o) })
 }
 
 // take fences off earlier owners of the partition and runs one exploration after another.
 func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipeline.Ownership) error {
 	o := owner{Ownership: ownership}
-	err := topics.WaitCoPartitioned(ctx, r.Broker, logger, o.Partition, r.Topics.Scores, r.Topics.Samples, r.Topics.DeadLetters)
+	err := topics.WaitCoPartitioned(ctx, r.Env.Broker, logger, o.Partition, r.Env.Topics.Scores, r.Env.Topics.Samples, r.Env.Topics.DeadLetters)
 	if err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
-	if _, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
+	if _, err := r.Env.State.Wait(ctx, func(state.Snapshot) bool { return true }); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
 	if o.writer, err = r.openWriter(ctx, logger, o.Partition); err != nil {
@@ -99,7 +79,7 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipelin
 		return err
 	}
 	for {
-		now, err := r.State.Wait(ctx, func(s state.Snapshot) bool { return s.Running() != nil })
+		now, err := r.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.Running() != nil })
 		if err != nil {
 			return pipeline.EndOf(ctx, err)
 		}
@@ -111,9 +91,9 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipelin
 }
 
 func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
-	return pipeline.OpenWriter(ctx, r.Broker, logger, &pipeline.WriterID{Group: r.Group, Topic: r.Topics.Events, Partition: partition},
-		pipeline.Target{Topic: r.Topics.Samples, Partition: partition}, pipeline.Target{Topic: r.Topics.Scores, Partition: partition},
-		pipeline.Target{Topic: r.Topics.DeadLetters, Partition: partition})
+	return pipeline.OpenWriter(ctx, r.Env.Broker, logger, &pipeline.WriterID{Group: r.Env.Group, Topic: r.Env.Topics.Events, Partition: partition},
+		pipeline.Target{Topic: r.Env.Topics.Samples, Partition: partition}, pipeline.Target{Topic: r.Env.Topics.Scores, Partition: partition},
+		pipeline.Target{Topic: r.Env.Topics.DeadLetters, Partition: partition})
 }
 
 // explore takes the partition through an exploration: restore, read, close, guard the last checkpoint until the
@@ -125,7 +105,7 @@ func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spe
 		now := s.Running()
 		return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
 	}
-	_, err := r.State.Until(ctx, over, func(ctx context.Context) error {
+	_, err := r.Env.State.Until(ctx, over, func(ctx context.Context) error {
 		err := r.takePart(ctx, logger, spec, hash, o)
 		if err == nil {
 			<-ctx.Done()
@@ -155,7 +135,7 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 		}
 		err := p.run(ctx)
 		if err != nil && ctx.Err() != nil { // the checkpoint on the topic is valid, only older
-			r.Meter.LeftUndone(logger, meter.StageSubsample, o.Partition, err)
+			r.Env.Meter.LeftUndone(logger, meter.StageSubsample, o.Partition, err)
 			return nil
 		}
 		if err == nil {
@@ -189,8 +169,8 @@ func (r *Runner) sharedBank(spec *wire.Spec) *scoring.Bank {
 	if r.bank == nil || r.key != spec.Exploration {
 		r.bank, r.key = scoring.NewBank(spec.Candidates), spec.Exploration
 		bytes := scoring.BankBytes(spec.Candidates, 0)
-		r.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory, Used: bytes})
-		r.Logger.Info("candidates drawn", zap.String("exploration", spec.Exploration), zap.Int("candidates", r.bank.Len()), zap.Int64("bytes", bytes))
+		r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory, Used: bytes})
+		r.Env.Logger.Info("candidates drawn", zap.String("exploration", spec.Exploration), zap.Int("candidates", r.bank.Len()), zap.Int64("bytes", bytes))
 	}
 	return r.bank
 }
@@ -203,7 +183,7 @@ func (r *Runner) retire(ctx context.Context, logger *zap.Logger, o owner) error 
 	}
 	failpoint.Hit(failpoint.RetireBefore)
 	return pipeline.EndOf(ctx, pipeline.Try(ctx, logger, "tombstone checkpoints", func() error {
-		_, err := o.writer.Produce(ctx, r.Topics.Scores, o.Partition, over)
+		_, err := o.writer.Produce(ctx, r.Env.Topics.Scores, o.Partition, over)
 		return err
 	}))
 }
@@ -212,7 +192,7 @@ func (r *Runner) retire(ctx context.Context, logger *zap.Logger, o owner) error 
 // including those of earlier versions.
 func (r *Runner) finished(ctx context.Context, logger *zap.Logger, partition int) ([]pipeline.Record, error) {
 	there := map[string]bool{}
-	_, err := pipeline.ReadAll(ctx, r.Broker, logger, r.Topics.Scores, partition, func(rec pipeline.Record) error {
+	_, err := pipeline.ReadAll(ctx, r.Env.Broker, logger, r.Env.Topics.Scores, partition, func(rec pipeline.Record) error {
 		there[string(rec.Key)] = rec.Value != nil && r.isOver(rec.Key)
 		return nil
 	})
@@ -222,7 +202,7 @@ func (r *Runner) finished(ctx context.Context, logger *zap.Logger, partition int
 	var over []pipeline.Record
 	for key, tombstone := range there {
 		if tombstone {
-			over = append(over, pipeline.Record{Key: []byte(key), Time: r.Clock()})
+			over = append(over, pipeline.Record{Key: []byte(key), Time: r.Env.Clock()})
 		}
 	}
 	return over, nil
@@ -230,14 +210,14 @@ func (r *Runner) finished(ctx context.Context, logger *zap.Logger, partition int
 
 func (r *Runner) isOver(key []byte) bool {
 	owner, sequence, ok := wire.ParseCheckpointKey(key)
-	if !ok || owner != r.Pipeline {
+	if !ok || owner != r.Env.Pipeline {
 		return false
 	}
 	// Another owner may be working on an exploration that the follower does not know yet.
-	now := r.State.Snapshot()
+	now := r.Env.State.Snapshot()
 	running := now.Running()
 	return sequence <= now.Sequence() && (running == nil || running.Exploration != string(key))
 }
 
 // decoder decodes records of the scores topic.
-func (r *Runner) decoder() *arrowio.Decoder { return arrowio.NewDecoder(r.State.Limits()) }
+func (r *Runner) decoder() *arrowio.Decoder { return arrowio.NewDecoder(r.Env.State.Limits()) }

@@ -45,7 +45,7 @@ type outcome struct {
 func finish(t testing.TB, w *explored.World) outcome {
 	t.Helper()
 	o := outcome{checkpoint: w.Closed(0), letters: map[string]bool{}}
-	w.Start(nil, meter.StageSelect)
+	w.Start(nil, meter.StageSelection)
 	o.id = w.Set().ID
 	for _, r := range w.Records(w.Topics.DeadLetters, 0) {
 		d, err := wire.ParseDeadLetterHeaders(r.Headers)

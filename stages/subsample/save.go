@@ -34,7 +34,7 @@ func (p *partition) checkpointDue() bool {
 	}
 	rows := p.core.NextOrdinal() - next
 	return rows >= p.Config.CheckpointRows ||
-		(rows > 0 || len(p.deadLetters) > 0) && p.Clock().Sub(p.savedAt) >= p.Config.CheckpointInterval
+		(rows > 0 || len(p.deadLetters) > 0) && p.Env.Clock().Sub(p.savedAt) >= p.Config.CheckpointInterval
 }
 
 // confirm closes the partition as lost if events is no longer the log that the exploration reads, because the last
@@ -44,15 +44,15 @@ func (p *partition) confirm(ctx context.Context) error {
 	if p.spec.EventsLog == "" || p.core.CloseReason() == wire.CloseLost || p.fetchedAt.IsZero() {
 		return nil
 	}
-	now, err := pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Topics.Events, func() (pipeline.LogID, error) {
-		return p.Broker.Identity(ctx, p.Topics.Events, int(p.part.Partition), p.fetchedAt)
+	now, err := pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Env.Topics.Events, func() (pipeline.LogID, error) {
+		return p.Env.Broker.Identity(ctx, p.Env.Topics.Events, int(p.part.Partition), p.fetchedAt)
 	})
 	if err != nil || now == "" || string(now) == p.spec.EventsLog {
 		return err
 	}
-	g := pipeline.Gap{Topic: p.Topics.Events, Partition: int(p.part.Partition), Kind: pipeline.GapRecreated, From: p.core.NextOffset(), Now: now}
+	g := pipeline.Gap{Topic: p.Env.Topics.Events, Partition: int(p.part.Partition), Kind: pipeline.GapRecreated, From: p.core.NextOffset(), Now: now}
 	p.logger.Warn("events were deleted and made again while the exploration read them", zap.Stringer("gap", g))
-	p.Meter.AddGap(g)
+	p.Env.Meter.AddGap(g)
 	p.deadLetters, p.deadLetterBytes = nil, 0 // they may come from the other log, which will be read from its start
 	p.core.Lose()
 	return nil
@@ -63,7 +63,7 @@ func (p *partition) save(ctx context.Context) error {
 	if err := p.confirm(ctx); err != nil {
 		return err
 	}
-	sender := deadletter.Sender{To: p.writer, Topic: p.Topics.DeadLetters, Meter: p.Meter, Logger: p.logger}
+	sender := deadletter.Sender{To: p.writer, Topic: p.Env.Topics.DeadLetters, Meter: p.Env.Meter, Logger: p.logger}
 	if err := sender.Send(ctx, int(p.part.Partition), p.deadLetters); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *partition) save(ctx context.Context) error {
 		return err
 	}
 	failpoint.Hit(failpoint.CheckpointBefore)
-	checkpoint := p.core.Checkpoint(p.Clock())
+	checkpoint := p.core.Checkpoint(p.Env.Clock())
 	checkpoint.EventsLog = p.spec.EventsLog
 	checkpoint.LastBatch = wire.BatchMark{Offset: p.lastBatch.Offset, Checksum: p.lastBatch.Checksum}
 	if err := p.write(ctx, checkpoint); err != nil {
@@ -107,7 +107,7 @@ func (p *partition) sendSamples(ctx context.Context) error {
 // rowsPerMessage is how many sampled rows a message holds at most.
 func (p *partition) rowsPerMessage() int {
 	row := wire.SampleRowBytes(p.spec.Encoder.Dim, p.spec.Encoder.Outputs())
-	return int(max(1, min(SampleBytes, p.Topics.MaxMessageBytes/2)/row))
+	return int(max(1, min(SampleBytes, p.Env.Topics.MaxMessageBytes/2)/row))
 }
 
 func (p *partition) sendRows(ctx context.Context, samples *wire.Samples, first, next int) error {
@@ -116,14 +116,14 @@ func (p *partition) sendRows(ctx context.Context, samples *wire.Samples, first, 
 		return pipeline.Permanent(err)
 	}
 	message := []pipeline.Record{{
-		Key: wire.CheckpointKey(p.spec.Exploration), Value: value, Headers: slices.Concat(nil, headers), Time: p.Clock(),
+		Key: wire.CheckpointKey(p.spec.Exploration), Value: value, Headers: slices.Concat(nil, headers), Time: p.Env.Clock(),
 	}}
 	err = pipeline.Try(ctx, p.logger, "write samples", func() error {
-		_, err := p.writer.Produce(ctx, p.Topics.Samples, int(p.part.Partition), message)
+		_, err := p.writer.Produce(ctx, p.Env.Topics.Samples, int(p.part.Partition), message)
 		return err
 	})
 	if err == nil {
-		p.Meter.AddTraffic(meter.StageSubsample, meter.Traffic{OutputMessages: 1, OutputBytes: int64(message[0].Size())})
+		p.Env.Meter.AddTraffic(meter.StageSubsample, meter.Traffic{OutputMessages: 1, OutputBytes: int64(message[0].Size())})
 	}
 	return err
 }
@@ -135,12 +135,12 @@ func (p *partition) write(ctx context.Context, checkpoint *wire.Checkpoint) erro
 	}
 	message := []pipeline.Record{{Key: wire.CheckpointKey(checkpoint.Exploration), Value: value, Time: checkpoint.WrittenAt}}
 	offset, err := pipeline.Retry(ctx, p.logger, "write checkpoint", func() (int64, error) {
-		return p.writer.Produce(ctx, p.Topics.Scores, int(checkpoint.Partition), message)
+		return p.writer.Produce(ctx, p.Env.Topics.Scores, int(checkpoint.Partition), message)
 	})
 	if err != nil {
 		return fmt.Errorf("write checkpoint of partition %d at next offset %d: %w", checkpoint.Partition, checkpoint.NextOffset, err)
 	}
-	p.savedAt = p.Clock()
+	p.savedAt = p.Env.Clock()
 	p.scores.saved, p.scores.next, p.scores.shadowed = checkpoint, offset+1, false
 	p.reportSaved()
 	return nil

@@ -26,7 +26,7 @@ func DefaultPolicy() Policy {
 
 // Stage runs the work of the partitions of one stage. It is safe for concurrent use.
 type Stage struct {
-	Name   string
+	Name   meter.Stage
 	Meter  *meter.Meter
 	Logger *zap.Logger
 	Policy Policy

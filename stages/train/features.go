@@ -44,8 +44,8 @@ type features struct {
 
 // catchUp adds what the features topic holds beyond the sums, and starts new sums for a new set.
 func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
-	partitions, err := pipeline.Retry(ctx, r.Logger, "look up topic "+r.Topics.Features, func() (int, error) {
-		return r.Broker.Partitions(ctx, r.Topics.Features)
+	partitions, err := pipeline.Retry(ctx, r.Env.Logger, "look up topic "+r.Env.Topics.Features, func() (int, error) {
+		return r.Env.Broker.Partitions(ctx, r.Env.Topics.Features)
 	})
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, r.Readers))
+	group.SetLimit(max(1, r.Env.Slots.Count()))
 	before := r.trainer.Counts()
 	for first := 0; first < partitions; {
 		next := first + len(r.features[first].sums.lane.parts)
@@ -66,7 +66,7 @@ func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	}
 	err = group.Wait()
 	failpoint.Hit(failpoint.TrainRead)
-	r.Meter.AddTrain(meter.Sub(r.trainer.Counts(), before))
+	r.Env.Meter.AddTrain(meter.Sub(r.trainer.Counts(), before))
 	for _, f := range r.features {
 		if f.restarted { // equal counts may mean other rows
 			f.restarted, r.solved = false, 0
@@ -88,15 +88,15 @@ func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) erro
 	if err != nil {
 		return fmt.Errorf("find where train.window begins: %w", err)
 	}
-	trainer, err := New(set.Set, r.Config, FeatureLimits(r.State.Limits()), partitions)
+	trainer, err := New(set.Set, r.Config, FeatureLimits(r.Env.State.Limits()), partitions)
 	if err != nil {
 		return err
 	}
 	r.trainer, r.solved = trainer, 0
 	for number := range partitions {
 		f := &features{
-			Runner: r, logger: r.Logger.With(zap.Int("partition", number)), sums: trainer.Partition(number), number: number,
-			supervised: r.stage.Partition(number), start: pipeline.FirstOffset, at: r.Meter.Follow(meter.StageTrain, r.Topics.Features, number, 0),
+			Runner: r, logger: r.Env.Logger.With(zap.Int("partition", number)), sums: trainer.Partition(number), number: number,
+			supervised: r.stage.Partition(number), start: pipeline.FirstOffset, at: r.Env.Meter.Follow(meter.StageTrain, r.Env.Topics.Features, number, 0),
 		}
 		if starts != nil {
 			f.start = starts[number]
@@ -148,7 +148,7 @@ func (r *Runner) reportRowMemory() {
 	if r.trainer != nil {
 		budget.Used = r.trainer.keptBytes()
 	}
-	r.Meter.SetBudget(budget)
+	r.Env.Meter.SetBudget(budget)
 }
 
 // readOrQuarantine reads the partition. If that fails, or the partition has no leader, models are made without what it
@@ -179,7 +179,7 @@ func (f *features) read(ctx context.Context) error {
 	f.refused, f.cause = 0, nil
 	defer f.logRefused()
 	defer f.sums.Trim()
-	f.reader = pipeline.NewReader(f.Broker, f.logger, f.Topics.Features, f.number,
+	f.reader = pipeline.NewReader(f.Env.Broker, f.logger, f.Env.Topics.Features, f.number,
 		pipeline.ReadOptions{From: f.next, Until: pipeline.PresentEnd, Watch: pipeline.WatchBatches, Place: f.place, OnGap: f.gap})
 	next, end, err := f.reader.Begin(ctx)
 	if err != nil {
@@ -190,7 +190,7 @@ func (f *features) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.at.Fetched(fetched, f.Clock())
+		f.at.Fetched(fetched, f.Env.Clock())
 		if err := f.add(ctx, fetched.Records); err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (f *features) read(ctx context.Context) error {
 // moveTo reports that reading goes on at an offset and the partition ends at another.
 func (f *features) moveTo(next, end int64) {
 	f.next = next
-	f.at.Fetched(pipeline.Fetched{NextOffset: next, End: end}, f.Clock())
+	f.at.Fetched(pipeline.Fetched{NextOffset: next, End: end}, f.Env.Clock())
 	f.at.Done(next)
 }
 
@@ -218,7 +218,7 @@ func (f *features) gap(g pipeline.Gap) error {
 	}
 	f.logger.Warn("features were truncated or recreated, the partition is summed again from its first offset", zap.Stringer("gap", g),
 		zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
-	f.Meter.AddGap(g)
+	f.Env.Meter.AddGap(g)
 	f.sums.lane.reset()
 	f.reportRowMemory()
 	return errDropped
@@ -239,13 +239,13 @@ func (f *features) logRefused() {
 
 // add adds messages, and sends unusable ones to the dead letters.
 func (f *features) add(ctx context.Context, records []pipeline.Record) error {
-	defer f.Meter.Worked(meter.StageTrain, time.Now())
+	defer f.Env.Meter.Worked(meter.StageTrain, time.Now())
 	var deadLetters []deadletter.Draft
 	waiting := 0 // bytes
 	for _, rec := range records {
 		cause := f.addMessage(rec)
 		if cause != nil {
-			deadLetter := deadletter.Refused(meter.StageTrain, rec, cause, f.Clock())
+			deadLetter := deadletter.Refused(meter.StageTrain, rec, cause, f.Env.Clock())
 			deadLetters = append(deadLetters, deadLetter)
 			if f.refused++; f.cause == nil {
 				f.cause = cause
@@ -268,21 +268,21 @@ func (f *features) sendDeadLetters(ctx context.Context, deadLetters []deadletter
 	}
 	f.opening.Lock()
 	if f.writer == nil {
-		f.writer, err = pipeline.OpenWriter(ctx, f.Broker, f.logger, nil)
+		f.writer, err = pipeline.OpenWriter(ctx, f.Env.Broker, f.logger, nil)
 	}
 	writer := f.writer
 	f.opening.Unlock()
 	if err != nil {
 		return err
 	}
-	sender := deadletter.Sender{To: writer, Topic: f.Topics.DeadLetters, Meter: f.Meter, Logger: f.logger}
+	sender := deadletter.Sender{To: writer, Topic: f.Env.Topics.DeadLetters, Meter: f.Env.Meter, Logger: f.logger}
 	return sender.Send(ctx, f.number, deadLetters)
 }
 
 // addMessage adds a message to the sums.
 func (f *features) addMessage(rec pipeline.Record) error {
-	defer f.Meter.Handled(meter.StageTrain, time.Now())
-	span := meter.StartSpan(f.Tracer, f.Group, meter.StageTrain, rec)
+	defer f.Env.Meter.Handled(meter.StageTrain, time.Now())
+	span := meter.StartSpan(f.Env.Tracer, f.Env.Group, meter.StageTrain, rec)
 	defer span.End()
 	before, size := f.sums.counts, int64(rec.Size())
 	err := f.sums.Add(rec)
@@ -293,11 +293,11 @@ func (f *features) addMessage(rec pipeline.Record) error {
 	switch {
 	case err != nil:
 		meter.FailSpan(span, deadletter.Reason(err), err)
-		f.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UndecodableBytes: size})
+		f.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UndecodableBytes: size})
 	case grown.OtherSet > 0:
-		f.Meter.AddTraffic(meter.StageTrain, meter.Traffic{OtherSetBytes: size})
+		f.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{OtherSetBytes: size})
 	default:
-		f.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UsedBytes: size})
+		f.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UsedBytes: size})
 	}
 	return err
 }

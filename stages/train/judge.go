@@ -63,7 +63,7 @@ func (r *Runner) loadInUse(ctx context.Context, entry state.ModelEntry) error {
 	if r.inUse != nil && r.inUse.ID == entry.ID {
 		return nil
 	}
-	model, err := r.State.LoadModel(ctx, entry)
+	model, err := r.Env.State.LoadModel(ctx, entry)
 	if err == nil {
 		r.inUse = model
 	}

@@ -36,9 +36,9 @@ func (r *Runner) publish(ctx context.Context, model *wire.Model) (*Fitted, error
 			return nil, err
 		}
 	}
-	r.Meter.Judged(judgement)
+	r.Env.Meter.Judged(judgement)
 	defer r.report(ctx)
-	return fitted, r.State.RetireModels(ctx, r.Clock())
+	return fitted, r.Env.State.RetireModels(ctx, r.Env.Clock())
 }
 
 // writeModel writes the record of a challenger.
@@ -47,13 +47,13 @@ func (r *Runner) writeModel(ctx context.Context, model *wire.Model) error {
 	if _, err := r.models.Find(model.ID); err == nil && !model.Promoted() {
 		return nil
 	}
-	return r.State.PublishModel(ctx, model)
+	return r.Env.State.PublishModel(ctx, model)
 }
 
 // promote writes the pointer to a model on its topic. If another pointer was written meanwhile, that one stays.
 func (r *Runner) promote(ctx context.Context, model *wire.Model) (stays bool, err error) {
 	failpoint.Hit(failpoint.ModelBetween)
-	stays, err = r.State.PointModel(ctx, r.models, wire.Current{
+	stays, err = r.Env.State.PointModel(ctx, r.models, wire.Current{
 		ID: model.ID, Sequence: model.Sequence, Time: model.TrainedAt, Replaced: model.Judgement.Incumbent,
 	})
 	failpoint.Hit(failpoint.ModelAfter)

@@ -190,7 +190,7 @@ func TestCurrentModelIsNeverRetired(t *testing.T) {
 	k.sendRows(0, 0, 400)
 	r := k.runner(k.Broker)
 	now := stagestest.Noon
-	r.Clock = func() time.Time { return now }
+	r.Env.Clock = func() time.Time { return now }
 	first := k.fit(r)
 	var lost []string
 	for i := range int64(4) {

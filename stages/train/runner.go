@@ -8,38 +8,24 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 	"github.com/eerf-stream/eerf/stages/supervise"
-	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/training"
 )
 
 // Runner is the stage: it keeps sums of the features of the current set, makes models, and promotes those that beat the
 // one before.
 type Runner struct {
-	Broker   pipeline.SourceSink
-	State    *state.Follower // follows feature sets and models
-	Meter    *meter.Meter
-	Logger   *zap.Logger
-	Clock    func() time.Time
-	Tracer   trace.Tracer // nil = none
-	Pipeline string
-	Group    string // consumer group
-	Topics   topics.Config
-	Config   Config
-	Live     *live.Follower // how good the model in use is
-	Readers  int            // partitions of features read at a time; 0 = one
-	// Quarantine says when a partition of features that cannot be read is tried again. The zero value ends Run with the
-	// error. Fit, called on its own, always ends with it.
-	Quarantine supervise.Policy
+	Env    env.Env // Fit, called on its own, ignores its Quarantine and ends with the first error
+	Config Config
 
 	stage    supervise.Stage    // has a zero policy unless Run runs
 	leaders  *supervise.Leaders // nil unless Run runs
@@ -57,11 +43,11 @@ type Runner struct {
 // of the single partition of explorations in the group of this stage.
 func (r *Runner) Run(ctx context.Context) error {
 	r.reportRowMemory()
-	r.stage = supervise.Stage{Name: meter.StageTrain, Meter: r.Meter, Logger: r.Logger, Policy: r.Quarantine}
-	return r.Broker.Own(ctx, r.Group, r.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
+	r.stage = supervise.Stage{Name: meter.StageTrain, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine}
+	return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
 		group, ctx := errgroup.WithContext(ctx)
 		watching, stop := context.WithCancel(ctx)
-		r.leaders = supervise.NewLeaders(r.Broker, r.Logger, r.Quarantine.Patience, r.Topics.Features)
+		r.leaders = supervise.NewLeaders(r.Env.Broker, r.Env.Logger, r.Env.Quarantine.Patience, r.Env.Topics.Features)
 		group.Go(func() error {
 			r.leaders.Watch(watching)
 			return nil
@@ -79,7 +65,7 @@ func (r *Runner) own(ctx context.Context) error {
 	if err := r.refresh(ctx); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
-	defer r.Meter.SetModel(nil)
+	defer r.Env.Meter.SetModel(nil)
 	defer r.leave()
 	for {
 		model, err := r.Fit(ctx)
@@ -87,11 +73,11 @@ func (r *Runner) own(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, ErrTooFewRows), errors.Is(err, ErrNoNewRows):
-			r.Logger.Debug("no model yet", zap.Error(err))
+			r.Env.Logger.Debug("no model yet", zap.Error(err))
 		case err != nil && pipeline.IsPermanent(err):
 			return err
 		case err != nil:
-			r.Logger.Error("no model could be made", zap.Error(err))
+			r.Env.Logger.Error("no model could be made", zap.Error(err))
 		default:
 			r.logFitted(model)
 		}
@@ -119,8 +105,8 @@ func (c Config) Pause(r live.Report) time.Duration {
 // use or live errors say that the model is wrong. It returns when ctx ends.
 func (r *Runner) pause(ctx context.Context) {
 	for began := time.Now(); ; {
-		sets, reports := r.State.Changed(), r.Live.Changed()
-		report := r.Live.Report()
+		sets, reports := r.Env.State.Changed(), r.Env.Live.Changed()
+		report := r.Env.Live.Report()
 		pause := r.Config.Pause(report)
 		if r.lacksModel() {
 			pause = min(pause, retrainEvery)
@@ -128,7 +114,7 @@ func (r *Runner) pause(ctx context.Context) {
 		left := pause - time.Since(began)
 		if left <= 0 {
 			if report.State == live.Wrong {
-				r.Logger.Info("training soon again: the model in use is worse than it promised", zap.Any("live", report.Short))
+				r.Env.Logger.Info("training soon again: the model in use is worse than it promised", zap.Any("live", report.Short))
 			}
 			return
 		}
@@ -144,7 +130,7 @@ func (r *Runner) pause(ctx context.Context) {
 
 // lacksModel reports whether no model was made yet of the feature set in use.
 func (r *Runner) lacksModel() bool {
-	now := r.State.Snapshot()
+	now := r.Env.State.Snapshot()
 	return now.Current != nil && !slices.ContainsFunc(now.Models.Entries(), func(e state.ModelEntry) bool {
 		return e.Model != nil && e.Model.FeatureSetID == now.Current.ID
 	})
@@ -168,15 +154,15 @@ func (r *Runner) logFitted(f *Fitted) {
 	}
 	switch {
 	case f.Unchanged:
-		r.Logger.Info("model unchanged", fields...)
+		r.Env.Logger.Info("model unchanged", fields...)
 	case f.Current && f.Judgement.Verdict == wire.VerdictNewSet && f.Judgement.Compared() && *f.Judgement.ChallengerError > *f.Judgement.IncumbentError:
-		r.Logger.Warn("model published, though that of the feature set before was better", fields...)
+		r.Env.Logger.Warn("model published, though that of the feature set before was better", fields...)
 	case f.Current:
-		r.Logger.Info("model published", fields...)
+		r.Env.Logger.Info("model published", fields...)
 	case f.Judgement.Verdict.Promoted():
-		r.Logger.Warn("model not put in use: another one was made current meanwhile", fields...)
+		r.Env.Logger.Warn("model not put in use: another one was made current meanwhile", fields...)
 	default:
-		r.Logger.Info("model not put in use: the one before stays", fields...)
+		r.Env.Logger.Info("model not put in use: the one before stays", fields...)
 	}
 }
 
@@ -203,13 +189,13 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 	if rows > 0 && rows == r.solved && !r.models.Unreadable() {
 		return nil, ErrNoNewRows
 	}
-	defer r.Meter.Worked(meter.StageTrain, time.Now())
-	model, err := r.trainer.Solve(ctx, r.Pipeline, r.Clock())
+	defer r.Env.Meter.Worked(meter.StageTrain, time.Now())
+	model, err := r.trainer.Solve(ctx, r.Env.Pipeline, r.Env.Clock())
 	if err != nil {
 		return nil, err
 	}
 	if d := model.Metrics.Descent; d != nil && !d.Converged {
-		r.Logger.Warn("the model did not converge", zap.String("model", model.ID), zap.Int("iterations", d.Iterations),
+		r.Env.Logger.Warn("the model did not converge", zap.String("model", model.ID), zap.Int("iterations", d.Iterations),
 			zap.Float64("relative_gradient", d.RelativeGradient))
 	}
 	model.Sequence = now.Current.Sequence // a later exploration may have found the same set again
@@ -225,19 +211,19 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 
 // awaitSet returns what there is once a feature set is in use.
 func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
-	now, err := r.State.Wait(ctx, func(state.Snapshot) bool { return true })
+	now, err := r.Env.State.Wait(ctx, func(state.Snapshot) bool { return true })
 	if err != nil {
 		return now, fmt.Errorf("read the feature sets: %w", err)
 	}
 	if now.CurrentSet() == nil {
-		r.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Pipeline))
+		r.Env.Logger.Info("waiting for a feature set", zap.String("pipeline", r.Env.Pipeline))
 	}
-	now, err = r.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
+	now, err = r.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
 	switch {
 	case err == nil:
 		return now, nil
 	case now.Current == nil && ctx.Err() != nil:
-		return now, fmt.Errorf("pipeline %s has no feature set yet: %w", r.Pipeline, err)
+		return now, fmt.Errorf("pipeline %s has no feature set yet: %w", r.Env.Pipeline, err)
 	}
 	return now, fmt.Errorf("wait for a feature set: %w", err)
 }
@@ -245,10 +231,10 @@ func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
 // refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are
 // known from the start.
 func (r *Runner) refresh(ctx context.Context) error {
-	if _, err := r.State.CatchUp(ctx, state.TopicModels); err != nil {
+	if _, err := r.Env.State.CatchUp(ctx, state.TopicModels); err != nil {
 		return err
 	}
-	if _, err := r.State.Repair(ctx, state.OwnerTrainer, r.Clock()); err != nil {
+	if _, err := r.Env.State.Repair(ctx, state.OwnerTrainer, r.Env.Clock()); err != nil {
 		return err
 	}
 	r.report(ctx)
@@ -257,7 +243,7 @@ func (r *Runner) refresh(ctx context.Context) error {
 
 // report updates what is known about models, and reports the one in use.
 func (r *Runner) report(ctx context.Context) {
-	r.models = r.State.Snapshot().Models
+	r.models = r.Env.State.Snapshot().Models
 	entry, _ := r.models.CurrentEntry()
 	model := entry.Model
 	if model != nil {
@@ -265,10 +251,10 @@ func (r *Runner) report(ctx context.Context) {
 			model = r.inUse
 		}
 	}
-	r.Meter.SetModel(model)
+	r.Env.Meter.SetModel(model)
 	var pin wire.Pin
 	if current := r.models.Current; current != nil {
 		pin = current.Pin
 	}
-	r.Meter.SetPin(pin, r.models.TrainedAt())
+	r.Env.Meter.SetPin(pin, r.models.TrainedAt())
 }

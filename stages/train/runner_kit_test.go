@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -123,9 +124,18 @@ func (k *flow) produce(topic string, partition int, records ...pipeline.Record) 
 func (k *flow) runner(broker pipeline.Broker) *Runner {
 	k.meter = meter.New()
 	return &Runner{
-		Broker: broker, State: k.follower, Meter: k.meter, Logger: k.logger, Clock: func() time.Time { return stagestest.Noon },
-		Pipeline: "test", Group: "test-train", Topics: k.topics, Config: k.config,
-		Live: live.NewFollower(broker, k.logger, time.Now, k.topics.Live, "test"),
+		Env: env.Env{
+			Broker:   broker,
+			State:    k.follower,
+			Live:     live.NewFollower(broker, k.logger, time.Now, k.topics.Live, "test"),
+			Meter:    k.meter,
+			Logger:   k.logger,
+			Clock:    func() time.Time { return stagestest.Noon },
+			Pipeline: "test",
+			Group:    "test-train",
+			Topics:   k.topics,
+		},
+		Config: k.config,
 	}
 }
 

@@ -150,7 +150,7 @@ func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	}
 	for i, reason := range []string{"truncated", "bad_headers"} {
 		deadLetter, err := wire.ParseDeadLetterHeaders(deadLetters[i].Headers)
-		if err != nil || deadLetter.Offset != at+int64(i) || deadLetter.Topic != topic || deadLetter.Reason != reason || deadLetter.Stage != meter.StageTrain {
+		if err != nil || deadLetter.Offset != at+int64(i) || deadLetter.Topic != topic || deadLetter.Reason != reason || deadLetter.Stage != string(meter.StageTrain) {
 			t.Errorf("%+v, %v", deadLetter, err)
 		}
 	}

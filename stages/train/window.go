@@ -29,8 +29,8 @@ func (r *Runner) starts(ctx context.Context, setID string, partitions int) ([]in
 	}
 	end := make([]int64, partitions)
 	first, err := r.eachStart(ctx, partitions, func(ctx context.Context, number int) (first int64, err error) {
-		err = pipeline.Try(ctx, r.Logger, "look up offsets of "+r.Topics.Features, func() (err error) {
-			first, end[number], err = r.Broker.Offsets(ctx, r.Topics.Features, number)
+		err = pipeline.Try(ctx, r.Env.Logger, "look up offsets of "+r.Env.Topics.Features, func() (err error) {
+			first, end[number], err = r.Env.Broker.Offsets(ctx, r.Env.Topics.Features, number)
 			return err
 		})
 		return first, err
@@ -76,7 +76,7 @@ func (r *Runner) startOf(ctx context.Context, setID string, number int, first, e
 
 // density is the number of rows of a set per offset, in the first messages of a stretch.
 func (r *Runner) density(ctx context.Context, setID string, number int, from, next int64) (float64, error) {
-	reader := pipeline.NewReader(r.Broker, r.Logger, r.Topics.Features, number, pipeline.ReadOptions{From: from, Until: next})
+	reader := pipeline.NewReader(r.Env.Broker, r.Env.Logger, r.Env.Topics.Features, number, pipeline.ReadOptions{From: from, Until: next})
 	defer reader.Close()
 	rows := int64(0)
 	for fetched, err := range reader.Fetches(ctx) {
@@ -110,7 +110,7 @@ func (r *Runner) eachStart(ctx context.Context, partitions int, find func(ctx co
 				return err
 			}
 			starts[number] = pipeline.FirstOffset
-			r.Logger.Warn("where train.window begins is not known, so the partition is read from its first offset", zap.Int("partition", number), zap.Error(err))
+			r.Env.Logger.Warn("where train.window begins is not known, so the partition is read from its first offset", zap.Int("partition", number), zap.Error(err))
 			return nil
 		})
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -21,7 +20,7 @@ import (
 // RunStages runs the named stages on the configured brokers until the command is stopped. Meanwhile
 // it serves their health, metrics and mounts. At the end it logs the counters of the process, and
 // prints them if asJSON is set.
-func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON bool, mounts ...Mount) error {
+func RunStages(c *cobra.Command, loaded *config.Config, names []meter.Stage, asJSON bool, mounts ...Mount) error {
 	if err := loaded.Stages.CheckStages(names); err != nil {
 		return Usagef("%w", err)
 	}
@@ -34,7 +33,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	if err != nil {
 		return err
 	}
-	logMemory(runtime.Logger, plan)
+	logMemory(runtime.Env.Logger, plan)
 	defer closeAll()
 	end, err := startAdmin(c.Context(), plan, Service{
 		Process: runtime, Config: loaded, Stages: names, Build: BuildOf(c.Root().Name()),
@@ -44,7 +43,7 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	}
 	defer end()
 	defer whenStopped(c.Context(), func() {
-		runtime.Logger.Info("shutting down; finishing work in progress",
+		runtime.Env.Logger.Info("shutting down; finishing work in progress",
 			zap.Duration("at_most", loaded.Shutdown.DrainTimeout))
 	})()
 	ended := runUntilStopped(c.Context(), shutdownBound(loaded), func(ctx context.Context) error {
@@ -53,8 +52,8 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 	if ended != nil && !errors.Is(ended, meter.ErrUnfinished) {
 		return ended
 	}
-	totals := runtime.Meter.Totals()
-	runtime.Logger.Info("stopped", zap.Any("totals", totals))
+	totals := runtime.Env.Meter.Totals()
+	runtime.Env.Logger.Info("stopped", zap.Any("totals", totals))
 	if asJSON {
 		return errors.Join(WriteJSON(c.OutOrStdout(), totals), ended)
 	}
@@ -63,11 +62,8 @@ func RunStages(c *cobra.Command, loaded *config.Config, names []string, asJSON b
 
 // limitKernel sets the configured arithmetic if the process runs stages whose results depend on it.
 // Other processes keep the fastest one.
-func limitKernel(loaded *config.Config, names []string) {
-	explores := slices.ContainsFunc(names, func(name string) bool {
-		return name == meter.StageCalibrate || name == meter.StageSubsample || name == meter.StageSelect
-	})
-	if explores && loaded.Stages.Exploration.Kernel == calibrate.KernelPlain {
+func limitKernel(loaded *config.Config, names []meter.Stage) {
+	if stages.Explore(names) && loaded.Stages.Exploration.Kernel == calibrate.KernelPlain {
 		scoring.LimitToPlain()
 	}
 }
@@ -96,8 +92,8 @@ func connect(c *cobra.Command, loaded *config.Config) (*stages.Process, func(), 
 		return nil, nil, err
 	}
 	runtime := stages.NewProcess(pipeline.Observe(client), loaded.Stages, logger)
-	runtime.DrainTimeout = loaded.Shutdown.DrainTimeout
-	runtime.Slots, runtime.Partitions = events.NewSlots(loaded.Messages()), loaded.Partitions()
+	runtime.Env.DrainTimeout = loaded.Shutdown.DrainTimeout
+	runtime.Env.Slots, runtime.Env.Partitions = events.NewSlots(loaded.Messages()), loaded.Partitions()
 	if err := useSchemas(loaded, runtime); err != nil {
 		return nil, nil, errors.Join(err, client.Close())
 	}

@@ -31,6 +31,6 @@ func useSchemas(loaded *config.Config, runtime *stages.Process) error {
 	if err != nil {
 		return fmt.Errorf("registry: %w", err)
 	}
-	runtime.Registry = events.NewSchemas(client, runtime.Logger)
+	runtime.Env.Registry = events.NewSchemas(client, runtime.Env.Logger)
 	return nil
 }

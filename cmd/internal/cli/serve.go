@@ -16,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/config"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/telemetry"
 )
 
@@ -23,7 +24,7 @@ import (
 type Service struct {
 	Process *stages.Process
 	Config  *config.Config
-	Stages  []string // the stages that it runs
+	Stages  []meter.Stage // that the process runs
 	Build   Build
 	// Ready, unless nil, replaces the conditions of the stages.
 	Ready func() []admin.Condition
@@ -50,7 +51,7 @@ type Mount func(mux *http.ServeMux, service Service) (end func())
 // is taken, for instance by another process of this project on a laptop, the process logs that and
 // runs without a server. A configured address must be free.
 func startAdmin(ctx context.Context, plan config.MemoryPlan, service Service, mounts []Mount) (end func(), err error) {
-	logger, listen := service.Process.Logger, service.Config.Admin.Listen
+	logger, listen := service.Process.Env.Logger, service.Config.Admin.Listen
 	if listen == "" {
 		return func() {}, nil
 	}
@@ -87,7 +88,7 @@ func startAdmin(ctx context.Context, plan config.MemoryPlan, service Service, mo
 }
 
 func adminOptions(plan config.MemoryPlan, s Service) admin.Options {
-	logger := s.Process.Logger
+	logger := s.Process.Env.Logger
 	registry := telemetry.NewRegistry(s.Process, telemetry.Process{
 		Version: s.Build.Version, Revision: s.Build.Revision, MemoryLimit: plan.Limit, MemoryWorstCase: plan.Bytes,
 	})
@@ -121,16 +122,16 @@ func trace(ctx context.Context, loaded *config.Config, runtime *stages.Process, 
 	provider, err := telemetry.StartTracing(ctx, telemetry.TraceOptions{
 		Endpoint: loaded.Traces.Endpoint, SampleRatio: loaded.Traces.SampleRatio,
 		Service: "eerf-" + build.Program, Pipeline: loaded.Stages.Pipeline.Name, Version: build.Version,
-	}, runtime.Logger)
+	}, runtime.Env.Logger)
 	if err != nil {
 		return nil, err
 	}
-	runtime.Tracer = telemetry.Tracer(provider)
+	runtime.Env.Tracer = telemetry.Tracer(provider)
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
-			runtime.Logger.Warn("last traces were not sent", zap.Error(err))
+			runtime.Env.Logger.Warn("last traces were not sent", zap.Error(err))
 		}
 	}, nil
 }

@@ -14,8 +14,10 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/admin"
 	rows "github.com/eerf-stream/eerf/cmd/internal/serve"
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/featurize"
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
@@ -34,22 +36,22 @@ func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, as
 	if err != nil {
 		return err
 	}
-	logMemory(runtime.Logger, plan)
+	logMemory(runtime.Env.Logger, plan)
 	defer closeAll()
 	collectSeldom(plan)
-	pairs := &serve.Pairs{Predictions: loaded.Serve.Predictions, Serving: runtime.Meter.Serving(), Logger: runtime.Logger}
+	pairs := &serve.Pairs{Predictions: loaded.Serve.Predictions, Serving: runtime.Env.Meter.Serving(), Logger: runtime.Env.Logger}
 	if pair != nil {
 		pairs.Serve(pair)
 	}
 	build := BuildOf(c.Root().Name())
 	server, err := rows.Start(rows.Options{
-		Limiter: serve.NewLimiter(loaded.Serve, loaded.Stages.Limits.MaxColumns, pairs), Serving: runtime.Meter.Serving(),
-		Model: loaded.Stages.Pipeline.Name, Version: build.Version, Logger: runtime.Logger,
+		Limiter: serve.NewLimiter(loaded.Serve, loaded.Stages.Limits.MaxColumns, pairs), Serving: runtime.Env.Meter.Serving(),
+		Model: loaded.Stages.Pipeline.Name, Version: build.Version, Logger: runtime.Env.Logger,
 	})
 	if err != nil {
 		return err
 	}
-	runtime.Logger.Info("serving rows", zap.String("address", server.Addr()))
+	runtime.Env.Logger.Info("serving rows", zap.String("address", server.Addr()))
 	if asJSON {
 		if err := WriteJSON(c.OutOrStdout(), map[string]string{"address": server.Addr()}); err != nil {
 			return errors.Join(err, server.Close(c.Context()))
@@ -66,7 +68,7 @@ func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, as
 	}
 	group.Go(func() error {
 		<-ctx.Done()
-		return drainRows(runtime.Logger, loaded, server)
+		return drainRows(runtime.Env.Logger, loaded, server)
 	})
 	return group.Wait()
 }
@@ -101,13 +103,15 @@ func connectRows(c *cobra.Command, loaded *config.Config, files bool) (*stages.P
 	if err := limitMemory(loaded); err != nil {
 		return nil, nil, err
 	}
-	process := &stages.Process{
-		Settings: loaded.Stages,
-		Logger:   logger,
+	process := &stages.Process{Settings: loaded.Stages, Env: env.Env{
+		Topics:   loaded.Stages.Topics,
+		Pipeline: loaded.Stages.Pipeline.Name,
 		Meter:    meter.New(),
+		Logger:   logger,
+		Clock:    failpoint.Now,
 		State:    state.Still(loaded.Stages.State(), state.Snapshot{}),
-		Live:     live.NewFollower(nil, logger, time.Now, "", ""), // without a topic nothing is known
-	}
+		Live:     live.NewFollower(nil, logger, time.Now, "", ""), // knows nothing without a topic
+	}}
 	return process, func() { _ = logger.Sync() }, nil
 }
 
@@ -131,8 +135,8 @@ func serveHealth(
 
 // followPairs follows the topics and retries on failure. The served pair stays meanwhile.
 func followPairs(ctx context.Context, runtime *stages.Process, pairs *serve.Pairs) error {
-	err := pipeline.Try(ctx, runtime.Logger, "follow feature sets and models",
-		func() error { return pairs.Follow(ctx, runtime.State) })
+	err := pipeline.Try(ctx, runtime.Env.Logger, "follow feature sets and models",
+		func() error { return pairs.Follow(ctx, runtime.Env.State) })
 	return pipeline.EndOf(ctx, err)
 }
 

@@ -16,15 +16,16 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/calibrate"
 	"github.com/eerf-stream/eerf/stages/events"
+	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/topics"
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
 // Names of the parts of a demo other than the stages, as keys of Seconds.
 const (
-	partProduce  = "produce"
-	partBaseline = "baseline"
-	partEvaluate = "evaluate"
+	partProduce  meter.Stage = "produce"
+	partBaseline meter.Stage = "baseline"
+	partEvaluate meter.Stage = "evaluate"
 )
 
 // Options configure a demo.
@@ -49,7 +50,7 @@ type Result struct {
 	Set   *wire.FeatureSet
 	Model Model
 	// Seconds is the wall time of each part; RowsPerSecond its rows per second.
-	Seconds, RowsPerSecond map[string]float64
+	Seconds, RowsPerSecond map[meter.Stage]float64
 	Warnings               []string
 }
 
@@ -88,7 +89,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer stop()
 	r := &run{Options: o, broker: broker}
-	r.result.Seconds, r.result.RowsPerSecond = map[string]float64{}, map[string]float64{}
+	r.result.Seconds, r.result.RowsPerSecond = map[meter.Stage]float64{}, map[meter.Stage]float64{}
 	defer func() {
 		for _, batch := range r.test {
 			batch.Release()
@@ -130,7 +131,7 @@ func (r *run) all(ctx context.Context) error {
 	}
 	r.result.RowsPerSecond[partProduce] = rate(r.sent.rows, r.result.Seconds[partProduce])
 	r.runtime = stages.NewProcess(r.broker, r.Settings, r.Logger)
-	r.runtime.DrainTimeout = 10 * time.Second
+	r.runtime.Env.DrainTimeout = 10 * time.Second
 	if err := r.preview(ctx); err != nil {
 		return err
 	}
@@ -146,8 +147,8 @@ func (r *run) all(ctx context.Context) error {
 
 // preview plans as the stages will, to report faults in the rows before the stages run.
 func (r *run) preview(ctx context.Context) error {
-	request := calibrate.Request{Sequence: 1, Now: r.runtime.Clock()}
-	planned, err := calibrate.Plan(ctx, r.runtime.Log(), r.runtime.Plan(), request)
+	request := calibrate.Request{Sequence: 1, Now: r.runtime.Env.Clock()}
+	planned, err := r.runtime.Plan(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (r *run) preview(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) timed(name string, do func() error) error {
+func (r *run) timed(name meter.Stage, do func() error) error {
 	began := time.Now()
 	err := do()
 	r.result.Seconds[name] = time.Since(began).Seconds()

@@ -74,7 +74,8 @@ func Flip(ctx context.Context, o Options) (*Flipped, error) {
 		return nil, err
 	}
 	f.runtime = stages.NewProcess(broker, o.Settings, o.Logger)
-	f.runtime.DrainTimeout, f.runtime.Now = 10*time.Second, f.now
+	f.runtime.Env.DrainTimeout = 10 * time.Second
+	f.runtime.Env.Clock = f.now
 	f.live = live.NewFollower(broker, o.Logger, f.now, o.Settings.Topics.Live, o.Settings.Pipeline.Name)
 	if err := f.all(ctx); err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (f *flipping) all(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	running := make(chan error, 1)
 	go func() {
-		running <- f.runtime.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize)
+		running <- f.runtime.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageFeaturize)
 		stop()
 	}()
 	err := f.stream(ctx)
@@ -142,10 +143,10 @@ func (f *flipping) all(ctx context.Context) error {
 // stream trains a model on the explored rows, and then runs second by second.
 func (f *flipping) stream(ctx context.Context) error {
 	f.progress("exploring", 0, 0)
-	if _, err := f.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
+	if _, err := f.runtime.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
 		return err
 	}
-	if err := f.runtime.State.Ask(); err != nil {
+	if err := f.runtime.Env.State.Ask(); err != nil {
 		return err
 	}
 	f.trainer = f.runtime.Trainer()

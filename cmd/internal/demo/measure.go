@@ -17,14 +17,14 @@ import (
 
 // describe adds the published set, model and counters to the result.
 func (r *run) describe(set *wire.FeatureSet, model *wire.Model) {
-	lineage, totals := set.Lineage, r.runtime.Meter.Totals()
+	lineage, totals := set.Lineage, r.runtime.Env.Meter.Totals()
 	r.result.Set = set
 	r.result.Model = Model{ID: model.ID, Loss: model.Model.Loss, Lambda: model.Model.Lambda,
 		Metric: "unexplained variance"}
 	if set.Task != scoring.Regression {
 		r.result.Model.Metric = "misclassification"
 	}
-	for stage, rows := range map[string]int64{
+	for stage, rows := range map[meter.Stage]int64{
 		meter.StageSubsample: lineage.Counts.Rows,
 		meter.StageFeaturize: totals.Featurize.Rows,
 		meter.StageTrain:     totals.Train.Rows,
@@ -68,7 +68,7 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 			return fmt.Errorf("baseline on partition %d: %w", partition, err)
 		}
 	}
-	model, err := trainer.Solve(ctx, r.Settings.Pipeline.Name, r.runtime.Clock())
+	model, err := trainer.Solve(ctx, r.Settings.Pipeline.Name, r.runtime.Env.Clock())
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *run) retrain(
 	trained func() int64,
 ) error {
 	topic := r.Settings.Topics.Events
-	reader := pipeline.NewReader(r.broker, r.runtime.Logger, topic, partition,
+	reader := pipeline.NewReader(r.broker, r.runtime.Env.Logger, topic, partition,
 		pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.PresentEnd, Ahead: true})
 	for fetched, err := range reader.Fetches(ctx) {
 		if err != nil {

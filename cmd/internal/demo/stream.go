@@ -20,8 +20,8 @@ func (r *run) stream(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 	defer stop()
 	running, monitored := make(chan error, 1), make(chan struct{})
 	go func() {
-		r.runtime.OneShot = true
-		running <- r.runtime.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize)
+		r.runtime.Env.FailFast = true
+		running <- r.runtime.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageFeaturize)
 		stop()
 	}()
 	go func() {
@@ -46,8 +46,8 @@ func (r *run) monitor(ctx context.Context) {
 	tick := time.NewTicker(watchTick)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		now, totals := r.runtime.State.Snapshot(), r.runtime.Meter.Totals()
-		choosing := r.runtime.Meter.Activity().Choosing
+		now, totals := r.runtime.Env.State.Snapshot(), r.runtime.Env.Meter.Totals()
+		choosing := r.runtime.Env.Meter.Activity().Choosing
 		switch {
 		case now.Spec == nil:
 			r.progress("calibrating", 0, 0)
@@ -71,21 +71,21 @@ func (r *run) monitor(ctx context.Context) {
 // featurized.
 func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error) {
 	began := time.Now()
-	if _, err := r.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.Spec != nil }); err != nil {
+	if _, err := r.runtime.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.Spec != nil }); err != nil {
 		return nil, nil, err
 	}
 	r.phase(meter.StageCalibrate, &began)
-	now, err := r.runtime.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
+	now, err := r.runtime.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil })
 	if err != nil {
 		return nil, nil, err
 	}
 	r.phase(meter.StageSubsample, &began)
-	r.result.Seconds[meter.StageSelect] = r.runtime.Meter.Totals().Seconds[meter.StageSelect]
+	r.result.Seconds[meter.StageSelection] = r.runtime.Env.Meter.Totals().Seconds[meter.StageSelection]
 	if err := r.awaitFeatures(ctx, watchTick); err != nil {
 		return nil, nil, err
 	}
 	r.phase(meter.StageFeaturize, &began)
-	if err := r.runtime.State.Ask(); err != nil { // the running stages need no models
+	if err := r.runtime.Env.State.Ask(); err != nil { // the running stages need no models
 		return nil, nil, err
 	}
 	model, err := r.runtime.Trainer().Fit(ctx)
@@ -100,7 +100,7 @@ func (r *run) follow(ctx context.Context) (*wire.FeatureSet, *wire.Model, error)
 func (r *run) awaitFeatures(ctx context.Context, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	for r.runtime.Meter.Totals().Featurize.Messages < r.sent.messages {
+	for r.runtime.Env.Meter.Totals().Featurize.Messages < r.sent.messages {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -111,7 +111,7 @@ func (r *run) awaitFeatures(ctx context.Context, every time.Duration) error {
 }
 
 // phase records the time since began under a name and starts the next phase.
-func (r *run) phase(name string, began *time.Time) {
+func (r *run) phase(name meter.Stage, began *time.Time) {
 	r.result.Seconds[name] = time.Since(*began).Seconds()
 	*began = time.Now()
 }

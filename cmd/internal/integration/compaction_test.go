@@ -38,7 +38,7 @@ func TestPoisonThatCompactionLeaves(t *testing.T) {
 	for partition, key := range checkpoints {
 		p.leaveAlone("scores", partition, key)
 	}
-	second := s.stages("calibrate,subsample,select,featurize")
+	second := s.stages("calibrate,subsample,selection,featurize")
 	model := s.untilTrained(rows)
 	second.AwaitLog(t, "record of scores cannot be used, ignored")
 	s.stop(second)
@@ -49,7 +49,7 @@ func TestPoisonThatCompactionLeaves(t *testing.T) {
 
 	pointer := wire.CurrentKey(s.name)
 	p.leaveAlone("feature-sets", 0, pointer)
-	third := s.stages("calibrate,subsample,select,featurize")
+	third := s.stages("calibrate,subsample,selection,featurize")
 	s.produce(rows)
 	s.untilTrained(2 * rows)
 	clitest.Eventually(t, "the pointer is written again", func() bool {

@@ -34,7 +34,7 @@ func TestTheDocumentedRightsOfAPipelineThatFollows(t *testing.T) {
 	s, cluster := securedSite(t)
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.produce(rows)
-	learns := s.stages("calibrate,subsample,select,featurize")
+	learns := s.stages("calibrate,subsample,selection,featurize")
 	s.untilTrained(rows)
 	s.stop(learns)
 

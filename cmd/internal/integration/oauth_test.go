@@ -31,7 +31,7 @@ func TestTokensEnd(t *testing.T) {
 		"train.loss", "squared", "train.forget", "false") // cheap, and with every row
 	password.config, password.name = s.config, s.name // produces while there are no tokens
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
-	service := s.as("kafka.sasl.oauth.client_id", "service", "admin.listen", "127.0.0.1:0").stages("calibrate,subsample,select,featurize,train")
+	service := s.as("kafka.sasl.oauth.client_id", "service", "admin.listen", "127.0.0.1:0").stages("calibrate,subsample,selection,featurize,train")
 	rows := 0
 	produce := func(by *site) {
 		by.produce(batch)

@@ -86,7 +86,7 @@ func (s *site) user(cluster *kafkatest.Cluster, name string, rights []kafkatest.
 }
 
 // stageNames are the stages in the order in which they run.
-var stageNames = []string{"calibrate", "subsample", "select", "featurize", "train"}
+var stageNames = []string{"calibrate", "subsample", "selection", "featurize", "train"}
 
 // TestTheDocumentedRightsAreEnough runs every stage and command as a user with exactly the rights of its row.
 func TestTheDocumentedRightsAreEnough(t *testing.T) {

@@ -24,7 +24,7 @@ func TestTheRoad(t *testing.T) {
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.run("featurizer", "topics", "check").Want(t, cli.ExitOK)
 	s.produce(rows)
-	planner := s.stages("calibrate,select")
+	planner := s.stages("calibrate,selection")
 	workers := []*clitest.Process{s.stages("subsample,featurize"), s.stages("subsample,featurize")}
 	trainer := s.start("trainer", "run", "--json")
 	s.untilTrained(rows)
@@ -77,7 +77,7 @@ func embeddedSet(t *testing.T, rows int) (id string) {
 	s := newSite(t, strings.Split(clitest.Broker(t), ","), smallExploration)
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.produce(rows)
-	all := s.stages("calibrate,subsample,select")
+	all := s.stages("calibrate,subsample,selection")
 	clitest.Eventually(t, "a feature set", func() bool { return s.run("featurizer", "inspect", "--json").Code == cli.ExitOK })
 	s.stop(all)
 	return s.featureSet()

@@ -27,7 +27,7 @@ func TestAnUncleanElection(t *testing.T) {
 	makeUnclean(t, cluster, s.topic("events"), 1, 2)
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.produce(kept)
-	worker := s.stages("calibrate,select,subsample,featurize")
+	worker := s.stages("calibrate,selection,subsample,featurize")
 	trainer := s.start("trainer", "run", "--json")
 	s.untilTrained(kept)
 

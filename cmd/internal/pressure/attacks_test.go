@@ -66,7 +66,7 @@ func TestManySchemasStayWithinTheStatedBound(t *testing.T) {
 	for i := range rounds * schemas {
 		s.write(client, i%partitions, wideRow(i%schemas+1, float64(i)))
 	}
-	const planning, working = "calibrate,select", "subsample,featurize"
+	const planning, working = "calibrate,selection", "subsample,featurize"
 	limits := map[string]int64{planning: s.stated(planning), working: s.stated(working)}
 	began := time.Now()
 	planner := s.stages(planning, append(served(limits[planning]), "events.features=x")...)

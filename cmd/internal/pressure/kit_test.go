@@ -74,7 +74,7 @@ func (s *site) stages(names string, sets ...string) *clitest.Process {
 // explore runs an exploration to its end.
 func (s *site) explore() {
 	s.t.Helper()
-	service := s.stages("calibrate,subsample,select", "memory.limit=0")
+	service := s.stages("calibrate,subsample,selection", "memory.limit=0")
 	s.await("a feature set", s.hasSet, service)
 	service.Stop(s.t).Want(s.t, cli.ExitOK)
 }

@@ -122,11 +122,11 @@ train: {loss: squared}
 		limits[names] = s.stated(names)
 		return s.stages(names, served(limits[names])...)
 	}
-	planner, subsampler := start("calibrate,select"), start("subsample")
+	planner, subsampler := start("calibrate,selection"), start("subsample")
 	s.await("a feature set", s.hasSet, subsampler, planner)
 	s.within("a stage slower than its source", subsampler, limits["subsample"])
 	subsampler.Stop(t).Want(t, cli.ExitOK, "trying again")
-	s.within("a selection from 32,000 rows", planner, limits["calibrate,select"])
+	s.within("a selection from 32,000 rows", planner, limits["calibrate,selection"])
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
 
@@ -179,7 +179,7 @@ func TestMemoryStaysWithinItsLimitWithTheLargestSet(t *testing.T) {
 exploration: {criterion: correlation, features: %d, candidates: %d, sample_rate: 1, calibration_rows: 500, candidate_memory: 64MiB}
 `, features, features))
 	s.send(20, 100, columns)
-	service := s.stages("calibrate,subsample,select,featurize", served(limit)...)
+	service := s.stages("calibrate,subsample,selection,featurize", served(limit)...)
 	s.awaitFeatures(service)
 	s.within(fmt.Sprintf("%d features of %d dimensions", features, columns), service, limit)
 	service.Stop(t).Want(t, cli.ExitOK)

@@ -44,7 +44,7 @@ func rowOf(t *testing.T, partitions int) string {
 		}
 	}
 	begun := time.Now()
-	first := s.stages("calibrate,subsample,select,featurize", "admin.listen=127.0.0.1:0")
+	first := s.stages("calibrate,subsample,selection,featurize", "admin.listen=127.0.0.1:0")
 	s.await("a feature set", s.hasSet, first)
 	selected := time.Since(begun)
 	s.await("every row is featurized", func() bool { return s.written("pressure.features", partitions) >= messages }, first)

@@ -50,7 +50,7 @@ func TestPartitionsStayWithinTheStatedBound(t *testing.T) {
 func boundOf(t *testing.T, partitions int) {
 	s := newSite(t, strings.ReplaceAll(many, "PARTITIONS", fmt.Sprint(partitions)))
 	s.sendHostile(partitions)
-	const planning, working = "calibrate,select", "subsample,featurize"
+	const planning, working = "calibrate,selection", "subsample,featurize"
 	limits := map[string]int64{planning: s.stated(planning), working: s.stated(working)}
 	planner := s.stages(planning, served(limits[planning])...)
 	worker := s.stages(working, served(limits[working])...)
@@ -71,7 +71,7 @@ func TestTwoHundredPartitionsRunInTwoGiB(t *testing.T) {
 	s := newSite(t, fmt.Sprintf("kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {min_rows: 100, features: 100}\n", partitions))
 	s.sendHostile(partitions)
 	var services []*clitest.Process
-	for _, names := range []string{"calibrate", "select", "subsample", "featurize"} {
+	for _, names := range []string{"calibrate", "selection", "subsample", "featurize"} {
 		services = append(services, s.stages(names, served(limit)...))
 	}
 	s.await("every partition is featurized", s.featurizedAll(partitions), services...)

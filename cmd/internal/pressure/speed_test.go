@@ -35,7 +35,7 @@ func TestFullSpeed(t *testing.T) {
 exploration: {features: 100, candidates: 1000, sample_rate: 0.1, sample_rows: 10000, every: 2m, candidate_memory: 16MiB}
 train: {loss: squared, interval: 20s}
 `)
-	stages := s.stages("calibrate,subsample,select,featurize", served(limit)...)
+	stages := s.stages("calibrate,subsample,selection,featurize", served(limit)...)
 	trainer := s.stages("train", served(trainLimit)...)
 	var all, learning [3]level
 	for third := range 3 {

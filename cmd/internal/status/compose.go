@@ -55,7 +55,7 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 			topic.Error = "not used: pipeline " + p.service.Process.Settings.SetsOf() + " explores (featurize.sets_from)"
 		}
 	}
-	for _, name := range meter.Stages() {
+	for _, name := range stages.Names() {
 		f.Stages = append(f.Stages, p.stage(name, s))
 	}
 	for partition := range c.positions.spans[roleEvents] {
@@ -88,7 +88,7 @@ func waiting(partitions []Partition) *int64 {
 }
 
 // stage describes what this process does in a stage.
-func (p *page) stage(name string, s stages.Snapshot) Stage {
+func (p *page) stage(name meter.Stage, s stages.Snapshot) Stage {
 	stage := Stage{Name: name, Here: slices.Contains(p.service.Stages, name)}
 	if group, ok := s.Groups[name]; ok {
 		stage.Joined, stage.Owned = group.Joined, group.Partitions
@@ -148,7 +148,7 @@ func featurizingOf(partition int, s stages.Snapshot, c *cluster) (at *Progress, 
 }
 
 // here returns the position of this process in a partition; nil if it does not read it.
-func here(s stages.Snapshot, stage string, partition int) *meter.PartitionStatus {
+func here(s stages.Snapshot, stage meter.Stage, partition int) *meter.PartitionStatus {
 	for i := range s.Partitions {
 		if at := &s.Partitions[i]; at.Stage == stage && at.Partition == partition && !at.FetchedAt.IsZero() {
 			return at
@@ -283,7 +283,7 @@ func (p *page) point(s stages.Snapshot, c *cluster) Point {
 	point := Point{Time: seconds(s.Time)}
 	point.LiveError, point.LivePromised = liveErrors(s.Live)
 	if before, now, seconds, ok := p.work.ends(); ok {
-		rows := func(stage string) *float64 {
+		rows := func(stage meter.Stage) *float64 {
 			if !slices.Contains(p.service.Stages, stage) {
 				return nil
 			}

@@ -63,7 +63,7 @@ func newGatherer(s cli.Service) *gatherer {
 	r := s.Process
 	topics := r.Settings.Topics
 	return &gatherer{
-		service: s, scores: newScores(r.Broker, r.Settings.State()), letters: newLetters(r.Broker, topics.DeadLetters),
+		service: s, scores: newScores(r.Env.Broker, r.Settings.State()), letters: newLetters(r.Env.Broker, topics.DeadLetters),
 		offsets: window[positions]{span: offsetsSpan},
 		counted: window[int64]{span: offsetsSpan},
 		denied:  map[string]time.Time{},
@@ -98,7 +98,7 @@ func (g *gatherer) look(ctx context.Context, watched bool) cluster {
 
 // read reads checkpoints and models.
 func (g *gatherer) read(ctx context.Context, next *cluster) {
-	if spec := g.service.Process.State.Snapshot().Spec; spec != nil {
+	if spec := g.service.Process.Env.State.Snapshot().Spec; spec != nil {
 		g.content(next, roleScores, func() error { return g.scores.look(ctx, spec, next.positions.spans[roleScores]) })
 	}
 	g.content(next, roleModels, func() error { return g.lookAtModels(ctx, next) })
@@ -108,7 +108,7 @@ func (g *gatherer) read(ctx context.Context, next *cluster) {
 // readLetters reads new dead letters.
 func (g *gatherer) readLetters(ctx context.Context, next *cluster) {
 	g.content(next, roleDeadLetters, func() error { return g.letters.look(ctx, next.positions.spans[roleDeadLetters]) })
-	next.letters = g.letters.list(g.service.Process.Meter.Activity().DeadLetters)
+	next.letters = g.letters.list(g.service.Process.Env.Meter.Activity().DeadLetters)
 	_, next.letters.Kept = next.positions.sum(roleDeadLetters)
 	next.letters.Error = next.contents[roleDeadLetters]
 	if next.letters.Error != "" {
@@ -142,7 +142,7 @@ func (g *gatherer) content(next *cluster, role string, read func() error) {
 	if errors.Is(err, pipeline.ErrDenied) {
 		g.denied[role] = next.positions.at
 	}
-	g.service.Process.Logger.Debug("status page cannot read a topic", zap.String("topic", role), zap.Error(err))
+	g.service.Process.Env.Logger.Debug("status page cannot read a topic", zap.String("topic", role), zap.Error(err))
 }
 
 // rates returns the growth of each partition in offsets a second.

@@ -42,7 +42,7 @@ type site struct {
 // siteOptions configures a site.
 type siteOptions struct {
 	configure func(*config.Config)
-	stages    []string // nil = all
+	stages    []meter.Stage // nil = all
 	noTopics  bool
 }
 
@@ -58,7 +58,7 @@ func newSite(t testing.TB, o siteOptions) *site {
 		t.Fatal(err)
 	}
 	if o.stages == nil {
-		o.stages = meter.Stages()
+		o.stages = stages.Names()
 	}
 	s.start(loaded, o)
 	return s
@@ -95,7 +95,7 @@ func (s *site) start(loaded *config.Config, o siteOptions) {
 	}
 	runtime := stages.NewProcess(pipeline.Observe(client), loaded.Stages, logger)
 	if !o.noTopics {
-		if _, err := topics.Create(s.t.Context(), runtime.Broker, loaded.Stages.Topics); err != nil {
+		if _, err := topics.Create(s.t.Context(), runtime.Env.Broker, loaded.Stages.Topics); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *site) produce(rows int64) {
 }
 
 func (s *site) tryProduce(ctx context.Context, rows int64) error {
-	producer, err := events.NewProducer(ctx, s.service.Process.Broker, s.service.Process.Settings.Topics.Events, 64)
+	producer, err := events.NewProducer(ctx, s.service.Process.Env.Broker, s.service.Process.Settings.Topics.Events, 64)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func send(ctx context.Context, producer *events.Producer, reader events.RowReade
 func (s *site) poison(value string) {
 	s.t.Helper()
 	record := pipeline.Record{Value: []byte(value), Time: time.Now()}
-	if _, err := s.service.Process.Broker.Produce(s.t.Context(), s.service.Process.Settings.Topics.Events, 0,
+	if _, err := s.service.Process.Env.Broker.Produce(s.t.Context(), s.service.Process.Settings.Topics.Events, 0,
 		[]pipeline.Record{record}); err != nil {
 		s.t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (l *letters) apply(r pipeline.Record) {
 	if err != nil {
 		return
 	}
-	cause := meter.Cause{Stage: letter.Stage, Reason: letter.Reason}
+	cause := meter.Cause{Stage: meter.Stage(letter.Stage), Reason: letter.Reason}
 	count, known := l.counts[cause]
 	if !known && len(l.counts) >= reasonsKept {
 		cause = meter.Cause{Reason: "other"}

@@ -22,7 +22,7 @@ type inUse struct {
 
 // lookAtModels takes over the known models. They are followed from the first poll on.
 func (g *gatherer) lookAtModels(ctx context.Context, next *cluster) error {
-	follower := g.service.Process.State
+	follower := g.service.Process.Env.State
 	if err := follower.Ask(); err != nil {
 		return err
 	}

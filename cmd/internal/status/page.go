@@ -8,6 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
+	"github.com/eerf-stream/eerf/stages/meter"
 )
 
 const (
@@ -32,7 +33,7 @@ type page struct {
 	looked  chan struct{} // closed and replaced after each poll for a viewer
 
 	composing sync.Mutex // guards the fields below
-	work      window[map[string]work]
+	work      window[map[meter.Stage]work]
 	past      curves
 }
 
@@ -55,8 +56,8 @@ func Mount(mux *http.ServeMux, s cli.Service) (end func()) {
 
 func newPage(s cli.Service) *page {
 	p := &page{
-		service: s, since: s.Process.Clock(), hub: newHub(), wanted: make(chan struct{}, 1), looked: make(chan struct{}),
-		work: window[map[string]work]{span: workSpan},
+		service: s, since: s.Process.Env.Clock(), hub: newHub(), wanted: make(chan struct{}, 1), looked: make(chan struct{}),
+		work: window[map[meter.Stage]work]{span: workSpan},
 	}
 	p.publish()
 	return p
@@ -122,7 +123,7 @@ func (p *page) gather(ctx context.Context) {
 		} else {
 			rest = max(idleEvery, (idleShare-1)*time.Since(began))
 		}
-		c.until = p.service.Process.Clock().Add(rest + lookTimeout)
+		c.until = p.service.Process.Env.Clock().Add(rest + lookTimeout)
 		p.found(c, watched)
 		timer := time.NewTimer(rest)
 		select {
@@ -165,7 +166,7 @@ func (p *page) watched() bool {
 // awaitLook returns once the last poll of the topics is recent, or ctx ends.
 func (p *page) awaitLook(ctx context.Context) {
 	p.mu.Lock()
-	fresh, looked := p.cluster.fresh(p.service.Process.Clock()), p.looked
+	fresh, looked := p.cluster.fresh(p.service.Process.Env.Clock()), p.looked
 	p.mu.Unlock()
 	p.want()
 	if fresh {

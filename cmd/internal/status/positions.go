@@ -55,12 +55,12 @@ const askedAtOnce = 8
 // findPositions asks the broker for the topics and the committed offsets. Missing and denied topics are errors in the
 // positions; any other error concerns the broker.
 func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
-	p := positions{at: r.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
+	p := positions{at: r.Env.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {
 		if topic.Name == "" { // without a name the sets belong to another pipeline
 			continue
 		}
-		spans, err := spansOf(ctx, r.Broker, topic.Name)
+		spans, err := spansOf(ctx, r.Env.Broker, topic.Name)
 		switch {
 		case err == nil:
 			p.spans[topic.Role] = spans

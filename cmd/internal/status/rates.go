@@ -42,17 +42,17 @@ func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
 type work struct{ rows, messages, bytes, refused, seconds float64 }
 
 // workOf takes the counters of the stages from a snapshot.
-func workOf(s stages.Snapshot) map[string]work {
+func workOf(s stages.Snapshot) map[meter.Stage]work {
 	t, traffic := s.Totals, s.Activity.Traffic
-	of := func(stage string, rows, messages, refused int64) work {
+	of := func(stage meter.Stage, rows, messages, refused int64) work {
 		bytes := traffic[stage].UsedBytes + traffic[stage].UndecodableBytes + traffic[stage].OtherSetBytes
 		return work{float64(rows), float64(messages), float64(bytes), float64(refused), t.Seconds[stage]}
 	}
-	return map[string]work{
+	return map[meter.Stage]work{
 		meter.StageCalibrate: of(meter.StageCalibrate, t.Calibrate.Rows, t.Calibrate.Messages, t.Calibrate.Undecodable),
 		meter.StageSubsample: of(meter.StageSubsample, t.Scoring.Rows, t.Scoring.Messages,
 			t.Scoring.Rejected+t.Scoring.Undecodable),
-		meter.StageSelect: of(meter.StageSelect, 0, 0, 0),
+		meter.StageSelection: of(meter.StageSelection, 0, 0, 0),
 		meter.StageFeaturize: of(meter.StageFeaturize, t.Featurize.Featurized, t.Featurize.Messages,
 			t.Featurize.Rejected+t.Featurize.Undecodable),
 		meter.StageTrain: of(meter.StageTrain, t.Train.Rows, t.Train.Messages, t.Train.Undecodable),

@@ -28,11 +28,11 @@ type Snapshot struct {
 
 // Process is the process that serves the page.
 type Process struct {
-	Time     time.Time `json:"time"`
-	Since    time.Time `json:"since"` // start of the page
-	Pipeline string    `json:"pipeline"`
-	Stages   []string  `json:"stages"`
-	Build    cli.Build `json:"build"`
+	Time     time.Time     `json:"time"`
+	Since    time.Time     `json:"since"` // start of the page
+	Pipeline string        `json:"pipeline"`
+	Stages   []meter.Stage `json:"stages"`
+	Build    cli.Build     `json:"build"`
 	// Ready and Conditions are the answer of /readyz at the last poll.
 	Ready      bool              `json:"ready"`
 	Conditions []admin.Condition `json:"conditions"`
@@ -53,11 +53,11 @@ type Flow struct {
 
 // Stage describes a stage in this process.
 type Stage struct {
-	Name   string `json:"name"`
-	Here   bool   `json:"here"` // runs in this process
-	Joined bool   `json:"joined"`
-	Detail string `json:"detail,omitempty"` // reason for not being joined
-	Owned  []int  `json:"owned,omitempty"`  // partitions
+	Name   meter.Stage `json:"name"`
+	Here   bool        `json:"here"` // runs in this process
+	Joined bool        `json:"joined"`
+	Detail string      `json:"detail,omitempty"` // reason for not being joined
+	Owned  []int       `json:"owned,omitempty"`  // partitions
 	// Work of this process in the stage, per second.
 	RowsPerSecond     float64 `json:"rows_per_second"`
 	MessagesPerSecond float64 `json:"messages_per_second"`
@@ -285,12 +285,12 @@ type Letters struct {
 
 // LetterCount is the number of letters of a stage for a reason.
 type LetterCount struct {
-	Stage   string    `json:"stage"`
-	Reason  string    `json:"reason"`
-	Letters int64     `json:"letters"` // among those that were read
-	Rows    int64     `json:"rows"`    // rejected rows in them
-	Here    int64     `json:"here"`    // dead letters sent by this process since its start
-	Last    time.Time `json:"last,omitzero"`
+	Stage   meter.Stage `json:"stage"`
+	Reason  string      `json:"reason"`
+	Letters int64       `json:"letters"` // among those that were read
+	Rows    int64       `json:"rows"`    // rejected rows in them
+	Here    int64       `json:"here"`    // dead letters sent by this process since its start
+	Last    time.Time   `json:"last,omitzero"`
 }
 
 // Letter is a dead letter.

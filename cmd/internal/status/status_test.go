@@ -152,7 +152,7 @@ func (s *site) streams() {
 // The progress of a running exploration comes from its checkpoints.
 func TestRunningExplorationShowsProgress(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, siteOptions{stages: []string{meter.StageCalibrate, meter.StageSubsample}}) // no process selects
+	s := newSite(t, siteOptions{stages: []meter.Stage{meter.StageCalibrate, meter.StageSubsample}}) // no process selects
 	s.produce(2000)
 	running := s.snapshot("an exploration with scored rows",
 		func(s Snapshot) bool { return s.Exploration.Status == "running" && s.Exploration.ScoredRows > 0 })
@@ -173,13 +173,13 @@ func TestSnapshotWithoutBroker(t *testing.T) {
 // A process that only scores shows the others' work from their topics, and missing topics as errors.
 func TestRemoteStagesAndMissingTopics(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, siteOptions{noTopics: true, stages: []string{meter.StageSubsample}})
+	s := newSite(t, siteOptions{noTopics: true, stages: []meter.Stage{meter.StageSubsample}})
 	missing := s.snapshot("missing topics", func(s Snapshot) bool { return !s.Process.LookedAt.IsZero() })
 	if missing.Process.Ready || missing.Process.BrokerError != "" ||
 		!strings.Contains(missing.Flow.Topics[0].Error, "unknown topic") {
 		t.Errorf("%+v %+v", missing.Process, missing.Flow.Topics[0])
 	}
-	if _, err := topics.Create(t.Context(), s.service.Process.Broker, s.service.Process.Settings.Topics); err != nil {
+	if _, err := topics.Create(t.Context(), s.service.Process.Env.Broker, s.service.Process.Settings.Topics); err != nil {
 		t.Fatal(err)
 	}
 	s.produce(640)

@@ -64,7 +64,7 @@ func TestPipelines(t *testing.T) {
 	running, ctx := errgroup.WithContext(ctx)
 	learns := process(t, "../labelled.yaml", broker)
 	running.Go(func() error {
-		return learns.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelect, meter.StageFeaturize)
+		return learns.Run(ctx, meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageFeaturize)
 	})
 	if err := s.waitFor(ctx, topicLabelled, "returns.features"); err != nil {
 		t.Fatal(err)

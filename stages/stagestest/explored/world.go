@@ -3,6 +3,7 @@ package explored
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/calibrate"
+	"github.com/eerf-stream/eerf/stages/env"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/selection"
@@ -244,9 +246,9 @@ func (w *Worker) Rebalance() {
 	w.rebalance()
 }
 
-// Start runs a worker with some of the stages calibrate, subsample and select until it is stopped, killed, or the test ends.
+// Start runs a worker with some of the stages calibrate, subsample and selection until it is stopped, killed, or the test ends.
 // prepare, which may be nil, sees it before it runs.
-func (w *World) Start(prepare func(*Worker), stages ...string) *Worker {
+func (w *World) Start(prepare func(*Worker), stages ...meter.Stage) *Worker {
 	worker := &Worker{Broker: w.Broker, Meter: meter.New(), t: w.t, done: make(chan error, 1)}
 	if prepare != nil {
 		prepare(worker)
@@ -266,27 +268,27 @@ func (w *World) Start(prepare func(*Worker), stages ...string) *Worker {
 }
 
 // stage is the Run of a stage of a worker.
-func (w *World) stage(worker *Worker, follower *state.Follower, name string) func(context.Context) error {
-	logger, now := stagestest.Logger(w.t), func() time.Time { return stagestest.Noon }
-	group := "eerf-test-" + name
+func (w *World) stage(worker *Worker, follower *state.Follower, name meter.Stage) func(context.Context) error {
+	e := env.Env{
+		Broker:       worker,
+		Topics:       w.Topics,
+		Pipeline:     w.Settings.Pipeline,
+		State:        follower,
+		Meter:        worker.Meter,
+		Logger:       stagestest.Logger(w.t),
+		Clock:        func() time.Time { return stagestest.Noon },
+		DrainTimeout: 5 * time.Second,
+	}.For(name)
 	switch name {
 	case meter.StageCalibrate:
-		return (&calibrate.Planner{
-			Log: &calibrate.Log{Broker: worker, Logger: logger, Topics: w.Topics}, State: follower, Meter: worker.Meter,
-			Settings: w.Settings, Group: group, Clock: now,
-		}).Run
+		return (&calibrate.Planner{Env: e, Settings: w.Settings}).Run
 	case meter.StageSubsample:
-		return (&subsample.Runner{
-			Broker: worker, State: follower, Meter: worker.Meter, Logger: logger, Clock: now, Pipeline: w.Settings.Pipeline, Group: group,
-			Topics: w.Topics, Config: w.Subsample, CandidateMemory: w.Settings.Exploration.CandidateMemory, DrainTimeout: 5 * time.Second,
-		}).Run
-	case meter.StageSelect:
-		return (&selection.Runner{
-			Broker: worker, State: follower, Meter: worker.Meter, Logger: logger, Clock: now, Group: group, Topics: w.Topics,
-			SampleMemory: w.Settings.Exploration.SampleMemory,
-		}).Run
+		candidates := w.Settings.Exploration.CandidateMemory
+		return (&subsample.Runner{Env: e, Config: w.Subsample, CandidateMemory: candidates}).Run
+	case meter.StageSelection:
+		return (&selection.Runner{Env: e, SampleMemory: w.Settings.Exploration.SampleMemory}).Run
 	}
-	panic("no stage " + name)
+	panic(fmt.Sprintf("explored: no stage %q", name))
 }
 
 // Stop ends the worker in good order; one that was killed has ended by itself.

@@ -127,7 +127,7 @@ func cells(line string) []string {
 // TestUserRightsMatchDocumentation compares users with the table of rights, which other tests verify on Apache Kafka.
 func TestUserRightsMatchDocumentation(t *testing.T) {
 	rows := map[string][]string{
-		"selector": {"calibrate", "select"}, "scoring": {"subsample"}, "featurizer": {"featurize"}, "trainer": {"train"},
+		"selector": {"calibrate", "selection"}, "scoring": {"subsample"}, "featurizer": {"featurize"}, "trainer": {"train"},
 		"server":  {"featurizer serve"},
 		"retrain": {"trainer fit"}, "operator": {"dead-letters list`, `export", "dead-letters replay"},
 	}

@@ -6,7 +6,7 @@ import { ago, count, digits, duration, full, percent, plural, rate, scoredOf } f
 
 // The two paths from events, as in the documentation; topics side by side are written by one stage and read by the next.
 const lanes = [
-  { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', [':scores', ':samples'], 'select', ':feature-sets'] },
+  { name: 'find features', nodes: ['calibrate', ':explorations', 'subsample', [':scores', ':samples'], 'selection', ':feature-sets'] },
   { name: 'use them', nodes: ['featurize', [':features', ':live'], 'train', ':models'] },
 ];
 
@@ -87,10 +87,10 @@ function drawStage(node, stage, state) {
   mark(node.badge, `badge ${standing[1]}`);
   hint(node.badge, stage.detail || (stage.here ? '' : 'this process does not run this stage'));
   node.here.hidden = !stage.here;
-  say(node.rate, stage.name === 'select' ? cores(stage) : rate(stage.rows_per_second));
-  say(node.unit, stage.name === 'select' ? 'cores' : 'rows/s');
+  say(node.rate, stage.name === 'selection' ? cores(stage) : rate(stage.rows_per_second));
+  say(node.unit, stage.name === 'selection' ? 'cores' : 'rows/s');
   drawLag(node.lag, stage);
-  say(node.cores, stage.name === 'select' ? '' : `${cores(stage)} cores`);
+  say(node.cores, stage.name === 'selection' ? '' : `${cores(stage)} cores`);
   hint(node.here, `this process: ${rate(stage.messages_per_second)} messages/s, ${count(stage.bytes_per_second)}B/s, ` +
     `${rate(stage.refused_per_second)} refused/s`);
   say(node.fact, facts[stage.name](state));
@@ -123,7 +123,7 @@ const facts = {
     if (e.status !== 'running') return 'no exploration is running';
     return `${scoredOf(e.scored_rows, e.sample_rows, e.closed === e.partitions)} scored`;
   },
-  select({ exploration: e, history, process }) {
+  selection({ exploration: e, history, process }) {
     if (e.status === 'running' && e.round) return e.rounds > 1 ? `round ${e.round} of at most ${e.rounds}` : 'choosing features';
     const current = history.sets.find((set) => set.current);
     return current ? `published #${current.sequence} ${ago(current.published, process.time)}` : 'no feature set yet';

@@ -1,0 +1,2 @@
+// Package env holds what a process gives to each of its stages.
+package env
