@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
 // wantError checks that err is, or wraps, want.
@@ -208,6 +210,33 @@ func TestArrowMessagesHaveOneBatchAndOneDocument(t *testing.T) {
 			wantError(t, m.decode(dec, must(arrowio.EncodeStream(recs[0].Schema()))), ErrMalformed)
 			wantError(t, m.decode(dec, must(arrowio.EncodeStream(recs[0].Schema(), recs[0], recs[0]))), ErrMalformed)
 		})
+	}
+}
+
+// Refusing a document costs little memory, whatever its lists hold. A list of nulls used to take a hundred times its
+// text.
+func TestListsAreBoundedBeforeTheyAreRead(t *testing.T) {
+	if hostile.RaceDetector {
+		t.Skip("the race detector allocates too")
+	}
+	const size = 2 << 20
+	for _, c := range []struct{ message, key, list string }{
+		{"block", KeyBlock, `"models":[`}, {"spec", KeySpec, `"partitions":[`}, {"spec", KeySpec, `"notes":[`},
+		{"progress", KeyProgress, `"points":[`}, {"feature set", KeyFeatureSet, `"partitions":[`},
+		{"feature set", KeyEncoder, `"columns":[`}, {"model", KeyModel, `"ranges":[`}, {"model", KeyModel, `"lambda_path":[`},
+	} {
+		for _, element := range []string{"null,", "{},", "[],", "0,"} {
+			m := decoders[c.message]
+			value := m.edit(c.key, c.list, c.list+strings.Repeat(element, size/len(element)))
+			dec := newDecoder()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := m.decode(dec, value)
+			runtime.ReadMemStats(&after)
+			if allocated := after.TotalAlloc - before.TotalAlloc; err == nil || allocated > 8*size {
+				t.Errorf("%s, %s of %q: %d bytes allocated, %v", c.message, c.list, element, allocated, err)
+			}
+		}
 	}
 }
 

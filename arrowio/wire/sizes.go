@@ -6,6 +6,8 @@ import "github.com/eerf-stream/eerf/arrowio/encoder"
 // hold for names, IDs and topics of up to 255 bytes, an encoder whose columns and categories have
 // names of up to 64 bytes, and up to 256 partitions. Real sizes are close to the part that grows.
 const (
+	planPartitionBytes   = 352       // one partition of a plan, with its note
+	planExclusionBytes   = 256 * 300 // partitions that a plan leaves out, with the reasons
 	messageOverheadBytes = 8 << 10   // Arrow framing, schema, fixed part of the metadata
 	lineageBytes         = 256 * 208 // of the partitions or ranges in the metadata
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
@@ -19,6 +21,12 @@ const (
 	factorsNumbers       = 9         // of a product: three coordinates, signs and thresholds
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
+
+// SpecBytes bounds the size of a spec that reads partitions and encodes dim dimensions, without its report on columns
+// ([ColumnsBytes]).
+func SpecBytes(partitions, dim int) int64 {
+	return int64(partitions)*planPartitionBytes + int64(dim)*encoderDimBytes + planExclusionBytes + messageOverheadBytes
+}
 
 // CheckpointBytes bounds the size of a checkpoint with m0 candidates and k outputs.
 func CheckpointBytes(m0, k int) int64 {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -28,6 +29,40 @@ func checkBound(t *testing.T, name string, bound int64, value []byte, slack int6
 }
 
 func longName(n int) string { return strings.Repeat("n", n) }
+
+// The largest plan fits into a document, and into a message of the default size; a larger one is refused by name.
+func TestSpecBytesBoundRealSpecs(t *testing.T) {
+	for _, partitions := range []int{1, 256, MaxPartitions} {
+		s := bigSpec(partitions)
+		value := must(EncodeSpec(s))
+		checkBound(t, fmt.Sprint(partitions), SpecBytes(partitions, s.Encoder.Dim), value, 128<<10+int64(partitions)*40)
+		if len(value) > MaxDocumentBytes {
+			t.Errorf("%d partitions take %d bytes", partitions, len(value))
+		}
+		diff(t, s, must(DecodeSpec(value)))
+	}
+	s := bigSpec(MaxPartitions + 1)
+	if _, err := EncodeSpec(s); err == nil || !strings.Contains(err.Error(), "not within its bounds: more than 4096 elements") {
+		t.Errorf("a partition more: %v", err)
+	}
+}
+
+// bigSpec has the largest numbers.
+func bigSpec(partitions int) *Spec {
+	s := exampleSpec()
+	s.PlannedAt = s.PlannedAt.UTC()
+	s.Exploration = longName(maxNameBytes)
+	s.EventsTopic = longName(maxNameBytes)
+	s.Partitions = nil
+	s.Notes = nil
+	const most = outside.MaxCount
+	for i := range partitions {
+		number := int32(i) + math.MaxInt32 - 1_000_000
+		s.Partitions = append(s.Partitions, Partition{number, most - 1, most, most, most, most})
+		s.Notes = append(s.Notes, PartitionNote{number, most - 1, most, BatchMark{most, math.MaxUint32}})
+	}
+	return s
+}
 
 func TestCheckpointBytesBoundRealCheckpoints(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {1000, 1}, {10000, 10}, {2000, 100}} {

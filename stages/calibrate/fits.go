@@ -13,10 +13,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// columnsThatFit returns the columns, or none if the report on them would make a feature set too large for its topic.
+// columnsThatFit returns the columns, or none if the report on them would make the plan or the feature set too large for its topic.
 func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) []encoder.ColumnUse {
 	set := wire.FeatureSetBytes(spec.Features, spec.Encoder.Dim, spec.Encoder.Outputs())
-	if limit > 0 && set+wire.ColumnsBytes(columns) > limit {
+	plan := wire.SpecBytes(len(spec.Partitions), spec.Encoder.Dim)
+	if limit > 0 && max(set, plan)+wire.ColumnsBytes(columns) > limit {
 		return nil
 	}
 	return columns
@@ -84,6 +85,13 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	outputs, limit := spec.Encoder.Outputs(), s.MaxMessageBytes
 	width := spec.Candidates.Map.Width(spec.Encoder.Dim)
 	var faults []error
+	if size := wire.SpecBytes(len(spec.Partitions), spec.Encoder.Dim); limit > 0 && size > limit {
+		faults = append(faults, fmt.Errorf("a plan of %d partitions and %d dimensions has up to %v",
+			len(spec.Partitions), spec.Encoder.Dim, overMessage{size, limit}))
+	}
+	if n := len(spec.Partitions); n > wire.MaxPartitions {
+		faults = append(faults, fmt.Errorf("events has %d partitions, an exploration reads at most %d", n, wire.MaxPartitions))
+	}
 	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); limit > 0 && size > limit {
 		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %v",
 			spec.Candidates.Count, outputs, overMessage{size, limit}))
