@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -31,6 +32,8 @@ func checkData(t arrow.DataType, d arrow.ArrayData) error {
 		return checkEnds(d, 4, int64(len(bufferOf(d, 2))))
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
 		return checkEnds(d, 8, int64(len(bufferOf(d, 2))))
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		return checkViews(d)
 	case arrow.NestedType:
 		return checkNested(t, d, n)
 	case arrow.FixedWidthDataType:
@@ -51,6 +54,30 @@ func bufferOf(d arrow.ArrayData, i int) []byte {
 func checkWidth(d arrow.ArrayData, bits int64) error {
 	if have := int64(len(bufferOf(d, 1))); have < bitutil.BytesForBits(bits) {
 		return corrupt("%d bytes for %d values", have, d.Len())
+	}
+	return nil
+}
+
+// checkViews checks that every view is within a buffer. A view is its length and either up to
+// inlineBytes bytes, or a prefix, the index of a buffer and an offset.
+func checkViews(d arrow.ArrayData) error {
+	const width, inlineBytes = 16, 12
+	if err := checkWidth(d, 8*width*int64(d.Offset()+d.Len())); err != nil {
+		return err
+	}
+	raw := bufferOf(d, 1)
+	for i := d.Offset(); i < d.Offset()+d.Len(); i++ {
+		view := raw[i*width:]
+		length := int64(int32(binary.LittleEndian.Uint32(view)))
+		if length >= 0 && length <= inlineBytes {
+			continue
+		}
+		index := int64(int32(binary.LittleEndian.Uint32(view[8:])))
+		offset := int64(int32(binary.LittleEndian.Uint32(view[12:])))
+		if length < 0 || index < 0 || offset < 0 || index > math.MaxInt32-2 ||
+			offset+length > int64(len(bufferOf(d, 2+int(index)))) {
+			return corrupt("view %d of %d bytes at %d in buffer %d", i, length, offset, index)
+		}
 	}
 	return nil
 }

@@ -25,11 +25,13 @@ var (
 // arrowHeadBytes is the magic, padded, before an IPC file's first message.
 const arrowHeadBytes = 8
 
-// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read as
-// the stream that it contains; its footer is only for random access.
+// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read by its
+// footer, unless it is compressed or a pipe: then it is read as the stream that most writers put
+// into it.
 type arrowReader struct {
-	ipc *ipc.Reader
-	cut cutter
+	ipc   *ipc.Reader
+	cut   cutter
+	views *views // nil if no column has views
 }
 
 func openArrow(src *source, o Options) (rows rowReader, err error) {
@@ -38,7 +40,7 @@ func openArrow(src *source, o Options) (rows rowReader, err error) {
 		return nil, err
 	}
 	from := &messages{mem: src.bounded(o.Allocator, 1)}
-	if from.from, from.footer, err = arrowStream(src, content); err != nil {
+	if err := from.start(src, content); err != nil {
 		return nil, err
 	}
 	reader, err := ipc.NewReaderFromMessageReader(from, ipc.WithAllocator(from.mem))
@@ -49,38 +51,57 @@ func openArrow(src *source, o Options) (rows rowReader, err error) {
 		reader.Release()
 		return nil, fmt.Errorf("%w: no columns", arrowio.ErrUnsupported)
 	}
-	return &arrowReader{ipc: reader, cut: cutter{rows: int64(o.BatchRows)}}, nil
+	return &arrowReader{
+		ipc:   reader,
+		cut:   cutter{rows: int64(o.BatchRows)},
+		views: newViews(reader.Schema(), from.mem),
+	}, nil
 }
 
-// arrowStream returns the messages of a file or stream. In a file they end at its footer at the
-// latest, because not every writer marks their end; footer means that it may follow.
-func arrowStream(src *source, content *bufio.Reader) (stream io.Reader, footer bool, err error) {
+// start finds the messages of a file or stream.
+func (m *messages) start(src *source, content *bufio.Reader) error {
 	head, _ := content.Peek(arrowHeadBytes)
+	m.from = content
 	switch {
 	case len(head) == 0:
-		return nil, false, ErrEmpty
+		return ErrEmpty
 	case bytes.HasPrefix(head, []byte("FEA1")):
-		return nil, false, fmt.Errorf("%w: Feather version 1; write it again as an Arrow file", arrowio.ErrUnsupported)
+		return fmt.Errorf("%w: Feather version 1; write it again as an Arrow file", arrowio.ErrUnsupported)
 	case !bytes.HasPrefix(head, arrowMagic):
-		return content, false, nil
+		return nil
+	case src.gzipped || !src.regular:
+		m.footer = true
+		_, err := content.Discard(arrowHeadBytes)
+		return err
 	}
-	if _, err := content.Discard(arrowHeadBytes); err != nil || src.gzipped || !src.regular {
-		return content, true, err
+	footer, before, err := readFooter(src)
+	if err != nil {
+		return err
 	}
+	m.source, m.blocks = src, footer.Blocks
+	m.from = bytes.NewReader(footer.Schema)
+	src.read.Store(src.size - before) // the rest is read message by message
+	return nil
+}
+
+// readFooter reads the footer of a file, and returns the number of bytes before it.
+func readFooter(src *source) (f arrowio.Footer, before int64, err error) {
+	const truncated = "%w: an Arrow file without its end: truncated, or its writer did not finish"
 	tail := make([]byte, 4+len(arrowMagic)) // the footer's length, and the magic again
-	messages := src.size - arrowHeadBytes - int64(len(tail))
-	if _, err := src.file.ReadAt(tail, arrowHeadBytes+max(0, messages)); err == nil && bytes.Equal(tail[4:], arrowMagic) {
-		messages -= int64(binary.LittleEndian.Uint32(tail))
-	} else {
-		messages = -1
+	end := src.size - int64(len(tail))
+	if _, err := src.file.ReadAt(tail, max(0, end)); err != nil || !bytes.Equal(tail[4:], arrowMagic) {
+		return f, 0, fmt.Errorf(truncated, arrowio.ErrCorrupt)
 	}
-	if messages < 0 {
-		return nil, false, fmt.Errorf(
-			"%w: an Arrow file without its end: cut off, or its writer did not finish",
-			arrowio.ErrCorrupt,
-		)
+	length := int64(binary.LittleEndian.Uint32(tail))
+	if before = end - length; before < arrowHeadBytes || length > maxFooterBytes {
+		return f, 0, fmt.Errorf(truncated, arrowio.ErrCorrupt)
 	}
-	return io.LimitReader(content, messages), false, nil
+	footer := make([]byte, length)
+	if _, err := src.file.ReadAt(footer, before); err != nil {
+		return f, 0, bare(err)
+	}
+	f, err = arrowio.ReadFooter(footer, before)
+	return f, before, err
 }
 
 // messages reads the messages of a stream. The library's own reader takes a stream that is cut off
@@ -88,12 +109,17 @@ func arrowStream(src *source, content *bufio.Reader) (stream io.Reader, footer b
 type messages struct {
 	from   io.Reader
 	mem    memory.Allocator
-	footer bool         // a file's footer may follow the messages
+	footer bool    // a file's footer may follow the messages
+	source *source // of the blocks; nil for a stream
+	blocks []arrowio.Block
 	last   *ipc.Message // returned by the last call, nil before
 }
 
 // Message implements [ipc.MessageReader]. The end of the stream is io.EOF.
 func (m *messages) Message() (*ipc.Message, error) {
+	if err := m.nextBlock(); err != nil {
+		return nil, err
+	}
 	length, err := m.length()
 	if err != nil {
 		return nil, err
@@ -115,6 +141,21 @@ func (m *messages) Message() (*ipc.Message, error) {
 	m.Release()
 	m.last = ipc.NewMessage(memory.NewBufferBytes(metadata.Bytes()), body)
 	return m.last, nil
+}
+
+// nextBlock moves to the next message of a file; the first is the schema, from the footer.
+func (m *messages) nextBlock() error {
+	if m.source == nil || m.last == nil {
+		return nil
+	}
+	if len(m.blocks) == 0 {
+		return io.EOF
+	}
+	b := m.blocks[0]
+	m.blocks = m.blocks[1:]
+	m.from = io.NewSectionReader(m.source.file, b.Offset, b.Bytes())
+	m.source.read.Add(b.Bytes())
+	return nil
 }
 
 // length reads the length of a message's metadata, and the mark that precedes it since Arrow 0.15.
@@ -176,7 +217,12 @@ func (m *messages) Release() {
 	}
 }
 
-func (r *arrowReader) schema() *arrow.Schema { return r.ipc.Schema() }
+func (r *arrowReader) schema() *arrow.Schema {
+	if r.views != nil {
+		return r.views.schema
+	}
+	return r.ipc.Schema()
+}
 
 func (r *arrowReader) release() {
 	r.cut.release()
@@ -199,7 +245,13 @@ func (r *arrowReader) next() (rec arrow.Record, err error) {
 		if err := validate(batch); err != nil {
 			return nil, err
 		}
+		if r.views != nil {
+			batch = r.views.convert(batch)
+		}
 		r.cut.put(batch)
+		if r.views != nil {
+			batch.Release()
+		}
 	}
 	return r.cut.next(), nil
 }
