@@ -173,15 +173,15 @@ func TestFaultyOptions(t *testing.T) {
 		"criterion adaptive is for the": func(o *Options) {
 			o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1
 		},
-		"--sample 0":                   func(o *Options) { o.Sample = 0 },
-		"--repeats 0":                  func(o *Options) { o.Repeats = 0 },
-		"--test-fraction 1":            func(o *Options) { o.TestFraction = 1 },
-		"--held-out NaN":               func(o *Options) { o.HeldOut = math.NaN() },
-		"--sigma -1":                   func(o *Options) { o.Sigma = -1 },
-		"--loss hinge":                 func(o *Options) { o.Loss = "hinge" },
-		`unknown method "best"`:        func(o *Options) { o.Methods = []string{"best"} },
-		"names energy twice":           func(o *Options) { o.Methods = []string{"energy", "energy"} },
-		"plain-tuned: the arccos1 map": func(o *Options) { o.Map = scoring.MapArcCosine1 },
+		"--sample 0":                  func(o *Options) { o.Sample = 0 },
+		"--repeats 0":                 func(o *Options) { o.Repeats = 0 },
+		"--test-fraction 1":           func(o *Options) { o.TestFraction = 1 },
+		"--held-out NaN":              func(o *Options) { o.HeldOut = math.NaN() },
+		"--sigma -1":                  func(o *Options) { o.Sigma = -1 },
+		"--loss hinge":                func(o *Options) { o.Loss = "hinge" },
+		`unknown method "best"`:       func(o *Options) { o.Methods = []string{"best"} },
+		"names energy twice":          func(o *Options) { o.Methods = []string{"energy", "energy"} },
+		"features of the arccos1 map": func(o *Options) { o.Map = scoring.MapArcCosine1 },
 		"does not support distribution": func(o *Options) {
 			o.Map = scoring.MapArcCosine1
 			o.Distribution = scoring.Cauchy
