@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/eerf-stream/eerf/internal/nearest"
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // Fault is one fault of a configuration.
@@ -35,7 +36,7 @@ func (f Fault) String() string {
 	if f.Source != "" {
 		fmt.Fprintf(&b, " (%s)", f.Source)
 	}
-	return strings.TrimSpace(b.String() + ": " + f.Bound)
+	return printable.Text(strings.TrimSpace(b.String() + ": " + f.Bound))
 }
 
 // unknown returns the fault for a name that is neither a key nor a section. It does not show the

@@ -118,9 +118,7 @@ need beyond memory.limit is a fault. A need beyond another limit, such as the co
 				})
 			}
 			fmt.Fprintln(c.OutOrStdout(), "no faults")
-			for _, note := range notes {
-				fmt.Fprintln(c.OutOrStdout(), "note:", note)
-			}
+			cli.WriteNotes(c.OutOrStdout(), notes)
 			printSizes(c.OutOrStdout(), loaded.Sizes())
 			printMemory(c.OutOrStdout(), memory)
 			return nil

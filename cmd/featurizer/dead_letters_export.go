@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/internal/printable"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/deadletter"
@@ -103,7 +104,7 @@ func (f *letterFlags) export(
 	if err := cli.LookUp(ctx, r, topic); err != nil {
 		return written, err
 	}
-	files, err := newExportOut(out, c.OutOrStdout())
+	files, err := newExportOut(out, printable.Raw(c.OutOrStdout()))
 	if err != nil {
 		return written, err
 	}

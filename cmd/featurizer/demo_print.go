@@ -33,9 +33,7 @@ func printDemo(w io.Writer, s demoSummary, set *wire.FeatureSet, generated bool)
 	}
 	t.Render()
 	printLearning(w, s.Lineage.Learning, s.Importance)
-	for _, warning := range s.Warnings {
-		fmt.Fprintln(w, "note:", warning)
-	}
+	cli.WriteNotes(w, s.Warnings)
 	printNext(w, s, generated)
 }
 

@@ -87,9 +87,7 @@ func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSumma
 	cli.WriteColumns(w, set.Lineage.Columns, more)
 	printSet(w, set, summary)
 	printLearning(w, set.Lineage.Learning, summary.Importance)
-	for _, warning := range summary.Warnings {
-		fmt.Fprintln(w, "note:", warning)
-	}
+	cli.WriteNotes(w, summary.Warnings)
 	if f.out != "" {
 		fmt.Fprintf(w, "written to %s; apply it with: featurizer transform --set %s --data FILE --out features.arrow\n",
 			f.out, f.out)

@@ -61,9 +61,7 @@ func (f *transformFlags) run(c *cobra.Command) error {
 	}
 	done := transformSummary{set.ID(), f.Out, set.Set.Features.Len(), counts, f.Notes}
 	return cli.Print(c, f.JSON, done, func(w io.Writer, s transformSummary) {
-		for _, note := range s.Notes {
-			fmt.Fprintln(w, "note:", note)
-		}
+		cli.WriteNotes(w, s.Notes)
 		fmt.Fprintf(w, "%d rows of %d features written to %s (%d rows rejected)\n",
 			s.Rows.Featurized, s.Features, s.Out, s.Rows.Rejected)
 	})

@@ -278,9 +278,7 @@ func (m *fileModel) print(w io.Writer, out string, paper bool) {
 	fmt.Fprintf(w, "%d rows: %d to train on, %d unlabelled, %d rejected\n",
 		m.rows.Rows, m.rows.Trained, m.rows.Unlabelled, m.rows.Rejected)
 	printModel(w, m.model, paper)
-	for _, warning := range m.warnings {
-		fmt.Fprintln(w, "note:", warning)
-	}
+	cli.WriteNotes(w, m.warnings)
 	if out == "" {
 		fmt.Fprintln(w, "not written: add --out model.arrow to keep it")
 		return

@@ -63,9 +63,7 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	}
 	done := predictSummary{model.ID, model.FeatureSetID, f.Out, counts, f.Notes}
 	return cli.Print(c, f.JSON, done, func(w io.Writer, s predictSummary) {
-		for _, note := range s.Notes {
-			fmt.Fprintln(w, "note:", note)
-		}
+		cli.WriteNotes(w, s.Notes)
 		fmt.Fprintf(w, "%d predictions by model %s written to %s (%d rows rejected)\n",
 			s.Rows.Predicted, s.Model, s.Out, s.Rows.Rejected)
 	})

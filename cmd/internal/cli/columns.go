@@ -8,6 +8,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // mostColumnLines bounds the lines about columns above a result.
@@ -22,7 +23,7 @@ func WriteColumns(w io.Writer, columns []encoder.ColumnUse, more string) {
 	fmt.Fprintln(w, "columns:", SumUpColumns(columns))
 	lines := columnNotes(columns)
 	for _, line := range lines[:min(len(lines), mostColumnLines)] {
-		fmt.Fprintln(w, " ", line)
+		fmt.Fprintln(w, " ", printable.Text(line))
 	}
 	if left := len(lines) - mostColumnLines; left > 0 {
 		fmt.Fprintf(w, "  and %d more: %s\n", left, more)

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // Of equal messages within a second the first sampledFirst are logged, then one in
@@ -17,8 +18,10 @@ import (
 // others.
 const sampledFirst, sampledThereafter = 100, 100
 
-// NewLogger returns the logger that a configuration describes, writing to w.
+// NewLogger returns the logger that a configuration describes, writing to w. Messages are constants, and
+// fields are encoded as JSON, so that only the logger's own colours reach a terminal.
 func NewLogger(c config.LogConfig, w io.Writer) (*zap.Logger, error) {
+	w = printable.Raw(w)
 	level, err := zap.ParseAtomicLevel(c.Level)
 	if err != nil {
 		return nil, fmt.Errorf("log level %q: %w", c.Level, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/internal/printable"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
@@ -48,9 +49,12 @@ func Main(root *cobra.Command) {
 	os.Exit(Execute(ctx, root))
 }
 
-// Execute runs a command and returns its exit code; errors go to the command's error stream.
+// Execute runs a command and returns its exit code; errors go to the command's error stream. All text that
+// the command writes is made printable here, because names and messages come from outside.
 func Execute(ctx context.Context, root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetOut(printable.NewWriter(root.OutOrStdout()))
+	root.SetErr(printable.NewWriter(root.ErrOrStderr()))
 	build := BuildOf(root.Name())
 	root.Version = build.String()
 	markUsage(root)

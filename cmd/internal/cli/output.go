@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // JSONFlag defines --json on a command.
@@ -17,7 +20,7 @@ func JSONFlag(c *cobra.Command, value *bool) {
 
 // WriteJSON writes a value as one indented JSON object.
 func WriteJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(printable.Raw(w)) // JSON escapes control characters itself
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {
@@ -35,20 +38,45 @@ func Print[T any](c *cobra.Command, asJSON bool, result T, write func(io.Writer,
 	return nil
 }
 
-// NewTable returns a table in the project's style. Render writes it to w.
+// NewTable returns a table in the project's style. Render writes it to w. Cells appear on one line each,
+// in printable form.
 func NewTable(w io.Writer, title string, header ...any) table.Writer {
-	t := table.NewWriter()
+	t := printableTable{table.NewWriter()}
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.Style().Options.SeparateRows = false
 	if title != "" {
-		t.SetTitle("%s", title)
+		t.SetTitle("%s", printable.Text(title))
 	}
 	if len(header) > 0 {
 		t.AppendHeader(header)
 	}
 	return t
+}
+
+// printableTable makes cells printable before their width is measured.
+type printableTable struct{ table.Writer }
+
+// AppendRow implements [table.Writer]. Numbers stay numbers, which are aligned to the right.
+func (t printableTable) AppendRow(row table.Row, config ...table.RowConfig) {
+	cells := make(table.Row, len(row))
+	for i, cell := range row {
+		switch kind := reflect.ValueOf(cell).Kind(); {
+		case reflect.Int <= kind && kind <= reflect.Float64:
+			cells[i] = cell
+		default:
+			cells[i] = printable.Text(fmt.Sprint(cell))
+		}
+	}
+	t.Writer.AppendRow(cells, config...)
+}
+
+// WriteNotes writes remarks for people, one per line.
+func WriteNotes(w io.Writer, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintln(w, "note:", printable.Text(note))
+	}
 }
 
 // wrapped lets the columns with these headers wrap.

@@ -8,6 +8,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // Progress is a line on a terminal that names a long operation and its progress; elsewhere it is
@@ -20,14 +22,14 @@ type Progress struct {
 // NewProgress returns progress on the command's error stream, if that is a terminal and quiet is
 // false.
 func NewProgress(c *cobra.Command, quiet bool) *Progress {
-	if out := c.ErrOrStderr(); !quiet && isTerminal(out) {
+	if out := printable.Raw(c.ErrOrStderr()); !quiet && isTerminal(out) {
 		return &Progress{out: out}
 	}
 	return &Progress{}
 }
 
 func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := printable.Raw(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
@@ -36,9 +38,9 @@ const emptyLine = "\r\x1b[K"
 
 // Show names the operation and its progress; a total of 0 or less is unknown.
 func (p *Progress) Show(what string, done, total int64) {
-	line := what
+	line := printable.Text(what)
 	if total > 0 {
-		line = fmt.Sprintf("%s %d %%", what, 100*min(done, total)/total)
+		line = fmt.Sprintf("%s %d %%", line, 100*min(done, total)/total)
 	}
 	if p.out == nil || line == p.line {
 		return

@@ -11,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/files"
+	"github.com/eerf-stream/eerf/internal/printable"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
@@ -237,5 +238,5 @@ func (r *RowFile) columns() string {
 	if more := len(names) - mostColumns; more > 0 {
 		names = append(names[:mostColumns], fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(names, ", ")
+	return printable.Text(strings.Join(names, ", "))
 }

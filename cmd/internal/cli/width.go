@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // plainWidth is the width if the output is not a terminal or its width is unknown.
@@ -14,7 +16,7 @@ const plainWidth = 80
 
 // Width returns the width of a line in characters.
 func Width(w io.Writer) int {
-	if file, ok := w.(*os.File); ok {
+	if file, ok := printable.Raw(w).(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 			return width
 		}
