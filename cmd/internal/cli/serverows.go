@@ -141,13 +141,18 @@ func followPairs(ctx context.Context, runtime *stages.Process, pairs *serve.Pair
 }
 
 // drainRows ends a server: it reports not being ready, keeps answering for serve.drain_delay, and
-// then finishes the requests in progress.
+// then finishes the requests in progress. A server that was not ready receives no requests from load
+// balancers, so it needs no delay.
 func drainRows(logger *zap.Logger, loaded *config.Config, server *rows.Server) error {
+	var delay time.Duration
+	if ready, _ := server.Ready(); ready {
+		delay = loaded.Serve.DrainDelay
+	}
 	logger.Info("shutting down; draining requests",
-		zap.Duration("accepted_for", loaded.Serve.DrainDelay),
+		zap.Duration("accepted_for", delay),
 		zap.Duration("then_finished_within", loaded.Shutdown.DrainTimeout))
 	server.Stopping()
-	time.Sleep(loaded.Serve.DrainDelay)
+	time.Sleep(delay)
 	ctx, cancel := context.WithTimeout(context.Background(), loaded.Shutdown.DrainTimeout)
 	defer cancel()
 	if server.Close(ctx) != nil {
