@@ -2,8 +2,8 @@ package arrowio
 
 import "encoding/binary"
 
-// batch is what a RecordBatch flatbuffer claims about a body. Only the framing of its entries has been checked; see
-// loader.
+// batch holds the claims of a RecordBatch flatbuffer about a body. Only the framing of its entries
+// has been checked; see loader.
 type batch struct {
 	length  int64
 	nodes   entries // length, null count

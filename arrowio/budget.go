@@ -2,12 +2,13 @@ package arrowio
 
 import "unsafe"
 
-// Budget counts down the memory that one message may still take. Nothing is ever given back, so it bounds the bytes
-// written as well as the bytes in use. Decoders get memory that a message decides from [Make] and [Grow] alone, which
-// charge it first; internal/architecture.md lists what they allocate otherwise.
+// Budget counts down the memory that one message may still take. Nothing is ever released, so it
+// bounds the bytes written as well as the live bytes. Decoders take memory whose size a message
+// decides from [Make] and [Grow] alone, which charge it first; internal/architecture.md lists their
+// other allocations.
 type Budget struct{ Total, Left int64 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of total bytes.
 func NewBudget(total int64) Budget { return Budget{total, total} }
 
 // Take charges n bytes.
@@ -40,12 +41,13 @@ func takeMany[T any](b *Budget, n int64) error {
 // leastRoom is the initial size of a growing slice.
 const leastRoom = 16
 
-// Room is how many elements of a growing slice have been charged since it was empty.
+// Room is the number of elements of a growing slice that have been charged since it was empty.
 type Room int
 
-// Grow returns s with room for n more elements, doubling its capacity. It charges as if the slice had started empty,
-// even if there is scratch from an earlier message, because the result for a message must depend on that message alone.
-// Room is charged once, even if it is not used in the end.
+// Grow returns s with room for n more elements, doubling its capacity. It charges as if the slice
+// had started empty, even if there is scratch from an earlier message, because the result for a
+// message must depend on that message alone. Room is charged once, even if it is not used in the
+// end.
 func Grow[T any](b *Budget, charged *Room, s []T, n int) ([]T, error) {
 	need := len(s) + n
 	for int(*charged) < need {

@@ -7,8 +7,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// loader reads one batch, node by node and buffer by buffer, in the order of its schema. Until release it owns
-// a reference to everything it makes; the record or the dictionary retains what it keeps.
+// loader reads one batch, node by node and buffer by buffer, in the order of its schema. Until
+// release it owns a reference to everything it makes; the record or the dictionary retains its own
+// parts.
 type loader struct {
 	s       *stream
 	b       batch
@@ -31,8 +32,8 @@ func (l *loader) release() {
 	l.owned = nil
 }
 
-// checkShape compares what the batch holds with what its columns need, so that later reads cannot
-// run out of nodes or buffers.
+// checkShape compares the contents of the batch with the needs of its columns, so that later reads
+// cannot run out of nodes or buffers.
 func (l *loader) checkShape(want shape) error {
 	if l.b.nodes.n != want.nodes {
 		return corrupt("%d nodes, the schema has %d", l.b.nodes.n, want.nodes)
@@ -120,7 +121,8 @@ func (l *loader) plain(raw []byte, need int64, align int) (*memory.Buffer, error
 	return b, nil
 }
 
-// decompressed expands a buffer: eight bytes give its length (-1: not compressed), the rest is one frame.
+// decompressed expands a buffer: eight bytes give its length (-1: not compressed), the rest is one
+// frame.
 func (l *loader) decompressed(raw []byte, need int64, align int) (*memory.Buffer, error) {
 	const prefix, asIs = 8, -1
 	if len(raw) < prefix {

@@ -8,8 +8,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 )
 
-// CheckArray returns an error unless every value of an array that a library has made lies within its buffers. The
-// libraries check that only in part; values of a damaged file would panic where they are used.
+// CheckArray returns an error unless every value of an array that a library has made lies within
+// its buffers. The libraries check that only in part; values of a damaged file would panic where
+// they are used.
 func CheckArray(a arrow.Array) error { return checkData(a.DataType(), a.Data()) }
 
 // checkData checks d, which holds values of type t, from the start of its buffers.
@@ -42,7 +43,7 @@ func checkData(t arrow.DataType, d arrow.ArrayData) error {
 	return unsupported("%s", t)
 }
 
-// bufferOf returns a buffer's bytes, nil if there are none.
+// bufferOf returns a buffer's bytes, nil for an empty or missing buffer.
 func bufferOf(d arrow.ArrayData, i int) []byte {
 	if buffers := d.Buffers(); i < len(buffers) && buffers[i] != nil && buffers[i].Len() > 0 {
 		return buffers[i].Bytes()
@@ -50,7 +51,7 @@ func bufferOf(d arrow.ArrayData, i int) []byte {
 	return nil
 }
 
-// checkWidth checks that the values have so many bits.
+// checkWidth checks the width of the values in bits.
 func checkWidth(d arrow.ArrayData, bits int64) error {
 	if have := int64(len(bufferOf(d, 1))); have < bitutil.BytesForBits(bits) {
 		return corrupt("%d bytes for %d values", have, d.Len())
@@ -127,7 +128,7 @@ func checkNested(t arrow.NestedType, d arrow.ArrayData, n int64) error {
 	return err
 }
 
-// checkDictionary checks the values and the indexes, except those of nulls.
+// checkDictionary checks the values and the indexes, except the indexes of nulls.
 func checkDictionary(t *arrow.DictionaryType, d arrow.ArrayData, n int64) error {
 	index, ok := t.IndexType.(arrow.FixedWidthDataType)
 	if !ok || !arrow.IsInteger(index.ID()) {

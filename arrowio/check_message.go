@@ -1,7 +1,8 @@
 package arrowio
 
-// CheckMessage checks the metadata of an IPC message before the Arrow library reads it, and returns the length of the
-// body that follows. The library allocates a schema's fields and metadata by the numbers that a message claims.
+// CheckMessage checks the metadata of an IPC message before the Arrow library reads it, and returns
+// the length of the body that follows. The library allocates a schema's fields and metadata by the
+// numbers that a message claims.
 func CheckMessage(metadata []byte) (body int64, err error) {
 	f := frame{metadata: metadata, fb: &flatbuffer{buf: metadata}}
 	if body, err = f.open(); err != nil {
@@ -21,8 +22,8 @@ func CheckMessage(metadata []byte) (body int64, err error) {
 	return body, f.fb.err
 }
 
-// checkFields checks the fields in a slot of a table, and their children. entries is how many lists may still hold:
-// tables can share lists, so that a short message describes any number of fields.
+// checkFields checks the fields in a slot of a table, and their children. entries is how many lists
+// may still hold: tables can share lists, so that a short message describes any number of fields.
 func checkFields(t table, slot, depth int, entries *int) error {
 	n := t.count(slot, 4)
 	if *entries -= n; *entries < 0 {

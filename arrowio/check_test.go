@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// TestCheckFindsArraysThatAreNotSafeToTouch gives it data that the library makes arrays of.
-func TestCheckFindsArraysThatAreNotSafeToTouch(t *testing.T) {
+// TestCheckFindsUnsafeArrays gives it data that the library makes arrays of.
+func TestCheckFindsUnsafeArrays(t *testing.T) {
 	buffer := func(b ...byte) *memory.Buffer { return memory.NewBufferBytes(b) }
 	offsets := func(v ...int32) *memory.Buffer { return memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(v)) }
 	large := func(v ...int64) *memory.Buffer { return memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(v)) }

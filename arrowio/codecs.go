@@ -7,7 +7,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// codecs decompresses into memory of a known size. What a frame claims about itself is ignored:
+// codecs decompresses into memory of a known size. The claims of a frame about itself are ignored:
 // more output than fits is an error.
 type codecs struct{ zstd *zstd.Decoder }
 
@@ -53,7 +53,7 @@ const (
 )
 
 // lz4Frame decodes one LZ4 frame straight into dst. The library's own reader would buffer blocks of
-// up to 8 MiB if the frame says so. Checksums are ignored: Kafka's own covers the message.
+// up to 8 MiB if the frame asks for it. Checksums are ignored: Kafka's own covers the message.
 func lz4Frame(dst, src []byte) error {
 	flags, src, err := lz4Header(src)
 	if err != nil {
@@ -88,7 +88,7 @@ func lz4Frame(dst, src []byte) error {
 	return nil
 }
 
-// lz4Header checks a frame's header and returns its flags and what follows.
+// lz4Header checks a frame's header and returns its flags and the rest of the frame.
 func lz4Header(src []byte) (flags byte, rest []byte, err error) {
 	const fixed = 4 + 1 + 1 + 1 // magic, flags, block size, header checksum
 	if len(src) < fixed || binary.LittleEndian.Uint32(src) != lz4Magic {

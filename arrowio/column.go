@@ -2,7 +2,7 @@ package arrowio
 
 import "github.com/apache/arrow/go/v15/arrow"
 
-// layout says how the values of a column are stored in a batch.
+// layout is how the values of a column are stored in a batch.
 type layout uint8
 
 const (
@@ -39,7 +39,7 @@ func (c *column) flat() bool {
 	return false
 }
 
-// shape counts what a batch holds for a column and its children.
+// shape counts the parts of a batch that belong to a column and its children.
 type shape struct {
 	nodes, buffers int
 	views          int // nodes with a buffer count of their own

@@ -24,7 +24,8 @@ func NewDecoder(limits Limits) *Decoder {
 	return newDecoder(limits, memory.DefaultAllocator)
 }
 
-// NewDecoderSharing is NewDecoder with a store of schemas that is shared with others; nil shares none.
+// NewDecoderSharing is NewDecoder with a store of schemas that is shared with others; nil shares
+// none.
 func NewDecoderSharing(limits Limits, schemas *Schemas) *Decoder {
 	d := NewDecoder(limits)
 	if schemas != nil {
@@ -46,24 +47,27 @@ func (d *Decoder) MaxMessageBytes() int64 { return d.limits.MaxMessageBytes }
 // Limits are the limits for messages, none of them zero.
 func (d *Decoder) Limits() Limits { return d.limits }
 
-// Schema returns the schema of the message last given to Decode, or nil if that message was refused. For a message
-// without record batches it is the only way to get the schema and its metadata.
+// Schema returns the schema of the message last given to Decode, or nil if that message was
+// refused. For a message without record batches it is the only way to get the schema and its
+// metadata.
 func (d *Decoder) Schema() *arrow.Schema { return d.schema }
 
 // Trim forgets the schema of the message last given to Decode.
 func (d *Decoder) Trim() { d.schema = nil }
 
-// Left is what the message last given to Decode has left of its budget. What is made of its rows may take that.
+// Left is the rest of the budget of the message last given to Decode. Values made from its rows may
+// take that much.
 func (d *Decoder) Left() int64 { return d.left }
 
 // unforeseen starts the text of an error that no check anticipated.
 const unforeseen = "unforeseen fault while decoding"
 
-// Decode returns the record batches of one message, in order; a stream with only a schema gives none and no error. The
-// records may point into value, which must not change until they are released. The caller releases each of them.
+// Decode returns the record batches of one message, in order; a stream with only a schema gives
+// none and no error. The records may point into value, which must not change until they are
+// released. The caller releases each of them.
 //
-// On error no records are returned, and the error wraps one of the sentinels of this package: see [Reason]. Decode
-// never panics.
+// On error no records are returned, and the error wraps one of the sentinels of this package: see
+// [Reason]. Decode never panics.
 func (d *Decoder) Decode(value []byte) (recs []arrow.Record, err error) {
 	d.schema = nil
 	if n := int64(len(value)); n > d.limits.MaxMessageBytes {
@@ -71,8 +75,8 @@ func (d *Decoder) Decode(value []byte) (recs []arrow.Record, err error) {
 	}
 	s := newStream(d, value)
 	defer func() {
-		// The checks before every use keep hostile bytes from causing a panic. This is a second line of
-		// defence.
+		// The checks before every use keep hostile bytes from causing a panic. This is a second
+		// line of defence.
 		if p := recover(); p != nil {
 			err = corrupt(unforeseen+": %v", p)
 		}

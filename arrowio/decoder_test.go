@@ -21,9 +21,9 @@ func TestErrorsNameThePlace(t *testing.T) {
 	}
 }
 
-// TestOutcomeIgnoresHistory decodes with decoders of all ages: it must make no difference whether
+// TestOutcomeIgnoresEarlierMessages decodes with decoders of all ages: it must make no difference whether
 // the schema is already known, even at the edge of the budget.
-func TestOutcomeIgnoresHistory(t *testing.T) {
+func TestOutcomeIgnoresEarlierMessages(t *testing.T) {
 	all := streams(t)
 	old := NewDecoder(Limits{})
 	for _, name := range []string{"flat", "nested", "views", "flat", "dictionary_kinds", "temporal", "lz4", "flat"} {

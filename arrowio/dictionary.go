@@ -5,8 +5,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// dictionaries are the values of the dictionaries of one stream, by id. A replacement does not affect records made with
-// the previous values.
+// dictionaries are the values of the dictionaries of one stream, by id. A replacement does not
+// affect records made with the previous values.
 type dictionaries map[int64]*array.Data
 
 // put sets the values of a dictionary.
@@ -25,8 +25,8 @@ func (d dictionaries) release() {
 	clear(d)
 }
 
-// dictionary returns the current values of a dictionary. One that was never sent is empty: writers omit it for a
-// column of nulls.
+// dictionary returns the current values of a dictionary. One that was never sent is empty: writers
+// omit it for a column of nulls.
 func (s *stream) dictionary(id int64) *array.Data {
 	if s.dicts[id] == nil {
 		empty := emptyValues(s.schema.dictionaries[id])

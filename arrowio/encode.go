@@ -9,9 +9,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 )
 
-// EncodeStream returns one Arrow IPC stream: the schema, the dictionaries that the records use, the records in order,
-// and the end mark. Without records it is only a schema, which is a valid message of no rows. The body is not
-// compressed; equal input gives equal bytes.
+// EncodeStream returns one Arrow IPC stream: the schema, the dictionaries that the records use, the
+// records in order, and the end mark. Without records it is only a schema, which is a valid message
+// of no rows. The body is not compressed; equal input gives equal bytes.
 //
 // Every record must have the schema's columns. The records are only read.
 func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
@@ -20,12 +20,12 @@ func EncodeStream(schema *arrow.Schema, recs ...arrow.Record) ([]byte, error) {
 	return out.buf, err
 }
 
-// ReserveStream is [EncodeStream] for one record with buffers that are filled in later, so that values computed
-// elsewhere can be written in place. Each of gaps must be a whole buffer of rec, of which only the length counts; at
-// returns where in the stream the bytes of each belong.
+// ReserveStream is [EncodeStream] for one record with buffers that are filled in later, so that
+// values computed elsewhere can be written in place. Each of gaps must be a whole buffer of rec, of
+// which only the length counts; at returns where in the stream the bytes of each belong.
 //
-// The stream uses the memory of into from its start, or new memory if that is too small. gaps may be in the same
-// memory, at other places. The stream belongs to the caller.
+// The stream uses the memory of into from its start, or new memory if that is too small. gaps may
+// be in the same memory, at other places. The stream belongs to the caller.
 func ReserveStream(into []byte, rec arrow.Record, gaps ...[]byte) (stream []byte, at []int, err error) {
 	out := &growing{buf: into[:0], gaps: gaps, at: make([]int, len(gaps))}
 	for i, gap := range gaps {
@@ -56,7 +56,8 @@ func writeStream(out *growing, schema *arrow.Schema, recs []arrow.Record) error 
 	return nil
 }
 
-// sizeHint estimates the encoded size, so that the output is usually allocated once and little larger than it has to be.
+// sizeHint estimates the encoded size, so that the output is usually allocated once and little
+// larger than it has to be.
 func sizeHint(schema *arrow.Schema, recs []arrow.Record) int64 {
 	const perField = 256
 	n := int64(perField * (1 + schema.NumFields()) * (1 + len(recs)))
@@ -86,5 +87,5 @@ func (g *growing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// gapMargin is room for what usually follows a gap: its padding and the end mark.
+// gapMargin is room for the usual bytes after a gap: its padding and the end mark.
 const gapMargin = 128

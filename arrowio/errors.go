@@ -6,9 +6,10 @@ import (
 	"strconv"
 )
 
-// Faults of a message. Every error of [Decoder.Decode] wraps exactly one of them; errors of files use the same words.
+// Faults of a message. Every error of [Decoder.Decode] wraps exactly one of them; errors of files
+// use the same words.
 var (
-	// ErrTooLarge: a message, its rows or its columns exceed [Limits], or a file exceeds what is read.
+	// ErrTooLarge: a message, its rows or its columns exceed [Limits], or a file exceeds its limit.
 	ErrTooLarge = errors.New("too large")
 	// ErrNotArrow: the bytes do not start like an Arrow IPC stream.
 	ErrNotArrow = errors.New("not an arrow stream")
@@ -64,12 +65,12 @@ func corrupt(format string, args ...any) error     { return Wrap(ErrCorrupt, for
 func overBudget(format string, args ...any) error  { return Wrap(ErrBudget, format, args...) }
 func unsupported(format string, args ...any) error { return Wrap(ErrUnsupported, format, args...) }
 
-// Wrap returns an error that wraps a sentinel and says more.
+// Wrap returns an error that wraps a sentinel and adds details.
 func Wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %s", sentinel, fmt.Sprintf(format, args...))
 }
 
-// Quote formats a name for an error text. Names come from strangers, so their length is limited.
+// Quote formats a name for an error text. Names come from outside, so their length is limited.
 func Quote[S ~string | ~[]byte](name S) string {
 	const shown = 64
 	if len(name) > shown {

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // flatbuffer reads one flatbuffer without trusting it. Every position is checked before it is read.
 // The first fault is kept in err, and everything read after it is zero, so callers may read several
-// fields and check err once, before they use what they read.
+// fields and check err once, before they use the values.
 type flatbuffer struct {
 	buf []byte
 	err error
@@ -57,13 +57,13 @@ func (f *flatbuffer) follow(pos int) table {
 		f.fail("vtable of impossible size", vtable)
 		return table{}
 	}
-	// The table's size, which follows, is not checked: the Go builder lets tables of different sizes share a vtable if
-	// their fields start at the same places, so it may be another table's.
+	// The table's size, which follows, is not checked: the Go builder lets tables of different
+	// sizes share a vtable if their fields start at the same places, so it may be another table's.
 	return table{fb: f, pos: pos, vtable: vtable, slots: (vsize - 4) / 2}
 }
 
 // target returns the position that the offset at pos points to. Offsets point forwards, and at
-// least four bytes are there.
+// least four bytes exist.
 func (f *flatbuffer) target(pos int) int {
 	if f.err != nil || !f.within(pos, 4) {
 		f.fail("offset outside", pos)
@@ -123,7 +123,7 @@ func (t table) int64(slot int) int64 {
 	return 0
 }
 
-// sub returns a nested table and whether it is there.
+// sub returns a nested table and whether it exists.
 func (t table) sub(slot int) (table, bool) {
 	p := t.field(slot, 4)
 	if p == 0 {
@@ -168,7 +168,7 @@ func (t table) text(slot int) []byte {
 	return t.bytes(start, n)
 }
 
-// span locates a vector: where its elements begin and how many there are.
+// span locates a vector: the start and the number of its elements.
 func (t table) span(slot, width int) (start, n int) {
 	p := t.field(slot, 4)
 	if p == 0 {
@@ -180,7 +180,7 @@ func (t table) span(slot, width int) (start, n int) {
 	}
 	claimed := t.fb.uint32(p)
 	if claimed > int64((len(t.fb.buf)-p-4)/width) {
-		t.fb.fail("vector longer than what is left", p)
+		t.fb.fail("vector longer than the remaining bytes", p)
 		return 0, 0
 	}
 	return p + 4, int(claimed)

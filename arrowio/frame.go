@@ -13,7 +13,7 @@ const prefixBytes = 8
 // IsStream reports whether value begins like an Arrow IPC stream.
 func IsStream(value []byte) bool { return bytes.HasPrefix(value, continuation) }
 
-// headerType says what an IPC message carries; the numbers are the format's.
+// headerType is the content of an IPC message; the numbers are those of the format.
 type headerType byte
 
 const (
@@ -92,8 +92,8 @@ func (w *frames) metadata() (m []byte, ok bool, err error) {
 	return m, true, nil
 }
 
-// StreamLength returns the length in bytes of the IPC stream at the start of value, including its end mark. It reads
-// only the stream's framing, and nothing after the stream.
+// StreamLength returns the length in bytes of the IPC stream at the start of value, including its
+// end mark. It reads only the stream's framing, and nothing after the stream.
 func StreamLength(value []byte) (int, error) {
 	w := frames{rest: value, first: true, several: true}
 	for {

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// TestGivesMemoryBack decodes every stream, and damaged copies of it, at an odd address, with a
+// TestDecoderReleasesMemory decodes every stream, and damaged copies of it, at an odd address, with a
 // counting allocator: everything released is given back, and so is what a refused message had
 // taken.
-func TestGivesMemoryBack(t *testing.T) {
+func TestDecoderReleasesMemory(t *testing.T) {
 	const copies = 200
 	all := bases(t)
 	for _, message := range all {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Limits bound what one message may claim. They decide which messages count, so they are part of
+// Limits bound the claims of one message. They decide which messages count, so they are part of
 // the meaning of an exploration and travel with its spec. Zero means the default.
 type Limits struct {
 	// MaxMessageBytes is the size of the largest message that is read.
@@ -65,7 +65,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// What Go objects cost, charged in addition to the bytes of buffers, so that a message of many tiny
+// Costs of Go objects, charged in addition to the bytes of buffers, so that a message of many tiny
 // arrays cannot take many times its size in headers. Measured on 64-bit Go and rounded up.
 const (
 	fieldCost  = 512 // one field of a schema: its type, its name's entry, its plan

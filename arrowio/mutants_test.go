@@ -15,12 +15,12 @@ import (
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
 
-// codecTables is what decoding may allocate in addition to its budget: the tables of a codec, once, and the Go
-// objects of an error.
+// codecTables is what decoding may allocate in addition to its budget: the tables of a codec, once,
+// and the Go objects of an error.
 const codecTables = 1 << 20
 
-// bases are the streams that mutants are made from: every one written by pyarrow, and those of flat columns again from
-// this module's own writer, with both compressions.
+// bases are the streams that mutants are made from: every one written by pyarrow, and those of flat
+// columns again from this module's own writer, with both compressions.
 func bases(t testing.TB) []*hostile.Message {
 	t.Helper()
 	all := streams(t)
@@ -39,8 +39,8 @@ func bases(t testing.TB) []*hostile.Message {
 	return messages
 }
 
-// TestMutants damages valid streams of every shape. A refusal has a reason. Of an accepted stream every value can be
-// read, and all of it can be written and is the same when read again.
+// TestMutants damages valid streams of every shape. A refusal has a reason. Of an accepted stream
+// every value can be read, and all of it can be written and is the same when read again.
 func TestMutants(t *testing.T) {
 	messages := bases(t)
 	d := NewDecoder(small)
@@ -58,8 +58,8 @@ func TestMutants(t *testing.T) {
 	}, 12_000)
 }
 
-// tryMutant decodes a damaged stream, reads all of the result, and writes it again. It returns the reason for a
-// refusal.
+// tryMutant decodes a damaged stream, reads all of the result, and writes it again. It returns the
+// reason for a refusal.
 func tryMutant(d *Decoder, mutant []byte) (reason string, err error) {
 	recs, err := d.Decode(mutant)
 	defer releaseAll(recs)

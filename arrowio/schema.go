@@ -18,11 +18,11 @@ type schema struct {
 	columns      []*column
 	shape        shape
 	dictionaries map[int64]*column // the values of each dictionary, by id
-	cost         int64             // what it charged against the budget
+	cost         int64             // its charge against the budget
 }
 
-// Schemas holds the most recently accepted schemas, so that they need not be verified again. Several decoders may share
-// it, from several goroutines.
+// Schemas holds the most recently accepted schemas, so that they need not be verified again.
+// Several decoders may share it, from several goroutines.
 type Schemas struct {
 	mu      sync.Mutex
 	most    int       // entries
@@ -188,7 +188,7 @@ func (p *schemaParser) field(t table, depth int) (f arrow.Field, c *column, err 
 	return f, c, nil
 }
 
-// encoded turns a column into a dictionary column if its field says so.
+// encoded turns a column into a dictionary column if its field is one.
 func (p *schemaParser) encoded(t table, values *column) (*column, error) {
 	enc, ok := t.sub(4)
 	if !ok {

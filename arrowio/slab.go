@@ -7,8 +7,8 @@ import (
 )
 
 // slab allocates the Go objects that describe the arrays of one batch together, by kind: separately
-// they would be four allocations for every column. What does not fit, such as the many buffers of
-// views, is allocated by itself.
+// they would be four allocations for every column. Anything that does not fit, such as the many
+// buffers of views, is allocated by itself.
 type slab struct {
 	datas   []array.Data
 	buffers []memory.Buffer

@@ -121,7 +121,7 @@ func (s *stream) addDictionary(f frame) error {
 	return nil
 }
 
-// abandon releases what a refused message had taken.
+// abandon releases the memory of a refused message.
 func (s *stream) abandon() {
 	for _, rec := range s.records {
 		rec.Release()

@@ -6,8 +6,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 )
 
-// TakenBytes is how many bytes of values a record has with the given rows of another, ascending; nil = all. Of the
-// dictionaries of columns the entries count that the rows use, nested dictionaries count whole.
+// TakenBytes is the number of bytes of values in a record with the given rows of another,
+// ascending; nil = all. Of the dictionaries of columns the entries count that the rows use, nested
+// dictionaries count whole.
 func TakenBytes(rec arrow.Record, rows []int32) (bytes int64) {
 	for _, column := range rec.Columns() {
 		if fixed, ok := column.DataType().(arrow.FixedWidthDataType); ok && column.DataType().ID() != arrow.DICTIONARY && rows != nil {
@@ -110,7 +111,8 @@ func nestedDictionaries(d arrow.ArrayData) (bytes int64) {
 	return bytes
 }
 
-// Repeated is what each message of at most rows rows of a record may repeat of it: names, and entries of dictionaries.
+// Repeated is the size of the parts that each message of at most rows rows of a record may repeat:
+// names, and entries of dictionaries.
 func Repeated(rec arrow.Record, rows int64) (bytes int64) {
 	for i, column := range rec.Columns() {
 		bytes += fieldBytes(rec.Schema().Field(i))
@@ -129,7 +131,7 @@ func Repeated(rec arrow.Record, rows int64) (bytes int64) {
 	return bytes
 }
 
-// describedBytes is what a field takes in a schema in addition to its texts.
+// describedBytes is the size of a field in a schema in addition to its texts.
 const describedBytes = 128
 
 func fieldBytes(f arrow.Field) int64 {
@@ -145,10 +147,12 @@ func fieldBytes(f arrow.Field) int64 {
 	return bytes
 }
 
-// restingSchema is the size of the largest schema that is kept from one message to the next: every partition has one.
+// restingSchema is the size of the largest schema that is kept from one message to the next: every
+// partition has one.
 const restingSchema = 64 << 10
 
-// Resting returns a schema, by which readers recognise the next message, or nil if it is too large to be kept for that.
+// Resting returns a schema, by which readers recognise the next message, or nil if it is too large
+// to be kept for that.
 func Resting(s *arrow.Schema) *arrow.Schema {
 	if SchemaBytes(s) > restingSchema {
 		return nil
@@ -156,7 +160,7 @@ func Resting(s *arrow.Schema) *arrow.Schema {
 	return s
 }
 
-// SchemaBytes is about what a schema takes.
+// SchemaBytes is about the memory of a schema.
 func SchemaBytes(s *arrow.Schema) (bytes int64) {
 	for i := range s.NumFields() {
 		bytes += fieldBytes(s.Field(i))

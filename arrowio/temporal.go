@@ -52,8 +52,8 @@ func (p *schemaParser) timestampColumn(t table) (*column, error) {
 	return fixed(&arrow.TimestampType{Unit: arrow.TimeUnit(unit), TimeZone: zone})
 }
 
-// decimalColumn refuses what the format does not define: to print a decimal, its scale is looked up
-// in a table of that many powers of ten.
+// decimalColumn refuses scales that the format does not define: to print a decimal, the library
+// looks its scale up in a table of powers of ten.
 func decimalColumn(precision, scale, bits int32) (*column, error) {
 	most := map[int32]int32{128: 38, 256: 76}[bits]
 	if precision < 1 || precision > most || scale < -most || scale > most {

@@ -53,7 +53,7 @@ func (p *schemaParser) column(id typeID, t table, fields []arrow.Field, children
 	return p.flatColumn(id, t)
 }
 
-// plainTypes are those without parameters.
+// plainTypes are the types without parameters.
 var plainTypes = map[typeID]column{
 	typeNull:        {dtype: arrow.Null, layout: layoutNull},
 	typeBool:        {dtype: arrow.FixedWidthTypes.Boolean, layout: layoutBool},

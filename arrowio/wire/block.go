@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Block says how good the predictions of live rows were in a contiguous piece of one partition of
+// Block holds the errors of the predictions of live rows in a contiguous piece of one partition of
 // events. Blocks of different pieces add up.
 type Block struct {
 	Pipeline  string `json:"pipeline"`

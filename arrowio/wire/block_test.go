@@ -25,7 +25,7 @@ func TestLiveSumsMerge(t *testing.T) {
 }
 
 // A model's sums in another shape, as a forged message may have them, are kept apart.
-func TestABlockKeepsShapesApart(t *testing.T) {
+func TestBlockKeepsDifferentShapesApart(t *testing.T) {
 	b := exampleBlock()
 	other := exampleLive()
 	b.Add(other)
@@ -38,7 +38,7 @@ func TestABlockKeepsShapesApart(t *testing.T) {
 	}
 }
 
-func TestBlocksAreRead(t *testing.T) {
+func TestBlockRoundTrip(t *testing.T) {
 	want := exampleBlock()
 	want.From, want.To = want.From.UTC(), want.To.UTC()
 	got, err := DecodeBlock(must(EncodeBlock(want)))
@@ -48,7 +48,7 @@ func TestBlocksAreRead(t *testing.T) {
 	diff(t, want, got)
 }
 
-func TestLiveSumsRefuseWhatNoRowsHave(t *testing.T) {
+func TestLiveSumsRefuseImpossibleValues(t *testing.T) {
 	minus := -1.0
 	for name, change := range map[string]func(*LiveSums){
 		"a column without end":  func(s *LiveSums) { s.Column = strings.Repeat("x", 1000) },

@@ -8,12 +8,12 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// CloseReason says why a partition takes no further rows.
+// CloseReason is why a partition takes no further rows.
 type CloseReason string
 
 // A partition closes when its quota is filled, at the end of its range, when offsets of its range
-// are no longer in the log, or when the schema registry answers otherwise than it did for the plan:
-// then the exploration cannot produce a feature set.
+// are no longer in the log, or when an answer of the schema registry differs from its answer at
+// planning: then the exploration cannot produce a feature set.
 const (
 	CloseQuota    CloseReason = "quota"
 	CloseEnd      CloseReason = "end"

@@ -55,7 +55,7 @@ func sumColumns(s *scoring.Sums) []column {
 }
 
 // DecodeCheckpoint reads a message that [EncodeCheckpoint] wrote. The result is valid
-// ([Checkpoint.Validate]); [Checkpoint.CheckAgainst] says whether it may be continued.
+// ([Checkpoint.Validate]); [Checkpoint.CheckAgainst] decides whether it may be continued.
 func DecodeCheckpoint(dec *arrowio.Decoder, value []byte) (*Checkpoint, error) {
 	c := &Checkpoint{}
 	doc := checkpointFields{Checkpoint: c}

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-func TestCheckpointIsContinuedOnlyUnderItsSpec(t *testing.T) {
+func TestCheckpointContinuesOnlyUnderItsSpec(t *testing.T) {
 	if err := exampleCheckpoint().CheckAgainst(exampleSpec(), "fma1"); err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (r *reader) fail(format string, args ...any) {
 // has reports whether the record has the column.
 func (r *reader) has(name string) bool { return r.rec.Schema().HasField(name) }
 
-// find returns the named column, which must be there once and without nulls; nil after a fault.
+// find returns the named column, which must exist once and have no nulls; nil after a fault.
 func (r *reader) find(name string) arrow.Array {
 	at := r.rec.Schema().FieldIndices(name)
 	if len(at) != 1 {

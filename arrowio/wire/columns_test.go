@@ -18,7 +18,7 @@ func exampleColumns() []encoder.ColumnUse {
 }
 
 // The report is part of the spec and the set, but neither hash nor ID depends on it.
-func TestTheReportOnColumnsTravelsUnhashed(t *testing.T) {
+func TestColumnReportIsNotHashed(t *testing.T) {
 	spec, set := exampleSpec(), exampleFeatureSet()
 	hash, id := spec.Hash(), set.ID()
 	plainSpec, plainSet := len(must(EncodeSpec(spec))), len(must(EncodeFeatureSet(set)))

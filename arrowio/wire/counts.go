@@ -2,7 +2,7 @@ package wire
 
 import "fmt"
 
-// Counts says what happened to the messages and rows read so far from one partition's start offset.
+// Counts holds the outcomes of the messages and rows read so far from one partition's start offset.
 // A row has exactly one outcome, so the outcomes add up to Rows ([Counts.Reconciles]). HeldOut is a
 // part of Scored. The last four count values, not rows, except UnseenClass.
 type Counts struct {
@@ -10,7 +10,7 @@ type Counts struct {
 	Undecodable int64 `json:"undecodable"` // messages refused whole; their rows are not in Rows
 	Rows        int64 `json:"rows"`        // rows of the messages that decoded
 
-	Scored     int64 `json:"scored"`      // rows added to the sums, and those held out of them
+	Scored     int64 `json:"scored"`      // rows added to the sums or held out of them
 	NotSampled int64 `json:"not_sampled"` // rows whose hash is not below the sample rate
 	Unlabelled int64 `json:"unlabelled"`  // sampled rows without a usable label
 	Rejected   int64 `json:"rejected"`    // sampled rows with NaN, Inf or an out-of-bounds label

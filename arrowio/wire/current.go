@@ -7,30 +7,30 @@ import (
 	"github.com/eerf-stream/eerf/internal/outside"
 )
 
-// Current points at the feature set or model in use. Readers keep the pointer with the greatest
+// Current points at the current feature set or model. Readers keep the pointer with the greatest
 // sequence number that they have seen, and of equal ones the later.
 type Current struct {
 	ID string `json:"id"`
-	// Sequence is that of the exploration that made the feature set. A pointer to a model never has
-	// a lower sequence number than the one before it: a pointer back to a model of an earlier set
-	// keeps the number.
+	// Sequence is the sequence number of the exploration that made the feature set. A pointer to a
+	// model never has a lower sequence number than the one before it: a pointer back to a model of
+	// an earlier set keeps the number.
 	Sequence    int64     `json:"sequence"`
 	Exploration string    `json:"exploration,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
-	// Only for models: what keeps challengers from replacing the model, the model used before, and
-	// why that was replaced.
+	// Only for models: the pin that keeps challengers from replacing the model, the previous model,
+	// and why it was replaced.
 	Pin      Pin    `json:"pin,omitempty"`
 	Replaced string `json:"replaced,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 }
 
-// Pin says when a challenger may replace a model that was put in use by hand.
+// Pin is when a challenger may replace a model that was made current by hand.
 type Pin string
 
 // The values of Pin; none is empty.
 const (
 	PinHold   Pin = "hold"         // never, until the pin is removed
-	PinBeaten Pin = "until_beaten" // only if it is better on the same rows, whatever else is configured
+	PinBeaten Pin = "until_beaten" // only if it is better on the same rows, regardless of the configured rule
 )
 
 // Validate returns an error for an unusable ID, a negative sequence number or an unknown pin.

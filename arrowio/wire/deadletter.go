@@ -22,7 +22,7 @@ const (
 // maxDetailBytes bounds the error text in a dead letter's headers.
 const maxDetailBytes = 1024
 
-// DeadLetter says why an input was refused and where it came from. The value of the message is the
+// DeadLetter holds why an input was refused and where it came from. The value of the message is the
 // refused message's own bytes or, if Rows is not 0, the result of [EncodeRejectedRows].
 type DeadLetter struct {
 	Stage     string // that refused it, such as "subsample" or "featurize"

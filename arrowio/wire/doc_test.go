@@ -26,7 +26,7 @@ import (
 const docPath = "../../docs/wire-formats.md"
 
 // The examples in the document are the messages in testdata.
-func TestDocumentedExamplesAreTrue(t *testing.T) {
+func TestDocumentedExamplesMatchTestdata(t *testing.T) {
 	example := regexp.MustCompile("(?s)Example \\(`testdata/(\\S+)`, `(\\S+)`\\):\n\n```json\n(.*?)```")
 	found := example.FindAllStringSubmatch(string(must(os.ReadFile(docPath))), -1)
 	if len(found) == 0 {

@@ -42,7 +42,7 @@ const (
 	memberVersion  = "format_version"
 )
 
-// jsonOptions are those of all documents: nil lists are empty lists, and text that is not UTF-8 is
+// jsonOptions apply to all documents: nil lists become empty lists, and text that is not UTF-8 is
 // repaired.
 var jsonOptions = json.JoinOptions(jsonv1.OmitEmptyWithLegacySemantics(true), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 
@@ -58,7 +58,7 @@ func (d *document) marshal(head string, v any) ([]byte, error) {
 	return text, d.check(text)
 }
 
-// check bounds what parsing text can allocate.
+// check bounds the memory that parsing text can allocate.
 func (d *document) check(text []byte) error {
 	if len(text) > MaxDocumentBytes {
 		return fmt.Errorf("%w: %s of %d bytes, at most %d are allowed", ErrMalformed, d.key, len(text), MaxDocumentBytes)
@@ -145,7 +145,7 @@ func releaseAll(recs []arrow.Record) {
 	}
 }
 
-// metadataValue returns the value under key, which must be there once.
+// metadataValue returns the value under key, which must occur once.
 func metadataValue(schema *arrow.Schema, key string) (string, error) {
 	meta := schema.Metadata()
 	at := -1

@@ -6,8 +6,8 @@ import (
 )
 
 // EventTimeHeader copies the timestamp of an event to the messages made from it, in milliseconds
-// since 1970. Those have their own timestamps, because brokers refuse timestamps far in the future,
-// and retention counts from them.
+// since 1970. Such messages have their own timestamps, because brokers refuse timestamps far in the
+// future, and retention counts from them.
 func EventTimeHeader(event time.Time) Header { return numberHeader(HeaderEventTime, event.UnixMilli()) }
 
 // ParseEventTime reads the value of an [EventTimeHeader].

@@ -83,7 +83,7 @@ func (b *FeatureBatch) sourceLog(r *headerReader) {
 	base, err := strconv.ParseInt(offset, 10, 64)
 	checksum, err2 := strconv.ParseUint(sum, 10, 32)
 	if err != nil || err2 != nil || base < 0 {
-		r.fail("%s: %.40q is no offset and checksum", HeaderSourceBatch, text)
+		r.fail("%s: %.40q is not an offset and a checksum", HeaderSourceBatch, text)
 		return
 	}
 	b.SourceBatch = BatchMark{Offset: base, Checksum: uint32(checksum)}
@@ -123,7 +123,7 @@ func (b FeatureBatch) CheckRows(rows []int32) error {
 		return nil
 	}
 	if first, last := rows[0], rows[len(rows)-1]; first < b.FirstRow || last >= b.FirstRow+b.RowCount {
-		return fmt.Errorf("%w: rows %d to %d, but the headers say %d to %d",
+		return fmt.Errorf("%w: rows %d to %d, but the headers name %d to %d",
 			ErrMalformed, first, last, b.FirstRow, b.FirstRow+b.RowCount-1)
 	}
 	return nil

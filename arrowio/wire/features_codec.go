@@ -41,7 +41,7 @@ func CheckFeatureColumns(names []string) error {
 	return checkReserved(names, ColumnRow, ColumnFeatures)
 }
 
-// CheckPredictionColumns reports those whose names are needed for predictions.
+// CheckPredictionColumns reports columns whose names are needed for predictions.
 func CheckPredictionColumns(names []string) error {
 	return checkReserved(names, ColumnPrediction, ColumnProbabilities)
 }
@@ -56,7 +56,7 @@ func checkReserved(names []string, reserved ...string) error {
 	return nil
 }
 
-// FeaturesLayout says what a features message has besides the columns of the event.
+// FeaturesLayout describes the parts of a features message that do not come from the event.
 type FeaturesLayout struct {
 	FeatureSet   string // id
 	Features     int    // M
@@ -78,8 +78,7 @@ type FeaturesBody struct {
 // ReserveFeatures lays out the body of a features message. rec holds the kept rows of the source
 // message, restricted to passthrough and label columns (it may have no columns, but must have the
 // number of rows). rowNumbers are the rows' numbers in the source message, strictly ascending. rec
-// is neither kept nor released. A message without rows still says that its part of the source is
-// done.
+// is neither kept nor released. A message without rows still marks its part of the source as done.
 //
 // The message uses the memory of into, or new memory if that is too small, and belongs to the
 // caller.
@@ -132,7 +131,7 @@ func (l *FeaturesLayout) info() FeaturesInfo {
 	return info
 }
 
-// place sets the places of predictions, and clears those that stay unfilled.
+// place sets the places of predictions, and clears places that stay unfilled.
 func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 	switch {
 	case p == nil:
@@ -151,7 +150,7 @@ func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 	}
 }
 
-// LayoutMargin is room for what a features message usually has besides its features: framing,
+// LayoutMargin is room for the usual other parts of a features message: framing,
 // schema, row numbers, a label. If that is not enough, the memory grows by copying.
 const LayoutMargin = 16 << 10
 
@@ -195,8 +194,8 @@ func checkAscending(rows []int32) error {
 }
 
 // EncodeRejectedRows returns the body of a dead letter for single rows. rec holds the rejected rows
-// with all columns, rows their numbers in the source message, reasons a word for each that says why
-// it was rejected. rec is neither kept nor released.
+// with all columns, rows their numbers in the source message, reasons the reason of each as one
+// word. rec is neither kept nor released.
 func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byte, error) {
 	if len(rows) != len(reasons) || rec.NumRows() != int64(len(rows)) {
 		panic(fmt.Sprintf("wire: %d reasons for %d row numbers and a record of %d rows", len(reasons), len(rows), rec.NumRows()))
@@ -227,7 +226,7 @@ func metadataOf(key string, doc any) (*arrow.Metadata, error) {
 }
 
 // appendColumns returns a record of rec's columns followed by more, which it takes ownership of,
-// with other metadata. A name in more must not be among those of rec.
+// with other metadata. A name in more must not be a column of rec.
 func appendColumns(rec arrow.Record, meta *arrow.Metadata, more ...column) (arrow.Record, error) {
 	fields := slices.Clone(rec.Schema().Fields())
 	arrays := slices.Clone(rec.Columns())

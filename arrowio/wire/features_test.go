@@ -91,7 +91,7 @@ func TestFeaturesOfNoRows(t *testing.T) {
 	}
 }
 
-func TestDecodeFeaturesRefusesWhatATrainerCannotUse(t *testing.T) {
+func TestDecodeFeaturesRefusesUnusableMessages(t *testing.T) {
 	value := exampleFeatures(t)
 	decode := func(value []byte, m int) error {
 		recs := must(newDecoder().Decode(value))

@@ -15,7 +15,7 @@ type FeatureSet struct {
 	Set        scoring.FeatureSet // best first, within each kind
 	Task       scoring.Task
 	Coding     scoring.Coding     // output coding under which Set.S was computed
-	Candidates scoring.Candidates // what the kept features were drawn from (the first round's, if learned); informative
+	Candidates scoring.Candidates // the candidates that the kept features were drawn from (of the first round, if learned); informative
 	Lineage    Lineage
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// featureSetFields is the metadata of a feature set. What each feature has is a column. The
+// featureSetFields is the metadata of a feature set. Values of each feature are columns. The
 // encoder's JSON, over which the ID is computed, is a metadata entry of its own.
 type featureSetFields struct {
 	ID       string      `json:"id"`
@@ -21,7 +21,7 @@ type featureSetFields struct {
 	Dim      int         `json:"dim"`
 	Width    int         `json:"width"`
 	Features int         `json:"features"`
-	// Kinds are those of a set of mixed kinds; nil = all of one kind.
+	// Kinds counts the features by kind in a set of mixed kinds; nil = all of one kind.
 	Kinds      *scoring.KindCounts `json:"kinds,omitempty"`
 	Outputs    int                 `json:"outputs"`
 	Scale      float64             `json:"scale"` // the float32 scale, widened to keep every digit
@@ -118,7 +118,7 @@ func readFeatureSet(rec arrow.Record, doc *featureSetFields) (*FeatureSet, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	// Readers in other languages hash the bytes as they are, so those must be the canonical ones.
+	// Readers in other languages hash the bytes as they are, so the bytes must be canonical.
 	if canonical, err := enc.CanonicalJSON(); err != nil || !bytes.Equal(canonical, text) {
 		return nil, fmt.Errorf("%w: the encoder is not in its canonical form", ErrHashMismatch)
 	}
@@ -149,7 +149,7 @@ func readEncoder(schema *arrow.Schema) (*encoder.Encoder, []byte, error) {
 func checkFeatureSetShape(rec arrow.Record, doc *featureSetFields) error {
 	width := doc.Map.Width(doc.Dim)
 	if rec.NumRows() != int64(doc.Features) || doc.Features < 1 {
-		return fmt.Errorf("%w: %d rows, but metadata says %d features", ErrMalformed, rec.NumRows(), doc.Features)
+		return fmt.Errorf("%w: %d rows, but metadata declares %d features", ErrMalformed, rec.NumRows(), doc.Features)
 	}
 	if doc.Dim < 1 || doc.Width != width {
 		return fmt.Errorf("%w: width %d does not fit map %v in %d dimensions", ErrMalformed, doc.Width, doc.Map, doc.Dim)
@@ -170,8 +170,8 @@ type featureColumn struct {
 	read  func(*reader, *FeatureSet, *featureSetFields)
 }
 
-// The columns of every feature set, those of ω in a set of one kind, and the columns of every set
-// after these.
+// The first columns of every feature set, the columns of ω in a set of one kind, and the last
+// columns of every set.
 var (
 	drawColumns = []featureColumn{
 		eachFeature("index", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Index }),
@@ -188,7 +188,7 @@ var (
 	}
 )
 
-// columns are those of a set with this metadata.
+// columns are the columns of a set with this metadata.
 func (d *featureSetFields) columns() []featureColumn {
 	if d.Kinds != nil {
 		return slices.Concat(drawColumns, kindColumns, scoreColumns)

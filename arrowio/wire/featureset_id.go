@@ -14,7 +14,7 @@ import (
 // idHexDigits is the length of the hexadecimal part of an ID: 128 bits of a SHA-256.
 const idHexDigits = 32
 
-// ID names the set by what it computes: "fs-" and the first 32 hexadecimal digits of the SHA-256
+// ID names the set by its mathematics: "fs-" and the first 32 hexadecimal digits of the SHA-256
 // over
 //
 //	"eerf.feature_set/1"
@@ -28,10 +28,10 @@ const idHexDigits = 32
 //	score           float64, [M]
 //	s               float64, [M][K]
 //
-// A set of mixed kinds begins with "eerf.feature_set/2", omega and phase are those of the cosines
-// and ramps, and after phase follow
+// A set of mixed kinds begins with "eerf.feature_set/2", omega and phase cover only cosines and
+// ramps, and after phase follow
 //
-//	kinds           how many cosines, ramps, hinges, boxes: four int64
+//	kinds           numbers of cosines, ramps, hinges, boxes: four int64
 //	order           q of the hinges and boxes: int64 each
 //	coordinate      int64, sign and threshold float32, of all their factors: three parts
 //
@@ -80,7 +80,7 @@ func (f *FeatureSet) idDomain() string {
 	return "eerf.feature_set/1"
 }
 
-// products hashes what the kinds of a set are and the factors of its products.
+// products hashes the kinds of a set and the factors of its products.
 func (h *idHash) products(f *scoring.Features) {
 	n := f.Kinds()
 	var order, coordinate []int64

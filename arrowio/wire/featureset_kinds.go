@@ -6,9 +6,9 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// kindColumns are those of a set of mixed kinds, in the place of omegaColumns. Lists are as long as
-// a feature has something to say: cosines and ramps have an ω, hinges and boxes have factors, each
-// with a coordinate, a sign and a threshold.
+// kindColumns replace omegaColumns in a set of mixed kinds. Lists hold only the parts that a
+// feature has: cosines and ramps have an ω, hinges and boxes have factors, each with a coordinate,
+// a sign and a threshold.
 var kindColumns = []featureColumn{
 	{
 		write: func(f *FeatureSet, doc *featureSetFields) column {
@@ -82,10 +82,10 @@ func exchange(of, v *float32, read bool) error {
 	return nil
 }
 
-// projections is how many features have an ω.
+// projections is the number of features with an ω.
 func (d *featureSetFields) projections() int { return d.Kinds.Cosine + d.Kinds.Ramp }
 
-// kinds reads the column of kinds, which must be those that the document counts, in order, and
+// kinds reads the column of kinds, which must match the counts of the document, in order, and
 // makes room for the products.
 func (r *reader) kinds(f *FeatureSet, doc *featureSetFields) {
 	names, at := r.texts("kind"), 0
@@ -111,8 +111,8 @@ func (r *reader) kinds(f *FeatureSet, doc *featureSetFields) {
 }
 
 // eachFactor is a column of a list for each feature, with a value for each factor of a product.
-// exchange sets what the product has to the value if it is read, and the value to what the product
-// has. The first of these columns says how many factors there are.
+// exchange copies the value into the product when reading, and out of it when writing. The first of
+// these columns defines the number of factors.
 func eachFactor[T numeric](name string, exchange func(p *scoring.Product, a int, v *T, read bool) error) featureColumn {
 	return featureColumn{
 		write: func(f *FeatureSet, doc *featureSetFields) column {

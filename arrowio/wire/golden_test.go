@@ -50,7 +50,7 @@ func TestMessagesKeepTheirBytes(t *testing.T) {
 	}
 }
 
-func TestIDsAndHashesStay(t *testing.T) {
+func TestIDsAndHashesAreStable(t *testing.T) {
 	var text bytes.Buffer
 	for _, line := range []struct{ name, id string }{
 		{"feature set", exampleFeatureSet().ID()},

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Header is one header of a Kafka message. It has no name of its own, so that those of pipeline, of
-// which this package does not know, are the same type.
+// Header is one header of a Kafka message. The type has no name, so that it is identical with the
+// header type of package pipeline, which this package does not import.
 type Header = struct {
 	Key   string
 	Value []byte
@@ -22,7 +22,7 @@ type headerReader struct {
 func readHeaders(headers []Header) *headerReader { return &headerReader{headers: headers} }
 
 // find returns the value of a header. Of duplicate keys the last one counts: writers append their
-// own headers to those of the message that they pass on, which may itself be an output or a dead
+// headers to the headers of the message that they pass on, which may itself be an output or a dead
 // letter.
 func (r *headerReader) find(key string) (string, bool) {
 	for i := len(r.headers) - 1; i >= 0; i-- {
@@ -40,7 +40,7 @@ func (r *headerReader) fail(format string, args ...any) {
 	}
 }
 
-// text returns the value of a header that must be there.
+// text returns the value of a required header.
 func (r *headerReader) text(key string) string {
 	v, ok := r.find(key)
 	if !ok {

@@ -213,8 +213,8 @@ func TestArrowMessagesHaveOneBatchAndOneDocument(t *testing.T) {
 	}
 }
 
-// Refusing a document costs little memory, whatever its lists hold. A list of nulls used to take a hundred times its
-// text.
+// Refusing a document costs little memory, whatever its lists hold. A list of nulls used to take a
+// hundred times its text.
 func TestListsAreBoundedBeforeTheyAreRead(t *testing.T) {
 	if hostile.RaceDetector {
 		t.Skip("the race detector allocates too")
@@ -241,7 +241,7 @@ func TestListsAreBoundedBeforeTheyAreRead(t *testing.T) {
 }
 
 // A process that expects one format refuses the other by name.
-func TestFormatsAreNotMistakenForEachOther(t *testing.T) {
+func TestDecodersRefuseTheOtherFormatByName(t *testing.T) {
 	stream := must(EncodeModel(exampleModel()))
 	pointer := must(EncodeCurrent(exampleCurrent()))
 	for name, m := range decoders {
@@ -324,7 +324,7 @@ func withNull(value []byte, name string) []byte {
 	})
 }
 
-func TestDecodersValidateWhatTheyRead(t *testing.T) {
+func TestDecodersValidateDocuments(t *testing.T) {
 	cases := []struct {
 		message, key, was, is string
 		want                  error
@@ -404,7 +404,7 @@ func TestDecodersValidateWhatTheyRead(t *testing.T) {
 	}
 }
 
-func TestFeatureSetRefusesNumbersThatAreNot(t *testing.T) {
+func TestFeatureSetRefusesInvalidColumns(t *testing.T) {
 	nan := numbers("weight", []float32{1, 1, 1, inf32()})
 	value := replaceColumn(must(EncodeFeatureSet(exampleFeatureSet())), "weight", &nan)
 	_, err := DecodeFeatureSet(newDecoder(), value)
@@ -417,7 +417,7 @@ func TestFeatureSetRefusesNumbersThatAreNot(t *testing.T) {
 	wantError(t, err, ErrMalformed)
 }
 
-func TestMixedSetRefusesWhatNoFeatureIs(t *testing.T) {
+func TestMixedSetRefusesImpossibleFeatures(t *testing.T) {
 	value := must(EncodeFeatureSet(mixedFeatureSet()))
 	float := func(name string, lengths []int, v ...float32) column { return raggedColumn(numbers(name, v), lengths) }
 	whole := func(lengths []int, v ...int32) column { return raggedColumn(numbers("coordinate", v), lengths) }

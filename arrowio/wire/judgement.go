@@ -14,8 +14,8 @@ type Verdict string
 const (
 	VerdictFirst     Verdict = "first"     // there was no model
 	VerdictBetter    Verdict = "better"    // it beat the incumbent on the same rows
-	VerdictNewSet    Verdict = "new_set"   // the incumbent belongs to a feature set that is no longer in use
-	VerdictUnopposed Verdict = "unopposed" // the incumbent could not be compared; not_compared says why
+	VerdictNewSet    Verdict = "new_set"   // the incumbent belongs to a feature set that is no longer current
+	VerdictUnopposed Verdict = "unopposed" // the incumbent could not be compared; not_compared has the reason
 	VerdictAlways    Verdict = "always"    // every challenger is made current, as configured
 	VerdictWorse     Verdict = "worse"     // it did not beat the incumbent
 	VerdictPinned    Verdict = "pinned"    // the incumbent is pinned
@@ -26,7 +26,7 @@ func Verdicts() []Verdict {
 	return []Verdict{VerdictFirst, VerdictBetter, VerdictNewSet, VerdictUnopposed, VerdictAlways, VerdictWorse, VerdictPinned}
 }
 
-// Promoted says that the challenger was to become current.
+// Promoted reports whether the challenger was to become current.
 func (v Verdict) Promoted() bool { return v != VerdictWorse && v != VerdictPinned }
 
 // MarginAuto is the rule for a margin that is derived from the noise of the comparison.
@@ -41,7 +41,7 @@ type Judgement struct {
 	IncumbentSet string  `json:"incumbent_feature_set,omitempty"` // if it differs from the challenger's
 	Rule         string  `json:"rule"`
 	// Margin is the share of the incumbent's error by which the challenger's had to be lower. Under
-	// MarginRule auto it is the standard error as such a share, or 0 if there is none.
+	// MarginRule auto it is the standard error as such a share, or 0 if unknown.
 	Margin     float64 `json:"margin"`
 	MarginRule string  `json:"margin_rule,omitempty"` // auto, or absent: as configured
 	Measure    string  `json:"measure,omitempty"`     // misclassification or unexplained_variance
@@ -58,10 +58,10 @@ type Judgement struct {
 	NotCompared   string   `json:"not_compared,omitempty"` // why there are no errors, for people
 }
 
-// Compared says that both errors are known.
+// Compared reports whether both errors are known.
 func (j *Judgement) Compared() bool { return j.ChallengerError != nil && j.IncumbentError != nil }
 
-// Promoted says that the model was to become current, as every model was that was never judged.
+// Promoted reports whether the model was to become current. A model that was never judged was.
 func (m *Model) Promoted() bool { return m.Judgement == nil || m.Judgement.Verdict.Promoted() }
 
 func (j *Judgement) validate() error {

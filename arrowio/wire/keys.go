@@ -34,8 +34,8 @@ func ParseRequestKey(key []byte) (pipeline, id string, ok bool) {
 }
 
 // CheckpointKey is the key of an exploration's checkpoints, refusals and samples: the exploration's
-// ID. Each partition of the scores and samples topics holds those of the events partition with the
-// same number.
+// ID. Each partition of the scores and samples topics holds the records of the events partition
+// with the same number.
 func CheckpointKey(exploration string) []byte { return []byte(exploration) }
 
 // ExplorationID is <pipeline>.<sequence>.<first digits of the plan's hash>.
@@ -61,10 +61,10 @@ func ParseCheckpointKey(key []byte) (pipeline string, sequence int64, ok bool) {
 // SetKey is the key of one feature set or model in its topic.
 func SetKey(pipeline, id string) []byte { return []byte(pipeline + "/" + id) }
 
-// CurrentKey is the key of the pointer to the feature set or model in use.
+// CurrentKey is the key of the pointer to the current feature set or model.
 func CurrentKey(pipeline string) []byte { return SetKey(pipeline, currentSuffix) }
 
-// ParseSetKey splits a key of the feature-sets or models topic. current says that the value is a
+// ParseSetKey splits a key of the feature-sets or models topic. current is set if the value is a
 // [Current]; id is then empty. ok is false for other keys.
 func ParseSetKey(key []byte) (pipeline, id string, current, ok bool) {
 	pipeline, id, ok = strings.Cut(string(key), "/")

@@ -8,9 +8,9 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Learned says that the features were learned: their frequencies were drawn from what the sample
-// taught, or moved, so no seed and index give them. Noise level and confidence radius do not apply
-// to them.
+// Learned reports whether the features were learned: their frequencies were drawn from a learned
+// distribution, or moved, so no seed and index determine them. Noise level and confidence radius do
+// not apply to them.
 func (l *Lineage) Learned() bool {
 	return l.Learning != nil && l.Learning.Best().Kind != adaptive.ByResidual
 }

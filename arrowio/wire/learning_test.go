@@ -68,7 +68,7 @@ func seenModel() *Model {
 	return m
 }
 
-func TestCriteriaHaveWhatBelongsToThem(t *testing.T) {
+func TestSpecRefusesSettingsOfOtherCriteria(t *testing.T) {
 	for name, change := range map[string]func(*Spec){
 		"adaptive without rounds": func(s *Spec) { s.Rounds = 0 },
 		"steps below zero":        func(s *Spec) { s.RefineSteps = -1 },
@@ -127,7 +127,7 @@ func TestLearnedSetsAreChecked(t *testing.T) {
 }
 
 // Dimensions that the encoder made from a column count for that column.
-func TestImportanceIsOfColumns(t *testing.T) {
+func TestImportanceAddsUpByColumn(t *testing.T) {
 	want := []ColumnImportance{{"city", 0.4375}, {"pixels", 0.3125}, {"age", 0.25}, {"vip", 0}}
 	diff(t, want, learnedFeatureSet().Importance())
 	if have := exampleFeatureSet().Importance(); have != nil {
@@ -135,7 +135,7 @@ func TestImportanceIsOfColumns(t *testing.T) {
 	}
 }
 
-func TestModelSaysWhatItHeldOut(t *testing.T) {
+func TestModelKnowsItsHeldOutRows(t *testing.T) {
 	m := unseenModel()
 	m.HeldOutFraction = 1
 	for id, want := range map[training.RowID]bool{

@@ -22,15 +22,15 @@ const (
 // LiveSums compare predictions with the labels of the same rows, before anything learned from
 // these. Sums of different rows add up.
 type LiveSums struct {
-	// Model is the id of the model that predicted the rows when their labels were there. If Column
-	// is not empty, the rows brought their predictions in it, made when they were asked for, and
-	// Model is what was in use since.
+	// Model is the id of the model that predicted the rows when their labels arrived. If Column is
+	// not empty, the rows carried earlier predictions in that column, and Model is the model that
+	// was current since then.
 	Model   string `json:"model"`
 	Column  string `json:"column,omitempty"`
-	Measure string `json:"measure"` // what Loss sums
+	Measure string `json:"measure"` // the loss that Loss sums
 	// Promised is the mean loss that the model had on held-out rows when it was trained, and
-	// PromisedRows how many rows that was measured on. PromisedError is its misclassification or
-	// unexplained variance there, in percent. nil if it was not measured.
+	// PromisedRows the number of those rows. PromisedError is its misclassification or
+	// unexplained variance there, in percent. Both are nil if they were not measured.
 	Promised      *float64 `json:"promised,omitempty"`
 	PromisedError *float64 `json:"promised_error,omitempty"`
 	PromisedRows  int64    `json:"promised_rows,omitempty"`
@@ -55,7 +55,7 @@ type OutputSums struct {
 	SquaredLabel     float64 `json:"y2"`
 }
 
-// ScoreBins is into how many bins the scores for the second of two classes are counted:
+// ScoreBins is the number of bins for the scores of the second of two classes:
 // probabilities under the logistic loss, otherwise (1 + f)/2 of the output f, cut to [0, 1].
 const ScoreBins = 1024
 
@@ -148,7 +148,7 @@ func (s *LiveSums) Validate() error {
 	return nil
 }
 
-// checkShape checks what is measured of how many outputs or classes.
+// checkShape checks the measure against the numbers of outputs and classes.
 func (s *LiveSums) checkShape() error {
 	switch {
 	case !slices.Contains([]string{LiveSquaredError, LiveLogLoss, LiveMisclassification}, s.Measure):
@@ -194,7 +194,7 @@ const HeaderLive = "eerf-live"
 // LiveHeader returns the header for sums.
 func LiveHeader(s *LiveSums) Header { return Header{Key: HeaderLive, Value: s.appendJSON(nil)} }
 
-// appendJSON appends what json.Marshal would, in other spellings of numbers. Every message of
+// appendJSON appends the result of json.Marshal, with other spellings of numbers. Every message of
 // features has it, and reflection would take longer than the comparison itself.
 func (s *LiveSums) appendJSON(b []byte) []byte {
 	b = strconv.AppendQuote(append(b, `{"model":`...), s.Model)
@@ -262,7 +262,7 @@ var liveShape = outside.ShapeOf[LiveSums]()
 // classes and outputs.
 const maxLiveHeader = 256 << 10
 
-// ParseLive returns the live sums in the headers of a features message, nil if there are none. The
+// ParseLive returns the live sums in the headers of a features message, nil without the header. The
 // error wraps [ErrHeaders].
 func ParseLive(headers []Header) (*LiveSums, error) {
 	text, ok := readHeaders(headers).find(HeaderLive)

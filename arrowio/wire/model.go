@@ -26,21 +26,20 @@ type Model struct {
 	HeldOutSeed     uint64         `json:"held_out_seed,string"`
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64 `json:"held_out_fraction"`
-	// Split says which rows of a file were held out instead, if not by that hash alone; nil for a
-	// topic.
+	// Split is how rows of a file were held out, if not by that hash alone; nil for a topic.
 	Split  *Split  `json:"split,omitempty"`
-	Window string  `json:"window,omitempty"`          // what part of the features topic was to be used, as in train.window; empty = all
-	Ranges []Range `json:"ranges" bound:"list 65536"` // what was read, ascending by partition
+	Window string  `json:"window,omitempty"`          // the configured part of the features topic, as in train.window; empty = all
+	Ranges []Range `json:"ranges" bound:"list 65536"` // the rows read, ascending by partition
 	// NotHeldOut are the events that the feature set was learned from: their rows were not held
-	// out, whatever their hash. Empty if the hash alone decided. Not hashed.
+	// out, regardless of their hash. Empty if the hash alone decided. Not hashed.
 	NotHeldOut []Span    `json:"not_held_out,omitempty" bound:"list 65536"`
 	TrainedAt  time.Time `json:"trained_at,omitzero"`
 	ConfigHash string    `json:"config_hash,omitempty"` // of the training configuration
 
 	// Judged are weights that were fitted without the held-out rows, at the same level of λ, in the
 	// same units. The errors in Metrics and the comparison with other models use these weights,
-	// because Model has seen the held-out rows in the end. Not hashed. nil in models of builds that
-	// did not compare.
+	// because Model has seen the held-out rows in the end. Not hashed. nil if no comparison was
+	// made.
 	Judged *training.Model `json:"-"`
 	// Judgement is the comparison with the model that was current; nil if there was none.
 	Judgement *Judgement `json:"-"`
@@ -72,13 +71,13 @@ func (m *Model) HeldOut(id training.RowID) bool {
 		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id) })
 }
 
-// Metrics say how good the model is on held-out rows, and how it was found. A figure that was not
+// Metrics are the errors of the model on held-out rows, and how it was found. A figure that was not
 // measured or is not a number (no held-out rows, a constant label) is missing; [Measured] makes
 // one.
 type Metrics struct {
 	training.Measures
-	// MeasuredRows is how many held-out rows the errors were measured on; 0 = there are none that
-	// did not teach the features, and no errors.
+	// MeasuredRows is the number of held-out rows that the errors were measured on; 0 = all of them
+	// taught the features, so that there are no errors.
 	MeasuredRows int64 `json:"measured_rows,omitempty"`
 	// RowShare is the share of the training rows, chosen by a hash, that the weights and the choice
 	// of λ are based on, if the rows did not all fit into memory for the logistic loss; 0 = all.
@@ -91,7 +90,7 @@ type Metrics struct {
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
 	LambdaPath []LambdaPoint `json:"lambda_path,omitempty" bound:"list 1024"`
 	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
-	// Seen says that the exploration had seen held-out rows; nil if it had seen none.
+	// Seen counts held-out rows that the exploration had seen; nil if it had seen none.
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
 }
 
@@ -99,8 +98,8 @@ type Metrics struct {
 // them may be too low.
 type SeenRows struct {
 	InRanges int64 `json:"rows_in_ranges"` // held-out rows in the ranges that the exploration read
-	// Share is roughly the share of the held-out rows that it sampled: those in its ranges times
-	// its sample rate.
+	// Share is roughly the share of the held-out rows that it sampled: the share in its ranges
+	// times its sample rate.
 	Share float64 `json:"share"`
 }
 
@@ -112,10 +111,10 @@ type LambdaPoint struct {
 	Descent     *Descent `json:"descent,omitempty"`       // logistic loss: how the model of this λ was found
 }
 
-// Descent says how weights were found by iterations.
+// Descent describes how weights were found by iterations.
 type Descent struct {
 	Iterations       int     `json:"iterations"`
-	RelativeGradient float64 `json:"relative_gradient"` // as a share of that of the constant model
+	RelativeGradient float64 `json:"relative_gradient"` // as a share of the constant model's gradient
 	Converged        bool    `json:"converged"`
 }
 

@@ -12,7 +12,7 @@ import (
 // modelFields is the metadata of a model. The weights are columns.
 type modelFields struct {
 	*Model
-	Theta           []float64  `json:"theta,omitempty" bound:"list 1"` // hides that of the weights; always absent
+	Theta           []float64  `json:"theta,omitempty" bound:"list 1"` // hides the field of the weights; always absent
 	JudgedIntercept []float64  `json:"judged_intercept,omitempty" bound:"list 1024"`
 	Judgement       *Judgement `json:"judgement,omitempty"`
 }
@@ -20,7 +20,7 @@ type modelFields struct {
 // columnJudged is the column of the weights fitted without the held-out rows.
 const columnJudged = "judged_theta"
 
-// ModelID names a model by what it computes: "m-" and the first 32 hexadecimal digits of the
+// ModelID names a model by its mathematics: "m-" and the first 32 hexadecimal digits of the
 // SHA-256 over
 //
 //	"eerf.model/1"
@@ -102,7 +102,7 @@ func readModel(rec arrow.Record, doc *modelFields) (*Model, error) {
 	m := doc.Model
 	m.TrainedAt = canonicalTime(m.TrainedAt)
 	if m.Features < 1 || m.Outputs < 1 || rec.NumRows() != int64(m.Features) {
-		return nil, fmt.Errorf("%w: %d rows, but metadata says %d features and %d outputs", ErrMalformed, rec.NumRows(), m.Features, m.Outputs)
+		return nil, fmt.Errorf("%w: %d rows, but metadata declares %d features and %d outputs", ErrMalformed, rec.NumRows(), m.Features, m.Outputs)
 	}
 	r := &reader{rec: rec}
 	for i, f := range values[int32](r, "feature") {

@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// EncodeModelFile returns a file that is enough to predict: the model's message, then that of its
-// feature set, as on their topics.
+// EncodeModelFile returns a file that is enough to predict: the model's message, then the message
+// of its feature set, as on their topics.
 func EncodeModelFile(m *Model, set *FeatureSet) ([]byte, error) {
 	if err := checkPair(m, set); err != nil {
 		return nil, fmt.Errorf("encode model file: %w", err)
@@ -59,7 +59,7 @@ func splitFile(value []byte) (first, rest []byte, err error) {
 	return value[:n:n], value[n:], nil
 }
 
-// ErrOtherSet says that a model does not belong to the given feature set.
+// ErrOtherSet reports a model that does not belong to the given feature set.
 var ErrOtherSet = errors.New("the model is of another feature set")
 
 // checkPair returns an error if the model does not belong to the set.

@@ -42,7 +42,7 @@ func TestModelFileHoldsTheMessagesOfTheTopics(t *testing.T) {
 	}
 }
 
-func TestModelFileThatIsNotOneIsRefused(t *testing.T) {
+func TestModelFileRefusesOtherFiles(t *testing.T) {
 	value, second := exampleModelFile(t)
 	cases := map[string][]byte{
 		"the set alone": value[second:], "two models": slices.Concat(value[:second], value[:second]),

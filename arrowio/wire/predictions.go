@@ -22,10 +22,10 @@ const HeaderModel = "eerf-model"
 // ModelHeader returns the header that names a model; an empty ID means no model.
 func ModelHeader(id string) Header { return textHeader(HeaderModel, id) }
 
-// Predictions says which prediction columns a features message has and which model fills them.
+// Predictions describes the prediction columns of a features message and the model that fills them.
 type Predictions struct {
 	Model         string // id; empty = none
-	Missing       string // one word for why there are none
+	Missing       string // why there are no predictions, as one word
 	Outputs       int    // K of a regression; 0 for classes
 	Classes       *Classes
 	Probabilities bool // whether the model gives them
@@ -40,7 +40,7 @@ type Classes struct {
 // NewClasses returns the names in the order of the classes' numbers.
 func NewClasses(names []string) *Classes { return &Classes{textColumn("", names).arr, len(names)} }
 
-// RowBytes is roughly what the columns add to a features message per row.
+// RowBytes is roughly the size of the columns per row.
 func (p *Predictions) RowBytes() int64 {
 	if p.Classes == nil {
 		return 4 * int64(p.Outputs)
@@ -148,7 +148,7 @@ func (p *Predictions) Reserve(rows int) (places FeaturesBody, arrays []arrow.Arr
 	return places, arrays
 }
 
-// check refuses what no message can represent.
+// check panics on predictions that no message can represent.
 func (p *Predictions) check() {
 	if p != nil && (p.Classes == nil) == (p.Outputs < 1) {
 		panic(fmt.Sprintf("wire: predictions of %d outputs and classes %v: want one of the two", p.Outputs, p.Classes))

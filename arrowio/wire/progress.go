@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Progress says how far the selection of an exploration has come. It is for information only:
-// nothing is continued from it.
+// Progress reports how far the selection of an exploration has come. It is for people: no process
+// continues from it.
 type Progress struct {
 	Exploration string    `json:"exploration"`
 	Sequence    int64     `json:"sequence"`

@@ -8,9 +8,9 @@ import (
 	"github.com/eerf-stream/eerf/internal/outside"
 )
 
-// Refusal says that the selection could not use the samples of a partition: they expired, or do not
-// match the checkpoint. It is written under the key of the checkpoint. The partition's owner then
-// reads the partition again from the start, as the next attempt.
+// Refusal reports that the selection could not use the samples of a partition: they expired, or do
+// not match the checkpoint. It is written under the key of the checkpoint. The partition's owner
+// then reads the partition again from the start, as the next attempt.
 type Refusal struct {
 	Exploration string    `json:"exploration"`
 	SpecHash    string    `json:"spec_hash"`

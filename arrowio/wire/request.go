@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/outside"
 )
 
-// Action is what a request asks of the planner.
+// Action is the request to the planner.
 type Action string
 
 // The planner starts an exploration now, replacing a running one; cancels the running one; or plans
@@ -22,7 +22,7 @@ const (
 )
 
 // Request asks the planner to start or cancel an exploration. It is a record of the explorations
-// topic under its own key; the spec's handled offset says which requests have been answered.
+// topic under its own key; requests below the spec's handled offset have been answered.
 type Request struct {
 	Action      Action    `json:"action"`
 	ID          string    `json:"id"`

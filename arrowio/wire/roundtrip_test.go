@@ -53,7 +53,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-func TestSpecHashCoversThePlanAlone(t *testing.T) {
+func TestSpecHashCoversOnlyThePlan(t *testing.T) {
 	base := exampleSpec().Hash()
 	same := map[string]func(*Spec){
 		"status":         func(s *Spec) { s.Status = StatusCancelled },
@@ -160,7 +160,7 @@ func TestCheckpointKeysNamePipelineAndSequence(t *testing.T) {
 	}
 }
 
-func TestWeightsOfOneAreNoWeights(t *testing.T) {
+func TestWeightsOfOneAreDropped(t *testing.T) {
 	f := exampleFeatureSet()
 	f.Set.Weight = []float32{1, 1, 1, 1}
 	if f.ID() != exampleFeatureSet().ID() {
@@ -171,7 +171,7 @@ func TestWeightsOfOneAreNoWeights(t *testing.T) {
 	}
 }
 
-func TestFeatureSetIDNamesTheMathematicsAlone(t *testing.T) {
+func TestFeatureSetIDCoversOnlyTheMathematics(t *testing.T) {
 	base := exampleFeatureSet().ID()
 	same := map[string]func(*FeatureSet){
 		"lineage":    func(f *FeatureSet) { f.Lineage = Lineage{} },

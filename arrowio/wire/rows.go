@@ -29,8 +29,8 @@ func SelectColumns(rec arrow.Record, names []string) arrow.Record {
 }
 
 // GatherRows returns one record with the given rows of a message. recs are the message's record
-// batches, all with one schema. rows are numbers within the whole message, strictly ascending:
-// those of the second batch continue after those of the first. Dictionaries are cut down to the
+// batches, all with one schema. rows are numbers within the whole message, strictly ascending: the
+// numbers of the second batch continue after those of the first. Dictionaries are cut down to the
 // entries that the rows use, so that a part of a message is not as big as the whole. The caller
 // releases the result; recs stay the caller's. An error means a type whose rows cannot be gathered.
 func GatherRows(recs []arrow.Record, rows []int32) (gathered arrow.Record, err error) {
@@ -40,7 +40,7 @@ func GatherRows(recs []arrow.Record, rows []int32) (gathered arrow.Record, err e
 	if err := checkAscending(rows); err != nil {
 		return nil, fmt.Errorf("gather rows: %w", err)
 	}
-	// The arrays come from strangers and go through library code that trusts them.
+	// The arrays come from outside and go through library code that trusts them.
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("gather rows: %w: %v", ErrMalformed, p)

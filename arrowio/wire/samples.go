@@ -68,7 +68,7 @@ func (s *Samples) Slice(first, next int) *Samples {
 	return view
 }
 
-// SampleMark says where the samples of a partition begin and what they are. Its zero value marks no
+// SampleMark identifies the samples of a partition and their start. Its zero value marks no
 // row.
 type SampleMark struct {
 	// FirstOffset is an offset of the samples topic: no row that the mark counts is before it.

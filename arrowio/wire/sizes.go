@@ -13,7 +13,7 @@ const (
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
 	recallBytes          = 128       // a class in the metrics of a model
 	spanBytes            = 256 * 96  // of the events whose rows a model does not hold out
-	learningBytes        = 260 * 140 // points in the metadata: one for four of at most 1,000 steps, and those of rounds
+	learningBytes        = 260 * 140 // points in the metadata: one for four of at most 1,000 steps, and one for each round
 	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
 	importanceBytes      = 25        // and its importance
 	columnUseBytes       = 192       // the names of the fields and the numbers of one column of the report
@@ -22,8 +22,8 @@ const (
 	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
 )
 
-// SpecBytes bounds the size of a spec that reads partitions and encodes dim dimensions, without its report on columns
-// ([ColumnsBytes]).
+// SpecBytes bounds the size of a spec that reads partitions and encodes dim dimensions, without its
+// report on columns ([ColumnsBytes]).
 func SpecBytes(partitions, dim int) int64 {
 	return int64(partitions)*planPartitionBytes + int64(dim)*encoderDimBytes + planExclusionBytes + messageOverheadBytes
 }
@@ -33,7 +33,7 @@ func CheckpointBytes(m0, k int) int64 {
 	return int64(m0)*8*(2+int64(k)) + int64(k)*outputBytes + messageOverheadBytes
 }
 
-// SampleRowBytes is what a sampled row with dim dimensions and k outputs adds to a message of
+// SampleRowBytes is the size of a sampled row with dim dimensions and k outputs in a message of
 // samples.
 func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 
@@ -44,7 +44,7 @@ func FeatureSetBytes(m, width, k int) int64 {
 	return int64(m)*row + int64(width)*(encoderDimBytes+importanceBytes) + int64(k)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
 }
 
-// ColumnsBytes bounds what the report on columns adds to a spec and to a feature set.
+// ColumnsBytes bounds the size of the report on columns in a spec and in a feature set.
 func ColumnsBytes(columns []encoder.ColumnUse) (size int64) {
 	const quoted = 6 // most bytes in JSON for a byte of text
 	for _, c := range columns {
@@ -59,6 +59,6 @@ func ModelBytes(m, k int) int64 {
 	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + int64(max(2, k))*recallBytes + lineageBytes + spanBytes + messageOverheadBytes
 }
 
-// FeatureRowBytes bounds what one row of m features, with a number as its label, adds to a features
-// message. Passthrough columns come on top.
+// FeatureRowBytes bounds the size of one row of m features, with a number as its label, in a
+// features message. Passthrough columns come on top.
 func FeatureRowBytes(m int) int64 { return 4*int64(m) + featureRowBytes }

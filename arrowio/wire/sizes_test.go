@@ -30,7 +30,8 @@ func checkBound(t *testing.T, name string, bound int64, value []byte, slack int6
 
 func longName(n int) string { return strings.Repeat("n", n) }
 
-// The largest plan fits into a document, and into a message of the default size; a larger one is refused by name.
+// The largest plan fits into a document, and into a message of the default size; a larger one is
+// refused by name.
 func TestSpecBytesBoundRealSpecs(t *testing.T) {
 	for _, partitions := range []int{1, 256, MaxPartitions} {
 		s := bigSpec(partitions)

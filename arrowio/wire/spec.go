@@ -28,12 +28,12 @@ const (
 	StatusAbandoned Status = "abandoned"
 )
 
-// From says which part of the log an exploration reads.
+// From is the part of the log that an exploration reads.
 type From string
 
 // The ranges of an exploration end at the last stable offsets of the partitions when it was
 // planned. They begin a number of rows before that ([FromRecent]), at the first offsets
-// ([FromEarliest]), or where those of the last exploration ended ([FromNext]).
+// ([FromEarliest]), or at the ends of the last exploration's ranges ([FromNext]).
 const (
 	FromRecent   From = "recent"
 	FromEarliest From = "earliest"
@@ -43,8 +43,8 @@ const (
 // Froms lists them.
 func Froms() []From { return []From{FromRecent, FromEarliest, FromNext} }
 
-// MaxPartitions is the greatest number of partitions of events that an exploration reads: a plan of
-// so many fits into a document.
+// MaxPartitions is the greatest number of partitions of events that an exploration reads. A plan of
+// all of them fits into a document.
 const MaxPartitions = 4096
 
 // Partition is one partition's share of an exploration: its offset range, fixed by the plan.
@@ -75,25 +75,24 @@ type PartitionNote struct {
 	LastBatch BatchMark `json:"last_batch,omitzero"`
 }
 
-// Reported reports whether an earlier exploration has reported what is wrong with the message at an
-// offset.
+// Reported reports whether an earlier exploration has sent the dead letters of an offset.
 func (n PartitionNote) Reported(offset int64) bool {
 	return offset >= n.ReportedFrom && offset < n.ReportedTo
 }
 
-// Messages says how messages of events are read, in addition to the limits.
+// Messages is how messages of events are read, in addition to the limits.
 type Messages struct {
 	Format string `json:"format,omitempty"`                 // empty = detected from the first bytes of each
 	Schema string `json:"schema,omitempty" bound:"1048576"` // text of the schema for messages that name none
 }
 
-// SeenSchema is what the registry answered for a schema id when an exploration was planned.
+// SeenSchema is the registry's answer for a schema id when an exploration was planned.
 type SeenSchema struct {
 	ID   uint32 `json:"id"`
-	Hash string `json:"hash,omitempty"` // of the schema with everything that it refers to; empty = there was none
+	Hash string `json:"hash,omitempty"` // of the schema with everything that it refers to; empty = the registry had none
 }
 
-// Bounds on the schemas of a spec: that are there, and ids without one. Messages that name others
+// Bounds on the schemas of a spec: existing ones, and ids without a schema. Messages with other ids
 // do not count.
 const (
 	MaxSeenSchemas    = 1024
@@ -110,7 +109,7 @@ type Spec struct {
 	Status      Status `json:"status"`
 	Reason      string `json:"reason,omitempty"` // why it was planned, and then why it was cancelled or abandoned
 	ConfigHash  string `json:"config_hash"`      // of the configuration that asked for this exploration
-	// HandledOffset says which requests are answered: those at lower offsets of explorations.
+	// HandledOffset is the offset of explorations below which requests are answered.
 	HandledOffset int64     `json:"handled_offset"`
 	PlannedAt     time.Time `json:"planned_at,omitzero"`
 
@@ -128,7 +127,7 @@ type Spec struct {
 	// Plan is hashed. With the log it determines the feature set.
 	Plan `json:"plan"`
 
-	// Columns says how the columns of the events are used, for people.
+	// Columns is the use of the event columns, for people.
 	Columns []encoder.ColumnUse `json:"columns,omitempty" bound:"list 65536"`
 }
 
@@ -210,12 +209,12 @@ func (s *Spec) findNote(partition int32) (at int, found bool) {
 const maxDeclined = 64
 
 // KnowsClass reports whether another exploration for the class would be pointless: the spec has it,
-// or says that its ranges do not hold it.
+// or knows that its ranges do not hold it.
 func (s *Spec) KnowsClass(class string) bool {
 	return slices.Contains(s.classes(), class) || slices.Contains(s.DeclinedClasses, class)
 }
 
-// Decline records those of the classes that the spec does not have.
+// Decline records the classes that the spec does not have.
 func (s *Spec) Decline(classes []string) {
 	for _, class := range classes {
 		if !s.KnowsClass(class) {
@@ -294,7 +293,7 @@ func (s *Spec) validatePlan() error {
 	return errors.Join(faults...)
 }
 
-// validateCriterion checks what a criterion needs besides candidates.
+// validateCriterion checks the needs of a criterion besides candidates.
 func (s *Spec) validateCriterion() error {
 	var faults []error
 	if s.Criterion.NeedsRows() != (s.Rounds > 0) {
@@ -321,7 +320,7 @@ func (s *Spec) validatePartitions() error {
 		}
 		last = p.Partition
 		if p.StartOffset < 0 || p.StartOffset == math.MaxInt64 {
-			return fmt.Errorf("partition %d: start_offset %d is no offset", p.Partition, p.StartOffset)
+			return fmt.Errorf("partition %d: start_offset %d is not an offset", p.Partition, p.StartOffset)
 		}
 		if p.EndOffset < p.StartOffset {
 			return fmt.Errorf("partition %d: end_offset %d is before start_offset %d", p.Partition, p.EndOffset, p.StartOffset)
@@ -360,7 +359,7 @@ func (p *Plan) LabelledRows() (rows int64) {
 	return rows
 }
 
-// Sampled is roughly how many rows are sampled from that many labelled ones.
+// Sampled is roughly the number of rows sampled from that many labelled rows.
 func (s *Spec) Sampled(labelled int64) int64 {
 	return int64(math.Round(s.SampleRate * float64(labelled)))
 }

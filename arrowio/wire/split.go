@@ -8,11 +8,11 @@ const (
 	SplitTime   = "time"   // the last ones
 )
 
-// Split says which rows of a file no exploration read, so that λ is chosen and errors are measured
-// on rows that taught nothing.
+// Split defines the rows of a file that no exploration read, so that λ is chosen and errors are
+// measured on rows that taught nothing.
 type Split struct {
 	By       string  `json:"by"`
-	Column   string  `json:"column,omitempty"`      // whose values say which rows are the last; empty = their order in the file
+	Column   string  `json:"column,omitempty"`      // the column whose values order the rows; empty = their order in the file
 	Fraction float64 `json:"fraction"`              // share of the rows that is held out
 	Seed     uint64  `json:"seed,omitempty,string"` // of the row hash
 }
@@ -28,7 +28,7 @@ func (s Split) String() string {
 	return fmt.Sprintf("the last %.3g %% of the rows by column %q", 100*s.Fraction, s.Column)
 }
 
-// validate reports a rule that nobody can follow; nil is none.
+// validate reports an unknown rule; nil is no rule and valid.
 func (s *Split) validate() error {
 	if s == nil || (s.By == SplitRandom && s.Column == "" || s.By == SplitTime) && s.Fraction >= 0 && s.Fraction < 1 {
 		return nil

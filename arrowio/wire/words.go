@@ -10,10 +10,10 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// columnsNamed is how many columns of a feature with an ω are named.
+// columnsNamed is the number of columns named for a feature with an ω.
 const columnsNamed = 3
 
-// Words says what feature i computes: for hinges and boxes with the names and units of the columns,
+// Words describes feature i: for hinges and boxes with the names and units of the columns,
 // such as "age ≥ 37.5" or "hours > 40 × education = Masters"; for features with an ω the columns
 // that it weighs most.
 func (f *FeatureSet) Words(i int) string {

@@ -1,7 +1,7 @@
 // Package bytecache is a cache that is bounded in bytes.
 //
-// A [Cache] keeps what was used last. Its owner says what an entry takes, and guards it: it is not safe for concurrent
-// use.
+// A [Cache] keeps the most recently used entries. Its owner states the size of an entry and guards
+// the cache, which is not safe for concurrent use.
 package bytecache
 
 import "container/list"
@@ -21,7 +21,7 @@ type entry[K comparable, V any] struct {
 	bytes int64
 }
 
-// entryBytes is what the cache itself takes for an entry, with a key of some words.
+// entryBytes is the cache's own memory for an entry, with a key of some words.
 const entryBytes = 256
 
 // Get returns the value of a key, and whether there is one.
@@ -34,8 +34,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return at.Value.(*entry[K, V]).value, true
 }
 
-// Put sets the value of a key, which takes so many bytes, and drops what was not used for longest. A value that is too
-// large for the cache is not kept.
+// Put sets the value of a key and its size in bytes, and drops the least recently used entries. A
+// value that is too large for the cache is not kept.
 func (c *Cache[K, V]) Put(key K, value V, bytes int64) {
 	if at, ok := c.entries[key]; ok {
 		c.drop(at)
@@ -59,5 +59,5 @@ func (c *Cache[K, V]) drop(at *list.Element) {
 	c.used -= e.bytes
 }
 
-// Bytes is what the entries take.
+// Bytes is the size of all entries.
 func (c *Cache[K, V]) Bytes() int64 { return c.used }

@@ -2,8 +2,8 @@ package bytecache
 
 import "testing"
 
-// TestCacheKeepsWhatWasUsedLast within its bytes.
-func TestCacheKeepsWhatWasUsedLast(t *testing.T) {
+// TestCacheDropsLeastRecentlyUsed within its bytes.
+func TestCacheDropsLeastRecentlyUsed(t *testing.T) {
 	c := Cache[int, string]{Most: 3 * (100 + entryBytes)}
 	for i := range 3 {
 		c.Put(i, "x", 100)

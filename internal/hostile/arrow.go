@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// ArrowMessage finds marks and parts in a valid stream of Arrow IPC: the sizes in front of its messages, every number of their
-// metadata at its natural alignment (offsets, vtables, lengths, counts, types, the places of buffers), and the first numbers of
-// buffers, where offsets, validity, indexes and the lengths of what is compressed stand.
+// ArrowMessage finds marks and parts in a valid stream of Arrow IPC: the sizes in front of its
+// messages, every number of their metadata at its natural alignment (offsets, vtables, lengths,
+// counts, types, the places of buffers), and the first numbers of buffers, which hold offsets,
+// validity, indexes and the lengths of compressed parts.
 func ArrowMessage(name string, stream []byte) *Message {
 	m := &Message{Name: name, Bytes: stream, Order: binary.LittleEndian, Parts: []int{0}}
 	for at := 0; at+8 <= len(stream); {

@@ -71,7 +71,7 @@ func TestEveryFaultIsFoundWithItsMutant(t *testing.T) {
 	}
 }
 
-func TestReportCountsWhatBecameOfAll(t *testing.T) {
+func TestReportCountsEveryOutcome(t *testing.T) {
 	suite := numbered(func(m *Meter) (string, error) {
 		m.Within(5<<20, func() { sink = make([]byte, 4<<20) })
 		return Accepted, nil
@@ -97,7 +97,7 @@ func sampleMessage() *Message {
 		Marks: []Mark{{0, 1}, {3, 1}, {5, 1}}, Parts: []int{0, 3, 5}}
 }
 
-func TestMutantsFollowFromTheirNumber(t *testing.T) {
+func TestMutantsDependOnlyOnTheirNumber(t *testing.T) {
 	m := sampleMessage()
 	others := []*Message{m, {Name: "other", Bytes: []byte("other")}}
 	lengths, whole := map[int]bool{}, 0

@@ -12,9 +12,10 @@ type Message struct {
 	Bytes []byte
 	// Order is the byte order of numbers.
 	Order binary.ByteOrder
-	// Marks are the numbers in it that say something about other bytes: lengths, counts, offsets, types.
+	// Marks are the numbers that describe other bytes: lengths, counts, offsets, types.
 	Marks []Mark
-	// Parts are the positions at which its parts begin, such as the messages of a stream, ascending, the first 0.
+	// Parts are the positions at which its parts begin, such as the messages of a stream,
+	// ascending, the first 0.
 	Parts []int
 }
 
@@ -24,14 +25,15 @@ type Mark struct{ At, Width int }
 // maxChanges bounds the places at which a mutant is changed, before its parts are.
 const maxChanges = 4
 
-// Mutate appends a mutant of m to into. others are what it may be spliced with; they may have m among them.
+// Mutate appends a mutant of m to into. others are messages that it may be spliced with; m may be
+// one of them.
 func (m *Message) Mutate(r *rand.Rand, into []byte, others []*Message) []byte {
 	from := len(into)
 	into = append(into, m.Bytes...)
 	changes := 1 + r.IntN(maxChanges)
 	if r.IntN(4) == 0 {
 		into = m.rearrange(r, into, from, others)
-		changes-- // what is left may be a stream that is whole in each of its parts
+		changes-- // the result may be a stream of undamaged parts
 	}
 	for range changes {
 		if at := into[from:]; len(at) > 0 {
@@ -71,8 +73,8 @@ func (m *Message) mark(r *rand.Rand, n int) Mark {
 	return Mark{r.IntN(n) &^ (width - 1), width}
 }
 
-// number is what to put in the place of a mark: an extreme, a little more or less than is there, another mark's
-// number, or one that fits the message too well.
+// number is the replacement for a mark: an extreme, a little more or less than the present number,
+// another mark's number, or one that fits the message too well.
 func (m *Message) number(r *rand.Rand, b []byte, mark Mark) uint64 {
 	was := m.get(b[mark.At:], mark.Width)
 	switch r.IntN(6) {
@@ -124,7 +126,7 @@ func (m *Message) put(b []byte, width int, v uint64) {
 	}
 }
 
-// rearrange cuts what stands behind from, or drops, repeats, swaps or splices its parts.
+// rearrange cuts the bytes behind from, or drops, repeats, swaps or splices their parts.
 func (m *Message) rearrange(r *rand.Rand, into []byte, from int, others []*Message) []byte {
 	first, next := m.part(r)
 	whole := into[from:]
@@ -155,7 +157,7 @@ func (m *Message) rearrange(r *rand.Rand, into []byte, from int, others []*Messa
 	}
 }
 
-// repeatedBytes bounds what repeating a part adds to a message.
+// repeatedBytes bounds the growth of a message by repeated parts.
 const repeatedBytes = 64 << 10
 
 // part is the range of one part.

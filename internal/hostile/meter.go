@@ -6,7 +6,7 @@ import (
 	"runtime/metrics"
 )
 
-// Meter compares what decoding allocates with its budget.
+// Meter compares the memory that decoding allocates with its budget.
 type Meter struct {
 	samples   []metrics.Sample
 	fault     error
@@ -23,9 +23,10 @@ func newMeter() *Meter {
 	return &Meter{samples: []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}}
 }
 
-// Within runs decode and reports a fault if it allocates more than most bytes. decode may run twice: the runtime's
-// running count, which costs a microsecond, may be off by a span of each size class. So a result above all earlier
-// ones is measured again between two exact counts, which stop the world.
+// Within runs decode and reports a fault if it allocates more than most bytes. decode may run
+// twice: the runtime's running count, which costs a microsecond, may be off by a span of each size
+// class. So a result above all earlier ones is measured again between two exact counts, which stop
+// the world.
 func (m *Meter) Within(most int64, decode func()) {
 	before := m.allocated()
 	decode()
@@ -43,11 +44,12 @@ func (m *Meter) Within(most int64, decode func()) {
 	}
 }
 
-// heldEvery: one in so many calls of Held measures, because that collects all garbage.
+// heldEvery is how many calls of Held there are for each one that measures, because measuring
+// collects all garbage.
 const heldEvery = 512
 
-// Held reports a fault if more than most bytes are live beyond those at its first call: what a decoder keeps of the mutants
-// so far.
+// Held reports a fault if more than most bytes are live beyond those at its first call: the memory
+// that a decoder keeps of the mutants so far.
 func (m *Meter) Held(most int64) {
 	if m.heldCalls++; m.heldCalls%heldEvery != 1 {
 		return
@@ -64,7 +66,7 @@ func (m *Meter) Held(most int64) {
 	}
 }
 
-// allocated is the number of bytes allocated so far, all spans in use by a processor taken for free.
+// allocated is the number of bytes allocated so far, all spans held by a processor taken for free.
 func (m *Meter) allocated() int64 {
 	metrics.Read(m.samples)
 	return int64(m.samples[0].Value.Uint64())

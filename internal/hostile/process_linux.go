@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// limitAddressSpace limits how much more this process may map than it already has. Under the race detector, whose
-// shadow grows with the memory in use, there is no limit.
+// limitAddressSpace limits how much more this process may map than it already has. Under the race
+// detector, whose shadow grows with the live memory, so no limit is set.
 func limitAddressSpace(more int64) error {
 	if RaceDetector {
 		return nil
@@ -38,7 +38,7 @@ func endWithParent(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// processorTime is that of this process so far.
+// processorTime is the processor time of this process so far.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The limits of this package need Linux. Elsewhere mutants are tried without a limit on the address space, and wall
-// time replaces processor time.
+// The limits of this package need Linux. Elsewhere mutants are tried without a limit on the address
+// space, and wall time replaces processor time.
 
 func limitAddressSpace(int64) error { return nil }
 

@@ -2,5 +2,6 @@
 
 package hostile
 
-// RaceDetector says that the tests run under the race detector, which makes arithmetic many times slower.
+// RaceDetector is set if the tests run under the race detector, which makes arithmetic many times
+// slower.
 const RaceDetector = false

@@ -30,9 +30,9 @@ const (
 	reportFile   = "report.json"
 )
 
-// Run tries count mutants, or as many as -mutant.count says; a tenth of count in short mode and under the race detector.
-// The test that calls it is run
-// again in another process, which must get to the same call.
+// Run tries count mutants, or as many as -mutant.count says; a tenth of count in short mode and
+// under the race detector. The test that calls it is run again in another process, which must get
+// to the same call.
 func Run(t *testing.T, s Suite, count int) {
 	t.Helper()
 	if testing.Short() || RaceDetector {
@@ -56,7 +56,7 @@ func run(t *testing.T, s Suite, all Range) (Report, error) {
 		if err := work(s, all, dir); err != nil {
 			t.Fatal(err)
 		}
-		t.SkipNow() // what follows the call is for the process that started this one
+		t.SkipNow() // the rest of the test is for the process that started this one
 	}
 	dir := t.TempDir()
 	output, err := startWorker(t.Name(), all, dir)
@@ -71,7 +71,7 @@ func run(t *testing.T, s Suite, all Range) (Report, error) {
 	return report, json.Unmarshal(raw, &report)
 }
 
-// startWorker runs the test of that name in another process and returns what it printed.
+// startWorker runs the test of that name in another process and returns its output.
 func startWorker(name string, all Range, dir string) (output []byte, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -14,21 +14,23 @@ import (
 type Suite struct {
 	// Make returns a mutant determined by r alone; it may use the memory of into, a former mutant.
 	Make func(r *rand.Rand, into []byte) []byte
-	// Try gives the mutant to the decoder and uses all that comes of it. reason is the stable word that it was refused
-	// with, [Accepted] if it was not. An error is a fault of the decoder. What has a budget runs in [Meter.Within].
+	// Try gives the mutant to the decoder and uses all that comes of it. reason is the stable word
+	// that it was refused with, [Accepted] if it was not. An error is a fault of the decoder. Work
+	// with a budget runs in [Meter.Within].
 	Try func(m *Meter, mutant []byte) (reason string, err error)
 	// Deadline is the processor time that one mutant may take; 0 means [DefaultDeadline].
 	Deadline time.Duration
-	// MemoryBytes is what the process may map beyond what it has mapped before the first mutant; 0 means
-	// [DefaultMemoryBytes].
+	// MemoryBytes is the memory that the process may map beyond its mappings before the first
+	// mutant; 0 means [DefaultMemoryBytes].
 	MemoryBytes int64
 }
 
 // Accepted is the word for a mutant that was not refused.
 const Accepted = "accepted"
 
-// Defaults of a [Suite]. The deadline is far beyond the milliseconds that the largest mutants take: it tells a
-// hang from a slow machine. The memory holds what Go's runtime maps ahead of its use.
+// Defaults of a [Suite]. The deadline is far beyond the milliseconds that the largest mutants take:
+// it tells a hang from a slow machine. The memory includes mappings that Go's runtime makes ahead
+// of their use.
 const (
 	DefaultDeadline    = 10 * time.Second
 	DefaultMemoryBytes = 512 << 20
@@ -54,7 +56,8 @@ type Report struct {
 	// LargestBytes is the most that [Meter.Within] saw allocated, for the mutant LargestAt.
 	LargestBytes int64
 	LargestAt    int
-	// Longest is the most processor time that one took, whatever was done with it, the mutant LongestAt.
+	// Longest is the greatest processor time of one mutant, number LongestAt, with everything done
+	// with it.
 	Longest   time.Duration
 	LongestAt int
 }

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// softMemoryBytes is where the collector begins to work harder: far below the hard limit, so that memory that
-// reaches that limit is in use and not waiting to be collected.
+// softMemoryBytes is where the collector begins to work harder: far below the hard limit, so that
+// memory that reaches that limit is live and not waiting to be collected.
 const softMemoryBytes = 128 << 20
 
-// work tries all mutants of a range in this process and leaves its report in dir. The first fault ends it.
+// work tries all mutants of a range in this process and leaves its report in dir. The first fault
+// ends it.
 func work(s Suite, all Range, dir string) error {
 	progress, err := os.Create(filepath.Join(dir, progressFile))
 	if err != nil {
@@ -53,10 +54,10 @@ type worker struct {
 	mutant   []byte
 	watched  atomic.Int64 // the number of the mutant at hand
 
-	collected int64 // what had been allocated when garbage was last collected
+	collected int64 // allocated bytes at the last garbage collection
 }
 
-// try is one mutant. Its number is in the file of progress before anything is done with it, so that whatever
+// try runs one mutant. Its number is written to the file of progress first, so that whatever
 // ends this process is known by it.
 func (w *worker) try(n int) error {
 	var number [8]byte
@@ -86,8 +87,8 @@ func (w *worker) try(n int) error {
 	return nil
 }
 
-// collect collects garbage where a limit's worth was allocated since the last time. By itself the collector may be late on a busy
-// machine, and the address space runs out.
+// collect collects garbage where a limit's worth was allocated since the last time. By itself the
+// collector may be late on a busy machine, and the address space runs out.
 func (w *worker) collect() {
 	if now := w.meter.allocated(); now-w.collected > softMemoryBytes {
 		w.collected = now
@@ -108,8 +109,8 @@ func keep(mutant []byte) string {
 	return f.Name()
 }
 
-// watch ends the process when one mutant takes more processor time than the deadline, or waits for very long, until
-// watch is stopped. Wall-clock time says little on a shared machine.
+// watch ends the process when one mutant takes more processor time than the deadline, or waits for
+// very long, until watch is stopped. Wall-clock time means little on a shared machine.
 func (w *worker) watch() (stop func()) {
 	ticker, stopped, done := time.NewTicker(w.suite.Deadline/20), make(chan struct{}), make(chan struct{})
 	go func() {

@@ -17,7 +17,7 @@ var ErrBound = errors.New("not within its bounds")
 
 // Check returns an error unless the text is one JSON value of this shape: of the right kinds,
 // within all bounds, without duplicate names and without nulls where none is allowed. Members that
-// the shape does not name are skipped, within bounds of their own. What it allocates does not grow
+// the shape does not name are skipped, within bounds of their own. Its own memory does not grow
 // with the text.
 func (s *Shape) Check(text []byte) error {
 	c := &checker{dec: jsontext.NewDecoder(bytes.NewBuffer(text))}
@@ -211,7 +211,7 @@ func (c *checker) list(s *Shape) error {
 	return err
 }
 
-// elements checks each of at most so many elements.
+// elements checks the elements of a list, at most so many.
 func (c *checker) elements(most int, element func() error) error {
 	if err := c.skip(); err != nil {
 		return err

@@ -28,8 +28,8 @@ const (
 	maxDepth = 12
 )
 
-// maxMemory bounds what the elements of all lists of a value take, without what growing lists leave
-// behind. An element may take a hundred times the bytes of its text.
+// maxMemory bounds the memory of the elements of all lists of a value, without the garbage of
+// growing lists. An element may take a hundred times the bytes of its text.
 const maxMemory = 16 << 20
 
 // Kind is the kind of a value.
@@ -54,7 +54,7 @@ type Shape struct {
 	Low, High float64
 	// Most bounds the bytes of a text and the elements of a list; Least is their least number.
 	Least, Most int
-	// Nullable says that null may stand for the value.
+	// Nullable is set if null may stand for the value.
 	Nullable bool
 	// Element is the shape of a list's elements, each of which takes Size bytes of memory.
 	Element *Shape
