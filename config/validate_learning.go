@@ -84,6 +84,7 @@ func (k *checker) train() {
 	k.rule(c.Window == 0 || c.Window >= c.MinRows, "train.window",
 		fmt.Sprintf("want at least train.min_rows (%d), else no model is ever made; or 0 for all",
 			c.MinRows), "train.min_rows")
+	k.positive(c.LearningTime, "train.learning_time")
 	k.rule(c.RowMemory >= 1, "train.row_memory", "want 1 byte or more: the rows of the logistic loss are kept in it")
 	k.oneOf(c.Promote.Rule, "train.promote.rule", train.PromoteRules()...)
 	k.rule(c.Promote.Margin == train.MarginAuto || -1 <= c.Promote.Margin && c.Promote.Margin < 1, "train.promote.margin",

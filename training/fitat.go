@@ -9,8 +9,9 @@ import (
 
 // FitAt fits the squared loss with one λ, as [Train] does for each λ that it tries. The error wraps
 // [ErrNotFinite] if a sum is not finite.
-func FitAt(fit *Sums, intercept bool, lambda float64) (*Model, error) {
-	sys, err := newSystem(fit.gram.Settled(), intercept)
+func FitAt(fit *Sums, o Options, lambda float64) (*Model, error) {
+	o.Budget.Spend(factorSeconds(fit.features) + solveSeconds(fit.features, fit.outputs))
+	sys, err := newSystem(fit.gram.Settled(), o.Intercept)
 	if err != nil {
 		return nil, fmt.Errorf("fit %d rows: %w", fit.Rows, err)
 	}
@@ -20,13 +21,13 @@ func FitAt(fit *Sums, intercept bool, lambda float64) (*Model, error) {
 
 // FitLogisticAt fits the logistic loss with one λ, starting from the weights of another model of
 // the same features and classes.
-func FitLogisticAt(ctx context.Context, fit *Rows, intercept bool, lambda float64, begin *Model) (*Model, error) {
-	p, err := newLogistic(fit, intercept)
+func FitLogisticAt(ctx context.Context, fit *Rows, o Options, lambda float64, begin *Model) (*Model, error) {
+	p, err := newLogistic(fit, o)
 	if err != nil {
 		return nil, fmt.Errorf("fit %d rows: %w", fit.Len(), err)
 	}
 	factor := linear.NewCholesky(fit.features)
-	a, err := p.solve(ctx, answer{x: p.pointOf(begin)}, lambda, solver{factor, pathTolerance})
+	a, err := p.solve(ctx, answer{x: p.pointOf(begin)}, lambda, solver{factor, pathTolerance, o.Budget})
 	if err != nil {
 		return nil, fmt.Errorf("fit %d rows: %w", fit.Len(), err)
 	}

@@ -14,6 +14,7 @@ import (
 type Grid struct {
 	kind    gridKind
 	lambdas []float64 // explicit grids: ascending, distinct
+	step    int       // of the levels only every step-th is tried, from the largest down; 0 = all
 }
 
 type gridKind uint8
@@ -122,8 +123,33 @@ func (g *Grid) UnmarshalText(text []byte) error {
 // relative reports whether levels are multiples of the scale of the features.
 func (g Grid) relative() bool { return g.kind == gridRelative }
 
+// leastLevels is the number of levels that every budget allows.
+const leastLevels = 3
+
+// thinned returns the grid with at most a number of levels, from the largest to about the smallest.
+func (g Grid) thinned(most int) Grid {
+	most = max(most, leastLevels)
+	if all := len(g.allLevels()); all > most {
+		g.step = (all + most - 1) / most
+	}
+	return g
+}
+
 // levels returns the levels that are always tried, ascending.
 func (g Grid) levels() []float64 {
+	all := g.allLevels()
+	if g.step == 0 {
+		return all
+	}
+	var kept []float64
+	for i := len(all) - 1; i >= 0; i -= g.step {
+		kept = append(kept, all[i])
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+func (g Grid) allLevels() []float64 {
 	switch g.kind {
 	case gridPaper:
 		return decades(paperLowest, paperHighest)
@@ -137,7 +163,7 @@ func (g Grid) levels() []float64 {
 // below returns the additional levels, descending. They are tried one by one while the best level
 // is the lowest so far.
 func (g Grid) below() []float64 {
-	if !g.relative() {
+	if !g.relative() || g.step > 0 {
 		return nil
 	}
 	extra := decades(relativeExtended, relativeLowest-1)

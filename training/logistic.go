@@ -3,6 +3,7 @@ package training
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/eerf-stream/eerf/training/internal/linear"
 )
@@ -26,6 +27,11 @@ type LogisticFit struct {
 	Path []Convergence `json:"path"`
 	// Last describes the descent to Model, which starts from OnFit.
 	Last Convergence `json:"last"`
+}
+
+// stopped reports whether the budget ended a descent.
+func (f *LogisticFit) stopped() bool {
+	return f.Last.Stopped || slices.ContainsFunc(f.Path, func(c Convergence) bool { return c.Stopped })
 }
 
 // Unconverged returns how many of the models that were made did not converge.
@@ -70,6 +76,9 @@ func TrainLogistic(ctx context.Context, fit, heldOut *Rows, o Options) (*Logisti
 	if err != nil {
 		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Len(), heldOut.Len(), err)
 	}
+	if f.stopped() {
+		f.Economies = append(f.Economies, FewerIterations)
+	}
 	f.FitRows, f.HeldOutRows, f.TrainRows = int64(fit.Len()), int64(heldOut.Len()), int64(all.Len())
 	return f, f.Model.Validate()
 }
@@ -82,7 +91,7 @@ type logisticRun struct {
 }
 
 func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) {
-	whole, err := newLogistic(all, t.options.Intercept)
+	whole, err := newLogistic(all, t.options)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +109,14 @@ func (t *logisticRun) run(ctx context.Context, all *Rows) (*LogisticFit, error) 
 		if err := p.walk(ctx); err != nil {
 			return nil, err
 		}
+		if p.short {
+			f.Economies = append(f.Economies, FewerLevels)
+		}
 		p.report(f)
 		start = whole.from(p.problem, p.best.answer)
 	}
 	lambda := whole.lambdaOf(t.options.Grid, f.Level)
-	last, err := whole.solve(ctx, start, lambda, solver{t.factor, lastTolerance})
+	last, err := whole.solve(ctx, start, lambda, solver{t.factor, lastTolerance, t.options.Budget})
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +133,12 @@ func (t *logisticRun) onFit(ctx context.Context, f *LogisticFit, p *logisticPath
 	if f.Rule == RuleHeldOut {
 		return p.problem.model(p.best.answer.x, p.best.answer.lambda), nil
 	}
-	part, err := newLogistic(t.fit, t.options.Intercept)
+	part, err := newLogistic(t.fit, t.options)
 	if err != nil {
 		return nil, err
 	}
 	lambda := part.lambdaOf(t.options.Grid, f.Level)
-	a, err := part.solve(ctx, answer{x: part.start}, lambda, solver{t.factor, lastTolerance})
+	a, err := part.solve(ctx, answer{x: part.start}, lambda, solver{t.factor, lastTolerance, t.options.Budget})
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +155,14 @@ func (t *logisticRun) path(all *Rows) (*logisticPath, Rule, error) {
 		fit, heldOut = all.fold(min(folds, all.Len()))
 		rule = RuleFolds
 	}
-	problem, err := newLogistic(fit, t.options.Intercept)
+	problem, err := newLogistic(fit, t.options)
 	if err != nil {
 		return nil, "", err
 	}
-	return &logisticPath{grid: t.options.Grid, factor: t.factor, problem: problem, heldOut: heldOut}, rule, nil
+	return &logisticPath{
+		grid:    t.options.Grid,
+		solver:  solver{t.factor, pathTolerance, t.options.Budget.Within(pathShare)},
+		problem: problem,
+		heldOut: heldOut,
+	}, rule, nil
 }

@@ -32,6 +32,8 @@ type Convergence struct {
 	// Converged reports whether RelativeGradient is small enough. If not, the iterations reached
 	// their limit or the rounding of the objective.
 	Converged bool `json:"converged"`
+	// Stopped reports whether the budget ended the descent.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // descent minimises a convex function by L-BFGS (Nocedal, Wright, Numerical Optimization, §7.2)
@@ -41,6 +43,7 @@ type descent struct {
 	precondition func(dst, gradient []float64)
 	reference    float64 // norm of the gradient at the constant model
 	tolerance    float64
+	budget       *Budget
 
 	steps []step // last steps, oldest first
 	found Convergence
@@ -71,6 +74,11 @@ func (d *descent) run(ctx context.Context, now *point) ([]float64, Convergence, 
 		if err := ctx.Err(); err != nil {
 			return nil, d.found, err
 		}
+		d.found.Stopped = d.budget.Exhausted()
+		if d.found.Stopped {
+			break
+		}
+		d.budget.Spend(float64(4*len(d.steps)*len(now.x)) * perVectorTerm)
 		next := d.search(now, d.direction(now))
 		if next == nil && len(d.steps) > 0 {
 			d.steps = nil // their curvature may be wrong here

@@ -3,19 +3,18 @@ package training
 import (
 	"context"
 	"slices"
-
-	"github.com/eerf-stream/eerf/training/internal/linear"
 )
 
 // logisticPath fits the levels of a grid in turn, from the largest down, and judges each on rows
 // left out of the fit.
 type logisticPath struct {
 	grid    Grid
-	factor  *linear.Cholesky
+	solver  solver
 	problem *logistic
 	heldOut *Rows  // judge the levels
 	rungs   []rung // levels tried, descending
 	best    rung
+	short   bool // the budget ended the search
 }
 
 // rung is a level that was tried.
@@ -35,12 +34,15 @@ func (p *logisticPath) walk(ctx context.Context) error {
 	levels := slices.Clone(p.grid.levels())
 	slices.Reverse(levels)
 	for _, level := range levels {
+		if p.ended() {
+			return nil
+		}
 		if err := p.try(ctx, level); err != nil || p.rising() {
 			return err
 		}
 	}
 	for _, level := range p.grid.below() {
-		if p.best.level != p.rungs[len(p.rungs)-1].level {
+		if p.best.level != p.rungs[len(p.rungs)-1].level || p.ended() {
 			return nil
 		}
 		if err := p.try(ctx, level); err != nil {
@@ -48,6 +50,15 @@ func (p *logisticPath) walk(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pathShare is the share of the budget for the choice of λ. The rest is for the final fit.
+const pathShare = 0.75
+
+// ended reports whether the budget does not allow another level. One is always tried.
+func (p *logisticPath) ended() bool {
+	p.short = len(p.rungs) > 0 && p.solver.budget.Exhausted()
+	return p.short
 }
 
 // rising reports whether the last level was clearly worse than the best. While the largest λ is the
@@ -63,10 +74,11 @@ func (p *logisticPath) try(ctx context.Context, level float64) error {
 	if n := len(p.rungs); n > 0 {
 		from = p.rungs[n-1].answer
 	}
-	a, err := p.problem.solve(ctx, from, p.problem.lambdaOf(p.grid, level), solver{p.factor, pathTolerance})
+	a, err := p.problem.solve(ctx, from, p.problem.lambdaOf(p.grid, level), p.solver)
 	if err != nil {
 		return err
 	}
+	p.solver.budget.Spend(passSeconds(p.heldOut.Len(), p.problem.features, p.problem.columns) / 2)
 	r := rung{answer: a, level: level, loss: p.problem.pass(p.heldOut, a.x, false).loss / float64(p.heldOut.Len())}
 	p.rungs = append(p.rungs, r)
 	if len(p.rungs) == 1 || r.loss < p.best.loss {

@@ -12,20 +12,22 @@ type logistic struct {
 	*softmax
 	moments *system // of the features, for the preconditioner and the scale of λ
 	rows    *Rows
+	budget  *Budget
 	prior   []float64 // rows of each class
 
 	start      []float64 // x of the constant model
 	startSlope []float64 // gradient at start, which does not depend on λ
 }
 
-func newLogistic(rows *Rows, intercept bool) (*logistic, error) {
-	sys, err := newSystem(rows.sums().gram.Settled(), intercept)
+func newLogistic(rows *Rows, o Options) (*logistic, error) {
+	o.Budget.Spend(float64(rows.Len()) * MergeSeconds(rows.features, 1) / perVectorTerm * perProduct)
+	sys, err := newSystem(rows.sums().gram.Settled(), o.Intercept)
 	if err != nil {
 		return nil, err
 	}
-	p := &logistic{moments: sys, rows: rows, prior: rows.counts(), softmax: &softmax{features: rows.features}}
+	p := &logistic{budget: o.Budget, moments: sys, rows: rows, prior: rows.counts(), softmax: &softmax{features: rows.features}}
 	p.chooseColumns()
-	if intercept {
+	if o.Intercept {
 		p.mean = sys.zMean
 	}
 	p.start = p.constant()
@@ -98,6 +100,7 @@ func (p *logistic) from(other *logistic, a answer) answer {
 // the mean eigenvalue of diag(p) − ppᵀ over rows and over the directions in which probabilities can
 // change.
 func (p *logistic) evaluate(x, gradient []float64, lambda float64) (value, curvature float64) {
+	p.budget.Spend(passSeconds(p.rows.Len(), p.features, p.columns))
 	t := p.pass(p.rows, x, true)
 	m, n := p.features, p.rows.weight()
 	square := 0.0

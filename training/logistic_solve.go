@@ -43,6 +43,7 @@ func (p *logistic) precondition(curvature, lambda float64, factor *linear.Choles
 
 // apply sets dst to the preconditioned gradient.
 func (c *preconditioner) apply(dst, gradient []float64) {
+	c.problem.budget.Spend(solveSeconds(c.problem.features, c.problem.columns))
 	m, columns := c.problem.features, c.problem.columns
 	for k := range columns {
 		for j, v := range gradient[k*m : (k+1)*m] {
@@ -64,6 +65,7 @@ func (c *preconditioner) apply(dst, gradient []float64) {
 type solver struct {
 	factor    *linear.Cholesky // memory for one factorisation
 	tolerance float64
+	budget    *Budget
 }
 
 // answer is the minimum of J for one λ.
@@ -79,6 +81,7 @@ func (p *logistic) solve(ctx context.Context, from answer, lambda float64, with 
 	start := &point{x: from.x, gradient: make([]float64, len(from.x))}
 	value, curvature := p.evaluate(start.x, start.gradient, lambda)
 	start.value = value
+	with.budget.Spend(factorSeconds(p.features))
 	c, err := p.precondition(curvature, lambda, with.factor)
 	if err != nil {
 		return answer{}, err
@@ -89,6 +92,7 @@ func (p *logistic) solve(ctx context.Context, from answer, lambda float64, with 
 		value:        func(x, gradient []float64) float64 { v, _ := p.evaluate(x, gradient, lambda); return v },
 		precondition: c.apply,
 		tolerance:    with.tolerance,
+		budget:       with.budget,
 		reference:    math.Sqrt(max(0, inner(scaled, p.startSlope))),
 		steps:        c.recast(from.steps, 2*(lambda-from.lambda)),
 	}

@@ -16,7 +16,7 @@ import (
 func problemOf(t *testing.T, rows, features, classes int, intercept bool) *logistic {
 	t.Helper()
 	fit, heldOut := classTable(uint64(rows+features+classes), rows, features, classes)
-	p, err := newLogistic(fit.plus(heldOut), intercept)
+	p, err := newLogistic(fit.plus(heldOut), Options{Intercept: intercept})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestLogisticOptimumEqualsNewton(t *testing.T) {
 			for _, level := range []float64{1e2, 1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10} {
 				lambda := p.lambdaOf(Grid{}, level)
 				var err error
-				a, err = p.solve(context.Background(), a, lambda, solver{linear.NewCholesky(p.features), 1e-5})
+				a, err = p.solve(context.Background(), a, lambda, solver{linear.NewCholesky(p.features), 1e-5, nil})
 				if err != nil || !a.how.Converged {
 					t.Fatalf("%d classes, intercept %v: %+v, %v", classes, intercept, a.how, err)
 				}

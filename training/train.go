@@ -41,6 +41,9 @@ type Fit struct {
 	GCV         []float64 `json:"gcv"`     // score of each λ under RuleGCV, in the same units
 	AtEdge      bool      `json:"at_edge"` // the chosen level is the lowest or highest tried; a wider grid may be better
 
+	// Economies are the ways in which training was shortened to stay within [Options.Budget].
+	Economies []Economy `json:"economies,omitempty"`
+
 	FitRows          int64 `json:"fit_rows"`
 	HeldOutRows      int64 `json:"held_out_rows"`
 	TrainRows        int64 `json:"train_rows"`        // rows of Model: fit and held-out
@@ -77,10 +80,16 @@ func Train(fit, heldOut *Sums, o Options) (*Fit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Rows, heldOut.Rows, err)
 	}
+	whole := len(t.options.Grid.levels())
+	t.options.Grid = t.affordable()
 	f, err := t.run()
 	if err != nil {
 		return nil, fmt.Errorf("train on %d rows and %d held out: %w", fit.Rows, heldOut.Rows, err)
 	}
+	if len(t.options.Grid.levels()) < whole {
+		f.Economies = []Economy{FewerLevels}
+	}
+	t.options.Budget.Spend(float64(len(f.Levels)+2) * t.levelSeconds())
 	f.ConstantFeatures = t.whole.constant
 	f.FitRows, f.HeldOutRows, f.TrainRows = fit.Rows, heldOut.Rows, fit.Rows+heldOut.Rows
 	return f, f.Model.Validate()
@@ -96,6 +105,21 @@ type trainingRun struct {
 func newTraining(fit, heldOut *gram.Moments, o Options) (*trainingRun, error) {
 	whole, err := newSystem(fit.Plus(heldOut), o.Intercept)
 	return &trainingRun{options: o, fit: fit, heldOut: heldOut, whole: whole}, err
+}
+
+// levelSeconds estimates the time of solving for one λ.
+func (t *trainingRun) levelSeconds() float64 {
+	return factorSeconds(t.whole.features) + solveSeconds(t.whole.features, t.whole.outputs)
+}
+
+// affordable returns the grid, thinned if the budget does not suffice for all of its levels and the
+// final fits.
+func (t *trainingRun) affordable() Grid {
+	b := t.options.Budget
+	if b == nil {
+		return t.options.Grid
+	}
+	return t.options.Grid.thinned(int((b.limit-*b.spent)/t.levelSeconds()) - 2)
 }
 
 func (t *trainingRun) run() (*Fit, error) {
@@ -181,6 +205,9 @@ type Options struct {
 	Intercept bool `json:"intercept"`
 	// Grid is the set of λ; the zero value is the relative grid.
 	Grid Grid `json:"lambda_grid"`
+	// Budget bounds the time of training; nil = unlimited. Where it does not suffice, fewer λ are
+	// tried and descents end before they converge.
+	Budget *Budget `json:"-"`
 }
 
 // Validate reports a faulty grid.

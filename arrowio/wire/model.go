@@ -87,12 +87,22 @@ type Metrics struct {
 	// = all rows counted the same.
 	HalfLife float64 `json:"half_life,omitempty"`
 
+	// Economies are the ways in which training was shortened to stay within train.learning_time:
+	// [FewerRows], [FewerHalfLives], [training.FewerLevels], [training.FewerIterations].
+	Economies []string `json:"economies,omitempty" bound:"list 16"`
+
 	Descent    *Descent      `json:"descent,omitempty"` // logistic loss: how the weights were found
 	LambdaPath []LambdaPoint `json:"lambda_path,omitempty" bound:"list 1024"`
 	LambdaRule string        `json:"lambda_rule,omitempty"` // how λ was chosen, in words
 	// Seen counts held-out rows that the exploration had seen; nil if it had seen none.
 	Seen *SeenRows `json:"seen_by_exploration,omitempty"`
 }
+
+// Economies of a trainer, in addition to those of package training.
+const (
+	FewerRows      = "rows"       // rows were dropped by hash
+	FewerHalfLives = "half_lives" // not all half-lives were tried
+)
 
 // SeenRows are held-out rows among the events that an exploration learned features from: errors on
 // them may be too low.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,7 +178,11 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 		t.Add("  forgetting", "a row counts half after %.0f newer rows", h)
 	}
 	if share := m.Metrics.RowShare; share > 0 {
-		t.Add("  chosen by hash", "%.3g %% of all, the share that fits into train.row_memory", 100*share)
+		bound := "fits into train.row_memory"
+		if slices.Contains(m.Metrics.Economies, wire.FewerRows) {
+			bound = "train.learning_time allows"
+		}
+		t.Add("  chosen by hash", "%.3g %% of all, the share that %s", 100*share, bound)
 	}
 	if m.Label != nil && m.Label.Transform != "" {
 		t.Add("label", "the model learns its %s; predictions are medians in units of the label", m.Label.Transform)
@@ -204,6 +210,9 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
 		t.Add("not converged", "after %d iterations the gradient was %.2g of the constant model's",
 			d.Iterations, d.RelativeGradient)
+	}
+	if cut := m.Metrics.Economies; len(cut) > 0 {
+		t.Add("shortened", "to train.learning_time: fewer %s", strings.ReplaceAll(strings.Join(cut, ", "), "_", "-"))
 	}
 	addJudgement(t, m.Judgement)
 	t.Render()

@@ -25,6 +25,7 @@ type Config struct {
 	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models by these; false = all rows count the same. Rows of a file always do"`
 	Window          int64         `key:"window" json:",omitzero" unit:"rows" doc:"about how many of the newest rows of the features topic models are trained on, labelled or not; raise it where few rows have labels. Up to twice as many are used before the sums are built again. 0 = all"`
 	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: memory for features of rows, 4 bytes each; if not all rows fit, as many are kept as do, chosen by hash"`
+	LearningTime    time.Duration `key:"learning_time" unit:"duration" doc:"processor time, by estimate, that training one model may take on one core with AVX2. Where it does not suffice, the logistic loss is trained on fewer rows, chosen by hash, and fewer half-lives, values of lambda and iterations are tried; model, log and report name what was cut"`
 	Promote         Promote       `key:"promote"`
 }
 
@@ -80,7 +81,7 @@ func Default() Config {
 	return Config{
 		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
 		EvaluationRows: 10_000, Intercept: true, Forget: true, LambdaGrid: "relative", Loss: training.LossAuto,
-		Window: defaultWindow, RowMemory: 256 << 20,
+		Window: defaultWindow, RowMemory: 256 << 20, LearningTime: time.Minute,
 		Promote: Promote{Rule: PromoteBetter, Margin: MarginAuto},
 	}
 }

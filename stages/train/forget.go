@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -126,29 +127,55 @@ type solved struct {
 	evaluation *training.EvaluationSample
 	halfLife   float64 // 0 = forgets nothing
 	seen       int64   // held-out rows that the exploration may have seen
+	economies  []string
 }
 
 // solve fits all rows and, if there are enough, looks for a half-life that is better than
 // forgetting nothing. The model with that half-life then gets its own λ.
 func (t *Trainer) solve(ctx context.Context, o training.Options) (*solved, error) {
-	none, err := t.gather(0).fit(ctx, o, 0)
+	all := o
+	if t.ages {
+		all.Budget = o.Budget.Within(allShare)
+	}
+	none, err := t.gather(0).fit(ctx, all, 0)
 	if err != nil || !t.ages || none.OnFit == none.Model {
 		return none, err
 	}
+	some := o
+	some.Budget = o.Budget.Within(halfLivesShare)
 	recent := t.gather(halfLives[0])
-	halfLife, err := recent.forget(ctx, o, none.OnFit)
-	if err != nil || halfLife == 0 {
-		return none, err
+	halfLife, short, err := recent.forget(ctx, some, none.OnFit)
+	if err != nil {
+		return nil, err
 	}
-	return recent.fit(ctx, o, halfLife)
+	best := none
+	if halfLife > 0 {
+		if best, err = recent.fit(ctx, o, halfLife); err != nil {
+			return nil, err
+		}
+	}
+	if short {
+		best.economies = append(best.economies, wire.FewerHalfLives)
+	}
+	return best, nil
 }
+
+// Shares of train.learning_time: allShare for the model of all rows, and halfLivesShare of the
+// rest for the choice of a half-life.
+const allShare, halfLivesShare = 0.5, 0.5
 
 func (g *gathered) fit(ctx context.Context, o training.Options, halfLife float64) (*solved, error) {
 	s := &solved{data: g.data(halfLife), evaluation: g.evaluation, halfLife: halfLife}
 	s.seen = s.data.settle()
 	var err error
 	s.solution, err = s.data.solve(ctx, o)
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range s.Economies {
+		s.economies = append(s.economies, string(e))
+	}
+	return s, nil
 }
 
 // forget returns the half-life with the least loss on the newest held-out rows if it beats
@@ -157,10 +184,14 @@ func (g *gathered) fit(ctx context.Context, o training.Options, halfLife float64
 // After a change, a model that forgets nothing chooses the λ of a constant. The shortest half-life
 // therefore looks for its own λ from there downwards. The other half-lives keep λ times the sum of
 // weights.
-func (g *gathered) forget(ctx context.Context, o training.Options, none *training.Model) (best float64, err error) {
+func (g *gathered) forget(
+	ctx context.Context,
+	o training.Options,
+	none *training.Model,
+) (best float64, short bool, err error) {
 	z, y, rows := g.evaluation.Rows()
 	if rows < training.MinHeldOutRows {
-		return 0, nil
+		return 0, false, nil
 	}
 	losses := func(m *training.Model) []float64 { return training.RowLosses(g.trainer.coded(m), z, y, rows) }
 	without, least := losses(none), 0.0
@@ -169,18 +200,22 @@ func (g *gathered) forget(ctx context.Context, o training.Options, none *trainin
 		if g.cells[len(g.cells)-1].age < halfLife {
 			break // too few rows to differ from forgetting nothing
 		}
+		if o.Budget.Exhausted() {
+			return best, true, nil
+		}
+		o.Budget.Spend(g.mergeSeconds())
 		weighted, sum := g.data(halfLife), g.weights(halfLife)
 		weighted.settle()
 		fit := func(penalty float64) (*training.Model, error) { return weighted.fitAt(ctx, o, penalty/sum, found) }
 		found, err = fit(penalty)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		of := losses(found)
-		for i == 0 {
+		for i == 0 && !o.Budget.Exhausted() {
 			lower, err := fit(penalty / 10)
 			if err != nil {
-				return 0, err
+				return 0, false, err
 			}
 			next := losses(lower)
 			if !(stat.Mean(next, nil) < stat.Mean(of, nil)) {
@@ -194,7 +229,16 @@ func (g *gathered) forget(ctx context.Context, o training.Options, none *trainin
 			best, least = halfLife, mean
 		}
 	}
-	return best, nil
+	return best, false, nil
+}
+
+// mergeSeconds estimates the time of merging all cells.
+func (g *gathered) mergeSeconds() float64 {
+	if g.trainer.share != nil {
+		return 0 // rows are not copied
+	}
+	m := g.trainer.set.Set.Features.Len()
+	return float64(2*len(g.cells)) * training.MergeSeconds(m, g.trainer.outputs)
 }
 
 // fitAt fits the rows with one λ, starting from another model.
@@ -205,9 +249,9 @@ func (d dataset) fitAt(
 	begin *training.Model,
 ) (*training.Model, error) {
 	if d.fit.rows == nil {
-		return training.FitAt(d.fit.sums, o.Intercept, lambda)
+		return training.FitAt(d.fit.sums, o, lambda)
 	}
-	return training.FitLogisticAt(ctx, d.fit.rows.Rows, o.Intercept, lambda, begin)
+	return training.FitLogisticAt(ctx, d.fit.rows.Rows, o, lambda, begin)
 }
 
 // coded turns a fitted model into one that predicts labels as the held-out rows have them. Those

@@ -1,7 +1,9 @@
 package train
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -107,5 +109,38 @@ func TestPartitionsShareTheRowMemory(t *testing.T) {
 		if model.ID != want || model.TrainRows > 100 {
 			t.Fatalf("model %s of %d rows, %s before", model.ID, model.TrainRows, want)
 		}
+	}
+}
+
+// If train.learning_time does not suffice, fewer rows are kept, also by hash, and the model names
+// its economies. The same rows give the same model.
+func TestLearningTimeKeepsAShareByHash(t *testing.T) {
+	events := stagestest.Events(t, stagestest.Binary, 6000, 51, stagestest.Faults{})
+	set := featureSet(t, stagestest.Binary, events.NewSlice(0, 1000))
+	config := logisticConfig()
+	config.LearningTime = 10 * time.Millisecond
+	first, again := trained(t, set, config, true, events), trained(t, set, config, true, events)
+	if first.ID != again.ID {
+		t.Errorf("models %s and %s of the same rows", first.ID, again.ID)
+	}
+	if share := first.Metrics.RowShare; share < .12 || share > float64(fewestRows)/6000 {
+		t.Errorf("%v of 6000 rows are kept, at most %d", share, fewestRows)
+	}
+	if cut := first.Metrics.Economies; !slices.Contains(cut, wire.FewerRows) {
+		t.Errorf("economies %v", cut)
+	}
+	if *first.Metrics.Misclassification >= *first.Metrics.ConstantError {
+		t.Errorf("%v %% wrong", *first.Metrics.Misclassification)
+	}
+	config.LearningTime = 100 * time.Microsecond
+	least := trained(t, set, config, true, events)
+	for _, economy := range []string{wire.FewerRows, wire.FewerHalfLives, string(training.FewerLevels)} {
+		if !slices.Contains(least.Metrics.Economies, economy) {
+			t.Errorf("economies %v, want %s", least.Metrics.Economies, economy)
+		}
+	}
+	config.LearningTime = time.Hour
+	if whole := trained(t, set, config, true, events); len(whole.Metrics.Economies) > 0 || whole.Metrics.RowShare != 0 {
+		t.Errorf("economies %v of an hour", whole.Metrics.Economies)
 	}
 }

@@ -16,7 +16,11 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	if needed := max(1, t.config.MinRows); t.Rows() < needed {
 		return nil, fmt.Errorf("%w: feature set %s has %d, train.min_rows asks for %d", ErrTooFewRows, t.id, t.Rows(), needed)
 	}
-	result, err := t.solve(ctx, training.Options{Intercept: t.config.Intercept, Grid: t.grid})
+	result, err := t.solve(ctx, training.Options{
+		Intercept: t.config.Intercept,
+		Grid:      t.grid,
+		Budget:    training.NewBudget(t.config.LearningTime),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
@@ -28,7 +32,11 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 	}
 	if share := t.RowShare(); share < 1 {
 		metrics.RowShare = share
+		if t.shareByTime {
+			result.economies = append(result.economies, wire.FewerRows)
+		}
 	}
+	metrics.Economies = result.economies
 	judged := result.OnFit
 	if judged == result.Model { // either no rows were held out, or all were
 		judged = nil

@@ -52,6 +52,7 @@ type Trainer struct {
 	lanes       []*lane      // in the order of their partitions
 	ages        bool         // newer rows predict future rows better, as in a stream
 	share       *rowShare    // share of rows kept for the logistic loss; nil for the squared loss
+	shareByTime bool         // train.learning_time bounds the share, not train.row_memory
 }
 
 // Partition tracks the position in the rows of one partition and adds them to its [lane]. The
@@ -128,7 +129,9 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 		ages:        config.Forget,
 	}
 	if loss == training.LossLogistic {
-		t.share = newRowShare(config.HeldOutSeed, config.RowMemory/t.rowBytes())
+		affordable := training.AffordableRows(set.Set.Features.Len(), max(2, t.outputs), config.LearningTime)
+		t.share = newRowShare(config.HeldOutSeed, min(config.RowMemory/t.rowBytes(), max(affordable, fewestRows)))
+		t.shareByTime = affordable < config.RowMemory/t.rowBytes()
 	}
 	t.fitOffset = t.coding.Offset
 	if config.Intercept {
@@ -137,6 +140,9 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	t.addLanes(partitions)
 	return t, nil
 }
+
+// fewestRows are kept for the logistic loss regardless of train.learning_time.
+const fewestRows = 1000
 
 // rowBytes returns the memory of a row under the logistic loss.
 func (t *Trainer) rowBytes() int64 { return 4*int64(t.set.Set.Features.Len()+1) + 1 }
