@@ -12,19 +12,19 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Config says when and how models are made.
+// Config are the settings of training.
 type Config struct {
 	Interval        time.Duration `key:"interval" unit:"duration" doc:"time between two models of trainer run"`
-	MinRows         int64         `key:"min_rows" unit:"rows" doc:"training rows needed before a model is published"`
+	MinRows         int64         `key:"min_rows" unit:"rows" doc:"least number of training rows for a model"`
 	HeldOutFraction float64       `key:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
 	HeldOutSeed     uint64        `key:"held_out_seed" doc:"seed of the held-out row hash"`
-	EvaluationRows  int           `key:"evaluation_rows" unit:"rows" doc:"held-out rows kept in memory to measure the error: this many for each of up to eight groups of partitions, and as many in the sample merged from them"`
+	EvaluationRows  int           `key:"evaluation_rows" unit:"rows" doc:"held-out rows kept in memory to measure errors: this number for each of up to eight groups of partitions, and again for the merged sample"`
 	Intercept       bool          `key:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `key:"loss" doc:"auto = logistic for classes, squared for a regression; squared, from sums of one pass over the rows; or logistic, from rows kept in memory"`
-	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models by these; false = all rows count the same. Rows of a file always do"`
-	Window          int64         `key:"window" json:",omitzero" unit:"rows" doc:"about how many of the newest rows of the features topic models are trained on, labelled or not; raise it where few rows have labels. Up to twice as many are used before the sums are built again. 0 = all"`
-	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"with the logistic loss: memory for features of rows, 4 bytes each; if not all rows fit, as many are kept as do, chosen by hash"`
+	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models on these; false = all rows count equally, as rows of a file always do"`
+	Window          int64         `key:"window" json:",omitzero" unit:"rows" doc:"approximate number of the newest rows of the features topic on which models are trained, labelled or not; raise it where few rows have labels. Up to twice this number is used before the sums are rebuilt. 0 = all"`
+	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"memory for the rows of the logistic loss, 4 bytes for each feature; if not all rows fit, a share chosen by hash is kept"`
 	LearningTime    time.Duration `key:"learning_time" unit:"duration" doc:"processor time, by estimate, that training one model may take on one core with AVX2. Where it does not suffice, the logistic loss is trained on fewer rows, chosen by hash, and fewer half-lives, values of lambda and iterations are tried; model, log and report name what was cut"`
 	Promote         Promote       `key:"promote"`
 }
@@ -35,16 +35,16 @@ const (
 	PromoteAlways = "always"
 )
 
-// PromoteRules lists them.
+// PromoteRules lists the rules.
 func PromoteRules() []string { return []string{PromoteBetter, PromoteAlways} }
 
-// Promote says when a newly trained model, the challenger, replaces the one in use, the incumbent.
+// Promote decides when a new model, the challenger, replaces the current one, the incumbent.
 type Promote struct {
-	Rule   string `key:"rule" doc:"when a newly trained model replaces the one in use: better = when it beats it on the same held-out rows, or when the one in use belongs to a feature set that is no longer in use; always"`
-	Margin Margin `key:"margin" doc:"by how much the error of the new model must be lower: auto = the standard error of the difference, from both models' errors row by row; or a share of the error of the model in use; 0 = equal is enough; below 0, down to -1, it may be higher by that share"`
+	Rule   string `key:"rule" doc:"when a new model replaces the current one: better = when it beats it on the same held-out rows, or when the current one belongs to an older feature set; always"`
+	Margin Margin `key:"margin" doc:"necessary reduction of the error by the new model: auto = the standard error of the difference, from the errors of both models row by row; or a share of the error of the current model; 0 = an equal error is enough; below 0, down to -1, it may be higher by that share"`
 }
 
-// Margin is a share of the error of the model in use, or [MarginAuto].
+// Margin is a share of the error of the current model, or [MarginAuto].
 type Margin float64
 
 // MarginAuto stands for the standard error of the difference.
@@ -72,21 +72,30 @@ func (m *Margin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// defaultWindow is four times the longest half-life: older rows would tell a model little of rows to come, and a trainer
-// that starts would have to read them all.
+// defaultWindow is four times the longest half-life. Older rows would hardly improve a model, and
+// every start of a trainer would read them.
 const defaultWindow = 1 << 20
 
 // Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
-		Interval: time.Minute, MinRows: 1000, HeldOutFraction: 0.2, HeldOutSeed: 1,
-		EvaluationRows: 10_000, Intercept: true, Forget: true, LambdaGrid: "relative", Loss: training.LossAuto,
-		Window: defaultWindow, RowMemory: 256 << 20, LearningTime: time.Minute,
-		Promote: Promote{Rule: PromoteBetter, Margin: MarginAuto},
+		Interval:        time.Minute,
+		MinRows:         1000,
+		HeldOutFraction: 0.2,
+		HeldOutSeed:     1,
+		EvaluationRows:  10_000,
+		Intercept:       true,
+		LambdaGrid:      "relative",
+		Loss:            training.LossAuto,
+		Forget:          true,
+		Window:          defaultWindow,
+		RowMemory:       256 << 20,
+		LearningTime:    time.Minute,
+		Promote:         Promote{Rule: PromoteBetter, Margin: MarginAuto},
 	}
 }
 
-// hash identifies the settings that change models, or decide which of them are put in use.
+// hash identifies the settings that change models or decide which of them become current.
 func (c Config) hash() string {
 	c.Interval, c.RowMemory = 0, 0
 	document, err := json.Marshal(c)

@@ -19,30 +19,32 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// errDropped says that the sums of a lane were dropped because some of them no longer match the topic.
+// errDropped reports that the sums of a lane were dropped because some of them no longer match the
+// topic.
 var errDropped = errors.New("the sums were dropped")
 
-// features reads one partition of features into its sums. During a read it belongs to the reading goroutine, otherwise
-// to that of the runner.
+// features reads one partition of features into its sums. During a read it belongs to the reading
+// goroutine, otherwise to the goroutine of the runner.
 type features struct {
-	*Runner
+	runner     *Runner
 	logger     *zap.Logger
 	sums       *Partition
 	number     int
 	start      int64          // offset at which the window begins
-	next       int64          // offset to read
-	rows       int64          // of the set that were read, labelled or not
-	place      pipeline.Place // of features, before next
+	next       int64          // next offset to read
+	rows       int64          // rows of the set that were read, labelled or not
+	place      pipeline.Place // in features, before next
 	at         *meter.Position
 	restarted  bool             // sums were restarted since the last model
 	reader     *pipeline.Reader // of the last read
 	supervised *supervise.Partition
 
-	refused int   // unusable messages in the last read, logged once: a line for each would flood the log
-	cause   error // why the first of them was unusable
+	refused int   // unusable messages in the last read, logged in one line
+	cause   error // error of the first of them
 }
 
-// catchUp adds what the features topic holds beyond the sums, and starts new sums for a new set.
+// catchUp adds the rows of the features topic that the sums lack, and starts new sums for a new
+// set.
 func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	partitions, err := pipeline.Retry(ctx, r.Env.Logger, "look up topic "+r.Env.Topics.Features, func() (int, error) {
 		return r.Env.Broker.Partitions(ctx, r.Env.Topics.Features)
@@ -75,7 +77,8 @@ func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
 	return err
 }
 
-// FeatureLimits returns the limits for messages of features whose size limits allow: their columns are read in place.
+// FeatureLimits returns the limits for messages of features whose size limits allow: their columns
+// are read in place.
 func FeatureLimits(limits arrowio.Limits) arrowio.Limits {
 	limits.BudgetBytes = min(limits.BudgetBytes, 2*limits.MaxMessageBytes)
 	return limits
@@ -95,8 +98,13 @@ func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) erro
 	r.trainer, r.solved = trainer, 0
 	for number := range partitions {
 		f := &features{
-			Runner: r, logger: r.Env.Logger.With(zap.Int("partition", number)), sums: trainer.Partition(number), number: number,
-			supervised: r.stage.Partition(number), start: pipeline.FirstOffset, at: r.Env.Meter.Follow(meter.StageTrain, r.Env.Topics.Features, number, 0),
+			runner:     r,
+			logger:     r.Env.Logger.With(zap.Int("partition", number)),
+			sums:       trainer.Partition(number),
+			number:     number,
+			start:      pipeline.FirstOffset,
+			at:         r.Env.Meter.Follow(meter.StageTrain, r.Env.Topics.Features, number, 0),
+			supervised: r.stage.Partition(number),
 		}
 		if starts != nil {
 			f.start = starts[number]
@@ -107,8 +115,8 @@ func (r *Runner) begin(ctx context.Context, set *state.Set, partitions int) erro
 	return nil
 }
 
-// readLane reads the partitions of a lane in order. If the sums of the lane had to be dropped, it reads all of them
-// again.
+// readLane reads the partitions of a lane in order. If the sums of the lane had to be dropped, it
+// rereads all of them.
 func (r *Runner) readLane(ctx context.Context, neighbours []*features) error {
 	for again := true; again; {
 		again = false
@@ -151,13 +159,13 @@ func (r *Runner) reportRowMemory() {
 	r.Env.Meter.SetBudget(budget)
 }
 
-// readOrQuarantine reads the partition. If that fails, or the partition has no leader, models are made without what it
-// holds beyond the sums, and a later read tries again.
+// readOrQuarantine reads the partition. If that fails, or the partition has no leader, models are
+// trained without its newest rows, and a later read retries.
 func (f *features) readOrQuarantine(ctx context.Context) error {
 	if time.Now().Before(f.supervised.RetryAt()) {
 		return nil
 	}
-	bounded, stop := f.leaders.During(ctx, func() bool { return f.leaders.IsGone(f.number) })
+	bounded, stop := f.runner.leaders.During(ctx, func() bool { return f.runner.leaders.IsGone(f.number) })
 	defer stop()
 	err := f.read(bounded)
 	if err != nil && !errors.Is(err, errDropped) && errors.Is(context.Cause(bounded), supervise.ErrNoLeader) {
@@ -167,7 +175,7 @@ func (f *features) readOrQuarantine(ctx context.Context) error {
 	case err == nil:
 		f.supervised.Recovered()
 		return nil
-	case errors.Is(err, errDropped) || ctx.Err() != nil || f.stage.EndsProcess(err):
+	case errors.Is(err, errDropped) || ctx.Err() != nil || f.runner.stage.EndsProcess(err):
 		return err
 	}
 	f.supervised.Failed(ctx, err)
@@ -179,8 +187,14 @@ func (f *features) read(ctx context.Context) error {
 	f.refused, f.cause = 0, nil
 	defer f.logRefused()
 	defer f.sums.Trim()
-	f.reader = pipeline.NewReader(f.Env.Broker, f.logger, f.Env.Topics.Features, f.number,
-		pipeline.ReadOptions{From: f.next, Until: pipeline.PresentEnd, Watch: pipeline.WatchBatches, Place: f.place, OnGap: f.gap})
+	f.reader = pipeline.NewReader(f.runner.Env.Broker, f.logger, f.runner.Env.Topics.Features, f.number,
+		pipeline.ReadOptions{
+			From:  f.next,
+			Until: pipeline.PresentEnd,
+			Watch: pipeline.WatchBatches,
+			Place: f.place,
+			OnGap: f.gap,
+		})
 	next, end, err := f.reader.Begin(ctx)
 	if err != nil {
 		return err
@@ -190,7 +204,7 @@ func (f *features) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f.at.Fetched(fetched, f.Env.Clock())
+		f.at.Fetched(fetched, f.runner.Env.Clock())
 		if err := f.add(ctx, fetched.Records); err != nil {
 			return err
 		}
@@ -202,29 +216,31 @@ func (f *features) read(ctx context.Context) error {
 	return nil
 }
 
-// moveTo reports that reading goes on at an offset and the partition ends at another.
+// moveTo reports the next offset and the end of the partition.
 func (f *features) moveTo(next, end int64) {
 	f.next = next
-	f.at.Fetched(pipeline.Fetched{NextOffset: next, End: end}, f.Env.Clock())
+	f.at.Fetched(pipeline.Fetched{NextOffset: next, End: end}, f.runner.Env.Clock())
 	f.at.Done(next)
 }
 
-// gap drops the sums if the topic was truncated or recreated: what is read again from its first offset may be other
-// rows, under the event offsets that the sums already have.
+// gap drops the sums if the topic was truncated or recreated, because its first offsets may now
+// hold other rows with the same event offsets.
 func (f *features) gap(g pipeline.Gap) error {
 	if !g.Changed() {
-		f.logger.Error("features skipped", zap.Stringer("gap", g), zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
+		f.logger.Error("features topic has a gap; skipping it", zap.Stringer("gap", g),
+			zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
 		return nil
 	}
-	f.logger.Warn("features were truncated or recreated, the partition is summed again from its first offset", zap.Stringer("gap", g),
-		zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
-	f.Env.Meter.AddGap(g)
+	f.logger.Warn("features topic was truncated or recreated; summing the partition from its first offset",
+		zap.Stringer("gap", g), zap.Int64("missing_offsets", g.Missing()), zap.Error(g.Err))
+	f.runner.Env.Meter.AddGap(g)
 	f.sums.lane.reset()
-	f.reportRowMemory()
+	f.runner.reportRowMemory()
 	return errDropped
 }
 
-// restart makes the partition be read again from its first offset, because where the window begins is no longer known.
+// restart rereads the partition from its first offset, because the beginning of the window is no
+// longer known.
 func (f *features) restart() {
 	f.start, f.next, f.rows, f.restarted = pipeline.FirstOffset, pipeline.FirstOffset, 0, true
 	f.place = pipeline.Place{}
@@ -232,25 +248,27 @@ func (f *features) restart() {
 
 func (f *features) logRefused() {
 	if f.refused > 0 {
-		f.logger.Error("features messages not usable, sent to the dead letters",
+		f.logger.Error("features messages are unusable; sent to the dead letters",
 			zap.Int("messages", f.refused), zap.NamedError("first_error", f.cause))
 	}
 }
 
-// add adds messages, and sends unusable ones to the dead letters.
+// add adds messages and sends unusable ones to the dead letters.
 func (f *features) add(ctx context.Context, records []pipeline.Record) error {
-	defer f.Env.Meter.Worked(meter.StageTrain, time.Now())
+	defer f.runner.Env.Meter.Worked(meter.StageTrain, time.Now())
 	var deadLetters []deadletter.Draft
 	waiting := 0 // bytes
 	for _, rec := range records {
 		cause := f.addMessage(rec)
 		if cause != nil {
-			deadLetter := deadletter.Refused(meter.StageTrain, rec, cause, f.Env.Clock())
+			deadLetter := deadletter.Refused(meter.StageTrain, rec, cause, f.runner.Env.Clock())
 			deadLetters = append(deadLetters, deadLetter)
-			if f.refused++; f.cause == nil {
+			f.refused++
+			if f.cause == nil {
 				f.cause = cause
 			}
-			if waiting += deadLetter.Memory(); waiting >= deadletter.PendingBytes {
+			waiting += deadLetter.Memory()
+			if waiting >= deadletter.PendingBytes {
 				if err := f.sendDeadLetters(ctx, deadLetters); err != nil {
 					return err
 				}
@@ -261,43 +279,48 @@ func (f *features) add(ctx context.Context, records []pipeline.Record) error {
 	return f.sendDeadLetters(ctx, deadLetters)
 }
 
-// sendDeadLetters opens the writer with the first dead letters: usually there are none.
+// sendDeadLetters opens the writer for the first dead letters, because usually there are none.
 func (f *features) sendDeadLetters(ctx context.Context, deadLetters []deadletter.Draft) (err error) {
 	if len(deadLetters) == 0 {
 		return nil
 	}
-	f.opening.Lock()
-	if f.writer == nil {
-		f.writer, err = pipeline.OpenWriter(ctx, f.Env.Broker, f.logger, nil)
+	f.runner.opening.Lock()
+	if f.runner.writer == nil {
+		f.runner.writer, err = pipeline.OpenWriter(ctx, f.runner.Env.Broker, f.logger, nil)
 	}
-	writer := f.writer
-	f.opening.Unlock()
+	writer := f.runner.writer
+	f.runner.opening.Unlock()
 	if err != nil {
 		return err
 	}
-	sender := deadletter.Sender{To: writer, Topic: f.Env.Topics.DeadLetters, Meter: f.Env.Meter, Logger: f.logger}
+	sender := deadletter.Sender{
+		To:     writer,
+		Topic:  f.runner.Env.Topics.DeadLetters,
+		Meter:  f.runner.Env.Meter,
+		Logger: f.logger,
+	}
 	return sender.Send(ctx, f.number, deadLetters)
 }
 
 // addMessage adds a message to the sums.
 func (f *features) addMessage(rec pipeline.Record) error {
-	defer f.Env.Meter.Handled(meter.StageTrain, time.Now())
-	span := meter.StartSpan(f.Env.Tracer, f.Env.Group, meter.StageTrain, rec)
+	defer f.runner.Env.Meter.Handled(meter.StageTrain, time.Now())
+	span := meter.StartSpan(f.runner.Env.Tracer, f.runner.Env.Group, meter.StageTrain, rec)
 	defer span.End()
 	before, size := f.sums.counts, int64(rec.Size())
 	err := f.sums.Add(rec)
 	grown := meter.Sub(f.sums.counts, before)
 	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.Duplicate)
 	f.rows += grown.Rows + grown.Unlabelled
-	f.reportRowMemory()
+	f.runner.reportRowMemory()
 	switch {
 	case err != nil:
 		meter.FailSpan(span, deadletter.Reason(err), err)
-		f.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UndecodableBytes: size})
+		f.runner.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UndecodableBytes: size})
 	case grown.OtherSet > 0:
-		f.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{OtherSetBytes: size})
+		f.runner.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{OtherSetBytes: size})
 	default:
-		f.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UsedBytes: size})
+		f.runner.Env.Meter.AddTraffic(meter.StageTrain, meter.Traffic{UsedBytes: size})
 	}
 	return err
 }

@@ -22,10 +22,10 @@ func TestTrainerRereadsRecreatedFeatures(t *testing.T) {
 		kept  int   // remaining messages of partition 0
 		again int64 // rows that partition 0 then gets
 	}{
-		"made anew, with fewer rows":     {0, 100},
-		"made anew, with as many rows":   {0, 400},
-		"made anew, and empty":           {0, 0},
-		"the last messages are gone":     {12, 0},
+		"recreated, with fewer rows":     {0, 100},
+		"recreated, with as many rows":   {0, 400},
+		"recreated, and empty":           {0, 0},
+		"the last messages are lost":     {12, 0},
 		"the last messages are replaced": {12, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTrainerRereadsRecreatedFeatures(t *testing.T) {
 			k.sendFeatures(0, 5000, 5000+c.again, 100) // of later events
 			got := k.fit(r)
 			want := int64(200) + int64(c.kept)*rowsPerEvent + c.again
-			if rangeRows(got.Model) != want || got.ID == before.ID || logs.FilterMessageSnippet("summed again").Len() != 1 {
+			if rangeRows(got.Model) != want || got.ID == before.ID || logs.FilterMessageSnippet("summing the partition from its first").Len() != 1 {
 				t.Errorf("model %s of %d rows %+v, want %d; logged %v", got.ID, rangeRows(got.Model), got.Ranges, want, logs.All())
 			}
 			fresh := k.runner(k.Broker)
@@ -85,7 +85,7 @@ func TestGapsInFeaturesAreSkipped(t *testing.T) {
 	k.sendRows(0, 0, 400)
 	k.Oversize(k.topics.Features, 0, 3, 5)
 	if m := k.fit(k.runner(k.Broker)); rangeRows(m.Model) != 400-2*rowsPerEvent ||
-		logs.FilterMessage("features skipped").Len() != 1 {
+		logs.FilterMessage("features topic has a gap; skipping it").Len() != 1 {
 		t.Errorf("%d rows, logged %v", rangeRows(m.Model), logs.All())
 	}
 	if c := k.meter.Totals().Train; c.Duplicate != 0 || c.Rows != 360 {

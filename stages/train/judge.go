@@ -8,10 +8,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// reasonRunes bounds the text of an error in a record.
+// reasonRunes bounds the length of an error in a record.
 const reasonRunes = 200
 
-// judge compares a challenger with the model in use and decides whether to promote it.
+// judge compares a challenger with the current model and decides whether to promote it.
 func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judgement, error) {
 	promote := r.Config.Promote
 	j := &wire.Judgement{Rule: promote.Rule}
@@ -28,15 +28,15 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 	}
 	margin := promote.Margin
 	if challenger.Metrics.MeasuredRows > 0 && r.inUse != nil && r.inUse.Metrics.MeasuredRows == 0 {
-		margin = 0 // live errors can be judged by the challenger's alone
+		margin = 0 // only the challenger has an error with which live errors can be compared
 	}
 	settleMargin(margin, j)
 	j.Verdict = verdictOf(promote, pin, j)
 	return j, nil
 }
 
-// compare measures a challenger and the model in use, and records the result in j. An error says why they are not
-// compared.
+// compare measures a challenger and the current model, and records the result in j. An error is the
+// reason why they are not compared.
 func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wire.Model) error {
 	entry, err := r.models.Find(r.models.Current.ID)
 	if err != nil {
@@ -47,18 +47,18 @@ func (r *Runner) compare(ctx context.Context, j *wire.Judgement, challenger *wir
 	}
 	if incumbent := r.inUse; incumbent.FeatureSetID != challenger.FeatureSetID {
 		j.IncumbentSet = incumbent.FeatureSetID
-		return errors.New("it is of another feature set")
+		return errors.New("the current model belongs to another feature set")
 	}
 	switch set := r.trainer.set; {
 	case r.inUse.Model.Features != set.Set.Features.Len() || r.inUse.Model.Outputs != set.Encoder.Outputs():
-		return errors.New("the model in use does not fit its feature set")
+		return errors.New("the current model does not fit its feature set")
 	case r.inUse.Judged == nil:
-		return errors.New("the model in use comes without the weights that it is to be judged by")
+		return errors.New("the current model lacks the weights for comparisons")
 	}
 	return r.trainer.compare(j, challenger, r.inUse)
 }
 
-// loadInUse loads the model in use, unless that is done.
+// loadInUse loads the current model unless it is loaded.
 func (r *Runner) loadInUse(ctx context.Context, entry state.ModelEntry) error {
 	if r.inUse != nil && r.inUse.ID == entry.ID {
 		return nil
@@ -70,9 +70,9 @@ func (r *Runner) loadInUse(ctx context.Context, entry state.ModelEntry) error {
 	return err
 }
 
-// settleMargin records how much better the challenger has to be. Under auto that is one standard error of the
-// difference. Of two equally good models, one beats the other by that much in one of six comparisons, so models do not
-// take turns with the noise of the held-out rows.
+// settleMargin records the necessary gain of the challenger. Under auto it is one standard error of
+// the difference. Of two equally good models, one beats the other by that margin in one of six
+// comparisons, so models rarely take turns because of noise in the held-out rows.
 func settleMargin(margin Margin, j *wire.Judgement) {
 	if margin != MarginAuto {
 		j.Margin = float64(margin)
@@ -90,8 +90,8 @@ func shorten(text string) string {
 	return string(runes[:min(len(runes), reasonRunes)])
 }
 
-// verdictOf decides about a challenger after the comparison, or without one if there could be none. pin is that of the
-// incumbent.
+// verdictOf decides about a challenger after the comparison, or without one if it was impossible.
+// pin belongs to the incumbent.
 func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 	switch {
 	case j.Incumbent == "":
@@ -114,8 +114,9 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 	return wire.VerdictWorse
 }
 
-// beats reports whether the challenger's error is lower than the incumbent's by the margin. Without a margin, and
-// between models that predict alike, a tie is enough: the challenger has seen more rows.
+// beats reports whether the error of the challenger is lower than that of the incumbent by the
+// margin. Without a margin, and between models with equal predictions, a tie is enough, because the
+// challenger has seen more rows.
 func beats(j *wire.Judgement) bool {
 	if !j.Compared() {
 		return false

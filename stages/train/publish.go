@@ -8,15 +8,16 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// Fitted is a new model and what became of it.
+// Fitted is a new model with its outcome.
 type Fitted struct {
 	*wire.Model
-	Current   bool // it is in use now
-	Unchanged bool // it was in use already: there were no new rows
+	Current   bool // it is current now
+	Unchanged bool // it already was current, because there were no new rows
 }
 
-// publish judges a model, writes it to its topic and, if it wins, puts it in use. A model that is already on the topic
-// is not written again unless it is promoted: its record says how it did the first time.
+// publish judges a model, writes it to its topic and, if it wins, makes it current. A model that is
+// already on the topic is not rewritten unless it is promoted, because its record holds its first
+// judgement.
 func (r *Runner) publish(ctx context.Context, model *wire.Model) (*Fitted, error) {
 	if current, ok := r.models.CurrentEntry(); ok && current.ID == model.ID && current.Model != nil {
 		model.Judgement = current.Model.Judgement
@@ -32,7 +33,8 @@ func (r *Runner) publish(ctx context.Context, model *wire.Model) (*Fitted, error
 		return nil, err
 	}
 	if judgement.Verdict.Promoted() {
-		if fitted.Current, err = r.promote(ctx, model); err != nil {
+		fitted.Current, err = r.promote(ctx, model)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +52,8 @@ func (r *Runner) writeModel(ctx context.Context, model *wire.Model) error {
 	return r.Env.State.PublishModel(ctx, model)
 }
 
-// promote writes the pointer to a model on its topic. If another pointer was written meanwhile, that one stays.
+// promote writes the pointer to a model to its topic. A pointer that was written in the meantime
+// stays.
 func (r *Runner) promote(ctx context.Context, model *wire.Model) (stays bool, err error) {
 	failpoint.Hit(failpoint.ModelBetween)
 	stays, err = r.Env.State.PointModel(ctx, r.models, wire.Current{

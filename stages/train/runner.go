@@ -21,8 +21,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Runner is the stage: it keeps sums of the features of the current set, makes models, and promotes those that beat the
-// one before.
+// Runner is the stage: it keeps sums of the features of the current set, trains models, and
+// promotes models that beat their predecessor.
 type Runner struct {
 	Env    env.Env // Fit, called on its own, ignores its Quarantine and ends with the first error
 	Config Config
@@ -32,36 +32,39 @@ type Runner struct {
 	trainer  *Trainer           // nil before the first read
 	features []*features        // by partition
 	solved   int64              // rows that the last judged model was fitted on
-	models   state.Models       // when the last model was started, or after it was published
-	inUse    *wire.Model        // the model in use as last loaded
+	models   state.Models       // as of the start of the last model, or of its publication
+	inUse    *wire.Model        // the current model as last loaded
 
 	opening sync.Mutex        // guards writer, which the partitions share
-	writer  pipeline.Producer // of dead letters; nil before the first one
+	writer  pipeline.Producer // of dead letters; nil before the first dead letter
 }
 
-// Run makes a model at every interval in which rows arrived, until ctx ends. One instance trains at a time: the owner
-// of the single partition of explorations in the group of this stage.
+// Run trains a model at every interval in which rows arrived, until ctx ends. One instance trains
+// at a time: the owner of the single partition of explorations in the group of this stage.
 func (r *Runner) Run(ctx context.Context) error {
 	r.reportRowMemory()
 	r.stage = supervise.Stage{Name: meter.StageTrain, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine}
-	return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
-		group, ctx := errgroup.WithContext(ctx)
-		watching, stop := context.WithCancel(ctx)
-		r.leaders = supervise.NewLeaders(r.Env.Broker, r.Env.Logger, r.Env.Quarantine.Patience, r.Env.Topics.Features)
-		group.Go(func() error {
-			r.leaders.Watch(watching)
-			return nil
-		})
-		group.Go(func() error {
-			defer stop()
-			return pipeline.EndOf(ctx, r.own(ctx))
-		})
-		return group.Wait()
+	return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Explorations, r.whileOwned)
+}
+
+// whileOwned trains models while this process owns the stage.
+func (r *Runner) whileOwned(ctx context.Context, _ pipeline.Ownership) error {
+	group, ctx := errgroup.WithContext(ctx)
+	watching, stop := context.WithCancel(ctx)
+	r.leaders = supervise.NewLeaders(r.Env.Broker, r.Env.Logger, r.Env.Quarantine.Patience, r.Env.Topics.Features)
+	group.Go(func() error {
+		r.leaders.Watch(watching)
+		return nil
 	})
+	group.Go(func() error {
+		defer stop()
+		return pipeline.EndOf(ctx, r.own(ctx))
+	})
+	return group.Wait()
 }
 
 func (r *Runner) own(ctx context.Context) error {
-	r.solved, r.inUse = 0, nil // another process may have trained meanwhile
+	r.solved, r.inUse = 0, nil // another process may have trained in the meantime
 	if err := r.refresh(ctx); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
@@ -77,7 +80,7 @@ func (r *Runner) own(ctx context.Context) error {
 		case err != nil && pipeline.IsPermanent(err):
 			return err
 		case err != nil:
-			r.Env.Logger.Error("no model could be made", zap.Error(err))
+			r.Env.Logger.Error("training failed; will retry at the next interval", zap.Error(err))
 		default:
 			r.logFitted(model)
 		}
@@ -85,15 +88,15 @@ func (r *Runner) own(ctx context.Context) error {
 	}
 }
 
-// While the model in use is worse than it promised, the next one is made after retrainEvery, later after retrainShare of
-// the time for which that has been so. What twenty models did not mend is rarely mended by the next, and a trainer that
-// is always busy helps nobody.
+// While the current model is worse than promised, the next one is trained after retrainEvery, and
+// later after a retrainShare-th of the time since then. A relation that twenty models could not
+// follow is rarely learned by the next, and training should not keep a core busy.
 const (
 	retrainEvery = 10 * time.Second
 	retrainShare = 10
 )
 
-// Pause is how long after a model the next one is made, given what live errors say.
+// Pause returns the time between a model and the next one, given the live errors.
 func (c Config) Pause(r live.Report) time.Duration {
 	if r.State != live.Wrong {
 		return c.Interval
@@ -101,8 +104,8 @@ func (c Config) Pause(r live.Report) time.Duration {
 	return min(max(retrainEvery, r.Short.To.Sub(r.WrongSince)/retrainShare), c.Interval)
 }
 
-// pause waits for the next model: until the interval has passed or, sooner, while there is none of the feature set in
-// use or live errors say that the model is wrong. It returns when ctx ends.
+// pause waits until the next model is due: after the interval, or sooner while the current feature
+// set has no model or live errors exceed the promise. It returns when ctx ends.
 func (r *Runner) pause(ctx context.Context) {
 	for began := time.Now(); ; {
 		sets, reports := r.Env.State.Changed(), r.Env.Live.Changed()
@@ -114,7 +117,7 @@ func (r *Runner) pause(ctx context.Context) {
 		left := pause - time.Since(began)
 		if left <= 0 {
 			if report.State == live.Wrong {
-				r.Env.Logger.Info("training soon again: the model in use is worse than it promised", zap.Any("live", report.Short))
+				r.Env.Logger.Info("retraining early: live error exceeds the held-out error", zap.Any("live", report.Short))
 			}
 			return
 		}
@@ -128,7 +131,7 @@ func (r *Runner) pause(ctx context.Context) {
 	}
 }
 
-// lacksModel reports whether no model was made yet of the feature set in use.
+// lacksModel reports whether the current feature set has no model yet.
 func (r *Runner) lacksModel() bool {
 	now := r.Env.State.Snapshot()
 	return now.Current != nil && !slices.ContainsFunc(now.Models.Entries(), func(e state.ModelEntry) bool {
@@ -136,18 +139,25 @@ func (r *Runner) lacksModel() bool {
 	})
 }
 
-// logFitted logs what became of a model.
+// logFitted logs the outcome of a model.
 func (r *Runner) logFitted(f *Fitted) {
-	fields := []zap.Field{zap.String("model", f.ID), zap.String("feature_set", f.FeatureSetID),
-		zap.Int64("rows", f.TrainRows), zap.Float64("lambda", f.Model.Model.Lambda)}
+	fields := []zap.Field{
+		zap.String("model", f.ID),
+		zap.String("feature_set", f.FeatureSetID),
+		zap.Int64("rows", f.TrainRows),
+		zap.Float64("lambda", f.Model.Model.Lambda),
+	}
 	if j := f.Judgement; j != nil {
 		fields = append(fields, zap.Any("judgement", j))
 	}
 	if seen := f.Metrics.Seen; seen != nil {
 		fields = append(fields, zap.Any("held_out_rows_seen_by_exploration", seen))
 	}
-	if share := f.Metrics.RowShare; share > 0 { // the rest did not fit into train.row_memory
+	if share := f.Metrics.RowShare; share > 0 { // the rest exceeded train.row_memory or train.learning_time
 		fields = append(fields, zap.Float64("row_share", share))
+	}
+	if cut := f.Metrics.Economies; len(cut) > 0 { // to stay within train.learning_time
+		fields = append(fields, zap.Strings("economies", cut))
 	}
 	if f.Metrics.NoBetterThanConstant() {
 		fields = append(fields, zap.String("note", training.NothingBeatsConstant))
@@ -155,22 +165,24 @@ func (r *Runner) logFitted(f *Fitted) {
 	switch {
 	case f.Unchanged:
 		r.Env.Logger.Info("model unchanged", fields...)
-	case f.Current && f.Judgement.Verdict == wire.VerdictNewSet && f.Judgement.Compared() && *f.Judgement.ChallengerError > *f.Judgement.IncumbentError:
-		r.Env.Logger.Warn("model published, though that of the feature set before was better", fields...)
+	case f.Current && f.Judgement.Verdict == wire.VerdictNewSet && f.Judgement.Compared() &&
+		*f.Judgement.ChallengerError > *f.Judgement.IncumbentError:
+		r.Env.Logger.Warn("model published, although the model of the previous feature set was better", fields...)
 	case f.Current:
 		r.Env.Logger.Info("model published", fields...)
 	case f.Judgement.Verdict.Promoted():
-		r.Env.Logger.Warn("model not put in use: another one was made current meanwhile", fields...)
+		r.Env.Logger.Warn("model not made current; another one became current in the meantime", fields...)
 	default:
-		r.Env.Logger.Info("model not put in use: the one before stays", fields...)
+		r.Env.Logger.Info("model not made current; the previous one stays", fields...)
 	}
 }
 
-// ErrNoNewRows says that no row came since the last model.
+// ErrNoNewRows reports that no rows arrived since the last model.
 var ErrNoNewRows = errors.New("no training rows since the last model")
 
-// Fit reads the features topic to its present end for the current feature set, makes a model, compares it with the one
-// in use, and replaces that if the new one wins. It waits for a feature set if there is none.
+// Fit reads the features topic to its present end for the current feature set, trains a model,
+// compares it with the current one, and replaces that if the new one wins. If there is no feature
+// set yet, it waits for one.
 func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 	now, err := r.awaitSet(ctx)
 	if err != nil {
@@ -183,7 +195,7 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 		return nil, err
 	}
 	rows := r.trainer.Rows()
-	if r.models.Current == nil { // there was one, on a topic that was recreated
+	if r.models.Current == nil { // the topic may have been recreated
 		r.solved = 0
 	}
 	if rows > 0 && rows == r.solved && !r.models.Unreadable() {
@@ -195,21 +207,22 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 		return nil, err
 	}
 	if d := model.Metrics.Descent; d != nil && !d.Converged {
-		r.Env.Logger.Warn("the model did not converge", zap.String("model", model.ID), zap.Int("iterations", d.Iterations),
+		r.Env.Logger.Warn("training ended before the model converged", zap.String("model", model.ID),
+			zap.Int("iterations", d.Iterations),
 			zap.Float64("relative_gradient", d.RelativeGradient))
 	}
-	model.Sequence = now.Current.Sequence // a later exploration may have found the same set again
+	model.Sequence = now.Current.Sequence // a later exploration may have found the same set
 	fitted, err := r.publish(ctx, model)
 	if err != nil {
 		return nil, err
 	}
-	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // otherwise it is judged again next time
+	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // otherwise it is judged next time
 		r.solved = rows
 	}
 	return fitted, nil
 }
 
-// awaitSet returns what there is once a feature set is in use.
+// awaitSet returns the first snapshot with a feature set.
 func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
 	now, err := r.Env.State.Wait(ctx, func(state.Snapshot) bool { return true })
 	if err != nil {
@@ -228,8 +241,8 @@ func (r *Runner) awaitSet(ctx context.Context) (state.Snapshot, error) {
 	return now, fmt.Errorf("wait for a feature set: %w", err)
 }
 
-// refresh reads what other processes wrote about models, and reports the one in use, so that its age and error are
-// known from the start.
+// refresh reads the models of other processes and reports the current one, so that its age and
+// error are known from the start.
 func (r *Runner) refresh(ctx context.Context) error {
 	if _, err := r.Env.State.CatchUp(ctx, state.TopicModels); err != nil {
 		return err
@@ -241,13 +254,13 @@ func (r *Runner) refresh(ctx context.Context) error {
 	return nil
 }
 
-// report updates what is known about models, and reports the one in use.
+// report updates the known models and reports the current one.
 func (r *Runner) report(ctx context.Context) {
 	r.models = r.Env.State.Snapshot().Models
 	entry, _ := r.models.CurrentEntry()
 	model := entry.Model
 	if model != nil {
-		if err := r.loadInUse(ctx, entry); err == nil { // otherwise what grows with its classes is not reported
+		if err := r.loadInUse(ctx, entry); err == nil { // otherwise figures by class are not reported
 			model = r.inUse
 		}
 	}

@@ -20,10 +20,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// rowsPerEvent is how many rows a message of events has.
+// rowsPerEvent is the number of rows of a message of events.
 const rowsPerEvent = 20
 
-// flow is a pipeline with a feature set in use; the tests write its events and features.
+// flow is a pipeline with a current feature set. The tests write its events and features.
 type flow struct {
 	*pipelinetest.Broker
 	t        *testing.T
@@ -35,10 +35,16 @@ type flow struct {
 	meter    *meter.Meter // of the newest runner
 }
 
-// newFlow has that many partitions of events and features.
+// newFlow returns a flow with a number of partitions of events and features.
 func newFlow(t *testing.T, partitions int) *flow {
 	t.Helper()
-	k := &flow{Broker: pipelinetest.NewBroker(), t: t, topics: topics.Default(), config: trainConfig(), logger: zap.NewNop()}
+	k := &flow{
+		Broker: pipelinetest.NewBroker(),
+		t:      t,
+		topics: topics.Default(),
+		config: trainConfig(),
+		logger: zap.NewNop(),
+	}
 	k.topics.Partitions = partitions
 	if _, err := topics.Create(t.Context(), k, k.topics); err != nil {
 		t.Fatal(err)
@@ -48,12 +54,13 @@ func newFlow(t *testing.T, partitions int) *flow {
 	return k
 }
 
-// followOn follows the topics in another process, with the test's current settings, until the test ends.
+// followOn follows the topics as another process, with the current settings, until the test ends.
 func (k *flow) followOn(log state.Broker) {
 	c := k.topics
 	k.follower = state.New(log, zap.NewNop(), state.Config{
 		Pipeline: "test", Explorations: c.Explorations, FeatureSets: c.FeatureSets, Models: c.Models, Scores: c.Scores,
-		MaxMessageBytes: c.MaxMessageBytes, KeepFeatureSets: c.KeepFeatureSets, KeepModels: c.KeepModels, Retention: c.FeaturesRetention,
+		MaxMessageBytes: c.MaxMessageBytes, KeepFeatureSets: c.KeepFeatureSets,
+		KeepModels: c.KeepModels, Retention: c.FeaturesRetention,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -68,28 +75,30 @@ func (k *flow) followOn(log state.Broker) {
 	})
 }
 
-// use puts the feature set of a seed in use.
+// use makes the feature set of a seed current.
 func (k *flow) use(sequence int64, seed uint64) {
 	k.t.Helper()
 	exploration := explored.Exploration()
 	exploration.Seed = seed
-	k.set = explored.FeatureSet(k.t, explored.Events(stagestest.Regression), exploration, stagestest.Events(k.t, stagestest.Regression, 400, 61, stagestest.Faults{}))
+	k.set = explored.FeatureSet(k.t, explored.Events(stagestest.Regression), exploration,
+		stagestest.Events(k.t, stagestest.Regression, 400, 61, stagestest.Faults{}))
 	k.set.Lineage.Sequence = sequence
 	id, err := k.follower.PublishSet(k.t.Context(), k.set, stagestest.Noon)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	if err := k.follower.PointSet(k.t.Context(), &wire.Current{ID: id, Sequence: sequence, Time: stagestest.Noon}, stagestest.Noon); err != nil {
+	if err := k.follower.PointSet(k.t.Context(), &wire.Current{ID: id, Sequence: sequence, Time: stagestest.Noon},
+		stagestest.Noon); err != nil {
 		k.t.Fatal(err)
 	}
 }
 
-// rows generates the events from first up to, not including, next; an event has the same values in every test.
+// rows returns the events from first to before next. An event has the same values in every test.
 func (k *flow) rows(first, next int64) arrow.Record {
 	return stagestest.Events(k.t, stagestest.Regression, int(next), 62, stagestest.Faults{}).NewSlice(first, next)
 }
 
-// sendRows appends the events of some rows, and their features by the set in use.
+// sendRows appends the events of some rows, and their features by the current set.
 func (k *flow) sendRows(partition int, first, next int64) {
 	k.t.Helper()
 	rows := k.rows(first, next)
@@ -100,8 +109,8 @@ func (k *flow) sendRows(partition int, first, next int64) {
 	}
 }
 
-// sendFeatures appends the features of some rows, that many to a message, of events that do not exist: their offsets are
-// the numbers of their first rows.
+// sendFeatures appends the features of some rows of events that do not exist. Their offsets are the
+// numbers of their first rows.
 func (k *flow) sendFeatures(partition int, first, next, perMessage int64) {
 	k.t.Helper()
 	for ; first < next; first += perMessage {
@@ -120,7 +129,7 @@ func (k *flow) produce(topic string, partition int, records ...pipeline.Record) 
 	return first
 }
 
-// runner is a trainer of a process that has just started.
+// runner returns the trainer of a process that has just started.
 func (k *flow) runner(broker pipeline.Broker) *Runner {
 	k.meter = meter.New()
 	return &Runner{
@@ -139,7 +148,7 @@ func (k *flow) runner(broker pipeline.Broker) *Runner {
 	}
 }
 
-// fit makes a model and returns its outcome.
+// fit trains a model and returns its outcome.
 func (k *flow) fit(r *Runner) *Fitted {
 	k.t.Helper()
 	fitted, err := r.Fit(k.t.Context())
@@ -149,7 +158,7 @@ func (k *flow) fit(r *Runner) *Fitted {
 	return fitted
 }
 
-// models is the current state of the models topic.
+// models returns the current state of the models topic.
 func (k *flow) models() state.Models {
 	k.t.Helper()
 	now, err := k.follower.CatchUp(k.t.Context(), state.TopicModels)

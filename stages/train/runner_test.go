@@ -18,8 +18,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// A model is made at every interval in which rows arrived; the stage's report ends with it.
-func TestRunMakesAModelAtEveryInterval(t *testing.T) {
+// A model is trained at every interval in which rows arrived. The report of the stage ends with the
+// stage.
+func TestRunTrainsAtEveryInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newFlow(t, 2)
 		r := k.runner(k.Broker)
@@ -49,7 +50,8 @@ func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 		if n := made(); n != 2 {
 			t.Errorf("%d models after more rows", n)
 		}
-		if now := k.meter.Activity(); now.Model == nil || now.Model.ID != k.inUse().ID || len(k.meter.Partitions(stagestest.Noon)) != 2 {
+		if now := k.meter.Activity(); now.Model == nil || now.Model.ID != k.inUse().ID ||
+			len(k.meter.Partitions(stagestest.Noon)) != 2 {
 			t.Errorf("activity %+v", now)
 		}
 		stop()
@@ -59,7 +61,7 @@ func TestRunMakesAModelAtEveryInterval(t *testing.T) {
 	})
 }
 
-// While a model is wrong, the next ones come sooner, but not for ever: a trainer that does not help is not always busy.
+// While a model is wrong, the next ones are trained sooner, but later less often.
 func TestPauseWhileTheModelIsWrong(t *testing.T) {
 	c := Default()
 	now := stagestest.Noon
@@ -76,8 +78,8 @@ func TestPauseWhileTheModelIsWrong(t *testing.T) {
 	}
 }
 
-// A permanent fault ends the stage.
-func TestRunEndsWithAPermanentFault(t *testing.T) {
+// A permanent error ends the stage.
+func TestRunEndsWithAPermanentError(t *testing.T) {
 	k := newFlow(t, 1)
 	k.config.Loss = "logistic" // of a regression
 	if err := k.runner(k.Broker).Run(t.Context()); !pipeline.IsPermanent(err) {
@@ -85,8 +87,8 @@ func TestRunEndsWithAPermanentFault(t *testing.T) {
 	}
 }
 
-// A new set needs new sums; the old model stays until they have enough rows.
-func TestFitFollowsTheSetInUse(t *testing.T) {
+// A new set needs new sums. The old model stays current until they have enough rows.
+func TestFitFollowsTheCurrentSet(t *testing.T) {
 	k := newFlow(t, 2)
 	k.config.MinRows = 300
 	k.sendRows(0, 0, 400)
@@ -98,12 +100,14 @@ func TestFitFollowsTheSetInUse(t *testing.T) {
 	k.use(2, 5)
 	k.sendRows(0, 800, 900)
 	r := k.runner(k.Broker)
-	if _, err := r.Fit(t.Context()); !errors.Is(err, ErrTooFewRows) || k.meter.Totals().Train.Rows != 100 || k.inUse().ID != old.ID {
+	if _, err := r.Fit(t.Context()); !errors.Is(err, ErrTooFewRows) || k.meter.Totals().Train.Rows != 100 ||
+		k.inUse().ID != old.ID {
 		t.Errorf("fit to %d rows: %v; in use %+v", k.meter.Totals().Train.Rows, err, k.inUse())
 	}
 	k.sendRows(1, 900, 1200)
 	model := k.fit(r)
-	if model.FeatureSetID != k.set.ID() || model.FeatureSetID == old.FeatureSetID || rangeRows(model.Model) != 400 || k.inUse().ID != model.ID {
+	if model.FeatureSetID != k.set.ID() || model.FeatureSetID == old.FeatureSetID || rangeRows(model.Model) != 400 ||
+		k.inUse().ID != model.ID {
 		t.Errorf("model %s of set %s with %d rows", model.ID, model.FeatureSetID, rangeRows(model.Model))
 	}
 	if j := model.Judgement; j.IncumbentSet != old.FeatureSetID || j.Verdict != wire.VerdictNewSet || j.Compared() {
@@ -113,7 +117,7 @@ func TestFitFollowsTheSetInUse(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 
-	// After a crash the sums are the same, bit for bit.
+	// After a crash the sums have the same bits.
 	again := k.runner(k.Broker)
 	if same := k.fit(again); same.ID != model.ID || !same.Unchanged {
 		t.Errorf("from the topic %s, before %s", same.ID, model.ID)
@@ -123,8 +127,9 @@ func TestFitFollowsTheSetInUse(t *testing.T) {
 	}
 }
 
-// An unusable message becomes a dead letter with its original contents. The log has one line for all of them.
-func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
+// An unusable message becomes a dead letter with its original contents. The log has one line for
+// all.
+func TestFitSendsUnusableMessagesToDeadLetters(t *testing.T) {
 	k := newFlow(t, 1)
 	k.sendRows(0, 0, 600)
 	topic := k.topics.Features
@@ -138,7 +143,8 @@ func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	if m := k.fit(k.runner(k.Broker)); rangeRows(m.Model) != 620 {
 		t.Errorf("model of %d rows", rangeRows(m.Model))
 	}
-	if lines := logs.All(); len(lines) != 1 || lines[0].ContextMap()["messages"] != int64(2) || lines[0].ContextMap()["first_error"] == "" {
+	if lines := logs.All(); len(lines) != 1 || lines[0].ContextMap()["messages"] != int64(2) ||
+		lines[0].ContextMap()["first_error"] == "" {
 		t.Errorf("logged %v", lines)
 	}
 	if c := k.meter.Totals().Train; c.Undecodable != 2 || c.Rows != 620 {
@@ -150,7 +156,8 @@ func TestFitSendsWhatItCannotUseToTheDeadLetters(t *testing.T) {
 	}
 	for i, reason := range []string{"truncated", "bad_headers"} {
 		deadLetter, err := wire.ParseDeadLetterHeaders(deadLetters[i].Headers)
-		if err != nil || deadLetter.Offset != at+int64(i) || deadLetter.Topic != topic || deadLetter.Reason != reason || deadLetter.Stage != string(meter.StageTrain) {
+		if err != nil || deadLetter.Offset != at+int64(i) || deadLetter.Topic != topic || deadLetter.Reason != reason ||
+			deadLetter.Stage != string(meter.StageTrain) {
 			t.Errorf("%+v, %v", deadLetter, err)
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// outgrown reports whether the sums hold twice the window. Then they are built again from where it begins, because rows
-// cannot be taken out of sums without losing digits: each row is read twice.
+// outgrown reports whether the sums hold twice the window. They are then rebuilt from the beginning
+// of the window, because rows cannot be subtracted from sums without losing digits. Each row is
+// therefore read twice.
 func (r *Runner) outgrown() bool {
 	rows := int64(0)
 	for _, f := range r.features {
@@ -21,8 +22,8 @@ func (r *Runner) outgrown() bool {
 	return r.Config.Window > 0 && rows > 2*r.Config.Window
 }
 
-// starts finds roughly where the window begins, by partition; nil if it is everything. Each partition has a share of its rows in
-// proportion to the messages that it holds.
+// starts finds the approximate beginning of the window by partition, nil if the window is
+// unlimited. Each partition has a share of the window in proportion to its messages.
 func (r *Runner) starts(ctx context.Context, setID string, partitions int) ([]int64, error) {
 	if r.Config.Window == 0 {
 		return nil, nil
@@ -51,12 +52,12 @@ func (r *Runner) starts(ctx context.Context, setID string, partitions int) ([]in
 	})
 }
 
-// nearest is how many messages at the end of a partition the search for a window begins with. Each stretch before that
-// is four times as long.
+// nearest is the number of messages at the end of a partition where the search for the window
+// begins. Each stretch before that is four times as long.
 const nearest = 64
 
-// startOf goes back from the end of a partition until there are enough rows of a set. It estimates the rows in a
-// stretch from one fetch at its beginning, so that the window is not read twice.
+// startOf goes back from the end of a partition to find enough rows of a set. It estimates the rows
+// in a stretch from one fetch at its beginning, so that the window is not read twice.
 func (r *Runner) startOf(ctx context.Context, setID string, number int, first, end int64, rows float64) (int64, error) {
 	next := end
 	for length := int64(nearest); next > first && rows > 0; length *= 4 {
@@ -65,18 +66,19 @@ func (r *Runner) startOf(ctx context.Context, setID string, number int, first, e
 		if err != nil {
 			return 0, err
 		}
-		there := perOffset * float64(next-from)
-		if there >= rows {
+		found := perOffset * float64(next-from)
+		if found >= rows {
 			return max(from, next-int64(math.Ceil(rows/perOffset))), nil
 		}
-		rows, next = rows-there, from
+		rows, next = rows-found, from
 	}
 	return next, nil
 }
 
-// density is the number of rows of a set per offset, in the first messages of a stretch.
+// density returns the number of rows of a set per offset in the first messages of a stretch.
 func (r *Runner) density(ctx context.Context, setID string, number int, from, next int64) (float64, error) {
-	reader := pipeline.NewReader(r.Env.Broker, r.Env.Logger, r.Env.Topics.Features, number, pipeline.ReadOptions{From: from, Until: next})
+	reader := pipeline.NewReader(r.Env.Broker, r.Env.Logger, r.Env.Topics.Features, number,
+		pipeline.ReadOptions{From: from, Until: next})
 	defer reader.Close()
 	rows := int64(0)
 	for fetched, err := range reader.Fetches(ctx) {
@@ -96,9 +98,14 @@ func (r *Runner) density(ctx context.Context, setID string, number int, from, ne
 	return float64(rows) / float64(max(reader.NextOffset()-from, 1)), nil
 }
 
-// eachStart calls find for every partition, a few at a time. One for which it fails, or that has no leader, begins with
-// its first offset: reading it, which is supervised, decides what becomes of it.
-func (r *Runner) eachStart(ctx context.Context, partitions int, find func(ctx context.Context, number int) (int64, error)) ([]int64, error) {
+// eachStart calls find for every partition, a few at a time. A partition for which it fails, or
+// that has no leader, begins with its first offset. The supervised read then deals with the
+// failure.
+func (r *Runner) eachStart(
+	ctx context.Context,
+	partitions int,
+	find func(ctx context.Context, number int) (int64, error),
+) ([]int64, error) {
 	starts := make([]int64, partitions)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Lanes)
@@ -106,11 +113,13 @@ func (r *Runner) eachStart(ctx context.Context, partitions int, find func(ctx co
 		group.Go(func() (err error) {
 			bounded, stop := r.leaders.During(ctx, func() bool { return r.leaders.IsGone(number) })
 			defer stop()
-			if starts[number], err = find(bounded, number); err == nil || ctx.Err() != nil || r.stage.EndsProcess(err) {
+			starts[number], err = find(bounded, number)
+			if err == nil || ctx.Err() != nil || r.stage.EndsProcess(err) {
 				return err
 			}
 			starts[number] = pipeline.FirstOffset
-			r.Env.Logger.Warn("where train.window begins is not known, so the partition is read from its first offset", zap.Int("partition", number), zap.Error(err))
+			r.Env.Logger.Warn("looking up the beginning of train.window failed; reading the partition from its first offset",
+				zap.Int("partition", number), zap.Error(err))
 			return nil
 		})
 	}
