@@ -101,12 +101,14 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 	}
 	defer file.Close()
 	events := events.Config{
-		Label:          f.label,
-		Include:        f.include,
-		Exclude:        f.exclude,
-		Task:           f.task,
-		LabelTransform: f.transform,
-		ClassMinRows:   events.Default().ClassMinRows,
+		Columns: events.Columns{
+			Label:          f.label,
+			Include:        f.include,
+			Exclude:        f.exclude,
+			Task:           f.task,
+			LabelTransform: f.transform,
+		},
+		Handling: events.Default().Handling,
 	}
 	if err := file.Complete(&events); err != nil {
 		return nil, err

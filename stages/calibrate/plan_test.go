@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-func TestHashNamesWhatIsAskedFor(t *testing.T) {
+func TestHashCoversMethodAndColumns(t *testing.T) {
 	base := testSettings(stagestest.Binary)
 	base.Exploration.SampleRate = 0.5
 	for _, c := range []struct {
@@ -69,11 +69,48 @@ func TestHashNamesWhatIsAskedFor(t *testing.T) {
 			t.Errorf("%s: same hash %v, want %v", c.name, same, c.same)
 		}
 	}
+	hash := func() string { return base.hash() } // of the changed settings
+	everyField(t, &base.Exploration.Conditions, func(string) bool { return true }, hash)
+	everyField(t, &base.Events.Handling, func(string) bool { return true }, hash)
+	everyField(t, &base.Exploration.Method, func(field string) bool { // those of other criteria
+		return field == "Rounds" || field == "RefineSteps"
+	}, hash)
+	everyField(t, &base.Events.Columns, func(string) bool { return false }, hash)
 	low, alsoLow := 1.5, 1.5
 	a, b := base, base
 	a.Events.LabelMin, b.Events.LabelMin = &low, &alsoLow
 	if a.hash() != b.hash() {
 		t.Error("equal bounds at two addresses give two hashes")
+	}
+}
+
+// everyField changes one field of a struct at a time and checks whether the hash stays the same.
+func everyField(t *testing.T, of any, same func(field string) bool, hash func() string) {
+	t.Helper()
+	before := hash()
+	fields := reflect.ValueOf(of).Elem()
+	for i := range fields.NumField() {
+		field := fields.Field(i)
+		kept := reflect.New(field.Type()).Elem()
+		kept.Set(field)
+		switch name := fields.Type().Field(i).Name; field.Kind() {
+		case reflect.Pointer:
+			field.Set(reflect.New(field.Type().Elem()))
+		case reflect.Slice:
+			field.Set(reflect.Append(field, reflect.ValueOf(name)))
+		case reflect.String:
+			field.SetString(field.String() + name)
+		case reflect.Float64:
+			field.SetFloat(field.Float() + 0.25)
+		case reflect.Uint64, reflect.Uint8:
+			field.SetUint(field.Uint() + 1)
+		default:
+			field.SetInt(field.Int() + 1)
+		}
+		if name := fields.Type().Field(i).Name; (hash() == before) != same(name) {
+			t.Errorf("another %s: same hash %v, want %v", name, !same(name), same(name))
+		}
+		field.Set(kept)
 	}
 }
 

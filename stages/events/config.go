@@ -6,8 +6,15 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/formats"
 )
 
-// Config says what the columns of an event are used for.
+// Config configures the reading of events.
 type Config struct {
+	Columns  `key:",squash"`
+	Handling `key:",squash"`
+}
+
+// Columns has the settings of what the columns of an event are used for. All of them are in the hash of package
+// calibrate: another value starts an exploration.
+type Columns struct {
 	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = told by the first bytes of each"`
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
@@ -17,7 +24,6 @@ type Config struct {
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
-	ClassMinRows     int64          `key:"class_min_rows" json:",omitempty" unit:"rows" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
 	Clip             float64        `key:"clip" unit:"standard deviations" doc:"standardized values beyond it continue as logarithms; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
 	MaxCategories    int            `key:"max_categories" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
@@ -28,12 +34,25 @@ type Config struct {
 	LabelTransform   string         `key:"label_transform" json:",omitempty" doc:"transform of a regression label before learning: none; log or log1p, the logarithm of the label or of 1 + the label, for prices, counts and durations. Rows whose label has no logarithm are rejected (label out of bounds). Predictions and errors stay in the units of the label; with a transform the prediction is a median, not a mean"`
 }
 
+// Handling has the settings of events that start no exploration when they change.
+type Handling struct {
+	ClassMinRows int64 `key:"class_min_rows" unit:"rows" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
+}
+
 // Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
-		Format: formats.Auto, Task: encoder.TaskAuto, Clip: encoder.DefaultClip, Standardize: encoder.StandardizeNumeric,
-		MaxCategories: encoder.DefaultMaxCategories, MissingIndicator: encoder.DefaultMissingIndicator, NaN: encoder.NaNMissing,
-		ClassMinRows: 20, LabelTransform: encoder.TransformNone,
+		Columns: Columns{
+			Format:           formats.Auto,
+			Task:             encoder.TaskAuto,
+			Clip:             encoder.DefaultClip,
+			Standardize:      encoder.StandardizeNumeric,
+			MaxCategories:    encoder.DefaultMaxCategories,
+			MissingIndicator: encoder.DefaultMissingIndicator,
+			NaN:              encoder.NaNMissing,
+			LabelTransform:   encoder.TransformNone,
+		},
+		Handling: Handling{ClassMinRows: 20},
 	}
 }
 

@@ -12,9 +12,15 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Config are the settings of training.
+// Config configures training.
 type Config struct {
-	Interval        time.Duration `key:"interval" unit:"duration" doc:"time between two models of trainer run"`
+	Fitting   `key:",squash"`
+	Operation `key:",squash"`
+}
+
+// Fitting has the settings that models, or the decision which of them become current, depend on. All of them are in the
+// configuration hash of a model.
+type Fitting struct {
 	MinRows         int64         `key:"min_rows" unit:"rows" doc:"least number of training rows for a model"`
 	HeldOutFraction float64       `key:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
 	HeldOutSeed     uint64        `key:"held_out_seed" doc:"seed of the held-out row hash"`
@@ -24,9 +30,14 @@ type Config struct {
 	Loss            string        `key:"loss" doc:"auto = logistic for classes, squared for a regression; squared, from sums of one pass over the rows; or logistic, from rows kept in memory"`
 	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models on these; false = all rows count equally, as rows of a file always do"`
 	Window          int64         `key:"window" json:",omitzero" unit:"rows" doc:"approximate number of the newest rows of the features topic on which models are trained, labelled or not; raise it where few rows have labels. Up to twice this number is used before the sums are rebuilt. 0 = all"`
-	RowMemory       int64         `key:"row_memory" unit:"bytes" doc:"memory for the rows of the logistic loss, 4 bytes for each feature; if not all rows fit, a share chosen by hash is kept"`
 	LearningTime    time.Duration `key:"learning_time" unit:"duration" doc:"processor time, by estimate, that training one model may take on one core with AVX2. Where it does not suffice, the logistic loss is trained on fewer rows, chosen by hash, and fewer half-lives, values of lambda and iterations are tried; model, log and report name what was cut"`
 	Promote         Promote       `key:"promote"`
+}
+
+// Operation has the other settings.
+type Operation struct {
+	Interval  time.Duration `key:"interval" unit:"duration" doc:"time between two models of trainer run"`
+	RowMemory int64         `key:"row_memory" unit:"bytes" doc:"memory for the rows of the logistic loss, 4 bytes for each feature; if not all rows fit, a share chosen by hash is kept"`
 }
 
 // The rules by which a challenger replaces the incumbent.
@@ -79,26 +90,26 @@ const defaultWindow = 1 << 20
 // Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
-		Interval:        time.Minute,
-		MinRows:         1000,
-		HeldOutFraction: 0.2,
-		HeldOutSeed:     1,
-		EvaluationRows:  10_000,
-		Intercept:       true,
-		LambdaGrid:      "relative",
-		Loss:            training.LossAuto,
-		Forget:          true,
-		Window:          defaultWindow,
-		RowMemory:       256 << 20,
-		LearningTime:    time.Minute,
-		Promote:         Promote{Rule: PromoteBetter, Margin: MarginAuto},
+		Fitting: Fitting{
+			MinRows:         1000,
+			HeldOutFraction: 0.2,
+			HeldOutSeed:     1,
+			EvaluationRows:  10_000,
+			Intercept:       true,
+			LambdaGrid:      "relative",
+			Loss:            training.LossAuto,
+			Forget:          true,
+			Window:          defaultWindow,
+			LearningTime:    time.Minute,
+			Promote:         Promote{Rule: PromoteBetter, Margin: MarginAuto},
+		},
+		Operation: Operation{Interval: time.Minute, RowMemory: 256 << 20},
 	}
 }
 
-// hash identifies the settings that change models or decide which of them become current.
-func (c Config) hash() string {
-	c.Interval, c.RowMemory = 0, 0
-	document, err := json.Marshal(c)
+// hash identifies the settings that models depend on.
+func (f Fitting) hash() string {
+	document, err := json.Marshal(f)
 	if err != nil {
 		panic(fmt.Sprintf("train: settings do not marshal: %v", err)) // package config has checked the numbers
 	}
