@@ -32,6 +32,7 @@ type fieldClass uint8
 const (
 	classText fieldClass = iota
 	classBool
+	classPadded // a whole number with leading zeros
 	classInt
 	classFloat
 	classComma     // a number with a decimal comma
@@ -77,6 +78,9 @@ func classOfDigits(s string) fieldClass {
 func classOfNumber(s string) fieldClass {
 	if strings.Trim(s[1:], "0123456789") == "" { // otherwise ParseInt would make an error for every fraction
 		if _, err := strconv.ParseInt(s, 10, 64); err == nil {
+			if len(s) > 1 && s[0] == '0' {
+				return classPadded
+			}
 			return classInt
 		}
 	}
@@ -123,9 +127,9 @@ var guesses = []struct {
 	classes  []fieldClass
 }{
 	{arrow.FixedWidthTypes.Boolean, []fieldClass{classBool}},
-	{arrow.PrimitiveTypes.Int64, []fieldClass{classInt}},
-	{arrow.PrimitiveTypes.Float64, []fieldClass{classInt, classFloat}},
-	{arrow.PrimitiveTypes.Float64, []fieldClass{classInt, classThousands, classComma}},
+	{arrow.PrimitiveTypes.Int64, []fieldClass{classPadded, classInt}},
+	{arrow.PrimitiveTypes.Float64, []fieldClass{classPadded, classInt, classFloat}},
+	{arrow.PrimitiveTypes.Float64, []fieldClass{classPadded, classInt, classThousands, classComma}},
 	{arrow.FixedWidthTypes.Date32, []fieldClass{classDate}},
 	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
 }
@@ -146,12 +150,17 @@ func (g *columnGuess) dataType(strict bool) (found arrow.DataType, comma bool, b
 
 // fits reports whether the column mostly holds fields of the classes. Fields of a class that widens
 // these all count against them: one fraction makes a column of whole numbers a column of floats,
-// and one time makes a column of dates a column of times.
+// and one time makes a column of dates a column of times. Whole numbers of which more than a few have
+// leading zeros are codes, such as 01 or 00501, and stay text.
 func (g *columnGuess) fits(classes []fieldClass) bool {
 	bad := g.bad(classes)
 	widest := classes[len(classes)-1]
 	if widest == classInt && g.fields[classFloat] > 0 || widest == classDate && g.fields[classTime] > 0 {
 		return false
+	}
+	if slices.Contains(classes, classPadded) && g.fields[classFloat] == 0 && g.fields[classComma] == 0 &&
+		!mostly(bad.Fields, g.fields[classPadded]) {
+		return false // codes: 01 is not 1
 	}
 	if widest == classComma && g.fields[classComma]*badShare <= bad.Fields { // perhaps thousands, and a few slips
 		return false
@@ -202,7 +211,7 @@ func inferTypes(
 		}
 		for i, s := range texts {
 			if known[i] == nil && !nulls.has(s) {
-				columns[i].see(s, lines.line, o.Delimiter == ';')
+				columns[i].see(s, lines.line, lines.delimiter == ';')
 			}
 		}
 		if row%scanRows == 0 {

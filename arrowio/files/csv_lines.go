@@ -17,36 +17,48 @@ import (
 // csvLines splits a CSV file into rows of trimmed fields. Every row has as many fields as the
 // first.
 type csvLines struct {
-	parser  *csv.Reader
-	limit   *lineLimit
-	blanks  bool // runs of blanks separate fields
-	columns int  // of the first row; 0 before that
-	line    int64
-	skipped int64 // lines of the file that the parser has not seen
+	parser    *csv.Reader
+	limit     *lineLimit
+	delimiter rune
+	verbatim  []bool // by column: its fields are not trimmed; nil = all are
+	columns   int    // of the first row; 0 before that
+	line      int64
+	skipped   int64 // lines of the file that the parser has not seen
 }
 
 // headBytes bounds how much of the first line is searched for its delimiter.
 const headBytes = 64 << 10
 
-// newCSVLines reads text from its start, after a byte order mark and the lines to be skipped.
+// newCSVLines reads text from its start, after a byte order mark, a line that names the delimiter,
+// and the lines to be skipped.
 func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	delimiter := o.Delimiter
 	if err := skipBOM(text); err != nil {
 		return nil, err
 	}
+	skipped := o.SkipLines
+	named := skipDelimiterLine(text, o)
+	if named != 0 {
+		delimiter = named
+		skipped++
+	}
 	if err := skipLines(text, o.SkipLines); err != nil {
 		return nil, err
 	}
 	peeked, _ := text.Peek(headBytes) // an error shows when the text is read
+	if bytes.IndexByte(peeked, '\r') >= 0 && bytes.IndexByte(peeked, '\n') < 0 {
+		text = bufio.NewReaderSize(bareReturns{text}, bufferBytes)
+		peeked, _ = text.Peek(headBytes)
+	}
 	head, content := string(peeked), io.Reader(text)
 	if linesAreQuoted(head, delimiter) {
 		content = &unquoted{lines: text}
 		plain, _ := io.ReadAll(&unquoted{lines: bytes.NewReader(peeked)}) // up to where it is cut off
 		head = string(plain)
 	}
-	if o.delimiterIsDefault {
+	if o.delimiterIsDefault && named == 0 {
 		if err := checkHead(head, delimiter); err != nil {
-			return nil, &Error{Line: int64(o.SkipLines) + 1, Err: err}
+			return nil, &Error{Line: int64(skipped) + 1, Err: err}
 		}
 	}
 	limit := &lineLimit{r: content}
@@ -54,16 +66,50 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 	parser.Comma = delimiter
 	parser.FieldsPerRecord = -1 // counted here, to distinguish blank lines from short ones
 	parser.ReuseRecord = true
+	parser.LazyQuotes = o.BareQuotes
 	// Spaces before an opening quote are skipped. If spaces delimit, only the space character
 	// itself may repeat: empty tab-separated fields stay.
 	parser.TrimLeadingSpace = delimiter == ' ' || !unicode.IsSpace(delimiter)
 	return &csvLines{
-		parser:  parser,
-		limit:   limit,
-		blanks:  delimiter == ' ',
-		line:    int64(o.SkipLines),
-		skipped: int64(o.SkipLines),
+		parser:    parser,
+		limit:     limit,
+		delimiter: delimiter,
+		line:      int64(skipped),
+		skipped:   int64(skipped),
 	}, nil
+}
+
+// skipDelimiterLine skips a first line such as sep=; by which spreadsheets name the delimiter, and
+// returns the delimiter. It returns 0 if there is no such line, or if the caller skips lines or has
+// chosen another delimiter.
+func skipDelimiterLine(text *bufio.Reader, o Options) rune {
+	if o.SkipLines > 0 {
+		return 0
+	}
+	head, _ := text.Peek(len("sep=\"\"") + utf8.UTFMax + len("\r\n"))
+	line, _, whole := strings.Cut(string(head), "\n")
+	line = strings.Trim(strings.TrimSuffix(line, "\r"), `"`)
+	value, ok := strings.CutPrefix(strings.ToLower(line), "sep=")
+	delimiter, size := utf8.DecodeRuneInString(value)
+	if !whole || !ok || size == 0 || size != len(value) || !validDelimiter(delimiter) ||
+		!o.delimiterIsDefault && delimiter != o.Delimiter {
+		return 0
+	}
+	_ = skipLines(text, 1) // the line was peeked at
+	return delimiter
+}
+
+// bareReturns reads text whose lines end with carriage returns alone.
+type bareReturns struct{ r io.Reader }
+
+func (b bareReturns) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	for i, c := range p[:n] {
+		if c == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 // errBinary marks a file that is not text.
@@ -190,13 +236,18 @@ func (l *csvLines) next() ([]string, error) {
 		line, _ := l.parser.FieldPos(0)
 		l.line = l.skipped + int64(line)
 		for i, f := range fields {
-			fields[i] = strings.TrimSpace(f)
+			if i >= len(l.verbatim) || !l.verbatim[i] {
+				fields[i] = strings.TrimSpace(f)
+			}
 		}
-		if l.blanks && len(fields) > 1 && fields[len(fields)-1] == "" {
+		if l.delimiter == ' ' && len(fields) > 1 && fields[len(fields)-1] == "" {
 			fields = fields[:len(fields)-1] // blanks at the end of the line
 		}
 		if len(fields) == 1 && fields[0] == "" && l.columns != 1 {
 			continue
+		}
+		if len(fields) == l.columns+1 && l.columns > 0 && fields[l.columns] == "" {
+			fields = fields[:l.columns] // a delimiter at the end of the line
 		}
 		return fields, l.check(fields)
 	}
@@ -212,6 +263,8 @@ func (l *csvLines) check(fields []string) error {
 		}
 	case l.columns == 0:
 		l.columns = len(fields)
+	case l.columns == 1 && len(fields) > 1:
+		return &TitleError{Lines: l.line - 1, Fields: len(fields)}
 	case l.columns != len(fields):
 		return &Error{
 			Line: l.line,

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ type csvReader struct {
 	first   []string // a row that opening has already taken from lines
 	rows    int      // maximum number of rows in a record
 	strict  bool     // a field that is not of its column's type is an error
+	bare    bool     // quotes may be within fields
 }
 
 // csvField is a column being read.
@@ -27,6 +29,7 @@ type csvField struct {
 	append appender
 	bad    BadFields
 	comma  bool // the numbers have decimal commas
+	copied bool // the fields are text, and none is null
 	// found is set if the type was inferred from the file itself, so that bad is already known.
 	found bool
 }
@@ -46,15 +49,25 @@ func openCSV(src *source, o Options) (rowReader, error) {
 	}
 	fields := make([]csvField, len(types))
 	for i, name := range names {
+		fields[i].copied = slices.Contains(o.Verbatim, name)
+		if fields[i].copied {
+			types[i] = arrow.BinaryTypes.String
+		}
 		fields[i].comma = types[i] != nil && slices.Contains(o.Commas, name)
 	}
 	if slices.Contains(types, nil) {
 		if err := src.plain(); err != nil {
 			return nil, err
 		}
-		if types, err = scanCSV(src, o, types, fields); err != nil {
+		inferred, err := scanCSV(src, o, types, fields)
+		if errors.Is(err, csv.ErrBareQuote) && !o.Strict {
+			o.BareQuotes = true
+			inferred, err = scanCSV(src, o, types, fields)
+		}
+		if err != nil {
 			return nil, err
 		}
+		types = inferred
 		if lines, _, first, err = startCSV(src, o); err != nil {
 			return nil, err
 		}
@@ -163,6 +176,11 @@ func newCSVReader(
 		first:   first,
 		rows:    o.rowsPerRecord(8 * len(names)),
 		strict:  o.Strict,
+		bare:    o.BareQuotes,
+	}
+	lines.verbatim = make([]bool, len(columns))
+	for i := range columns {
+		lines.verbatim[i] = columns[i].copied
 	}
 	r.builder = array.NewRecordBuilder(o.Allocator, r.types)
 	for i, b := range r.builder.Fields() {
@@ -219,7 +237,7 @@ func (r *csvReader) row() ([]string, error) {
 // add appends one field to its column, as null if it is not of the column's type, unless the column
 // is text.
 func (r *csvReader) add(row, column int, s string) error {
-	if r.nulls.has(s) {
+	if !r.columns[column].copied && r.nulls.has(s) {
 		r.builder.Field(column).AppendNull()
 		return nil
 	}
@@ -260,6 +278,8 @@ func (r *csvReader) checkForced() error {
 	}
 	return nil
 }
+
+func (r *csvReader) bareQuotes() bool { return r.bare }
 
 // commas returns the columns of numbers with decimal commas.
 func (r *csvReader) commas() (names []string) {

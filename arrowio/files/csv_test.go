@@ -103,7 +103,7 @@ func TestCSVFaultsNameFileAndLine(t *testing.T) {
 	}{
 		"short row":           {"a,b,c\n1,2,3\n1,2\n", 3, "2 fields where the first row has 3"},
 		"long row":            {"a,b\n1,2\n\n1,2,3\n", 4, "3 fields where the first row has 2"},
-		"bare quote":          {"a,b\n1,x\"y\n", 2, "quote"},
+		"text after a quote":  {"a,b\n1,\"x\"y\n", 2, "quote"},
 		"open quote":          {"a,b\n1,2\n\"x,2\n3,4\n", 4, "row starts on line 3"},
 		"duplicate name":      {"a,b, a\n1,2,3\n", 1, "columns 1 and 3 are both named \"a\""},
 		"name not UTF-8":      {"a,\xff\n1,2\n", 1, "not UTF-8"},

@@ -41,6 +41,20 @@ func (e *DelimiterError) Error() string {
 	)
 }
 
+// TitleError marks a CSV file whose first row is a single field and whose next row has several: the
+// first lines seem to be a title.
+type TitleError struct {
+	Lines  int64 // before the row with several fields
+	Fields int   // of that row
+}
+
+func (e *TitleError) Error() string {
+	return fmt.Sprintf(
+		"line %d has %d fields, the first row has one: the %d lines before seem to be a title",
+		e.Lines+1, e.Fields, e.Lines,
+	)
+}
+
 // Error is a fault in a file and its place.
 type Error struct {
 	Path   string

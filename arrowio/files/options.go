@@ -63,6 +63,10 @@ type Options struct {
 	// Commas names columns of Schema whose numbers have decimal commas, as [Reader.Commas] lists
 	// them. In columns that are inferred they are recognized.
 	Commas []string
+	// BareQuotes is set if a CSV file has quotes within fields that are not in quotes, such as 5",
+	// as [Reader.BareQuotes] reports it. Where types are inferred, they are recognized; a quote that
+	// is never closed is an error only without them.
+	BareQuotes bool
 	// Strict accepts no CSV field of another type than its column's: a type is inferred only if all
 	// fields have it, and a field of another type than Schema forces is an error. Use it for
 	// known files.
@@ -70,6 +74,9 @@ type Options struct {
 	// Scan, if set, is called from time to time while Open infers a file's types, with the bytes
 	// read so far and the file's size.
 	Scan func(readBytes, totalBytes int64)
+	// Verbatim names CSV columns that are only copied: their fields are text, neither trimmed nor
+	// read as null. Parquet and Arrow columns keep their type anyway.
+	Verbatim []string
 	// delimiterIsDefault is set if the delimiter was not chosen.
 	delimiterIsDefault bool
 	// Allocator allocates the records' memory; nil means memory.DefaultAllocator.

@@ -30,6 +30,7 @@ type partialReader interface {
 type tolerantReader interface {
 	badFields() []BadFields
 	commas() []string
+	bareQuotes() bool
 }
 
 // Reader reads the rows of a file as records, in file order.
@@ -88,6 +89,12 @@ func (r *Reader) BadFields() []BadFields {
 		return t.badFields()
 	}
 	return nil
+}
+
+// BareQuotes reports whether a CSV file has quotes within fields that are not in quotes.
+func (r *Reader) BareQuotes() bool {
+	t, ok := r.rows.(tolerantReader)
+	return ok && t.bareQuotes()
 }
 
 // Commas are the columns of a CSV file whose numbers are read with decimal commas.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -61,7 +62,11 @@ func (f *produceFlags) run(c *cobra.Command) error {
 	}
 	bar := cli.NewProgress(c, f.json)
 	defer bar.Done()
-	file, err := f.files.Open(f.data, f.batchRows(), bar)
+	read := slices.Concat(loaded.Stages.Events.Label, loaded.Stages.Events.Features)
+	copied := slices.DeleteFunc(slices.Clone(loaded.Stages.Events.Passthrough), func(name string) bool {
+		return slices.Contains(read, name)
+	})
+	file, err := f.files.Open(f.data, f.batchRows(), bar, copied...)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (f *MappingFlags) Map(
 ) (counts meter.FeaturizeCounts, err error) {
 	bar := NewProgress(c, f.JSON)
 	defer bar.Done()
-	rows, err := f.files.OpenFor(f.data, mapper.Encoder(), bar)
+	rows, err := f.files.OpenFor(f.data, mapper.Encoder(), bar, passthrough...)
 	if err != nil {
 		return counts, err
 	}

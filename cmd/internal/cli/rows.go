@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,23 +28,30 @@ type RowFile struct {
 	bar     *Progress
 }
 
-// Open opens the file at path for a command with the progress bar.
-func (f *FileFlags) Open(path string, batchRows int, bar *Progress) (*RowFile, error) {
+// Open opens the file at path for a command with the progress bar. The command only copies the
+// columns verbatim: those of a CSV file stay as they are written.
+func (f *FileFlags) Open(path string, batchRows int, bar *Progress, verbatim ...string) (*RowFile, error) {
 	o, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	o.BatchRows = batchRows
+	o.BatchRows, o.Verbatim = batchRows, verbatim
 	return openRows(path, o, bar)
 }
 
-// OpenFor is Open for rows to encode. A column of strings, such as house numbers, does not become
-// numeric if this file only has numbers in it.
-func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*RowFile, error) {
+// OpenFor is Open for rows to encode, of which the command also copies some columns. A column of
+// strings, such as house numbers, does not become numeric if this file only has numbers in it.
+func (f *FileFlags) OpenFor(
+	path string,
+	enc *encoder.Encoder,
+	bar *Progress,
+	copied ...string,
+) (*RowFile, error) {
 	o, err := f.options()
 	if err != nil {
 		return nil, err
 	}
+	o.Verbatim = onlyCopied(enc, append(copied, enc.Passthrough...))
 	texts := typesFor(enc, nil)
 	if texts.NumFields() > 0 {
 		o.Schema = texts
@@ -59,6 +67,14 @@ func (f *FileFlags) OpenFor(path string, enc *encoder.Encoder, bar *Progress) (*
 	file.Close()
 	o.Schema = known
 	return openRows(path, o, bar)
+}
+
+// onlyCopied returns the columns that an encoder does not read.
+func onlyCopied(enc *encoder.Encoder, copied []string) []string {
+	return slices.DeleteFunc(slices.Clone(copied), func(name string) bool {
+		isFeature := slices.ContainsFunc(enc.Columns, func(c encoder.Column) bool { return c.Name == name })
+		return isFeature || enc.Label != nil && slices.Contains(enc.Label.Columns, name)
+	})
 }
 
 // typesFor returns the types that an encoder's columns must have. Categories are text. Numbers and
@@ -105,10 +121,13 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	if delimiter := (*files.DelimiterError)(nil); errors.As(err, &delimiter) {
 		return nil, Usagef("%w: add --delimiter %s", err, flagValue(delimiter.Other))
 	}
+	if title := (*files.TitleError)(nil); errors.As(err, &title) {
+		return nil, Usagef("%w: add --skip-lines %d", err, title.Lines)
+	}
 	if err != nil {
 		return nil, err
 	}
-	o.Schema, o.Commas = reader.Schema(), reader.Commas()
+	o.Schema, o.Commas, o.BareQuotes = reader.Schema(), reader.Commas(), reader.BareQuotes()
 	return &RowFile{
 		path: path, options: o, schema: o.Schema, leftOut: reader.LeftOut(), bad: reader.BadFields(), first: reader, bar: bar,
 	}, nil
