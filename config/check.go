@@ -35,6 +35,7 @@ func (k *checker) add(fault Fault) {
 // all applies every rule. Faults of rules follow the existing ones, in the order of the keys.
 func (k *checker) all() {
 	first := len(k.faults)
+	k.bounds()
 	k.kafka()
 	k.adopt("registry", k.config.Registry.Validate())
 	k.pipeline()
@@ -42,12 +43,10 @@ func (k *checker) all() {
 	k.adopt("events", k.config.Stages.Events.Options().Validate())
 	k.formats()
 	k.exploration()
-	k.subsample()
 	k.featurize()
 	k.train()
 	k.limits()
 	k.process()
-	k.memory()
 	k.admin()
 	k.traces()
 	k.serve()

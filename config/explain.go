@@ -15,6 +15,9 @@ func Explain(w io.Writer) error {
 		if key.Unit != "" && key.Type != typeSize {
 			kind += ", " + key.Unit
 		}
+		if key.Range != "" {
+			kind += ", " + key.Range
+		}
 		if key.Secret {
 			kind += ", secret"
 		}

@@ -13,10 +13,6 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// minMemoryLimit is the limit below which a process has no room for a single message of the default
-// size.
-const minMemoryLimit = 128 << 20
-
 // MemoryPlan compares the worst-case memory need of a process with its limit.
 type MemoryPlan struct {
 	Stages     []string            `json:"stages"`

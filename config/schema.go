@@ -19,8 +19,10 @@ type Key struct {
 	Doc     string `json:"doc"`
 	Env     string `json:"env"`
 	Secret  bool   `json:"secret,omitempty"`
+	Range   string `json:"range,omitempty"` // of a number
 
-	index []int // of the field in Config, for reflect.Value.FieldByIndex
+	index  []int // of the field in Config, for reflect.Value.FieldByIndex
+	bounds *bounds
 }
 
 // Keys returns the description of every key, in the order in which [Config.Print] writes them.
@@ -79,13 +81,19 @@ func newKey(name string, index []int, field reflect.StructField, defaults reflec
 	if typeName == "" {
 		panic(fmt.Sprintf("config: key %s has type %v, which no text is read into", name, field.Type))
 	}
+	within := readBounds(name, unit, field)
 	if unit == "duration" {
 		unit = "" // implied by the type
 	}
-	return Key{
+	key := Key{
 		Name: name, Type: typeName, Unit: unit, Default: fieldText(defaults, typeName), Doc: doc,
 		Env: envName(name), Secret: field.Tag.Get("secret") == "true" || soundsSecret(name), index: index,
+		bounds: within,
 	}
+	if within != nil {
+		key.Range = within.text(typeName)
+	}
+	return key
 }
 
 var (

@@ -3,9 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"regexp"
-	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/pipeline/kafka"
@@ -19,10 +17,6 @@ func (c *Config) Validate() error {
 	k.all()
 	return k.faults.orNil()
 }
-
-// maxInt32 bounds numbers that are sent as 32 bits: Kafka's sizes and partition counts, candidate
-// numbers.
-const maxInt32 = math.MaxInt32
 
 var (
 	pipelineName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
@@ -71,15 +65,6 @@ func (k *checker) topics() {
 		k.unnamed(explored)
 	}
 	k.topicNames(named)
-	k.rule(1 <= c.Partitions && c.Partitions <= maxInt32, "topics.partitions", "want 1 or more")
-	k.rule(0 <= c.Replication && c.Replication <= math.MaxInt16, "topics.replication",
-		"want 0 (the broker's default) to 32767")
-	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "topics.max_message_bytes",
-		"want 1KiB to 2147483647, Kafka's largest")
-	k.positive(c.FeaturesRetention, "topics.features_retention")
-	k.positive(c.SamplesRetention, "topics.samples_retention")
-	k.rule(c.KeepFeatureSets >= 1, "topics.keep_feature_sets", "want 1 or more: the current one is kept")
-	k.rule(c.KeepModels >= 1, "topics.keep_models", "want 1 or more: the current one is kept")
 }
 
 type namedTopic struct{ key, name string }
@@ -106,24 +91,16 @@ func (k *checker) topicNames(topics []namedTopic) {
 	}
 }
 
-func (k *checker) subsample() {
-	c := k.config.Stages.Subsample
-	k.rule(c.CheckpointRows >= 1, "subsample.checkpoint_rows", "want 1 or more")
-	k.positive(c.CheckpointInterval, "subsample.checkpoint_interval")
-}
-
 func (k *checker) featurize() {
 	c := k.config.Stages.Featurize
 	k.setsFrom()
 	k.oneOf(c.Start, "featurize.start", featurize.StartEarliest, featurize.StartLatest)
 	limit := k.config.Stages.Topics.MaxMessageBytes
-	k.rule(c.MaxOutputBytes >= 1, "featurize.max_output_bytes", "want 1 or more")
 	k.rule(c.OutputMemory >= c.MaxOutputBytes, "featurize.output_memory",
 		"want featurize.max_output_bytes or more: one output must fit", "featurize.max_output_bytes")
 	k.rule(c.MaxOutputBytes <= limit, "featurize.max_output_bytes",
 		fmt.Sprintf("want at most topics.max_message_bytes (%s): the broker refuses more",
 			sizeText(limit)), "topics.max_message_bytes")
-	k.positive(c.CommitInterval, "featurize.commit_interval")
 	k.predictions()
 }
 
@@ -140,16 +117,10 @@ func (k *checker) setsFrom() {
 
 func (k *checker) limits() {
 	c := k.config.Stages.Limits
-	k.rule(1<<10 <= c.MaxMessageBytes && c.MaxMessageBytes <= maxInt32, "limits.max_message_bytes",
-		"want 1KiB to 2147483647, Kafka's largest")
 	k.rule(c.BudgetBytes >= c.MaxMessageBytes, "limits.budget_bytes",
 		fmt.Sprintf("want at least limits.max_message_bytes (%s): decoding may copy a message once",
 			sizeText(c.MaxMessageBytes)),
 		"limits.max_message_bytes")
-	k.rule(1 <= c.MaxRows && c.MaxRows <= maxInt32, "limits.max_rows", "want 1 to 2147483647, the greatest row number")
-	k.rule(c.MaxColumns >= 1, "limits.max_columns", "want 1 or more")
-	k.rule(c.Amplification >= 0, "limits.amplification", "want 0 or more")
-	k.rule(c.CompressedAmplification >= 0, "limits.compressed_amplification", "want 0 or more")
 }
 
 // process checks settings of the process rather than of a stage.
@@ -157,30 +128,8 @@ func (k *checker) process() {
 	k.oneOf(k.config.Log.Level, "log.level", "debug", "info", "warn", "error")
 	k.oneOf(k.config.Log.Format, "log.format", LogAuto, LogConsole, LogJSON)
 	drain := k.config.Shutdown.DrainTimeout
-	k.positive(drain, "shutdown.drain_timeout")
 	rebalance := cmp.Or(k.config.Kafka.RebalanceTimeout, kafka.DefaultConfig().RebalanceTimeout)
 	k.rule(drain < rebalance, "shutdown.drain_timeout",
 		fmt.Sprintf("want less than kafka.rebalance_timeout (%v): a member that takes longer to finish its work "+
 			"is removed from the consumer group", rebalance), "kafka.rebalance_timeout")
 }
-
-func (k *checker) memory() {
-	c := k.config.Memory
-	k.rule(c.Limit == 0 || c.Limit >= minMemoryLimit, "memory.limit",
-		fmt.Sprintf("want %dMiB or more, or 0 for GOMEMLIMIT or the limit of the control group", minMemoryLimit>>20))
-	k.rule(0 <= c.Partitions && c.Partitions <= maxInt32, "memory.partitions",
-		"want 1 or more, or 0 for all of topics.partitions")
-	k.rule(0 <= c.Messages && c.Messages <= maxInt32, "memory.messages",
-		"want 1 or more, or 0 for two more than there are processors")
-}
-
-func (k *checker) positive(d time.Duration, key string) {
-	k.rule(d > 0, key, "want a duration above 0")
-}
-
-// zeroIsOff checks a duration for which 0 has a special meaning.
-func (k *checker) zeroIsOff(d time.Duration, key, meaning string) {
-	k.rule(d >= 0, key, "want a duration above 0, or 0 for "+meaning)
-}
-
-func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

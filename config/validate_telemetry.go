@@ -27,7 +27,6 @@ func (k *checker) traces() {
 	c := k.config.Traces
 	k.rule(c.Endpoint == "" || isHTTP(c.Endpoint), "traces.endpoint",
 		"want a URL without user, such as http://localhost:4318/v1/traces, or empty for no traces")
-	k.rule(c.SampleRatio >= 0 && c.SampleRatio <= 1, "traces.sample_ratio", "want 0 to 1")
 }
 
 // isHTTP reports whether a text is the URL of a server, without credentials, because the

@@ -3,8 +3,9 @@ package config
 import (
 	"errors"
 	"math"
+	"math/big"
 	"reflect"
-	"slices"
+
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestRules(t *testing.T) {
 
 		{"unknown task", func(c *Config) { c.Stages.Events.Task = "ranking" }, "events.task", "not one of"},
 		{"share of missing values", func(c *Config) { c.Stages.Events.MissingIndicator = 2 }, "events.missing_indicator",
-			"not in"},
+			"want 0 to 1"},
 		{"one class", func(c *Config) { c.Stages.Events.Label, c.Stages.Events.Classes = []string{"y"}, []string{"a"} },
 			"events.classes", "1 names"},
 		{"label among the features", func(c *Config) {
@@ -92,9 +93,9 @@ func TestRules(t *testing.T) {
 			c.Stages.Exploration.Map, c.Stages.Exploration.Distribution = scoring.MapLinear, scoring.Cauchy
 		}, "exploration.map", "want one of [gaussian]"},
 		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma",
-			"finite"},
+			"want 1e-30 to 1e+30"},
 		{"steps beyond all", func(c *Config) { c.Stages.Exploration.RefineSteps = 1001 }, "exploration.refine_steps",
-			"1 to 1000"},
+			"want 0 to 1000"},
 		{"learning for another map", func(c *Config) {
 			c.Stages.Exploration.Criterion, c.Stages.Exploration.Map = scoring.Adaptive, scoring.MapArcCosine1
 		}, "exploration.criterion", "feature map cosine, not arccos1"},
@@ -112,7 +113,7 @@ func TestRules(t *testing.T) {
 		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 },
 			"exploration.sample_rows", "exploration.sample_memory is 1.0 MiB"},
 		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows",
-			"2 or more"},
+			"want 2 to"},
 
 		{"unknown featurize start", func(c *Config) { c.Stages.Featurize.Start = "" }, "featurize.start", "earliest, latest"},
 		{"output that the broker refuses", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 9 << 20 },
@@ -154,7 +155,7 @@ func TestRules(t *testing.T) {
 		{"samples of a pipeline that explores nothing", func(c *Config) { c.Stages.Featurize.SetsFrom = "shop" },
 			"topics.samples", "explores nothing"},
 		{"unknown level", func(c *Config) { c.Log.Level = "loud" }, "log.level", "debug, info, warn, error"},
-		{"memory for nothing", func(c *Config) { c.Memory.Limit = 64 << 20 }, "memory.limit", "want 128MiB or more"},
+		{"memory for nothing", func(c *Config) { c.Memory.Limit = 64 << 20 }, "memory.limit", "want 128MiB to"},
 		{"no memory for an output", func(c *Config) { c.Stages.Featurize.OutputMemory = 1 << 19 }, "featurize.output_memory",
 			"featurize.max_output_bytes or more"},
 		{"address without a port", func(c *Config) { c.Admin.Listen = "localhost" }, "admin.listen", "want host:port"},
@@ -180,7 +181,7 @@ func TestRules(t *testing.T) {
 			}, "shutdown.drain_timeout", "less than kafka.rebalance_timeout (30s)"},
 
 		{"no memory for candidates", func(c *Config) { c.Stages.Exploration.CandidateMemory = 1000 },
-			"exploration.candidate_memory", "1MiB or more"},
+			"exploration.candidate_memory", "want 1MiB to"},
 		{"candidates that do not fit", func(c *Config) {
 			c.Stages.Exploration.Candidates, c.Stages.Events.Features = 200_000, make([]string, 784)
 		}, "exploration.candidates", "pool of 200000 candidates in memory takes 602 MiB"},
@@ -266,21 +267,119 @@ func TestSizesNameTheirAssumptions(t *testing.T) {
 	}
 }
 
-// TestEveryNumberHasLowerBound sets each number and duration below its smallest possible value.
-func TestEveryNumberHasLowerBound(t *testing.T) {
+// numericKeys are the keys with a number, and for each the value of a type.
+func numericKeys() (keys []Key) {
 	for _, key := range Keys() {
-		c := Default()
-		switch v := reflect.ValueOf(c).Elem().FieldByIndex(key.index); {
-		case v.CanInt():
-			v.SetInt(math.MinInt32)
-		case v.CanFloat():
-			v.SetFloat(-1e300)
-		default:
+		switch v := reflect.ValueOf(Default()).Elem().FieldByIndex(key.index); {
+		case v.CanInt(), v.CanFloat():
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// faultAt returns the fault of a key with a value, empty if there is none.
+func faultAt(key Key, set func(reflect.Value)) string {
+	c := Default()
+	set(reflect.ValueOf(c).Elem().FieldByIndex(key.index))
+	var faults Faults
+	if errors.As(c.Validate(), &faults) {
+		for _, fault := range faults {
+			if fault.Key == key.Name {
+				return fault.Bound
+			}
+		}
+	}
+	return ""
+}
+
+// Every number is refused at the extremes of its type, without a turnaround on the way. Declared bounds
+// hold exactly; a rule that compares keys may refuse a bound too, with another reason.
+func TestEveryNumberHasBothBounds(t *testing.T) {
+	for _, key := range numericKeys() {
+		extremes := []func(reflect.Value){
+			func(v reflect.Value) { setNumber(v, math.MinInt64, -1e308) },
+			func(v reflect.Value) { setNumber(v, math.MaxInt64, 1e308) },
+		}
+		for i, set := range extremes {
+			if faultAt(key, set) == "" {
+				t.Errorf("%s has no bound at extreme %d", key.Name, i)
+			}
+		}
+		b := key.bounds
+		if b == nil {
 			continue
 		}
-		var faults Faults
-		if errors.As(c.Validate(), &faults); !slices.ContainsFunc(faults, func(f Fault) bool { return f.Key == key.Name }) {
-			t.Errorf("%s may be below zero", key.Name)
+		want := "want " + b.text(key.Type)
+		for _, within := range []reflect.Value{b.least, b.greatest} {
+			if got := faultAt(key, func(v reflect.Value) { v.Set(within) }); got == want {
+				t.Errorf("%s = %v is refused: %s", key.Name, within, got)
+			}
+		}
+		below := func(v reflect.Value) { beyond(v, b.least, -1) }
+		above := func(v reflect.Value) { beyond(v, b.greatest, 1) }
+		for _, set := range []func(reflect.Value){below, above} {
+			v := reflect.New(b.least.Type()).Elem()
+			if set(v); b.zero != "" && v.IsZero() {
+				continue
+			}
+			if got := faultAt(key, set); got != want {
+				t.Errorf("%s = %v: fault %q, want %q", key.Name, v, got, want)
+			}
+		}
+		if b.zero != "" && faultAt(key, func(v reflect.Value) { v.SetZero() }) != "" {
+			t.Errorf("%s: 0 is refused", key.Name)
+		}
+	}
+}
+
+func setNumber(v reflect.Value, integer int64, float float64) {
+	if v.CanFloat() {
+		v.SetFloat(float)
+		return
+	}
+	v.SetInt(max(min(integer, math.MaxInt64>>(64-v.Type().Bits())), math.MinInt64>>(64-v.Type().Bits())))
+}
+
+// beyond sets v to the next number after a bound in a direction.
+func beyond(v, bound reflect.Value, direction int) {
+	if v.CanFloat() {
+		v.SetFloat(math.Nextafter(bound.Float(), math.Inf(direction)))
+		return
+	}
+	v.SetInt(bound.Int() + int64(direction))
+}
+
+// Numbers at their upper bounds, alone and all together, give sizes and needs above zero: no sum turns around.
+func TestGreatestNumbersDoNotOverflow(t *testing.T) {
+	everything := Default()
+	for _, key := range numericKeys() {
+		if key.bounds == nil {
+			continue
+		}
+		c := Default()
+		for _, config := range []*Config{c, everything} {
+			reflect.ValueOf(config).Elem().FieldByIndex(key.index).Set(key.bounds.greatest)
+			for _, size := range config.Sizes() {
+				if size.Bytes < 0 {
+					t.Errorf("%s: size of %s is %d", key.Name, size.What, size.Bytes)
+				}
+			}
+			for _, plan := range []func() (MemoryPlan, error){
+				func() (MemoryPlan, error) { return config.CheckMemory(config.Stages.Runs()) }, config.CheckServing,
+			} {
+				got, _ := plan() // a fault is right: the needs are beyond any limit
+				sum := new(big.Int)
+				for _, need := range got.Needs {
+					if need.Bytes < 0 {
+						t.Errorf("%s: %s needs %d bytes", key.Name, need.What, need.Bytes)
+					}
+					sum.Add(sum, big.NewInt(need.Bytes))
+				}
+				if !sum.IsInt64() || sum.Int64() != got.Bytes {
+					t.Errorf("%s: needs %v in all, the plan has %d", key.Name, sum, got.Bytes)
+				}
+			}
 		}
 	}
 }

@@ -28,30 +28,30 @@ type Config struct {
 type Method struct {
 	Map             scoring.Map          `key:"map" doc:"feature map"`
 	Distribution    scoring.Distribution `key:"distribution" doc:"sampling distribution (only the cosine map takes others than gaussian)"`
-	Sigma           float64              `key:"sigma" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
+	Sigma           float64              `key:"sigma" range:"1e-30,1e+30" zero:"the nearest-neighbour rule" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
 	Seed            uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
-	Candidates      int                  `key:"candidates" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features in each round of criterion adaptive"`
-	Features        int                  `key:"features" doc:"M, number of features kept"`
+	Candidates      int                  `key:"candidates" range:"1,100000000" zero:"ten times exploration.features, twenty times under criterion adaptive" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features in each round of criterion adaptive"`
+	Features        int                  `key:"features" range:"1,1000000" doc:"M, number of features kept"`
 	Criterion       scoring.Criterion    `key:"criterion" doc:"how features are chosen (default: residual where adaptive does not support map and distribution)"`
-	Rounds          int                  `key:"rounds" json:",omitempty" doc:"R, rounds of selection by residual, under the criteria residual and adaptive; ignored by the others"`
-	RefineSteps     int                  `key:"refine_steps" json:",omitempty" doc:"maximum number of gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
+	Rounds          int                  `key:"rounds" json:",omitempty" range:"1,10000" doc:"R, rounds of selection by residual, under the criteria residual and adaptive; ignored by the others"`
+	RefineSteps     int                  `key:"refine_steps" json:",omitempty" range:"0,1000" doc:"maximum number of gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
 	SampleRate      Rate                 `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
-	SampleRows      int64                `key:"sample_rows" unit:"rows" doc:"N0, target number of scored rows under sample_rate: auto; fewer are sampled if sample_memory or learning_time requires it"`
-	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" doc:"rows from which encoder and bandwidth are learned"`
+	SampleRows      int64                `key:"sample_rows" unit:"rows" range:"1,1000000000000" doc:"N0, target number of scored rows under sample_rate: auto; fewer are sampled if sample_memory or learning_time requires it"`
+	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" range:"2,1000000000" doc:"rows from which encoder and bandwidth are learned"`
 }
 
 // Conditions has the settings that start no exploration when they change: when one starts, which part of the log it
 // reads, and what it may cost.
 type Conditions struct {
 	From            wire.From     `key:"from" doc:"part of the log that an exploration reads: recent = the newest rows, see window; earliest = all; next = rows after the last exploration"`
-	Window          int64         `key:"window" unit:"rows" doc:"with from: recent, approximate number of the newest rows that an exploration reads, in proportion to the rows of each partition"`
-	WindowBytes     int64         `key:"window_bytes" unit:"bytes" doc:"with from: recent, approximate maximum size of these rows"`
-	MinRows         int64         `key:"min_rows" unit:"rows" doc:"labelled rows the log must hold before an exploration is planned"`
-	Every           time.Duration `key:"every" unit:"duration" doc:"start a new exploration this long after the last plan; 0 = never by time"`
-	EveryOffsets    int64         `key:"every_offsets" unit:"offsets" doc:"start a new exploration when events have advanced this far beyond the end of the last one's ranges; 0 = never by offsets"`
-	SampleMemory    int64         `key:"sample_memory" unit:"bytes" doc:"memory for the sampled rows and the selection's work on them, under criteria that need rows; under sample_rate: auto fewer rows are sampled if they do not fit; an exploration that needs more is refused"`
-	LearningTime    time.Duration `key:"learning_time" unit:"duration" doc:"estimated CPU budget of criterion adaptive on one core with AVX2; under sample_rate: auto fewer rows are sampled if they would exceed it"`
-	CandidateMemory int64         `key:"candidate_memory" unit:"bytes" doc:"memory for the candidates that an exploration scores; an exploration that needs more is refused"`
+	Window          int64         `key:"window" unit:"rows" range:"1,1000000000000" doc:"with from: recent, approximate number of the newest rows that an exploration reads, in proportion to the rows of each partition"`
+	WindowBytes     int64         `key:"window_bytes" unit:"bytes" range:"1,1PiB" doc:"with from: recent, approximate maximum size of these rows"`
+	MinRows         int64         `key:"min_rows" unit:"rows" range:"1,1000000000000" doc:"labelled rows the log must hold before an exploration is planned"`
+	Every           time.Duration `key:"every" unit:"duration" range:"1ms,876000h" zero:"never by time" doc:"start a new exploration this long after the last plan; 0 = never by time"`
+	EveryOffsets    int64         `key:"every_offsets" unit:"offsets" range:"1,1000000000000000" zero:"never by offsets" doc:"start a new exploration when events have advanced this far beyond the end of the last one's ranges; 0 = never by offsets"`
+	SampleMemory    int64         `key:"sample_memory" unit:"bytes" range:"1MiB,1PiB" doc:"memory for the sampled rows and the selection's work on them, under criteria that need rows; under sample_rate: auto fewer rows are sampled if they do not fit; an exploration that needs more is refused"`
+	LearningTime    time.Duration `key:"learning_time" unit:"duration" range:"1ms,8760h" doc:"estimated CPU budget of criterion adaptive on one core with AVX2; under sample_rate: auto fewer rows are sampled if they would exceed it"`
+	CandidateMemory int64         `key:"candidate_memory" unit:"bytes" range:"1MiB,1PiB" doc:"memory for the candidates that an exploration scores; an exploration that needs more is refused"`
 	Kernel          Kernel        `key:"kernel" doc:"arithmetic of the processes that plan, score and select: auto = the fastest that the processor supports; plain = plain Go, which is the same on all processors and takes about twenty times as long"`
 }
 

@@ -24,10 +24,10 @@ type Columns struct {
 	Label            []string       `key:"label" doc:"label column; several for a regression with several outputs"`
 	Task             string         `key:"task" doc:"auto (string and boolean labels are classes, numbers a regression), regression or classification"`
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
-	Clip             float64        `key:"clip" unit:"standard deviations" doc:"standardized values beyond it continue as logarithms; 0 = off (the paper's setting)"`
+	Clip             float64        `key:"clip" unit:"standard deviations" range:"0,1000000" doc:"standardized values beyond it continue as logarithms; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
-	MaxCategories    int            `key:"max_categories" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
-	MissingIndicator float64        `key:"missing_indicator" doc:"a column with a larger share of missing values in calibration gets an extra dimension that marks them; 1 = never"`
+	MaxCategories    int            `key:"max_categories" range:"1,65535" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
+	MissingIndicator float64        `key:"missing_indicator" range:"0,1" doc:"a column with a larger share of missing values in calibration gets an extra dimension that marks them; 1 = never"`
 	NaN              string         `key:"nan" doc:"how NaN in a feature is treated: missing = as a missing value, reject = its row becomes a dead letter"`
 	LabelMin         *float64       `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`
 	LabelMax         *float64       `key:"label_max" doc:"rows with a larger label are rejected; unset = no bound"`
@@ -36,7 +36,7 @@ type Columns struct {
 
 // Handling has the settings of events that start no exploration when they change.
 type Handling struct {
-	ClassMinRows int64 `key:"class_min_rows" unit:"rows" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
+	ClassMinRows int64 `key:"class_min_rows" unit:"rows" range:"0,1000000000000" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
 }
 
 // Default returns the configuration of an empty file.
@@ -76,13 +76,13 @@ func (c Config) Options() encoder.Options {
 
 // Limits bounds what one message may cost.
 type Limits struct {
-	MaxMessageBytes int64 `key:"max_message_bytes" unit:"bytes" doc:"larger event messages are refused"`
-	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one message may allocate"`
-	MaxRows         int   `key:"max_rows" unit:"rows" doc:"more rows in one message are refused"`
-	MaxColumns      int   `key:"max_columns" doc:"more columns in one message are refused"`
-	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" doc:"most bytes of features and dead letters that featurize makes for each byte of a message, beyond the first 16 MiB; a message that could give more is refused, as is one whose dead letters could be 64 times its size. 0 = the size of a row of features, so that every row must come with at least one byte"`
+	MaxMessageBytes int64 `key:"max_message_bytes" unit:"bytes" range:"1KiB,2147483647" doc:"larger event messages are refused"`
+	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" range:"1KiB,1TiB" doc:"memory that decoding one message may allocate"`
+	MaxRows         int   `key:"max_rows" unit:"rows" range:"1,2147483647" doc:"more rows in one message are refused"`
+	MaxColumns      int   `key:"max_columns" range:"1,1000000" doc:"more columns in one message are refused"`
+	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" range:"0,1TiB" doc:"most bytes of features and dead letters that featurize makes for each byte of a message, beyond the first 16 MiB; a message that could give more is refused, as is one whose dead letters could be 64 times its size. 0 = the size of a row of features, so that every row must come with at least one byte"`
 	// CompressedAmplification is about what the broker holds.
-	CompressedAmplification int64 `json:"-" key:"compressed_amplification" unit:"bytes" doc:"the same for each byte of a message as compressed at the broker. 0 = the size of 1,024 rows of features: messages of two or more constant columns of four bytes pass in every codec, and of any column whose features take less than 16 MiB"`
+	CompressedAmplification int64 `json:"-" key:"compressed_amplification" unit:"bytes" range:"0,1TiB" doc:"the same for each byte of a message as compressed at the broker. 0 = the size of 1,024 rows of features: messages of two or more constant columns of four bytes pass in every codec, and of any column whose features take less than 16 MiB"`
 }
 
 // DefaultLimits returns the limits of an empty configuration.

@@ -16,15 +16,15 @@ type Config struct {
 	Token            string        `key:"token" secret:"true" doc:"token that requests for rows and metadata must send as Authorization: Bearer, 16 bytes or more; best set in the environment; empty = no token is required"`
 	TLS              TLS           `key:"tls"`
 	Missing          string        `key:"missing" doc:"treatment of rows that lack a column, or a value where the explored rows always had one: refuse, or allow = impute the value; a request may override it with ?missing=allow or ?missing=refuse"`
-	MaxBodyBytes     int64         `key:"max_body_bytes" unit:"bytes" doc:"largest body of a request; larger ones are refused"`
-	BudgetBytes      int64         `key:"budget_bytes" unit:"bytes" doc:"memory that decoding one request may allocate"`
-	MaxRows          int           `key:"max_rows" unit:"rows" doc:"most rows of a request; requests with more are refused"`
-	MaxResponseBytes int64         `key:"max_response_bytes" unit:"bytes" doc:"largest possible answer; requests that could exceed it are refused"`
-	Memory           int64         `key:"memory" unit:"bytes" doc:"memory for the bodies of all requests, as they arrive, and for their answers; a request that does not fit is told to retry later"`
-	Concurrency      int           `key:"concurrency" doc:"requests processed at a time; others wait. 0 = twice the number of processors"`
-	Connections      int           `key:"connections" doc:"open connections, at most half of them from one address; a new connection replaces the one that was idle longest, or waits if all are busy"`
-	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"time for a request to arrive, and then to be answered, including the wait for a slot"`
-	DrainDelay       time.Duration `key:"drain_delay" unit:"duration" doc:"time for which requests are still accepted after a signal to stop, while /v2/health/ready already fails so that load balancers notice; requests in progress then have shutdown.drain_timeout to finish"`
+	MaxBodyBytes     int64         `key:"max_body_bytes" unit:"bytes" range:"1KiB,2147483647" doc:"largest body of a request; larger ones are refused"`
+	BudgetBytes      int64         `key:"budget_bytes" unit:"bytes" range:"1KiB,1TiB" doc:"memory that decoding one request may allocate"`
+	MaxRows          int           `key:"max_rows" unit:"rows" range:"1,2147483647" doc:"most rows of a request; requests with more are refused"`
+	MaxResponseBytes int64         `key:"max_response_bytes" unit:"bytes" range:"64KiB,2147483647" doc:"largest possible answer; requests that could exceed it are refused"`
+	Memory           int64         `key:"memory" unit:"bytes" range:"1KiB,1PiB" doc:"memory for the bodies of all requests, as they arrive, and for their answers; a request that does not fit is told to retry later"`
+	Concurrency      int           `key:"concurrency" range:"1,4096" zero:"twice the number of processors" doc:"requests processed at a time; others wait. 0 = twice the number of processors"`
+	Connections      int           `key:"connections" range:"1,1000000" doc:"open connections, at most half of them from one address; a new connection replaces the one that was idle longest, or waits if all are busy"`
+	Timeout          time.Duration `key:"timeout" unit:"duration" range:"1ms,24h" doc:"time for a request to arrive, and then to be answered, including the wait for a slot"`
+	DrainDelay       time.Duration `key:"drain_delay" unit:"duration" range:"0s,24h" doc:"time for which requests are still accepted after a signal to stop, while /v2/health/ready already fails so that load balancers notice; requests in progress then have shutdown.drain_timeout to finish"`
 }
 
 // The settings of Config.Missing.

@@ -21,13 +21,13 @@ type Config struct {
 	Live         string `key:"live" doc:"topic of how good predictions of labelled rows were, in blocks (co-partitioned with events); without it nothing is known about live errors; empty = <pipeline.name>.live"`
 	DeadLetters  string `key:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events); empty = <pipeline.name>.dead-letters"`
 
-	Partitions        int           `key:"partitions" doc:"partitions of the events topic if topics create has to make it"`
-	Replication       int           `key:"replication" doc:"replicas of created topics; 0 = the broker's default"`
-	MaxMessageBytes   int64         `key:"max_message_bytes" unit:"bytes" doc:"max.message.bytes of created topics; checkpoints, feature sets and models must fit"`
-	FeaturesRetention time.Duration `key:"features_retention" unit:"duration" doc:"retention.ms of the topics features and live; no feature set or model younger than this is tombstoned"`
-	SamplesRetention  time.Duration `key:"samples_retention" unit:"duration" doc:"retention.ms of the samples topic; an exploration whose samples are gone reads its partitions again"`
-	KeepFeatureSets   int           `key:"keep_feature_sets" doc:"how many of the newest feature sets are kept; older ones are tombstoned once features_retention has passed"`
-	KeepModels        int           `key:"keep_models" doc:"how many of the newest models that were in use are kept, and as many that were not; older ones are tombstoned once features_retention has passed. This is how far back a rollback can go"`
+	Partitions        int           `key:"partitions" range:"1,1000000" doc:"partitions of the events topic if topics create has to make it"`
+	Replication       int           `key:"replication" range:"1,32767" zero:"the broker's default" doc:"replicas of created topics; 0 = the broker's default"`
+	MaxMessageBytes   int64         `key:"max_message_bytes" unit:"bytes" range:"1KiB,2147483647" doc:"max.message.bytes of created topics; checkpoints, feature sets and models must fit"`
+	FeaturesRetention time.Duration `key:"features_retention" unit:"duration" range:"1ms,876000h" doc:"retention.ms of the topics features and live; no feature set or model younger than this is tombstoned"`
+	SamplesRetention  time.Duration `key:"samples_retention" unit:"duration" range:"1ms,876000h" doc:"retention.ms of the samples topic; an exploration whose samples are gone reads its partitions again"`
+	KeepFeatureSets   int           `key:"keep_feature_sets" range:"1,100000" doc:"how many of the newest feature sets are kept; older ones are tombstoned once features_retention has passed"`
+	KeepModels        int           `key:"keep_models" range:"1,100000" doc:"how many of the newest models that were in use are kept, and as many that were not; older ones are tombstoned once features_retention has passed. This is how far back a rollback can go"`
 }
 
 // Explores reports whether this pipeline explores. One that uses the sets of another pipeline has no scores and

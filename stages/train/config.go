@@ -21,23 +21,23 @@ type Config struct {
 // Fitting has the settings that models, or the decision which of them become current, depend on. All of them are in the
 // configuration hash of a model.
 type Fitting struct {
-	MinRows         int64         `key:"min_rows" unit:"rows" doc:"least number of training rows for a model"`
+	MinRows         int64         `key:"min_rows" unit:"rows" range:"1,1000000000000" doc:"least number of training rows for a model"`
 	HeldOutFraction float64       `key:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`
 	HeldOutSeed     uint64        `key:"held_out_seed" doc:"seed of the held-out row hash"`
-	EvaluationRows  int           `key:"evaluation_rows" unit:"rows" doc:"held-out rows kept in memory to measure errors: this number for each of up to eight groups of partitions, and again for the merged sample"`
+	EvaluationRows  int           `key:"evaluation_rows" unit:"rows" range:"1,100000000" doc:"held-out rows kept in memory to measure errors: this number for each of up to eight groups of partitions, and again for the merged sample"`
 	Intercept       bool          `key:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `key:"loss" doc:"auto = logistic for classes, squared for a regression; squared, from sums of one pass over the rows; or logistic, from rows kept in memory"`
 	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models on these; false = all rows count equally, as rows of a file always do"`
-	Window          int64         `key:"window" json:",omitzero" unit:"rows" doc:"approximate number of the newest rows of the features topic on which models are trained, labelled or not; raise it where few rows have labels. Up to twice this number is used before the sums are rebuilt. 0 = all"`
-	LearningTime    time.Duration `key:"learning_time" unit:"duration" doc:"processor time, by estimate, that training one model may take on one core with AVX2. Where it does not suffice, the logistic loss is trained on fewer rows, chosen by hash, and fewer half-lives, values of lambda and iterations are tried; model, log and report name what was cut"`
+	Window          int64         `key:"window" json:",omitzero" unit:"rows" range:"1,1000000000000" zero:"all" doc:"approximate number of the newest rows of the features topic on which models are trained, labelled or not; raise it where few rows have labels. Up to twice this number is used before the sums are rebuilt. 0 = all"`
+	LearningTime    time.Duration `key:"learning_time" unit:"duration" range:"1ms,8760h" doc:"processor time, by estimate, that training one model may take on one core with AVX2. Where it does not suffice, the logistic loss is trained on fewer rows, chosen by hash, and fewer half-lives, values of lambda and iterations are tried; model, log and report name what was cut"`
 	Promote         Promote       `key:"promote"`
 }
 
 // Operation has the other settings.
 type Operation struct {
-	Interval  time.Duration `key:"interval" unit:"duration" doc:"time between two models of trainer run"`
-	RowMemory int64         `key:"row_memory" unit:"bytes" doc:"memory for the rows of the logistic loss, 4 bytes for each feature; if not all rows fit, a share chosen by hash is kept"`
+	Interval  time.Duration `key:"interval" unit:"duration" range:"1ms,8760h" doc:"time between two models of trainer run"`
+	RowMemory int64         `key:"row_memory" unit:"bytes" range:"1,1PiB" doc:"memory for the rows of the logistic loss, 4 bytes for each feature; if not all rows fit, a share chosen by hash is kept"`
 }
 
 // The rules by which a challenger replaces the incumbent.
