@@ -1,6 +1,7 @@
 package train
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -46,6 +47,24 @@ func flipped(t *testing.T, rows arrow.Record) arrow.Record {
 	rec := array.NewRecord(rows.Schema(), columns, rows.NumRows())
 	t.Cleanup(rec.Release)
 	return rec
+}
+
+// withLabel returns the rows with another label in one row.
+func withLabel(t *testing.T, rows arrow.Record, row int, label float64) arrow.Record {
+	t.Helper()
+	at := rows.Schema().FieldIndices("y")[0]
+	labels := slices.Clone(rows.Column(at).(*array.Float64).Float64Values())
+	labels[row] = label
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(labels, nil)
+	made := b.NewArray()
+	defer made.Release()
+	columns := slices.Clone(rows.Columns())
+	columns[at] = made
+	changed := array.NewRecord(rows.Schema(), columns, rows.NumRows())
+	t.Cleanup(changed.Release)
+	return changed
 }
 
 // trained returns the model of rows in order, trained as a stream or as a file, which forgets

@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // reasonRunes bounds the length of an error in a record.
@@ -115,14 +116,36 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 }
 
 // beats reports whether the error of the challenger is lower than that of the incumbent by the
-// margin. Without a margin, and between models with equal predictions, a tie is enough, because the
-// challenger has seen more rows.
+// margin, which is at least the rounding error of the two. Without a margin, and between models
+// with equal predictions, a tie is enough, because the challenger has seen more rows.
 func beats(j *wire.Judgement) bool {
 	if !j.Compared() {
 		return false
 	}
+	gain, margin := *j.IncumbentError-*j.ChallengerError, *j.IncumbentError*j.Margin
 	if j.MarginRule == wire.MarginAuto {
-		return j.StandardError != nil && *j.ChallengerError <= *j.IncumbentError-*j.StandardError
+		if j.StandardError == nil {
+			return false
+		}
+		margin = *j.StandardError
 	}
-	return *j.ChallengerError <= *j.IncumbentError*(1-j.Margin)
+	equal := gain == 0 && j.StandardError != nil && *j.StandardError == 0
+	if margin >= 0 && !equal {
+		margin = max(margin, rounding(j))
+	}
+	return gain >= margin
+}
+
+// relativeRounding is the relative rounding error of a squared loss: predictions and labels are
+// float32.
+const relativeRounding = 0x1p-23
+
+// rounding returns the rounding error of the errors of a judgement. A single enormous label can
+// make every other loss disappear in it, and then any model would beat any other. Misclassification
+// is exact.
+func rounding(j *wire.Judgement) float64 {
+	if j.Measure != training.MeasureUnexplainedVariance {
+		return 0
+	}
+	return relativeRounding * max(*j.ChallengerError, *j.IncumbentError)
 }

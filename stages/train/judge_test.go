@@ -26,6 +26,10 @@ func TestVerdictOf(t *testing.T) {
 		j.StandardError = &standardError
 		return j
 	}
+	squared := func(j wire.Judgement) wire.Judgement {
+		j.Measure = training.MeasureUnexplainedVariance
+		return j
+	}
 	always := Promote{Rule: PromoteAlways}
 	for name, c := range map[string]struct {
 		promote Promote
@@ -49,6 +53,11 @@ func TestVerdictOf(t *testing.T) {
 		"all predictions alike":                {margin(MarginAuto), "", noisy(10, 10, 0), wire.VerdictBetter},
 		"both without error":                   {margin(MarginAuto), "", noisy(0, 0, 0), wire.VerdictBetter},
 		"lower, on a single row":               {margin(MarginAuto), "", compared(0, 100), wire.VerdictWorse},
+		"below rounding":                       {margin(MarginAuto), "", squared(noisy(100, 100.000001, 1e-30)), wire.VerdictWorse},
+		"below rounding, without a margin":     {better, "", squared(noisy(100, 100.000001, 1e-30)), wire.VerdictWorse},
+		"as low below rounding":                {margin(MarginAuto), "", squared(noisy(100, 100, 1e-60)), wire.VerdictWorse},
+		"squared losses alike":                 {margin(MarginAuto), "", squared(noisy(100, 100, 0)), wire.VerdictBetter},
+		"above rounding":                       {margin(MarginAuto), "", squared(noisy(100, 100.01, 1e-3)), wire.VerdictBetter},
 		"as low by noise, pinned until beaten": {
 			margin(MarginAuto),
 			wire.PinBeaten,

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/training"
 )
 
 func (k *flow) rollback(to string, pin wire.Pin) {
@@ -75,6 +77,35 @@ func TestLosingChallengerIsKept(t *testing.T) {
 	if same := k.fit(k.runner(k.Broker)); !same.Unchanged || same.ID != lost.ID ||
 		same.Judgement.Verdict != wire.VerdictAlways {
 		t.Errorf("%+v", same)
+	}
+}
+
+// One enormous label among the held-out rows hides all other losses. The challenger then only
+// replaces the current model if their errors differ by more than rounding.
+func TestOneEnormousLabelReplacesNoModel(t *testing.T) {
+	for _, margin := range []Margin{MarginAuto, 0} {
+		k := newFlow(t, 1)
+		k.config.Promote.Margin = margin
+		k.sendRows(0, 0, 1000)
+		r := k.runner(k.Broker)
+		first := k.fit(r)
+		// The label is held out, and the other new rows have labels that teach nonsense.
+		bad := k.rows(1000, 1400)
+		defer bad.Release()
+		offset := int64(5000)
+		for !training.HeldOut(k.config.HeldOutSeed, 0, offset, 0, k.config.HeldOutFraction) {
+			offset++
+		}
+		enormous := withLabel(t, flipped(t, bad), 0, 1e30)
+		k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, offset, []arrow.Record{enormous}, whole)...)
+		ruined := k.fit(r)
+		j := ruined.Judgement
+		if !j.Compared() || math.Abs(*j.IncumbentError-*j.ChallengerError) > 1e-6 {
+			t.Fatalf("margin %v: the enormous label does not judge: %+v", margin, j)
+		}
+		if ruined.Current || j.Verdict != wire.VerdictWorse || k.inUse().ID != first.ID {
+			t.Errorf("margin %v: %+v, current %s", margin, j, k.inUse().ID)
+		}
 	}
 }
 
