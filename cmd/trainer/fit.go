@@ -92,6 +92,9 @@ rows taught the set. The flags of the exploration and of the file format only wo
 			if n := s.Rows.Unlabelled; n > 0 {
 				fmt.Fprintf(w, "not used: %d rows without a label\n", n)
 			}
+			if n := s.Rows.Rejected; n > 0 {
+				fmt.Fprintf(w, "not used: %d rows with a label or features too large for sums\n", n)
+			}
 			if n := s.Rows.Rows - model.TrainRows; n > 0 {
 				fmt.Fprintf(w, "not used: %d labelled rows, held out but older than the rows that judge, "+
 					"or beyond train.window or train.row_memory\n", n)

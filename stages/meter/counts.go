@@ -42,6 +42,7 @@ type TrainCounts struct {
 	OtherSet    int64 `json:"other_set"`  // messages of feature sets other than the one trained on
 	Rows        int64 `json:"rows"`       // rows added to the sums
 	Unlabelled  int64 `json:"unlabelled"` // rows without a usable label
+	Rejected    int64 `json:"rejected"`   // rows with a label or features too large for sums
 	Duplicate   int64 `json:"duplicate"`  // rows that two owners of a partition both wrote
 }
 

@@ -41,6 +41,9 @@ func (t *Trainer) predictCoded(model *training.Model, rows heldOutRows) []float3
 	return coded
 }
 
+// errNotMeasurable reports a challenger without a finite error on rows on which the incumbent has one.
+var errNotMeasurable = errors.New("the error of the new model is not a number")
+
 // compare measures a challenger and the incumbent on the same rows and records the result in j.
 // Regression labels are compared as they are learned, for example as logarithms. An error is the
 // reason why the models are not compared.
@@ -71,8 +74,11 @@ func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model) 
 	found := compared(ours, theirs, rows.y, t.outputs)
 	j.ChallengerError, j.IncumbentError = wire.Measured(found.First), wire.Measured(found.Second)
 	j.StandardError = wire.Measured(found.StandardError)
-	if !j.Compared() {
-		return errors.New("an error is not a number")
+	switch {
+	case j.ChallengerError == nil && j.IncumbentError != nil:
+		return errNotMeasurable
+	case !j.Compared():
+		return errors.New("the error of the current model is not a number")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type RowCounts struct {
 	Rows        int64 `json:"rows"`
 	Trained     int64 `json:"trained"`      // including held-out ones
 	Unlabelled  int64 `json:"unlabelled"`   // without a usable label
-	Rejected    int64 `json:"rejected"`     // with values that are not finite
+	Rejected    int64 `json:"rejected"`     // with values that are not finite or too large for sums
 	UnseenClass int64 `json:"unseen_class"` // among those unlabelled: of a class that the feature set does not know
 }
 
@@ -114,7 +114,10 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 			continue
 		}
 		id := training.RowID{Offset: f.counts.Rows + int64(rows.Row[i])}
-		f.rows.addRow(i, f.z[i*m:(i+1)*m], id)
+		if !f.rows.addRow(i, f.z[i*m:(i+1)*m], id) {
+			f.counts.Rejected++
+			continue
+		}
 		f.counts.Trained++
 		f.rows.fillCell(of, time.Time{})
 	}

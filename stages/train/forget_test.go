@@ -49,12 +49,14 @@ func flipped(t *testing.T, rows arrow.Record) arrow.Record {
 	return rec
 }
 
-// withLabel returns the rows with another label in one row.
-func withLabel(t *testing.T, rows arrow.Record, row int, label float64) arrow.Record {
+// relabelled returns the rows with other labels.
+func relabelled(t *testing.T, rows arrow.Record, label func(row int, y float64) float64) arrow.Record {
 	t.Helper()
 	at := rows.Schema().FieldIndices("y")[0]
 	labels := slices.Clone(rows.Column(at).(*array.Float64).Float64Values())
-	labels[row] = label
+	for row, y := range labels {
+		labels[row] = label(row, y)
+	}
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
 	defer b.Release()
 	b.AppendValues(labels, nil)

@@ -17,6 +17,7 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 	promote := r.Config.Promote
 	j := &wire.Judgement{Rule: promote.Rule}
 	var pin wire.Pin
+	ruined := false
 	if current := r.models.Current; current != nil {
 		j.Incumbent, pin = current.ID, current.Pin
 		err := r.compare(ctx, j, challenger)
@@ -24,6 +25,7 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 			return nil, err
 		}
 		if err != nil {
+			ruined = errors.Is(err, errNotMeasurable)
 			j.NotCompared = shorten(err.Error())
 		}
 	}
@@ -33,6 +35,9 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 	}
 	settleMargin(margin, j)
 	j.Verdict = verdictOf(promote, pin, j)
+	if ruined && j.Verdict == wire.VerdictUnopposed {
+		j.Verdict = wire.VerdictWorse
+	}
 	return j, nil
 }
 

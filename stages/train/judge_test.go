@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -82,6 +83,25 @@ func TestVerdictOf(t *testing.T) {
 		if got := verdictOf(c.promote, c.pin, &c.j); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// A challenger whose error overflows does not replace a model that has one.
+func TestCompareRefusesAnErrorThatIsNoNumber(t *testing.T) {
+	set := featureSet(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{}))
+	events := []arrow.Record{stagestest.Events(t, stagestest.Regression, 400, 42, stagestest.Faults{})}
+	trainer := train(t, set, trainConfig(), featureMessages(t, set, events, whole))
+	incumbent := solve(t, trainer)
+	ruined := solve(t, trainer)
+	for i := range ruined.Judged.Theta {
+		ruined.Judged.Theta[i] = 1e300
+	}
+	var j wire.Judgement
+	if err := trainer.compare(&j, ruined, incumbent); !errors.Is(err, errNotMeasurable) {
+		t.Errorf("%v, %+v", err, j)
+	}
+	if err := trainer.compare(&j, incumbent, ruined); err == nil || errors.Is(err, errNotMeasurable) {
+		t.Errorf("%v, %+v", err, j)
 	}
 }
 

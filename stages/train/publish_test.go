@@ -96,7 +96,12 @@ func TestOneEnormousLabelReplacesNoModel(t *testing.T) {
 		for !training.HeldOut(k.config.HeldOutSeed, 0, offset, 0, k.config.HeldOutFraction) {
 			offset++
 		}
-		enormous := withLabel(t, flipped(t, bad), 0, 1e30)
+		enormous := relabelled(t, flipped(t, bad), func(row int, y float64) float64 {
+			if row == 0 {
+				return 1e30
+			}
+			return y
+		})
 		k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, offset, []arrow.Record{enormous}, whole)...)
 		ruined := k.fit(r)
 		j := ruined.Judgement

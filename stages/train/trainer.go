@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -325,7 +326,10 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 				Row:       numbers[row],
 				Log:       part.SourceLog,
 			}
-			p.addRow(i, z[row*m:(row+1)*m], id)
+			if !p.addRow(i, z[row*m:(row+1)*m], id) {
+				p.counts.Rejected++
+				continue
+			}
 			p.fillCell(of, at)
 		}
 	}
@@ -358,16 +362,20 @@ func (t *Trainer) level() uint8 {
 	return uint8(t.share.level.Load())
 }
 
-// addRow adds row i of the decoded labels, with its features, to the buffer that its hash selects.
-func (p *Partition) addRow(i int, z []float32, id training.RowID) {
+// addRow adds row i of the decoded labels, with its features, to the buffer that its hash selects. It refuses a
+// row with values that are too large for sums.
+func (p *Partition) addRow(i int, z []float32, id training.RowID) (added bool) {
 	t, buffer := p.trainer, &p.buffers.fit
+	p.coded = codeLabel(p.coded[:0], t.set, p.rows.Targets, i, t.coding.Gain, t.coding.Offset)
+	if !summable(z) || !summable(p.coded) {
+		return false
+	}
 	if t.holdsOut(id) {
 		evaluation := p.lane.open().evaluation
 		buffer = &p.buffers.heldOut
 		if t.learned(id) {
 			buffer, evaluation = &p.buffers.seen, p.lane.open().seenEvaluation
 		}
-		p.coded = codeLabel(p.coded[:0], t.set, p.rows.Targets, i, t.coding.Gain, t.coding.Offset)
 		evaluation.Add(id, id.Hash(t.config.HeldOutSeed), z, p.coded)
 	}
 	buffer.z = append(buffer.z, z...)
@@ -377,6 +385,21 @@ func (p *Partition) addRow(i int, z []float32, id training.RowID) {
 		buffer.level = append(buffer.level, t.share.levelOf(id))
 	}
 	buffer.rows++
+	return true
+}
+
+// largestSummed bounds features and coded labels, so that no difference of two overflows. Otherwise
+// two rows that are valid alone could have no sums together, and training would fail from then on.
+const largestSummed = math.MaxFloat32 / 4
+
+// summable reports whether all values are within largestSummed.
+func summable(values []float32) bool {
+	for _, v := range values {
+		if !(-largestSummed <= v && v <= largestSummed) {
+			return false
+		}
+	}
+	return true
 }
 
 // holdsOut reports whether a row is held out, unless it taught the features.

@@ -1,10 +1,12 @@
 package train
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"pgregory.net/rapid"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -59,6 +61,32 @@ func TestTrainerDropsDuplicates(t *testing.T) {
 				want.TrainRows, want.Ranges)
 		}
 	})
+}
+
+// Two labels that are valid alone, but have no difference in float32, do not end training.
+func TestLabelsThatOverflowTogether(t *testing.T) {
+	small := func(_ int, y float64) float64 { return y / 1000 } // with a gain above 1
+	scored := stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})
+	set := featureSet(t, stagestest.Regression, relabelled(t, scored, small))
+	gain := LabelCoding(set).Gain[0]
+	rows := relabelled(t, stagestest.Events(t, stagestest.Regression, 400, 42, stagestest.Faults{}), small)
+	both := relabelled(t, rows, func(row int, y float64) float64 {
+		switch row {
+		case 3:
+			return math.MaxFloat32 * 0.9 / gain
+		case 7:
+			return -math.MaxFloat32 * 0.9 / gain
+		}
+		return y
+	})
+	trainer := train(t, set, trainConfig(), featureMessages(t, set, []arrow.Record{both}, whole))
+	if counts := trainer.Counts(); counts.Rejected != 2 || counts.Rows != 398 {
+		t.Errorf("%+v", counts)
+	}
+	model := solve(t, trainer)
+	if model.TrainRows != 398 || *model.Metrics.UnexplainedVariance > 50 {
+		t.Errorf("%d rows, %v %% unexplained", model.TrainRows, *model.Metrics.UnexplainedVariance)
+	}
 }
 
 // An unusable message is counted, named, and leaves the sums unchanged.
