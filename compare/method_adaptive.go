@@ -55,10 +55,11 @@ func refusesToLearn(o Options) string {
 
 // byLearning makes features as the stream does.
 func byLearning(o adaptive.Options) func(context.Context, *Trial) (*Selected, error) {
-	return func(_ context.Context, t *Trial) (*Selected, error) {
+	return func(ctx context.Context, t *Trial) (*Selected, error) {
 		l := t.lesson(!o.ChooseOnly)
 		o := o
 		o.Features, o.Columns = t.M, t.repeat.columns
+		o.Stop = ctx.Err
 		learned, err := adaptive.Learn(l.candidates, l.sums, l.sample, t.Task, o)
 		if err != nil {
 			return nil, err

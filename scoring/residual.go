@@ -87,6 +87,11 @@ func selectResidual(bank *Bank, sums *Sums, sample *Sample, task Task, o SelectO
 		if o.Progress != nil {
 			o.Progress(round)
 		}
+		if o.Stop != nil {
+			if err := o.Stop(); err != nil {
+				return Selection{}, err
+			}
+		}
 		if err := r.round(round, bins+(o.Features-bins)*round/r.rounds, nil,
 			PoolSize(o.Features-bins, o.Rounds)); err != nil {
 			return Selection{}, err

@@ -29,6 +29,8 @@ type SelectOptions struct {
 	Store *FeatureStore
 	// Progress is called before each round with its number, from 1 on; may be nil.
 	Progress func(round int)
+	// Stop is called before each round; the selection ends with its error. It may be nil.
+	Stop func() error
 }
 
 // check reports an unknown criterion and panics on negative numbers.

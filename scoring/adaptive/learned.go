@@ -85,6 +85,9 @@ type Options struct {
 	Workers int
 	// Progress is called with every point as it is measured; may be nil.
 	Progress func(Point)
+	// Stop is called between steps of about a second at most; learning ends with its error. It may
+	// be nil.
+	Stop func() error
 }
 
 // Kind is the origin of the features of a point.

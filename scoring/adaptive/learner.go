@@ -87,6 +87,9 @@ func newLearner(
 // the first ones, as many as the guard decides; nil judges all features together. A loss that is
 // not finite counts as the greatest number.
 func (l *learner) measure(p *point, order []int32) error {
+	if err := l.stopped(); err != nil {
+		return err
+	}
 	v, err := l.judge(p.features, order)
 	if err != nil {
 		return err
@@ -108,6 +111,14 @@ func (l *learner) measure(p *point, order []int32) error {
 		l.o.Progress(p.Point)
 	}
 	return nil
+}
+
+// stopped returns the error of Options.Stop.
+func (l *learner) stopped() error {
+	if l.o.Stop == nil {
+		return nil
+	}
+	return l.o.Stop()
 }
 
 // best returns the point of least loss, the first among equals, in the given tracks; in all tracks

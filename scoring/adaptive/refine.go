@@ -28,7 +28,13 @@ func (l *learner) refine(start *point) error {
 	least := Point{Loss: math.Inf(1)}
 	var fault error
 	search := search{
-		value: o.value, steps: l.o.RefineSteps, evaluations: int(evaluationsPerStep * float64(l.o.RefineSteps)),
+		value: func(gradient, x []float64) (float64, error) {
+			if err := l.stopped(); err != nil {
+				return 0, err
+			}
+			return o.value(gradient, x)
+		},
+		steps: l.o.RefineSteps, evaluations: int(evaluationsPerStep * float64(l.o.RefineSteps)),
 		step: func(n int, x []float64) bool {
 			if n%guardedSteps != 0 && n != l.o.RefineSteps {
 				return true

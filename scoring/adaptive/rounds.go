@@ -100,6 +100,7 @@ func (l *learner) selectFrom(bank *scoring.Bank, sums *scoring.Sums, bins []int3
 		Workers:   l.o.Workers,
 		Store:     l.store,
 		Bins:      bins,
+		Stop:      l.o.Stop,
 	})
 }
 

@@ -58,6 +58,7 @@ func Explore(
 	if rows := core.Samples(); rows != nil {
 		sample = selection.NewSample(spec, rows)
 	}
+	o.Stop = ctx.Err
 	set, err := selection.Select(spec, sums, lineage, sample, subsampled, o)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package offline_test
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -54,5 +56,33 @@ func TestExploreGivesOneSetForAnyBatches(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A selection ends soon after its context, wherever it is.
+func TestExploreEndsWithItsContext(t *testing.T) {
+	rows := stagestest.Events(t, stagestest.Regression, 3000, 5, stagestest.Faults{})
+	for _, after := range []int{1, 3, 6} { // calls of Progress
+		ctx, cancel := context.WithCancel(t.Context())
+		calls, points := 0, 0
+		o := selection.Options{Progress: func(selection.Progress) {
+			calls++
+			switch {
+			case calls == after:
+				cancel()
+			case calls > after:
+				points++
+			}
+		}}
+		s := settings(stagestest.Regression)
+		s.Exploration.Criterion, s.Exploration.Sigma = scoring.Adaptive, 0
+		found, err := offline.Explore(ctx, s, explored.File(rows), o)
+		if !errors.Is(err, context.Canceled) || found != nil {
+			t.Errorf("canceled at call %d: %v, %v", after, found, err)
+		}
+		if points > 0 {
+			t.Errorf("canceled at call %d: %d points later", after, points)
+		}
+		cancel()
 	}
 }

@@ -61,6 +61,7 @@ func (p Progress) Last() *adaptive.Point {
 type Options struct {
 	Workers  int            // goroutines; 0 = one for each core
 	Progress func(Progress) // called before each round and with each point; nil = not reported
+	Stop     func() error   // called between steps; the selection ends with its error; nil = never
 }
 
 // chosen is what a selection chose, by any criterion.
@@ -112,7 +113,7 @@ func choose(spec *wire.Spec, sums *scoring.Sums, _ *scoring.Sample, _ Options) (
 func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
 	options := adaptive.Options{
 		Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Workers: o.Workers,
-		Columns: spec.Encoder.Origins(), ChooseOnly: !spec.Criterion.Learns(),
+		Columns: spec.Encoder.Origins(), ChooseOnly: !spec.Criterion.Learns(), Stop: o.Stop,
 	}
 	if o.Progress != nil {
 		now := Progress{Round: 1, Rounds: options.AllRounds()}

@@ -200,6 +200,9 @@ func (g *gathered) forget(
 		if g.cells[len(g.cells)-1].age < halfLife {
 			break // too few rows to differ from forgetting nothing
 		}
+		if err := ctx.Err(); err != nil {
+			return 0, false, err
+		}
 		if o.Budget.Exhausted() {
 			return best, true, nil
 		}
