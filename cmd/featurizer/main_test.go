@@ -87,7 +87,7 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"transform --data " + rows, "--set, --data and --out are required"},
 		{"produce", "--data is required"},
 		{"produce --format xml --data " + rows, "--format xml: expected one of arrow, csv, parquet"},
-		{"run --stages subsample,guess", `stage "guess" is not one of`},
+		{"run --stages subsample,guess", `unknown stage "guess"`},
 		{"inspect --file a --id b", "set only one of them"},
 		{"explorations start --from tomorrow", "expected one of [recent earliest next]"},
 		{"topics export --out x", "--topic is required"},

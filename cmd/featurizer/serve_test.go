@@ -40,7 +40,11 @@ func TestServiceAnswersOverHTTP(t *testing.T) {
 	clitest.Eventually(t, "not ready only because the feature set is missing", func() bool {
 		var missing []string
 		_, body := s.Get(t, "/readyz")
-		for _, c := range (clitest.Result{Out: body}).Object(t).At(t, "conditions").([]any) {
+		readiness := clitest.Result{Out: body}.Object(t)
+		if name := readiness.Text(t, "pipeline"); name != "default" {
+			t.Errorf("/readyz names pipeline %q", name)
+		}
+		for _, c := range readiness.At(t, "conditions").([]any) {
 			if condition := clitest.Object(c.(map[string]any)); condition["ok"] == false {
 				missing = append(missing, condition.Text(t, "name"))
 			}
@@ -94,14 +98,15 @@ func TestTakenAdminAddress(t *testing.T) {
 	defer taken.Close()
 	away := []string{"run", "--set", "kafka.brokers=127.0.0.1:1", "--set", "events.label=y"}
 	fz(t, append(away, "--set", "admin.listen="+taken.Addr().String())...).
-		Want(t, cli.ExitFailure, "listen for HTTP", "address already in use")
+		Want(t, cli.ExitFailure, "listen for HTTP", "address already in use", "nothing was started", "choose another port")
 
 	// If no other process has the default address, this test takes it.
 	if other, err := net.Listen("tcp", config.DefaultListen); err == nil {
 		defer other.Close()
 	}
 	s := service(t, away...)
-	line := s.LogLine(t, "default admin address is taken; not serving health, metrics and status page (set admin.listen)")
+	line := s.LogLine(t, "default admin address is taken; running without health, metrics and status page: "+
+		"requests to this address reach the other process (set admin.listen)")
 	if line["level"] != "warn" {
 		t.Errorf("%v", line)
 	}

@@ -35,29 +35,39 @@ many partitions as events.`,
 		Example: `  featurizer topics create -c eerf.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			done := []string{}
+			created := createdTopics{Done: []string{}}
 			err := f.Connected(c, func(ctx context.Context, r *stages.Process) error {
+				created.Brokers = f.Brokers
 				return pipeline.Try(ctx, r.Env.Logger, "create topics", func() error {
 					made, err := topics.Create(ctx, r.Env.Broker, r.Settings.Topics)
-					done = append(done, made...)
+					created.Done = append(created.Done, made...)
 					return err
 				})
 			})
 			if err != nil {
 				return err
 			}
-			return cli.Print(c, f.JSON, map[string]any{"done": done}, func(w io.Writer, _ map[string]any) {
-				for _, line := range done {
-					fmt.Fprintln(w, line)
-				}
-				if len(done) == 0 {
-					fmt.Fprintln(w, "nothing to do: every topic exists")
-				}
-			})
+			return cli.Print(c, f.JSON, created, printCreated)
 		},
 	}
 	f.Add(c, 30*time.Second)
 	return c
+}
+
+// createdTopics is the output of `topics create`.
+type createdTopics struct {
+	Brokers []string `json:"brokers"` // the configured addresses of the cluster
+	Done    []string `json:"done"`
+}
+
+func printCreated(w io.Writer, c createdTopics) {
+	for _, line := range c.Done {
+		fmt.Fprintln(w, line)
+	}
+	if len(c.Done) == 0 {
+		fmt.Fprintln(w, "nothing to do: every topic exists")
+	}
+	fmt.Fprintf(w, "on the cluster at %s (kafka.brokers)\n", strings.Join(c.Brokers, ", "))
 }
 
 func newTopicsCheck() *cobra.Command {

@@ -1,7 +1,7 @@
 // Package admin is the HTTP server of a process, for orchestrators, metrics servers and operators.
 //
 //	/livez    200 as long as the process answers
-//	/readyz   200 while every condition for its work holds, else 503; JSON with reasons
+//	/readyz   200 while every condition for its work holds, else 503; JSON with the pipeline and reasons
 //	/metrics  the metrics
 //	/version  the build, JSON
 //	/config   the effective configuration, YAML, secrets hidden

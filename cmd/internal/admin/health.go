@@ -18,6 +18,7 @@ type Condition struct {
 
 // Readiness is the answer of /readyz.
 type Readiness struct {
+	Pipeline   string      `json:"pipeline"`
 	Ready      bool        `json:"ready"`
 	Conditions []Condition `json:"conditions"`
 	At         time.Time   `json:"at"` // time of the check
@@ -33,6 +34,7 @@ const (
 
 // health answers whether the process is ready.
 type health struct {
+	pipeline string
 	look     func(ctx context.Context) []Condition
 	stopping atomic.Bool
 
@@ -40,8 +42,8 @@ type health struct {
 	last Readiness     // guarded by turn
 }
 
-func newHealth(look func(ctx context.Context) []Condition) *health {
-	return &health{look: look, turn: make(chan struct{}, 1)}
+func newHealth(pipeline string, look func(ctx context.Context) []Condition) *health {
+	return &health{pipeline: pipeline, look: look, turn: make(chan struct{}, 1)}
 }
 
 func live(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +68,7 @@ func (h *health) readiness(ctx context.Context) Readiness {
 		// Other requests may wait for this result, so it must not end with this client.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 		defer cancel()
-		h.last = Readiness{Ready: true, Conditions: h.look(ctx), At: time.Now()}
+		h.last = Readiness{Pipeline: h.pipeline, Ready: true, Conditions: h.look(ctx), At: time.Now()}
 		for _, condition := range h.last.Conditions {
 			h.last.Ready = h.last.Ready && condition.OK
 		}

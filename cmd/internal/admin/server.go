@@ -26,8 +26,9 @@ const (
 
 // Options configure a server.
 type Options struct {
-	Listen string // address, host:port; port 0 takes any
-	Pprof  bool
+	Listen   string // address, host:port; port 0 takes any
+	Pprof    bool
+	Pipeline string // name of the pipeline, which /readyz shows
 
 	Ready   func(ctx context.Context) []Condition
 	Metrics http.Handler
@@ -56,7 +57,7 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("listen for HTTP: %w", err)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	s := &Server{listener: listener, health: newHealth(o.Ready), served: make(chan struct{}), end: end}
+	s := &Server{listener: listener, health: newHealth(o.Pipeline, o.Ready), served: make(chan struct{}), end: end}
 	s.http = &http.Server{
 		Handler:           s.mux(o),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,

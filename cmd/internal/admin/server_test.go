@@ -152,6 +152,7 @@ func TestLoopbackListenerRefusesForeignHosts(t *testing.T) {
 
 func TestReadiness(t *testing.T) {
 	o := options()
+	o.Pipeline = "churn"
 	o.Ready = func(context.Context) []Condition {
 		return []Condition{{Name: "broker", OK: true}, {Name: "feature_set", Detail: "there is none"}}
 	}
@@ -161,7 +162,7 @@ func TestReadiness(t *testing.T) {
 	if err := json.Unmarshal([]byte(a.body), &is); err != nil {
 		t.Fatal(err)
 	}
-	if a.code != http.StatusServiceUnavailable || is.Ready || len(is.Conditions) != 2 ||
+	if a.code != http.StatusServiceUnavailable || is.Pipeline != "churn" || is.Ready || len(is.Conditions) != 2 ||
 		is.Conditions[1].Detail != "there is none" || time.Since(is.At) > time.Minute {
 		t.Errorf("%+v", a)
 	}
@@ -179,7 +180,7 @@ func TestReadiness(t *testing.T) {
 func TestConditionsAreCheckedAtMostOncePerInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
-		h := newHealth(func(ctx context.Context) []Condition {
+		h := newHealth("", func(ctx context.Context) []Condition {
 			looks.Add(1)
 			select {
 			case <-ctx.Done():
@@ -211,7 +212,7 @@ func TestConditionsAreCheckedAtMostOncePerInterval(t *testing.T) {
 
 func TestHangingCheckTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHealth(func(ctx context.Context) []Condition {
+		h := newHealth("", func(ctx context.Context) []Condition {
 			<-ctx.Done()
 			return []Condition{{Name: "broker", Detail: ctx.Err().Error()}}
 		})

@@ -23,7 +23,7 @@ func hintFor(c *cobra.Command, err error) string {
 	case errors.Is(err, pipeline.ErrUnknownTopic):
 		return "check pipeline.name; `featurizer topics create` with the same configuration creates missing topics"
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another process listens there; choose another port, or port 0 for any free port"
+		return "nothing was started, because another process listens there; choose another port, or port 0 for any free port"
 	case isUnreachable(err):
 		return "check that Kafka is running and that kafka.brokers names it; " +
 			"`featurizer broker` starts a small one on this machine for trials"

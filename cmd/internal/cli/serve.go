@@ -46,6 +46,11 @@ func (s Service) Conditions(ctx context.Context) []admin.Condition {
 // function to call after the server has ended, or nil.
 type Mount func(mux *http.ServeMux, service Service) (end func())
 
+// adminTaken is logged where another process has the default address. Its answers are not those of this
+// process, which a probe cannot tell except by the pipeline at /readyz.
+const adminTaken = "default admin address is taken; running without health, metrics and status page: " +
+	"requests to this address reach the other process (set admin.listen)"
+
 // startAdmin starts the HTTP server of a process that runs stages, if one is configured, and
 // returns a function that ends it. Once ctx ends, the process is not ready. If the default address
 // is taken, for instance by another process of this project on a laptop, the process logs that and
@@ -71,8 +76,7 @@ func startAdmin(ctx context.Context, plan config.MemoryPlan, service Service, mo
 	}
 	server, err := admin.Start(options)
 	if errors.Is(err, syscall.EADDRINUSE) && listen == config.DefaultListen {
-		logger.Warn("default admin address is taken; not serving health, metrics and status page (set admin.listen)",
-			zap.String("listen", listen))
+		logger.Warn(adminTaken, zap.String("listen", listen))
 		return func() {}, nil
 	}
 	if err != nil {
@@ -94,7 +98,8 @@ func adminOptions(plan config.MemoryPlan, s Service) admin.Options {
 	})
 	return admin.Options{
 		Listen: s.Config.Admin.Listen, Pprof: s.Config.Admin.Pprof, Logger: logger, Version: s.Build,
-		Metrics: telemetry.Handler(registry, logger), Ready: s.Conditions,
+		Pipeline: s.Config.Stages.Pipeline.Name,
+		Metrics:  telemetry.Handler(registry, logger), Ready: s.Conditions,
 		Config: func() ([]byte, error) {
 			var text bytes.Buffer
 			err := s.Config.Print(&text, true)

@@ -17,6 +17,7 @@ type TopicFlags struct {
 	Config  ConfigFlags
 	Timeout time.Duration
 	JSON    bool
+	Brokers []string // configured addresses; set by Connected
 }
 
 // Add defines the flags on a command. timeout is the default of --timeout.
@@ -32,6 +33,7 @@ func (f *TopicFlags) Connected(c *cobra.Command, do func(context.Context, *stage
 	if err != nil {
 		return err
 	}
+	f.Brokers = loaded.Kafka.Brokers
 	runtime, closeAll, err := ConnectOnce(c, loaded)
 	if err != nil {
 		return err
