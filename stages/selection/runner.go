@@ -249,7 +249,7 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	}
 	defer r.Env.Meter.SetChoosing(meter.Choosing{})
 	reporter := progressReporter{runner: r, spec: spec, rows: lineage.Rows}
-	set, err := Select(spec, sums, lineage, sample, r.Env.Clock(), Options{Workers: r.Workers, Stop: ctx.Err, Progress: func(p Progress) {
+	set, err := Select(spec, sums, lineage, sample, r.Env.Clock(), Options{Workers: r.Workers, Progress: func(p Progress) {
 		failpoint.Hit(failpoint.RoundBefore)
 		reporter.report(ctx, p)
 	}})
