@@ -16,7 +16,8 @@ type runner interface {
 	Run(ctx context.Context) error
 }
 
-// entry describes a stage. Everything that differs from stage to stage outside their own packages is here.
+// entry describes a stage. Everything that differs from stage to stage outside their own packages
+// is here.
 type entry struct {
 	name meter.Stage
 	// open returns the stage; others are all stages of the process.
@@ -24,7 +25,8 @@ type entry struct {
 	// needs returns the most memory that the stage takes.
 	needs       func(Settings, MemoryLoad) []MemoryNeed
 	readsEvents bool // all events that it can
-	// explores is set if the stage takes part in explorations, whose results depend on the numeric kernel.
+	// explores is set if the stage takes part in explorations, whose results depend on the numeric
+	// kernel.
 	explores bool
 	// borrows is set if the stage runs in a pipeline that uses the feature sets of another one.
 	borrows bool

@@ -37,7 +37,8 @@ type Process struct {
 	Schema string
 }
 
-// NewProcess returns a process with new followers of the control topics and of live errors, and a meter at zero.
+// NewProcess returns a process with new followers of the control topics and of live errors, and a
+// meter at zero.
 func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *Process {
 	p := &Process{
 		Env: env.Env{
@@ -48,6 +49,7 @@ func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *
 			Meter:      meter.New(),
 			Logger:     logger,
 			Clock:      failpoint.Now,
+			MaxAhead:   settings.Events.MaxAhead,
 			Slots:      events.NewSlots(DefaultMessages()),
 			Partitions: settings.Topics.Partitions,
 			Quarantine: supervise.DefaultPolicy(),
@@ -59,13 +61,13 @@ func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *
 	return p
 }
 
-// DefaultMessages is how many messages a process works on at a time by default: enough for all processors, and a few
-// that wait for a broker.
+// DefaultMessages is how many messages a process works on at a time by default: enough for all
+// processors, and a few that wait for a broker.
 func DefaultMessages() int { return runtime.GOMAXPROCS(0) + 2 }
 
-// Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that do not exist yet or
-// have too few partitions, and refuses a compacted events topic. When ctx has ended, a [meter.ErrUnfinished] says what
-// could not be finished.
+// Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that
+// do not exist yet or have too few partitions, and refuses a compacted events topic. When ctx has
+// ended, a [meter.ErrUnfinished] says what could not be finished.
 func (p *Process) Run(ctx context.Context, names ...meter.Stage) error {
 	if err := p.Settings.CheckStages(names); err != nil {
 		return err
@@ -173,8 +175,9 @@ func (p *Process) featurize(e env.Env) *featurize.Runner {
 	}
 }
 
-// classMinRows is how many rows of an unknown class make featurize request an exploration; 0 = never. The explorations
-// of another pipeline, whose sets this one uses, are requested by its own processes.
+// classMinRows is how many rows of an unknown class make featurize request an exploration; 0 =
+// never. The explorations of another pipeline, whose sets this one uses, are requested by its own
+// processes.
 func (p *Process) classMinRows() int64 {
 	if p.Settings.Featurize.SetsFrom != "" {
 		return 0
@@ -194,14 +197,16 @@ func (p *Process) Replayer() deadletter.Replayer {
 	return deadletter.Replayer{Env: p.Env, Limits: p.Source().Limits}
 }
 
-// Committed returns the next offset of a partition of events that the group of subsample or featurize has committed, or
-// -1. The owner committed it a moment ago: it is meant for monitoring and is not where the stage would resume.
+// Committed returns the next offset of a partition of events that the group of subsample or
+// featurize has committed, or -1. The owner committed it a moment ago: it is meant for monitoring
+// and is not where the stage would resume.
 func (p *Process) Committed(ctx context.Context, stage meter.Stage, partition int) (nextOffset int64, err error) {
 	found, err := p.Env.Broker.Committed(ctx, p.Settings.Group(stage), p.Settings.Topics.Events, partition)
 	return found.Next, err
 }
 
-// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after another.
+// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after
+// another.
 type Snapshot struct {
 	meter.Snapshot
 	Groups map[meter.Stage]pipeline.GroupStatus

@@ -90,6 +90,9 @@ var stageMetrics = []metric{
 	{"class_requests_total", counter, "", "",
 		"Explorations that a featurize process asked for because a class that the newest one does not know has reached `events.class_min_rows` rows.",
 		func(r *reading, out output) { out.count(r.Activity.ClassRequests) }},
+	{"ignored_event_times_total", counter, "", "",
+		"Messages of events whose time lies outside the years 1970 to 9999 or more than `events.max_ahead` ahead of the clock: they are featurized as messages without a time.",
+		func(r *reading, out output) { out.count(r.Activity.IgnoredTimes) }},
 	{"prediction_rows_total", counter, "", "outcome",
 		"With `featurize.predictions`, rows `predicted`, and rows without a prediction: `no_model`, `other_feature_set`, `unusable_model`.",
 		func(r *reading, out output) {

@@ -15,8 +15,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Env is the environment of a stage. All stages of a process have the same one, except for the fields that [Env.For]
-// sets. Whoever has a copy may change its fields; what they point to is safe for concurrent use.
+// Env is the environment of a stage. All stages of a process have the same one, except for the
+// fields that [Env.For] sets. Whoever has a copy may change its fields; what they point to is safe
+// for concurrent use.
 type Env struct {
 	Broker   pipeline.Broker
 	Topics   topics.Config
@@ -29,18 +30,25 @@ type Env struct {
 	Clock    func() time.Time // gives the times that are published
 	Tracer   trace.Tracer     // starts the spans of messages; nil = incoming traces are passed on unchanged
 
-	// Registry has the schemas that messages name by id; nil = messages that name one cannot be read.
+	// Registry has the schemas that messages name by id; nil = messages that name one cannot be
+	// read.
 	Registry *events.Schemas
-	// Slots hold the messages that are processed at a time; nil = each partition has memory for one.
+	// Slots hold the messages that are processed at a time; nil = each partition has memory for
+	// one.
 	Slots *events.Slots
-	// Partitions is the largest number of partitions of events that the process owns. It bounds the memory of each; 0 = 1.
+	// Partitions is the largest number of partitions of events that the process owns. It bounds the
+	// memory of each; 0 = 1.
 	Partitions int
+	// MaxAhead is how far the time of an event may be ahead of the clock.
+	MaxAhead time.Duration
 	// DrainTimeout bounds the work that is finished after a shutdown has begun.
 	DrainTimeout time.Duration
-	// Quarantine decides when a partition whose work failed is retried. The zero value ends the stage with the error.
+	// Quarantine decides when a partition whose work failed is retried. The zero value ends the
+	// stage with the error.
 	Quarantine supervise.Policy
-	// FailFast is for one-shot commands: a plan or a selection that the data do not allow is an error instead of being
-	// awaited, and so is a failed partition, because For then clears Quarantine.
+	// FailFast is for one-shot commands: a plan or a selection that the data do not allow is an
+	// error instead of being awaited, and so is a failed partition, because For then clears
+	// Quarantine.
 	FailFast bool
 }
 

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"time"
+
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
@@ -36,7 +38,8 @@ type Columns struct {
 
 // Handling has the settings of events that start no exploration when they change.
 type Handling struct {
-	ClassMinRows int64 `key:"class_min_rows" unit:"rows" range:"0,1000000000000" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
+	ClassMinRows int64         `key:"class_min_rows" unit:"rows" range:"0,1000000000000" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
+	MaxAhead     time.Duration `key:"max_ahead" unit:"duration" range:"0s,87600h" doc:"how far the time of an event (its record's timestamp) may be ahead of the clock of the process that featurizes it; a later one, or one outside the years 1970 to 9999, is treated as unknown"`
 }
 
 // Default returns the configuration of an empty file.
@@ -52,7 +55,7 @@ func Default() Config {
 			NaN:              encoder.NaNMissing,
 			LabelTransform:   encoder.TransformNone,
 		},
-		Handling: Handling{ClassMinRows: 20},
+		Handling: Handling{ClassMinRows: 20, MaxAhead: time.Hour},
 	}
 }
 

@@ -128,6 +128,7 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 		}
 	}
 	defer p.Env.Meter.Handled(meter.StageFeaturize, time.Now())
+	p.Env.Meter.CheckTime(p.logger, &rec, p.Env.Clock().Add(p.Env.MaxAhead))
 	span := meter.StartSpan(p.Env.Tracer, p.Env.Group, meter.StageFeaturize, rec)
 	rec.Headers = meter.WithSpan(rec.Headers, span)
 	p.core.log = p.source.String()

@@ -28,7 +28,8 @@ type NewField struct {
 // Share is the share of imputed values.
 func (i Imputed) Share() float64 { return float64(i.Imputed) / float64(max(1, i.Values)) }
 
-// Lacks reports whether so many more values are missing than in calibration that people should know.
+// Lacks reports whether so many more values are missing than in calibration that people should
+// know.
 func (i Imputed) Lacks() bool { return i.Share() > i.Expected+0.1 }
 
 // Columns is what featurize saw of the columns of events by one feature set.
@@ -58,8 +59,8 @@ type columnWatch struct {
 	recently     map[string]int64 // recent rows of the strays
 }
 
-// AddColumns adds what featurize saw of the columns of events, by the feature set in use. It returns the names of the fields
-// that the set does not know and that had not been seen before.
+// AddColumns adds what featurize saw of the columns of events, by the feature set in use. It
+// returns the names of the fields that the set does not know and that had not been seen before.
 func (m *Meter) AddColumns(seen Columns) (news []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// CalibrateCounts says what calibration read. It skips messages that do not decode: subsample makes dead letters of
-// them.
+// CalibrateCounts says what calibration read. It skips messages that do not decode: subsample makes
+// dead letters of them.
 type CalibrateCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
@@ -27,8 +27,8 @@ type FeaturizeCounts struct {
 	UnseenClass    int64 `json:"unseen_class"`
 	// MissingOffsets counts offsets that retention removed before they were read.
 	MissingOffsets int64 `json:"missing_offsets"`
-	// Featurized rows, with predictions: those with a prediction, and those without one because no model is in use,
-	// because it belongs to another feature set, or because it cannot be used.
+	// Featurized rows, with predictions: those with a prediction, and those without one because no
+	// model is in use, because it belongs to another feature set, or because it cannot be used.
 	Predicted     int64 `json:"predicted,omitempty"`
 	NoModel       int64 `json:"no_model,omitempty"`
 	OtherSetModel int64 `json:"other_set_model,omitempty"`
@@ -56,8 +56,8 @@ type Totals struct {
 	Seconds map[Stage]float64 `json:"seconds"`
 }
 
-// Traffic is how many bytes a stage read in messages, by what became of them, and how many it wrote. Keys, values and
-// headers count.
+// Traffic is how many bytes a stage read in messages, by what became of them, and how many it
+// wrote. Keys, values and headers count.
 type Traffic struct {
 	UsedBytes        int64
 	UndecodableBytes int64

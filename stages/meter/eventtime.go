@@ -4,29 +4,94 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// EventTime is when the event of a record happened: the time in its header ([wire.HeaderEventTime]), or else the
-// record's own timestamp.
-func EventTime(r *pipeline.Record) time.Time {
-	if value, ok := r.Header(wire.HeaderEventTime); ok {
-		if event, ok := wire.ParseEventTime(value); ok {
-			return event
-		}
+// endOfTimes is the first moment that JSON cannot hold. A producer that confuses units gives times
+// beyond it.
+var endOfTimes = time.Date(10_000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// unknownTime is the time of a record whose time is not known.
+var unknownTime = time.UnixMilli(0).UTC()
+
+// knownTime reports whether a time lies in the years 1970 to 9999. Brokers give records without a
+// time the first millisecond of 1970 or the one before.
+func knownTime(t time.Time) bool { return t.Unix() > 0 && t.Before(endOfTimes) }
+
+// headerTime returns the time in the header of a record made from an event.
+func headerTime(r *pipeline.Record) (event time.Time, present, known bool) {
+	value, present := r.Header(wire.HeaderEventTime)
+	if !present {
+		return time.Time{}, false, false
 	}
-	return r.Time
+	event, known = wire.ParseEventTime(value)
+	return event, true, known && knownTime(event)
 }
 
-// WithEventTime returns the headers of a record with the time of its event among them, for the records made from it.
+// EventTime returns the time of the event that a record was made from: the one in its header
+// ([wire.HeaderEventTime]), or else the record's own timestamp, which is never earlier. If neither
+// lies in the years 1970 to 9999, it returns the first millisecond of 1970.
+func EventTime(r *pipeline.Record) time.Time {
+	event, _, known := headerTime(r)
+	switch {
+	case known && (event.Before(r.Time) || !knownTime(r.Time)):
+		return event
+	case knownTime(r.Time):
+		return r.Time
+	}
+	return unknownTime
+}
+
+// CheckTime makes the time of an event unknown if it lies outside the years 1970 to 9999 or after
+// latest, so that one producer with a wrong unit or clock does not mislead what is computed from
+// times. It counts such events, and logs the first one. The time in the header, which a replayed
+// dead letter has, is checked before the record's own timestamp.
+func (m *Meter) CheckTime(logger *zap.Logger, r *pipeline.Record, latest time.Time) {
+	refused := false
+	if event, present, known := headerTime(r); present && (!known || event.After(latest)) {
+		refused = true
+		r.Headers = withoutEventTime(r.Headers)
+	}
+	if _, present := r.Header(wire.HeaderEventTime); !present && r.Time.Unix() > 0 &&
+		(!knownTime(r.Time) || r.Time.After(latest)) {
+		refused = true
+		r.Time = unknownTime
+	}
+	if !refused {
+		return
+	}
+	first := false
+	m.update(func() {
+		first = m.activity.IgnoredTimes == 0
+		m.activity.IgnoredTimes++
+	})
+	if first {
+		logger.Warn("event time is out of bounds; treating it as unknown, and only counting further ones",
+			zap.String("topic", r.Topic), zap.Int("partition", r.Partition), zap.Int64("offset", r.Offset),
+			zap.Time("latest", latest))
+	}
+}
+
+func withoutEventTime(headers []pipeline.Header) []pipeline.Header {
+	return slices.DeleteFunc(slices.Clone(headers), func(h pipeline.Header) bool {
+		return h.Key == wire.HeaderEventTime
+	})
+}
+
+// WithEventTime returns the headers of an event with its time among them if it is known, for the
+// records made from it.
 func WithEventTime(r *pipeline.Record) []pipeline.Header {
-	if _, there := r.Header(wire.HeaderEventTime); there || !carriesTime(r.Time) {
+	_, present, known := headerTime(r)
+	switch {
+	case known:
+		return r.Headers
+	case present:
+		return withoutEventTime(r.Headers)
+	case !knownTime(r.Time):
 		return r.Headers
 	}
 	return append(slices.Clip(r.Headers), wire.EventTimeHeader(r.Time))
 }
-
-// carriesTime reports whether a time is set: if it is not, brokers give the first millisecond of 1970 or the one
-// before.
-func carriesTime(t time.Time) bool { return t.Unix() > 0 }

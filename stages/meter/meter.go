@@ -72,28 +72,33 @@ func (p Planning) String() string {
 // Choosing says how far a selection has come.
 type Choosing struct {
 	Round, Rounds int // the current round, from 1 on, and the most that there can be; 0 = none
-	// Point is the last measurement on held-out rows under the adaptive criterion; nil = none yet. It is never changed.
+	// Point is the last measurement on held-out rows under the adaptive criterion; nil = none yet.
+	// It is never changed.
 	Point *adaptive.Point
 }
 
-// Activity is what the stages of a process did in addition to what [Totals] counts. Maps are by stage.
+// Activity is what the stages of a process did in addition to what [Totals] counts. Maps are by
+// stage.
 type Activity struct {
 	Traffic     map[Stage]Traffic
 	DeadLetters map[Cause]int64
-	// Handling has the times from starting on a message until it was handled: scored, featurized or added to the sums.
-	// Time in which the broker could not take features is included.
+	// Handling has the times from starting on a message until it was handled: scored, featurized or
+	// added to the sums. Time in which the broker could not take features is included.
 	Handling map[Stage]histogram.Snapshot
 	// Delay has the times from the timestamps of events to the acknowledgement of their features.
 	Delay histogram.Snapshot
-	// UnseenClasses are the most frequent classes, among the rows that the process featurized, that the feature set
-	// does not know.
+	// UnseenClasses are the most frequent classes, among the rows that the process featurized, that
+	// the feature set does not know.
 	UnseenClasses []encoder.ClassRows
 	// Columns is what featurize saw of the columns of events.
 	Columns ColumnReport
-	// ClassRequests counts the explorations that the process asked for because a class had many of these rows.
+	// IgnoredTimes counts events whose time was out of bounds, see [Meter.CheckTime].
+	IgnoredTimes int64
+	// ClassRequests counts the explorations that the process asked for because a class had many of
+	// these rows.
 	ClassRequests int64
-	// MissingRows is how many rows the running exploration still has to score, as far as checkpoints show; -1 if the
-	// process does not select, or if there is no quota.
+	// MissingRows is how many rows the running exploration still has to score, as far as
+	// checkpoints show; -1 if the process does not select, or if there is no quota.
 	MissingRows int64
 	// Planning says why no exploration is planned, if this process plans.
 	Planning Planning
@@ -105,10 +110,11 @@ type Activity struct {
 	LogChanges map[LogChange]int64
 	// Budgets are those of the stages that the process runs.
 	Budgets []Budget
-	// WrongKernel says why a stage takes no part in explorations: the one that runs, or ran last, needs another numeric
-	// kernel than the process has. Empty = it takes part.
+	// WrongKernel says why a stage takes no part in explorations: the one that runs, or ran last,
+	// needs another numeric kernel than the process has. Empty = it takes part.
 	WrongKernel map[Stage]string
-	// Quarantined are the partitions whose work failed for good and is tried again, ordered by stage and partition.
+	// Quarantined are the partitions whose work failed for good and is tried again, ordered by
+	// stage and partition.
 	Quarantined []Quarantine
 	// Model is the one in use, without its weights, if this process trains; nil = none.
 	Model *wire.Model
@@ -222,7 +228,8 @@ type LogChange struct {
 	Kind  string // recreated or truncated
 }
 
-// AddGap counts a gap that is a change of the log, once for each partition and each reader that notices it.
+// AddGap counts a gap that is a change of the log, once for each partition and each reader that
+// notices it.
 func (m *Meter) AddGap(g pipeline.Gap) {
 	if !g.Changed() {
 		return
@@ -261,7 +268,7 @@ func (m *Meter) Handled(stage Stage, start time.Time) {
 
 // Arrived records how long after an event its features were acknowledged.
 func (m *Meter) Arrived(event, now time.Time) {
-	if carriesTime(event) {
+	if knownTime(event) {
 		m.delay.Observe(max(0, now.Sub(event).Seconds()))
 	}
 }
@@ -269,7 +276,8 @@ func (m *Meter) Arrived(event, now time.Time) {
 // SetBudget records how much of a budget is in use.
 func (m *Meter) SetBudget(b Budget) { m.update(func() { m.budgets[b.Setting] = b }) }
 
-// SetPlanning reports why no exploration is planned. The zero value means that nothing is in the way.
+// SetPlanning reports why no exploration is planned. The zero value means that nothing is in the
+// way.
 func (m *Meter) SetPlanning(p Planning) { m.update(func() { m.activity.Planning = p }) }
 
 // SetChoosing reports how far a selection has come. The zero value means that none is running.
@@ -281,8 +289,8 @@ func (m *Meter) SetMissingRows(rows int64) { m.update(func() { m.activity.Missin
 // RightKernel reports that a stage takes part in explorations.
 func (m *Meter) RightKernel(stage Stage) { m.setKernel(stage, "") }
 
-// WrongKernel logs and reports that a stage takes no part in an exploration because it needs another numeric kernel
-// than this process has; with nil, that it takes part again.
+// WrongKernel logs and reports that a stage takes no part in an exploration because it needs
+// another numeric kernel than this process has; with nil, that it takes part again.
 func (m *Meter) WrongKernel(logger *zap.Logger, stage Stage, kernel string, from *wire.Spec) {
 	if from == nil {
 		m.RightKernel(stage)
@@ -316,15 +324,15 @@ func (m *Meter) SetPin(pin wire.Pin, newest time.Time) {
 	m.activity.Challenges.Pin, m.activity.Challenges.At = pin, newest
 }
 
-// ErrUnfinished says that a process was told to stop and could not finish its work in time. Nothing is lost: whatever
-// is not saved is done again after the next start.
+// ErrUnfinished says that a process was told to stop and could not finish its work in time. Nothing
+// is lost: whatever is not saved is done again after the next start.
 var ErrUnfinished = errors.New("work in progress was not finished within shutdown.drain_timeout and will be done again")
 
 // EndsWith names the channel that is closed when the process is told to stop.
 func (m *Meter) EndsWith(ending <-chan struct{}) { m.update(func() { m.ending = ending }) }
 
-// LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes part of its error.
-// When the partition was taken away, its next owner goes on from what is saved.
+// LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes
+// part of its error. When the partition was taken away, its next owner goes on from what is saved.
 func (m *Meter) LeftUndone(logger *zap.Logger, stage Stage, partition int, err error) {
 	logger.Warn("work in progress is not saved and will be done again", zap.Error(err))
 	m.mu.Lock()

@@ -13,20 +13,21 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// PartitionStatus is the position of a stage in a partition that the process owns and reads: of events or, for train,
-// of features.
+// PartitionStatus is the position of a stage in a partition that the process owns and reads: of
+// events or, for train, of features.
 type PartitionStatus struct {
 	Stage     Stage
 	Partition int
-	// NextOffset is the offset of the first unprocessed record: not scored, not known to be featurized, or not in the
-	// sums of training.
+	// NextOffset is the offset of the first unprocessed record: not scored, not known to be
+	// featurized, or not in the sums of training.
 	NextOffset int64
 	// EndOffset is the next offset of the log as far as is known; zero before its first answer.
 	EndOffset int64
 	// FetchedAt is when the log last answered a request for records; zero before its first answer.
 	FetchedAt time.Time
-	// Lag is how long the first unprocessed record has been on the log, by its own timestamp; 0 when all are processed.
-	// Between two fetches that record is not known, and Lag may be too long by the time between two records.
+	// Lag is how long the first unprocessed record has been on the log, by its own timestamp; 0
+	// when all are processed. Between two fetches that record is not known, and Lag may be too long
+	// by the time between two records.
 	Lag time.Duration
 	// LagRows estimates the rows in unprocessed records, from the rows of a message so far.
 	LagRows float64
@@ -40,12 +41,12 @@ type PartitionStatus struct {
 	UnsavedRows int64
 }
 
-// LagMessages is how many offsets follow the last one processed. With transactions or after compaction, not every
-// offset has a message.
+// LagMessages is how many offsets follow the last one processed. With transactions or after
+// compaction, not every offset has a message.
 func (s PartitionStatus) LagMessages() int64 { return max(0, s.EndOffset-s.NextOffset) }
 
-// Position follows a stage through a partition. Fetched makes records known, Done marks them as processed. A nil
-// Position follows nothing.
+// Position follows a stage through a partition. Fetched makes records known, Done marks them as
+// processed. A nil Position follows nothing.
 type Position struct {
 	meter *Meter
 	topic string
@@ -63,8 +64,8 @@ type stamp struct {
 	time   time.Time
 }
 
-// Follow starts to follow a stage through a partition of a topic, from an offset on, until Leave is called on the
-// result. It replaces what was followed there before.
+// Follow starts to follow a stage through a partition of a topic, from an offset on, until Leave is
+// called on the result. It replaces what was followed there before.
 func (m *Meter) Follow(stage Stage, topic string, partition int, next int64) *Position {
 	p := &Position{meter: m, topic: topic, status: PartitionStatus{Stage: stage, Partition: partition, NextOffset: next}}
 	m.mu.Lock()
@@ -88,8 +89,8 @@ type place struct {
 	partition int
 }
 
-// Partitions returns the positions of the stages in the partitions that the process owns and reads, ordered by
-// stage and partition.
+// Partitions returns the positions of the stages in the partitions that the process owns and reads,
+// ordered by stage and partition.
 func (m *Meter) Partitions(now time.Time) []PartitionStatus {
 	var statuses []PartitionStatus
 	for _, p := range m.followed() {
@@ -179,18 +180,18 @@ func (p *Position) at(now time.Time) PartitionStatus {
 	case p.caughtUp.After(since): // whatever came after it was not there then
 		since = p.caughtUp
 	}
-	if carriesTime(since) {
+	if knownTime(since) {
 		status.Lag = max(0, now.Sub(since))
 	}
 	return status
 }
 
-// endsEvery is about how old the known end of a partition may be. It usually comes with every fetch, but a stage that
-// waits for the broker to take its output does not fetch.
+// endsEvery is about how old the known end of a partition may be. It usually comes with every
+// fetch, but a stage that waits for the broker to take its output does not fetch.
 const endsEvery = 2 * time.Second
 
-// FollowEnds looks up the ends of partitions that stages have not fetched from for a while, until ctx ends. Without it,
-// lag would stand still whenever a stage does.
+// FollowEnds looks up the ends of partitions that stages have not fetched from for a while, until
+// ctx ends. Without it, lag would stand still whenever a stage does.
 func (m *Meter) FollowEnds(ctx context.Context, log pipeline.Log, logger *zap.Logger, clock func() time.Time) {
 	tick := time.NewTicker(endsEvery)
 	defer tick.Stop()

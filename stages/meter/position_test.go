@@ -39,7 +39,8 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 
-	// Five of seven records, the oldest 100 s old; offsets below the next one belong to a batch that was read before.
+	// Five of seven records, the oldest 100 s old; offsets below the next one belong to a batch
+	// that was read before.
 	fetched := recordsAt(8, now.Add(-102*time.Second), 7)
 	p.Fetched(pipeline.Fetched{Records: fetched, NextOffset: 15, End: 17}, now)
 	want("waiting", 7, 100*time.Second)
@@ -57,7 +58,8 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	now = now.Add(time.Hour)
 	want("idle", 0, 0)
 
-	// An open transaction: the end is beyond what can be read. The records after it arrived when the log had been seen empty.
+	// An open transaction: the end is beyond what can be read. The records after it arrived when
+	// the log had been seen empty.
 	p.Fetched(pipeline.Fetched{NextOffset: 17, End: 17}, now)
 	now = now.Add(5 * time.Second)
 	p.Fetched(pipeline.Fetched{NextOffset: 17, End: 20}, now)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Quarantine is a partition whose work failed for good, and which this process tries again at intervals.
+// Quarantine is a partition whose work failed for good, and which this process tries again at
+// intervals.
 type Quarantine struct {
 	Stage     Stage
 	Partition int

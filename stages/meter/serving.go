@@ -35,7 +35,8 @@ func Outcomes() []string {
 	return []string{"answered", "invalid", "too_large", "unauthorized", "busy", "unavailable", "failed"}
 }
 
-// Serving counts what a process was asked for over HTTP. It is safe for concurrent use and takes no lock.
+// Serving counts what a process was asked for over HTTP. It is safe for concurrent use and takes no
+// lock.
 type Serving struct {
 	requests [endpoints][outcomes]atomic.Int64
 	rows     [endpoints]atomic.Int64

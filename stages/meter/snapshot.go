@@ -2,7 +2,8 @@ package meter
 
 import "time"
 
-// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after another.
+// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after
+// another.
 type Snapshot struct {
 	Time       time.Time
 	Totals     Totals

@@ -23,8 +23,8 @@ var traceContext propagation.TraceContext
 // recordHeaders lets the headers of a record carry a trace.
 type recordHeaders []pipeline.Header
 
-// Get returns the value of the last header with the key, because writers append their headers to those that they pass
-// on.
+// Get returns the value of the last header with the key, because writers append their headers to
+// those that they pass on.
 func (h *recordHeaders) Get(key string) string {
 	for i := len(*h) - 1; i >= 0; i-- {
 		if (*h)[i].Key == key {
@@ -46,8 +46,8 @@ func (h *recordHeaders) Keys() []string {
 	return keys
 }
 
-// StartSpan starts the span of a message in a stage, in the trace that the message names or in a new one. Without a
-// tracer it returns a span that does nothing.
+// StartSpan starts the span of a message in a stage, in the trace that the message names or in a
+// new one. Without a tracer it returns a span that does nothing.
 func StartSpan(tracer trace.Tracer, group string, stage Stage, rec pipeline.Record) trace.Span {
 	if tracer == nil {
 		return noSpan
@@ -74,8 +74,8 @@ func FailSpan(span trace.Span, reason string, err error) {
 	span.SetStatus(codes.Error, reason)
 }
 
-// WithSpan returns the headers with those of the span's trace in place of any others, so that records made from a
-// message continue its trace. Without a trace the headers stay as they are.
+// WithSpan returns the headers with those of the span's trace in place of any others, so that
+// records made from a message continue its trace. Without a trace the headers stay as they are.
 func WithSpan(headers []pipeline.Header, span trace.Span) []pipeline.Header {
 	if !span.SpanContext().IsValid() {
 		return headers

@@ -184,6 +184,7 @@ var unshown = map[string]bool{
 	"eerf_column_imputed_total":                  true,
 	"eerf_column_missing_ratio":                  true,
 	"eerf_unknown_field_rows_total":              true,
+	"eerf_ignored_event_times_total":             true, // logged
 }
 
 // example holds series, in the language of Prometheus' own tests, for which an alert's expression is
