@@ -24,9 +24,9 @@ const (
 // Checkpoint is the state of one partition in an exploration: the sums over the rows before
 // (NextOffset, NextOrdinal), and the offset at which to read on. A restart needs nothing else.
 type Checkpoint struct {
-	Exploration string `json:"exploration"` // id
-	Sequence    int64  `json:"sequence"`    // of the exploration
-	SpecHash    string `json:"spec_hash"`   // [Spec.Hash]
+	Exploration string `json:"exploration"`              // id
+	Sequence    int64  `json:"sequence" bound:"0..1e12"` // of the exploration
+	SpecHash    string `json:"spec_hash"`                // [Spec.Hash]
 	Partition   int32  `json:"partition"`
 	// Attempt counts how often the partition was read again from its start because its samples were
 	// refused ([Refusal]).

@@ -25,7 +25,14 @@ type Counts struct {
 
 // Reconciles reports whether every row has exactly one outcome.
 func (c Counts) Reconciles() bool {
-	return c.Rows == c.Scored+c.NotSampled+c.Unlabelled+c.Rejected
+	left := c.Rows
+	for _, n := range []int64{c.Scored, c.NotSampled, c.Unlabelled, c.Rejected} {
+		if n > left { // their sum may overflow
+			return false
+		}
+		left -= n
+	}
+	return left == 0
 }
 
 // Validate returns an error for a negative count or for outcomes that do not add up to the rows.

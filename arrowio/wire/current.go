@@ -14,7 +14,7 @@ type Current struct {
 	// Sequence is the sequence number of the exploration that made the feature set. A pointer to a
 	// model never has a lower sequence number than the one before it: a pointer back to a model of
 	// an earlier set keeps the number.
-	Sequence    int64     `json:"sequence"`
+	Sequence    int64     `json:"sequence" bound:"0..1e12"`
 	Exploration string    `json:"exploration,omitempty"`
 	Time        time.Time `json:"time,omitzero"`
 	// Only for models: the pin that keeps challengers from replacing the model, the previous model,

@@ -59,9 +59,9 @@ func ParseDeadLetterHeaders(headers []Header) (DeadLetter, error) {
 		Reason:    r.text(HeaderErrorReason),
 		Detail:    r.text(HeaderErrorMessage),
 		Topic:     r.text(HeaderErrorTopic),
-		Partition: int32(r.number(HeaderErrorPartition, 32)),
-		Offset:    r.number(HeaderErrorOffset, 64),
-		Rows:      int32(r.number(HeaderErrorRows, 32)),
+		Partition: int32(r.number(HeaderErrorPartition)),
+		Offset:    r.number(HeaderErrorOffset),
+		Rows:      int32(r.number(HeaderErrorRows)),
 	}
 	when, err := time.Parse(time.RFC3339Nano, r.text(HeaderErrorTime))
 	if err != nil {

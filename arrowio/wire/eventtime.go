@@ -10,10 +10,12 @@ import (
 // future, and retention counts from them.
 func EventTimeHeader(event time.Time) Header { return numberHeader(HeaderEventTime, event.UnixMilli()) }
 
+// lastEventMillis is the end of the year 9999.
+const lastEventMillis = 253402300799999
+
 // ParseEventTime reads the value of an [EventTimeHeader].
 func ParseEventTime(value []byte) (event time.Time, ok bool) {
-	const digits = 19
-	if len(value) > digits {
+	if headerShapes[HeaderEventTime].CheckText(string(value)) != nil {
 		return time.Time{}, false
 	}
 	millis, err := strconv.ParseInt(string(value), 10, 64)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 // Header keys of the features topic. Every message has them, so that a reader can place it without
@@ -72,8 +74,8 @@ const maxLogName = 128
 // sourceLog reads the optional headers.
 func (b *FeatureBatch) sourceLog(r *headerReader) {
 	log, _ := r.find(HeaderSourceLog)
-	if b.SourceLog = log; len(log) > maxLogName || !utf8.ValidString(log) {
-		r.fail("%s of %d bytes", HeaderSourceLog, len(log))
+	if b.SourceLog = log; !utf8.ValidString(log) {
+		r.fail("%s is not UTF-8", HeaderSourceLog)
 	}
 	text, ok := r.find(HeaderSourceBatch)
 	if !ok {
@@ -82,7 +84,7 @@ func (b *FeatureBatch) sourceLog(r *headerReader) {
 	offset, sum, _ := strings.Cut(text, ":")
 	base, err := strconv.ParseInt(offset, 10, 64)
 	checksum, err2 := strconv.ParseUint(sum, 10, 32)
-	if err != nil || err2 != nil || base < 0 {
+	if err != nil || err2 != nil || base < 0 || base > outside.MaxCount {
 		r.fail("%s: %.40q is not an offset and a checksum", HeaderSourceBatch, text)
 		return
 	}
@@ -96,11 +98,11 @@ func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 	b := FeatureBatch{
 		FeatureSetID:    r.text(HeaderFeatureSet),
 		SourceTopic:     r.text(HeaderSourceTopic),
-		SourcePartition: int32(r.number(HeaderSourcePartition, 32)),
-		SourceOffset:    r.number(HeaderSourceOffset, 64),
-		FirstRow:        int32(r.number(HeaderFirstRow, 32)),
-		RowCount:        int32(r.number(HeaderRowCount, 32)),
-		SourceRows:      int32(r.number(HeaderSourceRows, 32)),
+		SourcePartition: int32(r.number(HeaderSourcePartition)),
+		SourceOffset:    r.number(HeaderSourceOffset),
+		FirstRow:        int32(r.number(HeaderFirstRow)),
+		RowCount:        int32(r.number(HeaderRowCount)),
+		SourceRows:      int32(r.number(HeaderSourceRows)),
 	}
 	b.sourceLog(r)
 	if int64(b.FirstRow)+int64(b.RowCount) > int64(b.SourceRows) {

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 var defaultAllocator = memory.DefaultAllocator
@@ -131,7 +133,7 @@ func TestReservedColumnNames(t *testing.T) {
 }
 
 func TestFeatureHeadersRoundTrip(t *testing.T) {
-	b := FeatureBatch{"fs-1", "events", 3, math.MaxInt64, 4096, 100, 4196, "uPvT3E8vSBa3o1N2bWcKzA.1", BatchMark{7, math.MaxUint32}}
+	b := FeatureBatch{"fs-1", "events", 3, outside.MaxCount, 4096, 100, 4196, "uPvT3E8vSBa3o1N2bWcKzA.1", BatchMark{7, math.MaxUint32}}
 	if !b.Last() {
 		t.Error("the last part is not known as such")
 	}

@@ -13,7 +13,7 @@ import (
 type Lineage struct {
 	Pipeline    string    `json:"pipeline"`
 	Exploration string    `json:"exploration"` // id
-	Sequence    int64     `json:"sequence"`
+	Sequence    int64     `json:"sequence" bound:"0..1e12"`
 	SpecHash    string    `json:"spec_hash"`
 	ConfigHash  string    `json:"config_hash"`
 	EventsTopic string    `json:"events_topic"`         // or the file explored

@@ -19,6 +19,9 @@ const (
 	LiveMisclassification = "misclassification"
 )
 
+// The bounds of sums keep the sums over any number of blocks finite: labels are float32, and
+// residuals at most [LargestResidual].
+
 // LiveSums compare predictions with the labels of the same rows, before anything learned from
 // these. Sums of different rows add up.
 type LiveSums struct {
@@ -31,13 +34,13 @@ type LiveSums struct {
 	// Promised is the mean loss that the model had on held-out rows when it was trained, and
 	// PromisedRows the number of those rows. PromisedError is its misclassification or
 	// unexplained variance there, in percent. Both are nil if they were not measured.
-	Promised      *float64 `json:"promised,omitempty"`
-	PromisedError *float64 `json:"promised_error,omitempty"`
+	Promised      *float64 `json:"promised,omitempty" bound:"0..1e90"`
+	PromisedError *float64 `json:"promised_error,omitempty" bound:"0..1e90"`
 	PromisedRows  int64    `json:"promised_rows,omitempty"`
 
-	Rows    int64        `json:"rows"`
-	Loss    float64      `json:"loss"`         // Σ loss
-	Squares float64      `json:"loss_squares"` // Σ loss²
+	Rows    int64        `json:"rows" bound:"0..1e9"`
+	Loss    float64      `json:"loss" bound:"0..1e90"`          // Σ loss
+	Squares float64      `json:"loss_squares" bound:"0..1e170"` // Σ loss²
 	Wrong   int64        `json:"wrong,omitempty"`
 	Classes []int64      `json:"classes,omitempty" bound:"list 4096"` // rows by number of their class
 	Outputs []OutputSums `json:"outputs,omitempty" bound:"list 1024"` // of a regression, by output
@@ -48,11 +51,11 @@ type LiveSums struct {
 // OutputSums are sums over rows for one output of a regression, in the units of the label: r is the
 // prediction minus the label y.
 type OutputSums struct {
-	Residual         float64 `json:"r"`
-	SquaredResidual  float64 `json:"r2"`
-	AbsoluteResidual float64 `json:"abs_r"`
-	Label            float64 `json:"y"`
-	SquaredLabel     float64 `json:"y2"`
+	Residual         float64 `json:"r" bound:"-1e60..1e60"`
+	SquaredResidual  float64 `json:"r2" bound:"0..1e90"`
+	AbsoluteResidual float64 `json:"abs_r" bound:"0..1e60"`
+	Label            float64 `json:"y" bound:"-1e60..1e60"`
+	SquaredLabel     float64 `json:"y2" bound:"0..1e90"`
 }
 
 // ScoreBins is the number of bins for the scores of the second of two classes:
@@ -265,12 +268,10 @@ const maxLiveHeader = 256 << 10
 // ParseLive returns the live sums in the headers of a features message, nil without the header. The
 // error wraps [ErrHeaders].
 func ParseLive(headers []Header) (*LiveSums, error) {
-	text, ok := readHeaders(headers).find(HeaderLive)
-	if !ok {
-		return nil, nil
-	}
-	if len(text) > maxLiveHeader {
-		return nil, fmt.Errorf("%w: %s of %d bytes", ErrHeaders, HeaderLive, len(text))
+	r := readHeaders(headers)
+	text, ok := r.find(HeaderLive)
+	if !ok || r.err != nil {
+		return nil, r.err
 	}
 	s := &LiveSums{}
 	if err := liveShape.Check([]byte(text)); err != nil {

@@ -16,8 +16,8 @@ import (
 type Model struct {
 	ID              string         `json:"id"` // [ModelID]; filled on decoding, computed when empty on encoding
 	Pipeline        string         `json:"pipeline"`
-	FeatureSetID    string         `json:"feature_set"` // the set whose features the weights multiply
-	Sequence        int64          `json:"sequence"`    // of that feature set
+	FeatureSetID    string         `json:"feature_set"`              // the set whose features the weights multiply
+	Sequence        int64          `json:"sequence" bound:"0..1e12"` // of that feature set
 	*training.Model                // whose weights are a column on the wire
 	Label           *encoder.Label `json:"label,omitempty"` // task, classes and the mean subtracted from regression labels
 	Metrics         Metrics        `json:"metrics"`

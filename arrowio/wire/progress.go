@@ -10,7 +10,7 @@ import (
 // continues from it.
 type Progress struct {
 	Exploration string    `json:"exploration"`
-	Sequence    int64     `json:"sequence"`
+	Sequence    int64     `json:"sequence" bound:"0..1e12"`
 	Rows        int64     `json:"rows"`   // of the sample
 	Round       int       `json:"round"`  // the current one, from 1 on
 	Rounds      int       `json:"rounds"` // at most

@@ -160,14 +160,14 @@ func EncodeSamples(s *Samples) ([]byte, []Header, error) {
 // SamplesOf reports whether headers belong to samples of that spec and partition.
 func SamplesOf(headers []Header, specHash string, partition int32) bool {
 	r := readHeaders(headers)
-	return r.text(headerSampleSpec) == specHash && r.number(headerSamplePart, 32) == int64(partition) && r.err == nil
+	return r.text(headerSampleSpec) == specHash && r.number(headerSamplePart) == int64(partition) && r.err == nil
 }
 
 // DecodeSamples reads a message that [EncodeSamples] wrote. The result is valid
 // ([Samples.Validate]).
 func DecodeSamples(dec *arrowio.Decoder, value []byte, headers []Header) (*Samples, error) {
 	r := readHeaders(headers)
-	s := &Samples{SpecHash: r.text(headerSampleSpec), Partition: int32(r.number(headerSamplePart, 32))}
+	s := &Samples{SpecHash: r.text(headerSampleSpec), Partition: int32(r.number(headerSamplePart))}
 	if r.err != nil {
 		return nil, fmt.Errorf("decode samples: %w", r.err)
 	}

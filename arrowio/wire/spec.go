@@ -135,7 +135,7 @@ type Spec struct {
 // hash.
 type Plan struct {
 	Pipeline string `json:"pipeline"`
-	Sequence int64  `json:"sequence"` // grows with every exploration of the pipeline; lower ones are ignored
+	Sequence int64  `json:"sequence" bound:"0..1e12"` // grows with every exploration of the pipeline; lower ones are ignored
 
 	Encoder    *encoder.Encoder   `json:"encoder,omitempty"`
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
