@@ -20,6 +20,7 @@ const (
 	writeTimeout  = 30 * time.Second
 	idleTimeout   = 2 * time.Minute
 	headerBytes   = 64 << 10
+	bodyBytes     = 64 << 10 // of the symbols of a profile; no other endpoint has a body
 	// maxConnections bounds the memory that clients hold; it counts as part of the process.
 	maxConnections = 256
 )
@@ -109,7 +110,7 @@ func (s *Server) mux(o Options) http.Handler {
 	if o.Mount != nil {
 		o.Mount(mux)
 	}
-	return plain(OwnHost(s.listener, mux))
+	return plain(OwnHost(s.listener, http.MaxBytesHandler(mux, bodyBytes)))
 }
 
 // OwnHost refuses requests to a loopback listener that name a host other than this machine.

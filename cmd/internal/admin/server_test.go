@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -113,6 +115,25 @@ func TestProfilesOnlyIfConfigured(t *testing.T) {
 	if a := get("/debug/pprof/goroutine?debug=1", ""); a.code != http.StatusOK ||
 		!strings.Contains(a.body, "goroutine profile") {
 		t.Errorf("%+v", a)
+	}
+}
+
+// The answer about symbols grows with the body of the request, which is therefore bounded.
+func TestBodiesAreBounded(t *testing.T) {
+	o := options()
+	o.Pprof = true
+	s, _ := start(t, o)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	address := fmt.Sprintf("%#x+", reflect.ValueOf(options).Pointer()) // of a function
+	response, err := client.Post("http://"+s.Addr()+"/debug/pprof/symbol", "text/plain",
+		strings.NewReader(strings.Repeat(address, 1<<18)))
+	if err != nil { // the server may close the connection before it has read everything
+		return
+	}
+	defer response.Body.Close()
+	answer, _ := io.ReadAll(response.Body) // as much as arrived before the connection was closed
+	if len(answer) > 16*bodyBytes {
+		t.Errorf("an answer of %d bytes", len(answer))
 	}
 }
 

@@ -223,7 +223,7 @@ func (c *call) charge(n int64) error {
 func (c *call) read() error {
 	if c.r.Header.Get("Content-Encoding") != "" {
 		return faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_encoding",
-			"Content-Encoding %q is not supported; send the body without encoding", c.r.Header.Get("Content-Encoding"))
+			"Content-Encoding %.100q is not supported; send the body without encoding", c.r.Header.Get("Content-Encoding"))
 	}
 	size, most := c.r.ContentLength, c.config.MaxBodyBytes
 	if size > most {
@@ -382,6 +382,6 @@ func bodyType(r *http.Request, accepted ...string) (string, error) {
 			return one, nil
 		}
 	}
-	return "", faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_type", "Content-Type %q: want %s",
+	return "", faultf(http.StatusUnsupportedMediaType, meter.Invalid, "content_type", "Content-Type %.100q: want %s",
 		said, strings.Join(accepted, " or "))
 }

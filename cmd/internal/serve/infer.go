@@ -95,7 +95,7 @@ func (c *call) headerLength() (int, error) {
 	length, err := strconv.Atoi(said)
 	if err != nil || length < 0 || length > len(c.buffers.body) {
 		return 0, faultf(http.StatusBadRequest, meter.Invalid, tensors.Reason,
-			"%s is %q, but the body has %d bytes", headerLength, said, len(c.buffers.body))
+			"%s is %.100q, but the body has %d bytes", headerLength, said, len(c.buffers.body))
 	}
 	return length, nil
 }
