@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
+from .events import read_event
 from .feature_set import FeatureSet
 from .files import read_rows, transformed, write_rows
 from .model import Model
@@ -43,7 +44,7 @@ def _arguments(line: Sequence[str] | None) -> argparse.Namespace:
     c = _command(commands, "table", "write the features on the topic, of the feature set in use, each row once")
     _add_source(c)
     c.add_argument("--out", required=True, help="file to write: Arrow, or Parquet if it ends with .parquet")
-    c = _command(commands, "check", "compute the features on the topic again from the events, and compare")
+    c = _command(commands, "check", "recompute the features on the topic from the events (Arrow or JSON), and compare")
     _add_source(c)
     args = parser.parse_args(line)
     if args.command == "transform" and not (args.set or args.model):
@@ -131,8 +132,7 @@ def compare(batches: Iterable[Batch], events: Iterable[Message], feature_set: Fe
         value = values.get((b.at["source_partition"], b.at["source_offset"]))
         if value is None or len(b.rows) == 0:  # the event is no longer in the log, or all its rows were duplicates
             continue
-        with pa.ipc.open_stream(value) as stream:
-            event = stream.read_all()
+        event = read_event(value, feature_set.encoder)
         again = feature_set.transform(event.take(pa.array(b.rows)))
         rows, worst = rows + len(b.rows), max(worst, float(np.abs(again - b.features).max()))
     return rows, worst
