@@ -27,26 +27,28 @@ import (
 
 // The flags of TestBack; the Makefile sets them.
 var (
-	roundsFlag = flag.Int("rounds", 0, "how often each way of dying is tried; 0 = only the first, once")
-	worstFlag  = flag.Duration("worst", 15*time.Second, "how long a partition may stand still; a busy machine needs more than is promised")
+	roundsFlag = flag.Int("rounds", 0, "repetitions of each kind of death; 0 = only the first kind, once")
+	worstFlag  = flag.Duration("worst", 15*time.Second,
+		"longest standstill of a partition; a busy machine needs more than the promise")
 )
 
-// inARow is how many processes die one after another, most of them before they have joined their groups.
+// inARow is the number of processes that die in succession, most of them before they have joined
+// their groups.
 const inARow = 12
 
-// TestBack measures how long partitions of features stand still after SIGKILL, with the default settings.
+// TestBack measures the standstill of features partitions after SIGKILL, with the default settings.
 func TestBack(t *testing.T) {
 	if testing.Short() || hostile.RaceDetector {
 		t.Skip("runs processes")
 	}
-	t.Parallel() // with the schedules, which mostly wait too
+	t.Parallel() // with the schedules, which mostly wait
 	b := newBack(t)
 	once := func(at int) time.Time {
 		began := b.kill(at)
 		b.spawn(at)
 		return began
 	}
-	again := func(at int) (began time.Time) {
+	repeatedly := func(at int) (began time.Time) {
 		for range inARow {
 			began = once(at)
 			time.Sleep(rand.N(time.Second))
@@ -55,14 +57,14 @@ func TestBack(t *testing.T) {
 	}
 	ways := []struct {
 		name      string
-		processes int // that share the partitions
+		processes int // sharing the partitions
 		death     func(at int) time.Time
 	}{
-		{"one process, twelve in a row", 1, again}, // takes longest if a successor waits for the dead
-		{"one process, started again", 1, once},
-		{"one of two, started again", 2, once},
-		{"one of two, twelve in a row", 2, again},
-		{"one of two, not started again", 2, b.kill},
+		{"one process, twelve in a row", 1, repeatedly}, // slowest if a successor waits for dead members
+		{"one process, restarted", 1, once},
+		{"one of two, restarted", 2, once},
+		{"one of two, twelve in a row", 2, repeatedly},
+		{"one of two, not restarted", 2, b.kill},
 	}
 	if *roundsFlag == 0 {
 		ways = ways[:1]
@@ -85,9 +87,9 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// back is a pipeline into which events flow, and its processes.
+// back is a pipeline with a flow of events, and its processes.
 type back struct {
-	t        *testing.T // the part of the test that runs
+	t        *testing.T // of the current subtest
 	dir      string
 	program  string
 	settings []string
@@ -95,7 +97,7 @@ type back struct {
 	client   *kafka.Client
 	foreign  *kgo.Client
 	running  []*process        // nil = none at that place
-	dead     [partitions]int64 // where the partitions of features ended after the last death
+	dead     [partitions]int64 // ends of the features partitions after the last death
 }
 
 func newBack(t *testing.T) *back {
@@ -114,9 +116,21 @@ func newBack(t *testing.T) *back {
 		t.Fatal(err)
 	}
 	t.Cleanup(broker.Close)
-	values := keys(fmt.Sprintf("back%d", rand.Uint64N(1e12)), &Plan{Criterion: "correlation", From: wire.FromEarliest}, testSession, broker.Addrs())
-	kept := []string{"kafka.brokers", "pipeline.", "topics.", "events.", "exploration.candidates", "exploration.features", "exploration.criterion",
-		"exploration.min_rows", "exploration.sample_rows", "admin."}
+	name := fmt.Sprintf("back%d", rand.Uint64N(1e12))
+	plan := &Plan{Criterion: "correlation", From: wire.FromEarliest}
+	values := keys(name, plan, testSession, broker.Addrs())
+	kept := []string{
+		"kafka.brokers",
+		"pipeline.",
+		"topics.",
+		"events.",
+		"exploration.candidates",
+		"exploration.features",
+		"exploration.criterion",
+		"exploration.min_rows",
+		"exploration.sample_rows",
+		"admin.",
+	}
 	maps.DeleteFunc(values, func(key string, _ any) bool {
 		return !slices.ContainsFunc(kept, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 	})
@@ -146,7 +160,8 @@ func newBack(t *testing.T) *back {
 	return b
 }
 
-// feed sends events until the test ends: first enough for a feature set, then one to each partition every few milliseconds.
+// feed sends events until the test ends: first enough for a feature set, then one to each partition
+// every 20 ms.
 func (b *back) feed() {
 	t := b.t
 	input, err := NewInput(1)
@@ -183,23 +198,26 @@ func (b *back) feed() {
 func (b *back) spawn(at int) {
 	var err error
 	args := append([]string{"run", "--stages", RoleAll.stages()}, b.settings...)
-	b.running[at], err = startProcess(filepath.Join(b.dir, fmt.Sprintf("%d.log", at)), failpoint.Trigger{}, 0, b.program, args...)
+	log := filepath.Join(b.dir, fmt.Sprintf("%d.log", at))
+	b.running[at], err = startProcess(log, failpoint.Trigger{}, 0, b.program, args...)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// kill kills a process, if there is one, and says when.
+// kill kills a process, if any, and returns the time.
 func (b *back) kill(at int) time.Time {
 	began := time.Now()
 	if p := b.running[at]; p != nil {
 		p.kill()
-		b.running[at], b.dead = nil, b.ends()
+		b.running[at] = nil
+		b.dead = b.ends()
 	}
 	return began
 }
 
-// settle returns when so many processes have been sharing the partitions for a moment, and features come from all of them.
+// settle starts or kills processes until a number of them share the partitions, and waits for
+// features of every partition.
 func (b *back) settle(processes int) {
 	for at := range b.running {
 		if at >= processes {
@@ -212,12 +230,13 @@ func (b *back) settle(processes int) {
 	request.Groups = []string{b.loaded.Stages.Group("featurize")}
 	pipelinetest.Eventually(b.t, "a group at rest", func() bool {
 		response, err := request.RequestWith(b.t.Context(), b.foreign)
-		return err == nil && len(response.Groups) == 1 && response.Groups[0].State == "Stable" && len(response.Groups[0].Members) == processes
+		return err == nil && len(response.Groups) == 1 && response.Groups[0].State == "Stable" &&
+			len(response.Groups[0].Members) == processes
 	})
 	b.await(b.ends())
 }
 
-// ends is where the partitions of features end, once what was on its way to the broker is there.
+// ends returns the ends of the features partitions after requests in flight have arrived.
 func (b *back) ends() (ends [partitions]int64) {
 	time.Sleep(50 * time.Millisecond)
 	for partition := range partitions {
@@ -234,7 +253,7 @@ func (b *back) end(partition int) int64 {
 	return next
 }
 
-// await returns when every partition of features is longer, and says when.
+// await waits until every partition of features has grown, and returns the time.
 func (b *back) await(ends [partitions]int64) time.Time {
 	pipelinetest.Eventually(b.t, "features in every partition", func() bool {
 		for partition, end := range ends {

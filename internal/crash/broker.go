@@ -19,14 +19,14 @@ import (
 type Broker interface {
 	Addrs() []string
 	Kill() error                   // as kill -9 does
-	Restart(context.Context) error // on its data; returns when it answers
-	// Consume reads a topic from its first offset to the given ends as a program that knows nothing of this project: another library
-	// or Kafka's own consumer, which returns only committed records.
+	Restart(context.Context) error // on its data; returns when the broker answers
+	// Consume reads a topic from its first offset to the given ends with another library or Kafka's
+	// own consumer, which returns only committed records.
 	Consume(ctx context.Context, topic string, ends [partitions]int64) ([]message, error)
 	Close()
 }
 
-// embeddedBroker is the embedded broker in its own process.
+// embeddedBroker is the embedded broker in a separate process.
 type embeddedBroker struct {
 	dir       string
 	port      int
@@ -35,8 +35,8 @@ type embeddedBroker struct {
 	process   *process
 }
 
-// startEmbedded starts the embedded broker in a process of its own, with its data and log in dir. A rebalance waits that long
-// for members.
+// startEmbedded starts the embedded broker in a separate process, with its data and log in dir.
+// rebalance is the time that a rebalance waits for members.
 func startEmbedded(ctx context.Context, dir string, rebalance time.Duration) (Broker, error) {
 	port, release, err := freeport.Reserve()
 	if err != nil {
@@ -48,8 +48,8 @@ func startEmbedded(ctx context.Context, dir string, rebalance time.Duration) (Br
 
 func (b *embeddedBroker) Addrs() []string { return []string{fmt.Sprintf("127.0.0.1:%d", b.port)} }
 
-// Kill kills the broker, but not while it compacts: it removes the files of a partition before it writes those that replace them, so
-// what it had acknowledged would be lost.
+// Kill kills the broker, but not during compaction, which deletes the files of a partition before
+// it writes their replacements: acknowledged records would be lost.
 func (b *embeddedBroker) Kill() error {
 	for {
 		if spared, ok := spare(b.data()); ok {
@@ -66,7 +66,8 @@ func (b *embeddedBroker) Restart(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	b.process, err = startProcess(filepath.Join(b.dir, "broker.log"), failpoint.Trigger{}, 0, self,
+	log := filepath.Join(b.dir, "broker.log")
+	b.process, err = startProcess(log, failpoint.Trigger{}, 0, self,
 		brokerCommand, b.data(), strconv.Itoa(b.port), b.rebalance.String())
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (b *embeddedBroker) Save() error {
 	return os.CopyFS(b.saved(), os.DirFS(b.data()))
 }
 
-// Forget returns to the copy, and returns a broker with the data from before. The broker must be down.
+// Forget restores the copy, and returns a broker with the replaced data. The broker must be down.
 func (b *embeddedBroker) Forget(ctx context.Context) (Broker, error) {
 	lost, err := os.MkdirTemp(b.dir, "lost-")
 	if err != nil {
@@ -120,8 +121,8 @@ type kafkaNode struct {
 	addrs  []string
 }
 
-// realKafka is the cluster that the environment names, as scripts/kafka.sh run sets it. Schedules that share it must not
-// overlap.
+// realKafka returns the cluster in the environment, as set by scripts/kafka.sh run. Schedules that
+// share it must not overlap.
 func realKafka() (Broker, error) {
 	brokers := os.Getenv("EERF_TEST_BROKERS")
 	if brokers == "" || os.Getenv("EERF_TEST_KAFKA") == "" {
@@ -138,9 +139,9 @@ func (k *kafkaNode) Restart(ctx context.Context) error { return k.node(ctx, "sta
 
 func (k *kafkaNode) Close() {}
 
-func (k *kafkaNode) node(ctx context.Context, what string) error {
-	if out, err := exec.CommandContext(ctx, k.script, "node", what, "1").CombinedOutput(); err != nil {
-		return fmt.Errorf("kafka.sh node %s 1: %w\n%s", what, err, out)
+func (k *kafkaNode) node(ctx context.Context, command string) error {
+	if out, err := exec.CommandContext(ctx, k.script, "node", command, "1").CombinedOutput(); err != nil {
+		return fmt.Errorf("kafka.sh node %s 1: %w\n%s", command, err, out)
 	}
 	return nil
 }

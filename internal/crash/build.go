@@ -7,11 +7,12 @@ import (
 	"runtime/debug"
 )
 
-// root is the folder of this module, seen from the package's own, in which its tests run.
+// root is the folder of this module, relative to the package folder, in which its tests run.
 var root = filepath.Join("..", "..")
 
-// build builds featurizer, which has every stage, with failpoints and the tags of this program into a folder and returns its path: what
-// is computed again has to have the bits of the same kernels.
+// build builds featurizer, which has every stage, with failpoints and the build tags of this
+// program into a folder, and returns its path. With other tags the recomputed results could come
+// from other kernels.
 func build(dir string) (program string, err error) {
 	program = filepath.Join(dir, "featurizer")
 	tags := "failpoints"

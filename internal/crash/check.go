@@ -22,45 +22,54 @@ type Stats struct {
 	Duplicates int64 // rows repeated in features, which readers drop
 	Mixed      int64 // messages whose rows, without duplicates, come from several sets
 	Blocks     int64 // of live errors, recomputed
-	Models     int64 // recomputed ones
-	Sets       int64 // feature sets, each recomputed
+	Models     int64 // recomputed
+	Sets       int64 // feature sets, all recomputed
 }
 
 // check compares the topics with the input and with undisturbed computations.
 func (r *run) check(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{r.loadSets, r.checkSets, r.checkFeatures, r.checkForeign, r.checkLive, r.checkLetters, r.checkModels} {
+	for _, part := range []func(context.Context) error{
+		r.loadSets,
+		r.checkSets,
+		r.checkFeatures,
+		r.checkForeign,
+		r.checkLive,
+		r.checkLetters,
+		r.checkModels,
+	} {
 		if err := part(ctx); err != nil && len(r.result.Faults) > 0 {
-			r.fault("not checked any further: %v", err)
+			r.fault("check aborted: %v", err)
 			return nil
 		} else if err != nil {
 			return err
 		}
 	}
 	if r.result.Duplicates > 0 && !r.mayRepeat() {
-		r.fault("features: %d rows twice, though the brokers refuse owners taken for dead, and repeats", r.result.Duplicates)
+		r.fault("features: %d rows twice, although brokers refuse fenced owners and repeated requests", r.result.Duplicates)
 	}
-	if r.result.Mixed > 0 && r.result.Duplicates == 0 && len(r.lost) == 0 { // the rest of a message whose set is lost gets another
-		r.fault("features: %d messages come from two sets, though nobody else wrote them", r.result.Mixed)
+	// a message with a lost set is finished with another
+	if r.result.Mixed > 0 && r.result.Duplicates == 0 && len(r.lost) == 0 {
+		r.fault("features: %d messages come from two sets without overlapping owners", r.result.Mixed)
 	}
 	return nil
 }
 
-// mayRepeat reports whether features may contain rows twice. The embedded broker, when killed, forgets which requests it has written,
-// so one whose acknowledgement was lost is written again.
+// mayRepeat reports whether features may contain rows twice. A killed embedded broker forgets the
+// sequence numbers of producers, so a request is written twice if its acknowledgement was lost.
 func (r *run) mayRepeat() bool {
 	_, embedded := r.broker.(*embeddedBroker)
 	return embedded && r.plan.brokerDies()
 }
 
-// checkSets compares every feature set, with its lineage and counts, with the undisturbed computation, and checks the sequence
-// numbers. Overlapping owners may use a number twice.
+// checkSets compares every feature set, with its lineage and counts, with the undisturbed
+// computation, and checks the sequence numbers. Overlapping owners may use a number twice.
 func (r *run) checkSets(ctx context.Context) error {
 	r.result.Sets = int64(len(r.sets))
 	ids := map[string]bool{}
 	for i, e := range r.sets {
 		ids[e.id] = true
 		if have := e.FeatureSet.ID(); have != e.id || e.again.ID() != e.id {
-			r.fault("feature-sets: %s is %s, undisturbed %s, of %+v", e.id, have, e.again.ID(), e.Lineage)
+			r.fault("feature-sets: %s has id %s, recomputed %s, lineage %+v", e.id, have, e.again.ID(), e.Lineage)
 		}
 		r.checkLineage(e.Lineage, e.again.Lineage)
 		if i > 0 && r.sets[i-1].Lineage.Sequence == e.Lineage.Sequence && !r.plan.overlaps() {
@@ -69,7 +78,7 @@ func (r *run) checkSets(ctx context.Context) error {
 	}
 	r.checkKinds()
 	if len(r.sets) < 2 && !r.plan.abandons() { // the exploration after an abandoned one may cover the tail
-		r.fault("feature-sets: %d sets, the tail should have brought a second one", len(r.sets))
+		r.fault("feature-sets: %d sets, want a second one after the tail", len(r.sets))
 	}
 	newest := &wire.Current{}
 	err := r.read(ctx, r.loaded.Stages.Topics.FeatureSets, 0, func(rec pipeline.Record) error {
@@ -81,45 +90,48 @@ func (r *run) checkSets(ctx context.Context) error {
 			return err
 		}
 		if !ids[pointer.ID] || pointer.Sequence < newest.Sequence && !r.plan.overlaps() {
-			r.fault("feature-sets: exploration %d gave %s, after %d", pointer.Sequence, pointer.ID, newest.Sequence)
+			r.fault("feature-sets: pointer to %s of exploration %d follows that of %d", pointer.ID, pointer.Sequence,
+				newest.Sequence)
 		}
 		newest = pointer
 		return nil
 	})
-	there := slices.DeleteFunc(slices.Clone(r.sets), func(e *explored) bool { return e.gone })
-	if n := len(there); n > 0 && newest.Sequence != there[n-1].Lineage.Sequence {
-		r.fault("feature-sets: that of exploration %d is in use, the newest is of %d", newest.Sequence, there[n-1].Lineage.Sequence)
+	listed := slices.DeleteFunc(slices.Clone(r.sets), func(e *explored) bool { return e.gone })
+	if n := len(listed); n > 0 && newest.Sequence != listed[n-1].Lineage.Sequence {
+		r.fault("feature-sets: current is the set of exploration %d, newest is %d", newest.Sequence,
+			listed[n-1].Lineage.Sequence)
 	}
 	return err
 }
 
-// checkKinds checks that sets of several kinds are among those that broke and went on.
+// checkKinds checks that a set with several kinds of features is among the tested ones.
 func (r *run) checkKinds() {
 	mixed := func(e *explored) bool { return e.Set.Features.Mixed() }
 	if r.plan.Criterion == "adaptive" && len(r.sets) > 0 && !slices.ContainsFunc(r.sets, mixed) {
-		r.fault("feature-sets: none of %d has thresholds, though the label has one", len(r.sets))
+		r.fault("feature-sets: none of %d has thresholds, although the label has one", len(r.sets))
 	}
 }
 
-// checkLineage compares what was planned and counted with the undisturbed computation, and checks the totals.
+// checkLineage compares plan and counts with the undisturbed computation, and checks the totals.
 func (r *run) checkLineage(have, want wire.Lineage) {
 	if !have.Counts.Reconciles() || have.Counts.Scored != have.Rows {
 		r.fault("exploration %d: counts do not add up: %+v", have.Sequence, have.Counts)
 	}
 	if have.SpecHash != want.SpecHash || have.Exploration != want.Exploration {
-		r.fault("exploration %d: its plan is %s of %+v, undisturbed %s of %+v", have.Sequence, have.Exploration, have.Partitions, want.Exploration, want.Partitions)
+		r.fault("exploration %d: its plan is %s of %+v, recomputed %s of %+v",
+			have.Sequence, have.Exploration, have.Partitions, want.Exploration, want.Partitions)
 	}
 	if have.Sequence != want.Sequence || have.Counts != want.Counts || !slices.Equal(have.Partitions, want.Partitions) {
-		r.fault("exploration %d: counts %+v of %+v, undisturbed %+v of %+v",
+		r.fault("exploration %d: counts %+v of %+v, recomputed %+v of %+v",
 			have.Sequence, have.Counts, have.Partitions, want.Counts, want.Partitions)
 	}
 	if !reflect.DeepEqual(have.Learning, want.Learning) {
-		r.fault("exploration %d: learned by %+v, undisturbed by %+v", have.Sequence, have.Learning, want.Learning)
+		r.fault("exploration %d: learning %+v, recomputed %+v", have.Sequence, have.Learning, want.Learning)
 	}
 }
 
-// checkFeatures checks that every usable row is in features once, by the documented rule for duplicates, byte for byte as the set
-// named by the message makes it.
+// checkFeatures checks that every usable row is in features once, after the documented rule for
+// duplicates, with exactly the bytes of the set that the message names.
 func (r *run) checkFeatures(ctx context.Context) error {
 	makers := map[string]*maker{}
 	for _, set := range r.sets {
@@ -130,9 +142,9 @@ func (r *run) checkFeatures(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		read := map[string]*deduplicator{} // by the name of the log
+		read := map[string]*deduplicator{} // by log name
 		seen := map[seenRow]int{}
-		sets := map[seenRow]map[string]bool{} // of a message, by its first row
+		sets := map[seenRow]map[string]bool{} // of each message, by its first row
 		for _, m := range messages {
 			if read[m.SourceLog] == nil {
 				read[m.SourceLog] = &deduplicator{}
@@ -168,19 +180,23 @@ func (r *run) checkFeatures(ctx context.Context) error {
 
 // seenRow is a row of events in features.
 type seenRow struct {
-	log    int // that its message was sent to, an index into logs
+	log    int // of its message, an index into logs
 	offset int64
 	row    int32
 }
 
-// recognise finds the event behind a message of features, in one of the logs that it may name, and returns the log that it was sent to
-// and the rows.
-func (r *run) recognise(makers map[string]*maker, partition int, m feature) (log int, rows []int32, fault string) {
+// recognise finds the event of a features message in one of the logs that it may name, and returns
+// that log and the rows.
+func (r *run) recognise(
+	makers map[string]*maker,
+	partition int,
+	m feature,
+) (log int, rows []int32, fault string) {
 	maker := makers[m.FeatureSetID]
 	if int(m.SourcePartition) != partition || m.SourceOffset >= allMessages || maker == nil {
 		return 0, nil, fmt.Sprintf("from partition %d, set %s", m.SourcePartition, m.FeatureSetID)
 	}
-	fault = "events have never been this log"
+	fault = "events never had this log"
 	for _, at := range r.named(m.SourceLog) {
 		log = r.origin(at, partition, m.SourceOffset)
 		if rows, fault = maker.compare(log, partition, r.logs[log].input[partition][m.SourceOffset], m); fault == "" {
@@ -190,12 +206,13 @@ func (r *run) recognise(makers map[string]*maker, partition int, m feature) (log
 	return log, nil, fault
 }
 
-// checkOnce checks that the rows of the present log are there once, and those of earlier logs at most once. If features was recreated,
-// it may begin later; see firstFeaturized.
+// checkOnce checks that each row of the present log was seen once, and each row of an earlier log
+// at most once. If features was recreated, it may begin later; see firstFeaturized.
 func (r *run) checkOnce(partition int, seen map[seenRow]int) {
-	missing, first := 0, ""
-	lacks := func(text string, args ...any) {
-		if missing++; first == "" {
+	wrong, first := 0, ""
+	report := func(text string, args ...any) {
+		wrong++
+		if first == "" {
 			first = fmt.Sprintf(text, args...)
 		}
 	}
@@ -208,18 +225,18 @@ func (r *run) checkOnce(partition int, seen map[seenRow]int) {
 				want = 0
 			}
 			if have := seen[at]; have != want {
-				lacks("event %d row %d is there %d times, want %d", offset, row, have, want)
+				report("event %d row %d occurs %d times, want %d", offset, row, have, want)
 			}
 			delete(seen, at)
 		}
 	}
 	for at, have := range seen {
 		if have > 1 {
-			lacks("event %d row %d of log %d is there %d times", at.offset, at.row, at.log, have)
+			report("event %d row %d of log %d occurs %d times", at.offset, at.row, at.log, have)
 		}
 	}
-	if missing > 0 {
-		r.fault("features/%d: %d rows not there once; the first: %s", partition, missing, first)
+	if wrong > 0 {
+		r.fault("features/%d: %d rows do not occur exactly once; the first: %s", partition, wrong, first)
 	}
 }
 
@@ -272,8 +289,8 @@ func (d *deduplicator) fresh(m feature, rows []int32) []int32 {
 
 // maker makes a set's features from the input.
 type maker struct {
-	*featurize.Featurizer
-	made map[string]featurize.Part // by log, partition, offset and first row
+	featurizer *featurize.Featurizer
+	made       map[string]featurize.Part // by log, partition, offset and first row
 }
 
 func (r *run) newMaker(set *wire.FeatureSet) *maker {
@@ -281,12 +298,12 @@ func (r *run) newMaker(set *wire.FeatureSet) *maker {
 	return &maker{core, map[string]featurize.Part{}}
 }
 
-// compare returns the rows of a message and what is wrong with it.
+// compare returns the rows of a message, or how it differs from the expected one.
 func (m *maker) compare(log, partition int, source Message, have feature) (rows []int32, fault string) {
 	key := func(first int32) string { return fmt.Sprint(log, partition, have.SourceOffset, first) }
 	if _, ok := m.made[key(0)]; !ok {
 		rec := pipeline.Record{Topic: have.SourceTopic, Partition: partition, Offset: have.SourceOffset, Value: source.Value}
-		err := m.Process(rec, 0, have.record.Time, func(part featurize.Part) error {
+		err := m.featurizer.Process(rec, 0, have.record.Time, func(part featurize.Part) error {
 			if part.Output != nil {
 				m.made[key(part.Rows.FirstRow)] = part
 			}
@@ -298,9 +315,9 @@ func (m *maker) compare(log, partition int, source Message, have feature) (rows 
 	}
 	want, ok := m.made[key(have.FirstRow)]
 	of := have.FeatureBatch
-	of.SourceLog, of.SourceBatch = "", wire.BatchMark{} // the input has no log
+	of.SourceLog, of.SourceBatch = "", wire.BatchMark{} // messages of the input have no log
 	if !ok || want.Rows != of || !bytes.Equal(want.Output.Value, have.record.Value) {
-		return nil, fmt.Sprintf("not what set %s makes of these rows", have.FeatureSetID)
+		return nil, fmt.Sprintf("differs from the features that set %s makes of these rows", have.FeatureSetID)
 	}
 	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(have.record.Value)
 	if err != nil {

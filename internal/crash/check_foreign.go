@@ -13,15 +13,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// message is a record as a foreign consumer sees it.
+// message is a record read by another program's consumer.
 type message struct {
 	partition int
 	offset    int64
 	value     []byte
 }
 
-// checkForeign has a consumer that knows nothing of this project read all of features, committed records only, and counts the rows with
-// nothing but an Arrow reader: each is there once, as often as the checks by the project's own reader have found it.
+// checkForeign reads the committed records of features with a consumer of another library and
+// counts their rows with a plain Arrow reader. The result must equal that of the project's own
+// reader.
 func (r *run) checkForeign(ctx context.Context) error {
 	topic := r.loaded.Stages.Topics.Features
 	var ends [partitions]int64
@@ -40,25 +41,26 @@ func (r *run) checkForeign(ctx context.Context) error {
 	}
 	found, err := r.broker.Consume(ctx, topic, ends)
 	if err != nil {
-		return fmt.Errorf("a foreign consumer of %s: %w", topic, err)
+		return fmt.Errorf("another consumer of %s: %w", topic, err)
 	}
 	for _, m := range found {
 		key := fmt.Sprint(m.partition, m.offset)
 		if !wanted[key] {
-			r.fault("features/%d offset %d: only a foreign consumer sees it, or it sees it twice", m.partition, m.offset)
+			r.fault("features/%d offset %d: seen only by another consumer, or twice", m.partition, m.offset)
 		}
 		delete(wanted, key)
 		rows, err := arrowRows(m.value)
 		if err != nil {
-			r.fault("features/%d offset %d is no Arrow stream to others: %v", m.partition, m.offset, err)
+			r.fault("features/%d offset %d: another Arrow reader fails: %v", m.partition, m.offset, err)
 		}
 		r.result.Foreign += rows
 	}
 	if len(wanted) > 0 {
-		r.fault("features: %d messages are not seen by a foreign consumer", len(wanted))
+		r.fault("features: %d messages are hidden from another consumer", len(wanted))
 	}
 	if r.result.Foreign != r.result.Rows+r.result.Duplicates {
-		r.fault("features: a foreign consumer counts %d rows, there are %d and %d repeats", r.result.Foreign, r.result.Rows, r.result.Duplicates)
+		r.fault("features: another consumer counts %d rows, want %d and %d repeats",
+			r.result.Foreign, r.result.Rows, r.result.Duplicates)
 	}
 	return nil
 }
@@ -85,8 +87,9 @@ func (b *embeddedBroker) Consume(ctx context.Context, topic string, ends [partit
 			from[int32(partition)], left = kgo.NewOffset().AtStart(), left+1
 		}
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addrs()...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
-		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords())
+	client, err := kgo.NewClient(kgo.SeedBrokers(b.Addrs()...),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}), kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords())
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func (b *embeddedBroker) Consume(ctx context.Context, topic string, ends [partit
 	return found, nil
 }
 
-// Consume reads a topic with Kafka's own consumer, which stops when nothing comes any more.
+// Consume reads a topic with Kafka's own consumer, which stops when no more records arrive.
 func (k *kafkaNode) Consume(ctx context.Context, topic string, _ [partitions]int64) ([]message, error) {
 	command := exec.CommandContext(ctx, k.script, "consume", topic)
 	var complaints bytes.Buffer
@@ -129,7 +132,8 @@ func (k *kafkaNode) Consume(ctx context.Context, topic string, _ [partitions]int
 	return found, nil
 }
 
-// parseMessage reads a line of Kafka's console consumer: Partition:0, Offset:7 and a value whose bytes outside ASCII are written \xFF.
+// parseMessage reads a line of Kafka's console consumer: Partition:0, Offset:7 and a value whose
+// non-ASCII bytes are escaped as \xFF.
 func parseMessage(line string) (m message, err error) {
 	fields := strings.SplitN(line, "\t", 3)
 	if len(fields) != 3 {
@@ -142,7 +146,7 @@ func parseMessage(line string) (m message, err error) {
 		value, tail := text[0], text[1:]
 		if value == '\\' {
 			if len(tail) < 3 {
-				return m, errors.New("an escape is cut off")
+				return m, errors.New("truncated escape")
 			}
 			number, err := strconv.ParseUint(tail[1:3], 16, 8)
 			if err != nil {

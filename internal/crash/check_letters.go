@@ -23,7 +23,7 @@ func rowNumbers(batch arrow.Record) []int32 {
 	return slices.Clone(numbers.Int32Values())
 }
 
-// checkLetters checks that the dead letters are exactly what is not in features.
+// checkLetters checks that the dead letters are exactly the inputs that are not in features.
 func (r *run) checkLetters(ctx context.Context) error {
 	for partition := range partitions {
 		letters, err := r.letters(ctx, partition)
@@ -33,7 +33,7 @@ func (r *run) checkLetters(ctx context.Context) error {
 		have := map[string]map[[2]int64]bool{string(meter.StageFeaturize): {}, string(meter.StageSubsample): {}}
 		for _, l := range letters {
 			if have[l.Stage] == nil {
-				r.fault("dead-letters/%d offset %d: of stage %s: %s", partition, l.record.Offset, l.Stage, l.Detail)
+				r.fault("dead-letters/%d offset %d: unexpected stage %s: %s", partition, l.record.Offset, l.Stage, l.Detail)
 				continue
 			}
 			r.checkLetter(partition, l)
@@ -56,13 +56,14 @@ func (r *run) checkLetters(ctx context.Context) error {
 			}
 		}
 		if c := e.Lineage.Counts; rows != c.Rejected || messages != c.Undecodable {
-			r.fault("exploration %d: %d rows and %d messages cannot be used, %d and %d counted", e.Lineage.Sequence, rows, messages, c.Rejected, c.Undecodable)
+			r.fault("exploration %d: %d rows and %d messages cannot be used, counted %d and %d",
+				e.Lineage.Sequence, rows, messages, c.Rejected, c.Undecodable)
 		}
 	}
 	return nil
 }
 
-// whole replaces the row number for a message refused whole.
+// whole stands for the row number if a whole message was refused.
 const whole = -1
 
 func wholeIf(refused bool) []int32 {
@@ -77,27 +78,32 @@ func (r *run) checkLetter(partition int, l letter) {
 	is := func(m *Message) bool { return m.Refused() && bytes.Equal(l.record.Value, m.Value) }
 	switch {
 	case int(l.Partition) != partition || l.Offset >= allMessages:
-		r.fault("dead-letters/%d offset %d: of event %d of partition %d", partition, l.record.Offset, l.Offset, l.Partition)
+		r.fault("dead-letters/%d offset %d: names event %d of partition %d", partition, l.record.Offset, l.Offset,
+			l.Partition)
 	case l.Rows == 0 && !r.inSomeLog(partition, l.Offset, is):
-		r.fault("dead-letters/%d offset %d: event %d, %s, has other bytes or is no poison", partition, l.record.Offset, l.Offset, l.Reason)
+		r.fault("dead-letters/%d offset %d: event %d (%s) has other bytes or is usable",
+			partition, l.record.Offset, l.Offset, l.Reason)
 	}
 }
 
 func (r *run) checkFeaturizeLetters(partition int, have map[[2]int64]bool) {
-	missing, want := lacking(r.unusable(partition, r.events()), have), r.unusable(partition, r.logs...)
+	want := r.unusable(partition, r.logs...)
+	missing := lacking(r.unusable(partition, r.events()), have)
 	if extra := lacking(have, want); len(missing)+len(extra) > 0 {
-		r.fault("dead-letters/%d: of %d rows and messages of featurize %v are missing, %v are there for no reason", partition, len(want), missing, extra)
+		r.fault("dead-letters/%d: of %d rows and messages of featurize, %v are missing; unexpected: %v",
+			partition, len(want), missing, extra)
 	}
 }
 
-// lacking returns what one set has and another lacks.
+// lacking returns the members of one set that another lacks.
 func lacking(of, in map[[2]int64]bool) map[[2]int64]bool {
 	missing := maps.Clone(of)
 	maps.DeleteFunc(missing, func(at [2]int64, _ bool) bool { return in[at] })
 	return missing
 }
 
-// unusable returns the rows and whole messages of a partition that cannot be used, in any of the logs.
+// unusable returns the rows and whole messages of a partition that cannot be used, in any of the
+// logs.
 func (r *run) unusable(partition int, logs ...*eventLog) map[[2]int64]bool {
 	found := map[[2]int64]bool{}
 	for _, log := range logs {
@@ -112,8 +118,9 @@ func (r *run) unusable(partition int, logs ...*eventLog) map[[2]int64]bool {
 	return found
 }
 
-// checkSubsampleLetters checks that what the explorations refused is there, and nothing else. Overlapping owners may begin
-// explorations that give no set, and explorations of a lost log are abandoned; there may be letters of these too.
+// checkSubsampleLetters checks that the dead letters of subsample are exactly the inputs that
+// explorations refused. Overlapping owners may start explorations that give no set, and
+// explorations of a lost log are abandoned: their dead letters are allowed.
 func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 	want := map[[2]int64]bool{}
 	for _, e := range r.sets {
@@ -128,16 +135,18 @@ func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 	}
 	missing, usable := lacking(want, have), lacking(have, known)
 	if len(missing)+len(usable) > 0 {
-		r.fault("dead-letters/%d: of subsample %v are missing, %v are there for no reason", partition, missing, usable)
+		r.fault("dead-letters/%d: of subsample, %v are missing; unexpected: %v", partition, missing, usable)
 	}
 }
 
-// mayHaveLost reports whether the broker may have lost the letters of a message that it kept: a set that reads the message may have been
-// explored before the loss. Processes that hold the set write it again, and later explorations take its letters for sent.
+// mayHaveLost reports whether the broker may have lost the dead letters of a message that it kept:
+// a set that reads the message may have been explored before the loss. Processes that hold the set
+// rewrite it, and later explorations assume that its dead letters were sent.
 func (r *run) mayHaveLost(partition int, offset int64) bool {
 	return slices.ContainsFunc(r.sets, func(e *explored) bool {
 		return slices.ContainsFunc(e.spec.Partitions, func(p wire.Partition) bool {
-			return int(p.Partition) == partition && p.StartOffset <= offset && offset < p.EndOffset && p.EndOffset <= int64(r.events().kept[partition])
+			return int(p.Partition) == partition && p.StartOffset <= offset && offset < p.EndOffset &&
+				p.EndOffset <= int64(r.events().kept[partition])
 		})
 	})
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// checkLive compares the blocks of live errors, each taken once, with those that the messages of features give. The last
-// ones may not be published yet.
+// checkLive compares the distinct blocks of live errors with those of the features messages. The
+// last block may be unpublished.
 func (r *run) checkLive(ctx context.Context) error {
-	if r.result.Duplicates > 0 || r.plan.Kind != KindCrashes || r.plan.brokerDies() { // then logs may have lost what blocks are of
+	// logs may have lost the blocks' rows
+	if r.result.Duplicates > 0 || r.plan.Kind != KindCrashes || r.plan.brokerDies() {
 		return nil
 	}
 	for partition := range partitions {
@@ -26,12 +27,12 @@ func (r *run) checkLive(ctx context.Context) error {
 			return err
 		}
 		if len(have) > len(want) || len(have)+1 < len(want) {
-			r.fault("live/%d: %d blocks, features give %d", partition, len(have), len(want))
+			r.fault("live/%d: %d blocks, recomputed %d", partition, len(have), len(want))
 			continue
 		}
 		for i, b := range have {
 			if !reflect.DeepEqual(b, want[i]) {
-				r.fault("live/%d: block %d is %+v, features give %+v", partition, i, b, want[i])
+				r.fault("live/%d: block %d is %+v, recomputed %+v", partition, i, b, want[i])
 			}
 		}
 		r.result.Blocks += int64(len(have))
@@ -58,14 +59,15 @@ func (r *run) blocksOfFeatures(ctx context.Context, partition int) (blocks []*wi
 	return blocks, nil
 }
 
-// blocks reads those of a partition, each once.
+// blocks reads the distinct blocks of a partition.
 func (r *run) blocks(ctx context.Context, partition int) (blocks []*wire.Block, err error) {
 	err = r.read(ctx, r.loaded.Stages.Topics.Live, partition, func(rec pipeline.Record) error {
 		b, err := wire.DecodeBlock(rec.Value)
 		if err != nil {
 			return err
 		}
-		if n := len(blocks); n == 0 || blocks[n-1].NextOffset < b.NextOffset || blocks[n-1].NextOffset == b.NextOffset && blocks[n-1].NextRow < b.NextRow {
+		if n := len(blocks); n == 0 || blocks[n-1].NextOffset < b.NextOffset ||
+			blocks[n-1].NextOffset == b.NextOffset && blocks[n-1].NextRow < b.NextRow {
 			blocks = append(blocks, b)
 		}
 		return nil

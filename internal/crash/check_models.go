@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// modelsAgain is how many of the models are recomputed.
+// modelsAgain is the number of models that are recomputed.
 const modelsAgain = 4
 
 // checkModels recomputes models from features according to their lineage.
@@ -21,19 +21,20 @@ func (r *run) checkModels(ctx context.Context) error {
 		return err
 	}
 	if r.plan.losesFeatures() {
-		maps.DeleteFunc(models, func(_ string, m *wire.Model) bool { return m.FeatureSetID != r.last }) // what others were made of is gone
+		// The features of other models are lost.
+		maps.DeleteFunc(models, func(_ string, m *wire.Model) bool { return m.FeatureSetID != r.last })
 	}
 	ids := slices.Sorted(maps.Keys(models))
 	if current != nil && (models[current.ID] != nil || !r.plan.losesFeatures()) {
 		ids = append([]string{current.ID}, ids...)
 		if model := models[current.ID]; model != nil && (model.Judgement == nil || !model.Promoted()) {
-			r.fault("models: %s is current, though it was judged %+v", current.ID, model.Judgement)
+			r.fault("models: %s is current despite the judgement %+v", current.ID, model.Judgement)
 		}
 	}
 	for _, id := range ids[:min(len(ids), modelsAgain)] {
 		model := models[id]
 		if model == nil {
-			r.fault("models: %s is current and not there", id)
+			r.fault("models: %s is current and missing", id)
 			continue
 		}
 		if err := r.checkModel(ctx, id, model); err != nil {
@@ -51,17 +52,18 @@ func (r *run) checkModel(ctx context.Context, id string, model *wire.Model) erro
 	}
 	again, err := trainer.Solve(ctx, r.Name, model.TrainedAt)
 	if err != nil {
-		return fmt.Errorf("compute model %s again: %w", id, err)
+		return fmt.Errorf("recompute model %s: %w", id, err)
 	}
 	if wire.ModelID(again) != id || !slices.Equal(again.Ranges, model.Ranges) {
-		r.fault("models: %s of %+v, computed again %s of %+v", id, model.Ranges, wire.ModelID(again), again.Ranges)
+		r.fault("models: %s of %+v, recomputed %s of %+v", id, model.Ranges, wire.ModelID(again), again.Ranges)
 	}
-	if !reflect.DeepEqual(again.NotHeldOut, model.NotHeldOut) || !reflect.DeepEqual(again.Metrics.Seen, model.Metrics.Seen) {
-		r.fault("models: %s held out rows but of %+v (seen: %+v), computed again but of %+v (seen: %+v)",
+	if !reflect.DeepEqual(again.NotHeldOut, model.NotHeldOut) ||
+		!reflect.DeepEqual(again.Metrics.Seen, model.Metrics.Seen) {
+		r.fault("models: %s held out no rows of %+v (seen: %+v), recomputed %+v (seen: %+v)",
 			id, model.NotHeldOut, model.Metrics.Seen, again.NotHeldOut, again.Metrics.Seen)
 	}
 	if !sameWeights(again.Judged, model.Judged) {
-		r.fault("models: %s is judged by other weights than those computed again", id)
+		r.fault("models: %s is judged by other weights than the recomputed ones", id)
 	}
 	r.result.Models++
 	return nil

@@ -7,8 +7,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// KindClock has wrong clocks: producers two hours ahead, and processes nearly an hour ahead or behind, which is as much as
-// brokers accept (log.message.timestamp.after.max.ms is an hour).
+// KindClock has wrong clocks: producers two hours ahead, and processes nearly an hour ahead or
+// behind, the largest difference that brokers accept (log.message.timestamp.after.max.ms is an
+// hour).
 const KindClock Kind = "clock"
 
 const (
@@ -16,7 +17,7 @@ const (
 	processOff    = 50 * time.Minute
 )
 
-// drawClocks draws whose clocks are wrong.
+// drawClocks draws the clocks of producers and processes.
 func drawClocks(d drawer, p *Plan) {
 	p.Ahead = producerAhead
 	for i := range p.Slots {
@@ -24,15 +25,16 @@ func drawClocks(d drawer, p *Plan) {
 	}
 }
 
-// eventTime is the time that a producer writes into an event: every other one is wrong.
+// eventTime is the time that a producer writes into an event: that of every other event is wrong.
 func (p *Plan) eventTime(offset int) time.Time {
 	if p.Ahead == 0 || offset%2 == 0 {
-		return time.Time{} // the broker client takes the current time
+		return time.Time{} // the broker client sets the current time
 	}
 	return time.Now().Add(p.Ahead)
 }
 
-// makeTolerantEvents creates the topic of events so that it accepts events from the future. Its owner decides that.
+// makeTolerantEvents creates a topic of events that accepts future timestamps, as the owner of the
+// topic may.
 func makeTolerantEvents(ctx context.Context, r *run) error {
 	_, err := r.client.CreateTopics(ctx, []pipeline.TopicSpec{{
 		Name: r.loaded.Stages.Topics.Events, Partitions: partitions, Replication: r.loaded.Stages.Topics.Replication,

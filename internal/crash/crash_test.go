@@ -27,13 +27,13 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if built != "" {
-			_ = os.RemoveAll(built) // it is a temporary folder anyway
+			_ = os.RemoveAll(built) // a temporary folder
 		}
 		os.Exit(code)
 	}))
 }
 
-// built is the folder of the program; empty = not needed yet.
+// built is the folder of the program; empty = not built yet.
 var built string
 
 // program builds the program once for all tests.
@@ -46,17 +46,18 @@ var program = sync.OnceValues(func() (path string, err error) {
 
 // The flags of TestSchedules; the Makefile sets them.
 var (
-	seedFlag     = flag.Uint64("seed", 0, "first seed; 0 = another one each time")
-	countFlag    = flag.Int("schedules", 1, "schedules to draw")
-	cellsFlag    = flag.Int("cells", 2, "cells of the matrix to draw; -1 = all")
-	kindFlag     = flag.String("kind", "all", "the kind of the schedules; all = one kind after another")
-	kafkaFlag    = flag.String("kafka", "embedded", "embedded = a broker for each schedule, real = that of scripts/kafka.sh run")
+	seedFlag  = flag.Uint64("seed", 0, "first seed; 0 = another one each time")
+	countFlag = flag.Int("schedules", 1, "schedules to draw")
+	cellsFlag = flag.Int("cells", 2, "cells of the matrix to draw; -1 = all")
+	kindFlag  = flag.String("kind", "all", "the kind of the schedules; all = one kind after another")
+	kafkaFlag = flag.String("kafka", "embedded",
+		"embedded = a broker for each schedule, real = that of scripts/kafka.sh run")
 	parallelFlag = flag.Int("at-a-time", 4, "schedules at a time, since they mostly wait; 1 on a real broker")
 )
 
 const testSession = 2 * time.Second
 
-func TestAPlanIsAFunctionOfItsSeed(t *testing.T) {
+func TestPlansAreDeterministic(t *testing.T) {
 	for _, kind := range Kinds() {
 		texts := map[string]bool{}
 		for seed := range uint64(200) {
@@ -72,7 +73,7 @@ func TestAPlanIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-func TestTheMatrixHasEveryPointAndAction(t *testing.T) {
+func TestMatrixCoversEveryPointAndAction(t *testing.T) {
 	hits := map[string]int{}
 	for _, cell := range Matrix(testSession) {
 		for _, t := range cell.Hits {
@@ -82,13 +83,14 @@ func TestTheMatrixHasEveryPointAndAction(t *testing.T) {
 	for _, point := range failpoint.All() {
 		for _, action := range []failpoint.Action{failpoint.Kill, failpoint.Stop} {
 			if n := hits[fmt.Sprint(point, action)]; n == 0 {
-				t.Errorf("%s and %s are together in no cell", point, action)
+				t.Errorf("no cell combines %s and %s", point, action)
 			}
 		}
 	}
 }
 
-// TestSchedules runs cells of the matrix and random plans, several at a time. The logs and data of those that fail are kept.
+// TestSchedules runs cells of the matrix and random plans, several at a time. The logs and data of
+// those that fail are kept.
 func TestSchedules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs processes for minutes")
@@ -97,11 +99,11 @@ func TestSchedules(t *testing.T) {
 		t.Skip("the processes are built without the race detector")
 	}
 	t.Parallel()
-	dir, err := os.MkdirTemp("", "eerf-schedules-") //nolint:usetesting // what fails is kept
+	dir, err := os.MkdirTemp("", "eerf-schedules-") //nolint:usetesting // kept after a failure
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = os.Remove(dir) }() // stays if something is in it
+	defer func() { _ = os.Remove(dir) }() // fails if it is not empty
 	program, err := program()
 	if err != nil {
 		t.Fatal(err)
@@ -123,14 +125,17 @@ func TestSchedules(t *testing.T) {
 			o := <-outcomes[i]
 			o.report(t, cell)
 			if o.err == nil {
-				sets, models, rows = sets+o.result.Sets, models+o.result.Models, rows+o.result.Foreign
+				sets += o.result.Sets
+				models += o.result.Models
+				rows += o.result.Foreign
 			}
 		})
 	}
-	t.Logf("%d schedules; computed again: %d feature sets, %d models; a foreign consumer counted %d rows", len(cells), sets, models, rows)
+	t.Logf("%d schedules; recomputed %d feature sets and %d models; another consumer counted %d rows", len(cells),
+		sets, models, rows)
 }
 
-// drawCells draws what to run.
+// drawCells draws the cells to run.
 func drawCells(t *testing.T) []Cell {
 	t.Helper()
 	seed := *seedFlag
@@ -148,7 +153,7 @@ func drawCells(t *testing.T) []Cell {
 		return *kindFlag != "all" && string(k) != *kindFlag || *kafkaFlag == "real" && !k.OnKafka()
 	})
 	if len(chosen) == 0 {
-		t.Fatalf("no kind %q; there are %v", *kindFlag, Kinds())
+		t.Fatalf("unknown kind %q; want one of %v", *kindFlag, Kinds())
 	}
 	for i := range uint64(*countFlag) {
 		kind := chosen[(seed+i)%uint64(len(chosen))]
@@ -157,7 +162,7 @@ func drawCells(t *testing.T) []Cell {
 	return cells
 }
 
-// outcome is how a cell has ended; dir keeps what it left.
+// outcome is the outcome of a cell; dir holds its logs and data.
 type outcome struct {
 	dir    string
 	result *Result
@@ -169,7 +174,10 @@ func runCell(ctx context.Context, cell Cell, program, dir string) outcome {
 		return outcome{err: err}
 	}
 	options := Options{
-		Program: program, Session: testSession, Dir: dir, Name: fmt.Sprintf("s%d", rand.Uint64N(1e12)),
+		Program: program,
+		Session: testSession,
+		Dir:     dir,
+		Name:    fmt.Sprintf("s%d", rand.Uint64N(1e12)),
 		Nudge:  4*testSession + 2*time.Second, // longer than a rebalance takes after a death
 		Broker: func(ctx context.Context, dir string) (Broker, error) { return startEmbedded(ctx, dir, testSession) },
 	}
@@ -190,7 +198,8 @@ func (o outcome) report(t *testing.T, cell Cell) {
 	for _, fault := range append(r.Faults, cell.missed(r)...) {
 		t.Error(fault)
 	}
-	t.Logf("points %v, actions %v, %d rows, %d of them repeats, %d blocks of live errors, %v", r.Hits, r.Done, r.Foreign, r.Duplicates, r.Blocks, r.Took.Round(10*time.Millisecond))
+	t.Logf("points %v, actions %v, %d rows, %d of them repeats, %d blocks of live errors, %v", r.Hits, r.Done, r.Foreign,
+		r.Duplicates, r.Blocks, r.Took.Round(10*time.Millisecond))
 	if t.Failed() {
 		log, _ := os.ReadFile(filepath.Join(o.dir, "schedule.log"))
 		t.Logf("logs and data are in %s\n%s", o.dir, log)

@@ -26,7 +26,7 @@ type explored struct {
 	*wire.FeatureSet
 	id string
 
-	gone  bool // no longer on its topic, which was recreated or lost its end
+	gone  bool // no longer on its topic, which was recreated or truncated
 	log   *eventLog
 	spec  *wire.Spec
 	again *wire.FeatureSet
@@ -34,7 +34,8 @@ type explored struct {
 	refused [partitions]map[[2]int64]bool // by offset and row; whole for whole messages
 }
 
-// explore plans and selects again according to a lineage, in the log that gives the same set, if one of those named does.
+// explore repeats an exploration from its lineage, in the first of the possible logs that gives the
+// same set.
 func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (e *explored, err error) {
 	logs, err := r.lineageLogs(set.Lineage)
 	if err != nil {
@@ -48,7 +49,7 @@ func (r *run) explore(ctx context.Context, set *wire.FeatureSet) (e *explored, e
 	return e, nil
 }
 
-// exploreIn plans and selects again according to a lineage, in one log, in one goroutine, on the rows in memory.
+// exploreIn repeats an exploration from its lineage on one log, in one goroutine, in memory.
 func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet) (*explored, error) {
 	e := &explored{FeatureSet: set, id: set.ID(), log: log}
 	var err error
@@ -90,7 +91,7 @@ func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet
 	return e, err
 }
 
-// planAgain plans on a broker that holds what the log held when the plan was made.
+// planAgain plans on a broker with the contents of the log at the time of the plan.
 func (r *run) planAgain(ctx context.Context, log *eventLog, lineage wire.Lineage) (*wire.Spec, error) {
 	broker, names := pipelinetest.NewBroker(), r.loaded.Stages.Topics
 	if _, err := topics.Create(ctx, broker, names); err != nil {
@@ -103,29 +104,36 @@ func (r *run) planAgain(ctx context.Context, log *eventLog, lineage wire.Lineage
 			return nil, fmt.Errorf("exploration %d reads %+v", lineage.Sequence, part)
 		}
 		for _, m := range log.input[part.Partition][:part.EndOffset] {
-			if _, err := broker.Produce(ctx, names.Events, int(part.Partition), []pipeline.Record{{Value: m.Value}}); err != nil {
+			if _, err := broker.Produce(ctx, names.Events, int(part.Partition),
+				[]pipeline.Record{{Value: m.Value}}); err != nil {
 				return nil, err
 			}
 		}
 		broker.Expire(names.Events, int(part.Partition), part.StartOffset) // events may have been truncated
 		last.Partitions = append(last.Partitions, wire.Partition{Partition: part.Partition, EndOffset: part.StartOffset})
 	}
-	planned, err := calibrate.Plan(ctx, env.Env{Broker: broker, Logger: zap.NewNop(), Topics: names}, r.loaded.Stages.Plan(),
-		calibrate.Request{From: lineage.From, Last: last, Sequence: lineage.Sequence})
+	events := env.Env{Broker: broker, Logger: zap.NewNop(), Topics: names}
+	request := calibrate.Request{From: lineage.From, Last: last, Sequence: lineage.Sequence}
+	planned, err := calibrate.Plan(ctx, events, r.loaded.Stages.Plan(), request)
 	if err != nil {
-		return nil, fmt.Errorf("plan exploration %d again: %w", lineage.Sequence, err)
+		return nil, fmt.Errorf("repeat the plan of exploration %d: %w", lineage.Sequence, err)
 	}
 	return planned.Spec, nil
 }
 
-// rowsOf is a message of events as an exploration reads it; err is why it is refused whole.
+// rowsOf is a message of events as an exploration reads it; err is the reason for refusing the
+// whole message.
 type rowsOf struct {
 	batches []arrow.Record
 	err     error
 }
 
 // eachMessage visits the messages of a range.
-func (l *eventLog) eachMessage(spec *wire.Spec, part wire.Partition, visit func(offset int64, rows rowsOf) error) error {
+func (l *eventLog) eachMessage(
+	spec *wire.Spec,
+	part wire.Partition,
+	visit func(offset int64, rows rowsOf) error,
+) error {
 	reader := events.NewReader(spec.Limits, spec.Encoder)
 	for offset := part.StartOffset; offset < part.EndOffset; offset++ {
 		batches, fault := reader.Read(l.input[part.Partition][offset].Value)
@@ -138,7 +146,8 @@ func (l *eventLog) eachMessage(spec *wire.Spec, part wire.Partition, visit func(
 	return nil
 }
 
-// refused says which labelled rows of a range are sampled and cannot be used, and which messages: the definition, without sums and quotas.
+// refused returns the unusable messages of a range and its unusable labelled rows in the sample. It
+// applies the definition, without sums and quotas.
 func (l *eventLog) refused(spec *wire.Spec, part wire.Partition) (map[[2]int64]bool, error) {
 	found := map[[2]int64]bool{}
 	var rows encoder.Rows

@@ -33,7 +33,7 @@ func (r *run) produceMain(ctx context.Context) error {
 	return group.Wait()
 }
 
-// produceTo sends what each partition lacks of the wanted number of messages.
+// produceTo sends messages until each partition has the wanted number.
 func (r *run) produceTo(ctx context.Context, next int) error {
 	for partition := range partitions {
 		if err := r.produceUpTo(ctx, partition, next); err != nil {
@@ -43,8 +43,8 @@ func (r *run) produceTo(ctx context.Context, next int) error {
 	return nil
 }
 
-// produceUpTo sends what a partition lacks of the wanted number of messages. That is a lot if its log has changed since
-// the last time.
+// produceUpTo sends messages until a partition has the wanted number. If its log has changed, it
+// resends all of them.
 func (r *run) produceUpTo(ctx context.Context, partition, next int) error {
 	for {
 		sent, err := r.produceNext(ctx, partition, next)
@@ -54,9 +54,10 @@ func (r *run) produceUpTo(ctx context.Context, partition, next int) error {
 	}
 }
 
-// produceNext sends one more event, unless there are enough, while the broker is up. A broker that has just come back may refuse it for a
-// moment, or write it without saying so. Nobody else writes, so the end of the partition shows that it was written. It may not show it
-// before all replicas have it, so the event is sent again under the same number.
+// produceNext sends one more event, up to the limit, while the broker is up. A restarted broker may
+// refuse the event for a moment, or write it without an acknowledgement. There is no other writer,
+// so the end of the partition shows whether it was written. The end may lag until all replicas have
+// the event, so the event is retried with the same number.
 func (r *run) produceNext(ctx context.Context, partition, limit int) (sent bool, err error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
@@ -88,8 +89,8 @@ func (r *run) produceNext(ctx context.Context, partition, limit int) (sent bool,
 	return true, nil
 }
 
-// settle waits until the explorations are over, sends the tail, which triggers another one, and then the end, and
-// waits until everything is processed.
+// settle waits until the explorations are over, sends the tail, which triggers another one, and
+// then the end, and waits until everything is processed.
 func (r *run) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
@@ -104,7 +105,7 @@ func (r *run) settle(ctx context.Context) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"the events that were lost are sent", send(mainMessages)},
+		{"lost events are resent", send(mainMessages)},
 		{"the feature sets", sets(mainMessages)},
 		{"the tail is sent", send(tailed)},
 		{"the feature sets of the tail", sets(tailed)},
@@ -121,8 +122,8 @@ func (r *run) settle(ctx context.Context) {
 	}
 }
 
-// awaitSets waits until the set of the newest exploration is in use and no other exploration is due. sent is the number of
-// messages in each partition.
+// awaitSets waits until the set of the newest exploration is current and no other exploration is
+// due. sent is the number of messages in each partition.
 func (r *run) awaitSets(ctx context.Context, sent int64) error {
 	follower := state.New(r.client, zap.NewNop(), r.loaded.Stages.State())
 	return follower.During(ctx, func(ctx context.Context, _ state.Snapshot) error {
@@ -137,8 +138,8 @@ func (r *run) awaitSets(ctx context.Context, sent int64) error {
 
 // atRest reports whether no further exploration is due.
 func (r *run) atRest(s state.Snapshot, sent int64) bool {
-	if s.CurrentSet() == nil || s.Spec == nil || s.Spec.Status != wire.StatusRunning || s.Current.Sequence < s.Spec.Sequence ||
-		len(s.Repairs) > 0 || s.Spec.EventsLog != r.events().id {
+	if s.CurrentSet() == nil || s.Spec == nil || s.Spec.Status != wire.StatusRunning ||
+		s.Current.Sequence < s.Spec.Sequence || len(s.Repairs) > 0 || s.Spec.EventsLog != r.events().id {
 		return false
 	}
 	var behind int64
@@ -172,8 +173,8 @@ func (r *run) awaitFeatures(ctx context.Context) error {
 	return nil
 }
 
-// awaitModel waits for a model of all rows of the last feature set, in use or not. If the set came into use too late,
-// there are too few rows for a model.
+// awaitModel waits for a model of all rows of the last feature set, promoted or not. If the set
+// became current too late, the rows do not suffice for a model.
 func (r *run) awaitModel(ctx context.Context) error {
 	last := r.last
 	if err := r.loadSets(ctx); err != nil {
@@ -194,12 +195,12 @@ func (r *run) awaitModel(ctx context.Context) error {
 				most = max(most, modelRows(model))
 			}
 		}
-		text := fmt.Sprintf("%d models, those of %s have up to %d rows, want %d", len(models), last, most, want)
+		text := fmt.Sprintf("%d models, of %s with up to %d rows, want %d", len(models), last, most, want)
 		return text, most == want, nil
 	})
 }
 
-// modelRows is how many rows a model was made from.
+// modelRows is the number of rows of a model.
 func modelRows(model *wire.Model) (rows int64) {
 	for _, part := range model.Ranges {
 		rows += part.Rows
@@ -207,15 +208,15 @@ func modelRows(model *wire.Model) (rows int64) {
 	return rows
 }
 
-// poll asks until the answer is yes.
-func (r *run) poll(ctx context.Context, ask func() (where string, done bool, err error)) error {
+// poll repeats ask until it is done.
+func (r *run) poll(ctx context.Context, ask func() (progress string, done bool, err error)) error {
 	for {
-		where, done, err := ask()
+		progress, done, err := ask()
 		if err != nil || done {
 			return err
 		}
 		if !sleep(ctx, 250*time.Millisecond) {
-			return fmt.Errorf("%s: %w", where, ctx.Err())
+			return fmt.Errorf("%s: %w", progress, ctx.Err())
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// The shape of the input. With the settings of a schedule the first exploration is planned when every partition has about
-// eleven messages, and another one after every everyOffsets more. How many there are depends on when the planner looks.
-// The tail alone triggers one, the end alone none.
+// The shape of the input. With the settings of a schedule, the first exploration is planned when
+// every partition has about eleven messages, and another one after everyOffsets more. Their number
+// depends on timing. The tail alone triggers an exploration, the end alone does not.
 const (
 	partitions   = 3
-	mainMessages = 60 // of a partition, while things break
-	tailMessages = 20 // of a partition, once the explorations of the main part are over
+	mainMessages = 60 // of a partition, during the plan
+	tailMessages = 20 // of a partition, after the explorations of the main part
 	endMessages  = 6  // of a partition, for the features and the model of the last set
 	allMessages  = mainMessages + tailMessages + endMessages
 	everyOffsets = partitions * tailMessages
@@ -30,15 +30,15 @@ const (
 // Message is a message of events and its expected outcome.
 type Message struct {
 	Value []byte
-	Rows  int32 // 0 if it is refused whole
+	Rows  int32 // 0 if the whole message is refused
 	Bad   []int32
 }
 
-// Refused reports whether the message is poison, to be refused whole.
+// Refused reports whether the whole message must be refused.
 func (m *Message) Refused() bool { return m.Rows == 0 }
 
-// Input is what is sent to each partition of events, in order; a message's index is its offset. It has a main part, a tail
-// and an end.
+// Input is the list of messages for each partition of events; a message's index is its offset. It
+// has a main part, a tail and an end.
 type Input [partitions][]Message
 
 var (
@@ -58,7 +58,8 @@ func NewInput(seed uint64) (*Input, error) {
 	for partition := range partitions {
 		random := rand.New(rand.NewPCG(seed, uint64(partition)))
 		for n := range allMessages {
-			// The last message of each part is good: its rows in features show that everything before it is done.
+			// The last message of each part is usable: its rows in features show that all earlier
+			// messages are done.
 			last := n == mainMessages-1 || n == mainMessages+tailMessages-1 || n == allMessages-1
 			m, err := newMessage(random, !last && random.IntN(poisonEvery) == 0)
 			if err != nil {
@@ -93,7 +94,7 @@ func newMessage(random *rand.Rand, poison bool) (Message, error) {
 	return Message{Value: spoil(random, value)}, nil
 }
 
-// spoil makes a message that does not decode.
+// spoil returns an undecodable message.
 func spoil(random *rand.Rand, value []byte) []byte {
 	switch random.IntN(3) {
 	case 0:
@@ -104,8 +105,8 @@ func spoil(random *rand.Rand, value []byte) []byte {
 	return nil
 }
 
-// newRows makes rows of a regression on two numbers, one of which has a threshold, and a category. Some have no label, some cannot be
-// used.
+// newRows makes rows of a regression on two numbers, one of them with a threshold, and a category.
+// Some have no label, some are unusable.
 func newRows(random *rand.Rand, rows int32) (arrow.Record, []int32) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, eventSchema)
 	defer b.Release()

@@ -10,13 +10,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// KindLost has a broker that comes back without its last records, in all topics.
+// KindLost has a broker that restarts without its last records, in all topics.
 const KindLost Kind = "lost"
 
 // The acts of KindLost.
 const (
 	ActSave Act = "save" // the broker is down for a moment, and its data is copied
-	ActLose Act = "lose" // the broker is down and comes back with the copy: everything since is lost
+	ActLose Act = "lose" // the broker is down and restarts with the copy: later records are lost
 )
 
 // drawLost copies the broker's data at one time, once or twice, and restores it at a later time.
@@ -31,13 +31,14 @@ func drawLost(d drawer, p *Plan) {
 	}
 }
 
-// OnKafka reports whether schedules of the kind run on Apache Kafka, which cannot be made to lose what it has acknowledged.
+// OnKafka reports whether schedules of the kind run on Apache Kafka, which cannot be made to lose
+// acknowledged records.
 func (k Kind) OnKafka() bool { return k != KindLost }
 
-// forgetful is a broker that can return to earlier data. It must be down.
+// forgetful is a broker that can return to earlier data while it is down.
 type forgetful interface {
 	Save() error
-	// Forget returns to the last copy, and returns a broker with the data from before.
+	// Forget restores the last copy, and returns a broker with the replaced data.
 	Forget(context.Context) (Broker, error)
 }
 
@@ -45,7 +46,7 @@ type forgetful interface {
 func actLost(ctx context.Context, r *run, a Action) error {
 	broker, ok := r.broker.(forgetful)
 	if !ok {
-		return errors.New("this kind wants the embedded broker")
+		return errors.New("this kind needs the embedded broker")
 	}
 	if a.Act == ActSave && !r.awaitASet(ctx) || a.Act == ActLose && !r.saved {
 		return nil
@@ -66,7 +67,7 @@ func actLost(ctx context.Context, r *run, a Action) error {
 	if err := r.broker.Restart(ctx); err != nil {
 		return err
 	}
-	r.note("the broker is back")
+	r.note("broker restarted")
 	if a.Act == ActSave {
 		r.saved = true
 		return nil
@@ -74,10 +75,10 @@ func actLost(ctx context.Context, r *run, a Action) error {
 	for partition := range r.known {
 		r.known[partition].next = -1
 	}
-	for { // a broker that has just come back may refuse for a moment
+	for { // a restarted broker may refuse requests for a moment
 		err := r.beginLog(ctx, "")
 		if err == nil || !sleep(ctx, 100*time.Millisecond) {
-			r.note("of events are left %v (%v)", r.events().sent, err)
+			r.note("remaining events: %v (%v)", r.events().sent, err)
 			return err
 		}
 	}
@@ -86,8 +87,8 @@ func actLost(ctx context.Context, r *run, a Action) error {
 // firstSetLimit bounds the wait for the first feature set.
 const firstSetLimit = 20 * time.Second
 
-// awaitASet waits for the first feature set, and reports whether there is one. If explorations has no spec although a set is in use,
-// nothing starts on schedule any more.
+// awaitASet waits for the first feature set, and reports whether it exists. If explorations loses
+// its spec after that, no exploration starts on schedule.
 func (r *run) awaitASet(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, firstSetLimit)
 	defer cancel()
@@ -96,13 +97,14 @@ func (r *run) awaitASet(ctx context.Context) bool {
 			return true
 		}
 		if !sleep(ctx, 100*time.Millisecond) {
-			r.note("there is no set yet: nothing is lost")
+			r.note("no feature set yet; nothing is lost")
 			return false
 		}
 	}
 }
 
-// forget makes a broker lose its last records, and remembers the feature sets among them, which features may name.
+// forget makes a broker lose its last records, and remembers the feature sets among them, which
+// features may name.
 func (r *run) forget(ctx context.Context, broker forgetful) error {
 	lost, err := broker.Forget(ctx)
 	if err != nil {

@@ -13,17 +13,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// ActRecreate deletes a topic and creates it again, empty; the slot of the action names it.
+// ActRecreate deletes a topic and recreates it empty; the slot of the action names the topic.
 const ActRecreate Act = "recreate"
 
-// recreated are the topics that schedules recreate: those whose loss the pipeline recovers from by itself.
-// Without explorations nothing starts on schedule, and lost dead letters stay lost.
+// recreated are the topics whose loss the pipeline recovers from by itself. Without explorations no
+// exploration starts on schedule, and lost dead letters stay lost.
 var recreated = []string{"events", "features", "feature-sets", "scores", "samples", "models"}
 
-// drawRecreate adds one to three topics to recreate while things go wrong.
+// drawRecreate adds one to three topics to recreate during the plan.
 func drawRecreate(d drawer, p *Plan) {
 	for range 1 + d.IntN(3) {
-		p.Actions = append(p.Actions, Action{At: d.between(d.session/2, p.Produce+d.session), Act: ActRecreate, Slot: recreated[d.IntN(len(recreated))]})
+		at := d.between(d.session/2, p.Produce+d.session)
+		p.Actions = append(p.Actions, Action{At: at, Act: ActRecreate, Slot: recreated[d.IntN(len(recreated))]})
 	}
 }
 
@@ -40,7 +41,7 @@ func (p *Plan) abandons() bool {
 // losesFeatures reports whether features are lost that models were made from.
 func (p *Plan) losesFeatures() bool { return p.recreates("features") || p.has(ActLose) }
 
-// recreate deletes a topic and creates it again.
+// recreate deletes a topic and recreates it.
 func recreate(ctx context.Context, r *run, a Action) error {
 	topic := r.topic(a.Slot)
 	r.gate.Lock()
@@ -59,11 +60,11 @@ func recreate(ctx context.Context, r *run, a Action) error {
 	for { // a broker may still be deleting it
 		made, err := topics.Create(ctx, r.client, r.loaded.Stages.Topics)
 		if err == nil && len(made) > 0 {
-			r.note("%s is there again", topic)
+			r.note("%s is recreated", topic)
 			return r.afterRecreation(ctx, a.Slot)
 		}
 		if !sleep(ctx, 100*time.Millisecond) {
-			return fmt.Errorf("make %s again: %w", topic, ctx.Err())
+			return fmt.Errorf("recreate %s: %w", topic, ctx.Err())
 		}
 	}
 }
@@ -92,7 +93,9 @@ func (r *run) deleteTopic(ctx context.Context, topic string) error {
 	one := kmsg.NewDeleteTopicsRequestTopic()
 	one.Topic = &topic
 	request := kmsg.NewDeleteTopicsRequest()
-	request.TimeoutMillis, request.TopicNames, request.Topics = 10000, []string{topic}, append(request.Topics, one)
+	request.TimeoutMillis = 10000
+	request.TopicNames = []string{topic}
+	request.Topics = append(request.Topics, one)
 	answer, err := request.RequestWith(ctx, client)
 	if err != nil {
 		return err

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// Kind says what schedules do in addition to crashes. What a kind adds is in its own file.
+// Kind is a kind of disturbance in addition to crashes. Each has its own file.
 type Kind string
 
 // The kinds of schedules.
 const (
-	KindCrashes  Kind = "crashes"  // nothing else
-	KindRecreate Kind = "recreate" // topics are deleted and created again
+	KindCrashes  Kind = "crashes"  // no other disturbance
+	KindRecreate Kind = "recreate" // topics are deleted and recreated
 )
 
-// kindRules is what a kind of schedules does differently.
+// kindRules are the differences of a kind from KindCrashes.
 type kindRules struct {
 	kind   Kind
 	draw   func(drawer, *Plan)                       // adds to a plan of crashes, in any order; nil = nothing
 	topics func(context.Context, *run) error         // creates topics differently from the programs; nil = none
-	act    func(context.Context, *run, Action) error // performs its own act; nil if there is none
+	act    func(context.Context, *run, Action) error // performs its own acts; nil = none
 }
 
 // kinds lists the kinds in the order of --kind all.
@@ -41,7 +41,7 @@ func Kinds() []Kind {
 	return all
 }
 
-// topic is the name of the topic that the slot of an action means.
+// topic returns the name of the topic in the slot of an action.
 func (r *run) topic(slot string) string {
 	names := r.loaded.Stages.Topics
 	return map[string]string{
@@ -56,5 +56,5 @@ func (k Kind) rules() kindRules {
 			return rules
 		}
 	}
-	panic(fmt.Sprintf("crash: kind of schedules %q", k))
+	panic(fmt.Sprintf("crash: unknown kind of schedules %q", k))
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// eventLog is a log of events, until it is recreated or loses its end.
+// eventLog is a log of events, until it is recreated or truncated.
 type eventLog struct {
 	id    string // of the topic; a loss does not change it
 	input *Input // the messages sent to it, by offset
-	// kept is how many messages of each partition come from the earlier log, which lost its end; 0 for a recreated topic.
+	// kept is the number of messages of each partition from the earlier, truncated log; 0 for a
+	// recreated topic.
 	kept [partitions]int
 	sent [partitions]int // messages
 
@@ -25,8 +26,9 @@ type eventLog struct {
 // events is the present log of events.
 func (r *run) events() *eventLog { return r.logs[len(r.logs)-1] }
 
-// beginLog notes that events is another log from now on: that of a new topic, or one that lost its end and has other messages
-// after what is left. A busy broker may not know a new topic yet, or still answer with the id of the deleted one, gone; empty if none was.
+// beginLog records that events is another log from now on: a new topic, or a truncated one with
+// other messages after the remaining ones. A busy broker may not know a new topic yet, or still
+// answer with the id of the deleted one, gone, which is empty without a deletion.
 func (r *run) beginLog(ctx context.Context, gone string) error {
 	topic := r.loaded.Stages.Topics.Events
 	id, err := r.client.Identity(ctx, topic, 0, time.Now())
@@ -55,8 +57,8 @@ func (r *run) beginLog(ctx context.Context, gone string) error {
 	return nil
 }
 
-// named returns the logs that a name in headers, lineages and ranges may mean, newest first. A loss does not change the id, but
-// those that noticed it add a number.
+// named returns the logs that a name in headers, lineages and ranges may mean, newest first. A
+// truncation does not change the id, but processes that noticed it add a number.
 func (r *run) named(name string) (found []int) {
 	id, _, _ := strings.Cut(name, ".")
 	for at := len(r.logs) - 1; at >= 0; at-- {
@@ -67,7 +69,7 @@ func (r *run) named(name string) (found []int) {
 	return found
 }
 
-// origin returns the log that the message at an offset of another one was sent to.
+// origin returns the log that the message at an offset of a later log was sent to.
 func (r *run) origin(at, partition int, offset int64) int {
 	for offset < int64(r.logs[at].kept[partition]) {
 		at--
@@ -82,15 +84,15 @@ func (r *run) lineageLogs(lineage wire.Lineage) ([]*eventLog, error) {
 		found = append(found, r.logs[at])
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("exploration %d of log %s, which events have never been", lineage.Sequence, lineage.EventsLog)
+		return nil, fmt.Errorf("exploration %d reads log %s, which events never had", lineage.Sequence, lineage.EventsLog)
 	}
 	return found, nil
 }
 
-// inSomeLog reports whether the message at an offset satisfies such in one of the logs.
-func (r *run) inSomeLog(partition int, offset int64, such func(*Message) bool) bool {
+// inSomeLog reports whether match accepts the message at an offset of one of the logs.
+func (r *run) inSomeLog(partition int, offset int64, match func(*Message) bool) bool {
 	return slices.ContainsFunc(r.logs, func(l *eventLog) bool {
 		messages := l.input[partition]
-		return offset < int64(len(messages)) && such(&messages[offset])
+		return offset < int64(len(messages)) && match(&messages[offset])
 	})
 }

@@ -12,10 +12,10 @@ import (
 type Cell struct {
 	Name string
 	Plan *Plan
-	Hits []failpoint.Trigger // that must act
+	Hits []failpoint.Trigger // triggers that must fire
 }
 
-// killed lists points at which one process after another is killed, one list for each plan.
+// killed lists the points at which successive processes are killed, one list per plan.
 var killed = [][]failpoint.Point{
 	{failpoint.PlanBefore, failpoint.PlanAfter, failpoint.SetBefore},
 	{failpoint.SetBetween, failpoint.SetAfter, failpoint.RetireBefore},
@@ -54,10 +54,14 @@ func Matrix(session time.Duration) []Cell {
 	return append(cells, Cell{Name: "any/join", Plan: join})
 }
 
-// basePlan has two processes that share the work, the second starting a little later, and a trainer.
+// basePlan has two processes that share the work, the second with a later start, and a trainer.
 func basePlan(session time.Duration) *Plan {
 	return &Plan{
-		Kind: KindCrashes, Criterion: "adaptive", From: wire.FromEarliest, Produce: 2 * session, Freeze: session * 3 / 2,
+		Kind:      KindCrashes,
+		Criterion: "adaptive",
+		From:      wire.FromEarliest,
+		Produce:   2 * session,
+		Freeze:    session * 3 / 2,
 		Slots: []Slot{
 			{Name: "first", Role: RoleAll, Respawn: session / 4},
 			{Name: "second", Role: RoleAll, Start: session, Respawn: session / 4},
@@ -75,7 +79,7 @@ func pointPlan(points []failpoint.Point, session time.Duration) (*Plan, *Slot) {
 	return p, &p.Slots[0]
 }
 
-// later is the passage of a point at which there is something to lose.
+// later is a passage of a point at which a crash loses work.
 func later(point failpoint.Point) int {
 	switch point {
 	case failpoint.CheckpointBefore, failpoint.CheckpointAfter, failpoint.FeaturesBefore, failpoint.FeaturesAfter,
@@ -85,8 +89,8 @@ func later(point failpoint.Point) int {
 	return 1
 }
 
-// killCell kills one process after another at the points; each runs alone for a while. A process passes the points of a
-// shutdown when it is told to end.
+// killCell kills successive processes at the points; each runs alone for a while. A process passes
+// the points of a shutdown when it is told to stop.
 func killCell(name string, points []failpoint.Point, session time.Duration) Cell {
 	p, slot := pointPlan(points, session)
 	p.Slots[1].Start = time.Duration(2*len(points)) * session
@@ -99,12 +103,12 @@ func killCell(name string, points []failpoint.Point, session time.Duration) Cell
 	return Cell{Name: name, Plan: p, Hits: slot.Arms}
 }
 
-// stopCell stops the first process at a point while the second one takes over. Points of a restart are passed by the second
-// process of a slot, which has something to restore.
+// stopCell stops the first process at a point while the second one takes over. At points of a
+// restart it stops the second process of a slot, which has state to restore.
 func stopCell(point failpoint.Point, session time.Duration) Cell {
 	p, slot := pointPlan([]failpoint.Point{point}, session)
 	if !needsSample(point) {
-		p.Criterion = "correlation" // only sums, unlike the rest of the matrix
+		p.Criterion = "correlation" // sums alone, unlike the rest of the matrix
 	}
 	t := failpoint.Trigger{Point: point, Passage: later(point), Action: failpoint.Stop}
 	slot.Arms = []failpoint.Trigger{t}
@@ -120,7 +124,7 @@ func stopCell(point failpoint.Point, session time.Duration) Cell {
 	return Cell{Name: string(failpoint.Stop) + "/" + string(point), Plan: p, Hits: []failpoint.Trigger{t}}
 }
 
-// missed lists what should have happened in a cell and did not.
+// missed lists the triggers of a cell that did not fire.
 func (c *Cell) missed(r *Result) (missed []string) {
 	for _, t := range c.Hits {
 		if r.Hits[t.String()] == 0 {

@@ -12,23 +12,26 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// Role is what a process of a schedule runs.
+// Role is the set of stages that a process runs.
 type Role string
 
 // The roles.
 const (
-	RoleAll     Role = "all"     // every stage but train
+	RoleAll     Role = "all"     // every stage except train
 	RolePlan    Role = "plan"    // calibrate, select
 	RoleRows    Role = "rows"    // subsample, featurize
 	RoleFeature Role = "feature" // featurize
 	RoleTrain   Role = "train"   // train
 )
 
-// stages lists what a role runs, for --stages.
+// stages lists the stages of a role, for --stages.
 func (r Role) stages() string {
 	return map[Role]string{
-		RoleAll: "calibrate,subsample,selection,featurize", RolePlan: "calibrate,selection",
-		RoleRows: "subsample,featurize", RoleFeature: "featurize", RoleTrain: "train",
+		RoleAll:     "calibrate,subsample,selection,featurize",
+		RolePlan:    "calibrate,selection",
+		RoleRows:    "subsample,featurize",
+		RoleFeature: "featurize",
+		RoleTrain:   "train",
 	}[r]
 }
 
@@ -45,7 +48,11 @@ func (r Role) passes(criterion string) []failpoint.Point {
 
 // needsSample reports whether a point is passed only under a criterion that needs rows.
 func needsSample(p failpoint.Point) bool {
-	return p == failpoint.SamplesBefore || p == failpoint.SamplesAfter || p == failpoint.SampleRead || p == failpoint.RoundBefore
+	switch p {
+	case failpoint.SamplesBefore, failpoint.SamplesAfter, failpoint.SampleRead, failpoint.RoundBefore:
+		return true
+	}
+	return false
 }
 
 // stageOf is the stage that passes a point.
@@ -64,17 +71,17 @@ func stageOf(p failpoint.Point) string {
 	return "featurize"
 }
 
-// Slot is a place for a process. If it ends early, another one takes its place.
+// Slot is a place for a process. If the process ends early, another one takes its place.
 type Slot struct {
 	Name    string
 	Role    Role
-	Start   time.Duration       // of the first one
-	Arms    []failpoint.Trigger // of the first process, the second, …; none for those after
-	Respawn time.Duration       // between the end of one and the start of the next
-	Clock   time.Duration       // how far the clock of its processes is ahead
+	Start   time.Duration       // of the first process
+	Arms    []failpoint.Trigger // of the first process, the second, …; later processes have none
+	Respawn time.Duration       // between the end of a process and the start of the next
+	Clock   time.Duration       // by which the clock of its processes is ahead
 }
 
-// Act is something done to a slot or to the broker. A kind of schedules may have its own acts.
+// Act is a disturbance of a slot or of the broker. A kind of schedules may have its own acts.
 type Act string
 
 // The acts of every kind of schedules.
@@ -85,34 +92,34 @@ const (
 	ActBroker Act = "broker" // SIGKILL of the broker, then its restart
 )
 
-// Acts lists the acts of every kind of schedules. A slot that starts late is a join.
+// Acts lists the acts of every kind of schedules. Slots with a late start are joins.
 func Acts() []Act { return []Act{ActKill, ActFreeze, ActLeave, ActBroker} }
 
-// Action is done once, to the current process of the slot.
+// Action is performed once, on the current process of the slot.
 type Action struct {
 	At   time.Duration
 	Act  Act
-	Slot string        // none for the broker
-	For  time.Duration // how long a freeze or the absence of the broker lasts
+	Slot string        // empty for the broker
+	For  time.Duration // of a freeze, or of the broker's absence
 }
 
-// Plan is everything that a schedule does. Times count from its start; what the processes make of it depends on the
+// Plan describes a schedule. Times count from its start; the processes' reactions depend on the
 // machine.
 type Plan struct {
 	Seed      uint64 // 0 if it was not drawn
 	Kind      Kind
 	Input     uint64
 	Criterion string
-	From      wire.From     // which part of the log explorations read
-	Produce   time.Duration // over which the input is sent
-	Ahead     time.Duration // how far the clock that dates every other event is ahead
+	From      wire.From     // where explorations begin in the log
+	Produce   time.Duration // for sending the input
+	Ahead     time.Duration // by which the clock for every other event is ahead
 	Freeze    time.Duration // of a process that stopped itself at a point
 	Slots     []Slot
 	Actions   []Action
 }
 
-// overlaps reports whether the plan may lead to two owners at a time: a paused process, taken for dead, that shares a
-// partition with its successor, or a broker that is down.
+// overlaps reports whether the plan may lead to two owners at a time: a paused process with an
+// expired session and its successor, or owners before and after a restart of the broker.
 func (p *Plan) overlaps() bool {
 	for _, s := range p.Slots {
 		if slices.ContainsFunc(s.Arms, func(t failpoint.Trigger) bool { return t.Action == failpoint.Stop }) {
@@ -132,7 +139,7 @@ func (p *Plan) has(act Act) bool {
 // String describes the plan in one line for each slot and action.
 func (p *Plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d of %s: input %d, %s from %s, sent in %v, stopped processes go on after %v\n",
+	fmt.Fprintf(&text, "seed %d of %s: input %d, %s from %s, sent in %v, stopped processes resume after %v\n",
 		p.Seed, p.Kind, p.Input, p.Criterion, p.From, p.Produce, p.Freeze)
 	for _, s := range p.Slots {
 		fmt.Fprintf(&text, "  %-5v slot %s (%s), %v, clock %+v\n", s.Start, s.Name, s.Role, s.Arms, s.Clock)
@@ -143,11 +150,18 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// Draw makes the plan of a seed and a kind, always the same. Times fit a session timeout. Plans of one seed have the same
-// crashes whatever their kind.
+// Draw returns the plan of a seed and a kind. Times are multiples of the session timeout. Plans of
+// one seed have the same crashes in every kind.
 func Draw(kind Kind, seed uint64, session time.Duration) *Plan {
 	d := drawer{rand.New(rand.NewPCG(seed, 0xc4a54)), session}
-	p := &Plan{Seed: seed, Kind: kind, Input: d.Uint64(), Criterion: "correlation", From: wire.FromEarliest, Produce: d.between(2*session, 4*session)}
+	p := &Plan{
+		Seed:      seed,
+		Kind:      kind,
+		Input:     d.Uint64(),
+		Criterion: "correlation",
+		From:      wire.FromEarliest,
+		Produce:   d.between(2*session, 4*session),
+	}
 	if d.IntN(2) == 0 {
 		p.Criterion = []string{"residual", "adaptive"}[seed%2] // not drawn, to leave the following draws unchanged
 	}
@@ -182,7 +196,7 @@ func (d drawer) between(low, high time.Duration) time.Duration {
 	return (low + time.Duration(d.Int64N(int64(high-low)))).Round(time.Millisecond)
 }
 
-// slot draws when a slot starts and what its first processes do to themselves.
+// slot draws the start of a slot and the triggers of its first processes.
 func (d drawer) slot(name string, role Role, p *Plan) Slot {
 	s := Slot{Name: name, Role: role, Respawn: d.between(50*time.Millisecond, d.session)}
 	if len(p.Slots) > 0 && d.IntN(3) == 0 {
@@ -190,7 +204,11 @@ func (d drawer) slot(name string, role Role, p *Plan) Slot {
 	}
 	points := role.passes(p.Criterion)
 	for range d.IntN(4) {
-		t := failpoint.Trigger{Point: points[d.IntN(len(points))], Passage: 1 + d.IntN(1+d.IntN(8)), Action: failpoint.Kill}
+		t := failpoint.Trigger{
+			Point:   points[d.IntN(len(points))],
+			Passage: 1 + d.IntN(1+d.IntN(8)),
+			Action:  failpoint.Kill,
+		}
 		if d.IntN(3) == 0 {
 			t.Action = failpoint.Stop
 		}
@@ -199,7 +217,7 @@ func (d drawer) slot(name string, role Role, p *Plan) Slot {
 	return s
 }
 
-// action draws what is done to a slot or to the broker.
+// action draws an act on a slot or on the broker.
 func (d drawer) action(at time.Duration, p *Plan) Action {
 	a := Action{At: at, Slot: p.Slots[d.IntN(len(p.Slots))].Name}
 	switch n := d.IntN(10); {
@@ -210,7 +228,9 @@ func (d drawer) action(at time.Duration, p *Plan) Action {
 	case n < 8:
 		a.Act = ActLeave
 	default:
-		a.Act, a.Slot, a.For = ActBroker, "", d.between(100*time.Millisecond, d.session)
+		a.Act = ActBroker
+		a.Slot = ""
+		a.For = d.between(100*time.Millisecond, d.session)
 	}
 	return a
 }

@@ -17,15 +17,22 @@ import (
 type process struct {
 	cmd  *exec.Cmd
 	log  string        // file with its output
-	hits string        // file to which its failpoints append themselves
+	hits string        // file with the triggers that fired
 	done chan struct{} // closed at its end
-	err  error         // how it ended, after done
+	err  error         // of its end, valid after done
 
-	stopped atomic.Bool // by SIGSTOP at some time
+	stopped atomic.Bool // SIGSTOP was sent at some time
 }
 
-// startProcess starts a program whose clock is that far ahead; its output is appended to the log file.
-func startProcess(log string, arm failpoint.Trigger, clock time.Duration, program string, args ...string) (*process, error) {
+// startProcess starts a program with its clock ahead by a duration. Its output is appended to the
+// log file.
+func startProcess(
+	log string,
+	arm failpoint.Trigger,
+	clock time.Duration,
+	program string,
+	args ...string,
+) (*process, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
@@ -33,9 +40,10 @@ func startProcess(log string, arm failpoint.Trigger, clock time.Duration, progra
 	defer out.Close()
 	p := &process{cmd: exec.Command(program, args...), log: log, done: make(chan struct{})}
 	p.hits = fmt.Sprintf("%s.%d.hits", log, time.Now().UnixNano())
-	p.cmd.Env = append(os.Environ(), failpoint.Env+"="+arm.String(), failpoint.EnvLog+"="+p.hits, failpoint.EnvClock+"="+clock.String())
+	p.cmd.Env = append(os.Environ(),
+		failpoint.Env+"="+arm.String(), failpoint.EnvLog+"="+p.hits, failpoint.EnvClock+"="+clock.String())
 	p.cmd.Stdout, p.cmd.Stderr = out, out
-	p.cmd.SysProcAttr = onItsOwn()
+	p.cmd.SysProcAttr = ownSession()
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
@@ -46,7 +54,7 @@ func startProcess(log string, arm failpoint.Trigger, clock time.Duration, progra
 	return p, nil
 }
 
-// signal sends a signal; to a process that has ended it does nothing.
+// signal sends a signal. It does nothing after the end of the process.
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // kill ends the process at once and waits for its end.
@@ -65,7 +73,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// reached is the trigger that acted, as text; empty = none.
+// reached returns the trigger that fired, as text; empty = none.
 func (p *process) reached() string {
 	text, err := os.ReadFile(p.hits)
 	if err != nil {
@@ -84,8 +92,9 @@ func (p *process) endedBy(signal syscall.Signal) bool {
 	return ok && status.Signaled() && status.Signal() == signal
 }
 
-// exitUnfinished is the exit code of a program that was told to end and could not finish its work in time, because it was
-// stopped or was waiting for the broker. docs/operations.md lists the codes.
+// exitUnfinished is the exit code of a program that could not finish its work in time after
+// SIGTERM, because it was stopped or was waiting for the broker. docs/operations.md lists the
+// codes.
 const exitUnfinished = 3
 
 // exitCode is the exit code of an ended process; -1 if it died of a signal.

@@ -4,5 +4,5 @@ package crash
 
 import "syscall"
 
-// onItsOwn needs Linux; elsewhere a killed run leaves its processes behind.
-func onItsOwn() *syscall.SysProcAttr { return nil }
+// ownSession has an effect only on Linux; elsewhere a killed run leaves its processes behind.
+func ownSession() *syscall.SysProcAttr { return nil }

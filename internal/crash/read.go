@@ -143,7 +143,7 @@ func (r *run) loadSets(ctx context.Context) error {
 	for id, set := range merged(found, r.lost) {
 		again, err := r.explore(ctx, set)
 		if err != nil {
-			return fmt.Errorf("explore again for set %s: %w", id, err)
+			return fmt.Errorf("repeat the exploration of set %s: %w", id, err)
 		}
 		again.id, again.gone = id, found[id] == nil
 		r.sets = append(r.sets, again)
@@ -154,7 +154,7 @@ func (r *run) loadSets(ctx context.Context) error {
 	return nil
 }
 
-// trainable counts the rows that a trainer takes from features for a set.
+// trainable counts the rows of a set in features that a trainer can use.
 func (r *run) trainable(ctx context.Context, set string) (int64, error) {
 	trainer, err := r.trainer(ctx, set, nil)
 	if err != nil {
@@ -179,7 +179,7 @@ func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*trai
 			return nil, err
 		}
 		for _, m := range messages {
-			if until != nil && beyond(m, until) {
+			if until != nil && exceeds(m, until) {
 				continue
 			}
 			if err := trainer.Partition(partition).Add(m.record); err != nil {
@@ -190,8 +190,8 @@ func (r *run) trainer(ctx context.Context, id string, until []wire.Range) (*trai
 	return trainer, nil
 }
 
-// beyond reports whether a message of features has rows after the range of its partition.
-func beyond(m feature, until []wire.Range) bool {
+// exceeds reports whether a features message has rows after the range of its partition.
+func exceeds(m feature, until []wire.Range) bool {
 	for _, u := range until {
 		if u.Partition == m.SourcePartition && u.Log == m.SourceLog {
 			return m.SourceOffset > u.NextOffset || m.SourceOffset == u.NextOffset && m.FirstRow+m.RowCount > u.NextRow
@@ -205,7 +205,13 @@ func (r *run) read(ctx context.Context, topic string, partition int, apply func(
 	return r.readFrom(ctx, r.client, topic, partition, apply)
 }
 
-func (r *run) readFrom(ctx context.Context, client *kafka.Client, topic string, partition int, apply func(pipeline.Record) error) error {
+func (r *run) readFrom(
+	ctx context.Context,
+	client *kafka.Client,
+	topic string,
+	partition int,
+	apply func(pipeline.Record) error,
+) error {
 	if _, err := pipeline.ReadAll(ctx, client, zap.NewNop(), topic, partition, apply); err != nil {
 		return fmt.Errorf("read %s/%d: %w", topic, partition, err)
 	}

@@ -18,69 +18,71 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Limits for what takes a second on an idle machine.
+// Limits for steps that take a second on an idle machine.
 const (
-	restLimit = 10 * time.Minute // to come to rest, once nothing disturbs the pipeline
-	endLimit  = time.Minute      // for an ordered exit; the process itself allows less
+	restLimit = 10 * time.Minute // for becoming idle after the plan
+	endLimit  = time.Minute      // for an orderly exit; the process itself allows less
 	nudgesMax = 2
 )
 
-// Options say how a plan is run.
+// Options are the environment of a plan.
 type Options struct {
 	Program string // featurizer, with failpoints
 	Broker  func(ctx context.Context, dir string) (Broker, error)
 	Session time.Duration // timeout of the consumer groups
 	Dir     string        // for logs and data, must exist
-	Name    string        // of the pipeline and its topics: different for each schedule on a broker
-	// Nudge, if not 0, is how long coming to rest may take before one more of every group joins, and again after that.
-	// Only the embedded broker needs it: there, a member whose connection is closed when a join is answered never times
-	// out, and its partitions wait until another member joins or leaves.
+	Name    string        // of the pipeline and its topics, different for each schedule on a broker
+	// Nudge, if not 0, is the time after which another member of every group joins if the pipeline
+	// is not idle, repeatedly. Only the embedded broker needs it: there, a member whose connection
+	// is closed when a join is answered never times out, and its partitions wait until another
+	// member joins or leaves.
 	Nudge time.Duration
 }
 
 // Result is the outcome of a plan.
 type Result struct {
-	Faults []string       // violations; none = the promises were kept
-	Hits   map[string]int // triggers that acted
+	Faults []string       // violations; empty = all promises were kept
+	Hits   map[string]int // triggers that fired
 	Done   map[Act]int    // performed actions
 	Stats
 	Took time.Duration
 }
 
-// run is a plan being run.
+// run is the state of a running plan.
 type run struct {
 	Options
 	plan     *Plan
 	settings []string // the configuration as arguments
 	loaded   *config.Config
-	logs     []*eventLog                 // logs that events has been, the present one last; changes while gate is held
-	sets     []*explored                 // by sequence number: those on their topic, and those lost with it
-	lost     map[string]*wire.FeatureSet // by id: those on their topic before it was recreated or lost its end
-	last     string                      // id of the set in use at the end
+	logs     []*eventLog                 // logs of events, the present one last; changes while gate is held
+	sets     []*explored                 // by sequence number, on their topic or lost with it
+	lost     map[string]*wire.FeatureSet // by id, on their topic before it was recreated or truncated
+	last     string                      // id of the current set at the end
 	saved    bool                        // a copy of the broker's data exists
 	dir      string
 	began    time.Time
 	broker   Broker
 	client   *kafka.Client
 	slots    []*slot
-	resumed  [partitions]int      // how many events had been sent when features was recreated: it has to contain those after them
-	known    [partitions]struct { // of features, when it ended at next
+	resumed  [partitions]int      // events sent before features was recreated; it must contain the later ones
+	known    [partitions]struct { // contents of features up to next
 		next     int64
 		messages []feature
 	}
 
-	// gate keeps the broker from being killed and events from being recreated while an event is sent, because the input
-	// has to be known exactly.
+	// gate prevents a restart of the broker and a recreation of events while an event is sent,
+	// because the input must be known exactly.
 	gate sync.RWMutex
 
-	giveUp context.CancelFunc // ends the schedule, after a fault
+	giveUp context.CancelFunc // ends the schedule after a fault
 
 	mu     sync.Mutex
 	log    io.Writer
 	result Result
 }
 
-// Run runs a plan. An error means that it could not be run; faults of the pipeline are in the result.
+// Run runs a plan. An error means that the plan could not be run; faults of the pipeline are in the
+// result.
 func Run(ctx context.Context, plan *Plan, o Options) (*Result, error) {
 	r := &run{Options: o, plan: plan, dir: o.Dir, began: time.Now()}
 	r.result.Hits, r.result.Done = map[string]int{}, map[Act]int{}
@@ -115,7 +117,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	reading := r.loaded.Kafka
-	reading.FetchMaxBytes = 1 << 20 // the checker takes little from the processes that it checks
+	reading.FetchMaxBytes = 1 << 20 // leaves memory to the processes under test
 	if r.client, err = kafka.New(reading, zap.NewNop()); err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	return r.beginLog(ctx, "")
 }
 
-// execute carries out the plan, lets the pipeline come to rest, ends it, and checks the result.
+// execute performs the plan, waits until the pipeline is idle, stops it, and checks the result.
 func (r *run) execute(outer context.Context) error {
 	ctx, cancel := context.WithCancel(outer)
 	defer cancel()
@@ -162,26 +164,27 @@ func (r *run) execute(outer context.Context) error {
 		return sent
 	}
 	if ctx.Err() == nil {
-		r.note("the plan is through")
+		r.note("plan finished")
 		r.comeToRest(ctx, &slots)
 	}
 	r.closeAll()
 	cancel()
 	slots.Wait()
 	if len(r.result.Faults) > 0 {
-		return nil // the contents of the topics do not matter here
+		return nil // the contents of the topics no longer matter
 	}
 	return r.check(outer)
 }
 
-// comeToRest waits until everything is processed and, if requested, lets one more of every group join whenever it takes long.
+// comeToRest waits until everything is processed. With Options.Nudge, further members join if that
+// takes long.
 func (r *run) comeToRest(ctx context.Context, slots *sync.WaitGroup) {
 	waiting, done := context.WithCancel(ctx)
 	var nudges sync.WaitGroup
 	if r.Nudge > 0 {
 		nudges.Go(func() {
 			for n := 0; n < nudgesMax && sleep(waiting, r.Nudge); n++ {
-				for name, role := range map[string]Role{"nudge": RoleAll, "nudge-train": RoleTrain} { // one of every group
+				for name, role := range map[string]Role{"nudge": RoleAll, "nudge-train": RoleTrain} { // one per group
 					slot := &slot{run: r, Slot: Slot{Name: name, Role: role}}
 					r.slots = append(r.slots, slot)
 					slots.Go(func() { slot.keep(ctx) })
@@ -194,7 +197,7 @@ func (r *run) comeToRest(ctx context.Context, slots *sync.WaitGroup) {
 	nudges.Wait()
 }
 
-// act performs an action of the plan; freezes go on in the background.
+// act performs an action of the plan. Freezes continue in the background.
 func (r *run) act(ctx context.Context, a Action, work *sync.WaitGroup) error {
 	r.mu.Lock()
 	r.result.Done[a.Act]++
@@ -226,20 +229,20 @@ func (r *run) act(ctx context.Context, a Action, work *sync.WaitGroup) error {
 	return nil
 }
 
-func (r *run) restartBroker(ctx context.Context, away time.Duration) error {
+func (r *run) restartBroker(ctx context.Context, downtime time.Duration) error {
 	r.gate.Lock()
 	defer r.gate.Unlock()
-	r.note("the broker is killed")
+	r.note("broker killed")
 	if err := r.broker.Kill(); err != nil {
 		return err
 	}
-	sleep(ctx, away)
-	err := r.broker.Restart(context.WithoutCancel(ctx)) // a shared broker is there for the next schedule
-	r.note("the broker is back")
+	sleep(ctx, downtime)
+	err := r.broker.Restart(context.WithoutCancel(ctx)) // the next schedule may share it
+	r.note("broker restarted")
 	return err
 }
 
-// closeAll ends all processes in an orderly way, at the same time.
+// closeAll stops all processes in parallel.
 func (r *run) closeAll() {
 	var ends sync.WaitGroup
 	for _, s := range r.slots {
@@ -248,5 +251,5 @@ func (r *run) closeAll() {
 	ends.Wait()
 }
 
-// errNotAtRest means that the pipeline does not come to rest.
+// errNotAtRest means that the pipeline does not become idle.
 var errNotAtRest = errors.New("not at rest")

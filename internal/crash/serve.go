@@ -9,11 +9,12 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// brokerCommand is the first argument of a process of this program that is an embedded broker, which can be killed. Its data directory,
-// its port and how long a rebalance waits for members follow.
+// brokerCommand is the first argument of a process of this program that serves as embedded broker.
+// Its data directory, its port and the time that a rebalance waits for members follow.
 const brokerCommand = "embedded-broker"
 
-// serveBroker is such a process, until it is killed. It compacts every second, unless it is about to be killed.
+// serveBroker runs the embedded broker until it is killed. It compacts every second, unless it is
+// about to be killed.
 func serveBroker(dir, port, rebalance string) error {
 	options := embedded.Options{Dir: dir, CompactEvery: math.MaxInt64}
 	var err error
@@ -36,8 +37,8 @@ func serveBroker(dir, port, rebalance string) error {
 	return nil
 }
 
-// spare keeps the embedded broker with its data in dir from compacting and from being killed, until end is called. It returns false
-// if somebody else does that now.
+// spare prevents compaction and killing of the embedded broker with its data in dir, until end is
+// called. It returns false if another caller holds the mark.
 func spare(dir string) (end func(), ok bool) {
 	mark := dir + ".spared"
 	if os.Mkdir(mark, 0o700) != nil {

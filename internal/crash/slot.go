@@ -12,19 +12,19 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
 
-// lookEvery is how often to check whether a process has stopped itself.
+// lookEvery is the interval for detecting a process that stopped itself.
 const lookEvery = 20 * time.Millisecond
 
-// slot keeps a process running, one after another.
+// slot runs one process after another.
 type slot struct {
-	*run
+	run *run
 	Slot
-	arms int // how many Arms have been used
+	arms int // used triggers of Arms
 
 	mu      sync.Mutex
 	current *process // nil = none
-	doomed  bool     // current was told to end
-	closing bool     // start no further process
+	doomed  bool     // current was told to stop
+	closing bool     // start no more processes
 }
 
 // keep starts processes until the schedule is over.
@@ -55,18 +55,18 @@ func (s *slot) start() (*process, bool) {
 		arm = s.Arms[s.arms]
 	}
 	s.arms++
-	args := append([]string{"run", "--stages", s.Role.stages()}, s.settings...)
-	p, err := startProcess(filepath.Join(s.dir, s.Name+".log"), arm, s.Clock, s.Program, args...)
+	args := append([]string{"run", "--stages", s.Role.stages()}, s.run.settings...)
+	p, err := startProcess(filepath.Join(s.run.dir, s.Name+".log"), arm, s.Clock, s.run.Program, args...)
 	if err != nil {
-		s.fault("%v", err)
+		s.run.fault("%v", err)
 		return nil, false
 	}
-	s.note("%s starts (pid %d) %v", s.Name, p.cmd.Process.Pid, arm)
+	s.run.note("%s starts (pid %d) %v", s.Name, p.cmd.Process.Pid, arm)
 	s.current, s.doomed = p, false
 	return p, true
 }
 
-// watch returns when a process ends. One that stops itself is resumed after the plan's time.
+// watch returns when a process ends. It resumes a process that stops itself after Plan.Freeze.
 func (s *slot) watch(ctx context.Context, p *process) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -77,38 +77,39 @@ func (s *slot) watch(ctx context.Context, p *process) {
 		case <-tick.C:
 		}
 		if hit := p.reached(); strings.HasSuffix(hit, string(failpoint.Stop)) {
-			s.hit(hit)
-			s.freeze(ctx, p, s.plan.Freeze, false)
+			s.run.hit(hit)
+			s.freeze(ctx, p, s.run.plan.Freeze, false)
 			<-p.done
 			return
 		}
 	}
 }
 
-// judge decides whether the end of a process was intended, and reports whether another one follows.
+// judge checks that the end of a process was intended, and reports whether another process follows.
 func (s *slot) judge(p *process) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hit := p.reached()
 	if strings.HasSuffix(hit, string(failpoint.Kill)) {
-		s.hit(hit)
+		s.run.hit(hit)
 	}
 	switch {
 	case p.endedBy(syscall.SIGKILL):
-		s.note("%s is gone", s.Name)
-	case s.doomed && (p.err == nil || p.endedBy(syscall.SIGTERM)): // the latter before it handled signals
-		s.note("%s has ended", s.Name)
-	case s.doomed && p.exitCode() == exitUnfinished && (p.stopped.Load() || !s.closing && s.plan.brokerDies()):
-		s.note("%s has ended with work in hand", s.Name)
+		s.run.note("%s was killed", s.Name)
+	// SIGTERM kills a process that does not handle signals yet
+	case s.doomed && (p.err == nil || p.endedBy(syscall.SIGTERM)):
+		s.run.note("%s has ended", s.Name)
+	case s.doomed && p.exitCode() == exitUnfinished && (p.stopped.Load() || !s.closing && s.run.plan.brokerDies()):
+		s.run.note("%s has ended with unfinished work", s.Name)
 	default:
-		s.fault("%s ended by itself: %v\n%s", s.Name, p.err, p.tail())
-		s.giveUp()
+		s.run.fault("%s ended unexpectedly: %v\n%s", s.Name, p.err, p.tail())
+		s.run.giveUp()
 		return false
 	}
 	return !s.closing
 }
 
-// with calls do with the running process, if there is one.
+// with calls do with the running process, if any.
 func (s *slot) with(do func(*process)) {
 	s.mu.Lock()
 	p := s.current
@@ -118,19 +119,19 @@ func (s *slot) with(do func(*process)) {
 	}
 }
 
-// freeze stops a process, unless it has stopped itself, and resumes it.
+// freeze stops a process, unless it has stopped itself, and resumes it later.
 func (s *slot) freeze(ctx context.Context, p *process, d time.Duration, send bool) {
 	p.stopped.Store(true)
 	if send {
 		p.signal(syscall.SIGSTOP)
 	}
-	s.note("%s is stopped for %v", s.Name, d)
+	s.run.note("%s is stopped for %v", s.Name, d)
 	sleep(ctx, d)
 	p.signal(syscall.SIGCONT)
-	s.note("%s goes on", s.Name)
+	s.run.note("%s resumes", s.Name)
 }
 
-// terminate asks a process to end, once: a second signal would make it drop everything.
+// terminate sends SIGTERM once: a second one would make the process drop its work.
 func (s *slot) terminate(p *process) {
 	s.mu.Lock()
 	again := s.doomed
@@ -139,11 +140,11 @@ func (s *slot) terminate(p *process) {
 	if again {
 		return
 	}
-	s.note("%s is asked to end", s.Name)
+	s.run.note("%s is told to stop", s.Name)
 	p.signal(syscall.SIGTERM)
 }
 
-// close ends the process in an orderly way, within limit.
+// close stops the process, within limit.
 func (s *slot) close(limit time.Duration) {
 	s.mu.Lock()
 	s.closing = true
@@ -157,7 +158,7 @@ func (s *slot) close(limit time.Duration) {
 	select {
 	case <-p.done:
 	case <-time.After(limit):
-		s.fault("%s has not ended %v after it was told to\n%s", s.Name, limit, p.tail())
+		s.run.fault("%s is still running %v after SIGTERM\n%s", s.Name, limit, p.tail())
 		p.kill()
 	}
 }
@@ -172,7 +173,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// hit counts a trigger that acted.
+// hit counts a trigger that fired.
 func (r *run) hit(trigger string) {
 	r.mu.Lock()
 	r.result.Hits[trigger]++

@@ -1,12 +1,12 @@
-// Package failpoint names the places where a crash is interesting, so that tests can cause one there.
+// Package failpoint names the points at which tests can crash a process.
 //
-// A stage calls [Hit] at each of them. In a normal build Hit is an empty function that the compiler removes. Under the
-// build tag failpoints the environment says what happens:
+// A stage calls [Hit] at each point. In a normal build Hit is an empty function that the compiler
+// removes. Under the build tag failpoints the environment controls it:
 //
-//	EERF_FAILPOINT        a trigger: checkpoint.before@3=kill ends the process as kill -9 does when it is about to write
-//	                      its third checkpoint; =stop stops it as SIGSTOP does, until it gets SIGCONT
-//	EERF_FAILPOINT_LOG    a file to which the trigger appends itself, as a line, before it acts
-//	EERF_FAILPOINT_CLOCK  how far ahead the clock for published times is ([Now])
+//	EERF_FAILPOINT        a trigger: checkpoint.before@3=kill sends SIGKILL to the process before it writes its third
+//	                      checkpoint; =stop sends SIGSTOP
+//	EERF_FAILPOINT_LOG    a file to which a trigger appends itself, as a line, when it fires
+//	EERF_FAILPOINT_CLOCK  by which the clock for published times is ahead ([Now])
 //
-// Package internal/crash, which uses them, says what has to hold afterwards.
+// Package internal/crash uses the points and checks the results.
 package failpoint

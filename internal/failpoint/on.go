@@ -16,12 +16,12 @@ const Enabled = true
 
 var (
 	mu       sync.Mutex
-	passages int // of the trigger's point
+	passages int // of the trigger's point so far
 	trigger  = must(Parse(os.Getenv(Env)))
 	ahead    = must(time.ParseDuration(cmp.Or(os.Getenv(EnvClock), "0")))
 )
 
-// must ends a program whose environment cannot be read.
+// must exits if the environment is invalid.
 func must[T any](value T, err error) T {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -33,20 +33,23 @@ func must[T any](value T, err error) T {
 // Now is the time by the process's clock.
 func Now() time.Time { return time.Now().Add(ahead) }
 
-// Hit passes a point and does what the trigger wants at this passage. A killed process does not return.
+// Hit counts a passage of a point and fires the trigger at its passage. A killed process does not
+// return.
 func Hit(point Point) {
 	if point != trigger.Point {
 		return
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if passages++; passages == trigger.Passage {
+	passages++
+	if passages == trigger.Passage {
 		note()
 		act(trigger.Action)
 	}
 }
 
-// act ends or stops the process. The lock stays held, so that a dying process passes its point no further.
+// act kills or stops the process. The caller holds the lock, so that a dying process does not pass
+// its point again.
 func act(action Action) {
 	signal := syscall.SIGKILL
 	if action == Stop {

@@ -11,11 +11,11 @@ import (
 const (
 	Env    = "EERF_FAILPOINT"
 	EnvLog = "EERF_FAILPOINT_LOG"
-	// EnvClock is how far the clock of published times is ahead.
+	// EnvClock is the duration by which the clock of published times is ahead.
 	EnvClock = "EERF_FAILPOINT_CLOCK"
 )
 
-// Action is what a trigger does to its own process.
+// Action is the effect of a trigger on its own process.
 type Action string
 
 // The actions.
@@ -24,7 +24,7 @@ const (
 	Stop Action = "stop" // SIGSTOP
 )
 
-// Trigger is an action at the n-th passage of a point. The zero Trigger is none.
+// Trigger is an action at the n-th passage of a point. The zero Trigger never fires.
 type Trigger struct {
 	Point   Point
 	Passage int // from 1
@@ -39,8 +39,8 @@ func (t Trigger) String() string {
 	return fmt.Sprintf("%s@%d=%s", t.Point, t.Passage, t.Action)
 }
 
-// Parse reads a trigger; an empty text is none. Every fault is an error: a trigger that never fires would look like a
-// program that survives it.
+// Parse reads a trigger; an empty text gives the zero Trigger. Every fault is an error: a program
+// with a misspelt trigger would appear to survive it.
 func Parse(text string) (Trigger, error) {
 	if text == "" {
 		return Trigger{}, nil
