@@ -161,10 +161,21 @@ func newVictim(t testing.TB, task string) *victim {
 	if err != nil {
 		t.Fatal(err)
 	}
+	featurizer, err := featurize.New(set, featurize.Settings{
+		Source:         events.Source{Limits: hostileLimits},
+		MaxOutputBytes: 4 << 10,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return &victim{
-		task: task, reader: events.NewReader(hostileLimits, spec.Encoder), subsampler: subsampler,
-		featurizer: featurize.New(set, hostileLimits, 4<<10), checker: arrowio.NewDecoder(arrowio.Limits{}), features: set.Set.Features.Len(),
-		source: pipeline.Record{Topic: "events", Partition: 2, Key: []byte("customer"), Time: stagestest.Noon},
+		task:       task,
+		reader:     events.NewReader(hostileLimits, spec.Encoder),
+		subsampler: subsampler,
+		featurizer: featurizer,
+		checker:    arrowio.NewDecoder(arrowio.Limits{}),
+		features:   set.Set.Features.Len(),
+		source:     pipeline.Record{Topic: "events", Partition: 2, Key: []byte("customer"), Time: stagestest.Noon},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 )
 
@@ -135,7 +136,10 @@ func (r *run) checkLineage(have, want wire.Lineage) {
 func (r *run) checkFeatures(ctx context.Context) error {
 	makers := map[string]*maker{}
 	for _, set := range r.sets {
-		makers[set.id] = r.newMaker(set.FeatureSet)
+		var err error
+		if makers[set.id], err = r.newMaker(set.FeatureSet); err != nil {
+			return err
+		}
 	}
 	for partition := range partitions {
 		messages, err := r.features(ctx, partition)
@@ -293,9 +297,12 @@ type maker struct {
 	made       map[string]featurize.Part // by log, partition, offset and first row
 }
 
-func (r *run) newMaker(set *wire.FeatureSet) *maker {
-	core := featurize.New(set, arrowio.DefaultLimits(), r.loaded.Stages.Featurize.MaxOutputBytes)
-	return &maker{core, map[string]featurize.Part{}}
+func (r *run) newMaker(set *wire.FeatureSet) (*maker, error) {
+	core, err := featurize.New(set, featurize.Settings{
+		Source:         events.Source{Limits: arrowio.DefaultLimits()},
+		MaxOutputBytes: r.loaded.Stages.Featurize.MaxOutputBytes,
+	})
+	return &maker{core, map[string]featurize.Part{}}, err
 }
 
 // compare returns the rows of a message, or how it differs from the expected one.

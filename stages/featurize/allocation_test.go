@@ -59,7 +59,7 @@ func BenchmarkFeaturizer(b *testing.B) {
 				rows := stagestest.WideEvents(b, shape, rowsPerMessage)
 				e, c := explored.Wide(features)
 				set := explored.FeatureSet(b, e, c, rows)
-				core := New(set, testLimits, Default().MaxOutputBytes)
+				core := newCore(b, set, Default().MaxOutputBytes)
 				if compares {
 					core.UseModel(drawnModel(set, training.LossSquared), "")
 				}
@@ -76,17 +76,14 @@ func BenchmarkFeaturizer(b *testing.B) {
 
 func TestFeaturizerAllocatesNothingThatGrowsWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
-		checkProcess(t, New(smallSet(t, rows), testLimits, Default().MaxOutputBytes), shape, rows, 0)
+		checkProcess(t, newCore(t, smallSet(t, rows), Default().MaxOutputBytes), shape, rows, 0)
 	})
 }
 
 func TestPredictingAllocatesNothingThatGrowsWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
 		set := smallSet(t, rows)
-		core := New(set, testLimits, Default().MaxOutputBytes)
-		if err := core.AttachPredictions(set); err != nil {
-			t.Fatal(err)
-		}
+		core := newCore(t, set, Default().MaxOutputBytes, withPredictions)
 		k := set.Encoder.Outputs()
 		core.UseModel(&wire.Model{ID: "m-1", FeatureSetID: set.ID(), Model: &training.Model{
 			Features: 16, Outputs: k, Theta: make([]float64, 16*k), Intercept: make([]float64, k), Loss: training.LossLogistic,

@@ -15,47 +15,47 @@ import (
 )
 
 const (
-	// freeOutput is how many bytes a message may give whatever its size: small messages are mostly schema.
+	// freeOutput is the output, in bytes, that any message may give: small messages are mostly schema.
 	freeOutput = 16 << 20
-	// letterGrowth is how many bytes of its dead letters each byte of a message may give at worst, if it repeats itself in
-	// them. Features are what is asked for, many letters are not.
+	// letterGrowth bounds the bytes of dead letters for each byte of a message that repeats itself in them. It is lower
+	// than the bound for features, because features are wanted.
 	letterGrowth = 64
-	// compressedRows is how many rows may come with each byte that the broker holds, unless that is configured: as many as
-	// zstd makes of a few constant columns.
+	// compressedRows is the default bound of rows for each byte stored by the broker: as many as zstd makes of a few
+	// constant columns.
 	compressedRows = 1024
 )
 
-// checkAmplification refuses a message that would give more than the bounds, if each part were an output and a dead
+// checkAmplification refuses a message that could exceed the bounds if each of its parts gave an output and a dead
 // letter.
 func (f *Featurizer) checkAmplification(source *pipeline.Record, batches []arrow.Record) error {
 	rows := events.CountRows(batches)
-	passedOn := int64(source.Size() - len(source.Value)) // goes into each message
+	passedOn := int64(source.Size() - len(source.Value)) // copied to each message
 	inOutput, inLetter := passedOn, passedOn
 	if rows > 1 {
 		for _, batch := range batches {
-			inLetter = max(inLetter, passedOn+arrowio.Repeated(batch, int64(f.partRows)))
-			columns := wire.SelectColumns(batch, f.columns)
-			inOutput = max(inOutput, passedOn+arrowio.Repeated(columns, int64(f.partRows)))
+			inLetter = max(inLetter, passedOn+arrowio.Repeated(batch, int64(f.set.partRows)))
+			columns := wire.SelectColumns(batch, f.set.columns)
+			inOutput = max(inOutput, passedOn+arrowio.Repeated(columns, int64(f.set.partRows)))
 			columns.Release()
 		}
 	}
-	parts := rows/int64(f.partRows) + int64(len(batches))
-	if inOutput > f.maxBytes/2 {
+	parts := rows/int64(f.set.partRows) + int64(len(batches))
+	if inOutput > f.set.MaxOutputBytes/2 {
 		parts = rows // they are halved until they fit
 	}
 	size, stored := int64(source.Size()), int64(source.Stored)
 	letters := parts * inLetter
-	all := rows*f.rowBytes + parts*inOutput + letters
+	all := rows*f.set.rowBytes + parts*inOutput + letters
 	for _, b := range []struct {
 		made, of, bound int64
 		key             string
 	}{
-		{all, size, cmp.Or(f.amplification, f.rowBytes), "limits.amplification"},
+		{all, size, cmp.Or(f.set.Amplification, f.set.rowBytes), "limits.amplification"},
 		{letters, size, letterGrowth, "of dead letters"},
-		{all, stored, cmp.Or(f.compressed, compressedRows*f.rowBytes), "limits.compressed_amplification"},
+		{all, stored, cmp.Or(f.set.CompressedAmplification, compressedRows*f.set.rowBytes), "limits.compressed_amplification"},
 	} {
 		if b.of > 0 && b.made > max(freeOutput, b.bound*b.of) {
-			return fmt.Errorf("%w: %d rows in %s could be %s of features and dead letters, at most %d bytes for each byte (%s)",
+			return fmt.Errorf("%w: %d rows in %s could become %s of features and dead letters, more than %d bytes per byte (%s)",
 				deadletter.ErrAmplified, rows, bytesize.Text(b.of), bytesize.Text(b.made), b.bound, b.key)
 		}
 	}

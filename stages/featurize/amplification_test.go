@@ -52,7 +52,7 @@ func wideFeaturizer(t *testing.T) *Featurizer {
 	}
 	e, c := explored.Wide(500)
 	e.Passthrough = []string{"note"}
-	return New(explored.FeatureSet(t, e, c, b.NewRecord()), testLimits, Default().MaxOutputBytes)
+	return newCore(t, explored.FeatureSet(t, e, c, b.NewRecord()), Default().MaxOutputBytes)
 }
 
 // partsOf returns the parts of a message.

@@ -157,7 +157,7 @@ func TestPartitionsShareAPackedSet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if first.core.packedSet != k.part.core.packedSet || first.core.transform != k.part.core.transform {
+	if first.core.set != k.part.core.set || first.core.set.transform != k.part.core.set.transform {
 		t.Error("packed twice")
 	}
 	first.core, k.part.core = nil, nil

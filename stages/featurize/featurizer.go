@@ -3,7 +3,6 @@ package featurize
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -23,103 +22,54 @@ import (
 // Memory: features are computed in place in the output message, which belongs to the receiver. Outputs that come back
 // through [Featurizer.Recycle] are overwritten by later ones, so that a steady flow allocates nothing.
 type Featurizer struct {
-	*packedSet
+	set       *preparedSet
 	reader    *events.Reader
-	columns   []string // passthrough and label, in the order of the output
-	label     []string
-	partRows  int32 // rows of a source message that one output message covers
-	chunkRows int32 // rows that are encoded at a time, a multiple of partRows
-	maxBytes  int64 // of an output message of more than one row
-	rowBytes  int64 // that a row is assumed to add to an output message
-
-	// amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes, so that each
-	// row has to come with at least one byte.
-	amplification int64
-	compressed    int64      // the same for each byte as the broker holds it; 0 = as many as 1,024 rows take
-	predictor     *predictor // nil = the set has no label
-	expected      []float64  // shares of missing values of the encoder's columns
+	predictor *predictor // nil = the set has no label
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
-	spares  *spares      // memory of outputs that came back
-	log     string       // that the messages come from, for the headers of their outputs; empty = unknown
+	spares  *spares      // memory of returned outputs
+	log     string       // source of the messages, for the headers of their outputs; empty = unknown
 }
 
-const (
-	// passthroughRowBytes is the assumed size of a row's passthrough and label columns when messages are cut.
-	passthroughRowBytes = 64
-	// ownSpareBytes is how much memory of outputs a featurizer keeps for later ones.
-	ownSpareBytes = 8 << 20
-)
+// ownSpareBytes is the memory of outputs that a featurizer keeps for later ones.
+const ownSpareBytes = 8 << 20
 
-// New prepares a set. Output messages cover a fixed number of source rows, as many as fit maxOutputBytes, so that a
-// replay cuts the same way.
-func New(set *wire.FeatureSet, limits arrowio.Limits, maxOutputBytes int64) *Featurizer {
-	return newFeaturizer(pack(set), events.Source{Limits: limits}, maxOutputBytes)
-}
-
-func newFeaturizer(p *packedSet, source events.Source, maxOutputBytes int64) *Featurizer {
-	set := p.set
-	expected, known := columnsOf(set)
-	if known != nil {
-		known = append(known, source.Known...)
+// New returns a featurizer. A set that has no label, or whose passthrough or label columns have the names of prediction
+// columns, is an error if predictions are wanted.
+func New(set *wire.FeatureSet, settings Settings) (*Featurizer, error) {
+	p, err := prepare(set, settings)
+	if err != nil {
+		return nil, err
 	}
-	source.Known = known
-	f := &Featurizer{
-		packedSet: p, reader: source.Reader(set.Encoder), expected: expected,
-		columns: events.OutputColumns(set.Encoder), maxBytes: maxOutputBytes, spares: &spares{most: ownSpareBytes},
-	}
-	if set.Encoder.Label != nil {
-		f.label = set.Encoder.Label.Columns
-	}
-	f.predictor = newPredictor(set)
-	f.cutParts(set.Encoder.Dim, 0)
-	return f
+	return p.featurizer(&spares{most: ownSpareBytes}), nil
 }
 
-// cutParts sets how many rows an output message covers, given the bytes that the predictions of a row take.
-func (f *Featurizer) cutParts(dim int, predictionBytes int64) {
-	chunk := min(events.ChunkRows(dim), math.MaxInt32)
-	f.rowBytes = int64(4*f.transform.Len()) + passthroughRowBytes + predictionBytes
-	part := min(max(1, f.maxBytes/f.rowBytes), chunk)
-	f.partRows, f.chunkRows = int32(part), int32(chunk/part*part)
-}
-
-// AttachPredictions adds prediction columns to everything made from now on, for the model set by [Featurizer.UseModel];
-// they are null until then. Call it before the first message. A set without a label has nothing to predict. Nor can a
-// set have predictions if its passthrough or label columns have the same names.
-func (f *Featurizer) AttachPredictions(set *wire.FeatureSet) error {
-	if err := checkPredictable(set); err != nil {
-		return err
+// featurizer returns a featurizer with the set.
+func (p *preparedSet) featurizer(spares *spares) *Featurizer {
+	return &Featurizer{
+		set:       p,
+		reader:    p.Source.Reader(p.set.Encoder),
+		predictor: p.label.predictor(),
+		spares:    spares,
 	}
-	f.predictor.attached = true
-	f.cutParts(set.Encoder.Dim, f.predictor.columns.RowBytes())
-	return nil
 }
 
-// UseModel changes the model that predicts the rows, between messages; nil = none, for the given reason. The predictions
-// of rows with a label are compared with it. A set without a label has nothing to predict.
+// UseModel changes the model for predictions between messages; nil = none, for the given reason. Predictions of labelled
+// rows are compared with their labels. It has no effect for a set without a label.
 func (f *Featurizer) UseModel(model *wire.Model, missing string) {
 	if f.predictor != nil {
 		f.predictor.use(model, missing)
 	}
 }
 
-// CompareColumn compares the predictions in a column of the events with the labels, instead of those of the model. Call
-// it before the first message.
-func (f *Featurizer) CompareColumn(name string) {
-	if f.predictor != nil {
-		f.predictor.brought = newBrought(f.set.Encoder.Label, name)
-	}
-}
-
 // ID is the id of the feature set.
-func (f *Featurizer) ID() string { return f.id }
+func (f *Featurizer) ID() string { return f.set.id }
 
 // Recycle returns the value of an output that is no longer read. A later output reuses its memory.
 func (f *Featurizer) Recycle(value []byte) { f.spares.put(value) }
 
-// begin takes a slot for the next message, and end gives it back. Before it waits for one, it calls meanwhile.
+// begin takes a slot for the next message, and end releases it. If no slot is free, it calls meanwhile before it waits.
 func (f *Featurizer) begin(ctx context.Context, meanwhile func() error) error {
 	if !f.reader.TryBegin() {
 		if err := meanwhile(); err != nil {
@@ -141,9 +91,9 @@ func (f *Featurizer) end() {
 
 // Part is the outcome of some rows of a message, or of a message that cannot be used.
 type Part struct {
-	Rows       wire.FeatureBatch // what it covers; zero for a message
-	Live       *wire.LiveSums    // how good the predictions of its labelled rows are; nil = unknown
-	Output     *pipeline.Record  // nil for a message that cannot be used and for one without rows
+	Rows       wire.FeatureBatch // the covered rows; zero for a message
+	Live       *wire.LiveSums    // of the predictions of its labelled rows; nil = unknown
+	Output     *pipeline.Record  // nil for a message that cannot be used or has no rows
 	DeadLetter *deadletter.Draft // of the rejected rows, or of the whole message; nil = none
 	Counts     meter.FeaturizeCounts
 	Unseen     []encoder.ClassRows // the classes counted in Counts.UnseenClass
@@ -152,7 +102,7 @@ type Part struct {
 // Ready reports whether a message can be read without asking for a schema.
 func (f *Featurizer) Ready(value []byte) bool { return f.reader.Ready(value) }
 
-// Prepare gets what a message needs before it can be read; see [events.Reader.Prepare].
+// Prepare gets the schema of a message before it can be read; see [events.Reader.Prepare].
 func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
 	return f.reader.Prepare(ctx, value)
 }
@@ -171,7 +121,14 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 	if err := emit(Part{Counts: meter.FeaturizeCounts{Messages: 1}}); err != nil {
 		return err
 	}
-	m := message{Featurizer: f, source: source, now: now, firstRow: firstRow, total: int32(events.CountRows(batches)), emit: emit}
+	m := message{
+		f:        f,
+		source:   source,
+		now:      now,
+		firstRow: firstRow,
+		total:    int32(events.CountRows(batches)),
+		emit:     emit,
+	}
 	var next int32
 	for _, batch := range batches {
 		first := next
@@ -180,7 +137,7 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 			continue
 		}
 		// From the beginning of the unfinished part, so that it is cut as before.
-		if err := m.batch(batch, first, max(first, firstRow/f.partRows*f.partRows)); err != nil {
+		if err := m.batch(batch, first, max(first, firstRow/f.set.partRows*f.set.partRows)); err != nil {
 			return fmt.Errorf("featurize %s/%d offset %d: %w", source.Topic, source.Partition, source.Offset, err)
 		}
 	}
@@ -202,23 +159,23 @@ func (f *Featurizer) read(source *pipeline.Record) ([]arrow.Record, error) {
 
 // message is a message being mapped. Its rows are numbered from 0.
 type message struct {
-	*Featurizer
+	f        *Featurizer
 	source   pipeline.Record
 	now      time.Time
-	firstRow int32 // rows before it are already out
+	firstRow int32 // earlier rows are already written
 	total    int32 // rows in the message
 	emit     func(Part) error
 
 	chunk   arrow.Record   // the rows being encoded
 	base    int32          // first row of chunk
-	pending encoder.Counts // counts of the chunk that no part has yet
+	pending encoder.Counts // counts of the chunk that are in no part yet
 }
 
 // batch maps a batch, whose first row is base, from one of its rows on.
 func (m *message) batch(batch arrow.Record, base, first int32) error {
 	end := base + int32(batch.NumRows())
 	for first < end {
-		next := min(end, (first/m.partRows*m.partRows)+m.chunkRows)
+		next := min(end, (first/m.f.set.partRows*m.f.set.partRows)+m.f.set.chunkRows)
 		if err := m.encodeChunk(batch, base, first, next); err != nil {
 			return err
 		}
@@ -234,15 +191,15 @@ func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error
 		m.chunk = batch.NewSlice(int64(first-base), int64(next-base))
 		defer m.chunk.Release()
 	}
-	if err := m.set.Encoder.Encode(&m.rows, m.chunk, nil); err != nil {
+	if err := m.f.set.set.Encoder.Encode(&m.f.rows, m.chunk, nil); err != nil {
 		return err
 	}
-	m.pending = m.rows.Counts
+	m.pending = m.f.rows.Counts
 	for first < next {
-		last := min(next, (first/m.partRows+1)*m.partRows)
+		last := min(next, (first/m.f.set.partRows+1)*m.f.set.partRows)
 		rows := wire.FeatureBatch{
-			FeatureSetID: m.id, SourceTopic: m.source.Topic, SourcePartition: int32(m.source.Partition),
-			SourceOffset: m.source.Offset, FirstRow: first, RowCount: last - first, SourceRows: m.total, SourceLog: m.log,
+			FeatureSetID: m.f.set.id, SourceTopic: m.source.Topic, SourcePartition: int32(m.source.Partition),
+			SourceOffset: m.source.Offset, FirstRow: first, RowCount: last - first, SourceRows: m.total, SourceLog: m.f.log,
 			SourceBatch: wire.BatchMark{Offset: m.source.Batch.Offset, Checksum: m.source.Batch.Checksum},
 		}
 		if err := m.part(rows); err != nil {
@@ -253,21 +210,21 @@ func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error
 	return nil
 }
 
-// part makes and emits what one output message covers; long passthrough columns may need several.
+// part makes and emits the part of one output message; long passthrough columns may need several.
 func (m *message) part(rows wire.FeatureBatch) error {
 	if rows.FirstRow+rows.RowCount <= m.firstRow {
 		return nil
 	}
 	first, next := rows.FirstRow-m.base, rows.FirstRow-m.base+rows.RowCount
-	from, _ := slices.BinarySearch(m.rows.Row, first)
-	to, _ := slices.BinarySearch(m.rows.Row, next)
-	columns := wire.SelectColumns(m.chunk, m.columns)
+	from, _ := slices.BinarySearch(m.f.rows.Row, first)
+	to, _ := slices.BinarySearch(m.f.rows.Row, next)
+	columns := wire.SelectColumns(m.chunk, m.f.set.columns)
 	defer columns.Release()
-	size := arrowio.TakenBytes(columns, m.rows.Row[from:to]) + int64(to-from)*(m.rowBytes-passthroughRowBytes)
-	if size > m.maxBytes && rows.RowCount > 1 { // it is not made to be thrown away
+	size := arrowio.TakenBytes(columns, m.f.rows.Row[from:to]) + int64(to-from)*(m.f.set.rowBytes-passthroughRowBytes)
+	if size > m.f.set.MaxOutputBytes && rows.RowCount > 1 { // saves making an output that is too large
 		return m.halves(rows)
 	}
-	if size > m.maxBytes && 2*size > m.maxBytes+m.reader.Left() { // a row of long texts is copied, then encoded
+	if size > m.f.set.MaxOutputBytes && 2*size > m.f.set.MaxOutputBytes+m.f.reader.Left() { // a row of long texts is copied, then encoded
 		return m.tooLarge(rows)
 	}
 	body, err := m.reserve(columns, from, to, size)
@@ -275,30 +232,30 @@ func (m *message) part(rows wire.FeatureBatch) error {
 		return err
 	}
 	value := body.Value
-	if int64(len(value)) > m.maxBytes && rows.RowCount > 1 {
-		m.Recycle(value)
+	if int64(len(value)) > m.f.set.MaxOutputBytes && rows.RowCount > 1 {
+		m.f.Recycle(value)
 		return m.halves(rows)
 	}
-	if out := m.firstRow - rows.FirstRow; out > 0 { // they were cut by other bounds before
-		m.Recycle(value)
+	if out := m.firstRow - rows.FirstRow; out > 0 { // the written rows were cut by other bounds
+		m.f.Recycle(value)
 		rows.FirstRow, rows.RowCount = m.firstRow, rows.RowCount-out
 		return m.part(rows)
 	}
 	m.transformRows(&body, from, to)
-	done := Part{Rows: rows, Live: m.predictor.take()}
+	done := Part{Rows: rows, Live: m.f.predictor.take()}
 	done.Output = &pipeline.Record{
 		Key: m.source.Key, Value: value, Headers: slices.Concat(meter.WithEventTime(&m.source), m.headers(done)), Time: m.now,
 	}
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
-	if m.predictor.attaches() {
-		m.predictor.count(&done.Counts, int64(to-from))
+	if m.f.predictor.attaches() {
+		m.f.predictor.count(&done.Counts, int64(to-from))
 	}
 	if m.pending.UnseenClass > 0 {
-		done.Unseen = m.rows.UnseenClasses.List()
+		done.Unseen = m.f.rows.UnseenClasses.List()
 	}
 	m.pending = encoder.Counts{}
-	if rejected := rejectedBetween(m.rows.Rejected, first, next); len(rejected) > 0 {
-		budget := arrowio.NewBudget(m.reader.Left()) // of each letter: the receiver charges those that are made
+	if rejected := rejectedBetween(m.f.rows.Rejected, first, next); len(rejected) > 0 {
+		budget := arrowio.NewBudget(m.f.reader.Left()) // for each dead letter: the receiver charges the finished ones
 		deadLetter, err := deadletter.Rejected(meter.StageFeaturize, m.source, m.chunk, m.base, rejected, &budget, m.now)
 		if err != nil {
 			return err
@@ -311,8 +268,8 @@ func (m *message) part(rows wire.FeatureBatch) error {
 // headers returns the headers of an output message.
 func (m *message) headers(part Part) []wire.Header {
 	headers := part.Rows.Headers()
-	if m.predictor.attaches() {
-		headers = append(headers, wire.ModelHeader(m.predictor.columns.Model))
+	if m.f.predictor.attaches() {
+		headers = append(headers, wire.ModelHeader(m.f.predictor.columns.Model))
 	}
 	if part.Live != nil {
 		headers = append(headers, wire.LiveHeader(part.Live))
@@ -320,40 +277,40 @@ func (m *message) headers(part Part) []wire.Header {
 	return headers
 }
 
-// reserve puts passthrough and label columns of the encoded rows from, to into a message of about that size, with room
-// for their features and predictions.
+// reserve puts passthrough and label columns of the encoded rows from, to into a message of about the given size, with
+// room for their features and predictions.
 func (m *message) reserve(columns arrow.Record, from, to int, size int64) (wire.FeaturesBody, error) {
-	kept, err := events.TakeRows(columns, m.rows.Row[from:to], nil)
+	kept, err := events.TakeRows(columns, m.f.rows.Row[from:to], nil)
 	if err != nil {
 		return wire.FeaturesBody{}, err
 	}
 	defer kept.Release()
-	m.numbers = m.numbers[:0]
-	for _, row := range m.rows.Row[from:to] {
-		m.numbers = append(m.numbers, m.base+row)
+	m.f.numbers = m.f.numbers[:0]
+	for _, row := range m.f.rows.Row[from:to] {
+		m.f.numbers = append(m.f.numbers, m.base+row)
 	}
-	layout := wire.FeaturesLayout{FeatureSet: m.id, Features: m.transform.Len(), LabelColumns: m.label}
-	if m.predictor.attaches() {
-		layout.Predictions = &m.predictor.columns
+	layout := wire.FeaturesLayout{FeatureSet: m.f.set.id, Features: m.f.set.transform.Len(), LabelColumns: m.f.set.labelColumns}
+	if m.f.predictor.attaches() {
+		layout.Predictions = &m.f.predictor.columns
 	}
-	return wire.ReserveFeatures(m.spares.take(size+wire.LayoutMargin), kept, m.numbers, layout)
+	return wire.ReserveFeatures(m.f.spares.take(size+wire.LayoutMargin), kept, m.f.numbers, layout)
 }
 
-// transformRows writes the features of the encoded rows from, to, and the predictions. It takes so few rows at a time
-// that the transform uses several cores only for large sets: the request in progress and the other partitions need them.
+// transformRows writes the features of the encoded rows from, to, and the predictions. With blocks this small, the
+// transform uses several cores only for large sets; the request in progress and other partitions need the cores.
 func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 	const block = predictionBlock
-	n, dim := m.transform.Len(), m.rows.Dim
-	every := (to - from + comparedRows - 1) / comparedRows // how many blocks there are for one that is compared
+	n, dim := m.f.set.transform.Len(), m.f.rows.Dim
+	every := (to - from + comparedRows - 1) / comparedRows // blocks per compared block
 	for first := from; first < to; first += block {
 		next := min(first+block, to)
-		m.transform.Transform(body.Features[(first-from)*n:(next-from)*n], m.rows.X[first*dim:next*dim], next-first)
-		compared := m.predictor != nil && (first-from)/block%every == 0
-		if compared || m.predictor.attaches() {
-			m.predictor.predict(body, first-from, next-from)
+		m.f.set.transform.Transform(body.Features[(first-from)*n:(next-from)*n], m.f.rows.X[first*dim:next*dim], next-first)
+		compared := m.f.predictor != nil && (first-from)/block%every == 0
+		if compared || m.f.predictor.attaches() {
+			m.f.predictor.predict(body, first-from, next-from)
 		}
 		if compared {
-			m.predictor.compare(m.chunk, &m.rows, first, next)
+			m.f.predictor.compare(m.chunk, &m.f.rows, first, next)
 		}
 	}
 }
@@ -370,7 +327,7 @@ func (m *message) halves(part wire.FeatureBatch) error {
 	return m.part(tail)
 }
 
-// tooLarge makes the dead letter of a row that takes more than its message has left of its budget.
+// tooLarge makes the dead letter of a row that needs more than the remaining budget of its message.
 func (m *message) tooLarge(row wire.FeatureBatch) error {
 	done := Part{Rows: row}
 	addEncoded(&done.Counts, m.pending, 0, 1)
@@ -395,7 +352,7 @@ func rejectedBetween(rejected []encoder.Rejection, first, next int32) []deadlett
 	return rows
 }
 
-// addEncoded adds the outcome of encoding rows, some of which were kept, and what it changed in them.
+// addEncoded adds the outcome of encoding rows: the kept and rejected rows, and the changes to values.
 func addEncoded(c *meter.FeaturizeCounts, changed encoder.Counts, kept, rows int) {
 	c.Rows += int64(rows)
 	c.Featurized += int64(kept)

@@ -64,7 +64,7 @@ func TestFeaturizerValues(t *testing.T) {
 				config.Candidates, config.Features = 6, 4
 			}
 			set := explored.FeatureSet(t, explored.Events(stagestest.Binary), config, rows)
-			f := New(set, testLimits, 1<<20)
+			f := newCore(t, set, 1<<20)
 			done := process(t, f, event(t, 9, rows), 0)
 			out := explored.ReadFeatures(t, done.Outputs[0], set.Set.Features.Len())
 			if len(done.Outputs) != 1 || !slices.Equal(toInts(out.Rows), stagestest.UsableRows(set, rows)) {
@@ -104,7 +104,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		events := withLongNames(t, rows.NewSlice(0, int64(1+rng.IntN(int(rows.NumRows())))), longest, rng)
 		batches := stagestest.Cut(t, events, stagestest.UpTo(rng, 150))
 		source := event(t, 5, batches...)
-		f := New(set, testLimits, maxBytes)
+		f := newCore(t, set, maxBytes)
 		done := process(t, f, source, 0)
 		starts := map[int32]bool{}
 		for base, i := int32(0), 0; i < len(batches); i++ {
@@ -118,8 +118,8 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 				rt.Fatalf("output begins at row %d, want %d", out.FirstRow, next)
 			}
 			next += out.RowCount
-			if longest == 0 && out.FirstRow%f.partRows != 0 && !starts[out.FirstRow] {
-				rt.Fatalf("cut at row %d, want multiples of %d or the beginning of a batch", out.FirstRow, f.partRows)
+			if longest == 0 && out.FirstRow%f.set.partRows != 0 && !starts[out.FirstRow] {
+				rt.Fatalf("cut at row %d, want multiples of %d or the beginning of a batch", out.FirstRow, f.set.partRows)
 			}
 			if int64(len(output.Value)) > maxBytes && out.RowCount > 1 {
 				rt.Fatalf("%d rows in %d bytes, at most %d are wanted", out.RowCount, len(output.Value), maxBytes)
@@ -128,7 +128,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		if next != int32(events.NumRows()) {
 			rt.Fatalf("outputs end at row %d of %d", next, events.NumRows())
 		}
-		again := process(t, New(set, testLimits, maxBytes), source, 0)
+		again := process(t, newCore(t, set, maxBytes), source, 0)
 		if !slices.EqualFunc(done.Outputs, again.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
 			rt.Fatal("a replay cuts differently")
 		}
@@ -196,14 +196,14 @@ func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	good := stagestest.Events(t, stagestest.Regression, 400, 44, stagestest.Faults{})
 	set := setOf(t, stagestest.Regression, good)
 	bad := stagestest.Events(t, stagestest.Regression, 30, 44, stagestest.Faults{BadFeature: 1})
-	done := process(t, New(set, testLimits, 1<<20), event(t, 3, bad), 0)
+	done := process(t, newCore(t, set, 1<<20), event(t, 3, bad), 0)
 	if len(done.Outputs) != 1 || len(done.DeadLetters) != 1 {
 		t.Fatalf("%d outputs, %d dead letters", len(done.Outputs), len(done.DeadLetters))
 	}
 	if out := explored.ReadFeatures(t, done.Outputs[0], 10); len(out.Rows) != 0 || out.RowCount != 30 || !out.Last() {
 		t.Fatalf("output %+v with rows %v", out.FeatureBatch, out.Rows)
 	}
-	if empty := process(t, New(set, testLimits, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
+	if empty := process(t, newCore(t, set, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
 		t.Fatalf("a message without rows gave %d outputs, %d dead letters", len(empty.Outputs), len(empty.DeadLetters))
 	}
 }

@@ -20,29 +20,33 @@ type FileMapper struct {
 	pair   *Pair
 	copied []string      // columns
 	fields []arrow.Field // of the features or the predictions
-	// Notes are what people should know of the file that Map has read: columns that lack more values than in calibration, and
-	// categories that the set has no dimension for.
+	// Notes are remarks for people on the file that Map has read: columns with more missing values than in calibration, and
+	// categories without a dimension in the set.
 	Notes []string
 }
 
-// NewFileTransformer returns what maps rows to features: with the passthrough and label columns that the rows have.
+// NewFileTransformer returns a mapper from rows to features, with the passthrough and label columns of the rows.
 func NewFileTransformer(set *wire.FeatureSet) (*FileMapper, error) {
 	pair, err := newPair(set, set, nil)
 	if err != nil {
 		return nil, err
 	}
 	vectors := arrow.FixedSizeListOfNonNullable(int32(pair.Features()), arrow.PrimitiveTypes.Float32)
-	return &FileMapper{pair: pair, copied: events.OutputColumns(set.Encoder), fields: []arrow.Field{{Name: wire.ColumnFeatures, Type: vectors}}}, nil
+	return &FileMapper{
+		pair:   pair,
+		copied: events.OutputColumns(set.Encoder),
+		fields: []arrow.Field{{Name: wire.ColumnFeatures, Type: vectors}},
+	}, nil
 }
 
-// Encoder encodes the rows; with the label, if the set has one.
+// Encoder is the encoder of the set, with its label if it has one.
 func (m *FileMapper) Encoder() *encoder.Encoder { return m.pair.Set.Encoder }
 
-// Check reports missing feature columns, and feature columns of another kind.
+// Check returns an error for missing feature columns, and for feature columns of another kind.
 func (m *FileMapper) Check(rows *arrow.Schema) error { return m.pair.Encoder().Check(rows) }
 
-// Schema is the schema of what [FileMapper.Map] writes for rows of the given schema: the copied columns, the row's number
-// in the file, and what it is mapped to.
+// Schema is the schema of the output of [FileMapper.Map] for rows of a schema: the copied columns, the row's number in
+// the file, and its features or predictions.
 func (m *FileMapper) Schema(rows *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
 	for _, name := range m.copied {
@@ -55,40 +59,49 @@ func (m *FileMapper) Schema(rows *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(append(fields, m.fields...), nil)
 }
 
-// Map writes the rows of a file in batches of the schema. Rows that cannot be used are left out and counted.
-func (m *FileMapper) Map(ctx context.Context, open func() (events.RowReader, error), schema *arrow.Schema, w events.RowWriter) (meter.FeaturizeCounts, error) {
-	f := fileMapping{FileMapper: m, mapper: m.pair.NewMapper(), schema: schema, out: w}
+// Map writes the rows of a file in batches of the schema. Unusable rows are skipped and counted.
+func (m *FileMapper) Map(
+	ctx context.Context,
+	open func() (events.RowReader, error),
+	schema *arrow.Schema,
+	w events.RowWriter,
+) (meter.FeaturizeCounts, error) {
+	f := fileMapping{of: m, mapper: m.pair.NewMapper(), schema: schema, out: w}
 	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
 		if err := m.Check(batch.Schema()); err != nil {
 			return err
 		}
-		return events.EachChunk(batch, m.pair.Encoder().Dim, func(_ int64, chunk arrow.Record) error { return f.write(ctx, chunk) })
+		return events.EachChunk(batch, m.pair.Encoder().Dim, func(_ int64, chunk arrow.Record) error {
+			return f.write(ctx, chunk)
+		})
 	})
 	m.Notes = f.remarks()
 	return f.counts, err
 }
 
-// remarks says what the rows had that the set was not made for.
+// remarks describes differences between the rows and the calibration of the set.
 func (f *fileMapping) remarks() (notes []string) {
-	expected, _ := columnsOf(f.pair.Set)
+	expected, _ := columnsOf(f.of.pair.Set)
 	_, found := imputedIn(&f.mapper.rows, expected)
 	for _, c := range found {
 		switch {
 		case c.Lacks():
-			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %.0f %% of the rows, in calibration it was missing in %.0f %%", c.Column, 100*c.Share(), 100*c.Expected))
+			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %.0f %% of the rows, missing in %.0f %% in calibration",
+				c.Column, 100*c.Share(), 100*c.Expected))
 		case c.Imputed > 0 && c.Expected == 0:
-			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %d of %d rows, in calibration in none", c.Column, c.Imputed, c.Values))
+			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %d of %d rows, never missing in calibration",
+				c.Column, c.Imputed, c.Values))
 		}
 	}
 	if n := f.counts.UnseenCategory; n > 0 {
-		notes = append(notes, fmt.Sprintf("categories without a dimension of their own, which count as others: %d of the values", n))
+		notes = append(notes, fmt.Sprintf("%d values are categories without their own dimension and count as other", n))
 	}
 	return notes
 }
 
 // fileMapping is one call of [FileMapper.Map].
 type fileMapping struct {
-	*FileMapper
+	of     *FileMapper
 	mapper *Mapper
 	schema *arrow.Schema
 	out    events.RowWriter
@@ -100,7 +113,7 @@ func (f *fileMapping) write(ctx context.Context, batch arrow.Record) error {
 	if err != nil {
 		return err
 	}
-	kept, err := events.TakeRows(batch, made.Row, f.copied)
+	kept, err := events.TakeRows(batch, made.Row, f.of.copied)
 	if err != nil {
 		return err
 	}
@@ -125,7 +138,8 @@ func (f *fileMapping) columns(made *Mapped) []arrow.Array {
 		p.count(&f.counts, int64(len(made.Row)))
 		return append(columns, f.mapper.predictions()...)
 	}
-	return append(columns, vectorsOf(f.fields[0].Type, slices.Clone(made.Features), len(made.Row))) // the writer may keep them
+	values := slices.Clone(made.Features) // the writer may keep them
+	return append(columns, vectorsOf(f.of.fields[0].Type, values, len(made.Row)))
 }
 
 // vectorsOf returns a column of lists of the values.

@@ -12,15 +12,16 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// NewFilePredictor returns what predicts from rows with a model. Rows need no label; if there is one, it is only copied. It
-// copies the passthrough and label columns of the feature set, and the other named columns, as far as the rows have them.
-// It is an error if the model belongs to another set.
+// NewFilePredictor returns a mapper from rows to the predictions of a model. Rows need no label. The mapper copies the
+// passthrough and label columns of the feature set and the other named columns, as far as the rows have them. A model of
+// another set is an error.
 func NewFilePredictor(set *wire.FeatureSet, model *wire.Model, copied []string) (*FileMapper, error) {
 	pair, err := NewPair(set, model)
 	if err != nil {
 		return nil, err
 	}
-	m := &FileMapper{pair: pair, copied: events.OutputColumns(set.Encoder), fields: pair.predictor.columns.Fields()}
+	columns := pair.NewMapper().predictor.columns
+	m := &FileMapper{pair: pair, copied: events.OutputColumns(set.Encoder), fields: columns.Fields()}
 	for _, name := range copied {
 		if !slices.Contains(m.copied, name) {
 			m.copied = append(m.copied, name)

@@ -84,7 +84,8 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 	fields[0].Type = arrow.Null
 	empty, _ := mapFile(t, mapper, array.NewRecord(arrow.NewSchema(fields, nil), columns, 500))
 	defer events.Release(empty.batches)
-	if len(mapper.Notes) != 1 || !strings.HasPrefix(mapper.Notes[0], "a: missing and imputed in 100 % of the rows, in calibration") {
+	const lacking = "a: missing and imputed in 100 % of the rows, missing in"
+	if len(mapper.Notes) != 1 || !strings.HasPrefix(mapper.Notes[0], lacking) {
 		t.Errorf("notes %q", mapper.Notes)
 	}
 	// One null is little, but there was none before.
@@ -113,10 +114,7 @@ func TestFilesArePredictedAsMessagesAre(t *testing.T) {
 			rows := stagestest.Events(t, c.task, 700, 92, stagestest.Faults{BadFeature: 0.05, NoLabel: 0.1})
 			set := setOf(t, c.task, rows)
 			model := drawnModel(set, c.loss)
-			stream := New(set, testLimits, 1<<20)
-			if err := stream.AttachPredictions(set); err != nil {
-				t.Fatal(err)
-			}
+			stream := newCore(t, set, 1<<20, withPredictions)
 			stream.UseModel(model, "")
 			done := process(t, stream, event(t, 3, rows), 0)
 			want := stagestest.Decode(t, done.Outputs[0].Value)[0]

@@ -52,8 +52,8 @@ func TestARowOfLongTextsIsNoOutput(t *testing.T) {
 	b.AppendValues(notes, nil)
 	rec := repeated(len(notes), 0.5, map[string]arrow.Array{"note": b.NewArray()})
 	f := wideFeaturizer(t)
-	f.maxBytes = 64 << 10
-	f.reader = events.NewReader(arrowio.Limits{BudgetBytes: 1 << 20}, f.set.Encoder)
+	f.set.MaxOutputBytes = 64 << 10
+	f.reader = events.NewReader(arrowio.Limits{BudgetBytes: 1 << 20}, f.set.set.Encoder)
 	var rows []int32
 	for _, part := range partsOf(t, f, pipeline.Record{Value: stagestest.Message(t, rec)}) {
 		if part.Output != nil {

@@ -23,6 +23,27 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
+// newCore returns a featurizer.
+func newCore(t testing.TB, set *wire.FeatureSet, maxOutput int64, options ...func(*Settings)) *Featurizer {
+	t.Helper()
+	settings := Settings{Source: events.Source{Limits: testLimits}, MaxOutputBytes: maxOutput}
+	for _, option := range options {
+		option(&settings)
+	}
+	f, err := New(set, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func withPredictions(s *Settings) { s.Predictions = true }
+
+// comparing compares the predictions in a column with the labels.
+func comparing(column string) func(*Settings) {
+	return func(s *Settings) { s.PredictionColumn = column }
+}
+
 // testLimits are the limits of an empty configuration.
 var testLimits = events.DefaultLimits().Decoder()
 

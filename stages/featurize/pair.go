@@ -14,15 +14,15 @@ import (
 )
 
 // Pair is a feature set, with or without a model, that is ready to map rows. It is immutable and shared. Each goroutine
-// works with a [Mapper] of its own.
+// needs its own [Mapper].
 type Pair struct {
 	Set   *wire.FeatureSet
 	Model *wire.Model // nil = features only
 
 	id        string
-	rows      *encoder.Encoder // of rows: without the label for predictions, which rows need not have and which is then ignored
+	rows      *encoder.Encoder // without the label if rows need not have it
 	transform *scoring.Transformer
-	predictor *predictor // that mappers copy; nil without a model
+	label     *label // nil without a model
 }
 
 // NewPair prepares a set and a model, nil = none. It is an error if the model belongs to another set.
@@ -30,7 +30,7 @@ func NewPair(set *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 	return newPair(set, unlabelled(set), model)
 }
 
-// newPair is NewPair for rows as another version of the set encodes them.
+// newPair is NewPair with another version of the set for encoding rows.
 func newPair(set, rows *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 	p := &Pair{Set: set, Model: model, id: set.ID(), rows: rows.Encoder, transform: scoring.NewTransformer(&rows.Set)}
 	if model == nil {
@@ -42,13 +42,12 @@ func newPair(set, rows *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 	if err := checkPredictable(set); err != nil {
 		return nil, err
 	}
-	p.predictor = newPredictor(set)
-	p.predictor.attached = true
-	p.predictor.use(model, "")
+	p.label = newLabel(set, "")
+	p.label.attached = true
 	return p, nil
 }
 
-// unlabelled returns the set as it encodes rows without a label.
+// unlabelled returns the set without its label.
 func unlabelled(set *wire.FeatureSet) *wire.FeatureSet {
 	bare, enc := *set, *set.Encoder
 	enc.Label = nil
@@ -67,13 +66,13 @@ func (p *Pair) ModelID() string {
 	return p.Model.ID
 }
 
-// Encoder says what columns rows need.
+// Encoder is the encoder of the rows.
 func (p *Pair) Encoder() *encoder.Encoder { return p.rows }
 
-// Features is M, the features of a row.
+// Features is M, the number of features of a row.
 func (p *Pair) Features() int { return p.transform.Len() }
 
-// Outputs is how many numbers a regression predicts for a row; 0 for classes and without a model.
+// Outputs is the number of values that a regression predicts for a row; 0 for classes and without a model.
 func (p *Pair) Outputs() int {
 	if p.Model == nil || p.Set.Task != scoring.Regression {
 		return 0
@@ -81,7 +80,7 @@ func (p *Pair) Outputs() int {
 	return p.Set.Encoder.Outputs()
 }
 
-// Classes are those that a classification predicts; nil for a regression and without a model.
+// Classes are the classes of a classification; nil for a regression and without a model.
 func (p *Pair) Classes() []string {
 	if p.Model == nil || p.Set.Task == scoring.Regression {
 		return nil
@@ -94,10 +93,10 @@ func (p *Pair) Probabilities() bool {
 	return p.Classes() != nil && p.Model.Model.Loss == training.LossLogistic
 }
 
-// Mapped is what a [Mapper] made of the usable rows, in their order.
+// Mapped is the result of a [Mapper] for the usable rows, in their order.
 type Mapped struct {
-	Total         int       // rows that were given
-	Row           []int32   // number of each row that could be used
+	Total         int       // rows, including unusable ones
+	Row           []int32   // number of each usable row
 	Features      []float32 // [rows·M] row-major, if asked for
 	Prediction    []float32 // [rows·K] of a regression
 	Class         []int32   // [rows] number of the class
@@ -107,7 +106,7 @@ type Mapped struct {
 }
 
 // Mapper maps rows by the same functions as the stage, so that a row gives the same bits. It belongs to one goroutine,
-// and each call overwrites the result of the one before.
+// and each call overwrites the previous result.
 type Mapper struct {
 	pair      *Pair
 	predictor *predictor   // nil = no model
@@ -120,20 +119,22 @@ type Mapper struct {
 func (p *Pair) NewMapper() *Mapper {
 	m := &Mapper{pair: p}
 	if p.Model != nil {
-		own := *p.predictor
-		own.f = make([]float32, len(own.f))
-		m.predictor = &own
+		m.predictor = p.label.predictor()
+		m.predictor.use(p.Model, "")
 	}
 	return m
 }
 
-// Map maps the rows of all batches, numbered throughout: to features if asked for, and to predictions if the pair has a
-// model. Between blocks of rows it asks more whether to go on. It returns an error if more does, or if the encoder
-// cannot encode a batch.
+// Map maps the rows of all batches, which are numbered consecutively: to features if wanted, and to predictions if the
+// pair has a model. It calls more between blocks of rows and stops on its error.
 func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (*Mapped, error) {
 	m.made = Mapped{
-		Row: m.made.Row[:0], Features: m.made.Features[:0], Prediction: m.made.Prediction[:0], Class: m.made.Class[:0],
-		Probabilities: m.made.Probabilities[:0], Rejected: m.made.Rejected[:0],
+		Row:           m.made.Row[:0],
+		Features:      m.made.Features[:0],
+		Prediction:    m.made.Prediction[:0],
+		Class:         m.made.Class[:0],
+		Probabilities: m.made.Probabilities[:0],
+		Rejected:      m.made.Rejected[:0],
 	}
 	for _, batch := range batches {
 		base := int32(m.made.Total)
@@ -151,7 +152,7 @@ func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (
 	return &m.made, nil
 }
 
-// chunk maps the encoded rows, the first of which is number base, in blocks.
+// chunk maps the encoded rows in blocks; base is the number of the first row.
 func (m *Mapper) chunk(base int32, features bool, more func() error) error {
 	m.made.Counts.Add(m.rows.Counts)
 	for _, r := range m.rows.Rejected {
@@ -180,19 +181,19 @@ func (m *Mapper) block(first, next int, features bool) {
 	}
 	places := wire.FeaturesBody{Features: phi}
 	if m.predictor.columns.Classes == nil {
-		m.made.Prediction, places.Prediction = extend(m.made.Prediction, n*m.predictor.outputs)
+		m.made.Prediction, places.Prediction = extend(m.made.Prediction, n*m.predictor.label.outputs)
 	} else {
 		m.made.Class, places.Class = extend(m.made.Class, n)
 	}
 	if m.predictor.columns.Probabilities {
-		m.made.Probabilities, places.Probabilities = extend(m.made.Probabilities, n*len(m.predictor.names))
+		m.made.Probabilities, places.Probabilities = extend(m.made.Probabilities, n*len(m.predictor.label.classes))
 	}
 	m.predictor.predict(&places, 0, n)
 }
 
-// room returns where n features go: where they stay, or where the next block overwrites them.
-func (m *Mapper) room(n int, stay bool) (room []float32) {
-	if stay {
+// room returns memory for n features: part of the result, or memory that the next block overwrites.
+func (m *Mapper) room(n int, keep bool) (room []float32) {
+	if keep {
 		m.made.Features, room = extend(m.made.Features, n)
 		return room
 	}
@@ -200,7 +201,7 @@ func (m *Mapper) room(n int, stay bool) (room []float32) {
 	return m.features
 }
 
-// extend returns the list with n more values, and these values.
+// extend returns the list with n more values, and the slice of the new values.
 func extend[T any](list []T, n int) (longer, more []T) {
 	longer = slices.Grow(list, n)[:len(list)+n]
 	return longer, longer[len(list):]

@@ -11,9 +11,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Message encodes the last mapping as one Arrow IPC stream: if features were asked for, the message of the features
-// topic without passthrough columns, otherwise the columns row, prediction and, if the model has them, probabilities.
-// The schema's metadata name the set and the model.
+// Message encodes the last mapping as one Arrow IPC stream: with features, a message of the features topic without
+// passthrough columns; otherwise the columns row, prediction and, if the model has them, probabilities. The schema
+// metadata name the set and the model.
 func (m *Mapper) Message(features bool) ([]byte, error) {
 	if features {
 		return m.featuresMessage()
@@ -46,8 +46,10 @@ func (m *Mapper) predictionsMessage() ([]byte, error) {
 	numbers.AppendValues(m.made.Row, nil)
 	columns := append([]arrow.Array{numbers.NewArray()}, m.predictions()...)
 	defer releaseAll(columns)
-	fields := append([]arrow.Field{{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int32}}, m.predictor.columns.Fields()...)
-	meta := arrow.NewMetadata([]string{wire.HeaderFeatureSet, wire.HeaderModel}, []string{m.pair.id, m.pair.ModelID()})
+	fields := []arrow.Field{{Name: wire.ColumnRow, Type: arrow.PrimitiveTypes.Int32}}
+	fields = append(fields, m.predictor.columns.Fields()...)
+	keys := []string{wire.HeaderFeatureSet, wire.HeaderModel}
+	meta := arrow.NewMetadata(keys, []string{m.pair.id, m.pair.ModelID()})
 	schema := arrow.NewSchema(fields, &meta)
 	out := array.NewRecord(schema, columns, int64(len(m.made.Row)))
 	defer out.Release()

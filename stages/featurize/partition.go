@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -138,7 +137,7 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 		span.End()
 		return err
 	}
-	p.reportBrought()
+	p.reportSupplied()
 	p.next, p.nextRow, p.partlyOut, p.batch = rec.Offset+1, 0, "", rec.Batch
 	p.waiting[len(p.waiting)-1].span = span // every message has a part, and the last one is not sent yet
 	return nil
@@ -211,23 +210,13 @@ func (p *partition) chooseSet(ctx context.Context) error {
 		return err
 	}
 	p.logger.Info("feature set in use", zap.String("feature_set", set.id), zap.Int64("from_offset", p.next))
-	source := p.Source
-	source.Known = append(slices.Clone(set.set.Encoder.Passthrough), p.PredictionColumn)
-	p.core, p.model = newFeaturizer(set, source, p.Config.MaxOutputBytes), nil
-	p.core.amplification, p.core.compressed = p.Amplification, p.CompressedAmplification
-	p.core.spares = &p.outputs.spares
-	if p.PredictionColumn != "" {
-		p.core.CompareColumn(p.PredictionColumn)
-	}
-	if !p.Config.Predictions {
-		return nil
-	}
-	return p.core.AttachPredictions(set.set)
+	p.core, p.model = set.featurizer(&p.outputs.spares), nil
+	return nil
 }
 
 // findSetOfRest returns the feature set for the rest of a message that is partly out: the one that its parts name or, if that is gone,
 // the one in use. A broker may have lost it, or it was retired while the partition stood still.
-func (p *partition) findSetOfRest(ctx context.Context) (*packedSet, error) {
+func (p *partition) findSetOfRest(ctx context.Context) (*preparedSet, error) {
 	now, err := p.Env.State.CatchUp(ctx, state.TopicFeatureSets)
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 // goes by a message's time.
 func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{BadFeature: 3})
-	f := New(setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})), testLimits, 1<<20)
+	f := newCore(t, setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})), 1<<20)
 	for name, c := range map[string]struct{ carried, want time.Time }{
 		"in a year":         {stagestest.Noon.AddDate(1, 0, 0), stagestest.Noon}, // not later than its features
 		"ten years ago":     {stagestest.Noon.AddDate(-10, 0, 0), stagestest.Noon.AddDate(-10, 0, 0)},

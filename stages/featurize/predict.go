@@ -15,55 +15,51 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Why a row has no prediction, in one word.
+// Reasons for a row without a prediction.
 const (
-	missingModel      = "no_model"          // none is in use yet
-	missingOtherSet   = "other_feature_set" // the one in use belongs to another feature set
-	missingUnreadable = "unusable_model"    // the one in use is not on its topic, is not understood, or does not fit its feature set
+	missingModel      = "no_model"          // no model is current yet
+	missingOtherSet   = "other_feature_set" // the current model belongs to another feature set
+	missingUnreadable = "unusable_model"    // the current model cannot be read or does not fit its feature set
 )
 
-// predictor predicts rows with a model, compares the predictions with the labels that the rows have and, if asked to,
-// writes them next to the features. It belongs to one featurizer.
-type predictor struct {
-	attached bool   // predictions go into the output
+// label is a set's label as predictions and their comparison need it. It is immutable.
+type label struct {
 	set      string // id
+	features int
 	task     scoring.Task
-	columns  wire.Predictions // of the current message
 	outputs  int
-	names    []string
-	invert   encoder.Transform // of a regression label
-	m        int
-	model    *training.Model
-	f        []float32 // reused: outputs of a block of rows
-
-	tally   *live.Tally // of the model; nil = nothing to compare
-	brought *brought    // predictions that events bring; nil = the model's are compared
-	mean    []float64   // of a regression label: targets are relative to it
-	label   []float32   // reused: of one row
+	classes  []string
+	invert   encoder.Transform // of a regression
+	mean     []float64         // of a regression: targets are relative to it
+	columns  wire.Predictions  // of the output, without a model
+	attached bool              // predictions are added to the output
+	supplied *supplied         // reads the predictions in events; nil = the model's are compared
 }
 
-// predictionBlock is how many rows are predicted at a time, while their features are in the cache.
-const predictionBlock = 64
-
-// comparedRows is about how many rows of an output are compared with their labels, in blocks of predictionBlock spread
-// over the output: the error of live predictions needs no more, and comparing all would take a tenth of the time.
-const comparedRows = 128
-
-// newPredictor returns a predictor without a model, nil if the set has no label.
-func newPredictor(set *wire.FeatureSet) *predictor {
-	label := set.Encoder.Label
-	if label == nil {
+// newLabel returns the label of a set, or nil. Predictions in a column of the events, if named, are compared with it.
+func newLabel(set *wire.FeatureSet, predictionColumn string) *label {
+	of := set.Encoder.Label
+	if of == nil {
 		return nil
 	}
-	p := &predictor{set: set.ID(), task: set.Task, outputs: set.Encoder.Outputs(), names: label.Classes, invert: label.Transform, m: set.Set.Features.Len()}
-	if set.Task == scoring.Regression {
-		p.columns.Outputs, p.mean, p.label = p.outputs, label.Mean, make([]float32, p.outputs)
-	} else {
-		p.columns.Classes = wire.NewClasses(label.Classes)
+	l := &label{
+		set:      set.ID(),
+		features: set.Set.Features.Len(),
+		task:     set.Task,
+		outputs:  set.Encoder.Outputs(),
+		classes:  of.Classes,
+		invert:   of.Transform,
 	}
-	p.f = make([]float32, predictionBlock*p.outputs)
-	p.use(nil, missingModel)
-	return p
+	if set.Task == scoring.Regression {
+		l.columns.Outputs = l.outputs
+		l.mean = of.Mean
+	} else {
+		l.columns.Classes = wire.NewClasses(of.Classes)
+	}
+	if predictionColumn != "" {
+		l.supplied = newSupplied(of, predictionColumn)
+	}
+	return l
 }
 
 // checkPredictable returns an error if the output of a set cannot have predictions.
@@ -72,13 +68,48 @@ func checkPredictable(set *wire.FeatureSet) error {
 		return pipeline.Permanent(fmt.Errorf("featurize.predictions: feature set %s has no label to predict", set.ID()))
 	}
 	if err := wire.CheckPredictionColumns(events.OutputColumns(set.Encoder)); err != nil {
-		return pipeline.Permanent(fmt.Errorf("featurize.predictions: passthrough and label columns of feature set %s: %w", set.ID(), err))
+		return pipeline.Permanent(fmt.Errorf("featurize.predictions: passthrough and label columns of feature set %s: %w",
+			set.ID(), err))
 	}
 	return nil
 }
 
-// attaches reports whether predictions go into the output.
-func (p *predictor) attaches() bool { return p != nil && p.attached }
+// predictor predicts rows with a model, compares the predictions with the labels of the rows and, if asked to, writes
+// them next to the features. It belongs to one goroutine.
+type predictor struct {
+	label   *label
+	columns wire.Predictions // of the current message
+	model   *training.Model
+	outputs []float32 // reused: of a block of rows
+
+	tally    *live.Tally // of the model; nil = nothing to compare
+	supplied suppliedRows
+	truth    []float32 // reused: the label of one row
+}
+
+// predictionBlock is the number of rows predicted at a time, while their features are in the cache.
+const predictionBlock = 64
+
+// comparedRows is the approximate number of rows of an output that are compared with their labels, in blocks of
+// predictionBlock spread over the output. The live error needs no more rows, and comparing all would take a tenth of the
+// time.
+const comparedRows = 128
+
+// predictor returns a predictor without a model; nil for a set without a label.
+func (l *label) predictor() *predictor {
+	if l == nil {
+		return nil
+	}
+	p := &predictor{label: l, outputs: make([]float32, predictionBlock*l.outputs), truth: make([]float32, l.outputs)}
+	if l.supplied != nil {
+		p.supplied.fault = l.supplied.fault
+	}
+	p.use(nil, missingModel)
+	return p
+}
+
+// attaches reports whether predictions are added to the output.
+func (p *predictor) attaches() bool { return p != nil && p.label.attached }
 
 // take returns the live sums since the last call, nil if no row was compared.
 func (p *predictor) take() *wire.LiveSums {
@@ -91,78 +122,84 @@ func (p *predictor) take() *wire.LiveSums {
 // use predicts with a model from now on, or with none for the given reason.
 func (p *predictor) use(model *wire.Model, missing string) {
 	if model != nil {
-		missing = p.unfit(model)
+		missing = p.label.unfit(model)
 	}
-	p.model, p.columns.Model, p.columns.Missing, p.columns.Probabilities, p.tally = nil, "", missing, false, nil
-	if missing == "" {
-		p.model, p.columns.Model = model.Model, model.ID
-		if p.brought == nil || p.columns.Outputs <= 1 {
-			p.tally = live.NewTally(model, p.brought.column(), p.columns.Outputs, len(p.names))
-		}
-		p.columns.Probabilities = p.task != scoring.Regression && model.Model.Loss == training.LossLogistic
+	p.columns = p.label.columns
+	p.columns.Missing = missing
+	p.model = nil
+	p.tally = nil
+	if missing != "" {
+		return
+	}
+	p.model = model.Model
+	p.columns.Model = model.ID
+	p.columns.Probabilities = p.label.task != scoring.Regression && model.Model.Loss == training.LossLogistic
+	if p.label.supplied == nil || p.columns.Outputs <= 1 {
+		p.tally = live.NewTally(model, p.label.supplied.column(), p.columns.Outputs, len(p.label.classes))
 	}
 }
 
-// unfit says why a model cannot be used for the set; empty if it can.
-func (p *predictor) unfit(model *wire.Model) string {
+// unfit returns the reason why a model cannot be used for the set; empty if it can.
+func (l *label) unfit(model *wire.Model) string {
 	switch w := model.Model; {
-	case model.FeatureSetID != p.set:
+	case model.FeatureSetID != l.set:
 		return missingOtherSet
-	case w.Features != p.m || w.Outputs != p.outputs:
+	case w.Features != l.features || w.Outputs != l.outputs:
 		return missingUnreadable
 	}
 	return ""
 }
 
 // predict predicts the rows from first up to, not including, next, whose features are in the body. Predictions stay
-// until the next call; if they are attached, they are written into the body as well.
+// valid until the next call; if they are attached, they are also written into the body.
 func (p *predictor) predict(body *wire.FeaturesBody, first, next int) {
 	if p.model == nil {
 		return
 	}
 	n := next - first
-	f := p.f[:n*p.outputs]
-	p.model.Predict(f, body.Features[first*p.m:next*p.m], n)
-	if p.task == scoring.Regression {
-		p.invert.InvertAll(f)
+	f := p.outputs[:n*p.label.outputs]
+	p.model.Predict(f, body.Features[first*p.label.features:next*p.label.features], n)
+	if p.label.task == scoring.Regression {
+		p.label.invert.InvertAll(f)
 	}
-	if p.attached {
+	if p.label.attached {
 		p.write(body, f, first, n)
 	}
 }
 
 // write puts n predictions, from first on, into the body.
 func (p *predictor) write(body *wire.FeaturesBody, f []float32, first, n int) {
-	if p.task == scoring.Regression {
-		copy(body.Prediction[first*p.outputs:], f)
+	outputs, classes := p.label.outputs, len(p.label.classes)
+	if p.label.task == scoring.Regression {
+		copy(body.Prediction[first*outputs:], f)
 		return
 	}
-	classes := len(p.names)
 	for i := range n {
-		row := f[i*p.outputs : (i+1)*p.outputs]
-		body.Class[first+i] = training.DecideClass(row, p.outputs)
+		row := f[i*outputs : (i+1)*outputs]
+		body.Class[first+i] = training.DecideClass(row, outputs)
 		if body.Probabilities != nil {
 			training.Probabilities(body.Probabilities[(first+i)*classes:(first+i+1)*classes], row)
 		}
 	}
 }
 
-// compare adds predictions to the live sums, those of encoded rows of a chunk from first up to, not including, next that
-// have a label: what the last call of predict gave, or what the rows bring.
+// compare adds the predictions of encoded rows of a chunk, from first up to, not including, next, to the live sums. The
+// rows without a label are left out. The predictions are those of the last call of predict, or supplied by the rows.
 func (p *predictor) compare(chunk arrow.Record, rows *encoder.Rows, first, next int) {
 	if p.tally == nil {
 		return
 	}
-	if p.brought != nil {
-		p.compareBrought(chunk, rows, first, next)
+	if p.label.supplied != nil {
+		p.compareSupplied(chunk, rows, first, next)
 		return
 	}
+	outputs := p.label.outputs
 	for i := first; i < next; i++ {
 		if !rows.Labelled[i] {
 			continue
 		}
-		f := p.f[(i-first)*p.outputs : (i-first+1)*p.outputs]
-		if p.task == scoring.Regression {
+		f := p.outputs[(i-first)*outputs : (i-first+1)*outputs]
+		if p.label.task == scoring.Regression {
 			p.tally.AddRegression(f, p.labelOf(rows, i))
 		} else {
 			p.tally.AddClass(f, classOf(rows, i))
@@ -170,15 +207,16 @@ func (p *predictor) compare(chunk arrow.Record, rows *encoder.Rows, first, next 
 	}
 }
 
-// labelOf is the label of a regression in its units.
+// labelOf returns the label of a row of a regression in its units.
 func (p *predictor) labelOf(rows *encoder.Rows, i int) []float32 {
-	for k, v := range rows.Targets.Values[i*p.outputs : (i+1)*p.outputs] {
-		p.label[k] = float32(p.invert.Invert(float64(v) + p.mean[k]))
+	outputs := p.label.outputs
+	for k, v := range rows.Targets.Values[i*outputs : (i+1)*outputs] {
+		p.truth[k] = float32(p.label.invert.Invert(float64(v) + p.label.mean[k]))
 	}
-	return p.label
+	return p.truth
 }
 
-// classOf is the class of a row: of two, the sign of the target says which.
+// classOf is the class of a row. With two classes, the sign of the target gives it.
 func classOf(rows *encoder.Rows, i int) int32 {
 	if rows.Targets.Class != nil {
 		return rows.Targets.Class[i]

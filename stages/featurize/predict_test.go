@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
@@ -84,10 +85,7 @@ func TestPredictionsAreThoseOfTheModel(t *testing.T) {
 	} {
 		set, model, rows := predicting(t, c.task, c.loss, c.transform)
 		for _, maxBytes := range []int64{1 << 20, 9000, 500} {
-			f := New(set, testLimits, maxBytes)
-			if err := f.AttachPredictions(set); err != nil {
-				t.Fatal(err)
-			}
+			f := newCore(t, set, maxBytes, withPredictions)
 			f.UseModel(model, "")
 			done := process(t, f, event(t, 3, rows), 0)
 			n := int64(0)
@@ -170,10 +168,7 @@ func TestRowsWithoutAModelAreCounted(t *testing.T) {
 		"that cannot be read":   {nil, missingUnreadable, missingUnreadable, func(c meter.FeaturizeCounts) int64 { return c.UnusableModel }},
 		"that was there before": {model, "", "", func(c meter.FeaturizeCounts) int64 { return c.Predicted }},
 	} {
-		f := New(set, testLimits, 1<<20)
-		if err := f.AttachPredictions(set); err != nil {
-			t.Fatal(err)
-		}
+		f := newCore(t, set, 1<<20, withPredictions)
 		f.UseModel(model, "")
 		f.UseModel(c.model, c.missing)
 		done := process(t, f, event(t, 3, rows), 0)
@@ -197,7 +192,7 @@ func TestPredictionsThatCannotBe(t *testing.T) {
 	named.Passthrough = []string{wire.ColumnPrediction}
 	taken.Encoder = &named
 	for name, set := range map[string]*wire.FeatureSet{"no label": &unlabelled, "a column of that name": &taken} {
-		err := New(set, testLimits, 1<<20).AttachPredictions(set)
+		_, err := New(set, Settings{Source: events.Source{Limits: testLimits}, MaxOutputBytes: 1 << 20, Predictions: true})
 		if err == nil || !pipeline.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -21,7 +21,7 @@ func newRequestKit(t *testing.T, maxOutput int64) *kit {
 
 // outputsOf returns what a fresh core makes of the events.
 func (k *kit) outputsOf(events ...pipeline.Record) (outputs []pipeline.Record) {
-	core := New(k.set, testLimits, k.runner.Config.MaxOutputBytes)
+	core := newCore(k.t, k.set, k.runner.Config.MaxOutputBytes)
 	for i, event := range events {
 		event.Offset = int64(i)
 		outputs = append(outputs, process(k.t, core, event, 0).Outputs...)

@@ -32,9 +32,21 @@ type Runner struct {
 	// PredictionColumn is that of events with the predictions to compare with labels; empty = those of the model.
 	PredictionColumn string
 
-	sets    packedSets
+	sets    preparedSets
 	outputs *outputMemory // made by the first partition
 	once    sync.Once
+}
+
+// settings are the settings of every feature set.
+func (r *Runner) settings() Settings {
+	return Settings{
+		Source:                  r.Source,
+		MaxOutputBytes:          r.Config.MaxOutputBytes,
+		Amplification:           r.Amplification,
+		CompressedAmplification: r.CompressedAmplification,
+		Predictions:             r.Config.Predictions,
+		PredictionColumn:        r.PredictionColumn,
+	}
 }
 
 // Run owns partitions until ctx ends, and loads the model in use.

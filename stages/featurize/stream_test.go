@@ -88,7 +88,7 @@ func testFinishing(t *testing.T, gone bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner := New(first, testLimits, s.config.MaxOutputBytes)
+	owner := newCore(t, first, s.config.MaxOutputBytes)
 	owner.log = string(log)
 	parts := process(t, owner, source, 0).Outputs
 	if len(parts) < 3 {

@@ -163,12 +163,14 @@ func (b *Backtest) newArm(forget bool) (*backtestArm, error) {
 	if err != nil {
 		return nil, err
 	}
-	const outputBytes = 64 << 20 // a message is one output
-	return &backtestArm{
-		core:    featurize.New(b.Set, arrowio.DefaultLimits(), outputBytes),
-		trainer: trainer,
-		all:     []*wire.Block{{}},
-	}, nil
+	core, err := featurize.New(b.Set, featurize.Settings{
+		Source:         events.Source{Limits: arrowio.DefaultLimits()},
+		MaxOutputBytes: 64 << 20, // a message is one output
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &backtestArm{core: core, trainer: trainer, all: []*wire.Block{{}}}, nil
 }
 
 // add predicts the rows of a message, whose first row has a number in the file, and then learns

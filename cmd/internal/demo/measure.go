@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/featurize"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -58,7 +59,13 @@ func (r *run) baseline(ctx context.Context, set *wire.FeatureSet) error {
 		return err
 	}
 	limits := arrowio.DefaultLimits()
-	featurizer := featurize.New(plain, limits, r.Settings.Featurize.MaxOutputBytes)
+	featurizer, err := featurize.New(plain, featurize.Settings{
+		Source:         events.Source{Limits: limits},
+		MaxOutputBytes: r.Settings.Featurize.MaxOutputBytes,
+	})
+	if err != nil {
+		return err
+	}
 	trainer, err := train.New(plain, r.Settings.Train, limits, partitions)
 	if err != nil {
 		return err

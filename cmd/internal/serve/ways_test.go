@@ -147,14 +147,18 @@ func differing(got, want []string) (n int) {
 
 // byTopic returns the messages that the stage writes to the features topic.
 func byTopic(q *question) *answers {
-	f := featurize.New(q.pair.Set, arrowio.DefaultLimits(), 1<<20)
-	if err := f.AttachPredictions(q.pair.Set); err != nil {
+	f, err := featurize.New(q.pair.Set, featurize.Settings{
+		Source:         events.Source{Limits: arrowio.DefaultLimits()},
+		MaxOutputBytes: 1 << 20,
+		Predictions:    true,
+	})
+	if err != nil {
 		q.t.Fatal(err)
 	}
 	f.UseModel(q.pair.Model, "")
 	var got answers
 	message := pipeline.Record{Value: stagestest.Message(q.t, q.rows)}
-	err := f.Process(message, 0, stagestest.Noon, func(p featurize.Part) error {
+	err = f.Process(message, 0, stagestest.Noon, func(p featurize.Part) error {
 		if p.Output != nil {
 			got.addMessage(q, p.Output.Value)
 		}

@@ -80,8 +80,7 @@ func TestPredictionsThatRowsBring(t *testing.T) {
 		{stagestest.Classes, training.LossLogistic, encoder.TransformNone, wire.LiveMisclassification},
 	} {
 		set, model, rows := predicting(t, c.task, c.loss, c.transform)
-		f := New(set, testLimits, 4000) // so small that all rows are compared
-		f.CompareColumn("said")
+		f := newCore(t, set, 4000, comparing("said")) // so small that all rows are compared
 		f.UseModel(model, "")
 		got := liveOf(t, f, withColumn(t, rows))
 		var usable encoder.Rows
@@ -112,11 +111,10 @@ func TestPredictionsThatRowsBring(t *testing.T) {
 func TestRowsThatBringNoPrediction(t *testing.T) {
 	set, model, rows := predicting(t, stagestest.Regression, training.LossSquared, encoder.TransformNone)
 	for column, fault := range map[string]bool{"missing": false, "color": true} {
-		f := New(set, testLimits, 4000)
-		f.CompareColumn(column)
+		f := newCore(t, set, 4000, comparing(column))
 		f.UseModel(model, "")
-		if got := liveOf(t, f, rows); got != nil || (f.predictor.brought.fault != nil) != fault {
-			t.Errorf("%s: compared %+v, fault %v", column, got, f.predictor.brought.fault)
+		if got := liveOf(t, f, rows); got != nil || (f.predictor.supplied.fault != nil) != fault {
+			t.Errorf("%s: compared %+v, fault %v", column, got, f.predictor.supplied.fault)
 		}
 		if done := process(t, f, event(t, 3, rows), 0); done.Counts.Featurized == 0 || done.Counts.Rows != rows.NumRows() {
 			t.Errorf("%s: counts %+v", column, done.Counts)
