@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// objectsPerPrediction is how many more objects are allocated for a message with predictions.
+// objectsPerPrediction is the number of additional allocations for a message with predictions.
 const objectsPerPrediction = 60
 
 // smallSet is a feature set of 16 features, because the kernels have their own tests.
@@ -23,12 +23,12 @@ func smallSet(t testing.TB, rows arrow.Record) *wire.FeatureSet {
 	return explored.FeatureSet(t, e, c, rows)
 }
 
-// unaligned is an event at an address as records have it in fetched memory.
+// unaligned is an event at an unaligned address, like records in fetched memory.
 func unaligned(t testing.TB, rows arrow.Record) pipeline.Record {
 	return pipeline.Record{Key: []byte("key"), Value: append([]byte("odd"), stagestest.Message(t, rows)...)[3:]}
 }
 
-// mapAndRecycle maps an event and gives back the memory of its outputs.
+// mapAndRecycle maps an event and recycles the memory of its outputs.
 func mapAndRecycle(t testing.TB, core *Featurizer, source pipeline.Record) {
 	outputs := 0
 	err := core.Process(source, 0, stagestest.Noon, func(part Part) error {
@@ -43,14 +43,15 @@ func mapAndRecycle(t testing.TB, core *Featurizer, source pipeline.Record) {
 	}
 }
 
-// checkProcess checks what a core allocates for a message, which becomes one output.
+// checkProcess checks the allocations of a featurizer for a message of one output.
 func checkProcess(t *testing.T, core *Featurizer, shape string, rows arrow.Record, extra float64) {
 	t.Helper()
 	source := unaligned(t, rows)
 	stagestest.CheckAllocations(t, shape, extra, func() { mapAndRecycle(t, core, source) })
 }
 
-// BenchmarkFeaturizer measures the core alone: from the bytes of a message to those of its outputs.
+// BenchmarkFeaturizer measures mapping alone, from the bytes of a message to the bytes of its
+// outputs.
 func BenchmarkFeaturizer(b *testing.B) {
 	const rowsPerMessage, features = 1024, 500
 	for _, shape := range stagestest.WideShapes {
@@ -74,13 +75,13 @@ func BenchmarkFeaturizer(b *testing.B) {
 	}
 }
 
-func TestFeaturizerAllocatesNothingThatGrowsWithRows(t *testing.T) {
+func TestAllocationsDoNotGrowWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
 		checkProcess(t, newCore(t, smallSet(t, rows), Default().MaxOutputBytes), shape, rows, 0)
 	})
 }
 
-func TestPredictingAllocatesNothingThatGrowsWithRows(t *testing.T) {
+func TestPredictionAllocationsDoNotGrowWithRows(t *testing.T) {
 	stagestest.EachWide(t, func(t *testing.T, shape string, rows arrow.Record) {
 		set := smallSet(t, rows)
 		core := newCore(t, set, Default().MaxOutputBytes, withPredictions)

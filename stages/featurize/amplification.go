@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// freeOutput is the output, in bytes, that any message may give: small messages are mostly schema.
+	// freeOutput is the output, in bytes, that any message may give: small messages are mostly
+	// schema.
 	freeOutput = 16 << 20
-	// letterGrowth bounds the bytes of dead letters for each byte of a message that repeats itself in them. It is lower
-	// than the bound for features, because features are wanted.
+	// letterGrowth bounds the bytes of dead letters for each byte of a message that repeats itself
+	// in them. It is lower than the bound for features, because features are wanted.
 	letterGrowth = 64
-	// compressedRows is the default bound of rows for each byte stored by the broker: as many as zstd makes of a few
-	// constant columns.
+	// compressedRows is the default bound of rows for each byte stored by the broker: as many as
+	// zstd makes of a few constant columns.
 	compressedRows = 1024
 )
 
-// checkAmplification refuses a message that could exceed the bounds if each of its parts gave an output and a dead
-// letter.
+// checkAmplification refuses a message that could exceed the bounds if each of its parts gave an
+// output and a dead letter.
 func (f *Featurizer) checkAmplification(source *pipeline.Record, batches []arrow.Record) error {
 	rows := events.CountRows(batches)
 	passedOn := int64(source.Size() - len(source.Value)) // copied to each message
@@ -52,7 +53,12 @@ func (f *Featurizer) checkAmplification(source *pipeline.Record, batches []arrow
 	}{
 		{all, size, cmp.Or(f.set.Amplification, f.set.rowBytes), "limits.amplification"},
 		{letters, size, letterGrowth, "of dead letters"},
-		{all, stored, cmp.Or(f.set.CompressedAmplification, compressedRows*f.set.rowBytes), "limits.compressed_amplification"},
+		{
+			all,
+			stored,
+			cmp.Or(f.set.CompressedAmplification, compressedRows*f.set.rowBytes),
+			"limits.compressed_amplification",
+		},
 	} {
 		if b.of > 0 && b.made > max(freeOutput, b.bound*b.of) {
 			return fmt.Errorf("%w: %d rows in %s could become %s of features and dead letters, more than %d bytes per byte (%s)",

@@ -24,12 +24,13 @@ func repeated(n int, value float32, more map[string]arrow.Array) arrow.Record {
 	}
 	fields, columns := []arrow.Field{{Name: "x0", Type: arrow.PrimitiveTypes.Float32}}, []arrow.Array{b.NewArray()}
 	for name, column := range more {
-		fields, columns = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: true}), append(columns, column)
+		fields, columns = append(fields,
+			arrow.Field{Name: name, Type: column.DataType(), Nullable: true}), append(columns, column)
 	}
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(n))
 }
 
-// oneText is a column of a dictionary with a single text of so many bytes.
+// oneText is a dictionary column with a single text of a length.
 func oneText(rows, bytes int) arrow.Array {
 	texts := array.NewStringBuilder(memory.DefaultAllocator)
 	texts.Append(strings.Repeat("a", bytes))
@@ -39,11 +40,14 @@ func oneText(rows, bytes int) arrow.Array {
 	return array.NewDictionaryArray(of, index.NewArray(), texts.NewArray())
 }
 
-// wideFeaturizer has 500 features of x0, and passes a column on if it is there.
+// wideFeaturizer has 500 features of x0, and a passthrough column.
 func wideFeaturizer(t *testing.T) *Featurizer {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
-		{Name: "x0", Type: arrow.PrimitiveTypes.Float32}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "note", Type: arrow.BinaryTypes.String}}, nil))
+		{Name: "x0", Type: arrow.PrimitiveTypes.Float32},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "note", Type: arrow.BinaryTypes.String},
+	}, nil))
 	for i := range 2000 {
 		v := float64(i%97) / 10
 		b.Field(0).(*array.Float32Builder).Append(float32(v))
@@ -70,11 +74,12 @@ func partsOf(t *testing.T, f *Featurizer, source pipeline.Record) (parts []Part)
 	return parts
 }
 
-// Letters of slices of a large message hold no more than their bytes, and are charged what they hold.
-func TestLettersHoldWhatTheyAreCharged(t *testing.T) {
+// Dead letters of slices of a large message hold only their own bytes, and these are charged.
+func TestDeadLettersAreCharged(t *testing.T) {
 	f := wideFeaturizer(t)
 	letters := 0
-	for _, part := range partsOf(t, f, pipeline.Record{Value: stagestest.Message(t, repeated(50_000, float32(math.Inf(1)), nil))}) {
+	for _, part := range partsOf(t, f,
+		pipeline.Record{Value: stagestest.Message(t, repeated(50_000, float32(math.Inf(1)), nil))}) {
 		letter := part.DeadLetter
 		if letter == nil {
 			continue
@@ -89,21 +94,32 @@ func TestLettersHoldWhatTheyAreCharged(t *testing.T) {
 	}
 }
 
-// Whatever a message repeats in what is made of it counts against the bounds.
-func TestWhatAMessageRepeatsIsBounded(t *testing.T) {
+// Bytes that a message repeats in its outputs and dead letters count against the bounds.
+func TestRepetitionsAreBounded(t *testing.T) {
 	inf, honest := float32(math.Inf(1)), float32(0.5)
 	for name, c := range map[string]struct {
 		rows    arrow.Record
 		stored  int
 		refused bool
 	}{
-		"a text in each dead letter":          {rows: repeated(60_000, inf, map[string]arrow.Array{"other": oneText(60_000, 1<<20)}), refused: true},
-		"a name in each dead letter":          {rows: repeated(60_000, inf, map[string]arrow.Array{strings.Repeat("n", 1<<20): array.NewNull(60_000)}), refused: true},
-		"a text in an output of each row":     {rows: repeated(20_000, honest, map[string]arrow.Array{"note": oneText(20_000, 1<<20)}), refused: true},
+		"a text in each dead letter": {
+			rows:    repeated(60_000, inf, map[string]arrow.Array{"other": oneText(60_000, 1<<20)}),
+			refused: true,
+		},
+		"a name in each dead letter": {
+			rows:    repeated(60_000, inf, map[string]arrow.Array{strings.Repeat("n", 1<<20): array.NewNull(60_000)}),
+			refused: true,
+		},
+		"a text in an output of each row": {
+			rows:    repeated(20_000, honest, map[string]arrow.Array{"note": oneText(20_000, 1<<20)}),
+			refused: true,
+		},
 		"rows that are almost nothing stored": {rows: repeated(100_000, honest, nil), stored: 90, refused: true},
 		"a constant column, stored":           {rows: repeated(100_000, honest, nil), stored: 120},
 		"few rows, stored as nothing":         {rows: repeated(5_000, honest, nil), stored: 1},
-		"short texts":                         {rows: repeated(60_000, honest, map[string]arrow.Array{"other": oneText(60_000, 100), "note": oneText(60_000, 100)})},
+		"short texts": {
+			rows: repeated(60_000, honest, map[string]arrow.Array{"other": oneText(60_000, 100), "note": oneText(60_000, 100)}),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			value := stagestest.Message(t, c.rows)
@@ -119,8 +135,8 @@ func TestWhatAMessageRepeatsIsBounded(t *testing.T) {
 	}
 }
 
-// Dead letters that wait take of the memory of outputs.
-func TestWaitingLettersAreCharged(t *testing.T) {
+// Waiting dead letters are charged to the memory of outputs.
+func TestWaitingDeadLettersAreCharged(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	bad := pipeline.Record{Value: []byte(strings.Repeat("x", 10<<10))}
 	k.send(bad)

@@ -16,10 +16,10 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// blocks makes blocks of the live errors of a partition. They are made of what is in the output, and sent after it, so
-// that a new owner can make the open one again.
+// blocks makes blocks of the live errors of a partition. They are made of acknowledged outputs and
+// sent after them, so that a new owner can rebuild the open one.
 type blocks struct {
-	*partition
+	owned
 	builder *live.Builder // nil = the topic lacks the partition
 	closed  []pipeline.Record
 }
@@ -32,16 +32,21 @@ func (b *blocks) add(m live.Message) {
 	for _, block := range b.builder.Add(m) {
 		value, err := wire.EncodeBlock(block)
 		if err != nil {
-			b.logger.Error("live errors not published", zap.Int64("from_offset", block.FirstOffset), zap.Error(err))
+			b.logger.Error("block of live errors not published", zap.Int64("from_offset", block.FirstOffset), zap.Error(err))
 			continue
 		}
-		b.closed = append(b.closed, pipeline.Record{Key: []byte(block.Pipeline), Value: value, Time: b.Env.Clock()})
+		b.closed = append(b.closed, pipeline.Record{Key: []byte(block.Pipeline), Value: value, Time: b.runner.Env.Clock()})
 	}
 }
 
-// messageOf is an output as blocks see it, the same before it is sent and when it is read again.
+// messageOf is an output as blocks see it, whether it was just sent or is reread.
 func messageOf(rows wire.FeatureBatch, sums *wire.LiveSums, output *pipeline.Record) live.Message {
-	return live.Message{Rows: rows, Live: sums, Time: meter.EventTime(output).Truncate(time.Millisecond), Bytes: len(output.Value)}
+	return live.Message{
+		Rows:  rows,
+		Live:  sums,
+		Time:  meter.EventTime(output).Truncate(time.Millisecond),
+		Bytes: len(output.Value),
+	}
 }
 
 func (b *blocks) take() []pipeline.Record {
@@ -50,7 +55,7 @@ func (b *blocks) take() []pipeline.Record {
 	return closed
 }
 
-// sendBlocks sends closed blocks. Features do not wait for a topic that nothing else depends on: blocks that cannot be
+// sendBlocks sends closed blocks. Features do not wait for the live topic: blocks that cannot be
 // written are missing from it.
 func (q *request) sendBlocks(ctx context.Context) {
 	if len(q.blocks) == 0 {
@@ -58,12 +63,13 @@ func (q *request) sendBlocks(ctx context.Context) {
 	}
 	failpoint.Hit(failpoint.BlocksBefore)
 	err := pipeline.Try(ctx, q.logger, "write live errors", func() error {
-		_, err := q.writer.Produce(ctx, q.Env.Topics.Live, q.number, q.blocks)
+		_, err := q.writer.Produce(ctx, q.runner.Env.Topics.Live, q.number, q.blocks)
 		return err
 	})
 	failpoint.Hit(failpoint.BlocksAfter)
 	if err != nil && ctx.Err() == nil {
-		q.logger.Error("live errors not published", zap.String("topic", q.Env.Topics.Live), zap.Int("partition", q.number), zap.Error(err))
+		q.logger.Error("blocks of live errors not published", zap.String("topic", q.runner.Env.Topics.Live),
+			zap.Int("partition", q.number), zap.Error(err))
 	}
 }
 
@@ -77,7 +83,7 @@ func (r *Runner) hasLive(ctx context.Context, logger *zap.Logger, number int) (b
 		return n, err
 	})
 	if err == nil && partitions <= number {
-		logger.Warn("live errors are not published: their topic lacks the partition or may not be used; run `featurizer topics create`",
+		logger.Warn("no live errors: their topic lacks the partition or access is denied; run `featurizer topics create`",
 			zap.String("topic", r.Env.Topics.Live))
 	}
 	return partitions > number, err
@@ -85,10 +91,10 @@ func (r *Runner) hasLive(ctx context.Context, logger *zap.Logger, number int) (b
 
 // resume finds the last block on the topic and adds the outputs after it.
 func (b *blocks) resume(ctx context.Context) error {
-	b.builder = &live.Builder{Pipeline: b.Env.Pipeline, Partition: int32(b.number)}
+	b.builder = &live.Builder{Pipeline: b.runner.Env.Pipeline, Partition: int32(b.number)}
 	last, err := b.last(ctx)
 	if err != nil {
-		return fmt.Errorf("find the last block of %s/%d: %w", b.Env.Topics.Live, b.number, err)
+		return fmt.Errorf("find the last block of %s/%d: %w", b.runner.Env.Topics.Live, b.number, err)
 	}
 	if last != nil {
 		b.builder.After(last)
@@ -99,22 +105,25 @@ func (b *blocks) resume(ctx context.Context) error {
 	return nil
 }
 
-// last returns the newest block of the partition, nil if there is none.
+// last returns the newest block of the partition, or nil.
 func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
-	err = b.backwards(ctx, b.Env.Topics.Live, func(rec *pipeline.Record) {
+	err = b.backwards(ctx, b.runner.Env.Topics.Live, func(rec *pipeline.Record) {
 		found, err := wire.DecodeBlock(rec.Value)
-		if err == nil && found.Pipeline == b.Env.Pipeline && int(found.Partition) == b.number {
+		if err == nil && found.Pipeline == b.runner.Env.Pipeline && int(found.Partition) == b.number {
 			last = found
 		}
 	}, func() bool { return last != nil })
 	return last, err
 }
 
-// addSince adds the outputs that may belong to a block that is not on the topic. It looks for the first of them, then reads
-// on from there: they may be any number of small ones.
+// addSince adds the outputs that may belong to a block that is not on the topic. It searches
+// backwards for the first of them and then reads forwards, because there may be any number of small
+// outputs.
 func (b *blocks) addSince(ctx context.Context) error {
-	first, begins, covered, bytes := int64(-1), int64(-1), false, 0
-	err := b.backwards(ctx, b.Env.Topics.Features, func(rec *pipeline.Record) {
+	first, begins := int64(-1), int64(-1)
+	covered := false
+	bytes := 0
+	err := b.backwards(ctx, b.runner.Env.Topics.Features, func(rec *pipeline.Record) {
 		m, ok := b.messageIn(rec)
 		switch {
 		case !ok:
@@ -135,11 +144,12 @@ func (b *blocks) addSince(ctx context.Context) error {
 	if err != nil || first < 0 {
 		return err
 	}
-	_, next, err := b.Env.Broker.Offsets(ctx, b.Env.Topics.Features, b.number)
+	_, next, err := b.runner.Env.Broker.Offsets(ctx, b.runner.Env.Topics.Features, b.number)
 	if err != nil || first >= next {
 		return err
 	}
-	return topics.ReadSpan(ctx, b.Env.Broker, b.logger, b.Env.Topics.Features, b.number, first, next, func(rec pipeline.Record) error {
+	env := b.runner.Env
+	return topics.ReadSpan(ctx, env.Broker, b.logger, env.Topics.Features, b.number, first, next, func(rec pipeline.Record) error {
 		if m, ok := b.messageIn(&rec); ok {
 			b.add(m)
 		}
@@ -147,31 +157,34 @@ func (b *blocks) addSince(ctx context.Context) error {
 	})
 }
 
-// messageIn is the output in a record; false if it was not made of this partition of events.
+// messageIn returns the output in a record; false if it does not come from this partition of
+// events.
 func (b *blocks) messageIn(rec *pipeline.Record) (live.Message, bool) {
 	rows, err := wire.ParseFeatureHeaders(rec.Headers)
-	if err != nil || rows.SourceTopic != b.Env.Topics.Events || int(rows.SourcePartition) != b.number {
+	if err != nil || rows.SourceTopic != b.runner.Env.Topics.Events || int(rows.SourcePartition) != b.number {
 		return live.Message{}, false
 	}
 	sums, err := wire.ParseLive(rec.Headers)
 	if err != nil {
-		b.logger.Warn("live errors in a header not understood, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
+		b.logger.Warn("ignoring invalid live errors in a header", zap.Int64("offset", rec.Offset), zap.Error(err))
 	}
 	return messageOf(rows, sums, rec), true
 }
 
-// backwards reads a partition from its end, in pieces that double, until it is enough.
+// backwards reads a partition from its end, in pieces of doubling length, until enough returns
+// true.
 func (b *blocks) backwards(ctx context.Context, topic string, read func(*pipeline.Record), enough func() bool) error {
-	first, next, err := b.Env.Broker.Offsets(ctx, topic, b.number)
+	first, next, err := b.runner.Env.Broker.Offsets(ctx, topic, b.number)
 	if err != nil {
 		return err
 	}
 	for length := int64(1); next > first; length *= 2 {
 		from := max(first, next-length)
-		err := topics.ReadSpan(ctx, b.Env.Broker, b.logger, topic, b.number, from, next, func(rec pipeline.Record) error {
+		each := func(rec pipeline.Record) error {
 			read(&rec)
 			return nil
-		})
+		}
+		err := topics.ReadSpan(ctx, b.runner.Env.Broker, b.logger, topic, b.number, from, next, each)
 		if err != nil || enough() {
 			return err
 		}

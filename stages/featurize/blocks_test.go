@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// predictingKit is a kit with a model in use, which is not published, and events that come some milliseconds apart.
+// predictingKit is a kit with an unpublished current model, and events some milliseconds apart.
 func predictingKit(t *testing.T, messages int) *kit {
 	t.Helper()
 	k := newKit(t, 1<<20, 0, 0)
@@ -23,7 +23,8 @@ func predictingKit(t *testing.T, messages int) *kit {
 	rng := rand.New(rand.NewPCG(3, 4))
 	at := stagestest.Noon
 	for i := range messages {
-		e := event(t, int64(i), stagestest.Events(t, stagestest.Regression, 5+rng.IntN(60), uint64(i), stagestest.Faults{BadFeature: 0.05, NoLabel: 0.2}))
+		e := event(t, int64(i), stagestest.Events(t, stagestest.Regression, 5+rng.IntN(60), uint64(i),
+			stagestest.Faults{BadFeature: 0.05, NoLabel: 0.2}))
 		at = at.Add(time.Duration(rng.IntN(120)) * time.Millisecond)
 		if i%17 == 0 {
 			at = at.Add(20 * time.Second)
@@ -34,8 +35,8 @@ func predictingKit(t *testing.T, messages int) *kit {
 	return k
 }
 
-// run featurizes all events. After each step, killed says whether the process has died, before or after its last request
-// was written. Then another one takes over.
+// run featurizes all events. After each step, killed reports whether the process has died, before
+// or after its last request was written. Then another process takes over.
 func (k *kit) run(messages int, killed func() bool) {
 	k.t.Helper()
 	for done := false; !done; {
@@ -54,7 +55,7 @@ func (k *kit) run(messages int, killed func() bool) {
 	}
 }
 
-// blocks returns those on the topic, each once.
+// blocks returns the distinct blocks on the topic.
 func (k *kit) blocks() (blocks []*wire.Block) {
 	k.t.Helper()
 	var next int64
@@ -70,9 +71,10 @@ func (k *kit) blocks() (blocks []*wire.Block) {
 	return blocks
 }
 
-// Blocks follow one another, hold what the headers of the output hold, and are the same bytes whenever the process is
-// killed: before or after an output or a block is sent, and before anybody knows that it was.
-func TestBlocksAreTheSameWhateverCrashes(t *testing.T) {
+// Blocks are contiguous, hold the sums in the headers of the output, and have the same bytes after
+// a kill at any moment: before or after an output or a block is sent, and before its
+// acknowledgement.
+func TestCrashesDoNotChangeBlocks(t *testing.T) {
 	const messages = 150
 	calm := predictingKit(t, messages)
 	calm.run(messages, func() bool { return false })
@@ -136,8 +138,8 @@ func headersOf(rec pipeline.Record) (headers []wire.Header) {
 	return headers
 }
 
-// The topic may be missing, as after an upgrade: features do not wait for it.
-func TestFeaturesDoNotWaitForTheTopicOfLiveErrors(t *testing.T) {
+// Features do not wait for a missing live topic.
+func TestFeaturesDoNotWaitForLiveTopic(t *testing.T) {
 	k := predictingKit(t, 3)
 	k.runner.Env.Topics.Live = "missing"
 	if has, err := k.runner.hasLive(t.Context(), k.log, 2); has || err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// A partition whose outputs cannot be written gives back its slot, so that others go on, and finishes its message later.
-func TestAPartitionThatWaitsForTheBrokerHoldsNoSlot(t *testing.T) {
+// A partition whose outputs cannot be written releases its slot, so that others continue, and
+// finishes its message later.
+func TestSlotIsReleasedWhileWaitingForBroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newRequestKit(t, 1500)
 		slots := events.NewSlots(1)
@@ -51,8 +52,9 @@ func TestAPartitionThatWaitsForTheBrokerHoldsNoSlot(t *testing.T) {
 	})
 }
 
-// A message without rows is counted like any other, even if it arrives while earlier work waits for the broker.
-func TestAMessageThatIsReadAgainIsCounted(t *testing.T) {
+// A message without rows is counted like any other, even if it arrives while earlier work waits for
+// the broker.
+func TestRereadMessageIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newRequestKit(t, 100) // less than one row of output
 		k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 2, 41, stagestest.Faults{})),
@@ -70,7 +72,8 @@ func TestAMessageThatIsReadAgainIsCounted(t *testing.T) {
 	})
 }
 
-// With memory for one output for all partitions, every row is written and the memory comes back, even if a request fails.
+// With memory for one output for all partitions, every row is written and the memory is released,
+// even if a request fails.
 func TestOutputsFitTheirMemory(t *testing.T) {
 	for name, fails := range map[string]bool{"written": false, "refused": true} {
 		t.Run(name, func(t *testing.T) {
@@ -98,10 +101,14 @@ func TestOutputsFitTheirMemory(t *testing.T) {
 }
 
 // Fetched memory may be overwritten once Process has returned, even if its request is in progress.
-func TestRequestsDoNotReadWhatWasGivenBack(t *testing.T) {
+func TestRequestsDoNotReadReleasedRecords(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	good := event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.SomeFaults))
-	k.send(good, pipeline.Record{Key: []byte("bad key"), Value: []byte("no event"), Headers: []pipeline.Header{{Key: "trace", Value: []byte("of the sender")}}})
+	k.send(good, pipeline.Record{
+		Key:     []byte("bad key"),
+		Value:   []byte("no event"),
+		Headers: []pipeline.Header{{Key: "trace", Value: []byte("of the sender")}},
+	})
 	fetched := k.Records(k.runner.Env.Topics.Events, 2)
 	away := make(chan struct{})
 	k.produced = func(string, []pipeline.Record) { <-away }
@@ -126,16 +133,18 @@ func TestRequestsDoNotReadWhatWasGivenBack(t *testing.T) {
 	}
 	letters := k.deadLetters()
 	last := letters[len(letters)-1]
-	if header, _ := last.Header("trace"); string(last.Key) != "bad key" || string(last.Value) != "no event" || string(header) != "of the sender" {
+	if header, _ := last.Header("trace"); string(last.Key) != "bad key" || string(last.Value) != "no event" ||
+		string(header) != "of the sender" {
 		t.Errorf("dead letter %q: %q, header %q", last.Key, last.Value, header)
 	}
 }
 
-// What is too large to copy has been sent when Process returns.
-func TestRequestsOfMuchAreAwaited(t *testing.T) {
+// Parts that are too large to copy are acknowledged when Process returns.
+func TestLargeRequestsAreAwaited(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	k.runner.Env.Partitions = 1 << 20 // the smallest share
-	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})), pipeline.Record{Value: bytes.Repeat([]byte("x"), 70<<10)})
+	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})),
+		pipeline.Record{Value: bytes.Repeat([]byte("x"), 70<<10)})
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +156,8 @@ func TestRequestsOfMuchAreAwaited(t *testing.T) {
 	}
 }
 
-// Partitions that use the same set have it packed once.
-func TestPartitionsShareAPackedSet(t *testing.T) {
+// Partitions with the same set prepare it once.
+func TestPartitionsShareAPreparedSet(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	first := k.part
 	k.restart()

@@ -14,31 +14,37 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// classWatch counts the rows of classes that the set in use does not know, over all partitions of the process and since
-// the newest exploration was planned. It asks for another exploration when a class has enough rows. Featurizers ask
-// under one key, and only for classes that the exploration neither has nor declined, so the topic says who has asked
-// already, also after a restart. It is safe for concurrent use.
+// classWatch counts the rows of classes unknown to the current set, over all partitions of the
+// process and since the plan of the newest exploration. It requests another exploration when a
+// class has enough rows. Featurizers use one key per class, and skip classes that the exploration
+// has or declined, so the topic shows existing requests, also after a restart. It is safe for
+// concurrent use.
 type classWatch struct {
 	state  *state.Follower
 	meter  *meter.Meter
 	logger *zap.Logger
 	clock  func() time.Time
-	enough int64         // rows needed to ask for a class; 0 = never ask
-	wake   chan struct{} // holds one token when a class may have enough
+	enough int64         // rows of a class for a request; 0 = no requests
+	wake   chan struct{} // holds one token when a class may have enough rows
 
 	mu       sync.Mutex
-	sequence int64 // of the exploration since which rows are counted
+	sequence int64 // of the newest exploration, whose plan began the counting
 	classes  encoder.ClassTally
-	failed   bool // asking failed since then
+	failed   bool // a request failed since then
 }
 
 func newClassWatch(r *Runner) *classWatch {
 	return &classWatch{
-		state: r.Env.State, meter: r.Env.Meter, logger: r.Env.Logger, clock: r.Env.Clock, enough: r.ClassMinRows, wake: make(chan struct{}, 1),
+		state:  r.Env.State,
+		meter:  r.Env.Meter,
+		logger: r.Env.Logger,
+		clock:  r.Env.Clock,
+		enough: r.ClassMinRows,
+		wake:   make(chan struct{}, 1),
 	}
 }
 
-// saw counts rows whose output is acknowledged.
+// saw counts rows with an acknowledged output.
 func (w *classWatch) saw(classes []encoder.ClassRows) {
 	if len(classes) == 0 {
 		return
@@ -67,7 +73,7 @@ func (w *classWatch) saw(classes []encoder.ClassRows) {
 	}
 }
 
-// run asks for explorations until ctx ends.
+// run requests explorations until ctx ends.
 func (w *classWatch) run(ctx context.Context) error {
 	for {
 		select {
@@ -86,7 +92,7 @@ func (w *classWatch) run(ctx context.Context) error {
 // wanted returns the requests to send.
 func (w *classWatch) wanted() (requests []wire.Request) {
 	now := w.state.Snapshot()
-	if now.Spec == nil { // the planner is about to plan anyway
+	if now.Spec == nil { // the planner is about to plan
 		return nil
 	}
 	w.mu.Lock()
@@ -101,13 +107,14 @@ func (w *classWatch) wanted() (requests []wire.Request) {
 		}
 		requests = append(requests, wire.Request{
 			Action: wire.ActionStart, ID: id, Class: c.Class,
-			Reason: fmt.Sprintf("class %q has had %d rows since the last plan, which does not know it", c.Class, c.Rows),
+			Reason: fmt.Sprintf("class %q, unknown to the last plan, had %d rows since then", c.Class, c.Rows),
 		})
 	}
 	return requests
 }
 
-// send sends a request. A topic that refuses it is no reason to stop featurizing. The only error is that of ctx.
+// send sends a request. Featurizing continues if the topic refuses it; the only error is that of
+// ctx.
 func (w *classWatch) send(ctx context.Context, request wire.Request) error {
 	request.Time = w.clock()
 	err := w.state.SendRequest(ctx, request)
@@ -115,7 +122,7 @@ func (w *classWatch) send(ctx context.Context, request wire.Request) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		w.logger.Error("could not request an exploration: this process may not be allowed to write to explorations",
+		w.logger.Error("exploration request failed; check write access to the explorations topic",
 			zap.String("class", request.Class), zap.Error(err))
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -40,7 +40,10 @@ func newWatched(t *testing.T, enough int64) *watched {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
-	for _, run := range []func(context.Context) error{func(ctx context.Context) error { return follower.Run(ctx) }, w.run} {
+	for _, run := range []func(context.Context) error{
+		func(ctx context.Context) error { return follower.Run(ctx) },
+		w.run,
+	} {
 		go func() {
 			_ = run(ctx) // ends with ctx
 			done <- struct{}{}
@@ -49,7 +52,8 @@ func newWatched(t *testing.T, enough int64) *watched {
 	t.Cleanup(func() { cancel(); <-done; <-done })
 	events := explored.Events(stagestest.Classes)
 	events.Classes = nil
-	w.spec = *explored.Spec(t, events, explored.Exploration(), stagestest.Events(t, stagestest.Classes, 400, 41, stagestest.Faults{}))
+	w.spec = *explored.Spec(t, events, explored.Exploration(),
+		stagestest.Events(t, stagestest.Classes, 400, 41, stagestest.Faults{}))
 	w.plan(func(*wire.Spec) {})
 	return w
 }
@@ -66,7 +70,7 @@ func (w *watched) plan(change func(*wire.Spec)) {
 // rows reports rows of a class.
 func (w *watched) rows(class string, n int64) { w.saw([]encoder.ClassRows{{Class: class, Rows: n}}) }
 
-// asked waits until that many requests are open.
+// asked waits until a number of requests are open.
 func (w *watched) asked(n int) []state.Request {
 	w.t.Helper()
 	now, err := w.state.Wait(pipelinetest.Context(w.t), func(s state.Snapshot) bool { return len(s.Requests) >= n })
@@ -76,12 +80,13 @@ func (w *watched) asked(n int) []state.Request {
 	return now.Requests
 }
 
-func TestAClassIsAskedForOnceItHasEnoughRows(t *testing.T) {
+func TestClassWithEnoughRowsIsRequested(t *testing.T) {
 	w := newWatched(t, 100)
 	w.rows("few", 99)
 	w.rows("many", 60)
 	w.rows("many", 60)
-	if got := w.asked(1)[0]; got.Class != "many" || got.ID != wire.ClassRequestID(1, "many") || got.Reason != `class "many" has had 120 rows since the last plan, which does not know it` {
+	if got := w.asked(1)[0]; got.Class != "many" || got.ID != wire.ClassRequestID(1, "many") ||
+		got.Reason != `class "many", unknown to the last plan, had 120 rows since then` {
 		t.Errorf("request %+v", got)
 	}
 	w.rows("many", 500) // already requested

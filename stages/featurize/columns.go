@@ -13,8 +13,8 @@ func (f *Featurizer) takeColumns() meter.Columns {
 	return seen
 }
 
-// imputedIn returns the number of rows encoded since the last call, and the imputed values by column. Without expected
-// shares the list is empty.
+// imputedIn returns the number of rows encoded since the last call, and the imputed values by
+// column. Without expected shares the list is empty.
 func imputedIn(rows *encoder.Rows, expected []float64) (n int64, found []meter.Imputed) {
 	n, values := rows.TakeImputed()
 	for i, share := range expected[:min(len(expected), len(values))] {
@@ -28,8 +28,8 @@ func imputedIn(rows *encoder.Rows, expected []float64) (n int64, found []meter.I
 	return n, found
 }
 
-// columnsOf returns the shares of missing values of a set's feature columns in calibration, and the names of the event
-// columns; nil if the set lacks them.
+// columnsOf returns the shares of missing values of a set's feature columns in calibration, and the
+// names of the event columns; nil if the set lacks them.
 func columnsOf(set *wire.FeatureSet) (missing []float64, known []string) {
 	shares := make(map[string]float64)
 	for _, c := range set.Lineage.Columns {

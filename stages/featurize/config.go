@@ -4,18 +4,18 @@ import "time"
 
 // Where to begin in a partition that was never featurized.
 const (
-	StartEarliest = "earliest" // with the first event that the log holds
-	StartLatest   = "latest"   // with those to come
+	StartEarliest = "earliest" // with the first event of the log
+	StartLatest   = "latest"   // with future events
 )
 
-// Config says whose sets are used, where featurizing starts and how its output is cut.
+// Config selects the feature sets, the start of featurizing and the size of its output.
 type Config struct {
-	SetsFrom       string        `key:"sets_from" doc:"another pipeline whose feature sets and models are used; this pipeline then only featurizes, and topics.explorations, topics.feature_sets and topics.models default to those of the other one; empty = sets of its own"`
-	Start          string        `key:"start" doc:"where a partition with neither output nor a committed offset starts: earliest or latest"`
+	SetsFrom       string        `key:"sets_from" doc:"pipeline whose feature sets and models to use; this pipeline then only featurizes, and topics.explorations, topics.feature_sets and topics.models default to those of the other pipeline; empty = its own sets"`
+	Start          string        `key:"start" doc:"start of a partition that has neither output nor a committed offset: earliest or latest"`
 	MaxOutputBytes int64         `key:"max_output_bytes" unit:"bytes" range:"1,2147483647" doc:"largest output message; an input message that needs more becomes several output messages"`
-	OutputMemory   int64         `key:"output_memory" unit:"bytes" range:"1,1PiB" doc:"memory for the output messages of all partitions of a process, from when they are made until the broker has them"`
-	CommitInterval time.Duration `key:"commit_interval" unit:"duration" range:"1ms,8760h" doc:"time between two commits of the consumer group's offset"`
-	Predictions    bool          `key:"predictions" doc:"add the predictions of the model in use to the output, as columns prediction and, for classes, probabilities; they are null where the model belongs to another feature set than the output. The output then also depends on when the model changed"`
+	OutputMemory   int64         `key:"output_memory" unit:"bytes" range:"1,1PiB" doc:"memory for the unacknowledged output messages of all partitions of a process"`
+	CommitInterval time.Duration `key:"commit_interval" unit:"duration" range:"1ms,8760h" doc:"time between commits of the consumer group's offset"`
+	Predictions    bool          `key:"predictions" doc:"add the predictions of the current model to the output, as columns prediction and, for classes, probabilities; they are null if the model belongs to another feature set than the output. The output then also depends on the time when the model changed"`
 }
 
 // Default returns the configuration of an empty file.

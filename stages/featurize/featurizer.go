@@ -17,10 +17,12 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Featurizer maps messages of events to messages of features with one feature set. It belongs to one goroutine.
+// Featurizer maps messages of events to messages of features with one feature set. It belongs to
+// one goroutine.
 //
-// Memory: features are computed in place in the output message, which belongs to the receiver. Outputs that come back
-// through [Featurizer.Recycle] are overwritten by later ones, so that a steady flow allocates nothing.
+// Memory: features are computed in place in the output message, which belongs to the receiver.
+// Outputs that come back through [Featurizer.Recycle] are overwritten by later ones, so that a
+// steady flow allocates nothing.
 type Featurizer struct {
 	set       *preparedSet
 	reader    *events.Reader
@@ -35,8 +37,8 @@ type Featurizer struct {
 // ownSpareBytes is the memory of outputs that a featurizer keeps for later ones.
 const ownSpareBytes = 8 << 20
 
-// New returns a featurizer. A set that has no label, or whose passthrough or label columns have the names of prediction
-// columns, is an error if predictions are wanted.
+// New returns a featurizer. A set that has no label, or whose passthrough or label columns have the
+// names of prediction columns, is an error if predictions are wanted.
 func New(set *wire.FeatureSet, settings Settings) (*Featurizer, error) {
 	p, err := prepare(set, settings)
 	if err != nil {
@@ -55,8 +57,9 @@ func (p *preparedSet) featurizer(spares *spares) *Featurizer {
 	}
 }
 
-// UseModel changes the model for predictions between messages; nil = none, for the given reason. Predictions of labelled
-// rows are compared with their labels. It has no effect for a set without a label.
+// UseModel changes the model for predictions between messages; nil = none, for the given reason.
+// Predictions of labelled rows are compared with their labels. It has no effect for a set without a
+// label.
 func (f *Featurizer) UseModel(model *wire.Model, missing string) {
 	if f.predictor != nil {
 		f.predictor.use(model, missing)
@@ -69,7 +72,8 @@ func (f *Featurizer) ID() string { return f.set.id }
 // Recycle returns the value of an output that is no longer read. A later output reuses its memory.
 func (f *Featurizer) Recycle(value []byte) { f.spares.put(value) }
 
-// begin takes a slot for the next message, and end releases it. If no slot is free, it calls meanwhile before it waits.
+// begin takes a slot for the next message, and end releases it. If no slot is free, it calls
+// meanwhile before it waits.
 func (f *Featurizer) begin(ctx context.Context, meanwhile func() error) error {
 	if !f.reader.TryBegin() {
 		if err := meanwhile(); err != nil {
@@ -107,10 +111,11 @@ func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
 	return f.reader.Prepare(ctx, value)
 }
 
-// Process maps a message from firstRow on: 0, or where an earlier process stopped. It emits the parts of the result in
-// row order, each as soon as it is made, so that a message of many rows needs the memory of one part. The first part
-// stands for the message itself and counts it. A message that cannot be used gives a dead letter. An error comes from
-// emit, after which nothing more is emitted, or is an internal error.
+// Process maps a message from firstRow on: 0, or where an earlier process stopped. It emits the
+// parts of the result in row order, each as soon as it is made, so that a message of many rows
+// needs the memory of one part. The first part stands for the message itself and counts it. A
+// message that cannot be used gives a dead letter. An error comes from emit, after which nothing
+// more is emitted, or is an internal error.
 func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Part) error) error {
 	batches, err := f.read(&source)
 	if err != nil {
@@ -184,7 +189,8 @@ func (m *message) batch(batch arrow.Record, base, first int32) error {
 	return nil
 }
 
-// encodeChunk maps some rows of a batch that are encoded together, in parts cut at fixed rows of the message.
+// encodeChunk maps some rows of a batch that are encoded together, in parts cut at fixed rows of
+// the message.
 func (m *message) encodeChunk(batch arrow.Record, base, first, next int32) error {
 	m.chunk, m.base = batch, first
 	if first > base || next < base+int32(batch.NumRows()) {
@@ -224,7 +230,8 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	if size > m.f.set.MaxOutputBytes && rows.RowCount > 1 { // saves making an output that is too large
 		return m.halves(rows)
 	}
-	if size > m.f.set.MaxOutputBytes && 2*size > m.f.set.MaxOutputBytes+m.f.reader.Left() { // a row of long texts is copied, then encoded
+	// a row of long texts is copied, then encoded
+	if size > m.f.set.MaxOutputBytes && 2*size > m.f.set.MaxOutputBytes+m.f.reader.Left() {
 		return m.tooLarge(rows)
 	}
 	body, err := m.reserve(columns, from, to, size)
@@ -277,8 +284,8 @@ func (m *message) headers(part Part) []wire.Header {
 	return headers
 }
 
-// reserve puts passthrough and label columns of the encoded rows from, to into a message of about the given size, with
-// room for their features and predictions.
+// reserve puts passthrough and label columns of the encoded rows from, to into a message of about
+// the given size, with room for their features and predictions.
 func (m *message) reserve(columns arrow.Record, from, to int, size int64) (wire.FeaturesBody, error) {
 	kept, err := events.TakeRows(columns, m.f.rows.Row[from:to], nil)
 	if err != nil {
@@ -289,15 +296,20 @@ func (m *message) reserve(columns arrow.Record, from, to int, size int64) (wire.
 	for _, row := range m.f.rows.Row[from:to] {
 		m.f.numbers = append(m.f.numbers, m.base+row)
 	}
-	layout := wire.FeaturesLayout{FeatureSet: m.f.set.id, Features: m.f.set.transform.Len(), LabelColumns: m.f.set.labelColumns}
+	layout := wire.FeaturesLayout{
+		FeatureSet:   m.f.set.id,
+		Features:     m.f.set.transform.Len(),
+		LabelColumns: m.f.set.labelColumns,
+	}
 	if m.f.predictor.attaches() {
 		layout.Predictions = &m.f.predictor.columns
 	}
 	return wire.ReserveFeatures(m.f.spares.take(size+wire.LayoutMargin), kept, m.f.numbers, layout)
 }
 
-// transformRows writes the features of the encoded rows from, to, and the predictions. With blocks this small, the
-// transform uses several cores only for large sets; the request in progress and other partitions need the cores.
+// transformRows writes the features of the encoded rows from, to, and the predictions. With blocks
+// this small, the transform uses several cores only for large sets; the request in progress and
+// other partitions need the cores.
 func (m *message) transformRows(body *wire.FeaturesBody, from, to int) {
 	const block = predictionBlock
 	n, dim := m.f.set.transform.Len(), m.f.rows.Dim
@@ -333,7 +345,8 @@ func (m *message) tooLarge(row wire.FeatureBatch) error {
 	addEncoded(&done.Counts, m.pending, 0, 1)
 	m.pending = encoder.Counts{}
 	rejected := []deadletter.RejectedRow{{Row: row.FirstRow - m.base, Reason: deadletter.ReasonOutputTooLarge}}
-	deadLetter, err := deadletter.Rejected(meter.StageFeaturize, m.source, m.chunk, m.base, rejected, &arrowio.Budget{}, m.now)
+	deadLetter, err := deadletter.Rejected(meter.StageFeaturize, m.source, m.chunk, m.base, rejected, &arrowio.Budget{},
+		m.now)
 	if err != nil {
 		return err
 	}
@@ -352,7 +365,8 @@ func rejectedBetween(rejected []encoder.Rejection, first, next int32) []deadlett
 	return rows
 }
 
-// addEncoded adds the outcome of encoding rows: the kept and rejected rows, and the changes to values.
+// addEncoded adds the outcome of encoding rows: the kept and rejected rows, and the changes to
+// values.
 func addEncoded(c *meter.FeaturizeCounts, changed encoder.Counts, kept, rows int) {
 	c.Rows += int64(rows)
 	c.Featurized += int64(kept)

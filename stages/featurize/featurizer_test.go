@@ -23,12 +23,17 @@ import (
 func event(t testing.TB, offset int64, batches ...arrow.Record) pipeline.Record {
 	t.Helper()
 	return pipeline.Record{
-		Topic: "events", Partition: 2, Offset: offset, Time: stagestest.Noon, Key: []byte("customer"), Value: stagestest.Message(t, batches...),
-		Headers: []pipeline.Header{{Key: "trace", Value: []byte("abc")}},
+		Topic:     "events",
+		Partition: 2,
+		Offset:    offset,
+		Time:      stagestest.Noon,
+		Key:       []byte("customer"),
+		Value:     stagestest.Message(t, batches...),
+		Headers:   []pipeline.Header{{Key: "trace", Value: []byte("abc")}},
 	}
 }
 
-// processed is everything made of a message.
+// processed is the outcome of a message.
 type processed struct {
 	Outputs, DeadLetters []pipeline.Record
 	Counts               meter.FeaturizeCounts
@@ -92,8 +97,8 @@ func toInts(rows []int32) []int {
 	return out
 }
 
-// Messages are cut at fixed rows, and the outputs cover every row once, whatever the batches and however long the
-// passthrough columns.
+// Messages are cut at fixed rows, and the outputs cover every row once, for any batches and any
+// length of passthrough columns.
 func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 220, 42, stagestest.Faults{BadFeature: 0.05})
 	set := setOf(t, stagestest.Regression, rows)
@@ -129,7 +134,8 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 			rt.Fatalf("outputs end at row %d of %d", next, events.NumRows())
 		}
 		again := process(t, newCore(t, set, maxBytes), source, 0)
-		if !slices.EqualFunc(done.Outputs, again.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
+		if !slices.EqualFunc(done.Outputs, again.Outputs,
+			func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
 			rt.Fatal("a replay cuts differently")
 		}
 
@@ -137,7 +143,8 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		after := 1 + rng.IntN(len(done.Outputs))
 		if cut := explored.ReadFeatures(t, done.Outputs[after-1], 10); !cut.Last() {
 			rest := process(t, f, source, cut.FirstRow+cut.RowCount)
-			if !slices.EqualFunc(done.Outputs[after:], rest.Outputs, func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
+			if !slices.EqualFunc(done.Outputs[after:], rest.Outputs,
+				func(a, b pipeline.Record) bool { return string(a.Value) == string(b.Value) }) {
 				rt.Fatalf("resumed after output %d, the message is cut differently", after)
 			}
 		}
@@ -165,13 +172,15 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 		if !slices.Equal(got, want) || next != int32(events.NumRows()) {
 			rt.Fatalf("resumed at row %d: rows %v up to %d, want %v", from, got, next, want)
 		}
-		if c := rest.Counts; c.Rows != events.NumRows()-int64(from) || c.Featurized != int64(len(want)) || c.Rejected != c.Rows-c.Featurized {
+		if c := rest.Counts; c.Rows != events.NumRows()-int64(from) || c.Featurized != int64(len(want)) ||
+			c.Rejected != c.Rows-c.Featurized {
 			rt.Fatalf("resumed at row %d of %d: counts %+v", from, events.NumRows(), c)
 		}
 	})
 }
 
-// withLongNames replaces the ids of events by texts of up to longest bytes; 0 leaves them. It releases the events.
+// withLongNames replaces the ids of events by texts of up to longest bytes; 0 leaves them. It
+// releases the events.
 func withLongNames(t testing.TB, events arrow.Record, longest int, rng *rand.Rand) arrow.Record {
 	t.Helper()
 	t.Cleanup(events.Release)
@@ -191,7 +200,7 @@ func withLongNames(t testing.TB, events arrow.Record, longest int, rng *rand.Ran
 	return long
 }
 
-// A message without usable rows still leaves a mark that it was read, so that a restart does not read it again.
+// A message without usable rows still has an output, so that a restart does not reread it.
 func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	good := stagestest.Events(t, stagestest.Regression, 400, 44, stagestest.Faults{})
 	set := setOf(t, stagestest.Regression, good)
@@ -203,19 +212,24 @@ func TestFeaturizerMarksMessagesWithoutUsableRows(t *testing.T) {
 	if out := explored.ReadFeatures(t, done.Outputs[0], 10); len(out.Rows) != 0 || out.RowCount != 30 || !out.Last() {
 		t.Fatalf("output %+v with rows %v", out.FeatureBatch, out.Rows)
 	}
-	if empty := process(t, newCore(t, set, 1<<20), event(t, 3, good.NewSlice(0, 0)), 0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
+	if empty := process(t, newCore(t, set, 1<<20), event(t, 3, good.NewSlice(0, 0)),
+		0); len(empty.Outputs)+len(empty.DeadLetters) != 0 {
 		t.Fatalf("a message without rows gave %d outputs, %d dead letters", len(empty.Outputs), len(empty.DeadLetters))
 	}
 }
 
-// What is imputed is counted by column, and so are fields that the exploration did not see, in every format.
-func TestColumnsAreWatched(t *testing.T) {
+// Imputed values are counted by column, and so are fields unknown to the exploration, in every
+// format.
+func TestColumnsAreCounted(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 40, 7, stagestest.Faults{})
 	fields := append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: "extra", Type: rows.Column(0).DataType()})
-	more := array.NewRecord(arrow.NewSchema(fields, nil), append(slices.Clone(rows.Columns()), rows.Column(0)), rows.NumRows())
+	more := array.NewRecord(arrow.NewSchema(fields, nil), append(slices.Clone(rows.Columns()), rows.Column(0)),
+		rows.NumRows())
 	const full = `{"a": 1, "b": 2, "color": "red", "ok": true, "v": [1, 2], "tip": 3}`
-	k.send(pipeline.Record{Value: []byte(full + `{"a": 1, "color": "red", "ok": true, "v": [1, null], "tip": null}` + full)}, pipeline.Record{Value: stagestest.Message(t, more)})
+	k.send(pipeline.Record{
+		Value: []byte(full + `{"a": 1, "color": "red", "ok": true, "v": [1, null], "tip": null}` + full),
+	}, pipeline.Record{Value: stagestest.Message(t, more)})
 	for k.part.NextOffset() < 2 {
 		if err := k.step(); err != nil {
 			t.Fatal(err)
@@ -228,27 +242,43 @@ func TestColumnsAreWatched(t *testing.T) {
 	if len(seen.Imputed) != 2 || seen.FeatureSet != k.set.ID() {
 		t.Fatalf("%+v", seen)
 	}
-	if b, v := seen.Imputed[0], seen.Imputed[1]; b.Column != "b" || b.Values != 43 || b.Imputed != 1 || b.Now != 1.0/43 || v.Column != "v" || v.Values != 86 || v.Imputed != 1 {
+	if b, v := seen.Imputed[0], seen.Imputed[1]; b.Column != "b" || b.Values != 43 || b.Imputed != 1 ||
+		b.Now != 1.0/43 || v.Column != "v" || v.Values != 86 || v.Imputed != 1 {
 		t.Errorf("%+v", seen.Imputed)
 	}
-	if want := []meter.NewField{{Field: "extra", Rows: 40, Now: 40.0 / 43}, {Field: "tip", Rows: 2, Now: 2.0 / 43}}; !slices.Equal(seen.NewFields, want) {
+	if want := []meter.NewField{
+		{Field: "extra", Rows: 40, Now: 40.0 / 43},
+		{Field: "tip", Rows: 2, Now: 2.0 / 43},
+	}; !slices.Equal(seen.NewFields, want) {
 		t.Errorf("new fields %v, want %v", seen.NewFields, want)
 	}
-	if news := k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Strays: []encoder.ClassRows{{Class: "tip", Rows: 1}, {Class: "new", Rows: 1}}}); !slices.Equal(news, []string{"new"}) {
+	if news := k.runner.Env.Meter.AddColumns(meter.Columns{
+		FeatureSet: k.set.ID(),
+		Strays:     []encoder.ClassRows{{Class: "tip", Rows: 1}, {Class: "new", Rows: 1}},
+	}); !slices.Equal(news, []string{"new"}) {
 		t.Errorf("news %v", news)
 	}
 	// A column that begins to lack values is told from its past.
 	for range 10 {
-		k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000}}})
+		k.runner.Env.Meter.AddColumns(meter.Columns{
+			FeatureSet: k.set.ID(),
+			Rows:       10_000,
+			Imputed:    []meter.Imputed{{Column: "a", Values: 10_000}},
+		})
 	}
 	for range 4 {
-		k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: k.set.ID(), Rows: 10_000, Imputed: []meter.Imputed{{Column: "a", Values: 10_000, Imputed: 10_000}}})
+		k.runner.Env.Meter.AddColumns(meter.Columns{
+			FeatureSet: k.set.ID(),
+			Rows:       10_000,
+			Imputed:    []meter.Imputed{{Column: "a", Values: 10_000, Imputed: 10_000}},
+		})
 	}
 	if a := k.runner.Env.Meter.Activity().Columns.Imputed[0]; a.Column != "a" || a.Now < 0.7 || a.Share() > 0.3 {
 		t.Errorf("%+v", a)
 	}
 	k.runner.Env.Meter.AddColumns(meter.Columns{FeatureSet: "next", Rows: 1})
-	if seen := k.runner.Env.Meter.Activity().Columns; seen.FeatureSet != "next" || len(seen.Imputed)+len(seen.NewFields) > 0 {
+	if seen := k.runner.Env.Meter.Activity().Columns; seen.FeatureSet != "next" ||
+		len(seen.Imputed)+len(seen.NewFields) > 0 {
 		t.Errorf("after a change of sets %+v", seen)
 	}
 }

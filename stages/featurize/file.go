@@ -15,17 +15,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// FileMapper maps the rows of files as the stage maps events: to features, or to predictions where it has a model.
+// FileMapper maps the rows of files as the stage maps events: to features, or to predictions where
+// it has a model.
 type FileMapper struct {
 	pair   *Pair
 	copied []string      // columns
 	fields []arrow.Field // of the features or the predictions
-	// Notes are remarks for people on the file that Map has read: columns with more missing values than in calibration, and
-	// categories without a dimension in the set.
+	// Notes are remarks for people on the file that Map has read: columns with more missing values
+	// than in calibration, and categories without a dimension in the set.
 	Notes []string
 }
 
-// NewFileTransformer returns a mapper from rows to features, with the passthrough and label columns of the rows.
+// NewFileTransformer returns a mapper from rows to features, with the passthrough and label columns
+// of the rows.
 func NewFileTransformer(set *wire.FeatureSet) (*FileMapper, error) {
 	pair, err := newPair(set, set, nil)
 	if err != nil {
@@ -45,8 +47,8 @@ func (m *FileMapper) Encoder() *encoder.Encoder { return m.pair.Set.Encoder }
 // Check returns an error for missing feature columns, and for feature columns of another kind.
 func (m *FileMapper) Check(rows *arrow.Schema) error { return m.pair.Encoder().Check(rows) }
 
-// Schema is the schema of the output of [FileMapper.Map] for rows of a schema: the copied columns, the row's number in
-// the file, and its features or predictions.
+// Schema is the schema of the output of [FileMapper.Map] for rows of a schema: the copied columns,
+// the row's number in the file, and its features or predictions.
 func (m *FileMapper) Schema(rows *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
 	for _, name := range m.copied {
@@ -86,8 +88,8 @@ func (f *fileMapping) remarks() (notes []string) {
 	for _, c := range found {
 		switch {
 		case c.Lacks():
-			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %.0f %% of the rows, missing in %.0f %% in calibration",
-				c.Column, 100*c.Share(), 100*c.Expected))
+			const note = "%s: missing and imputed in %.0f %% of the rows, missing in %.0f %% in calibration"
+			notes = append(notes, fmt.Sprintf(note, c.Column, 100*c.Share(), 100*c.Expected))
 		case c.Imputed > 0 && c.Expected == 0:
 			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %d of %d rows, never missing in calibration",
 				c.Column, c.Imputed, c.Values))

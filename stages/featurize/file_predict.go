@@ -12,9 +12,9 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// NewFilePredictor returns a mapper from rows to the predictions of a model. Rows need no label. The mapper copies the
-// passthrough and label columns of the feature set and the other named columns, as far as the rows have them. A model of
-// another set is an error.
+// NewFilePredictor returns a mapper from rows to the predictions of a model. Rows need no label.
+// The mapper copies the passthrough and label columns of the feature set and the other named
+// columns, as far as the rows have them. A model of another set is an error.
 func NewFilePredictor(set *wire.FeatureSet, model *wire.Model, copied []string) (*FileMapper, error) {
 	pair, err := NewPair(set, model)
 	if err != nil {
@@ -37,7 +37,8 @@ func NewFilePredictor(set *wire.FeatureSet, model *wire.Model, copied []string) 
 	return m, nil
 }
 
-// nameElements names the elements of lists in the schema: the classes of probabilities, the outputs of predictions.
+// nameElements names the elements of lists in the schema: the classes of probabilities, the outputs
+// of predictions.
 func nameElements(fields []arrow.Field, label *encoder.Label) {
 	names := label.Classes
 	if len(names) == 0 {

@@ -27,7 +27,7 @@ func (c *collector) Write(batch arrow.Record) error {
 	return nil
 }
 
-// mapFile maps batches and returns what is written.
+// mapFile maps batches and returns the written ones.
 func mapFile(t testing.TB, m *FileMapper, batches ...arrow.Record) (*collector, meter.FeaturizeCounts) {
 	t.Helper()
 	schema := m.Schema(batches[0].Schema())
@@ -65,7 +65,8 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 		values := z.ListValues().(*array.Float32).Float32Values()
 		for i := range int(batch.NumRows()) {
 			row := int(numbers.Value(i))
-			if row != want[at] || names.Value(i) != rows.Column(5).ValueStr(row) || labels.ValueStr(i) != rows.Column(6).ValueStr(row) {
+			if row != want[at] || names.Value(i) != rows.Column(5).ValueStr(row) ||
+				labels.ValueStr(i) != rows.Column(6).ValueStr(row) {
 				t.Fatalf("row %d, named %s, labelled %s: want row %d", row, names.Value(i), labels.ValueStr(i), want[at])
 			}
 			stagestest.CheckFeatures(t, set, rows, row, values[i*m:(i+1)*m])
@@ -95,7 +96,8 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 	}
 	columns = slices.Clone(rows.Columns())
 	one := array.NewFloat64Builder(memory.DefaultAllocator)
-	one.AppendValues(rows.Column(0).(*array.Float64).Float64Values(), slices.Concat([]bool{false}, slices.Repeat([]bool{true}, 499)))
+	one.AppendValues(rows.Column(0).(*array.Float64).Float64Values(),
+		slices.Concat([]bool{false}, slices.Repeat([]bool{true}, 499)))
 	columns[0] = one.NewArray()
 	some, _ := mapFile(t, mapper, array.NewRecord(rows.Schema(), columns, 500))
 	defer events.Release(some.batches)
@@ -105,7 +107,7 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 }
 
 // Predictions for a file equal those for the same rows in a stream, with a label or without.
-func TestFilesArePredictedAsMessagesAre(t *testing.T) {
+func TestFilesAndMessagesHaveEqualPredictions(t *testing.T) {
 	for _, c := range []struct{ task, loss string }{
 		{stagestest.Regression, training.LossSquared}, {stagestest.Binary, training.LossSquared},
 		{stagestest.Binary, training.LossLogistic}, {stagestest.Classes, training.LossLogistic},
@@ -125,18 +127,25 @@ func TestFilesArePredictedAsMessagesAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			bare := events.WithoutColumns(rows, "y")
-			for _, batches := range [][]arrow.Record{stagestest.Cut(t, rows, stagestest.Every(97)), stagestest.Cut(t, bare, stagestest.Every(300))} {
+			for _, batches := range [][]arrow.Record{
+				stagestest.Cut(t, rows, stagestest.Every(97)),
+				stagestest.Cut(t, bare, stagestest.Every(300)),
+			} {
 				out, counts := mapFile(t, p, batches...)
 				var gotValues, gotProbabilities []float32
 				var gotClasses []string
 				for _, rec := range out.batches {
 					v, cl, pr := predictionsOf(t, rec)
-					gotValues, gotClasses, gotProbabilities = append(gotValues, v...), append(gotClasses, cl...), append(gotProbabilities, pr...)
+					gotValues = append(gotValues, v...)
+					gotClasses = append(gotClasses, cl...)
+					gotProbabilities = append(gotProbabilities, pr...)
 				}
-				if !slices.Equal(gotValues, values) || !slices.Equal(gotClasses, classes) || !slices.Equal(gotProbabilities, probabilities) {
+				if !slices.Equal(gotValues, values) || !slices.Equal(gotClasses, classes) ||
+					!slices.Equal(gotProbabilities, probabilities) {
 					t.Error("predictions are not those of the stream")
 				}
-				if counts.Rows != 700 || counts.Predicted != want.NumRows() || counts.Rejected != 700-want.NumRows() || counts.Rejected == 0 {
+				if counts.Rows != 700 || counts.Predicted != want.NumRows() || counts.Rejected != 700-want.NumRows() ||
+					counts.Rejected == 0 {
 					t.Errorf("%+v of %d rows", counts, want.NumRows())
 				}
 			}

@@ -20,8 +20,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Messages that give nothing wait until their fetch is done. What they take meanwhile is charged, so it is bounded.
-func TestMessagesThatGiveNothingAreCharged(t *testing.T) {
+// Messages without output wait until their fetch is done, and their memory is charged.
+func TestMessagesWithoutOutputAreCharged(t *testing.T) {
 	const messages, most = 4000, 64 << 10
 	k := newRequestKit(t, most)
 	k.runner.outputs = newOutputMemory(most)
@@ -34,7 +34,8 @@ func TestMessagesThatGiveNothingAreCharged(t *testing.T) {
 		}
 		waiting = max(waiting, len(k.part.waiting))
 	}
-	if err := errors.Join(k.part.Process(t.Context(), pipeline.Fetched{NextOffset: messages}), k.part.Close(t.Context())); err != nil {
+	if err := errors.Join(k.part.Process(t.Context(), pipeline.Fetched{NextOffset: messages}),
+		k.part.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if c := k.runner.Env.Meter.Totals().Featurize; c.Messages != messages || k.part.charged != 0 {
@@ -45,8 +46,9 @@ func TestMessagesThatGiveNothingAreCharged(t *testing.T) {
 	}
 }
 
-// A row whose texts are too much for what its message has left is a dead letter, and the rows around it are not.
-func TestARowOfLongTextsIsNoOutput(t *testing.T) {
+// A row whose texts exceed the remaining budget of its message becomes a dead letter; its
+// neighbours do not.
+func TestRowOfLongTextsIsADeadLetter(t *testing.T) {
 	notes := []string{"first", strings.Repeat("x", 700<<10), "last"}
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	b.AppendValues(notes, nil)
@@ -71,7 +73,7 @@ func TestARowOfLongTextsIsNoOutput(t *testing.T) {
 	}
 }
 
-// fetches is a kit that measures what is held at every twentieth fetch.
+// fetches is a kit that measures the live heap at every twentieth fetch.
 type fetches struct {
 	*kit
 	most int64
@@ -84,20 +86,28 @@ func (f *fetches) Fetch(ctx context.Context, topic string, number int, offset in
 	return f.kit.Fetch(ctx, topic, number, offset)
 }
 
-// Outputs of rows that cannot be compared are in no block. Finding the last block reads any number of them, and holds few.
-func TestResumingLiveErrorsHoldsLittle(t *testing.T) {
+// Outputs without compared rows are in no block. Resuming may have to read any number of them, in
+// little memory.
+func TestResumingBlocksNeedsLittleMemory(t *testing.T) {
 	const outputs, most = 20_000, 2 << 20
 	k := newKit(t, 1<<20, 0, 0)
 	records := make([]pipeline.Record, outputs)
 	for i := range records {
-		rows := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Env.Topics.Events, SourcePartition: 2, SourceOffset: int64(i), RowCount: 1, SourceRows: 1}
+		rows := wire.FeatureBatch{
+			FeatureSetID:    k.set.ID(),
+			SourceTopic:     k.runner.Env.Topics.Events,
+			SourcePartition: 2,
+			SourceOffset:    int64(i),
+			RowCount:        1,
+			SourceRows:      1,
+		}
 		records[i] = pipeline.Record{Value: []byte("features"), Headers: slices.Concat(nil, rows.Headers())}
 	}
 	if _, err := k.Broker.Produce(t.Context(), k.runner.Env.Topics.Features, 2, records); err != nil {
 		t.Fatal(err)
 	}
 	f := &fetches{kit: k}
-	k.part.Env.Broker = f
+	k.part.runner.Env.Broker = f
 	before := liveHeap()
 	if err := k.part.blocks.resume(t.Context()); err != nil {
 		t.Fatal(err)

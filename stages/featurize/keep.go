@@ -2,15 +2,17 @@ package featurize
 
 import "github.com/eerf-stream/eerf/pipeline"
 
-// copies is one allocation for all that is copied of a fetch.
+// copies is one allocation for all copies from a fetch.
 type copies []byte
 
-// keep copies what a request needs of the fetched records, so that these can be given back while the request is under
-// way. If the copies would take more than this many bytes, it leaves the parts alone and returns false.
+// keep copies the memory of fetched records that parts refer to, so that the records can be
+// released while the request is in progress. If the copies exceed a number of bytes, it leaves the
+// parts unchanged and returns false.
 func keep(parts []outgoing, most int) bool {
 	size := 0
 	for i := range parts {
-		if size += keptBytes(parts, i); size > most {
+		size += keptBytes(parts, i)
+		if size > most {
 			return false
 		}
 	}
@@ -36,7 +38,7 @@ func keep(parts []outgoing, most int) bool {
 	return true
 }
 
-// newSource reports whether a part was made from another message than the previous one.
+// newSource reports whether a part comes from another message than the previous part.
 func newSource(parts []outgoing, i int) bool {
 	return i == 0 || parts[i].source.Offset != parts[i-1].source.Offset
 }
@@ -57,7 +59,7 @@ func keptBytes(parts []outgoing, i int) int {
 	return size
 }
 
-// besides is what a record takes in addition to its value.
+// besides is the memory of a record in addition to its value.
 func besides(r *pipeline.Record) int { return r.Memory() - cap(r.Value) }
 
 // own copies the key and the headers of a record.

@@ -55,7 +55,7 @@ func setOf(t testing.TB, task string, rows arrow.Record) *wire.FeatureSet {
 
 var errDied = pipeline.Permanent(errors.New("killed"))
 
-// kit is partition 2 of events and what featurizing writes for it.
+// kit is partition 2 of events with its outputs.
 type kit struct {
 	*pipelinetest.Broker
 	t         *testing.T
@@ -71,7 +71,7 @@ type kit struct {
 	lost      func() bool  // whether the process dies before a request is written; nil = never
 }
 
-// newKit makes topics with limits on requests, 0 = none, and a set in use.
+// newKit makes topics with limits on requests, 0 = none, and a current set.
 func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) *kit {
 	t.Helper()
 	k := &kit{Broker: pipelinetest.NewBroker(), t: t, committed: -1, log: zap.NewNop()}
@@ -95,9 +95,11 @@ func newKit(t *testing.T, maxOutput int64, featuresLimit, deadLettersLimit int) 
 	}
 	k.runner.Config.MaxOutputBytes, k.runner.Config.CommitInterval = maxOutput, 0
 	k.AddTopic(k.runner.Env.Topics.Events, 3)
-	k.AddConfiguredTopic(k.runner.Env.Topics.Features, 3, map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
+	k.AddConfiguredTopic(k.runner.Env.Topics.Features, 3,
+		map[string]string{"max.message.bytes": fmt.Sprint(featuresLimit)})
 	k.AddTopic(k.runner.Env.Topics.Live, 3)
-	k.AddConfiguredTopic(k.runner.Env.Topics.DeadLetters, 3, map[string]string{"max.message.bytes": fmt.Sprint(deadLettersLimit)})
+	k.AddConfiguredTopic(k.runner.Env.Topics.DeadLetters, 3,
+		map[string]string{"max.message.bytes": fmt.Sprint(deadLettersLimit)})
 	k.restart()
 	return k
 }
@@ -120,7 +122,7 @@ func (k *kit) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target
 	return k, nil
 }
 
-// Committed returns what the partition has committed.
+// Committed returns the committed offset of the partition.
 func (k *kit) Committed(context.Context, string, string, int) (pipeline.Committed, error) {
 	return pipeline.Committed{Next: k.committed, ByMember: !k.reset}, nil
 }
@@ -132,7 +134,8 @@ func (k *kit) restart() {
 		k.committed, k.reset = next, false
 		return nil
 	}
-	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Env.Broker, k.models, newClassWatch(k.runner), k.log)
+	k.part = newPartition(k.runner, pipeline.Ownership{Partition: 2, Commit: commit}, k.runner.Env.Broker, k.models,
+		newClassWatch(k.runner), k.log)
 	k.part.hasLive = true
 	k.part.committedAt = time.Time{}
 	if err := k.part.resume(k.t.Context()); err != nil {

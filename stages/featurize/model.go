@@ -13,17 +13,17 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// modelInUse is the model for predictions. It is immutable.
+// modelInUse is the current model for predictions. It is immutable.
 type modelInUse struct {
 	id      string
 	model   *wire.Model // nil = none
-	missing string      // why, if model is nil
+	missing string      // the reason if model is nil
 }
 
-// modelLoader holds the model in use with its weights. It is safe for concurrent use, and nil where nothing is
-// predicted.
+// modelLoader holds the current model with its weights. It is safe for concurrent use, and nil
+// without predictions.
 type modelLoader struct {
-	required bool // predictions are published; else they only tell how good the model is
+	required bool // predictions are published; otherwise they only give live errors
 	follower *state.Follower
 	logger   *zap.Logger
 	model    atomic.Pointer[modelInUse]
@@ -34,7 +34,7 @@ func newModelLoader(follower *state.Follower, logger *zap.Logger, required bool)
 	return &modelLoader{required: required, follower: follower, logger: logger, ready: make(chan struct{})}
 }
 
-// wait waits until it is known which model is in use, or until ctx ends.
+// wait waits until the current model is known, or until ctx ends.
 func (l *modelLoader) wait(ctx context.Context) {
 	if l == nil {
 		return
@@ -45,23 +45,24 @@ func (l *modelLoader) wait(ctx context.Context) {
 	}
 }
 
-// inUse returns the model in use. Wait for ready first.
+// inUse returns the current model. Call wait first.
 func (l *modelLoader) inUse() *modelInUse { return l.model.Load() }
 
-// run loads models until ctx ends. If nothing but live errors needs them, they are not worth an error.
+// run loads models until ctx ends. If only live errors need them, a failure is not an error.
 func (l *modelLoader) run(ctx context.Context) error {
 	err := l.follow(ctx)
 	if err == nil || l.required {
 		return err
 	}
-	l.logger.Warn("models cannot be read: live errors are not known", zap.Error(err))
+	l.logger.Warn("models cannot be read; no live errors", zap.Error(err))
 	if l.model.Swap(&modelInUse{missing: missingUnreadable}) == nil {
 		close(l.ready)
 	}
 	return nil
 }
 
-// follow loads the model that the pointer names, whenever it changes or an unreadable one may be readable.
+// follow loads the current model whenever the pointer changes, or an unreadable model may have
+// become readable.
 func (l *modelLoader) follow(ctx context.Context) error {
 	seen := state.Models{}
 	for {
@@ -77,7 +78,7 @@ func (l *modelLoader) follow(ctx context.Context) error {
 	}
 }
 
-// resolve loads the model that the pointer names, unless it is in use already.
+// resolve loads the current model unless it is already loaded.
 func (l *modelLoader) resolve(ctx context.Context, models state.Models) error {
 	before := l.model.Load()
 	next := &modelInUse{missing: missingModel}
@@ -95,7 +96,8 @@ func (l *modelLoader) resolve(ctx context.Context, models state.Models) error {
 		case ctx.Err() != nil || errors.Is(err, pipeline.ErrDenied):
 			return err
 		case before == nil || before.id != next.id:
-			l.logger.Error("the model in use cannot be read, rows have no predictions", zap.String("model", next.id), zap.Error(err))
+			l.logger.Error("current model cannot be read; rows have no predictions",
+				zap.String("model", next.id), zap.Error(err))
 		}
 	}
 	l.model.Store(next)

@@ -8,12 +8,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// SpareBytes is how much memory of acknowledged outputs all partitions of a process keep for later ones.
+// SpareBytes is the memory of acknowledged outputs that all partitions of a process keep for later
+// ones.
 const SpareBytes = 16 << 20
 
-// outputMemory bounds the outputs of all partitions of a process, from when they are made until they are acknowledged.
-// A partition waits for it only after its own outputs are acknowledged, so what others hold comes back with their
-// acknowledgements. It is safe for concurrent use.
+// outputMemory bounds the outputs of all partitions of a process until they are acknowledged. A
+// partition waits for it only after its own outputs are acknowledged, and the others release memory
+// with their acknowledgements. It is safe for concurrent use.
 type outputMemory struct {
 	total int64
 	free  *semaphore.Weighted
@@ -24,13 +25,13 @@ func newOutputMemory(bytes int64) *outputMemory {
 	return &outputMemory{total: bytes, free: semaphore.NewWeighted(bytes), spares: spares{most: SpareBytes}}
 }
 
-// charge is what an output is charged: one that is larger than everything takes all of it.
+// charge returns the charge for an output, which is at most the total.
 func (m *outputMemory) charge(bytes int64) int64 { return min(bytes, m.total) }
 
-// try charges an output if that is possible at once.
+// try charges an output if the memory is free.
 func (m *outputMemory) try(bytes int64) bool { return m.free.TryAcquire(m.charge(bytes)) }
 
-// wait charges an output, after those who have waited longer.
+// wait charges an output. Callers are served in the order of their calls.
 func (m *outputMemory) wait(ctx context.Context, bytes int64) error {
 	return m.free.Acquire(ctx, m.charge(bytes))
 }
@@ -41,7 +42,7 @@ func (m *outputMemory) giveBack(charged int64) {
 	}
 }
 
-// spares holds the memory of outputs that are no longer read.
+// spares is the memory of outputs that are no longer read.
 type spares struct {
 	mu    sync.Mutex
 	most  int64
@@ -59,11 +60,11 @@ func (s *spares) put(value []byte) {
 	}
 }
 
-// take returns memory for an output of that size: spare one that is not much larger, or new one.
+// take returns memory for an output of a size: a spare of at most twice the size, or new memory.
 func (s *spares) take(size int64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.list) - 1; i >= max(0, len(s.list)-looked); i-- {
+	for i := len(s.list) - 1; i >= max(0, len(s.list)-searchedSpares); i-- {
 		if value := s.list[i]; size <= int64(cap(value)) && int64(cap(value)) <= 2*size {
 			s.list = slices.Delete(s.list, i, i+1)
 			s.bytes -= int64(cap(value))
@@ -73,5 +74,5 @@ func (s *spares) take(size int64) []byte {
 	return make([]byte, 0, size)
 }
 
-// looked is how many of the spares are looked at.
-const looked = 8
+// searchedSpares is the number of spares that take considers.
+const searchedSpares = 8

@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// sole gives partition 0 to everyone that asks, like an owner that does not know yet that it has lost it, and can hold up a write,
-// as if the process were stopped.
+// sole assigns partition 0 to every caller, as to an owner that has not noticed its loss, and can
+// delay a write, as if the process were stopped.
 type sole struct {
 	*kafka.Client
 	holdUp  int           // which write to features; 0 = none
@@ -24,7 +24,11 @@ func (s *sole) Own(ctx context.Context, _, _ string, run func(context.Context, p
 	return run(ctx, pipeline.Ownership{Commit: func(context.Context, int64, pipeline.LogID) error { return nil }})
 }
 
-func (s *sole) OpenWriter(ctx context.Context, seat *pipeline.WriterID, targets ...pipeline.Target) (pipeline.Producer, error) {
+func (s *sole) OpenWriter(
+	ctx context.Context,
+	seat *pipeline.WriterID,
+	targets ...pipeline.Target,
+) (pipeline.Producer, error) {
 	writer, err := s.Client.OpenWriter(ctx, seat, targets...)
 	return &heldUp{Producer: writer, by: s, topic: targets[0].Topic}, err
 }
@@ -50,9 +54,9 @@ func (h *heldUp) Produce(ctx context.Context, topic string, partition int, recor
 	return first, err
 }
 
-// TestALateOwnerWritesNothing stops an owner before a write, lets a successor take over, and resumes the first, before or after
-// the successor has written anything: nothing of that write is there.
-func TestALateOwnerWritesNothing(t *testing.T) {
+// An owner is stopped before a write, a successor takes over, and the first resumes, before or
+// after the successor has written anything. The delayed write must be refused.
+func TestFencedOwnerWritesNothing(t *testing.T) {
 	t.Parallel()
 	for name, wrote := range map[string]bool{"the successor has written": true, "the successor has only sat down": false} {
 		t.Run(name, func(t *testing.T) {

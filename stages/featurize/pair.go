@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Pair is a feature set, with or without a model, that is ready to map rows. It is immutable and shared. Each goroutine
-// needs its own [Mapper].
+// Pair is a feature set, with or without a model, that is ready to map rows. It is immutable and
+// shared. Each goroutine needs its own [Mapper].
 type Pair struct {
 	Set   *wire.FeatureSet
 	Model *wire.Model // nil = features only
@@ -25,7 +25,8 @@ type Pair struct {
 	label     *label // nil without a model
 }
 
-// NewPair prepares a set and a model, nil = none. It is an error if the model belongs to another set.
+// NewPair prepares a set and a model, nil = none. It is an error if the model belongs to another
+// set.
 func NewPair(set *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 	return newPair(set, unlabelled(set), model)
 }
@@ -72,7 +73,8 @@ func (p *Pair) Encoder() *encoder.Encoder { return p.rows }
 // Features is M, the number of features of a row.
 func (p *Pair) Features() int { return p.transform.Len() }
 
-// Outputs is the number of values that a regression predicts for a row; 0 for classes and without a model.
+// Outputs is the number of values that a regression predicts for a row; 0 for classes and without a
+// model.
 func (p *Pair) Outputs() int {
 	if p.Model == nil || p.Set.Task != scoring.Regression {
 		return 0
@@ -105,8 +107,8 @@ type Mapped struct {
 	Counts        encoder.Counts
 }
 
-// Mapper maps rows by the same functions as the stage, so that a row gives the same bits. It belongs to one goroutine,
-// and each call overwrites the previous result.
+// Mapper maps rows by the same functions as the stage, so that a row gives the same bits. It
+// belongs to one goroutine, and each call overwrites the previous result.
 type Mapper struct {
 	pair      *Pair
 	predictor *predictor   // nil = no model
@@ -125,8 +127,8 @@ func (p *Pair) NewMapper() *Mapper {
 	return m
 }
 
-// Map maps the rows of all batches, which are numbered consecutively: to features if wanted, and to predictions if the
-// pair has a model. It calls more between blocks of rows and stops on its error.
+// Map maps the rows of all batches, which are numbered consecutively: to features if wanted, and to
+// predictions if the pair has a model. It calls more between blocks of rows and stops on its error.
 func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (*Mapped, error) {
 	m.made = Mapped{
 		Row:           m.made.Row[:0],

@@ -11,9 +11,9 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Message encodes the last mapping as one Arrow IPC stream: with features, a message of the features topic without
-// passthrough columns; otherwise the columns row, prediction and, if the model has them, probabilities. The schema
-// metadata name the set and the model.
+// Message encodes the last mapping as one Arrow IPC stream: with features, a message of the
+// features topic without passthrough columns; otherwise the columns row, prediction and, if the
+// model has them, probabilities. The schema metadata name the set and the model.
 func (m *Mapper) Message(features bool) ([]byte, error) {
 	if features {
 		return m.featuresMessage()

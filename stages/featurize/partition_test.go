@@ -22,7 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// A message of few bytes may have a million rows. Their features are never held all at once.
+// A message of few bytes may have a million rows. Their features are never all in memory.
 func TestFeaturizeRequestsAreBounded(t *testing.T) {
 	const maxOutput = 100_000
 	for _, c := range []struct {
@@ -54,7 +54,8 @@ func TestFeaturizeRequestsAreBounded(t *testing.T) {
 			if err := k.step(); err != nil {
 				t.Fatal(err)
 			}
-			if got := k.runner.Env.Meter.Totals().Featurize; got.Rows != c.rows || got.Featurized != c.rows || got.Messages != int64(messages) {
+			if got := k.runner.Env.Meter.Totals().Featurize; got.Rows != c.rows || got.Featurized != c.rows ||
+				got.Messages != int64(messages) {
 				t.Errorf("counts %+v", got)
 			}
 			if requests < 2 || k.part.next != int64(messages) || k.committed != int64(messages) {
@@ -70,7 +71,8 @@ func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 	const messages = 20_000
 	fetched := pipeline.Fetched{NextOffset: messages, End: messages}
 	for offset := range int64(messages) {
-		fetched.Records = append(fetched.Records, pipeline.Record{Topic: k.runner.Env.Topics.Events, Partition: 2, Offset: offset})
+		fetched.Records = append(fetched.Records,
+			pipeline.Record{Topic: k.runner.Env.Topics.Events, Partition: 2, Offset: offset})
 	}
 	var sent, requests int
 	k.produced = func(_ string, records []pipeline.Record) {
@@ -91,11 +93,12 @@ func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// A message of features has the time of its writing, not of the event: brokers refuse times in the future, and retention
-// goes by a message's time.
+// The record time of a features message is the time of its writing, not of the event: brokers
+// refuse future times, and retention uses the record time.
 func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{BadFeature: 3})
-	f := newCore(t, setOf(t, stagestest.Regression, stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})), 1<<20)
+	f := newCore(t, setOf(t, stagestest.Regression,
+		stagestest.Events(t, stagestest.Regression, 400, 41, stagestest.Faults{})), 1<<20)
 	for name, c := range map[string]struct{ carried, want time.Time }{
 		"in a year":         {stagestest.Noon.AddDate(1, 0, 0), stagestest.Noon}, // not later than its features
 		"ten years ago":     {stagestest.Noon.AddDate(-10, 0, 0), stagestest.Noon.AddDate(-10, 0, 0)},
@@ -119,7 +122,7 @@ func TestFeaturesCarryTheTimeOfTheirEvent(t *testing.T) {
 	}
 }
 
-// A message of a few hundred bytes that claims a million rows is refused whole; many small ones are not.
+// A message of a few hundred bytes that claims a million rows is refused; many small ones are not.
 func TestFeaturizeRefusesAmplification(t *testing.T) {
 	k := newKit(t, 100_000, 0, 0)
 	k.runner.Amplification = 10
@@ -133,7 +136,8 @@ func TestFeaturizeRefusesAmplification(t *testing.T) {
 		t.Fatalf("%d dead letters", len(letters))
 	}
 	for i, offset := range []string{"0", "2"} {
-		reason, at := stagestest.Header(t, letters[i], wire.HeaderErrorReason), stagestest.Header(t, letters[i], wire.HeaderErrorOffset)
+		reason, at := stagestest.Header(t, letters[i],
+			wire.HeaderErrorReason), stagestest.Header(t, letters[i], wire.HeaderErrorOffset)
 		if reason != deadletter.ReasonAmplification || at != offset {
 			t.Errorf("a dead letter of offset %s for %s", at, reason)
 		}
@@ -143,7 +147,8 @@ func TestFeaturizeRefusesAmplification(t *testing.T) {
 	}
 }
 
-// longDictionary is a message in which each row refers to the same long string of a passthrough column.
+// longDictionary is a message in which each row refers to the same long string of a passthrough
+// column.
 func longDictionary(t *testing.T, k *kit, rows int) pipeline.Record {
 	t.Helper()
 	batch := stagestest.Events(t, stagestest.Regression, rows, 44, stagestest.Faults{})
@@ -158,15 +163,18 @@ func longDictionary(t *testing.T, k *kit, rows int) pipeline.Record {
 	var columns []arrow.Array
 	for i, field := range batch.Schema().Fields() {
 		if field.Name == passthrough {
-			fields, columns = append(fields, arrow.Field{Name: field.Name, Type: column.DataType(), Nullable: true}), append(columns, column)
+			fields, columns = append(fields,
+				arrow.Field{Name: field.Name, Type: column.DataType(), Nullable: true}), append(columns, column)
 			continue
 		}
 		fields, columns = append(fields, field), append(columns, batch.Column(i))
 	}
-	return pipeline.Record{Value: stagestest.Message(t, array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows)))}
+	return pipeline.Record{Value: stagestest.Message(t,
+		array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows)))}
 }
 
-// A runner that stops between the parts of a message leaves a position from which the next one continues.
+// A runner that stops between the parts of a message leaves a position from which the next one
+// continues.
 func TestFeaturizeStopsBetweenParts(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
 	errGone := pipeline.Permanent(errors.New("gone"))
@@ -203,8 +211,10 @@ func TestFeaturizeStopsBetweenParts(t *testing.T) {
 			if err := k.part.Close(t.Context()); err != nil || k.part.nextRow > 0 && k.committed != -1 {
 				t.Errorf("offset %d, of which %d rows are out, is committed: %v", k.committed, k.part.nextRow, err)
 			}
-			if at := int(k.part.next)*100 + int(k.part.nextRow); at != len(out) || (k.part.partlyOut == "") != (k.part.nextRow == 0) {
-				t.Errorf("goes on at offset %d row %d of set %q, %d rows are out", k.part.next, k.part.nextRow, k.part.partlyOut, len(out))
+			if at := int(k.part.next)*100 + int(k.part.nextRow); at != len(out) ||
+				(k.part.partlyOut == "") != (k.part.nextRow == 0) {
+				t.Errorf("goes on at offset %d row %d of set %q, %d rows are out", k.part.next, k.part.nextRow, k.part.partlyOut,
+					len(out))
 			}
 			if err := k.step(); err != nil {
 				t.Fatal(err)
@@ -221,7 +231,8 @@ func TestFeaturizeStopsBetweenParts(t *testing.T) {
 	}
 }
 
-// A row whose output the broker refuses becomes a dead letter, whatever happens to the broker meanwhile.
+// A row whose output the broker refuses becomes a dead letter, even if the broker is unavailable
+// for a while.
 func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 	k := newKit(t, 3000, 8000, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})
@@ -248,14 +259,18 @@ func TestFeaturizeOutputOverTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	deadLetters := k.deadLetters()
-	if len(deadLetters) != 1 || stagestest.Header(t, deadLetters[0], wire.HeaderErrorReason) != deadletter.ReasonOutputTooLarge || stagestest.Header(t, deadLetters[0], wire.HeaderErrorOffset) != "0" ||
+	if len(deadLetters) != 1 ||
+		stagestest.Header(t, deadLetters[0], wire.HeaderErrorReason) != deadletter.ReasonOutputTooLarge ||
+		stagestest.Header(t, deadLetters[0], wire.HeaderErrorOffset) != "0" ||
 		!slices.Equal(deadLetters[0].Value, k.Records(k.runner.Env.Topics.Events, 2)[0].Value) {
 		t.Fatalf("%d dead letters: %.300v", len(deadLetters), deadLetters)
 	}
-	if got, want := k.rows(0), slices.DeleteFunc(ascending(61), func(row int32) bool { return row == 40 }); !slices.Equal(got, want) {
+	if got, want := k.rows(0), slices.DeleteFunc(ascending(61),
+		func(row int32) bool { return row == 40 }); !slices.Equal(got, want) {
 		t.Errorf("rows %v", got)
 	}
-	if c := k.runner.Env.Meter.Totals().Featurize; c.Rows != 161 || c.Featurized != 160 || c.Rejected != 1 || c.Messages != 2 || c.Undecodable != 0 {
+	if c := k.runner.Env.Meter.Totals().Featurize; c.Rows != 161 || c.Featurized != 160 || c.Rejected != 1 ||
+		c.Messages != 2 || c.Undecodable != 0 {
 		t.Errorf("counts %+v", c)
 	}
 }

@@ -36,7 +36,8 @@ type label struct {
 	supplied *supplied         // reads the predictions in events; nil = the model's are compared
 }
 
-// newLabel returns the label of a set, or nil. Predictions in a column of the events, if named, are compared with it.
+// newLabel returns the label of a set, or nil. Predictions in a column of the events, if named, are
+// compared with it.
 func newLabel(set *wire.FeatureSet, predictionColumn string) *label {
 	of := set.Encoder.Label
 	if of == nil {
@@ -74,8 +75,8 @@ func checkPredictable(set *wire.FeatureSet) error {
 	return nil
 }
 
-// predictor predicts rows with a model, compares the predictions with the labels of the rows and, if asked to, writes
-// them next to the features. It belongs to one goroutine.
+// predictor predicts rows with a model, compares the predictions with the labels of the rows and,
+// if asked to, writes them next to the features. It belongs to one goroutine.
 type predictor struct {
 	label   *label
 	columns wire.Predictions // of the current message
@@ -90,9 +91,9 @@ type predictor struct {
 // predictionBlock is the number of rows predicted at a time, while their features are in the cache.
 const predictionBlock = 64
 
-// comparedRows is the approximate number of rows of an output that are compared with their labels, in blocks of
-// predictionBlock spread over the output. The live error needs no more rows, and comparing all would take a tenth of the
-// time.
+// comparedRows is the approximate number of rows of an output that are compared with their labels,
+// in blocks of predictionBlock spread over the output. The live error needs no more rows, and
+// comparing all would take a tenth of the time.
 const comparedRows = 128
 
 // predictor returns a predictor without a model; nil for a set without a label.
@@ -150,8 +151,9 @@ func (l *label) unfit(model *wire.Model) string {
 	return ""
 }
 
-// predict predicts the rows from first up to, not including, next, whose features are in the body. Predictions stay
-// valid until the next call; if they are attached, they are also written into the body.
+// predict predicts the rows from first up to, not including, next, whose features are in the body.
+// Predictions stay valid until the next call; if they are attached, they are also written into the
+// body.
 func (p *predictor) predict(body *wire.FeaturesBody, first, next int) {
 	if p.model == nil {
 		return
@@ -183,8 +185,9 @@ func (p *predictor) write(body *wire.FeaturesBody, f []float32, first, n int) {
 	}
 }
 
-// compare adds the predictions of encoded rows of a chunk, from first up to, not including, next, to the live sums. The
-// rows without a label are left out. The predictions are those of the last call of predict, or supplied by the rows.
+// compare adds the predictions of encoded rows of a chunk, from first up to, not including, next,
+// to the live sums. The rows without a label are left out. The predictions are those of the last
+// call of predict, or supplied by the rows.
 func (p *predictor) compare(chunk arrow.Record, rows *encoder.Rows, first, next int) {
 	if p.tally == nil {
 		return

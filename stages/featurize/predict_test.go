@@ -32,7 +32,13 @@ func predicting(t testing.TB, task, loss, transform string) (*wire.FeatureSet, *
 // drawnModel is a model of a set with random weights.
 func drawnModel(set *wire.FeatureSet, loss string) *wire.Model {
 	m, k := set.Set.Features.Len(), set.Encoder.Outputs()
-	weights := &training.Model{Features: m, Outputs: k, Theta: make([]float64, m*k), Intercept: make([]float64, k), Loss: loss}
+	weights := &training.Model{
+		Features:  m,
+		Outputs:   k,
+		Theta:     make([]float64, m*k),
+		Intercept: make([]float64, k),
+		Loss:      loss,
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i := range weights.Theta {
 		weights.Theta[i] = 10 * rng.NormFloat64()
@@ -70,8 +76,8 @@ func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []
 	return values, classes, probabilities
 }
 
-// The predictions in a message are the model's for the features next to them, in units of the label, however the message
-// is cut.
+// The predictions in a message are the model's for the features next to them, in units of the
+// label, for any cutting of the message.
 func TestPredictionsAreThoseOfTheModel(t *testing.T) {
 	for _, c := range []struct {
 		task, loss, transform string
@@ -162,10 +168,25 @@ func TestRowsWithoutAModelAreCounted(t *testing.T) {
 		want    string
 		count   func(meter.FeaturizeCounts) int64
 	}{
-		"none":                  {nil, missingModel, missingModel, func(c meter.FeaturizeCounts) int64 { return c.NoModel }},
-		"of another set":        {&other, "", missingOtherSet, func(c meter.FeaturizeCounts) int64 { return c.OtherSetModel }},
-		"of another shape":      {&broken, "", missingUnreadable, func(c meter.FeaturizeCounts) int64 { return c.UnusableModel }},
-		"that cannot be read":   {nil, missingUnreadable, missingUnreadable, func(c meter.FeaturizeCounts) int64 { return c.UnusableModel }},
+		"none": {nil, missingModel, missingModel, func(c meter.FeaturizeCounts) int64 { return c.NoModel }},
+		"of another set": {
+			&other,
+			"",
+			missingOtherSet,
+			func(c meter.FeaturizeCounts) int64 { return c.OtherSetModel },
+		},
+		"of another shape": {
+			&broken,
+			"",
+			missingUnreadable,
+			func(c meter.FeaturizeCounts) int64 { return c.UnusableModel },
+		},
+		"that cannot be read": {
+			nil,
+			missingUnreadable,
+			missingUnreadable,
+			func(c meter.FeaturizeCounts) int64 { return c.UnusableModel },
+		},
 		"that was there before": {model, "", "", func(c meter.FeaturizeCounts) int64 { return c.Predicted }},
 	} {
 		f := newCore(t, set, 1<<20, withPredictions)
@@ -173,16 +194,18 @@ func TestRowsWithoutAModelAreCounted(t *testing.T) {
 		f.UseModel(c.model, c.missing)
 		done := process(t, f, event(t, 3, rows), 0)
 		info, err := wire.ParseFeaturesInfo(stagestest.Decode(t, done.Outputs[0].Value)[0].Schema())
-		if err != nil || info.NoPrediction != c.want || (info.Model == "") != (c.want != "") || stagestest.Header(t, done.Outputs[0], wire.HeaderModel) != info.Model {
+		if err != nil || info.NoPrediction != c.want || (info.Model == "") != (c.want != "") ||
+			stagestest.Header(t, done.Outputs[0], wire.HeaderModel) != info.Model {
 			t.Errorf("a model %s: %+v, %v", name, info, err)
 		}
-		if n := done.Counts; c.count(n) != n.Featurized || n.Predicted+n.NoModel+n.OtherSetModel+n.UnusableModel != n.Featurized {
+		if n := done.Counts; c.count(n) != n.Featurized ||
+			n.Predicted+n.NoModel+n.OtherSetModel+n.UnusableModel != n.Featurized {
 			t.Errorf("a model %s: counts %+v", name, n)
 		}
 	}
 }
 
-func TestPredictionsThatCannotBe(t *testing.T) {
+func TestSetsWithoutPossiblePredictions(t *testing.T) {
 	set, _, _ := predicting(t, stagestest.Regression, training.LossSquared, encoder.TransformNone)
 	unlabelled, taken := *set, *set
 	enc := *set.Encoder

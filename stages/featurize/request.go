@@ -12,34 +12,35 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// request is dead letters and the outputs that follow them. A partition has one request at a time; the next outputs are
-// made meanwhile and wait. All of it belongs to the sending goroutine until done is closed, then to the partition.
+// request is dead letters and the outputs that follow them. A partition has one request at a time;
+// the next outputs are made meanwhile and wait. A request belongs to its sending goroutine until
+// done is closed, then to the partition.
 type request struct {
 	owned
-	blocks  []pipeline.Record // of live errors, which earlier requests closed
-	parts   []outgoing        // without the outputs refused for their size, once done
-	next    int64             // position of the partition when it was sent
+	blocks  []pipeline.Record // of live errors, from outputs of earlier requests
+	parts   []outgoing        // once done, without the outputs refused for their size
+	next    int64             // position of the partition when the request was sent
 	refused int64             // last offset with an output too large for the broker, which became a dead letter; -1 = none
 	charged int64             // of the output memory
 	done    chan struct{}
 
 	err          error
 	acknowledged time.Time
-	triedAgain   bool // outputs took more than one try: the client may still be reading the records of an abandoned one
+	retried      bool // outputs took more than one attempt: the client may still be reading the records of an earlier one
 }
 
-// startRequest sends parts from a goroutine of their own.
-func startRequest(ctx context.Context, o owned, parts []outgoing, blocks []pipeline.Record, next, refused, charged int64) *request {
-	q := &request{owned: o, parts: parts, blocks: blocks, next: next, refused: refused, charged: charged, done: make(chan struct{})}
+// start sends the request in a goroutine.
+func (q *request) start(ctx context.Context) {
+	q.done = make(chan struct{})
 	go func() {
 		defer close(q.done)
 		q.err = q.send(ctx)
 	}()
-	return q
 }
 
-// send sends the dead letters, waits for them, and then sends the outputs: once an output is out, nothing before it is
-// read again. Dead letters cost a round trip, but only the outputs of the same request wait for it.
+// send sends the dead letters, waits for them, and then sends the outputs, because nothing before a
+// written output is reread. Dead letters cost a round trip, but only the outputs of the same
+// request wait for it.
 func (q *request) send(ctx context.Context) error {
 	var deadLetters []deadletter.Draft
 	var outputs []pipeline.Record
@@ -67,9 +68,9 @@ func (q *request) send(ctx context.Context) error {
 	return nil
 }
 
-// acknowledge records at once that the parts are out.
+// acknowledge records the acknowledgement of the parts without waiting for the partition.
 func (q *request) acknowledge() {
-	q.acknowledged = q.Env.Clock()
+	q.acknowledged = q.runner.Env.Clock()
 	q.at.Done(q.next)
 	for i := range q.parts {
 		if span := q.parts[i].span; span != nil {
@@ -78,9 +79,14 @@ func (q *request) acknowledge() {
 	}
 }
 
-// sendDeadLetters waits for the acknowledgement.
+// sendDeadLetters sends dead letters and waits for the acknowledgement.
 func (q *request) sendDeadLetters(ctx context.Context, deadLetters []deadletter.Draft) error {
-	to := deadletter.Sender{To: q.writer, Topic: q.Env.Topics.DeadLetters, Meter: q.Env.Meter, Logger: q.logger}
+	to := deadletter.Sender{
+		To:     q.writer,
+		Topic:  q.runner.Env.Topics.DeadLetters,
+		Meter:  q.runner.Env.Meter,
+		Logger: q.logger,
+	}
 	if err := to.Send(ctx, q.number, deadLetters); err != nil {
 		return fmt.Errorf("before offset %d: %w", q.next, err)
 	}
@@ -104,17 +110,18 @@ func (q *request) produce(ctx context.Context, outputs []pipeline.Record) error 
 	tries := 0
 	err := pipeline.Try(ctx, q.logger, "write features", func() error {
 		tries++
-		_, err := q.writer.Produce(ctx, q.Env.Topics.Features, q.number, outputs)
+		_, err := q.writer.Produce(ctx, q.runner.Env.Topics.Features, q.number, outputs)
 		return err
 	})
 	failpoint.Hit(failpoint.FeaturesAfter)
-	q.triedAgain = q.triedAgain || tries > 1
+	q.retried = q.retried || tries > 1
 	return err
 }
 
-// sendSingly sends outputs one by one. A single output is not sent again: the refusal was about that one.
+// sendSingly sends outputs one by one. A single output is not retried, because the refusal was
+// about that one.
 func (q *request) sendSingly(ctx context.Context, outputs int, refusal error) error {
-	q.triedAgain = true
+	q.retried = true
 	for i := range q.parts {
 		part := &q.parts[i]
 		if part.Output == nil {
@@ -134,15 +141,16 @@ func (q *request) sendSingly(ctx context.Context, outputs int, refusal error) er
 	return nil
 }
 
-// refuseOutput makes one dead letter of a message for all its outputs that exceed the broker's limit, and counts the
-// rows of the output as rejected.
+// refuseOutput makes one dead letter of a message for all its outputs that exceed the broker's
+// limit, and counts the rows of the output as rejected.
 func (q *request) refuseOutput(ctx context.Context, part *outgoing, cause error) error {
 	part.Counts = meter.FeaturizeCounts{Messages: part.Counts.Messages, Rows: part.Counts.Rows, Rejected: part.Counts.Rows}
 	part.Output = nil
 	if q.refused == part.source.Offset {
 		return nil
 	}
-	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause), q.Env.Clock())
+	cause = fmt.Errorf("%w: %w", deadletter.ErrOutputTooLarge, cause)
+	deadLetter := deadletter.Refused(meter.StageFeaturize, part.source, cause, q.runner.Env.Clock())
 	if err := q.sendDeadLetters(ctx, []deadletter.Draft{deadLetter}); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func newRequestKit(t *testing.T, maxOutput int64) *kit {
 	return k
 }
 
-// outputsOf returns what a fresh core makes of the events.
+// outputsOf returns the outputs of a new featurizer for events.
 func (k *kit) outputsOf(events ...pipeline.Record) (outputs []pipeline.Record) {
 	core := newCore(k.t, k.set, k.runner.Config.MaxOutputBytes)
 	for i, event := range events {
@@ -74,8 +74,9 @@ func TestFeaturizeWorksWhileARequestIsInProgress(t *testing.T) {
 	}
 }
 
-// Outputs reuse the memory of earlier ones. What is sent must equal the outputs of a core that never reuses memory.
-func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
+// Outputs reuse the memory of earlier ones. They must equal the outputs of a featurizer that never
+// reuses memory.
+func TestFeaturizeReusesAcknowledgedOutputs(t *testing.T) {
 	k := newRequestKit(t, 3000)
 	var sent []pipeline.Record
 	for i := range int64(12) {
@@ -103,8 +104,8 @@ func TestFeaturizeWritesOverAcknowledgedOutputs(t *testing.T) {
 	}
 }
 
-// One of the tries of a request may still be in progress.
-func TestFeaturizeDoesNotWriteOverWhatWasTriedAgain(t *testing.T) {
+// An earlier attempt of a request may still be in progress.
+func TestFeaturizeDoesNotReuseRetriedOutputs(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
 	k.FailNext(pipeline.OpProduce, errors.New("no answer"))
@@ -158,15 +159,17 @@ func TestFeaturizeSendsDeadLettersBeforeLaterOutputs(t *testing.T) {
 }
 
 // If a dead letter cannot be written, neither is any output after it.
-func TestFeaturizeSendsNoOutputAfterADeadLetterThatIsNotOut(t *testing.T) {
+func TestFeaturizeSendsNoOutputAfterAFailedDeadLetter(t *testing.T) {
 	k := newRequestKit(t, 1<<20)
 	errGone := pipeline.Permanent(errors.New("gone"))
-	k.send(pipeline.Record{Value: []byte("poison")}, event(t, 1, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
+	k.send(pipeline.Record{Value: []byte("poison")},
+		event(t, 1, stagestest.Events(t, stagestest.Regression, 60, 41, stagestest.Faults{})))
 	k.FailNext(pipeline.OpProduce, errGone)
 	if err := k.step(); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.part.Close(t.Context()); !errors.Is(err, errGone) || len(k.Records(k.runner.Env.Topics.Features, 2)) != 0 || k.committed != -1 {
+	if err := k.part.Close(t.Context()); !errors.Is(err, errGone) ||
+		len(k.Records(k.runner.Env.Topics.Features, 2)) != 0 || k.committed != -1 {
 		t.Errorf("%v; %d outputs, offset %d is committed", err, len(k.Records(k.runner.Env.Topics.Features, 2)), k.committed)
 	}
 }
@@ -188,7 +191,15 @@ func TestAGapWaitsForTheRequestBeforeIt(t *testing.T) {
 	<-begun
 	passed := make(chan error)
 	go func() {
-		passed <- k.part.Gap(t.Context(), pipeline.Gap{Topic: "events", Partition: 2, Kind: pipeline.GapTruncated, From: 2, To: 1, First: 0, End: 1})
+		passed <- k.part.Gap(t.Context(), pipeline.Gap{
+			Topic:     "events",
+			Partition: 2,
+			Kind:      pipeline.GapTruncated,
+			From:      2,
+			To:        1,
+			First:     0,
+			End:       1,
+		})
 	}()
 	close(release)
 	if err := <-passed; err != nil {
@@ -200,7 +211,7 @@ func TestAGapWaitsForTheRequestBeforeIt(t *testing.T) {
 	}
 }
 
-// One dead letter stands for all outputs of a message that are too large, whichever requests they are in.
+// One dead letter stands for all outputs of a message that are too large, in any of its requests.
 func TestOneDeadLetterForAllOutputsOfAMessage(t *testing.T) {
 	k := newKit(t, 3000, 500, 0)
 	k.send(event(t, 0, stagestest.Events(t, stagestest.Regression, 100, 41, stagestest.Faults{})))

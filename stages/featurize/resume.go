@@ -16,20 +16,21 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// position is where featurizing goes on in a partition of events.
+// position is where featurizing continues in a partition of events.
 type position struct {
 	next      int64         // offset of events to read
 	nextRow   int32         // its first row that is not in the output
 	partlyOut string        // feature set of the rows before nextRow; empty if nextRow is 0
-	source    sourceLog     // the log that next belongs to
-	batch     pipeline.Mark // the batch of events read last
+	source    sourceLog     // log of next
+	batch     pipeline.Mark // last batch of events that was read
 }
 
-// positionAfter returns the position after an output; ok is false for a record that was not made of this partition of
-// events.
+// positionAfter returns the position after an output; ok is false for a record that does not come
+// from this partition of events.
 func positionAfter(rec pipeline.Record, topic string, partition int) (at position, ok bool) {
 	rows, err := wire.ParseFeatureHeaders(rec.Headers)
-	if err != nil || rows.SourceTopic != topic || int(rows.SourcePartition) != partition || rows.SourceOffset == math.MaxInt64 {
+	if err != nil || rows.SourceTopic != topic || int(rows.SourcePartition) != partition ||
+		rows.SourceOffset == math.MaxInt64 {
 		return position{}, false
 	}
 	at.source = parseSourceLog(rows.SourceLog)
@@ -46,13 +47,14 @@ func (at *position) advancePast(rows wire.FeatureBatch) {
 	}
 }
 
-// resume goes on after the last output whose events the log still holds; without one, at the group's committed offset,
-// else as configured. A committed offset past the end of the output is obeyed: the events before it became dead letters if a
-// member of the group committed it, else an operator wants them left out.
+// resume continues after the last output whose events the log still holds; without one, at the
+// group's committed offset, or else as configured. A committed offset past the end of the output
+// wins: the events before it became dead letters if a member of the group committed it; otherwise
+// an operator skips them.
 func (p *partition) resume(ctx context.Context) error {
 	failpoint.Hit(failpoint.ResumeBefore)
 	if err := p.findPosition(ctx); err != nil {
-		return fmt.Errorf("resume featurizing %s/%d: %w", p.Env.Topics.Events, p.number, err)
+		return fmt.Errorf("resume featurizing %s/%d: %w", p.runner.Env.Topics.Events, p.number, err)
 	}
 	if !p.hasLive {
 		return nil
@@ -63,34 +65,35 @@ func (p *partition) resume(ctx context.Context) error {
 func (p *partition) findPosition(ctx context.Context) error {
 	var o *outputEnd
 	found, err := pipeline.Retry(ctx, p.logger, "find the end of the output", func() (found bool, err error) {
-		o = &outputEnd{partition: p}
+		o = &outputEnd{owned: p.owned}
 		p.position, found, err = o.find(ctx)
 		return found, err
 	})
 	if err != nil {
 		return err
 	}
-	o.report()
+	o.report(p.position)
 	committed, err := pipeline.Retry(ctx, p.logger, "look up the committed offset", func() (pipeline.Committed, error) {
-		return p.Env.Broker.Committed(ctx, p.Env.Group, p.Env.Topics.Events, p.number)
+		return p.runner.Env.Broker.Committed(ctx, p.runner.Env.Group, p.runner.Env.Topics.Events, p.number)
 	})
 	p.committed = committed.Next
 	switch {
 	case err != nil:
 		return err
 	case p.committed > o.end:
-		p.logger.Error("committed offset is past the end of the log; ignoring it", zap.Int64("committed", p.committed), zap.Int64("end", o.end))
+		p.logger.Error("committed offset is past the end of the log; ignoring it",
+			zap.Int64("committed", p.committed), zap.Int64("end", o.end))
 		p.committed = -1
 	case p.committed < 0 || o.lost() > 0 || found && p.committed <= p.next:
 	case committed.ByMember:
 		if found {
-			p.logger.Warn("events after the end of the output are dead letters according to the committed offset: going on there",
+			p.logger.Warn("events after the end of the output became dead letters; continuing at the committed offset",
 				zap.Int64("committed", p.committed), zap.Int64("next_offset", p.next))
 		}
 		p.position, found = position{next: p.committed, source: p.source}, true
 	case found || o.none:
-		return p.leaveOut(ctx, o, found)
-	default: // what the output was is not known any more
+		return p.skipTo(ctx, o, found)
+	default: // the output is lost
 		p.position, found = position{next: p.committed, source: p.source}, true
 	}
 	if found {
@@ -99,12 +102,13 @@ func (p *partition) findPosition(ctx context.Context) error {
 	return p.begin(ctx, o)
 }
 
-// countingTime is how long the rows that an operator leaves out are counted. Their offsets are known without.
+// countingTime bounds the counting of rows that an operator skips. Their offsets are known without
+// it.
 const countingTime = 2 * time.Second
 
-// leaveOut goes on at a committed offset that no member of the group has committed: an operator reset the group. What that leaves out
-// is said and counted once, since the next offset that is committed is a member's again.
-func (p *partition) leaveOut(ctx context.Context, o *outputEnd, found bool) error {
+// skipTo continues at a committed offset that an operator set. Skipped offsets are logged and
+// counted once, because the next committed offset is a member's again.
+func (p *partition) skipTo(ctx context.Context, o *outputEnd, found bool) error {
 	from := p.position
 	if !found {
 		from.next = o.first
@@ -118,14 +122,15 @@ func (p *partition) leaveOut(ctx context.Context, o *outputEnd, found bool) erro
 	if err != nil {
 		return err
 	}
-	p.logger.Warn("the group's offset was reset past the end of the output: going on there; the events before it are left out",
+	p.logger.Warn("group offset was reset past the end of the output; skipping the events before it",
 		zap.Int64("committed", p.next), zap.Int64("next_offset", from.next), zap.Int32("next_row", from.nextRow),
-		zap.Int64("left_out_offsets", offsets), zap.Int64("left_out_rows", rows), zap.Int64("rows_counted_up_to", upTo))
-	p.Env.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: offsets})
+		zap.Int64("skipped_offsets", offsets), zap.Int64("skipped_rows", rows), zap.Int64("rows_counted_up_to", upTo))
+	p.runner.Env.Meter.AddFeaturize(meter.FeaturizeCounts{MissingOffsets: offsets})
 	return nil
 }
 
-// countRows counts the rows of the readable events from a position to the present one, as far as it gets within countingTime.
+// countRows counts the rows of the readable events from a position to the present one, within
+// countingTime.
 func (p *partition) countRows(ctx context.Context, from position) (rows, upTo int64, err error) {
 	if err := p.chooseSet(ctx); err != nil {
 		return 0, 0, err
@@ -133,7 +138,8 @@ func (p *partition) countRows(ctx context.Context, from position) (rows, upTo in
 	bounded, cancel := context.WithTimeout(ctx, countingTime)
 	defer cancel()
 	rows, upTo = -int64(from.nextRow), from.next
-	all := pipeline.NewReader(p.Env.Broker, p.logger, p.Env.Topics.Events, p.number, pipeline.ReadOptions{From: from.next, Until: p.next})
+	all := pipeline.NewReader(p.runner.Env.Broker, p.logger, p.runner.Env.Topics.Events, p.number,
+		pipeline.ReadOptions{From: from.next, Until: p.next})
 	for rec, err := range all.Records(bounded) {
 		if err == nil {
 			err = p.core.reader.Prepare(bounded, rec.Value)
@@ -154,54 +160,61 @@ func (p *partition) countRows(ctx context.Context, from position) (rows, upTo in
 	return max(rows, 0), p.next, nil
 }
 
-// begin starts where the configuration says, or at the first event of a log that is not the one of the outputs. The end
-// of the log will have moved by the next start, so it is committed before anything arrives after it.
+// begin starts where the configuration says, or at the first event of a log without outputs. The
+// end of the log will have moved by the next start, so it is committed before events arrive after
+// it.
 func (p *partition) begin(ctx context.Context, o *outputEnd) error {
-	if p.next = o.first; p.Config.Start != StartLatest || o.lost() > 0 {
+	p.next = o.first
+	if p.runner.Config.Start != StartLatest || o.lost() > 0 {
 		return nil
 	}
 	p.next = o.end
-	err := pipeline.Try(ctx, p.logger, "commit where featurizing begins", func() error { return p.commit(ctx, p.next, p.source.id) })
+	err := pipeline.Try(ctx, p.logger, "commit the start of featurizing", func() error {
+		return p.commit(ctx, p.next, p.source.id)
+	})
 	if err == nil {
 		p.committed = p.next
 	}
 	return err
 }
 
-// outputEnd looks for the end of the output.
+// outputEnd finds the end of the output.
 type outputEnd struct {
-	*partition
-	first, end int64          // what the log of events holds
-	log        pipeline.LogID // that log
-	none       bool           // nothing was ever put out
+	owned
+	first, end int64          // of the log of events
+	log        pipeline.LogID // of events
+	none       bool           // the output never had a record
 
 	// Outputs after the end, whose events the log does not hold.
-	otherLog int // because they belong to another log
-	lostEnd  int // because the log has lost its end, or somebody else wrote them
-	losses   int // the greatest number of losses that they name
+	otherLog int // from another log
+	lostEnd  int // from a truncated log, or written by another program
+	losses   int // the greatest number of truncations that they name
 
-	unmarked int // outputs that do not say which log and batch they were made from, as those of featurizers do
+	unmarked int // outputs that do not name their log and batch, as those of featurizers do
 }
 
 // lost is the number of outputs whose events the log does not hold.
 func (o *outputEnd) lost() int { return o.otherLog + o.lostEnd }
 
-// find looks for the last output whose events the log holds, from the end of the output partition backwards.
+// find searches for the last output whose events the log holds, from the end of the output
+// partition backwards.
 func (o *outputEnd) find(ctx context.Context) (at position, found bool, err error) {
-	topic := o.Env.Topics.Features
-	if err := pipeline.CheckStable(ctx, o.Env.Broker, topic, o.number); err != nil { // anything hidden would be written twice
+	topic := o.runner.Env.Topics.Features
+	// hidden records would be written twice
+	if err := pipeline.CheckStable(ctx, o.runner.Env.Broker, topic, o.number); err != nil {
 		return at, false, err
 	}
-	first, next, err := o.Env.Broker.Offsets(ctx, topic, o.number)
+	first, next, err := o.runner.Env.Broker.Offsets(ctx, topic, o.number)
 	if err != nil {
 		return at, false, err
 	}
 	o.none = next == 0
-	// Looked up after the end of the output, so that the output has no event that the log lacks.
-	if o.first, o.end, err = o.Env.Broker.Offsets(ctx, o.Env.Topics.Events, o.number); err != nil {
+	// After the end of the output was looked up, so that the output has no event after the end of
+	// the log.
+	if o.first, o.end, err = o.runner.Env.Broker.Offsets(ctx, o.runner.Env.Topics.Events, o.number); err != nil {
 		return at, false, err
 	}
-	if o.log, err = o.Env.Broker.Identity(ctx, o.Env.Topics.Events, o.number, time.Now()); err != nil {
+	if o.log, err = o.runner.Env.Broker.Identity(ctx, o.runner.Env.Topics.Events, o.number, time.Now()); err != nil {
 		return at, false, err
 	}
 	for back, to := int64(1), next; to > first && !found; back *= 2 {
@@ -219,15 +232,17 @@ func (o *outputEnd) find(ctx context.Context) (at position, found bool, err erro
 	return at, found, nil
 }
 
-// last returns the position after the last output in a piece of the output partition whose events the log holds.
+// last returns the position after the last output in a piece of the output partition whose events
+// the log holds.
 func (o *outputEnd) last(ctx context.Context, from, to int64) (position, bool, error) {
 	var all []position
-	r := pipeline.NewReader(o.Env.Broker, o.logger, o.Env.Topics.Features, o.number, pipeline.ReadOptions{From: from, Until: to})
+	r := pipeline.NewReader(o.runner.Env.Broker, o.logger, o.runner.Env.Topics.Features, o.number,
+		pipeline.ReadOptions{From: from, Until: to})
 	for rec, err := range r.Records(ctx) {
 		if err != nil {
 			return position{}, false, err
 		}
-		at, ok := positionAfter(rec, o.Env.Topics.Events, o.number)
+		at, ok := positionAfter(rec, o.runner.Env.Topics.Events, o.number)
 		switch {
 		case !ok:
 		case o.log != "" && (at.source.id == "" || at.batch == pipeline.Mark{}):
@@ -252,7 +267,7 @@ func (o *outputEnd) holds(ctx context.Context, at position) (held bool, err erro
 		return false, nil
 	}
 	if held = at.next <= o.end && (at.nextRow == 0 || at.next < o.end); held && at.batch != (pipeline.Mark{}) {
-		held, err = pipeline.Holds(ctx, o.Env.Broker, o.logger, o.Env.Topics.Events, o.number, at.batch)
+		held, err = pipeline.Holds(ctx, o.runner.Env.Broker, o.logger, o.runner.Env.Topics.Events, o.number, at.batch)
 	}
 	if err == nil && !held {
 		o.lostEnd++
@@ -261,21 +276,28 @@ func (o *outputEnd) holds(ctx context.Context, at position) (held bool, err erro
 	return held, err
 }
 
-// report reports outputs whose events the log does not hold.
-func (o *outputEnd) report() {
+// report logs outputs whose events the log does not hold. Featurizing resumes at a position.
+func (o *outputEnd) report(at position) {
 	if o.unmarked > 0 {
-		o.logger.Error("features name events without saying which log and batch they are from: somebody else wrote them; ignoring them",
-			zap.Int("messages", o.unmarked), zap.Int64("next_offset", o.next))
+		o.logger.Error("ignoring features that do not name the log and batch of their events; another program wrote them",
+			zap.Int("messages", o.unmarked), zap.Int64("next_offset", at.next))
 	}
 	if o.lost() == 0 {
 		return
 	}
-	gap := pipeline.Gap{Topic: o.Env.Topics.Events, Partition: o.number, Kind: pipeline.GapTruncated, From: o.next, To: o.next, Now: o.log}
+	gap := pipeline.Gap{
+		Topic:     o.runner.Env.Topics.Events,
+		Partition: o.number,
+		Kind:      pipeline.GapTruncated,
+		From:      at.next,
+		To:        at.next,
+		Now:       o.log,
+	}
 	if o.otherLog > 0 {
 		gap.Kind = pipeline.GapRecreated
 	}
-	o.logger.Error("features name events that the log does not hold: the topic was recreated, it has lost its end, or somebody else wrote them; ignoring them",
+	o.logger.Error("ignoring features of missing events; events was recreated or truncated, or another program wrote them",
 		zap.Int("messages_of_other_logs", o.otherLog), zap.Int("messages_of_lost_events", o.lostEnd),
-		zap.String("log", o.source.String()), zap.Int64("events_end", o.end), zap.Int64("next_offset", o.next))
-	o.Env.Meter.AddGap(gap)
+		zap.String("log", at.source.String()), zap.Int64("events_end", o.end), zap.Int64("next_offset", at.next))
+	o.runner.Env.Meter.AddGap(gap)
 }

@@ -16,7 +16,14 @@ import (
 
 // outputOf is a record of features that names the event it came from.
 func outputOf(k *kit, offset int64) pipeline.Record {
-	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Env.Topics.Events, SourcePartition: 2, SourceOffset: offset, RowCount: 1, SourceRows: 1}
+	coordinates := wire.FeatureBatch{
+		FeatureSetID:    k.set.ID(),
+		SourceTopic:     k.runner.Env.Topics.Events,
+		SourcePartition: 2,
+		SourceOffset:    offset,
+		RowCount:        1,
+		SourceRows:      1,
+	}
 	r := pipeline.Record{Value: []byte("x")}
 	for _, h := range coordinates.Headers() {
 		r.Headers = append(r.Headers, pipeline.Header{Key: h.Key, Value: h.Value})
@@ -24,8 +31,8 @@ func outputOf(k *kit, offset int64) pipeline.Record {
 	return r
 }
 
-// A record of features that names an event beyond the end of the log, or none, does not move the position, or a backlog
-// would be skipped.
+// A record of features that names an event after the end of the log, or none, does not move the
+// position: it would skip a backlog.
 func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
@@ -43,11 +50,11 @@ func TestFeaturizeIgnoresOutputsPastTheEndOfEvents(t *testing.T) {
 	}
 	k.committed = -1
 	if k.restart(); k.part.next != 2 {
-		t.Errorf("featurizing goes on at offset %d", k.part.next)
+		t.Errorf("featurizing continues at offset %d", k.part.next)
 	}
 }
 
-// stepAndWait featurizes what a fetch returns and waits for the acknowledgement.
+// stepAndWait featurizes one fetch and waits for the acknowledgement.
 func (k *kit) stepAndWait() {
 	k.t.Helper()
 	if err := errors.Join(k.step(), k.part.await()); err != nil {
@@ -55,9 +62,9 @@ func (k *kit) stepAndWait() {
 	}
 }
 
-// A log that lost its end between two runs holds other events where outputs name some: featurizing goes on after the
-// last output whose event is still there, and names the log anew.
-func TestFeaturizeGoesOnAfterWhatIsLeftOfALog(t *testing.T) {
+// A log that was truncated between two runs holds other events at offsets that outputs name.
+// Featurizing continues after the last output whose event remains, under a new name of the log.
+func TestFeaturizeContinuesAfterTruncation(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	for offset := range int64(5) {
@@ -88,9 +95,9 @@ func TestFeaturizeGoesOnAfterWhatIsLeftOfALog(t *testing.T) {
 	}
 }
 
-// A committed offset past the end of the output is obeyed. If an operator set it, what it leaves out is said, with its rows, and counted,
-// once. An earlier one is not obeyed.
-func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
+// A committed offset past the end of the output wins. If an operator set it, the skipped rows are
+// logged and counted once. An earlier offset is ignored.
+func TestCommittedOffsetPastTheOutputWins(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	k.send(event(t, 0, rows), event(t, 1, rows))
@@ -108,8 +115,10 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 			if reset {
 				leaves = want - 2
 			}
-			said := logs.FilterField(zap.Int64("left_out_offsets", leaves)).FilterField(zap.Int64("left_out_rows", 10*leaves)).Len()
-			if missing := k.runner.Env.Meter.Totals().Featurize.MissingOffsets; missing != leaves || (leaves > 0) != (said == 1) {
+			skipped := logs.FilterField(zap.Int64("skipped_offsets", leaves))
+			said := skipped.FilterField(zap.Int64("skipped_rows", 10*leaves)).Len()
+			if missing := k.runner.Env.Meter.Totals().Featurize.MissingOffsets; missing != leaves ||
+				(leaves > 0) != (said == 1) {
 				t.Errorf("committed %d, reset %t: counted %d, want %d; logged %v", committed, reset, missing, leaves, logs.All())
 			}
 			if want == 2 && committed <= 2 && logs.Len() > 0 {
@@ -124,31 +133,40 @@ func TestFeaturizeObeysACommittedOffsetPastItsOutput(t *testing.T) {
 	}
 	k.runner.Env.Meter = meter.New()
 	if k.restart(); k.part.next != 4 || k.runner.Env.Meter.Totals().Featurize.MissingOffsets != 0 {
-		t.Errorf("the second time, featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Env.Meter.Totals().Featurize.MissingOffsets)
+		t.Errorf("the second time, featurizing goes on at %d, and %d are counted", k.part.next,
+			k.runner.Env.Meter.Totals().Featurize.MissingOffsets)
 	}
 }
 
-// An operator may reset a group that has not featurized anything yet, too.
-func TestAResetBeforeTheFirstOutputIsCounted(t *testing.T) {
+// An operator may also reset a group without any output.
+func TestResetBeforeTheFirstOutputIsCounted(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	k.send(event(t, 0, rows), event(t, 1, rows), event(t, 2, rows))
 	k.committed, k.reset = 2, true
 	if k.restart(); k.part.next != 2 || k.runner.Env.Meter.Totals().Featurize.MissingOffsets != 2 {
-		t.Errorf("featurizing goes on at %d, and %d are counted", k.part.next, k.runner.Env.Meter.Totals().Featurize.MissingOffsets)
+		t.Errorf("featurizing goes on at %d, and %d are counted", k.part.next,
+			k.runner.Env.Meter.Totals().Featurize.MissingOffsets)
 	}
 }
 
-// Outputs that do not say which log and batch they are from are no position, or whoever writes one about the newest event, be it by
-// copying outputs from elsewhere, makes the backlog go unread.
-func TestOutputsWithoutAMarkAreNoPosition(t *testing.T) {
+// Outputs that do not name their log and batch are no position. Otherwise a copied or forged output
+// of the newest event would skip the backlog.
+func TestOutputsWithoutLogAndBatchAreIgnored(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	k.send(event(t, 0, rows))
 	k.stepAndWait()
 	k.send(event(t, 1, rows), event(t, 2, rows), event(t, 3, rows)) // the backlog
 	log := k.part.source
-	coordinates := wire.FeatureBatch{FeatureSetID: k.set.ID(), SourceTopic: k.runner.Env.Topics.Events, SourcePartition: 2, SourceOffset: 3, RowCount: 10, SourceRows: 10}
+	coordinates := wire.FeatureBatch{
+		FeatureSetID:    k.set.ID(),
+		SourceTopic:     k.runner.Env.Topics.Events,
+		SourcePartition: 2,
+		SourceOffset:    3,
+		RowCount:        10,
+		SourceRows:      10,
+	}
 	for what, edit := range map[string]func(*wire.FeatureBatch){
 		"without a log and a batch": func(*wire.FeatureBatch) {},
 		"without a batch":           func(b *wire.FeatureBatch) { b.SourceLog = log.String() },
@@ -162,16 +180,16 @@ func TestOutputsWithoutAMarkAreNoPosition(t *testing.T) {
 		core, logs := observer.New(zap.WarnLevel)
 		k.log, k.committed = zap.New(core), -1
 		if k.restart(); k.part.next != 1 || k.part.source != log {
-			t.Errorf("%s: featurizing goes on at offset %d of %v", what, k.part.next, k.part.source)
+			t.Errorf("%s: featurizing continues at offset %d of %v", what, k.part.next, k.part.source)
 		}
-		if logs.FilterMessageSnippet("somebody else wrote them").Len() != 1 {
+		if logs.FilterMessageSnippet("another program wrote them").Len() != 1 {
 			t.Errorf("%s: logged %v", what, logs.All())
 		}
 	}
 }
 
-// Where retention has emptied the output, the committed offset says where to go on.
-func TestAnEmptiedOutputGoesOnFromTheCommittedOffset(t *testing.T) {
+// If retention has emptied the output, featurizing continues at the committed offset.
+func TestEmptiedOutputResumesAtCommittedOffset(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})
 	k.send(event(t, 0, rows), event(t, 1, rows))
@@ -179,12 +197,13 @@ func TestAnEmptiedOutputGoesOnFromTheCommittedOffset(t *testing.T) {
 	k.committed = 1
 	k.Expire(k.runner.Env.Topics.Features, 2, 2)
 	if k.restart(); k.part.next != 1 {
-		t.Errorf("featurizing goes on at offset %d", k.part.next)
+		t.Errorf("featurizing continues at offset %d", k.part.next)
 	}
 }
 
-// What arrives after the first start is featurized, even by the next process if the first was killed at once.
-func TestFeaturizeFromTheLatestCommitsWhereItBegan(t *testing.T) {
+// Events that arrive after the first start are featurized, even if the first process is killed
+// immediately.
+func TestFeaturizeFromLatestCommitsItsStart(t *testing.T) {
 	k := newKit(t, 1<<20, 0, 0)
 	k.runner.Config.Start = StartLatest
 	rows := stagestest.Events(t, stagestest.Regression, 10, 41, stagestest.Faults{})

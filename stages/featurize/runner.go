@@ -17,20 +17,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Runner is the stage: it maps the partitions of events that this process owns to the same partitions of features.
+// Runner is the stage: it maps the partitions of events that this process owns to the same
+// partitions of features.
 type Runner struct {
 	Env    env.Env // its clock is called from several goroutines
 	Config Config
 	Source events.Source // how events are read
-	// Amplification is how many bytes of output each byte of a message may give; 0 = as many as a row takes.
-	Amplification int64
-	// CompressedAmplification is the same for each byte of a message as the broker holds it; 0 = as many as 1,024 rows take.
+	// Amplification, CompressedAmplification and PredictionColumn are as in [Settings].
+	Amplification           int64
 	CompressedAmplification int64
-	// ClassMinRows is how many rows of a class unknown to the newest exploration make featurizers ask for another one;
-	// 0 = never.
+	PredictionColumn        string
+	// ClassMinRows is the number of rows of a class unknown to the newest exploration for which
+	// featurizers request another one; 0 = never.
 	ClassMinRows int64
-	// PredictionColumn is that of events with the predictions to compare with labels; empty = those of the model.
-	PredictionColumn string
 
 	sets    preparedSets
 	outputs *outputMemory // made by the first partition
@@ -49,14 +48,19 @@ func (r *Runner) settings() Settings {
 	}
 }
 
-// Run owns partitions until ctx ends, and loads the model in use.
+// Run owns partitions until ctx ends, and loads the current model.
 func (r *Runner) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	classes := newClassWatch(r)
 	group.Go(func() error { return classes.run(ctx) })
 	models := newModelLoader(r.Env.State, r.Env.Logger, r.Config.Predictions)
 	group.Go(func() error { return models.run(ctx) })
-	supervised := &supervise.Stage{Name: meter.StageFeaturize, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine}
+	supervised := &supervise.Stage{
+		Name:   meter.StageFeaturize,
+		Meter:  r.Env.Meter,
+		Logger: r.Env.Logger,
+		Policy: r.Env.Quarantine,
+	}
 	group.Go(func() error {
 		return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Events, func(ctx context.Context, o pipeline.Ownership) error {
 			return supervised.Run(ctx, o.Partition, func(ctx context.Context) error { return r.own(ctx, o, models, classes) })
@@ -71,22 +75,37 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership, models *modelLoa
 	return pipeline.Retake(ctx, logger, func() error { return r.take(ctx, logger, o, models, classes) })
 }
 
-// take fences off earlier owners of the partition, then maps it from where its output ends until ctx ends.
-func (r *Runner) take(ctx context.Context, logger *zap.Logger, o pipeline.Ownership, models *modelLoader, classes *classWatch) error {
-	if err := topics.WaitCoPartitioned(ctx, r.Env.Broker, logger, o.Partition, r.Env.Topics.Features, r.Env.Topics.DeadLetters); err != nil {
+// take fences earlier owners of the partition, then maps it from the end of its output until ctx
+// ends.
+func (r *Runner) take(
+	ctx context.Context,
+	logger *zap.Logger,
+	o pipeline.Ownership,
+	models *modelLoader,
+	classes *classWatch,
+) error {
+	if err := topics.WaitCoPartitioned(ctx, r.Env.Broker, logger, o.Partition, r.Env.Topics.Features,
+		r.Env.Topics.DeadLetters); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
 	if _, err := r.Env.State.Wait(ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil }); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
-	if models.wait(ctx); ctx.Err() != nil {
+	models.wait(ctx)
+	if ctx.Err() != nil {
 		return nil
 	}
 	return r.featurize(ctx, o, models, classes, logger)
 }
 
 // featurize maps a partition until ctx ends.
-func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *modelLoader, classes *classWatch, logger *zap.Logger) error {
+func (r *Runner) featurize(
+	ctx context.Context,
+	o pipeline.Ownership,
+	models *modelLoader,
+	classes *classWatch,
+	logger *zap.Logger,
+) error {
 	hasLive, err := r.hasLive(ctx, logger, o.Partition)
 	if err != nil {
 		return pipeline.EndOf(ctx, err)
@@ -113,10 +132,19 @@ func (r *Runner) featurize(ctx context.Context, o pipeline.Ownership, models *mo
 }
 
 // openWriter opens the writer for the owner of a partition of events.
-func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int, hasLive bool) (pipeline.Producer, error) {
-	targets := []pipeline.Target{{Topic: r.Env.Topics.Features, Partition: partition}, {Topic: r.Env.Topics.DeadLetters, Partition: partition}}
+func (r *Runner) openWriter(
+	ctx context.Context,
+	logger *zap.Logger,
+	partition int,
+	hasLive bool,
+) (pipeline.Producer, error) {
+	targets := []pipeline.Target{
+		{Topic: r.Env.Topics.Features, Partition: partition},
+		{Topic: r.Env.Topics.DeadLetters, Partition: partition},
+	}
 	if hasLive {
 		targets = append(targets, pipeline.Target{Topic: r.Env.Topics.Live, Partition: partition})
 	}
-	return pipeline.OpenWriter(ctx, r.Env.Broker, logger, &pipeline.WriterID{Group: r.Env.Group, Topic: r.Env.Topics.Events, Partition: partition}, targets...)
+	return pipeline.OpenWriter(ctx, r.Env.Broker, logger,
+		&pipeline.WriterID{Group: r.Env.Group, Topic: r.Env.Topics.Events, Partition: partition}, targets...)
 }

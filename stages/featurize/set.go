@@ -21,17 +21,19 @@ type Settings struct {
 	MaxOutputBytes int64
 	// Amplification bounds the output bytes for each byte of a message; 0 = the bytes of one row.
 	Amplification int64
-	// CompressedAmplification is the same for each byte of a message as stored by the broker; 0 = 1,024 rows.
+	// CompressedAmplification is the same for each byte of a message as stored by the broker; 0 =
+	// 1,024 rows.
 	CompressedAmplification int64
 	// Predictions adds prediction columns to the output. They are null until [Featurizer.UseModel].
 	Predictions bool
-	// PredictionColumn names the column of events with the predictions to compare with labels; empty = compare those of
-	// the model.
+	// PredictionColumn names the column of events with the predictions to compare with labels;
+	// empty = compare those of the model.
 	PredictionColumn string
 }
 
-// preparedSet is everything that mapping derives from a feature set: the packed features, the reading and cutting of
-// messages, and the columns of the output. It is immutable, and the partitions of a process share it.
+// preparedSet is everything that mapping derives from a feature set: the packed features, the
+// reading and cutting of messages, and the columns of the output. It is immutable, and the
+// partitions of a process share it.
 type preparedSet struct {
 	Settings
 	id        string
@@ -48,11 +50,12 @@ type preparedSet struct {
 	chunkRows int32 // rows that are encoded at a time, a multiple of partRows
 }
 
-// passthroughRowBytes is the assumed size of a row's passthrough and label columns when messages are cut.
+// passthroughRowBytes is the assumed size of a row's passthrough and label columns when messages
+// are cut.
 const passthroughRowBytes = 64
 
-// prepare derives everything from a set. The only error is a permanent one: the output of the set cannot have
-// predictions.
+// prepare derives everything from a set. The only error is a permanent one: the output of the set
+// cannot have predictions.
 func prepare(set *wire.FeatureSet, settings Settings) (*preparedSet, error) {
 	p := &preparedSet{
 		Settings:  settings,
@@ -117,15 +120,15 @@ func (s *preparedSets) of(id string, set *wire.FeatureSet, settings Settings) (*
 // findSet returns a feature set: the current one, or one from the topic.
 func (p *partition) findSet(ctx context.Context, now state.Snapshot, id string) (*preparedSet, error) {
 	if current := now.CurrentSet(); current != nil && current.ID == id {
-		return p.sets.of(id, current.Set, p.settings())
+		return p.runner.sets.of(id, current.Set, p.runner.settings())
 	}
 	entry, ok := now.Sets[id]
 	if !ok {
 		return nil, fmt.Errorf("feature set %s is %w", id, state.ErrNoSet)
 	}
-	set, err := p.Env.State.LoadSet(ctx, entry)
+	set, err := p.runner.Env.State.LoadSet(ctx, entry)
 	if err != nil {
 		return nil, err
 	}
-	return p.sets.of(id, set, p.settings())
+	return p.runner.sets.of(id, set, p.runner.settings())
 }

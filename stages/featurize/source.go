@@ -7,14 +7,15 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// sourceLog identifies the log of the offsets in the headers of outputs: its id, and how often it was found to have lost its end.
-// After a loss the log holds other events at offsets that outputs already name, so it counts as a different log.
+// sourceLog identifies the log of the offsets in the headers of outputs: its id and the number of
+// truncations found. After a truncation the log holds other events at offsets that outputs already
+// name, so it counts as a different log.
 type sourceLog struct {
 	id     pipeline.LogID
 	losses int
 }
 
-// String returns `id`, or `id.losses` if there were losses. Ids contain no dots.
+// String returns `id`, or `id.losses` after truncations. Ids contain no dots.
 func (s sourceLog) String() string {
 	if s.losses == 0 {
 		return string(s.id)
@@ -31,7 +32,7 @@ func parseSourceLog(text string) sourceLog {
 	return sourceLog{pipeline.LogID(id), n}
 }
 
-// after returns the log as it is after a gap.
+// after returns the log after a gap.
 func (s sourceLog) after(g pipeline.Gap) sourceLog {
 	if g.Kind == pipeline.GapRecreated {
 		return sourceLog{id: g.Now}

@@ -25,7 +25,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// stream is a broker with the topics of the pipeline test, and runners of the stage, observed from outside.
+// stream is a broker with the topics of the pipeline test, and runners of the stage, observed from
+// outside.
 type stream struct {
 	t      *testing.T
 	broker *stagestest.Broker
@@ -34,7 +35,8 @@ type stream struct {
 	config Config
 }
 
-// newStream makes topics with that many partitions of events. A message of 30 rows becomes several outputs.
+// newStream makes topics with a number of partitions of events. A message of 30 rows becomes
+// several outputs.
 func newStream(t *testing.T, partitions int) *stream {
 	t.Helper()
 	s := &stream{t: t, broker: stagestest.NewBroker(t), topics: topics.Default(), config: Default()}
@@ -47,10 +49,10 @@ func newStream(t *testing.T, partitions int) *stream {
 	return s
 }
 
-// fetchLittle makes fetches small, so that there are many.
+// fetchLittle makes many small fetches.
 func fetchLittle(c *kafka.Config) { c.FetchMaxBytes = 8 << 10 }
 
-// publish puts another feature set in use.
+// publish makes another feature set current.
 func (s *stream) publish(sequence int64) *wire.FeatureSet {
 	s.t.Helper()
 	config := explored.Exploration()
@@ -61,7 +63,8 @@ func (s *stream) publish(sequence int64) *wire.FeatureSet {
 	value := stagestest.Must(wire.EncodeFeatureSet(set))
 	current := stagestest.Must(wire.EncodeCurrent(&wire.Current{ID: set.ID(), Sequence: sequence}))
 	pipelinetest.Produce(s.t, s.client, s.topics.FeatureSets, 0,
-		pipeline.Record{Key: wire.SetKey("test", set.ID()), Value: value}, pipeline.Record{Key: wire.CurrentKey("test"), Value: current})
+		pipeline.Record{Key: wire.SetKey("test", set.ID()), Value: value},
+		pipeline.Record{Key: wire.CurrentKey("test"), Value: current})
 	return set
 }
 
@@ -73,13 +76,14 @@ func rowsOf(t *testing.T, first, next int64) arrow.Record {
 	return rows
 }
 
-// send writes rows to a partition of events in messages of 30, whose key is the number of the first row, a few per request:
-// what arrives together is fetched together.
+// send writes rows to a partition of events in messages of 30, whose key is the number of the first
+// row, a few per request: what arrives together is fetched together.
 func (s *stream) send(partition int, rows arrow.Record) {
 	s.t.Helper()
 	var records []pipeline.Record
 	for i, batch := range stagestest.Cut(s.t, rows, stagestest.Every(30)) {
-		records = append(records, pipeline.Record{Key: fmt.Appendf(nil, "row-%d", 30*i), Value: stagestest.Message(s.t, batch)})
+		records = append(records,
+			pipeline.Record{Key: fmt.Appendf(nil, "row-%d", 30*i), Value: stagestest.Message(s.t, batch)})
 	}
 	for request := range slices.Chunk(records, 6) {
 		pipelinetest.Produce(s.t, s.client, s.topics.Events, partition, request...)
@@ -98,7 +102,8 @@ func (s *stream) featurizedUpTo(partition int, next int64) {
 	explored.FeaturizedUpTo(s.t, s.client, s.topics.Features, partition, next)
 }
 
-// checkOnce checks that every row of the events of a partition is featurized once, and returns the sets in order of use.
+// checkOnce checks that every row of the events of a partition is featurized once, and returns the
+// sets in order of use.
 func (s *stream) checkOnce(partition int) (sets []string) {
 	s.t.Helper()
 	return explored.CheckOnce(s.t, stagestest.All(s.t, s.client, s.topics.Events, partition), s.features(partition), 30)
@@ -115,7 +120,8 @@ type worker struct {
 	err    error
 }
 
-// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is called with it first.
+// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is
+// called with it first.
 func (s *stream) start(prepare func(*worker)) *worker {
 	s.t.Helper()
 	log := &pipelinetest.Between{Broker: s.broker.Dial(fetchLittle)}
@@ -163,13 +169,14 @@ func (w *worker) end() {
 	})
 }
 
-// kill cuts the worker off: nothing that it still does reaches the broker.
+// kill disconnects the worker from the broker.
 func (w *worker) kill() {
 	w.log.Kill()
 	w.end()
 }
 
-// holdUp lets the process read no more events after so many writes to features. The channel is closed then.
+// holdUp stops the reading of events after a number of writes to features, and then closes the
+// channel.
 func (w *worker) holdUp(after int64) (reached chan struct{}) {
 	var written atomic.Int64
 	reached = make(chan struct{})

@@ -62,13 +62,13 @@ func TestEveryRowIsFeaturizedOnce(t *testing.T) {
 	}
 }
 
-func TestAMessagePartlyOutIsFinishedWithItsSet(t *testing.T) {
+func TestPartiallyWrittenMessageIsFinishedWithItsSet(t *testing.T) {
 	t.Parallel()
 	testFinishing(t, false)
 }
 
 // A broker may have lost the set, or it was retired while the partition stood still.
-func TestAMessageWhoseSetIsGoneIsFinishedWithTheNext(t *testing.T) {
+func TestPartiallyWrittenMessageWithoutItsSetGetsTheCurrentOne(t *testing.T) {
 	t.Parallel()
 	testFinishing(t, true)
 }
@@ -122,8 +122,9 @@ func testFinishing(t *testing.T, gone bool) {
 	}
 }
 
-// Predictions are the model's from some message after it comes into use. Without a model there are none.
-func TestPredictionsFollowTheModelInUse(t *testing.T) {
+// Predictions come from a model from some message after it becomes current. Without a model they
+// are missing.
+func TestPredictionsFollowTheCurrentModel(t *testing.T) {
 	t.Parallel()
 	s := newStream(t, 1)
 	s.config.Predictions = true
@@ -137,7 +138,8 @@ func TestPredictionsFollowTheModelInUse(t *testing.T) {
 	model.ID = wire.ModelID(model)
 	point := func(id string) {
 		pipelinetest.Produce(t, s.client, s.topics.Models, 0, pipeline.Record{
-			Key: wire.CurrentKey("test"), Value: stagestest.Must(wire.EncodeCurrent(&wire.Current{ID: id, Sequence: 1, Time: stagestest.Noon})),
+			Key:   wire.CurrentKey("test"),
+			Value: stagestest.Must(wire.EncodeCurrent(&wire.Current{ID: id, Sequence: 1, Time: stagestest.Noon})),
 		})
 	}
 	until := func(what, id string) {
@@ -155,7 +157,8 @@ func TestPredictionsFollowTheModelInUse(t *testing.T) {
 	point("m-0123456789abcdef")
 	until("no predictions", "")
 	w.end()
-	if c := w.runner.Env.Meter.Totals().Featurize; c.NoModel < 60 || c.Predicted == 0 || c.UnusableModel == 0 || c.Predicted+c.NoModel+c.UnusableModel != c.Featurized {
+	if c := w.runner.Env.Meter.Totals().Featurize; c.NoModel < 60 || c.Predicted == 0 || c.UnusableModel == 0 ||
+		c.Predicted+c.NoModel+c.UnusableModel != c.Featurized {
 		t.Errorf("counts %+v", c)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// withColumn returns the rows with a column "said": every fifth row has none in it, every third one something else than
-// the label, and the others the label.
+// withColumn returns the rows with a column "said": null in every fifth row, another value than the
+// label in every third, and the label in the others.
 func withColumn(t *testing.T, rows arrow.Record) arrow.Record {
 	t.Helper()
 	label := rows.Column(int(rows.NumCols()) - 1)
@@ -29,7 +29,14 @@ func withColumn(t *testing.T, rows arrow.Record) arrow.Record {
 		case *array.String:
 			said := labels.Value(i)
 			if i%3 == 0 {
-				said = map[string]string{"no": "yes", "yes": "no", "east": "west", "west": "east", "north": "south", "south": "north"}[said]
+				said = map[string]string{
+					"no":    "yes",
+					"yes":   "no",
+					"east":  "west",
+					"west":  "east",
+					"north": "south",
+					"south": "north",
+				}[said]
 			}
 			b.(*array.StringBuilder).Append(said)
 		}
@@ -47,7 +54,8 @@ func withColumn(t *testing.T, rows arrow.Record) arrow.Record {
 	}
 	column := gaps.NewArray()
 	defer column.Release()
-	schema := arrow.NewSchema(append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: "said", Type: label.DataType(), Nullable: true}), nil)
+	schema := arrow.NewSchema(append(slices.Clone(rows.Schema().Fields()),
+		arrow.Field{Name: "said", Type: label.DataType(), Nullable: true}), nil)
 	more := array.NewRecord(schema, append(slices.Clone(rows.Columns()), column), rows.NumRows())
 	t.Cleanup(more.Release)
 	return more
@@ -72,8 +80,9 @@ func liveOf(t *testing.T, f *Featurizer, rows arrow.Record) *wire.LiveSums {
 	return all
 }
 
-// What the rows bring is compared with their labels, whatever the model says: rows with both count.
-func TestPredictionsThatRowsBring(t *testing.T) {
+// Supplied predictions are compared with the labels, independently of the model. Rows with both
+// count.
+func TestSuppliedPredictions(t *testing.T) {
 	for _, c := range []struct{ task, loss, transform, measure string }{
 		{stagestest.Regression, training.LossSquared, encoder.TransformLog1p, wire.LiveSquaredError},
 		{stagestest.Binary, training.LossLogistic, encoder.TransformNone, wire.LiveMisclassification},
@@ -107,8 +116,8 @@ func TestPredictionsThatRowsBring(t *testing.T) {
 	}
 }
 
-// Without the column, and with one that is no prediction, nothing is compared and every row is mapped.
-func TestRowsThatBringNoPrediction(t *testing.T) {
+// Without the column, and with an unusable one, nothing is compared and every row is mapped.
+func TestRowsWithoutSuppliedPredictions(t *testing.T) {
 	set, model, rows := predicting(t, stagestest.Regression, training.LossSquared, encoder.TransformNone)
 	for column, fault := range map[string]bool{"missing": false, "color": true} {
 		f := newCore(t, set, 4000, comparing(column))

@@ -82,7 +82,7 @@ func TestSecretsAreNotSaid(t *testing.T) {
 		"traces.endpoint", "http://127.0.0.1:1/v1/traces", "traces.sample_ratio", "1",
 		"OTEL_EXPORTER_OTLP_HEADERS", "authorization="+canary+"-of-traces,"+canary+"-without-a-name",
 		"OTEL_BSP_SCHEDULE_DELAY", "100").stages("calibrate,subsample,selection,featurize,train")
-	service.AwaitLog(t, "feature set in use")
+	service.AwaitLog(t, "using feature set")
 	service.AwaitLog(t, "traces not sent")
 	pages := served(t, service)
 	s.stop(service)
