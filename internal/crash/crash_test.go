@@ -178,8 +178,8 @@ func runCell(ctx context.Context, cell Cell, program, dir string) outcome {
 		Session: testSession,
 		Dir:     dir,
 		Name:    fmt.Sprintf("s%d", rand.Uint64N(1e12)),
-		Nudge:  4*testSession + 2*time.Second, // longer than a rebalance takes after a death
-		Broker: func(ctx context.Context, dir string) (Broker, error) { return startEmbedded(ctx, dir, testSession) },
+		Nudge:   4*testSession + 2*time.Second, // longer than a rebalance takes after a death
+		Broker:  func(ctx context.Context, dir string) (Broker, error) { return startEmbedded(ctx, dir, testSession) },
 	}
 	if *kafkaFlag == "real" {
 		options.Nudge = 0
