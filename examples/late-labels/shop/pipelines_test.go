@@ -28,7 +28,7 @@ func process(t *testing.T, file string, brokers *stagestest.Broker) *stages.Proc
 	}
 	client := brokers.Dial(func(k *kafka.Config) { k.FetchMaxWait = 20 * time.Millisecond })
 	p := stages.NewProcess(client, c.Stages, stagestest.Logger(t))
-	p.DrainTimeout = 5 * time.Second
+	p.Env.DrainTimeout = 5 * time.Second
 	if _, err := topics.Create(t.Context(), client, c.Stages.Topics); err != nil {
 		t.Fatal(err)
 	}
