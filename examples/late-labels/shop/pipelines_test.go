@@ -70,7 +70,7 @@ func TestPipelines(t *testing.T) {
 		t.Fatal(err)
 	}
 	trainer := process(t, "../labelled.yaml", broker)
-	err := trainer.State.During(ctx, func(ctx context.Context, _ state.Snapshot) error {
+	err := trainer.Env.State.During(ctx, func(ctx context.Context, _ state.Snapshot) error {
 		_, err := trainer.Trainer().Fit(ctx)
 		return err
 	})
@@ -86,7 +86,7 @@ func TestPipelines(t *testing.T) {
 	if err := running.Wait(); err != nil {
 		t.Error(err)
 	}
-	if totals := live.Meter.Totals().Featurize; totals.Featurized != int64(o.rows) || totals.Predicted != int64(o.rows) {
+	if totals := live.Env.Meter.Totals().Featurize; totals.Featurized != int64(o.rows) || totals.Predicted != int64(o.rows) {
 		t.Errorf("counted %+v", totals)
 	}
 }
