@@ -33,6 +33,7 @@ var stageMetrics = []metric{
 			out.of(meter.StageTrain).count(t.Train.Rows, "trained")
 			out.of(meter.StageTrain).count(t.Train.Unlabelled, "unlabelled")
 			out.of(meter.StageTrain).count(t.Train.Rejected, "rejected")
+			out.of(meter.StageTrain).count(t.Train.UnseenClass, "unseen_class")
 			out.of(meter.StageTrain).count(t.Train.Duplicate, "duplicate")
 		}},
 	{"messages_total", counter, "", "stage outcome",

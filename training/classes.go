@@ -33,6 +33,22 @@ func CodeClasses(dst []float32, class []int32, k int) {
 	}
 }
 
+// UnknownClass stands for a class that a model does not know. Every decision for such a row is
+// wrong.
+const UnknownClass = -1
+
+// CodeUnknownClass writes the outputs of a row of [UnknownClass] into dst.
+func CodeUnknownClass(dst []float32) { clear(dst) }
+
+// CodedClass returns the class of the outputs that [CodeClasses] or [CodeUnknownClass] wrote for a
+// row.
+func CodedClass(y []float32) int32 {
+	if y[0] == 0 {
+		return UnknownClass
+	}
+	return DecideClass(y, len(y))
+}
+
 // DecideClass returns the class for the outputs of a row: with one output, 1 if it is positive and
 // otherwise 0; with several, the index of the largest, the lower index on a tie. It reverses
 // [CodeClasses].

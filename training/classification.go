@@ -11,6 +11,9 @@ import (
 type Classification struct {
 	Rows  int64 // rows added
 	Wrong int64 // rows for which another class was decided
+	// Unknown is the number of rows of [UnknownClass]. They are among the wrong ones, but have no
+	// probability.
+	Unknown int64
 	// Logits marks predictions as outputs of the logistic loss, so that log loss and calibration
 	// are measured. It must be set before rows are added.
 	Logits bool
@@ -66,11 +69,15 @@ func (c *Classification) AddCoded(pred, y []float32, rows int) {
 	}
 	for n := range rows {
 		row := y[n*c.outputs : (n+1)*c.outputs]
-		c.add(pred[n*c.outputs:(n+1)*c.outputs], DecideClass(row, c.outputs))
+		c.add(pred[n*c.outputs:(n+1)*c.outputs], CodedClass(row))
 	}
 }
 
 func (c *Classification) add(pred []float32, want int32) {
+	if want == UnknownClass {
+		c.AddUnknown(1)
+		return
+	}
 	c.Rows++
 	decided := DecideClass(pred, c.outputs)
 	c.classes[want].Rows++
@@ -85,6 +92,13 @@ func (c *Classification) add(pred []float32, want int32) {
 	if c.Logits {
 		c.addProbability(pred, decided, want)
 	}
+}
+
+// AddUnknown adds rows of [UnknownClass].
+func (c *Classification) AddUnknown(rows int64) {
+	c.Rows += rows
+	c.Wrong += rows
+	c.Unknown += rows
 }
 
 // addProbability adds the probabilities of a row.
@@ -150,7 +164,11 @@ func (c *Classification) Measures() Measures {
 	if c.Rows == 0 {
 		return Measures{}
 	}
-	m := Measures{Misclassification: measured(c.Misclassification()), ConstantError: measured(c.ConstantError())}
+	m := Measures{
+		Misclassification: measured(c.Misclassification()),
+		ConstantError:     measured(c.ConstantError()),
+		UnknownClassRows:  c.Unknown,
+	}
 	for k, class := range c.classes {
 		class.Class = strconv.Itoa(k)
 		m.Recall = append(m.Recall, class)
@@ -159,7 +177,7 @@ func (c *Classification) Measures() Measures {
 		c.rank(&m)
 	}
 	if c.Logits {
-		m.LogLoss = measured(c.logLoss / float64(c.Rows))
+		m.LogLoss = measured(c.logLoss / float64(c.Rows-c.Unknown))
 		m.ConstantLogLoss = measured(c.entropy())
 		m.Calibration = c.calibration()
 	}
@@ -183,7 +201,7 @@ func (c *Classification) entropy() float64 {
 	var sum float64
 	for _, class := range c.classes {
 		if class.Rows > 0 {
-			p := float64(class.Rows) / float64(c.Rows)
+			p := float64(class.Rows) / float64(c.Rows-c.Unknown)
 			sum -= float64(p * math.Log(p))
 		}
 	}

@@ -65,7 +65,9 @@ func RowLosses(m *Model, z, y []float32, rows int) []float64 {
 	for n := range losses {
 		f, want := pred[n*m.Outputs:(n+1)*m.Outputs], y[n*m.Outputs:(n+1)*m.Outputs]
 		if m.Loss == LossLogistic {
-			losses[n] = NegativeLog(f, DecideClass(want, m.Outputs))
+			if class := CodedClass(want); class != UnknownClass {
+				losses[n] = NegativeLog(f, class)
+			}
 			continue
 		}
 		for k := range f {

@@ -25,11 +25,15 @@ type Measures struct {
 	MAE          []float64 `json:"mae,omitempty" bound:"list 1024"`           // mean |f−y| by output, in units of the label
 	ConstantRMSE []float64 `json:"constant_rmse,omitempty" bound:"list 1024"` // standard deviation of the label, the best for a constant
 
-	AUC              *float64         `json:"auc,omitempty"`                         // two classes; a tie counts half
-	AveragePrecision *float64         `json:"average_precision,omitempty"`           // of RareClass
-	RareClass        string           `json:"rare_class,omitempty"`                  // one of two classes, with < 10 % of the rows
-	Recall           []ClassRecall    `json:"recall,omitempty" bound:"list 1024"`    // by number of the class
-	Calibration      []CalibrationBin `json:"calibration,omitempty" bound:"list 64"` // logistic loss: ten equal bins from 0 to 1
+	AUC              *float64 `json:"auc,omitempty"`               // two classes; a tie counts half
+	AveragePrecision *float64 `json:"average_precision,omitempty"` // of RareClass
+	RareClass        string   `json:"rare_class,omitempty"`        // one of two classes, with < 10 % of the rows
+	// UnknownClassRows is the number of rows of classes that the model does not know. They count as
+	// misclassified and in no other figure.
+	UnknownClassRows int64 `json:"unknown_class_rows,omitempty"`
+
+	Recall      []ClassRecall    `json:"recall,omitempty" bound:"list 1024"`    // by number of the class
+	Calibration []CalibrationBin `json:"calibration,omitempty" bound:"list 64"` // logistic loss: ten equal bins from 0 to 1
 }
 
 // ClassRecall counts the rows of a class that were recognised.

@@ -21,7 +21,7 @@ func PairedMisclassification(first, second, y []float32, outputs int) Paired {
 	differences := make([]float64, rows)
 	for n := range rows {
 		row := func(v []float32) int32 { return DecideClass(v[n*outputs:(n+1)*outputs], outputs) }
-		want := row(y)
+		want := CodedClass(y[n*outputs : (n+1)*outputs])
 		if row(first) != want {
 			p.First++
 			differences[n]++

@@ -57,6 +57,8 @@ func (r *Rows) ask(e *Encoder, rows int, take []int32) {
 	r.N, r.Dim = n, e.Dim
 	r.Row = resize(r.Row, n)
 	r.Labelled = resize(r.Labelled, n)
+	r.Unseen = resize(r.Unseen, n)
+	clear(r.Unseen)
 	r.fault = resize(r.fault, n)
 	clear(r.fault)
 	if take == nil {

@@ -144,6 +144,7 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 		case k < 0:
 			r.Labelled[i] = false
 			if k == unseenCode {
+				r.Unseen[i] = true
 				r.Counts.UnseenClass++
 				r.addUnseen(l.Kind, a, i)
 			}

@@ -76,6 +76,9 @@ type Rows struct {
 	Targets scoring.Targets
 	// Labelled is [N]: whether the row has a label, so that its target means something.
 	Labelled []bool
+	// Unseen is [N]: whether the label of the row is a class that is not in the list. The row is not
+	// labelled, but every prediction for it is wrong.
+	Unseen []bool
 	// Rejected are the rows left out of X, in the order of the request.
 	Rejected []Rejection
 	// Counts covers the requested rows, including those in Rejected.
@@ -163,6 +166,7 @@ func (r *Rows) move(to, from int) {
 	copy(r.X[to*r.Dim:(to+1)*r.Dim], r.X[from*r.Dim:(from+1)*r.Dim])
 	r.Row[to] = r.Row[from]
 	r.Labelled[to] = r.Labelled[from]
+	r.Unseen[to] = r.Unseen[from]
 	if k := r.Targets.Outputs; r.Targets.Values != nil {
 		copy(r.Targets.Values[to*k:(to+1)*k], r.Targets.Values[from*k:(from+1)*k])
 	}
@@ -177,6 +181,7 @@ func (r *Rows) truncate(n int) {
 	r.X = r.X[:n*r.Dim]
 	r.Row = r.Row[:n]
 	r.Labelled = r.Labelled[:n]
+	r.Unseen = r.Unseen[:n]
 	if r.Targets.Values != nil {
 		r.Targets.Values = r.Targets.Values[:n*r.Targets.Outputs]
 	}

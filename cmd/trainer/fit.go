@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages"
@@ -92,6 +93,9 @@ rows taught the set. The flags of the exploration and of the file format only wo
 			if n := s.Rows.Unlabelled; n > 0 {
 				fmt.Fprintf(w, "not used: %d rows without a label\n", n)
 			}
+			for _, note := range unseenNotes(s.Rows.UnseenClass, s.UnseenClasses, model.Label.Classes) {
+				fmt.Fprintln(w, "note:", note)
+			}
 			if n := s.Rows.Rejected; n > 0 {
 				fmt.Fprintf(w, "not used: %d rows with a label or features too large for sums\n", n)
 			}
@@ -121,12 +125,14 @@ func fitOnce(ctx context.Context, r *stages.Process) (model *train.Fitted, err e
 
 // modelSummary describes a model for machines.
 type modelSummary struct {
-	Model     modelFacts              `json:"model"`
-	Judgement *wire.Judgement         `json:"judgement,omitempty"`
-	Current   bool                    `json:"current"`   // the model is current
-	Unchanged bool                    `json:"unchanged"` // it already was current
-	Rows      meter.TrainCounts       `json:"rows"`
-	Seconds   map[meter.Stage]float64 `json:"seconds"`
+	Model     modelFacts        `json:"model"`
+	Judgement *wire.Judgement   `json:"judgement,omitempty"`
+	Current   bool              `json:"current"`   // the model is current
+	Unchanged bool              `json:"unchanged"` // it already was current
+	Rows      meter.TrainCounts `json:"rows"`
+	// UnseenClasses are the most frequent classes that the feature set does not know.
+	UnseenClasses []encoder.ClassRows     `json:"unseen_classes,omitempty"`
+	Seconds       map[meter.Stage]float64 `json:"seconds"`
 }
 
 // modelFacts describes the model alone.
@@ -160,12 +166,13 @@ func factsOf(m *wire.Model) modelFacts {
 
 func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
 	return modelSummary{
-		Model:     factsOf(f.Model),
-		Judgement: f.Judgement,
-		Current:   f.Current,
-		Unchanged: f.Unchanged,
-		Rows:      totals.Train,
-		Seconds:   totals.Seconds,
+		Model:         factsOf(f.Model),
+		Judgement:     f.Judgement,
+		Current:       f.Current,
+		Unchanged:     f.Unchanged,
+		UnseenClasses: f.UnseenClasses,
+		Rows:          totals.Train,
+		Seconds:       totals.Seconds,
 	}
 }
 

@@ -129,6 +129,7 @@ func (f *fitFileFlags) fit(
 	}
 	fitted.seconds[meter.StageTrain] = time.Since(began).Seconds()
 	fitted.advise(f.data)
+	fitted.warn(unseenNotes(fitted.rows.UnseenClass, fitted.rows.UnseenClasses, fitted.set.Encoder.Label.Classes)...)
 	return fitted, nil
 }
 
@@ -275,8 +276,8 @@ func (m *fileModel) print(w io.Writer, out string, paper bool) {
 	l, enc := m.set.Lineage, m.set.Encoder
 	fmt.Fprintf(w, "%d features of %d columns for %s %v, chosen by %v on %d rows of %s\n",
 		m.set.Set.Features.Len(), len(enc.Columns), m.set.Task, enc.Label.Columns, l.Criterion, l.Rows, l.EventsTopic)
-	fmt.Fprintf(w, "%d rows: %d to train on, %d unlabelled, %d rejected\n",
-		m.rows.Rows, m.rows.Trained, m.rows.Unlabelled, m.rows.Rejected)
+	fmt.Fprintf(w, "%d rows: %d to train on, %d of classes that are not learned, %d unlabelled, %d rejected\n",
+		m.rows.Rows, m.rows.Trained, m.rows.UnseenClass, m.rows.Unlabelled, m.rows.Rejected)
 	printModel(w, m.model, paper)
 	cli.WriteNotes(w, m.warnings)
 	if out == "" {

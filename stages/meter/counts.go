@@ -43,7 +43,10 @@ type TrainCounts struct {
 	Rows        int64 `json:"rows"`       // rows added to the sums
 	Unlabelled  int64 `json:"unlabelled"` // rows without a usable label
 	Rejected    int64 `json:"rejected"`   // rows with a label or features too large for sums
-	Duplicate   int64 `json:"duplicate"`  // rows that two owners of a partition both wrote
+	// UnseenClass is the number of rows of classes that the feature set does not know. They count as
+	// errors.
+	UnseenClass int64 `json:"unseen_class"`
+	Duplicate   int64 `json:"duplicate"` // rows that two owners of a partition both wrote
 }
 
 // Totals are the counts of a process.

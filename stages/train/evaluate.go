@@ -74,6 +74,12 @@ func (e *evaluation) add(batch arrow.Record) error {
 	if err := e.set.Encoder.Encode(rows, batch, nil); err != nil {
 		return err
 	}
+	unseen := int64(0)
+	for _, unknown := range rows.Unseen {
+		if unknown {
+			unseen++
+		}
+	}
 	rows.KeepLabelled()
 	z := make([]float32, rows.N*e.transform.Len())
 	e.transform.Transform(z, rows.X[:rows.N*rows.Dim], rows.N)
@@ -87,6 +93,7 @@ func (e *evaluation) add(batch arrow.Record) error {
 		e.regression.Add(predicted, y, rows.N)
 	} else {
 		e.classes.AddCoded(predicted, y, rows.N)
+		e.classes.AddUnknown(unseen)
 	}
 	return nil
 }

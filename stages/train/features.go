@@ -310,8 +310,9 @@ func (f *features) addMessage(rec pipeline.Record) error {
 	before, size := f.sums.counts, int64(rec.Size())
 	err := f.sums.Add(rec)
 	grown := meter.Sub(f.sums.counts, before)
-	f.at.Count(grown.Messages-grown.OtherSet, grown.Rows+grown.Unlabelled+grown.Rejected+grown.Duplicate)
-	f.rows += grown.Rows + grown.Unlabelled + grown.Rejected
+	f.at.Count(grown.Messages-grown.OtherSet,
+		grown.Rows+grown.Unlabelled+grown.UnseenClass+grown.Rejected+grown.Duplicate)
+	f.rows += grown.Rows + grown.Unlabelled + grown.UnseenClass + grown.Rejected
 	f.runner.reportRowMemory()
 	switch {
 	case err != nil:

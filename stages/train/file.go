@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -26,13 +27,17 @@ type FileTrainer struct {
 	counts    RowCounts
 }
 
-// RowCounts are the outcomes of the rows of a file: Rows = Trained + Unlabelled + Rejected.
+// RowCounts are the outcomes of the rows of a file: Rows = Trained + Unlabelled + UnseenClass +
+// Rejected.
 type RowCounts struct {
-	Rows        int64 `json:"rows"`
-	Trained     int64 `json:"trained"`      // including held-out ones
-	Unlabelled  int64 `json:"unlabelled"`   // without a usable label
-	Rejected    int64 `json:"rejected"`     // with values that are not finite or too large for sums
-	UnseenClass int64 `json:"unseen_class"` // among those unlabelled: of a class that the feature set does not know
+	Rows       int64 `json:"rows"`
+	Trained    int64 `json:"trained"`    // including held-out ones
+	Unlabelled int64 `json:"unlabelled"` // without a usable label
+	Rejected   int64 `json:"rejected"`   // with values that are not finite or too large for sums
+	// UnseenClass is the number of rows of classes that the feature set does not know. Held-out rows
+	// among them count as errors. UnseenClasses names the most frequent of these classes.
+	UnseenClass   int64               `json:"unseen_class"`
+	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
 }
 
 // FileSplit decides which rows of a file are held out.
@@ -76,7 +81,11 @@ func sampledRows(set *wire.FeatureSet, name string) []wire.Span {
 }
 
 // Counts returns the outcomes of the rows so far.
-func (f *FileTrainer) Counts() RowCounts { return f.counts }
+func (f *FileTrainer) Counts() RowCounts {
+	counts := f.counts
+	counts.UnseenClasses = f.trainer.UnseenClasses()
+	return counts
+}
 
 // Add adds the next rows of the file.
 func (f *FileTrainer) Add(batch arrow.Record) error {
@@ -106,14 +115,19 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 	m, n := f.transform.Len(), rows.N
 	f.z = append(f.z[:0], make([]float32, n*m)...)
 	f.transform.Transform(f.z, rows.X[:n*rows.Dim], n)
+	f.rows.addUnseen()
 	f.rows.buffers.reset()
 	of := f.rows.rangeOf(wire.FeatureBatch{})
 	for i := range n {
-		if !rows.Labelled[i] {
+		id := training.RowID{Offset: f.counts.Rows + int64(rows.Row[i])}
+		switch {
+		case rows.Unseen[i]:
+			f.rows.judgeUnseen(f.z[i*m:(i+1)*m], id)
+			continue
+		case !rows.Labelled[i]:
 			f.counts.Unlabelled++
 			continue
 		}
-		id := training.RowID{Offset: f.counts.Rows + int64(rows.Row[i])}
 		if !f.rows.addRow(i, f.z[i*m:(i+1)*m], id) {
 			f.counts.Rejected++
 			continue

@@ -67,7 +67,7 @@ func TestHeldOutRowsComeFromEventsThatTaughtNothing(t *testing.T) {
 				model.Metrics.Seen != nil {
 				t.Errorf("not held out %+v, seen %+v", model.NotHeldOut, model.Metrics.Seen)
 			}
-			checkModel(t, set, config, model, fit, held)
+			checkModel(t, set, config, model, fit, held, 0)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/failpoint"
 )
@@ -13,6 +14,8 @@ type Fitted struct {
 	*wire.Model
 	Current   bool // it is current now
 	Unchanged bool // it already was current, because there were no new rows
+	// UnseenClasses are the most frequent classes that the feature set does not know.
+	UnseenClasses []encoder.ClassRows
 }
 
 // publish judges a model, writes it to its topic and, if it wins, makes it current. A model that is

@@ -156,6 +156,9 @@ func (r *Runner) logFitted(f *Fitted) {
 	if share := f.Metrics.RowShare; share > 0 { // the rest exceeded train.row_memory or train.learning_time
 		fields = append(fields, zap.Float64("row_share", share))
 	}
+	if unseen := f.UnseenClasses; len(unseen) > 0 { // every prediction for them is wrong
+		fields = append(fields, zap.Any("unseen_classes", unseen))
+	}
 	if cut := f.Metrics.Economies; len(cut) > 0 { // to stay within train.learning_time
 		fields = append(fields, zap.Strings("economies", cut))
 	}
@@ -216,6 +219,7 @@ func (r *Runner) Fit(ctx context.Context) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
+	fitted.UnseenClasses = r.trainer.UnseenClasses()
 	if fitted.Current || !fitted.Judgement.Verdict.Promoted() { // otherwise it is judged next time
 		r.solved = rows
 	}

@@ -65,6 +65,7 @@ type Partition struct {
 	number  int32
 	ranges  []wire.Range // one for each log of events of the rows, in the order of appearance
 	counts  meter.TrainCounts
+	unseen  encoder.ClassTally // classes that the feature set does not know
 
 	rows    encoder.Rows // reused, as are the buffers
 	buffers rowBuffers
@@ -310,6 +311,7 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 	if err := p.trainer.labels.Encode(&p.rows, batch, nil); err != nil {
 		return err
 	}
+	p.addUnseen()
 	p.buffers.reset()
 	of := p.rangeOf(part)
 	for i := range p.rows.N {
@@ -317,7 +319,7 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 		switch {
 		case numbers[row] < firstNewRow:
 			p.counts.Duplicate++
-		case !p.rows.Labelled[i]:
+		case !p.rows.Labelled[i] && !p.rows.Unseen[i]:
 			p.counts.Unlabelled++
 		default:
 			id := training.RowID{
@@ -325,6 +327,11 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 				Offset:    part.SourceOffset,
 				Row:       numbers[row],
 				Log:       part.SourceLog,
+			}
+			if p.rows.Unseen[i] {
+				p.counts.UnseenClass++
+				p.judgeUnseen(z[row*m:(row+1)*m], id)
+				continue
 			}
 			if !p.addRow(i, z[row*m:(row+1)*m], id) {
 				p.counts.Rejected++
@@ -386,6 +393,37 @@ func (p *Partition) addRow(i int, z []float32, id training.RowID) (added bool) {
 	}
 	buffer.rows++
 	return true
+}
+
+// judgeUnseen adds a row of a class that the feature set does not know to the held-out rows that
+// judge models, if its hash holds it out: every prediction for it is wrong. It teaches nothing.
+func (p *Partition) judgeUnseen(z []float32, id training.RowID) {
+	t := p.trainer
+	if !t.holdsOut(id) || t.learned(id) || !summable(z) {
+		return
+	}
+	p.coded = append(p.coded[:0], make([]float32, t.outputs)...)
+	training.CodeUnknownClass(p.coded)
+	p.lane.open().evaluation.Add(id, id.Hash(t.config.HeldOutSeed), z, p.coded)
+}
+
+// addUnseen counts the classes of the current rows that the feature set does not know.
+func (p *Partition) addUnseen() {
+	for _, c := range p.rows.UnseenClasses.List() {
+		p.unseen.Add(c.Class, c.Rows)
+	}
+}
+
+// UnseenClasses returns the most frequent classes that the feature set does not know, with their
+// rows. No partition may add rows at the same time.
+func (t *Trainer) UnseenClasses() []encoder.ClassRows {
+	var all encoder.ClassTally
+	for _, p := range t.parts {
+		for _, c := range p.unseen.List() {
+			all.Add(c.Class, c.Rows)
+		}
+	}
+	return all.List()
 }
 
 // largestSummed bounds features and coded labels, so that no difference of two overflows. Otherwise

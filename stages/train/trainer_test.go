@@ -138,3 +138,27 @@ func TestTrainerRefusesMessages(t *testing.T) {
 		})
 	}
 }
+
+// Held-out rows of a class that the set does not know are errors of the model, and teach nothing.
+func TestRowsOfUnseenClassesAreErrors(t *testing.T) {
+	set := featureSet(t, stagestest.Binary, stagestest.Events(t, stagestest.Binary, 600, 44, stagestest.Faults{}))
+	all := stagestest.Events(t, stagestest.Binary, 1000, 45, stagestest.Faults{UnseenClass: 0.3})
+	trainer := train(t, set, logisticConfig(), featureMessages(t, set, []arrow.Record{all}, whole))
+	counts := trainer.Counts()
+	if counts.UnseenClass < 250 || counts.UnseenClass > 350 || counts.Rows+counts.UnseenClass != 1000 {
+		t.Fatalf("%+v", counts)
+	}
+	model := solve(t, trainer)
+	unknown := model.Metrics.UnknownClassRows
+	if model.TrainRows != counts.Rows || unknown < 30 || unknown > 90 {
+		t.Errorf("%d rows to train on, %d unknown ones judge", model.TrainRows, unknown)
+	}
+	share := 100 * float64(unknown) / float64(model.Metrics.MeasuredRows)
+	if *model.Metrics.Misclassification < share || *model.Metrics.LogLoss >= *model.Metrics.ConstantLogLoss {
+		t.Errorf("%.1f %% wrong, %.1f %% of unknown classes, log loss %.3f", *model.Metrics.Misclassification, share,
+			*model.Metrics.LogLoss)
+	}
+	if classes := trainer.UnseenClasses(); len(classes) == 0 || classes[0].Rows != counts.UnseenClass {
+		t.Errorf("%v", classes)
+	}
+}

@@ -22,6 +22,9 @@ const recallsShown = 10
 // squared error, which depends on the label's zero point, is added only if paper is set.
 func AddMeasures(t Facts, m *training.Measures, paper bool) {
 	beside(t, "misclassification", "%.2f %%", m.Misclassification, m.ConstantError)
+	if m.UnknownClassRows > 0 {
+		t.Add("  unknown classes", "%d of these rows, counted as wrong", m.UnknownClassRows)
+	}
 	beside(t, "log loss", "%.4f", m.LogLoss, m.ConstantLogLoss)
 	beside(t, "AUC", "%.4f", m.AUC, nil)
 	if m.AveragePrecision != nil {

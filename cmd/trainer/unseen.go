@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+)
+
+// shownClasses bounds the classes that a note names.
+const shownClasses = 5
+
+// unseenNotes describes rows of classes that a feature set does not know, and the classes among
+// them that look like a misspelt known one.
+func unseenNotes(rows int64, classes []encoder.ClassRows, known []string) []string {
+	if rows == 0 {
+		return nil
+	}
+	var named, notes []string
+	counted := int64(0) // counts of many classes are too small, see [encoder.ClassTally]
+	for _, c := range classes {
+		counted += c.Rows
+	}
+	for _, c := range classes[:min(len(classes), shownClasses)] {
+		name := fmt.Sprintf("%q", c.Class)
+		if counted == rows {
+			name += fmt.Sprintf(" in %d rows", c.Rows)
+		}
+		named = append(named, name)
+	}
+	if len(classes) > shownClasses {
+		named = append(named, "...")
+	}
+	notes = append(notes, fmt.Sprintf("%d rows have a class that was too rare in the explored rows or absent from them: %s. "+
+		"They are not learned; held-out ones count as wrong. Lower events.class_min_rows or list events.classes to learn them",
+		rows, strings.Join(named, ", ")))
+	for _, c := range classes {
+		for _, name := range known {
+			if plainName(c.Class) == plainName(name) {
+				notes = append(notes, fmt.Sprintf("%q in %d rows differs from class %q only in blanks, case or a final period",
+					c.Class, c.Rows, name))
+			}
+		}
+	}
+	return notes
+}
+
+// plainName is a class without the marks by which misspelt labels usually differ.
+func plainName(class string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.TrimRight(strings.TrimSpace(class), ".")), " "))
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
+)
+
+// rareRows returns a CSV file of 1,000 rows of two classes, and 15 rows of each of 40 others.
+func rareRows() string {
+	r := rand.New(rand.NewPCG(1, 9))
+	var lines []string
+	for i := range 1000 {
+		lines = append(lines, fmt.Sprintf("%.4f,%.4f,common%d", 3*float64(i%2)+r.NormFloat64()/2, r.NormFloat64(), i%2))
+	}
+	for k := range 40 {
+		for range 15 {
+			class := fmt.Sprintf("rare%02d", k)
+			if k == 0 {
+				class = " Common1."
+			}
+			lines = append(lines, fmt.Sprintf("%.4f,%.4f,%s", 3*float64(k%2)+r.NormFloat64()/2, r.NormFloat64(), class))
+		}
+	}
+	r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return "a,b,y\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// Rows of classes that are too rare to be learned count as wrong and are named, in text and in
+// JSON.
+func TestFitCountsClassesThatAreNotLearned(t *testing.T) {
+	args := []string{"fit", "--data", clitest.File(t, "rows.csv", rareRows()), "--label", "y",
+		"--features", "12", "--refine-steps", "2"}
+	o := tr(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t)
+	if o.Number(t, "rows.unseen_class") != 600 || o.Number(t, "rows.trained") != 1000 || o.Number(t, "rows.unlabelled") != 0 {
+		t.Errorf("rows %v", o.At(t, "rows"))
+	}
+	const share = 100 * 600. / 1600
+	if wrong := o.Number(t, "model.metrics.misclassification"); math.Abs(wrong-share) > 6 {
+		t.Errorf("%.1f %% wrong, and %.1f %% of the rows are of other classes", wrong, share)
+	}
+	if n := o.Number(t, "model.metrics.unknown_class_rows"); n < 90 || n > 150 {
+		t.Errorf("%v held-out rows of other classes", n)
+	}
+	if classes := fmt.Sprint(o.At(t, "rows.unseen_classes")); !strings.Contains(classes, "rare07") {
+		t.Errorf("classes %s", classes)
+	}
+	out := words(tr(t, args...).Want(t, cli.ExitOK).Out)
+	for _, text := range []string{
+		"1600 rows: 1000 to train on, 600 of classes that are not learned, 0 unlabelled",
+		"of these rows, counted as wrong",
+		`600 rows have a class that was too rare in the explored rows or absent from them: "`,
+		`differs from class "common1" only in blanks, case or a final period`,
+	} {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
+	}
+}
