@@ -23,6 +23,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 	"github.com/eerf-stream/eerf/pipeline/registry"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/topics"
 )
 
 // outsideSources are all values from outside.
@@ -60,6 +61,16 @@ Fields of documents are named by path; ` + "`[]`" + ` stands for the elements of
 	}
 	if have, err := os.ReadFile(path); err != nil || !bytes.Equal(have, page.Bytes()) {
 		t.Errorf("%s is out of date (%v); rewrite it with: go test ./cmd/featurizer -run %s -update", path, err, t.Name())
+	}
+}
+
+// TestEveryTopicIsDeclared lists the topics of a pipeline: each must be the origin of a value from outside.
+func TestEveryTopicIsDeclared(t *testing.T) {
+	for _, spec := range topics.Default().Named("p").Specs(1) {
+		name := "`" + strings.TrimPrefix(spec.Name, "p.") + "`"
+		if !slices.ContainsFunc(outsideSources(), func(s outside.Source) bool { return strings.Contains(s.Where, name) }) {
+			t.Errorf("no source names the topic %s", name)
+		}
 	}
 }
 

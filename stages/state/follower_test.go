@@ -12,6 +12,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/internal/outside"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
@@ -104,8 +105,12 @@ func TestExplorations(t *testing.T) {
 			requests: []int64{1},
 		},
 		{
-			name:     "answered before it is read",
-			records:  []pipeline.Record{specRecord(spec, 1, running, 2), requestRecord("test", "a"), requestRecord("test", "b")},
+			name: "a spec that claims to answer later requests",
+			records: []pipeline.Record{
+				requestRecord("test", "a"),
+				specRecord(spec, 1, running, outside.MaxCount),
+				requestRecord("test", "b"),
+			},
 			sequence: 1,
 			runs:     true,
 			requests: []int64{2},

@@ -196,7 +196,7 @@ func (f *Follower) decodeExploration(_ *arrowio.Decoder, r pipeline.Record) (upd
 		if err != nil {
 			return func(s *Snapshot) { s.damage(RecordSpec, "", false) }, err
 		}
-		return func(s *Snapshot) { s.applySpec(spec, r.Time) }, nil
+		return func(s *Snapshot) { s.applySpec(spec, r) }, nil
 	}
 	return nil, nil
 }
@@ -215,7 +215,11 @@ func decodeProgress(r pipeline.Record) (_ update, err error) {
 	}, nil
 }
 
-func (s *Snapshot) applySpec(spec *wire.Spec, at time.Time) {
+// applySpec applies a spec and the requests that it answers. A spec cannot answer requests that
+// come after it: they stay open whatever its handled offset is.
+func (s *Snapshot) applySpec(spec *wire.Spec, r pipeline.Record) {
+	at := r.Time
+	spec.HandledOffset = min(spec.HandledOffset, r.Offset)
 	if s.Spec != nil && !s.gone(RecordSpec, "") && older(spec, s.Spec) {
 		s.damage(RecordSpec, "", false)
 		return
