@@ -25,14 +25,9 @@ func (r *RowFile) Explore(
 	if split != nil {
 		rows = offline.Without(split, rows)
 	}
-	found, err := Interruptible(ctx, func() (*offline.Explored, error) {
-		return offline.Explore(ctx, loaded.Stages.Plan(), rows, selection.Options{
-			Progress: func(p selection.Progress) { r.bar.Show(Choosing(p.Round, p.Rounds, p.Last()), 0, 0) },
-		})
+	found, err := offline.Explore(ctx, loaded.Stages.Plan(), rows, selection.Options{
+		Progress: func(p selection.Progress) { r.bar.Show(Choosing(p.Round, p.Rounds, p.Last()), 0, 0) },
 	})
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("explore %s: %w", r.path, ctx.Err())
-	}
 	r.bar.Done()
 	if err != nil {
 		return nil, fmt.Errorf("explore %s: %w", r.path, err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
@@ -14,11 +13,10 @@ import (
 )
 
 // Progress is a line on a terminal that names a long operation and its progress; elsewhere it is
-// silent. It is safe for concurrent use.
+// silent. Only one goroutine at a time may use it.
 type Progress struct {
 	out  io.Writer // nil = silent
-	mu   sync.Mutex
-	line string // currently shown
+	line string    // currently shown
 }
 
 // NewProgress returns progress on the command's error stream, if that is a terminal and quiet is
@@ -44,8 +42,6 @@ func (p *Progress) Show(what string, done, total int64) {
 	if total > 0 {
 		line = fmt.Sprintf("%s %d %%", line, 100*min(done, total)/total)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.out == nil || line == p.line {
 		return
 	}
@@ -55,8 +51,6 @@ func (p *Progress) Show(what string, done, total int64) {
 
 // Done removes the line. It may be called repeatedly, and Show may follow.
 func (p *Progress) Done() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.line != "" {
 		fmt.Fprint(p.out, emptyLine)
 		p.line = ""

@@ -41,28 +41,6 @@ func runUntilStopped(ctx context.Context, bound time.Duration, run func(context.
 	}
 }
 
-// Interruptible calls do, and returns the error of ctx as soon as that ends: long computations do not
-// watch ctx. A computation that is cut off ends with the process, so do must not write files.
-func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		r.value, r.err = do()
-		done <- r
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
-}
-
 // whenStopped calls do after ctx has ended. The returned function cancels the call, or waits for it
 // if it has started, so that do never outlives the command.
 func whenStopped(ctx context.Context, do func()) (end func()) {

@@ -73,20 +73,3 @@ func TestStopCallbackIsAwaited(t *testing.T) {
 		t.Error("it ran after it was cancelled")
 	}
 }
-
-func TestInterruptibleReturnsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		release := make(chan struct{})
-		time.AfterFunc(time.Second, cancel)
-		began := time.Now()
-		_, err := Interruptible(ctx, func() (int, error) { <-release; return 1, nil })
-		if took := time.Since(began); !errors.Is(err, context.Canceled) || took != time.Second {
-			t.Errorf("%v after %v", err, took)
-		}
-		close(release)
-		if n, err := Interruptible(t.Context(), func() (int, error) { return 2, nil }); n != 2 || err != nil {
-			t.Errorf("%d, %v", n, err)
-		}
-	})
-}
