@@ -10,8 +10,9 @@
 // # The encoding
 // Rows are encoded by arrowio/encoder, like those of events: the choice of feature columns, the
 // standardization and clip of numbers, the encoding of missing values. The encoder is learned from
-// all training rows and only from them. Unusable rows (a NaN, no label, a class that no training
-// row has) are omitted and counted. Rows keep the order of the file within each part.
+// training rows alone, a sample by the rule of an exploration of a file. Unusable rows (a NaN, no
+// label, a class that no training row has) are omitted and counted. Rows keep the order of the file
+// within each part.
 //
 // # The split
 // A table with test rows of its own has those as its test part for every seed. Otherwise the rows

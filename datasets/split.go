@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // Split divides the rows and encodes them. It fails if the encoder does (no feature column, a
@@ -25,14 +27,15 @@ func (t *Table) Split(o SplitOptions) (*Split, error) {
 // SplitAt is Split with test rows that the caller marks: one value for each row of the table.
 func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	trainRows, testRows := t.picked(inTest, false), t.picked(inTest, true)
-	enc, report, err := t.calibrate(o, trainRows)
+	calibrationRows := lowestRows(trainRows, o.Seed, encoder.DefaultCalibrationRows)
+	enc, report, err := t.calibrate(o, calibrationRows, count(trainRows))
 	if err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
 	if t.hint != "" {
 		report.Warnings = append(report.Warnings, t.hint)
 	}
-	if err := t.review(enc, trainRows, &report); err != nil {
+	if err := t.review(enc, calibrationRows, &report); err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
 	s := &Split{Encoder: enc, Report: report}
@@ -81,14 +84,49 @@ func (t *Table) picked(inTest []bool, test bool) [][]int32 {
 	return rows
 }
 
-// calibrate learns the encoder from the given rows.
-func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, encoder.Report, error) {
+// lowestRows returns the rows with the lowest hashes by their numbers among the given ones, at most as many as wanted:
+// the rows that an exploration of a file of these rows calibrates on.
+func lowestRows(rows [][]int32, seed uint64, wanted int) [][]int32 {
+	hasher := scoring.NewHasher(seed^scoring.CalibrationTag, 0)
+	hashes := make([]uint64, count(rows))
+	if len(hashes) <= wanted {
+		return rows
+	}
+	for i := range hashes {
+		hashes[i] = hasher.Row(int64(i))
+	}
+	order := slices.Clone(hashes)
+	slices.Sort(order)
+	bound := order[wanted]
+	lowest, number := make([][]int32, len(rows)), 0
+	for r, list := range rows {
+		for _, row := range list {
+			if hashes[number] < bound {
+				lowest[r] = append(lowest[r], row)
+			}
+			number++
+		}
+	}
+	return lowest
+}
+
+// count returns the number of rows.
+func count(rows [][]int32) (n int) {
+	for _, list := range rows {
+		n += len(list)
+	}
+	return n
+}
+
+// calibrate learns the encoder from the given rows, a sample of a number of rows.
+func (t *Table) calibrate(o SplitOptions, rows [][]int32, of int) (*encoder.Encoder, encoder.Report, error) {
 	if t.fault != nil {
 		return nil, encoder.Report{}, t.fault
 	}
 	options := t.options
 	options.Standardize, options.Clip = o.Standardize, o.Clip
 	learn := encoder.NewCalibrator(options)
+	learn.SampledFrom(int64(of))
 	for r, rec := range t.records {
 		if len(rows[r]) == 0 {
 			continue
@@ -100,21 +138,17 @@ func (t *Table) calibrate(o SplitOptions, rows [][]int32) (*encoder.Encoder, enc
 	return learn.Encoder()
 }
 
-// reviewedRows is the minimum number of rows for the review, as far as available.
-const reviewedRows = 10_000
-
-// review checks the encoder on the first of the given rows and adds its findings to the report.
+// review checks the encoder on the given rows and adds its findings to the report.
 func (t *Table) review(enc *encoder.Encoder, rows [][]int32, report *encoder.Report) error {
-	look, added := encoder.NewReview(enc), 0
+	look := encoder.NewReview(enc)
 	step := max(1, chunkValues/enc.Dim)
 	for r, rec := range t.records {
-		for list := rows[r]; len(list) > 0 && added < reviewedRows; {
+		for list := rows[r]; len(list) > 0; {
 			take := list[:min(step, len(list))]
 			list = list[len(take):]
 			if err := look.Add(rec, take); err != nil {
 				return err
 			}
-			added += len(take)
 		}
 	}
 	look.Report(report)
@@ -146,10 +180,7 @@ const chunkValues = 1 << 20
 
 // encode encodes the given rows into a part.
 func (t *Table) encode(enc *encoder.Encoder, rows [][]int32) (*Data, LeftOut, error) {
-	n := 0
-	for _, list := range rows {
-		n += len(list)
-	}
+	n := count(rows)
 	if bytes := 4 * int64(n) * int64(enc.Dim); bytes > MaxBytes {
 		return nil, LeftOut{}, fmt.Errorf(
 			"%d rows of %d dimensions need %d MiB, more than the limit of %d MiB; use fewer rows or columns",

@@ -1,20 +1,48 @@
 package scoring
 
-import (
-	"encoding/binary"
-
-	"github.com/cespare/xxhash/v2"
-)
+import "math/bits"
 
 // Hash returns the hash by which a row is sampled: XXH64 with seed 0 over 24 bytes, little endian:
 // seed, partition sign-extended to 64 bits, ordinal. It does not depend on how rows are divided
 // into messages.
 func Hash(seed uint64, partition int32, ordinal int64) uint64 {
-	var b [24]byte
-	binary.LittleEndian.PutUint64(b[:], seed)
-	binary.LittleEndian.PutUint64(b[8:], uint64(int64(partition)))
-	binary.LittleEndian.PutUint64(b[16:], uint64(ordinal))
-	return xxhash.Sum64(b[:])
+	return NewHasher(seed, partition).Row(ordinal)
+}
+
+// CalibrationTag separates the rows that encoder and bandwidth are learned from, those with the lowest hashes of the seed
+// xor this ("calib" in ASCII), from the scored rows.
+const CalibrationTag = 0x63616c6962
+
+// Hasher computes the hashes of a partition's rows: [Hash] with everything but the ordinal done once.
+type Hasher uint64
+
+// The primes of XXH64, and the bytes that Hash hashes.
+const (
+	prime1    = 11400714785074694791
+	prime2    = 14029467366897019727
+	prime3    = 1609587929392839161
+	prime4    = 9650029242287828579
+	prime5    = 2870177450012600261
+	hashBytes = 24
+)
+
+// NewHasher returns the hasher of a partition's rows.
+func NewHasher(seed uint64, partition int32) Hasher {
+	return Hasher(hashWord(hashWord(prime5+hashBytes, seed), uint64(int64(partition))))
+}
+
+// Row returns the hash of a row.
+func (h Hasher) Row(ordinal int64) uint64 {
+	v := hashWord(uint64(h), uint64(ordinal))
+	v = (v ^ v>>33) * prime2
+	v = (v ^ v>>29) * prime3
+	return v ^ v>>32
+}
+
+// hashWord adds eight bytes to the state of XXH64.
+func hashWord(state, word uint64) uint64 {
+	state ^= bits.RotateLeft64(word*prime2, 31) * prime1
+	return bits.RotateLeft64(state, 27)*prime1 + prime4
 }
 
 // Sampled reports whether a row with this hash is in a sample of the given rate: hash < rate·2⁶⁴. A

@@ -19,15 +19,16 @@ import (
 // them, with the same kinds. If the options do not list the features, these columns are left out,
 // and reported:
 //
-//   - columns that look like identifiers among their first 65,536 values, of strings 8,192 (fewer when there are more than 64
-//     or 32 such columns), if these are at least 100. Of strings and integers over 95 % are distinct; or at least 1000 values recur at
-//     most ten times on average, and the name says what they are ("customerID"), or, of strings, there are ever more of them. Of strings
-//     none is then in more than 1 % of the rows,
-//   - columns that were identifiers before (Options.Identifiers),
-//   - string columns that hold text: most values have more than MaxCategoryBytes bytes, or they look like identifiers of more
-//     than 40 bytes,
-//   - columns that are probably others with a misspelt name: at most a tenth of the rows has them, and as many lack one
-//     of the same kind and nearly the same name,
+//   - columns that look like identifiers among their first 65,536 values, of strings 8,192 (fewer
+//     when there are more than 64 or 32 such columns), if these are at least 100. Over 95 % of an
+//     identifier's strings or whole numbers are distinct, unless the rows are a sample
+//     ([Calibrator.SampledFrom]) whose repeated values show that fewer are in all rows; or at least
+//     1000 values recur at most ten times on average, and the name says what they are
+//     ("customerID"), or, of strings, new ones keep coming and none is in more than 1 % of the rows,
+//   - string columns that hold text: most values have more than MaxCategoryBytes bytes, or they look
+//     like identifiers of more than 40 bytes,
+//   - columns that are probably others with a misspelt name: at most a tenth of the rows has them,
+//     and as many lack one of the same kind and nearly the same name,
 //   - columns of types that cannot be read.
 //
 // A string column holds times if 95 % of its values are ISO 8601 dates and times, all of them dates
@@ -49,6 +50,8 @@ type Calibrator struct {
 	leftOut []LeftOut
 	label   learnedLabel
 	rows    int64
+	// population is the number of rows of which the added ones are a sample; 0 = they are all.
+	population int64
 	// uses are the columns of the first record.
 	uses []ColumnUse
 	// named are the columns that the options name outside Features, and whether a record had them.
@@ -75,6 +78,12 @@ func NewCalibrator(o Options) *Calibrator {
 
 // Rows returns the number of rows added.
 func (c *Calibrator) Rows() int64 { return c.rows }
+
+// SampledFrom sets the number of rows from which the added ones were taken by chance. Without it, they are all rows.
+func (c *Calibrator) SampledFrom(rows int64) { c.population = rows }
+
+// share returns the sampled share of the rows.
+func (c *Calibrator) share() float64 { return float64(c.rows) / float64(max(c.rows, c.population)) }
 
 // Add learns from all rows of a record. An error wraps [ErrSchema] if the record lacks a feature
 // column, has one with another kind, or has a label that does not fit the task. Nothing is learned
@@ -210,11 +219,6 @@ func (c *Calibrator) noteNames() {
 // rows, no feature column is left, fewer than two rows were labelled, or the label has one class.
 func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	report := Report{Rows: c.rows, Labelled: c.label.rows, UnseenClass: c.label.unseen, LeftOut: slices.Clone(c.leftOut)}
-	for _, name := range c.options.Identifiers {
-		if !slices.Contains(c.options.Include, name) && !slices.Contains(c.options.Features, name) {
-			report.Identifiers = append(report.Identifiers, name)
-		}
-	}
 	if c.fault != nil {
 		return nil, report, c.fault
 	}
@@ -263,7 +267,7 @@ func (c *Calibrator) noRows() error {
 func (c *Calibrator) fill(e *Encoder, report *Report) error {
 	for _, l := range c.columns {
 		report.NonFinite += l.nonFinite
-		column, reason := l.column(c.rows, &c.options)
+		column, reason := l.column(c.rows, c.share(), &c.options)
 		if reason == "" {
 			reason = c.misspelt(l)
 		}
@@ -274,9 +278,6 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 			continue
 		}
 		report.LeftOut = append(report.LeftOut, LeftOut{l.name, reason})
-		if l.identifies() && !slices.Contains(report.Identifiers, l.name) {
-			report.Identifiers = append(report.Identifiers, l.name)
-		}
 	}
 	if len(e.Columns) == 0 {
 		return noFeatures(report.LeftOut)

@@ -140,34 +140,55 @@ func TestIdentifiersThatRepeat(t *testing.T) {
 		col(t, "paid", f64, sequence(rows, func(i int) any { return who[i] })...),
 	)
 	e, report := calibrated(t, Options{Clip: 5}, rec)
-	if want := []string{"customerID", "visitor", "user_id", "account id"}; !slices.Equal(report.Identifiers, want) {
-		t.Errorf("identifiers %q, want %q; left out %v", report.Identifiers, want, report.LeftOut)
+	var left []string
+	for _, l := range report.LeftOut {
+		left = append(left, l.Column)
+	}
+	if want := []string{"customerID", "visitor", "user_id", "account id"}; !slices.Equal(left, want) {
+		t.Errorf("left out %v, want %q", report.LeftOut, want)
 	}
 	if len(e.Columns) != 7 {
 		t.Errorf("features %v", e.FeatureNames())
 	}
-	// They stay out when they no longer look like it, until somebody includes them.
-	few := record(
-		t,
-		col(t, "customerID", text, sequence(rows, func(i int) any { return fmt.Sprint(i % 4) })...),
-		col(t, "x", f64, sequence(rows, func(i int) any { return i % 7 })...),
+	included, _ := calibrated(t, Options{Clip: 5, Include: []string{"customerID"}}, rec)
+	if included.Columns[0].Name != "customerID" {
+		t.Errorf("features %v", included.FeatureNames())
+	}
+}
+
+// Of 2000 rows of a million nearly all amounts differ, although each occurs twenty times: the few pairs tell.
+func TestRepeatedValuesOfASampleAreNoIdentifier(t *testing.T) {
+	const rows, population = 2000, 1_000_000
+	r := rand.New(rand.NewPCG(5, 6))
+	rec := record(t,
+		col(t, "amount", i64, sequence(rows, func(int) any { return r.IntN(population / 20) })...),
+		col(t, "number", i64, sequence(rows, func(i int) any { return i * 500 })...),
+		col(t, "row", text, sequence(rows, func(i int) any { return fmt.Sprint("r", i*500) })...),
+		col(t, "town", text, sequence(rows, func(int) any { return fmt.Sprint("t", r.IntN(population/20)) })...),
 	)
-	o := Options{Clip: 5, Identifiers: report.Identifiers}
-	if e, again := calibrated(t, o, few); len(e.Columns) != 1 || !slices.Equal(
-		again.Identifiers,
-		report.Identifiers,
-	) || again.Columns[0].Use != UseLeftOut || again.Columns[0].Reason != identifierBefore {
-		t.Errorf("features %v, report %+v", e.FeatureNames(), again)
-	}
-	o.Include = []string{"customerID"}
-	if e, again := calibrated(t, o, few); len(e.Columns) != 2 || slices.Contains(again.Identifiers, "customerID") {
-		t.Errorf("features %v, identifiers %v", e.FeatureNames(), again.Identifiers)
-	}
-	if e, _ := calibrated(t, o, rec); !slices.ContainsFunc(
-		e.Columns,
-		func(c Column) bool { return c.Name == "customerID" },
-	) {
-		t.Errorf("features %v", e.FeatureNames())
+	for _, c := range []struct {
+		of   int64
+		want []string
+	}{
+		{0, []string{"amount", "number", "row", "town"}}, // these rows are all
+		{population, []string{"number", "row", "town"}},  // new towns keep coming
+	} {
+		learn := NewCalibrator(Options{Clip: 5, Features: nil})
+		if err := learn.Add(rec); err != nil {
+			t.Fatal(err)
+		}
+		learn.SampledFrom(c.of)
+		_, report, err := learn.Encoder()
+		if err != nil && c.of > 0 {
+			t.Fatal(err)
+		}
+		var left []string
+		for _, l := range report.LeftOut {
+			left = append(left, l.Column)
+		}
+		if !slices.Equal(left, c.want) {
+			t.Errorf("of %d rows: left out %v, want %v", c.of, report.LeftOut, c.want)
+		}
 	}
 }
 

@@ -8,9 +8,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// identifierBefore is why a column stays left out that has been an identifier.
-const identifierBefore = "an earlier exploration took it for an identifier or text" + overrule
-
 // choose returns the feature columns that the options select in the first record, and those left
 // out.
 func choose(o *Options, schema *arrow.Schema) ([]*learned, []LeftOut, error) {
@@ -29,12 +26,8 @@ func choose(o *Options, schema *arrow.Schema) ([]*learned, []LeftOut, error) {
 				leftOut = append(leftOut, LeftOut{name, reason})
 				continue
 			}
-			included := slices.Contains(o.Include, name)
-			if slices.Contains(o.Identifiers, name) && !included {
-				leftOut = append(leftOut, LeftOut{name, identifierBefore})
-				continue
-			}
-			columns = append(columns, &learned{name: name, explicit: included, want: columnType{kindAny, 1}})
+			explicit := slices.Contains(o.Include, name)
+			columns = append(columns, &learned{name: name, explicit: explicit, want: columnType{kindAny, 1}})
 		}
 	}
 	return columns, leftOut, nil

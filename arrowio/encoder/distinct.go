@@ -1,7 +1,7 @@
 package encoder
 
 import (
-	"math/bits"
+	"math"
 	"regexp"
 )
 
@@ -13,11 +13,13 @@ const (
 	identifierRows, repeatedRows = 100, 1000
 	// nearUniquePercent is the share of distinct values above which a column is left out.
 	nearUniquePercent = 95
-	// A value of an identifier recurs at most so often, on average. So often, or in one of
-	// evenShare rows, the commonest does.
+	// identifierRepeats is how often a value of an identifier recurs at most, on average. Its commonest value occurs at
+	// most this often, or in one of evenShare rows.
 	identifierRepeats, evenShare = 10, 100
-	// If one of newShare later values is new, there is no end of them.
+	// If one of newShare later values is new, new ones keep coming.
 	newShare = 100
+	// doubt is how many standard errors an estimate must be beyond a limit to count as beyond it.
+	doubt = 2
 	// wholeBudget bounds the distinct numbers remembered over all columns, about 100 MB.
 	wholeBudget = 4 << 20
 	// The rules consider the first numbers of a column, as many as the budget allows within these
@@ -32,52 +34,67 @@ func wholeWindow(columns int) int {
 	return min(max(wholeBudget/max(columns, 1), minWholeWindow), maxWholeWindow)
 }
 
-// distinct counts the distinct values of a column, and judges the first ones.
+// distinct counts the distinct values of a column, and judges the first ones. They are a sample of the column.
 type distinct[T comparable] struct {
-	window  int            // values that are judged, and distinct ones that are counted
-	n       int64          // judged
-	judged  int64          // distinct ones among them
-	doubled [64]int64      // how many there were among the first 2^i
-	seen    map[T]struct{} // at most window
+	window int         // values that are judged, and distinct ones that are counted
+	all, n int64       // values, and judged ones
+	judged int64       // distinct ones among the judged
+	seen   map[T]int32 // how often each occurs among the judged; at most window
 }
 
 func newDistinct[T comparable](window int) *distinct[T] {
-	return &distinct[T]{window: window, seen: make(map[T]struct{})}
+	return &distinct[T]{window: window, seen: make(map[T]int32)}
 }
 
-// done reports whether more values change nothing that is judged.
+// done reports whether no more values are judged.
 func (d *distinct[T]) done() bool { return d.n >= int64(d.window) }
 
 // add counts a value.
 func (d *distinct[T]) add(v T) {
-	if len(d.seen) < d.window {
-		d.seen[v] = struct{}{}
-	}
+	d.all++
 	if d.done() {
+		if len(d.seen) < d.window {
+			d.seen[v] = 0
+		}
 		return
 	}
 	d.n++
+	d.seen[v]++
 	d.judged = int64(len(d.seen))
-	if d.n&(d.n-1) == 0 {
-		d.doubled[bits.Len64(uint64(d.n))-1] = d.judged
+}
+
+// unique reports whether nearly all values of the column differ, given the share of its rows that were sampled. Of
+// repeated values a sample holds only some: two rows with one value are both in it with the square of the share.
+func (d *distinct[T]) unique(share float64) bool {
+	if d.n < identifierRows {
+		return false
 	}
+	share *= float64(d.n) / float64(d.all)
+	repeated := float64(d.n - d.judged)
+	repeated -= doubt * math.Sqrt(repeated*(1-share))
+	return repeated*100 < (100-nearUniquePercent)*float64(d.n)*share
 }
 
-// unique reports whether nearly all values differ.
-func (d *distinct[T]) unique() bool {
-	return d.n >= identifierRows && d.judged*100 > nearUniquePercent*d.n
-}
-
-// recurs reports whether values recur as rarely as those of an identifier may.
+// recurs reports whether values recur as rarely as the values of an identifier may.
 func (d *distinct[T]) recurs() bool {
 	return d.n >= repeatedRows && d.n <= identifierRepeats*d.judged
 }
 
-// grows reports whether there were new values to the end: among the last ones by which their number
-// doubled.
+// grows reports whether new values keep coming: among the values by which their number doubled last, had they come in
+// any order. A value that occurs m times is among them, and not before, with probability 2^-m.
 func (d *distinct[T]) grows() bool {
-	last := bits.Len64(uint64(d.n)) - 1
-	return last > 0 && newShare*(d.doubled[last]-d.doubled[last-1]) >= int64(1)<<(last-1)
+	const most = 64
+	var occur [most]int64 // number of values by how often they occur
+	for _, m := range d.seen {
+		occur[min(m, most-1)]++
+	}
+	growth, variance := 0.0, 0.0
+	for m := 1; m < most; m++ {
+		p := math.Ldexp(1, -m)
+		growth += float64(occur[m]) * p
+		variance += float64(occur[m]) * p * (1 - p)
+	}
+	return newShare*(growth-doubt*math.Sqrt(variance)) >= float64(d.n)/2
 }
 
 // namesThings matches names that people give to identifiers. It is a hint: no column is left out

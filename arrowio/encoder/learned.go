@@ -130,9 +130,9 @@ func (l *learned) learnTimes(a arrow.Array, rows picked, s *scratch) {
 }
 
 // column returns the feature column learned from this many rows, or the reason for leaving it out.
-func (l *learned) column(rows int64, o *Options) (Column, string) {
+func (l *learned) column(rows int64, share float64, o *Options) (Column, string) {
 	c := Column{Name: l.name, Kind: l.want.kind, Width: l.want.width}
-	if reason := l.unusable(); reason != "" {
+	if reason := l.unusable(share); reason != "" {
 		return c, reason
 	}
 	b := columnBuilder{column: &c, standardize: o.Standardize}
@@ -182,10 +182,10 @@ func (l *learned) absent(rows int64) int64 {
 }
 
 // unusable returns why the column cannot be a feature, or "".
-func (l *learned) unusable() string {
+func (l *learned) unusable(share float64) string {
 	switch l.want.kind {
 	case Numeric, Vector:
-		return l.unusableNumbers()
+		return l.unusableNumbers(share)
 	case Bool:
 		if l.n > 0 {
 			return ""
@@ -198,22 +198,22 @@ func (l *learned) unusable() string {
 		if times, _ := l.texts.times(); times != nil {
 			return ""
 		}
-		return l.texts.unusable(l.name, l.explicit)
+		return l.texts.unusable(l.name, l.explicit, share)
 	}
 	return noValue
 }
 
 // identifies reports whether the column looks like an identifier.
-func (l *learned) identifies() bool {
+func (l *learned) identifies(share float64) bool {
 	switch {
 	case l.explicit:
 		return false
 	case l.texts != nil:
 		times, _ := l.texts.times()
-		return times == nil && l.texts.values.identifies(l.name)
+		return times == nil && l.texts.values.identifies(l.name, share)
 	}
 	d := l.whole
-	return d != nil && (d.unique() && !l.float || d.recurs() && namesThings.MatchString(l.name))
+	return d != nil && (d.unique(share) && !l.float || d.recurs() && namesThings.MatchString(l.name))
 }
 
 // overrule says how an identifier becomes a feature all the same.
@@ -223,8 +223,8 @@ const overrule = "; events.include (--include) overrules"
 const noValue = "it has no value in the calibration rows"
 
 // unusableNumbers is unusable for numbers and vectors.
-func (l *learned) unusableNumbers() string {
-	if l.identifies() {
+func (l *learned) unusableNumbers(share float64) string {
+	if l.identifies(share) {
 		return fmt.Sprintf(
 			"it looks like an identifier: %d distinct whole numbers in %d values"+overrule,
 			l.whole.judged, l.whole.n,

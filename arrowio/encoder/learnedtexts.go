@@ -84,7 +84,7 @@ func (l *learnedTexts) rest(kept []string) int64 {
 
 // unusable returns why the strings cannot be a feature, or "". A column that the options name is
 // left out only if it has no values.
-func (l *learnedTexts) unusable(name string, explicit bool) string {
+func (l *learnedTexts) unusable(name string, explicit bool, share float64) string {
 	s := &l.values
 	switch {
 	case s.n == 0:
@@ -96,7 +96,7 @@ func (l *learnedTexts) unusable(name string, explicit bool) string {
 			"it holds text: %.0f %% of its values have more than %d bytes",
 			100*float64(s.long)/float64(s.n), MaxCategoryBytes,
 		)
-	case len(s.rows) > 0 && (explicit || !s.identifies(name)):
+	case len(s.rows) > 0 && (explicit || !s.identifies(name, share)):
 		return ""
 	}
 	distinct, n := s.hashes.judged, s.hashes.n

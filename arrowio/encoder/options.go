@@ -27,6 +27,10 @@ const DefaultMaxCategories = 50
 // dimension that marks them.
 const DefaultMissingIndicator = 0.01
 
+// DefaultCalibrationRows is the usual number of rows of a file, or of a partition, that a calibrator sees: a sample of
+// all of them.
+const DefaultCalibrationRows = 2000
+
 // Options configure a calibrator. The zero value, except for Clip, means the defaults.
 type Options struct {
 	// Features are the feature columns, in the order of their dimensions. Empty means every column
@@ -36,9 +40,6 @@ type Options struct {
 	Features []string `json:"features,omitempty"`
 	// Include are columns that are features even if they look like identifiers or text.
 	Include []string `json:"include,omitempty"`
-	// Identifiers are columns that were found to be identifiers before. They are no features,
-	// whatever they look like now, unless Features or Include names them.
-	Identifiers []string `json:"identifiers,omitempty"`
 	// Exclude are columns that are never features.
 	Exclude []string `json:"exclude,omitempty"`
 	// Passthrough are columns to copy along with the features; they are features only if Features

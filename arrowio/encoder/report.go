@@ -13,8 +13,6 @@ type Report struct {
 	Labelled int64 `json:"labelled"`
 	// LeftOut are the columns that could not be features, in record order, with the reason.
 	LeftOut []LeftOut `json:"left_out,omitempty"`
-	// Identifiers are the columns that are left out because they look like identifiers.
-	Identifiers []string `json:"identifiers,omitempty"`
 	// Columns are all columns of the first record, in its order, with the use of each.
 	Columns []ColumnUse `json:"columns,omitempty"`
 	// Constant are the dimensions with one value throughout; they have scale 1.

@@ -54,15 +54,14 @@ func (s *textSketch) distinct() int64 { return int64(len(s.hashes.seen)) }
 // approximate reports whether there were too many different values to count them exactly.
 func (s *textSketch) approximate() bool { return s.lost > 0 }
 
-// identifies reports whether the strings of a column with this name are identifiers: nearly all
-// differ, or they recur rarely, none of them often, and there are ever more of them or the name
-// says so.
-func (s *textSketch) identifies(name string) bool {
+// identifies reports whether the strings of a column with this name are identifiers: nearly all differ, or they recur
+// rarely, none of them often, and new ones keep coming or the name suggests it. share is the sampled share of the rows.
+func (s *textSketch) identifies(name string, share float64) bool {
 	d := s.hashes
-	return d.unique() || d.recurs() && s.most() <= max(
-		identifierRepeats,
-		s.n/evenShare,
-	) && (d.grows() || namesThings.MatchString(name))
+	if d.unique(share) {
+		return true
+	}
+	return d.recurs() && s.most() <= max(identifierRepeats, s.n/evenShare) && (d.grows() || namesThings.MatchString(name))
 }
 
 // most is how often the commonest string occurs.

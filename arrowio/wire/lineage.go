@@ -8,8 +8,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Lineage records how a feature set was made: together with the log, it is enough to recompute the
-// set. It is not part of the set's ID.
+// Lineage says how a feature set was made: together with the log, it is enough to compute the set
+// again. It is not part of the set's ID.
 type Lineage struct {
 	Pipeline    string    `json:"pipeline"`
 	Exploration string    `json:"exploration"` // id
@@ -25,7 +25,7 @@ type Lineage struct {
 	// Excluded are the partitions that the exploration was planned without, with the reasons.
 	Excluded []Exclusion `json:"without,omitempty" bound:"list 4096"`
 	Counts   Counts      `json:"counts"` // over all partitions
-	Rows     int64       `json:"rows"`   // rows scored, including rows held out of the sums
+	Rows     int64       `json:"rows"`   // rows scored, with those held out of the sums
 
 	SampleRate      float64 `json:"sample_rate"`
 	SampleSeed      uint64  `json:"sample_seed,string"`
@@ -43,18 +43,19 @@ type Lineage struct {
 	Best       float64           `json:"best"`       // greatest criterion value
 	Cutoff     float64           `json:"cutoff"`     // criterion value of the last feature kept
 	Radius     float64           `json:"radius"`     // Hoeffding confidence radius of one score, for maps bounded by 1
-	// LargeSampleRadius is the greatest large-sample radius among the kept features: an
-	// approximation that also holds for unbounded maps.
+	// LargeSampleRadius is the greatest large-sample radius among the kept features: the
+	// approximate one that holds for unbounded maps.
 	LargeSampleRadius float64 `json:"large_sample_radius"`
 	AboveNoise        int     `json:"above_noise"`
-	// Under a criterion that needs rows: Rounds is R, and under residual ByResidual is the number
-	// of features, the first ones, that were chosen against residuals.
+	// Under a criterion that needs rows: Rounds is R, and under residual ByResidual is how many of
+	// the features, the first ones, were chosen against residuals: all of them, except in sets of
+	// earlier versions.
 	Rounds     int `json:"rounds,omitempty"`
 	ByResidual int `json:"by_residual,omitempty"`
-	// RefineSteps is, under the adaptive criterion, the greatest number of steps of the refinement;
-	// Learning is the report on it.
+	// RefineSteps and Learning say, under the adaptive criterion, how many steps the refinement
+	// could take, and how the features were learned.
 	RefineSteps int `json:"refine_steps,omitempty"`
-	// RefineRounds is the greatest number of rounds of the refinement.
+	// RefineRounds is how many rounds the refinement could have.
 	RefineRounds int              `json:"refine_rounds,omitempty"`
 	Learning     *adaptive.Report `json:"learning,omitempty"`
 }
@@ -68,7 +69,7 @@ type LineagePartition struct {
 	EndOffset      int64       `json:"end_offset,omitempty"` // of the range
 	ClosingOrdinal int64       `json:"closing_ordinal"`
 	CloseReason    CloseReason `json:"close_reason"`
-	// CalibrationRows is the number of rows from StartOffset on that the encoder and the bandwidth
-	// were learned from.
+	// CalibrationRows is the number of its rows, the ones with the lowest hashes, from which encoder
+	// and bandwidth were learned.
 	CalibrationRows int64 `json:"calibration_rows"`
 }

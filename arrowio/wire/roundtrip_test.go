@@ -62,7 +62,6 @@ func TestSpecHashCoversOnlyThePlan(t *testing.T) {
 		"times":          func(s *Spec) { s.PlannedAt, s.Reason = time.Time{}, "" },
 		"id":             func(s *Spec) { s.Exploration = "x" },
 		"notes":          func(s *Spec) { s.EditNote(2).ReportedTo = 9 },
-		"identifiers":    func(s *Spec) { s.Identifiers = []string{"id"} },
 	}
 	for name, change := range same {
 		s := exampleSpec()

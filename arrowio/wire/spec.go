@@ -57,8 +57,8 @@ type Partition struct {
 	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 =
 	// none.
 	Quota int64 `json:"quota"`
-	// CalibrationRows is the number of rows from StartOffset on that the encoder and the bandwidth
-	// were learned from.
+	// CalibrationRows is the number of its rows, the ones with the lowest hashes, from which encoder
+	// and bandwidth were learned.
 	CalibrationRows int64 `json:"calibration_rows"`
 }
 
@@ -99,9 +99,6 @@ const (
 	MaxRefusedSchemas = 64
 )
 
-// MaxIdentifiers bounds the identifiers kept in a spec.
-const MaxIdentifiers = 1024
-
 // Spec is one exploration: its plan, and everything about it that does not change the sums. It is
 // the newest value under the pipeline's name in the explorations topic.
 type Spec struct {
@@ -116,9 +113,6 @@ type Spec struct {
 	// DeclinedClasses are classes that featurizers have asked for and that have no row in the
 	// ranges.
 	DeclinedClasses []string `json:"declined_classes,omitempty" bound:"list 64 of 256"`
-	// Identifiers are the columns that this exploration or an earlier one left out because they
-	// look like identifiers: later ones leave them out too.
-	Identifiers []string `json:"identifiers,omitempty" bound:"list 1024"`
 	// Excluded are the partitions that it was planned without, ascending, with the reasons.
 	Excluded []Exclusion `json:"without,omitempty" bound:"list 4096"`
 	// Notes ascend by partition; a partition without facts has none.

@@ -1,10 +1,13 @@
 package calibrate
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,19 +18,22 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Calibration stops at the budget, at the same row however the rows are cut and whichever column is
+// Calibration keeps the rows of the lowest hashes that fit the budget, however the rows are cut and whichever column is
 // large.
-func TestCalibrationStopsAtItsBudget(t *testing.T) {
+func TestCalibrationKeepsWithinItsBudget(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.CalibrationRows = 1000
 	rows := stagestest.Events(t, stagestest.Regression, 110, 303, stagestest.SomeFaults)
 	rng := rand.New(rand.NewPCG(1, 2))
 	plainText := array.NewStringBuilder(memory.DefaultAllocator)
-	dictionary := array.NewDictionaryBuilder(memory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
+	dictionary := array.NewDictionaryBuilder(memory.DefaultAllocator, &arrow.DictionaryType{
+		IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String,
+	}).(*array.BinaryDictionaryBuilder)
 	defer plainText.Release()
 	defer dictionary.Release()
 	for i := range 110 {
@@ -41,33 +47,38 @@ func TestCalibrationStopsAtItsBudget(t *testing.T) {
 		defer column.Release()
 		wide := withColumn(t, rows, "text", column)
 		var want *wire.Spec
-		var wantRows int64
-		for _, size := range []int{110, 7} {
+		for _, size := range []int{110, 7, 1} {
 			batches := stagestest.Cut(t, wide, stagestest.Every(size))
-			c := newFirstRows(s.Events, 1000, calibrationShare(1))
+			c := newKeptRows(s.Events, s.Exploration.Seed, 0, 1000, calibrationShare(1))
 			for _, batch := range batches {
 				if err := c.add(batch); err != nil {
 					t.Fatal(err)
 				}
 			}
-			bytes := 0
-			for _, rec := range c.shapes[0].kept {
+			if err := c.settle(); err != nil {
+				t.Fatal(err)
+			}
+			bytes, rows := 0, c.shapes[0].count
+			for _, rec := range c.shapes[0].variants[0].pieces {
 				bytes += keptBytes(rec)
 			}
-			rows := c.shapes[0].rows
+			highest := uint64(0) // of the kept rows
+			for _, row := range c.shapes[0].variants[0].entries {
+				highest = max(highest, row.hash)
+			}
 			c.release()
-			if !c.overBudget() || c.filled || bytes < 50<<20 || bytes > 70<<20 {
-				t.Fatalf("messages of %d: %d bytes of %d rows, full %v", size, bytes, rows, c.overBudget())
+			if !c.over || c.shapes[0].full || bytes < 50<<20 || bytes > 70<<20 || highest >= c.shapes[0].bound {
+				t.Fatalf("messages of %d: %d bytes of %d rows, over %v", size, bytes, rows, c.over)
 			}
 			got, err := fileOf(s, batches)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want == nil {
-				want, wantRows = got.Spec, rows
+				want = got.Spec
 			}
-			if rows != wantRows || got.Spec.CalibrationRows != wantRows || !reflect.DeepEqual(got.Spec.Encoder, want.Encoder) {
-				t.Errorf("messages of %d: %d rows from the log, %d from the file, want %d", size, rows, got.Spec.CalibrationRows, wantRows)
+			if got.Spec.CalibrationRows != int64(rows) || !reflect.DeepEqual(got.Spec.Encoder, want.Encoder) {
+				t.Errorf("messages of %d: %d rows from the log, %d from the file", size, rows, got.Spec.CalibrationRows)
 			}
 			if n := len(got.Report.Warnings); n == 0 || !strings.Contains(got.Report.Warnings[n-1], "memory bound") {
 				t.Errorf("warnings %q", got.Report.Warnings)
@@ -79,26 +90,105 @@ func TestCalibrationStopsAtItsBudget(t *testing.T) {
 	}
 }
 
-// A partition of strays is not read forever: they count against the budget. One row beyond it is still
-// used.
+// The kept rows are those of the lowest hashes, whatever their order and their messages, and a refused message leaves
+// none behind.
+func TestKeptRowsHaveTheLowestHashes(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	const rows, wanted = 3000, 200
+	batch := stray(t, "z", rows, true)
+	hasher := scoring.NewHasher(5^scoring.CalibrationTag, 3)
+	var hashes []uint64
+	for i := range int64(rows) {
+		hashes = append(hashes, hasher.Row(i))
+	}
+	want := slices.Clone(hashes)
+	slices.Sort(want)
+	want = want[:wanted]
+	check := func(name string, kept []uint64, values func(i int) float64) {
+		if len(kept) != wanted {
+			t.Fatalf("%s: %d rows", name, len(kept))
+		}
+		for i, hash := range kept {
+			if row := slices.Index(hashes, hash); row < 0 || values(i) != float64(row) {
+				t.Fatalf("%s: row %v has the hash of row %d", name, values(i), row)
+			}
+		}
+		if slices.Sort(kept); !slices.Equal(kept, want) {
+			t.Errorf("%s: other rows than those of the lowest hashes", name)
+		}
+	}
+	for _, size := range []int{1, 7, 1000, rows} {
+		c := newKeptRows(s.Events, 5, 3, wanted, 1<<20)
+		for _, part := range stagestest.Cut(t, batch, stagestest.Every(size)) {
+			if err := c.add(part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.settle(); err != nil {
+			t.Fatal(err)
+		}
+		v := c.shapes[0].variants[0]
+		var kept []uint64
+		for _, row := range v.entries {
+			kept = append(kept, row.hash)
+		}
+		check(fmt.Sprint("messages of ", size), kept, func(i int) float64 {
+			for _, piece := range v.pieces {
+				if i < int(piece.NumRows()) {
+					return piece.Column(0).(*array.Float64).Value(i)
+				}
+				i -= int(piece.NumRows())
+			}
+			return -1
+		})
+		c.release()
+
+		text := newKeptRows(s.Events, 5, 3, wanted, 1<<20)
+		for i := range rows {
+			if i%size == 0 { // a message that is refused, and the end of one that is not
+				text.acceptText()
+				text.addText([]byte("refused"))
+				text.refuseText()
+			}
+			text.addText(fmt.Appendf(nil, "%d", i))
+		}
+		text.acceptText()
+		if err := text.settle(); err != nil {
+			t.Fatal(err)
+		}
+		kept = nil
+		for _, row := range text.text.rows {
+			kept = append(kept, row.hash)
+		}
+		check(fmt.Sprint("text of ", size), kept, func(i int) float64 {
+			v, err := strconv.ParseFloat(string(text.text.at(i)), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		})
+	}
+}
+
+// Of shapes that no encoder can be learned from one row is kept. A row that fits the share is kept, even alone.
 func TestCalibrationOfStraysIsBounded(t *testing.T) {
 	s := testSettings(stagestest.Regression)
-	c := newFirstRows(s.Events, 10, 1000)
+	c := newKeptRows(s.Events, 1, 0, 10, 1000)
 	defer c.release()
 	z := stray(t, "z", 30, false)
-	read := int64(0)
-	for ; !c.enough(); read += 30 {
+	for range 10 {
 		if err := c.add(z); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if read != 90 || c.shapes[0].rows != 63 || events.CountRows(c.shapes[0].kept) != 1 { // 16 bytes a row
-		t.Errorf("%d rows read, %d counted, %d kept", read, c.shapes[0].rows, events.CountRows(c.shapes[0].kept))
+	if shape := c.shapes[0]; shape.rows != 300 || events.CountRows(shape.variants[0].pieces) != 1 {
+		t.Errorf("%d rows seen, %d kept", shape.rows, events.CountRows(shape.variants[0].pieces))
 	}
-	one := newFirstRows(s.Events, 10, 24)
+	one := newKeptRows(s.Events, 1, 0, 10, 24)
 	defer one.release()
-	if err := one.add(stray(t, "z", 5, true)); err != nil || events.CountRows(one.shapes[0].kept) != 1 || !one.overBudget() {
-		t.Errorf("%v: %d rows", err, one.shapes[0].rows)
+	err := errors.Join(one.add(stray(t, "z", 5, true)), one.settle())
+	if err != nil || events.CountRows(one.shapes[0].variants[0].pieces) != 1 || !one.over {
+		t.Errorf("%v: %d rows, over %v", err, one.shapes[0].count, one.over)
 	}
 }
 
@@ -124,17 +214,17 @@ func TestCalibrationHoldsItsShare(t *testing.T) {
 		b.Append(strings.Repeat("x", bytes))
 		return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String}}, nil), []arrow.Array{b.NewArray()}, 1)
 	}
-	for name, add := range map[string]func(c *firstRows, i int) error{
-		"huge rows":           func(c *firstRows, _ int) error { return c.add(text(8 << 20)) },
-		"huge rows of JSON":   func(c *firstRows, _ int) error { c.addText(make([]byte, 8<<20)); return nil },
-		"a huge name":         func(c *firstRows, _ int) error { return c.add(wide(0, strings.Repeat("n", 8<<20))) },
-		"shapes":              func(c *firstRows, i int) error { return c.add(wide(0, fmt.Sprint("x", i))) },
-		"rows of other shape": func(c *firstRows, i int) error { return c.add(wide(i, "x")) },
+	for name, add := range map[string]func(c *keptRows, i int) error{
+		"huge rows":           func(c *keptRows, _ int) error { return c.add(text(8 << 20)) },
+		"huge rows of JSON":   func(c *keptRows, _ int) error { c.addText(make([]byte, 8<<20)); c.acceptText(); return nil },
+		"a huge name":         func(c *keptRows, _ int) error { return c.add(wide(0, strings.Repeat("n", 8<<20))) },
+		"shapes":              func(c *keptRows, i int) error { return c.add(wide(0, fmt.Sprint("x", i))) },
+		"rows of other shape": func(c *keptRows, i int) error { return c.add(wide(i, "x")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := testSettings(stagestest.Regression)
 			before := liveHeap()
-			c := newFirstRows(s.Events, 10_000, share)
+			c := newKeptRows(s.Events, 1, 0, 10_000, share)
 			for i := range 60 {
 				if err := add(c, i); err != nil {
 					t.Fatal(err)

@@ -16,10 +16,6 @@ import (
 // bandwidthRows is how many calibration rows, lowest hashes first, the nearest-neighbour rule looks at.
 const bandwidthRows = 1000
 
-// bandwidthTag keeps the bandwidth's rows apart from the scored ones: their hash has the exploration's seed xor this
-// ("sigma" in ASCII). With the same hash they would be the rows that are scored at any rate.
-const bandwidthTag = 0x7369676d61
-
 // How a bandwidth was chosen, as the spec records it.
 const (
 	bandwidthGiven     = "given"
@@ -34,13 +30,13 @@ var ErrNoCalibrationRows = errors.New("there are no rows to calibrate on")
 type calibration struct {
 	learn *encoder.Calibrator
 	kept  []calibrationBatch
-	cut   int // partitions that gave fewer rows because of the budget
+	cut   int // partitions that dropped rows because of their share
 }
 
+// calibrationBatch is a run of kept rows.
 type calibrationBatch struct {
-	partition    int32
-	firstOrdinal int64
-	open         func() (arrow.Record, error) // its rows, which the caller releases
+	hashes []uint64                     // of the rows
+	open   func() (arrow.Record, error) // its rows, which the caller releases
 }
 
 // newCalibration returns a calibration without rows.
@@ -48,19 +44,18 @@ func newCalibration(o encoder.Options) *calibration {
 	return &calibration{learn: encoder.NewCalibrator(o)}
 }
 
-// add learns from rows, the first of which has the given ordinal in its partition, and returns how many there are. The
-// caller keeps them until finish has opened them again.
-func (c *calibration) add(partition int32, firstOrdinal int64, open func() (arrow.Record, error)) (int64, error) {
-	rows, err := open()
+// add learns from a run of rows. The caller keeps them until finish has opened them again.
+func (c *calibration) add(batch calibrationBatch) error {
+	rows, err := batch.open()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer rows.Release()
 	if err := c.learn.Add(rows); err != nil {
-		return 0, err
+		return err
 	}
-	c.kept = append(c.kept, calibrationBatch{partition, firstOrdinal, open})
-	return rows.NumRows(), nil
+	c.kept = append(c.kept, batch)
+	return nil
 }
 
 // again opens rows that are kept.
@@ -97,7 +92,8 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 		return nil, fmt.Errorf("label and passthrough columns: %w", err)
 	}
 	if c.cut > 0 {
-		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions calibration stopped at its memory bound (%d MiB over all partitions, at least %d each): it used %d rows",
+		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions the calibration rows exceed their memory bound "+
+			"(%d MiB over all partitions, at least %d each); calibrated on %d rows",
 			c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()))
 	}
 	if err := c.review(enc, &report); err != nil {
@@ -108,7 +104,7 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 	case !e.Map.HasBandwidth() && e.Sigma == 0:
 		found.sigma, found.rule = 1, bandwidthUnit
 	case e.Sigma == 0:
-		x, rows, err := c.sample(enc, e.Seed)
+		x, rows, err := c.sample(enc)
 		if err != nil {
 			return nil, err
 		}
@@ -126,16 +122,16 @@ type hashedRow struct {
 
 // sample returns the encoded rows with the smallest hashes, in hash order. It holds at most twice as many rows as it
 // returns, in addition to those being encoded.
-func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, rows int, err error) {
+func (c *calibration) sample(enc *encoder.Encoder) (x []float32, rows int, err error) {
 	var sample []hashedRow
 	var encoded encoder.Rows
-	err = c.eachChunk(enc, func(partition int32, firstOrdinal int64, chunk arrow.Record) error {
+	err = c.eachChunk(enc, func(hashes []uint64, chunk arrow.Record) error {
 		if err := enc.Encode(&encoded, chunk, nil); err != nil {
 			return err
 		}
 		for i := range encoded.N {
 			sample = append(sample, hashedRow{
-				hash: scoring.Hash(seed^bandwidthTag, partition, firstOrdinal+int64(encoded.Row[i])),
+				hash: hashes[encoded.Row[i]],
 				x:    append([]float32(nil), encoded.X[i*enc.Dim:(i+1)*enc.Dim]...),
 			})
 			if len(sample) == 2*bandwidthRows {
@@ -155,7 +151,7 @@ func (c *calibration) sample(enc *encoder.Encoder, seed uint64) (x []float32, ro
 }
 
 // eachChunk calls do for the kept rows, in pieces that fit into memory once they are encoded.
-func (c *calibration) eachChunk(enc *encoder.Encoder, do func(partition int32, firstOrdinal int64, chunk arrow.Record) error) error {
+func (c *calibration) eachChunk(enc *encoder.Encoder, do func(hashes []uint64, chunk arrow.Record) error) error {
 	var read []string
 	for i := range enc.Columns {
 		read = append(read, enc.Columns[i].Name)
@@ -171,7 +167,7 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(partition int32, f
 		rows := wire.SelectColumns(opened, read) // the others may have no values
 		opened.Release()
 		err = events.EachChunk(rows, enc.Dim, func(first int64, chunk arrow.Record) error {
-			return do(batch.partition, batch.firstOrdinal+first, chunk)
+			return do(batch.hashes[first:], chunk)
 		})
 		rows.Release()
 		if err != nil {
@@ -184,7 +180,7 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(partition int32, f
 // review reports what a second look at the rows finds.
 func (c *calibration) review(enc *encoder.Encoder, report *encoder.Report) error {
 	look := encoder.NewReview(enc)
-	err := c.eachChunk(enc, func(_ int32, _ int64, chunk arrow.Record) error { return look.Add(chunk, nil) })
+	err := c.eachChunk(enc, func(_ []uint64, chunk arrow.Record) error { return look.Add(chunk, nil) })
 	look.Report(report)
 	return err
 }

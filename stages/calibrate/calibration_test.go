@@ -35,7 +35,7 @@ func TestCalibrationBandwidth(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, number := range encoded.Row[:encoded.N] {
-				rows = append(rows, row{scoring.Hash(77^0x7369676d61, int32(partition), ordinal+int64(number)), slices.Clone(encoded.X[i*encoded.Dim : (i+1)*encoded.Dim])})
+				rows = append(rows, row{scoring.Hash(77^scoring.CalibrationTag, int32(partition), ordinal+int64(number)), slices.Clone(encoded.X[i*encoded.Dim : (i+1)*encoded.Dim])})
 			}
 			ordinal += batch.NumRows()
 		}
@@ -70,7 +70,7 @@ func TestCalibrationRefusesReservedNames(t *testing.T) {
 		clash.Passthrough = []string{name}
 		c := newCalibration(clash.Options())
 		renamed := stagestest.WithSchema(rows, fields)
-		if _, err := c.add(0, 0, again(renamed)); err != nil {
+		if err := c.add(calibrationBatch{make([]uint64, renamed.NumRows()), again(renamed)}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.finish(s.Exploration); !errors.Is(err, wire.ErrReservedColumn) {

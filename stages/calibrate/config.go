@@ -37,7 +37,7 @@ type Method struct {
 	RefineSteps     int                  `key:"refine_steps" json:",omitempty" range:"0,1000" doc:"maximum number of gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
 	SampleRate      Rate                 `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
 	SampleRows      int64                `key:"sample_rows" unit:"rows" range:"1,1000000000000" doc:"N0, target number of scored rows under sample_rate: auto; fewer are sampled if sample_memory or learning_time requires it"`
-	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" range:"2,1000000000" doc:"rows from which encoder and bandwidth are learned"`
+	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" range:"2,1000000000" doc:"rows from which encoder and bandwidth are learned, sampled from all that an exploration reads"`
 }
 
 // Conditions has the settings that start no exploration when they change: when one starts, which part of the log it
@@ -68,7 +68,7 @@ func Default() Config {
 			Rounds:          scoring.DefaultRounds,
 			RefineSteps:     adaptive.DefaultRefineSteps,
 			SampleRows:      adaptive.DefaultRows,
-			CalibrationRows: 2000,
+			CalibrationRows: encoder.DefaultCalibrationRows,
 		},
 		Conditions: Conditions{
 			From:            wire.FromRecent,

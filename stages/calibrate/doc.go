@@ -5,7 +5,7 @@
 //
 //   - a range is the piece of a partition that an exploration reads; it ends at the last stable offset, so that all of
 //     it can be read at once ([wire.Partition]);
-//   - a scan reads one range once: it counts its labelled rows, collects the classes and keeps the first rows;
+//   - a scan reads one range once: it counts its labelled rows, collects the classes and keeps a sample of its rows;
 //   - a calibration learns encoder and bandwidth from the rows that scans kept, merged in partition order;
 //   - a plan is the spec that follows from ranges, scans and calibration ([Plan]); [PlanRows] makes one for the rows of
 //     a file;

@@ -12,12 +12,13 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
 // Calibration keeps this many bytes of rows, divided evenly among the partitions, but never less than the smaller
 // number for each. The size of a row does not depend on its message: it is the values of the columns that can be
-// features or labels, and rowBytes.
+// features or labels, and rowBytes. Between two selections, rows may take a quarter more.
 const (
 	calibrationBytes    = 64 << 20
 	minCalibrationBytes = 1 << 20
@@ -35,8 +36,7 @@ func KeptBytes(partitions int) int64 {
 	return max(calibrationBytes, int64(partitions)*minCalibrationBytes)
 }
 
-// keeper copies the columns of events that can be features or labels. A copy has all the columns of the original, so
-// that the encoder's report is the same, but columns that no encoder reads have no values.
+// keeper copies the columns of events that can be features or labels.
 type keeper struct {
 	labels, features map[string]bool
 	never            map[string]bool // excluded and passthrough columns
@@ -82,15 +82,21 @@ func (k *keeper) key(schema *arrow.Schema) string {
 	return strings.Join(columns, "\n")
 }
 
-// fit returns how many of the first rows fit a budget that the last of them may exceed, and their size. They end before a
-// row of more than most bytes.
-func (k *keeper) fit(rows arrow.Record, wanted, budget, most int64) (n, bytes int64) {
+// columns returns the numbers of the columns that are kept.
+func (k *keeper) columns(schema *arrow.Schema) (columns []int) {
+	for i, field := range schema.Fields() {
+		if k.keeps(field) {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+// sizes returns a function for the size of a row in these columns. It does not depend on the row's message.
+func sizes(rows arrow.Record, columns []int) func(row int) int64 {
 	fixed := int64(rowBytes)
 	var texts []func(int) int64
-	for i, field := range rows.Schema().Fields() {
-		if !k.keeps(field) {
-			continue
-		}
+	for _, i := range columns {
 		switch column := rows.Column(i).(type) {
 		case *array.String:
 			texts = append(texts, func(row int) int64 { return int64(column.ValueLen(row)) })
@@ -102,21 +108,17 @@ func (k *keeper) fit(rows arrow.Record, wanted, budget, most int64) (n, bytes in
 				return int64(len(text))
 			})
 		default:
-			fixed += fixedBytes(field.Type)
+			fixed += fixedBytes(column.DataType())
 		}
 	}
 	fixed += textBytes * int64(len(texts))
-	for ; n < min(wanted, rows.NumRows()) && bytes < budget; n++ {
+	return func(row int) int64 {
 		size := fixed
 		for _, length := range texts {
-			size += length(int(n))
+			size += length(row)
 		}
-		if size > most {
-			break
-		}
-		bytes += size
+		return size
 	}
-	return n, bytes
 }
 
 // absentBytes is what a column without values takes in a record.
@@ -156,78 +158,151 @@ func textAt(column *array.Dictionary, row int) (string, bool) {
 	return "", false
 }
 
-// copy returns the first n rows in columns of their own, so that their message can be freed. The caller releases it.
-func (k *keeper) copy(rows arrow.Record, n int64) (arrow.Record, error) {
+// fewRuns is up to how many runs of adjacent rows are copied run by run, which is faster for a few.
+const fewRuns = 16
+
+// copyRows returns ascending rows of some columns in memory of their own, so that their message can be freed. The caller
+// releases it. Of a dictionary column it copies the strings, because a few rows need not keep a large dictionary alive.
+func copyRows(batch arrow.Record, columns []int, taken []int32) (arrow.Record, error) {
+	runs := 1
+	for i := 1; i < len(taken); i++ {
+		if taken[i] != taken[i-1]+1 {
+			runs++
+		}
+	}
+	fields := make([]arrow.Field, len(columns))
+	arrays := make([]arrow.Array, len(columns))
+	for k, i := range columns {
+		fields[k], arrays[k] = batch.Schema().Field(i), batch.Column(i)
+	}
+	if runs > fewRuns {
+		only := array.NewRecord(arrow.NewSchema(fields, nil), arrays, batch.NumRows())
+		defer only.Release()
+		return gather([]arrow.Record{only}, taken)
+	}
+	var copies []arrow.Array
+	defer func() { releaseArrays(copies) }()
+	for k := range arrays {
+		column, err := copyRuns(arrays[k], taken)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", fields[k].Name, err)
+		}
+		copies = append(copies, column)
+		fields[k].Type = column.DataType()
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), copies, int64(len(taken))), nil
+}
+
+// copyRuns copies ascending rows of a column, run by run.
+func copyRuns(column arrow.Array, taken []int32) (arrow.Array, error) {
+	var runs []arrow.Array
+	defer func() { releaseArrays(runs) }()
+	for at := 0; at < len(taken); {
+		end := at + 1
+		for end < len(taken) && taken[end] == taken[end-1]+1 {
+			end++
+		}
+		run := array.NewSlice(column, int64(taken[at]), int64(taken[end-1])+1)
+		if dictionary, ok := run.(*array.Dictionary); ok {
+			runs = append(runs, plain(dictionary))
+			run.Release()
+		} else {
+			runs = append(runs, run)
+		}
+		at = end
+	}
+	return array.Concatenate(runs, memory.DefaultAllocator)
+}
+
+// gather returns ascending rows of records in memory of their own, dictionaries as strings. The caller releases it.
+func gather(recs []arrow.Record, taken []int32) (arrow.Record, error) {
+	rows, err := wire.GatherRows(recs, taken)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Release()
 	fields := slices.Clone(rows.Schema().Fields())
 	columns := make([]arrow.Array, 0, len(fields))
 	defer func() { releaseArrays(columns) }()
 	for i := range fields {
-		if !k.keeps(fields[i]) {
-			columns = append(columns, absent(fields[i].Type, n))
-			continue
-		}
-		column, err := head(rows.Column(i), n)
+		column, err := ownedColumn(rows.Column(i))
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", fields[i].Name, err)
 		}
-		fields[i].Type = column.DataType()
 		columns = append(columns, column)
+		fields[i].Type = column.DataType()
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), columns, n), nil
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rows.NumRows()), nil
 }
 
-// only returns the columns that are kept. The caller releases the result.
-func (k *keeper) only(rows arrow.Record) arrow.Record {
+func ownedColumn(column arrow.Array) (arrow.Array, error) {
+	if dictionary, ok := column.(*array.Dictionary); ok {
+		return plain(dictionary), nil
+	}
+	return array.Concatenate([]arrow.Array{column}, memory.DefaultAllocator) // copies, and takes no more than the values need
+}
+
+// stored returns the schema of copies: without columns that are not kept, dictionaries as strings.
+func (k *keeper) stored(schema *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
-	var columns []arrow.Array
-	for i, field := range rows.Schema().Fields() {
-		if k.keeps(field) {
-			fields, columns = append(fields, field), append(columns, rows.Column(i))
+	for _, field := range schema.Fields() {
+		if !k.keeps(field) {
+			continue
+		}
+		if field.Type.ID() == arrow.DICTIONARY {
+			field.Type = arrow.BinaryTypes.LargeString
+		}
+		fields = append(fields, field)
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// headed returns kept rows with all the columns of the first row of their shape, so that the encoder's report names
+// them. Columns that are not kept have no values. The caller releases it.
+func (k *keeper) headed(rows arrow.Record, head *arrow.Schema) arrow.Record {
+	fields := slices.Clone(head.Fields())
+	columns := make([]arrow.Array, len(fields))
+	for i := range fields {
+		at := rows.Schema().FieldIndices(fields[i].Name)
+		if k.keeps(fields[i]) && len(at) == 1 {
+			columns[i] = rows.Column(at[0])
+			columns[i].Retain()
+			fields[i].Type = columns[i].DataType()
+		} else {
+			columns[i] = absent(fields[i].Type, rows.NumRows())
 		}
 	}
+	defer releaseArrays(columns)
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rows.NumRows())
 }
 
-// join concatenates two copies, or returns false if their columns differ. The caller releases the result.
-func (k *keeper) join(a, b arrow.Record) (arrow.Record, bool) {
-	if !a.Schema().Equal(b.Schema()) {
-		return nil, false
-	}
-	n := a.NumRows() + b.NumRows()
-	columns := make([]arrow.Array, 0, a.NumCols())
+// join concatenates copies with the same columns. The caller releases the result.
+func join(copies []arrow.Record) (arrow.Record, error) {
+	var columns []arrow.Array
 	defer func() { releaseArrays(columns) }()
-	for i, field := range a.Schema().Fields() {
-		if !k.keeps(field) {
-			columns = append(columns, absent(field.Type, n))
-			continue
+	parts := make([]arrow.Array, len(copies))
+	rows := int64(0)
+	for _, one := range copies {
+		rows += one.NumRows()
+	}
+	for i := range int(copies[0].NumCols()) {
+		for k, one := range copies {
+			parts[k] = one.Column(i)
 		}
-		column, err := array.Concatenate([]arrow.Array{a.Column(i), b.Column(i)}, memory.DefaultAllocator)
+		column, err := array.Concatenate(parts, memory.DefaultAllocator)
 		if err != nil {
-			return nil, false
+			return nil, err
 		}
 		columns = append(columns, column)
 	}
-	return array.NewRecord(a.Schema(), columns, n), true
+	return array.NewRecord(copies[0].Schema(), columns, rows), nil
 }
 
-// head copies the first n values of a column. Of a dictionary column it copies the strings, because a few rows need not
-// keep a large dictionary alive. Joining copies too, and takes no more memory than the values need.
-func head(column arrow.Array, n int64) (arrow.Array, error) {
-	var first arrow.Array
-	if dictionary, ok := column.(*array.Dictionary); ok {
-		first = plain(dictionary, n)
-	} else {
-		first = array.NewSlice(column, 0, n)
-	}
-	defer first.Release()
-	return array.Concatenate([]arrow.Array{first}, memory.DefaultAllocator)
-}
-
-// plain returns the first n strings of a dictionary column.
-func plain(column *array.Dictionary, n int64) arrow.Array {
+// plain returns the strings of a dictionary column.
+func plain(column *array.Dictionary) arrow.Array {
 	b := array.NewLargeStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
-	for row := range int(n) {
+	for row := range column.Len() {
 		if text, ok := textAt(column, row); ok {
 			b.Append(text)
 		} else {

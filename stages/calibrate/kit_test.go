@@ -110,11 +110,16 @@ func calibratedOn(t testing.TB, s Settings, partitions ...[]arrow.Record) *calib
 	c := newCalibration(s.Events.Options())
 	for partition, batches := range partitions {
 		ordinal := int64(0)
+		hasher := scoring.NewHasher(s.Exploration.Seed^scoring.CalibrationTag, int32(partition))
 		for _, batch := range batches {
-			if _, err := c.add(int32(partition), ordinal, again(batch)); err != nil {
+			run := calibrationBatch{open: again(batch)}
+			for range batch.NumRows() {
+				run.hashes = append(run.hashes, hasher.Row(ordinal))
+				ordinal++
+			}
+			if err := c.add(run); err != nil {
 				t.Fatal(err)
 			}
-			ordinal += batch.NumRows()
 		}
 	}
 	found, err := c.finish(s.Exploration)

@@ -230,7 +230,6 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	planned.Report, planned.Warning = found.report, found.warning
 	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)
 	planned.Memory, _ = s.Exploration.SampleCost(planned.Spec.Candidates, planned.Spec.Encoder.Outputs(), sampledRows(planned.Spec))
-	planned.Spec.Identifiers = found.report.Identifiers[max(0, len(found.report.Identifiers)-wire.MaxIdentifiers):]
 	planned.Spec.Columns = columnsThatFit(planned.Spec, found.report.Columns, s.MaxMessageBytes)
 	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
 		return nil, &planError{planned.Spec.Exploration, err}
@@ -242,10 +241,10 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (*calibrated, int64, error) {
 	shape := chooseShape(scans)
 	options, hint := s.Events.Options(), ""
-	if r.Last != nil {
-		options.Identifiers = r.Last.Identifiers
+	rows, err := openRows(s, scans, shape)
+	if err != nil {
+		return nil, 0, err
 	}
-	rows := openRows(s, scans, shape)
 	if kind, ok := encoder.LabelKind(options, rows.schema); ok {
 		if err := labels.Fault(kind); err != nil {
 			return nil, 0, err
@@ -258,17 +257,21 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		}
 	}
 	calibration := newCalibration(options)
-	for i, one := range scans {
-		var ordinal int64
-		for _, open := range rows.of[i] {
-			n, err := calibration.add(one.part.Partition, ordinal, open)
-			if err != nil {
-				return nil, 0, fmt.Errorf("calibrate on %d rows: %w", one.first.byKey[shape].rows, err)
-			}
-			ordinal += n
+	var rowsOfShape int64
+	for _, one := range scans {
+		if kept := one.kept.byKey[shape]; kept != nil {
+			rowsOfShape += kept.rows
 		}
-		one.part.CalibrationRows = ordinal
-		if one.first.overBudget() && !one.first.filled {
+	}
+	calibration.learn.SampledFrom(rowsOfShape)
+	for i, one := range scans {
+		for _, batch := range rows.of[i] {
+			if err := calibration.add(batch); err != nil {
+				return nil, 0, fmt.Errorf("calibrate on the rows of partition %d: %w", one.part.Partition, err)
+			}
+			one.part.CalibrationRows += int64(len(batch.hashes))
+		}
+		if one.kept.over {
 			calibration.cut++
 		}
 	}
@@ -286,50 +289,81 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 
 // shapeOpened are the rows of a shape, to be read more than once.
 type shapeOpened struct {
-	schema  *arrow.Schema                    // with the kind of the label
-	of      [][]func() (arrow.Record, error) // of each scan
+	schema  *arrow.Schema        // with the kind of the label
+	of      [][]calibrationBatch // of each scan
 	warning string
 }
 
-// openRows opens the first rows of a shape.
-func openRows(s Settings, scans []*scan, shape string) shapeOpened {
-	opened := shapeOpened{schema: arrow.NewSchema(nil, nil), of: make([][]func() (arrow.Record, error), len(scans))}
-	if shape == textShape {
-		limits := s.Limits.Decoder()
-		columns, pieces, others := textColumns(scans, s.Events, limits)
-		reader := formats.NewColumnReader(limits, columns)
-		for i, one := range scans {
-			for _, p := range pieces[i] {
-				opened.of[i] = append(opened.of[i], one.first.text.reading(reader, p))
-			}
+// openRows opens the kept rows of a shape.
+func openRows(s Settings, scans []*scan, shape string) (shapeOpened, error) {
+	for _, one := range scans {
+		if err := one.kept.settle(); err != nil {
+			return shapeOpened{}, err
 		}
-		opened.schema = schemaOfText(columns)
-		if others.Count > 0 {
-			opened.warning = fmt.Sprintf("left out were %d columns with a value in at most one of %d calibration rows, or less common than limits.max_columns others, such as %q; events.features can name them",
-				others.Count, commonest, others.Example)
-		}
-		return opened
 	}
+	bound := commonBound(scans, shape)
+	if shape == textShape {
+		return openText(s, scans, bound), nil
+	}
+	opened := shapeOpened{schema: arrow.NewSchema(nil, nil), of: make([][]calibrationBatch, len(scans))}
+	var head *arrow.Schema // of the first rows
 	for i, one := range scans {
-		rows := one.first.byKey[shape]
+		rows := one.kept.byKey[shape]
 		if rows == nil {
 			continue
 		}
-		for _, batch := range rows.kept {
-			if opened.schema.NumFields() == 0 {
-				opened.schema = batch.Schema()
+		for _, v := range rows.variants {
+			if err := v.drop(bound); err != nil {
+				return opened, err
 			}
-			opened.of[i] = append(opened.of[i], again(batch))
+			entries := v.entries
+			for _, piece := range v.pieces {
+				if piece.NumRows() == 0 {
+					continue
+				}
+				batch := calibrationBatch{open: again(piece)}
+				for _, row := range entries[:piece.NumRows()] {
+					batch.hashes = append(batch.hashes, row.hash)
+				}
+				entries = entries[piece.NumRows():]
+				if head == nil {
+					head, opened.schema = rows.head, piece.Schema()
+					batch.open = func() (arrow.Record, error) { return one.kept.keeper.headed(piece, head), nil }
+				}
+				opened.of[i] = append(opened.of[i], batch)
+			}
 		}
+	}
+	return opened, nil
+}
+
+// openText opens the kept rows of JSON below a bound.
+func openText(s Settings, scans []*scan, bound uint64) shapeOpened {
+	for _, one := range scans {
+		one.kept.text.drop(bound)
+	}
+	limits := s.Limits.Decoder()
+	columns, pieces, others := textColumns(scans, s.Events, limits)
+	opened := shapeOpened{schema: schemaOfText(columns), of: make([][]calibrationBatch, len(scans))}
+	reader := formats.NewColumnReader(limits, columns)
+	for i, one := range scans {
+		for _, p := range pieces[i] {
+			opened.of[i] = append(opened.of[i], one.kept.text.reading(reader, p))
+		}
+	}
+	if others.Count > 0 {
+		opened.warning = fmt.Sprintf("left out were %d columns with a value in at most one of %d calibration rows, "+
+			"or less common than limits.max_columns others, such as %q; events.features can name them",
+			others.Count, commonest, others.Example)
 	}
 	return opened
 }
 
-// otherShapes counts the first rows that calibration skipped.
+// otherShapes counts the rows whose columns differ from the calibrated ones.
 func otherShapes(scans []*scan) (rows int64) {
 	chosen := chooseShape(scans)
 	for _, one := range scans {
-		for _, shape := range one.first.shapes {
+		for _, shape := range one.kept.shapes {
 			if shape.key != chosen {
 				rows += shape.rows
 			}

@@ -3,6 +3,7 @@ package calibrate
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -131,17 +132,6 @@ func TestSpecAndItsID(t *testing.T) {
 	if other := planned(t, b, s, Request{Sequence: 2}).Spec; other.Exploration == spec.Exploration {
 		t.Error("two plans have one id")
 	}
-	// What was an identifier stays out until the configuration includes it.
-	column := spec.Encoder.Columns[0].Name
-	r := Request{Last: &wire.Spec{Identifiers: []string{column, "gone"}}, Force: true}
-	if later := planned(t, b, s, r).Spec; later.Encoder.Columns[0].Name == column || !slices.Equal(later.Identifiers, r.Last.Identifiers) {
-		t.Errorf("identifier %q: columns %+v, identifiers %v", column, later.Columns, later.Identifiers)
-	}
-	s.Events.Include = []string{column}
-	if later := planned(t, b, s, r).Spec; later.Encoder.Columns[0].Name != column || !slices.Equal(later.Identifiers, []string{"gone"}) {
-		t.Errorf("included %q: columns %+v, identifiers %v", column, later.Columns, later.Identifiers)
-	}
-	s.Events.Include = nil
 	s.Exploration.SampleRows = 75
 	if quarter := planned(t, b, s, Request{}).Spec; quarter.SampleRate != 0.25 || quarter.Partitions[0].Quota != 75+18+64 {
 		t.Errorf("rate %v, %+v", quarter.SampleRate, quarter.Partitions)
@@ -331,4 +321,22 @@ func (l *expiringLog) Fetch(ctx context.Context, topic string, partition int, of
 		l.first = l.first[1:]
 	}
 	return l.Broker.Fetch(ctx, topic, partition, offset)
+}
+
+// Partitions give calibration rows in proportion to their rows, not as many each.
+func TestCalibrationRowsAreProportional(t *testing.T) {
+	s := testSettings(stagestest.Regression)
+	s.Exploration.From = wire.FromEarliest
+	s.Exploration.CalibrationRows = 200
+	large, small := rowsAsMessages(t, stagestest.Regression, 4000, 100, 7), rowsAsMessages(t, stagestest.Regression, 1000, 50, 8)
+	spec := planned(t, logOf(t, large, small, large[:2]), s, Request{}).Spec
+	var got []int64
+	for _, p := range spec.Partitions {
+		got = append(got, p.CalibrationRows)
+	}
+	// The second is a quarter of the first, the third a twentieth, each within four standard errors.
+	if got[0] != 200 || math.Abs(float64(got[1])-50) > 28 || math.Abs(float64(got[2])-10) > 13 ||
+		spec.CalibrationRows != got[0]+got[1]+got[2] {
+		t.Errorf("calibration rows %v of %d", got, spec.CalibrationRows)
+	}
 }

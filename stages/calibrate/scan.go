@@ -27,7 +27,7 @@ var errPlanAgain = errors.New("the log changed while it was read")
 // scan is the result of reading a range once.
 type scan struct {
 	part   wire.Partition
-	first  *firstRows
+	kept   *keptRows
 	labels *encoder.LabelCounter
 	counts meter.CalibrateCounts
 	read   meter.Traffic
@@ -45,29 +45,31 @@ func newScans(s Settings, partitions []wire.Partition) []*scan {
 	scans := make([]*scan, len(partitions))
 	for i, part := range partitions {
 		scans[i] = &scan{
-			part: part, first: newFirstRows(s.Events, s.Exploration.CalibrationRows, calibrationShare(busy)),
+			part:   part,
+			kept:   newKeptRows(s.Events, s.Exploration.Seed, part.Partition, s.Exploration.CalibrationRows, calibrationShare(busy)),
 			labels: encoder.NewLabelCounter(s.Events.Options()),
 		}
 	}
 	return scans
 }
 
-// add adds the rows of a message. Those of JSON are among the first rows already.
+// add adds the rows of a message. Rows of JSON are staged already.
 func (s *scan) add(m message) error {
 	var faults []error
 	for _, batch := range m.batches {
 		if !m.text {
-			faults = append(faults, s.first.add(batch))
+			faults = append(faults, s.kept.add(batch))
 		}
 		s.labels.Add(batch)
 	}
+	s.kept.acceptText()
 	s.counts.Rows += m.rows
 	return errors.Join(faults...)
 }
 
 func releaseScans(scans []*scan) {
 	for _, s := range scans {
-		s.first.release()
+		s.kept.release()
 	}
 }
 
@@ -107,14 +109,13 @@ func (l *log) scan(ctx context.Context, source events.Source, settings Settings,
 		}
 		return fmt.Errorf("%w: %v", errPlanAgain, g)
 	}}
-	kept, huge := 0, false // rows of JSON of messages that were not refused
-	return l.each(ctx, source, settings, int(s.part.Partition), options, s.first.addText, func(record pipeline.Record, m message, err error) {
+	return l.each(ctx, source, settings, int(s.part.Partition), options, s.kept.addText, func(record pipeline.Record, m message, err error) {
 		s.counts.Messages++
 		s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
 		if err != nil {
 			s.counts.Undecodable++
 			s.read.UndecodableBytes += int64(record.Size())
-			s.first.keepText(kept, huge)
+			s.kept.refuseText()
 			return
 		}
 		s.read.UsedBytes += int64(record.Size())
@@ -122,7 +123,6 @@ func (l *log) scan(ctx context.Context, source events.Source, settings Settings,
 			l.env.Logger.Warn("calibration skips rows that cannot be copied",
 				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
 		}
-		kept, huge = len(s.first.text.ends), s.first.huge
 	})
 }
 

@@ -1,7 +1,9 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -15,11 +17,33 @@ import (
 // textShape is the key of all rows of JSON: they have no types, so one lacks what another has.
 const textShape = "rows of JSON"
 
-// textRows are the first rows of JSON in one partition, as they are. What columns they have, and what these are read as,
-// is decided when there are no more of them: it depends on the rows, not on the messages that they came in.
+// textRows are the rows of JSON in one partition with the lowest hashes, as text. Their columns and types are decided
+// when the whole range has been read: they depend on the rows, not on the messages that held them.
 type textRows struct {
-	text []byte
-	ends []int // of the rows in it
+	text  []byte
+	rows  []textRow // in row order
+	seen  int64
+	bound uint64 // rows are kept below it
+	full  bool   // rows were dropped because there are more than wanted
+	over  bool   // rows were dropped because of their bytes
+}
+
+// textRow is a row in the text.
+type textRow struct {
+	hash uint64
+	end  int
+}
+
+func newTextRows() textRows { return textRows{bound: math.MaxUint64} }
+
+func (t *textRows) reset() {
+	const resting = 64 << 10
+	text := t.text[:0]
+	if cap(text) > resting {
+		text = nil
+	}
+	*t = newTextRows()
+	t.text = text
 }
 
 // Rows of JSON are read again in pieces of at most so many rows and bytes.
@@ -31,22 +55,67 @@ const (
 // piece is a run of rows that can be read together.
 type piece struct{ from, to int }
 
-func (t *textRows) add(row []byte) {
+func (t *textRows) add(hash uint64, row []byte) {
 	t.text = append(t.text, row...)
-	t.ends = append(t.ends, len(t.text))
+	t.rows = append(t.rows, textRow{hash, len(t.text)})
 }
 
 func (t *textRows) start(row int) int {
 	if row == 0 {
 		return 0
 	}
-	return t.ends[row-1]
+	return t.rows[row-1].end
 }
+
+// at returns the text of a row.
+func (t *textRows) at(row int) []byte { return t.text[t.start(row):t.rows[row].end] }
 
 func (t *textRows) of(p piece) []byte { return t.text[t.start(p.from):t.start(p.to)] }
 
-// survey adds the rows to a survey, and returns the pieces in which it could read them: rows of few common columns may be
-// too much together.
+// bytes returns the size of the rows.
+func (t *textRows) bytes() int64 { return int64(len(t.text)) + rowBytes*int64(len(t.rows)) }
+
+// exceeds reports whether the rows are so far beyond a number or a budget that they should be trimmed.
+func (t *textRows) exceeds(wanted int, budget int64) bool {
+	return len(t.rows) > wanted+wanted/4 || t.bytes() > budget+budget/4
+}
+
+// trim drops the rows with the highest hashes, until there are as many as wanted and they fit the budget.
+func (t *textRows) trim(wanted int, budget int64) {
+	order := make([]int, len(t.rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(t.rows[a].hash, t.rows[b].hash) })
+	for i, row := range order {
+		budget -= int64(len(t.at(row))) + rowBytes
+		if i >= wanted {
+			t.full = true
+			t.drop(t.rows[row].hash)
+			return
+		}
+		if budget < 0 && i > 0 {
+			t.over = true
+			t.drop(t.rows[row].hash)
+			return
+		}
+	}
+}
+
+// drop drops the rows whose hash is not below the bound.
+func (t *textRows) drop(bound uint64) {
+	t.bound = min(t.bound, bound)
+	left := textRows{bound: t.bound, seen: t.seen, full: t.full, over: t.over}
+	for i, row := range t.rows {
+		if row.hash < t.bound {
+			left.add(row.hash, t.at(i))
+		}
+	}
+	*t = left
+}
+
+// survey adds the rows to a survey, and returns the pieces in which it could read them: rows with few columns in common
+// may be too much together.
 func (t *textRows) survey(s *formats.Survey) (pieces []piece) {
 	var try func(p piece)
 	try = func(p piece) {
@@ -59,9 +128,9 @@ func (t *textRows) survey(s *formats.Survey) (pieces []piece) {
 			try(piece{middle, p.to})
 		}
 	}
-	for from := 0; from < len(t.ends); {
+	for from := 0; from < len(t.rows); {
 		to := from + 1
-		for to < min(len(t.ends), from+pieceRows) && t.ends[to]-t.start(from) <= pieceBytes {
+		for to < min(len(t.rows), from+pieceRows) && t.rows[to].end-t.start(from) <= pieceBytes {
 			to++
 		}
 		try(piece{from, to})
@@ -78,7 +147,7 @@ func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns
 	named := setOf(slices.Concat(e.Features, e.Label, e.Passthrough, e.Exclude))
 	survey := formats.NewSurvey(limits, func(name string) bool { return named[name] })
 	for _, one := range scans {
-		pieces = append(pieces, one.first.text.survey(survey))
+		pieces = append(pieces, one.kept.text.survey(survey))
 	}
 	columns, others = survey.Columns(survey.Rows()/commonest + 1)
 	return columns, pieces, others
@@ -100,13 +169,17 @@ func schemaOfText(columns []formats.Column) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// reading opens pieces of the rows, read as these columns.
-func (t *textRows) reading(reader *formats.Decoder, p piece) func() (arrow.Record, error) {
-	return func() (arrow.Record, error) {
+// reading opens a piece of the rows, read as the reader's columns.
+func (t *textRows) reading(reader *formats.Decoder, p piece) calibrationBatch {
+	batch := calibrationBatch{open: func() (arrow.Record, error) {
 		recs, err := reader.Decode(t.of(p))
 		if err != nil {
 			return nil, fmt.Errorf("rows %d to %d of JSON: %w", p.from, p.to, err)
 		}
 		return recs[0], nil
+	}}
+	for _, row := range t.rows[p.from:p.to] {
+		batch.hashes = append(batch.hashes, row.hash)
 	}
+	return batch
 }

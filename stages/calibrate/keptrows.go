@@ -1,0 +1,418 @@
+package calibrate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/stages/events"
+)
+
+// keptRows are the rows of one partition with the lowest hashes, which depend on seed, partition and ordinal alone: a
+// sample of the whole range, the same however rows are cut into messages. Rows of each shape are kept in their own
+// right, up to the wanted number. Where all of them take more bytes than the partition's share, the ones with the
+// highest hashes are dropped. So a row that is dropped once never comes back when more rows follow.
+type keptRows struct {
+	events events.Config
+	keeper *keeper
+	hasher scoring.Hasher
+	wanted int
+	share  int64 // bytes
+	next   int64 // ordinal of the next row
+	// columns is the memory of the shapes' columns, apart from the first shape's free ones.
+	columns int64
+	bytes   int64 // of the kept rows, without rows of JSON
+	over    bool  // rows were dropped because of the share
+	shapes  []*shapeRows
+	byKey   map[string]*shapeRows
+	text    textRows // rows of JSON, whose shape is [textShape]
+	staged  textRows // of the message being read
+	// schema, shape and variant are those of the last batch.
+	schema  *arrow.Schema
+	shape   *shapeRows
+	variant *variantRows
+}
+
+// shapeRows are the rows of one shape in one partition: of events whose possible feature and label columns have the
+// same names and kinds.
+type shapeRows struct {
+	key string // identifies the shape
+	// usable is set if an encoder can be learned from the rows: the label columns exist and every column has a usable
+	// kind. Of another shape only one row is kept, for its fault.
+	usable   bool
+	head     *arrow.Schema // of the first row, with the columns that are not kept
+	rows     int64         // seen
+	count    int           // kept
+	bound    uint64        // rows are kept below it
+	full     bool          // rows were dropped because there are more than wanted
+	variants []*variantRows
+}
+
+// variantRows are the kept rows of a shape whose columns have the same order and types. Rows of most shapes do.
+type variantRows struct {
+	schema  *arrow.Schema  // of the pieces
+	columns []int          // of the last batch, in the order of the schema
+	pieces  []arrow.Record // in row order
+	entries []keptRow      // of the rows in pieces
+}
+
+// keptRow is a row that is kept.
+type keptRow struct {
+	hash  uint64
+	bytes int64
+}
+
+func newKeptRows(e events.Config, seed uint64, partition int32, wanted, share int64) *keptRows {
+	return &keptRows{
+		events: e,
+		keeper: newKeeper(e),
+		hasher: scoring.NewHasher(seed^scoring.CalibrationTag, partition),
+		wanted: int(wanted),
+		share:  share,
+		byKey:  make(map[string]*shapeRows),
+		text:   newTextRows(),
+		staged: newTextRows(),
+	}
+}
+
+// freeShape, or a quarter of the share, is the memory of the first shape's columns that counts against no share.
+const freeShape = 64 << 10
+
+// afford reports whether the share has room for the columns of another shape, and charges them. Rows have at least half
+// of the share.
+func (c *keptRows) afford(cost int64) bool {
+	free := int64(0)
+	if len(c.shapes) == 0 {
+		free = max(freeShape, c.share/4)
+	}
+	cost = max(0, cost-free)
+	if c.columns+cost > c.share/2 {
+		return false
+	}
+	c.columns += cost
+	return true
+}
+
+// bind finds shape and variant of a batch with rows; shape is nil if its columns are too large.
+func (c *keptRows) bind(batch arrow.Record) {
+	if batch.Schema() == c.schema {
+		return
+	}
+	c.schema = arrowio.Resting(batch.Schema())
+	c.variant = nil
+	key := c.keeper.key(batch.Schema())
+	if c.shape = c.byKey[key]; c.shape == nil {
+		if !c.afford(int64(len(key)) + shapeBytes(batch.Schema())) {
+			c.over = true
+			return
+		}
+		c.shape = &shapeRows{key: key, head: batch.Schema(), usable: c.usable(batch), bound: math.MaxUint64}
+		c.byKey[key], c.shapes = c.shape, append(c.shapes, c.shape)
+	}
+	schema := c.keeper.stored(batch.Schema())
+	if at := slices.IndexFunc(c.shape.variants, func(v *variantRows) bool { return v.schema.Equal(schema) }); at >= 0 {
+		c.variant = c.shape.variants[at]
+		c.variant.columns = c.keeper.columns(batch.Schema())
+		return
+	}
+	if len(c.shape.variants) > 0 && !c.afford(shapeBytes(schema)) {
+		c.over = true
+		return
+	}
+	c.variant = &variantRows{schema: schema, columns: c.keeper.columns(batch.Schema())}
+	c.shape.variants = append(c.shape.variants, c.variant)
+}
+
+// usable reports whether an encoder can be learned from rows like the first of a batch.
+func (c *keptRows) usable(batch arrow.Record) bool {
+	if slices.ContainsFunc(c.events.Label, func(name string) bool { return !batch.Schema().HasField(name) }) {
+		return false
+	}
+	head := batch.NewSlice(0, 1)
+	defer head.Release()
+	return encoder.NewCalibrator(c.events.Options()).Add(head) == nil
+}
+
+// add copies the rows of a batch that have low hashes. Which rows are kept is decided row by row, so that it does not
+// depend on how rows are cut into batches.
+func (c *keptRows) add(batch arrow.Record) error {
+	rows := int(batch.NumRows())
+	first := c.next
+	c.next += int64(rows)
+	if rows == 0 {
+		return nil
+	}
+	c.bind(batch)
+	if c.shape == nil {
+		return nil
+	}
+	c.shape.rows += int64(rows)
+	switch {
+	case c.variant == nil, !c.shape.usable && c.shape.count > 0:
+		return nil
+	case !c.shape.usable:
+		rows = 1
+	}
+	taken, trimmed := c.take(batch, first, rows)
+	if err := c.store(batch, taken); err != nil || !trimmed {
+		return err
+	}
+	return c.drop()
+}
+
+// take decides which of the first rows of a batch are kept, the first of which has the given ordinal, and whether that
+// displaces others. The bounds of shapes then are below the hashes of the displaced rows.
+func (c *keptRows) take(batch arrow.Record, first int64, rows int) (taken []int32, trimmed bool) {
+	var size func(row int) int64
+	for i := range rows {
+		hash := c.hasher.Row(first + int64(i))
+		if hash >= c.shape.bound {
+			continue
+		}
+		if size == nil {
+			size = sizes(batch, c.variant.columns)
+		}
+		bytes := size(i)
+		if bytes > c.share {
+			c.over = true
+			continue
+		}
+		taken = append(taken, int32(i))
+		c.variant.entries = append(c.variant.entries, keptRow{hash, bytes})
+		c.shape.count++
+		c.bytes += bytes
+		if c.shape.count > 2*c.wanted || c.bytes > c.budget()+c.share/4 {
+			c.lower()
+			trimmed = true
+		}
+	}
+	return taken, trimmed
+}
+
+// store copies rows of a batch, the last entries of the variant.
+func (c *keptRows) store(batch arrow.Record, taken []int32) error {
+	if len(taken) == 0 {
+		return nil
+	}
+	rows, err := copyRows(batch, c.variant.columns, taken)
+	if err != nil {
+		left := len(c.variant.entries) - len(taken)
+		c.variant.entries = c.variant.entries[:left]
+		return err
+	}
+	return c.variant.add(rows)
+}
+
+// fewPieces is how many pieces of similar size are joined into one, so that many small messages do not become many small
+// records.
+const fewPieces = 8
+
+// add takes over rows, the last ones.
+func (v *variantRows) add(rows arrow.Record) error {
+	v.pieces = append(v.pieces, rows)
+	for {
+		n, most := 0, 2*v.pieces[len(v.pieces)-1].NumRows()
+		for n < len(v.pieces) && v.pieces[len(v.pieces)-1-n].NumRows() <= most {
+			n++
+		}
+		if n < fewPieces {
+			return nil
+		}
+		last := v.pieces[len(v.pieces)-n:]
+		joined, err := join(last)
+		if err != nil {
+			return fmt.Errorf("join calibration rows: %w", err)
+		}
+		events.Release(last)
+		v.pieces = append(v.pieces[:len(v.pieces)-n], joined)
+	}
+}
+
+// budget returns the bytes that kept rows may take: without the columns, and half each where a partition has rows of
+// JSON and of other formats.
+func (c *keptRows) budget() int64 {
+	budget := c.share - c.columns
+	if text := c.byKey[textShape]; text != nil && len(c.shapes) > 1 {
+		budget /= 2
+	}
+	return budget
+}
+
+// lower lowers the bounds of the shapes until the rows below them are as many as wanted and fit the budget.
+func (c *keptRows) lower() {
+	type candidate struct {
+		keptRow
+		shape *shapeRows
+	}
+	var all []candidate
+	for _, shape := range c.shapes {
+		shape.count = 0
+		for _, v := range shape.variants {
+			for _, row := range v.entries {
+				if row.hash < shape.bound {
+					all = append(all, candidate{row, shape})
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(a.hash, b.hash) })
+	c.bytes = 0
+	budget := c.budget()
+	for i, row := range all {
+		switch {
+		case row.hash >= row.shape.bound:
+		case row.shape.count == c.wanted:
+			row.shape.full = true
+			row.shape.bound = row.hash
+		case c.bytes+row.bytes > budget && i > 0:
+			c.over = true
+			for _, shape := range c.shapes {
+				shape.bound = min(shape.bound, row.hash)
+			}
+			return
+		default:
+			row.shape.count++
+			c.bytes += row.bytes
+		}
+	}
+}
+
+// drop drops the rows whose hashes are not below the bounds of their shapes.
+func (c *keptRows) drop() error {
+	for _, shape := range c.shapes {
+		for _, v := range shape.variants {
+			if err := v.drop(shape.bound); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// drop drops the rows whose hash is not below the bound.
+func (v *variantRows) drop(bound uint64) error {
+	var rows []int32
+	var entries []keptRow
+	for i, row := range v.entries {
+		if row.hash < bound {
+			rows = append(rows, int32(i))
+			entries = append(entries, row)
+		}
+	}
+	if len(rows) == len(v.entries) {
+		return nil
+	}
+	own, err := gather(v.pieces, rows)
+	if err != nil {
+		return fmt.Errorf("drop calibration rows: %w", err)
+	}
+	events.Release(v.pieces)
+	v.pieces, v.entries = []arrow.Record{own}, entries
+	return nil
+}
+
+// addText stages a row of JSON: its message may still be refused.
+func (c *keptRows) addText(row []byte) {
+	hash := c.hasher.Row(c.next + c.staged.seen)
+	c.staged.seen++
+	switch {
+	case hash >= c.text.bound || hash >= c.staged.bound:
+	case int64(len(row))+rowBytes > c.share:
+		c.staged.over = true
+	default:
+		c.staged.add(hash, row)
+		if c.staged.exceeds(c.wanted, c.share) {
+			c.staged.trim(c.wanted, c.share)
+		}
+	}
+}
+
+// acceptText takes over the staged rows of a message.
+func (c *keptRows) acceptText() {
+	c.next += c.staged.seen
+	if c.staged.seen > 0 {
+		shape := c.byKey[textShape]
+		if shape == nil {
+			shape = &shapeRows{key: textShape, usable: true}
+			c.byKey[textShape], c.shapes = shape, append(c.shapes, shape)
+		}
+		shape.rows += c.staged.seen
+	}
+	for i, row := range c.staged.rows {
+		c.text.add(row.hash, c.staged.at(i))
+	}
+	c.over = c.over || c.staged.over
+	if budget := c.budget(); c.text.exceeds(c.wanted, budget) {
+		c.text.trim(c.wanted, budget)
+	}
+	c.refuseText()
+}
+
+// refuseText drops the staged rows: their message was refused.
+func (c *keptRows) refuseText() { c.staged.reset() }
+
+// settle drops what is too much, after the last row.
+func (c *keptRows) settle() error {
+	c.text.trim(c.wanted, c.budget())
+	c.over = c.over || c.text.over
+	if text := c.byKey[textShape]; text != nil {
+		text.bound, text.full = c.text.bound, c.text.full
+	}
+	c.lower()
+	return c.drop()
+}
+
+func (c *keptRows) release() {
+	for _, shape := range c.shapes {
+		for _, v := range shape.variants {
+			events.Release(v.pieces)
+			v.pieces = nil
+		}
+	}
+}
+
+// chooseShape picks the shape to learn from: the usable one with the most rows over all partitions, and of equals the
+// one seen first in partition order. If none is usable, it is the one with the most rows, whose fault is then reported.
+func chooseShape(partitions []*scan) string {
+	type total struct {
+		rows   int64
+		usable bool
+	}
+	totals, order := map[string]*total{}, []string{}
+	for _, partition := range partitions {
+		for _, shape := range partition.kept.shapes {
+			if totals[shape.key] == nil {
+				totals[shape.key] = &total{usable: shape.usable}
+				order = append(order, shape.key)
+			}
+			totals[shape.key].rows += shape.rows
+		}
+	}
+	best := ""
+	for i, key := range order {
+		have, other := totals[key], totals[best]
+		if i == 0 || have.usable && !other.usable || have.usable == other.usable && have.rows > other.rows {
+			best = key
+		}
+	}
+	return best
+}
+
+// commonBound returns the hash below which every partition has kept all of its rows of a shape, so that the rows below
+// it are a sample of all partitions, each in proportion to its rows. A partition that dropped rows because of its share
+// does not count: it gives fewer.
+func commonBound(partitions []*scan, key string) uint64 {
+	bound := uint64(math.MaxUint64)
+	for _, partition := range partitions {
+		if shape := partition.kept.byKey[key]; shape != nil && shape.full {
+			bound = min(bound, shape.bound)
+		}
+	}
+	return bound
+}
