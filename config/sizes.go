@@ -124,7 +124,7 @@ func (c *Config) outputs() (k int, assumed string) {
 	case events.Task == "regression":
 		return 1, ""
 	default:
-		return 1, "one output (more than two classes need events.classes to be counted)"
+		return 1, "one output, in training the largest number of classes that fits (events.classes fixes it)"
 	}
 }
 

@@ -100,6 +100,15 @@ func (s *softmax) parts(blocks int) int {
 	return min(blocks, lossParts, max(affordable, 2))
 }
 
+// LogisticBytes bounds the memory of the logistic loss in addition to the rows and the second
+// moments: the gradients of the parts, and the points and steps of a descent.
+func LogisticBytes(features, classes int) int64 {
+	s := softmax{features: features, columns: classes}
+	gradient := 8 * int64(s.panels()) * int64(s.paddedFeatures()) * thin.Columns
+	vectors := int64(3*memory + maxTrials/2 + 10)
+	return gradient*int64(s.parts(lossParts)+1) + 8*vectors*int64(classes)*int64(features+1)
+}
+
 func (s *softmax) newTotal(fit bool) total {
 	t := total{residual: make([]float64, s.panels()*thin.Columns)}
 	if fit {
