@@ -19,6 +19,7 @@ func (c *Config) Validate() error {
 }
 
 var (
+	changeHash   = regexp.MustCompile(`^[0-9a-f]{12}$`)
 	pipelineName = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 	topicName    = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`) // what Kafka accepts
 )
@@ -49,6 +50,9 @@ func (k *checker) formats() {
 func (k *checker) pipeline() {
 	k.rule(pipelineName.MatchString(k.config.Stages.Pipeline.Name), "pipeline.name",
 		"want 1 to 64 of a-z, 0-9 and -: it is part of record keys and of consumer group names")
+	accepted := k.config.Stages.Pipeline.AcceptChange
+	k.rule(accepted == "" || changeHash.MatchString(accepted), "pipeline.accept_change",
+		"want the 12 digits (0-9, a-f) that the log or /readyz of the process name")
 }
 
 func (k *checker) topics() {

@@ -21,6 +21,8 @@ import (
 // PipelineConfig names a pipeline.
 type PipelineConfig struct {
 	Name string `key:"name" doc:"name of the pipeline: part of the names of its topics, key of its records and part of the names of its consumer groups; a-z, 0-9 and -, at most 64"`
+	// AcceptChange is the hash in a [calibrate.TakeoverError].
+	AcceptChange string `key:"accept_change" doc:"accept one change of label, task or events topic: the hash that the log and /readyz name when this configuration differs in them from the pipeline's newest exploration. Without it nothing is planned, so that a second pipeline with the same name does not replace the feature sets and models of the first; empty = accept none"`
 }
 
 // Settings configures the stages, by package. Package config loads and checks it. The struct tags hold the reference
@@ -53,7 +55,7 @@ func (s Settings) Plan() calibrate.Settings {
 		s.Events.Exclude = append(slices.Clone(s.Events.Exclude), column)
 	}
 	return calibrate.Settings{
-		Pipeline: s.Pipeline.Name, Events: s.Events, Exploration: s.Exploration, Limits: s.Limits,
+		Pipeline: s.Pipeline.Name, AcceptChange: s.Pipeline.AcceptChange, Events: s.Events, Exploration: s.Exploration, Limits: s.Limits,
 		EventsTopic: s.Topics.Events, MaxMessageBytes: s.Topics.MaxMessageBytes,
 	}
 }

@@ -44,14 +44,28 @@ func (p *Process) Conditions(ctx context.Context, stages []meter.Stage, rejoin t
 		conditions = append(conditions, p.groupCondition(stage, rejoin))
 	}
 	conditions = append(conditions, partitionConditions(p.Env.Meter.Activity().Quarantined)...)
-	planning := p.Env.Meter.Activity().Planning.String()
-	if planning != "" {
-		conditions = append(conditions, Condition{ConditionPlanning, true, planning})
+	planning := p.Env.Meter.Activity().Planning
+	switch err := p.takeover(stages); {
+	case planning.Takeover != "":
+		conditions = append(conditions, Condition{ConditionPlanning, false, planning.Takeover})
+	case err != nil:
+		conditions = append(conditions, Condition{ConditionPlanning, false, err.Error()})
+	case planning.String() != "":
+		conditions = append(conditions, Condition{ConditionPlanning, true, planning.String()})
 	}
 	if slices.Contains(stages, meter.StageFeaturize) {
-		conditions = append(conditions, p.setCondition(planning != ""))
+		conditions = append(conditions, p.setCondition(planning.String() != ""))
 	}
 	return conditions
+}
+
+// takeover returns why a process with the stage calibrate must not plan for its pipeline. Standby
+// processes report it too, so that a rolling update with another label stops at its first pod.
+func (p *Process) takeover(stages []meter.Stage) error {
+	if !slices.Contains(stages, meter.StageCalibrate) {
+		return nil
+	}
+	return p.PlanSettings().CheckTakeover(p.Env.State.Snapshot().Spec)
 }
 
 func (p *Process) brokerConditions(ctx context.Context) []Condition {

@@ -25,6 +25,7 @@ import (
 // Settings is what a plan depends on besides the log.
 type Settings struct {
 	Pipeline        string
+	AcceptChange    string // the change of a pipeline's target that is accepted, see [TakeoverError]
 	Events          events.Config
 	Exploration     Config
 	Limits          events.Limits

@@ -47,6 +47,7 @@ type attempts struct {
 	// refused is the last plan refused for its rows. The log has to grow before it is tried again.
 	refused    *refusal
 	refusedFor error    // why, for the reasons to know
+	takeover   string   // the refused takeover as last logged
 	reasons    []reason // with what they remember
 }
 
@@ -142,6 +143,10 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 		p.Env.Logger.Info("exploration cancelled", zap.String("exploration", cancelled.Exploration), zap.String("reason", cancelled.Reason))
 		return true, p.publish(ctx, &cancelled, now.Requests...)
 	case start != nil && !time.Now().Before(p.retryAt):
+		if err := p.Settings.CheckTakeover(now.Spec); err != nil {
+			return false, p.refuseTakeover(err)
+		}
+		p.takeover = ""
 		return p.start(ctx, now, *start)
 	}
 	return false, nil
@@ -192,6 +197,11 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	p.Env.Meter.SetPlanning(meter.Planning{})
 	p.Env.Meter.AddCalibrate(planned.Counts)
 	p.Env.Meter.AddTraffic(meter.StageCalibrate, planned.Read)
+	if err := p.Settings.checkTask(now.Spec, planned.Spec); err != nil {
+		refused := why.refusedAt(end, without) // the same rows would give the same task
+		p.refused = &refused
+		return false, p.refuseTakeover(err)
+	}
 	spec := planned.Spec
 	spec.HandledOffset = handledOffset(now)
 	p.Env.Logger.Info("exploration planned", zap.String("exploration", spec.Exploration), zap.String("reason", why.reason),
@@ -201,6 +211,21 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 		zap.Any("without", spec.Excluded),
 		zap.Strings("warnings", planned.Report.Warnings), zap.String("bandwidth_warning", planned.Warning))
 	return true, p.publish(ctx, spec, now.Requests...)
+}
+
+// refuseTakeover logs, once, why nothing is planned. For one-shot commands that is an error.
+func (p *Planner) refuseTakeover(err error) error {
+	if p.Env.FailFast {
+		return err
+	}
+	p.retryAt = time.Now().Add(planRetry)
+	p.Env.Meter.SetPlanning(meter.Planning{Takeover: err.Error()})
+	if p.takeover != err.Error() {
+		p.takeover = err.Error()
+		p.Env.Logger.Error("label, task or events topic differs from the pipeline's newest exploration; planning nothing",
+			zap.Error(err))
+	}
+	return nil
 }
 
 // inVain reports whether an exploration for a class would fail in the same way again.

@@ -51,6 +51,8 @@ type Planning struct {
 	MissingRows int64 // labelled rows that a plan still needs
 	Rows        int64 // labelled rows that there are, where some are missing
 
+	Takeover string // why this process must not plan for the pipeline, see package calibrate
+
 	Fault   string    // why the last plan failed
 	At      time.Time // when it failed
 	RetryAt time.Time // when the next try is due, at the earliest
@@ -59,6 +61,8 @@ type Planning struct {
 // String says what is in the way of a plan; it is empty where nothing is.
 func (p Planning) String() string {
 	switch {
+	case p.Takeover != "":
+		return p.Takeover
 	case p.MissingRows > 0:
 		return fmt.Sprintf("%d labelled rows are missing for an exploration: there are %d, exploration.min_rows asks for %d",
 			p.MissingRows, p.Rows, p.Rows+p.MissingRows)

@@ -1,0 +1,103 @@
+package calibrate
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/scoring"
+)
+
+// target is what the explorations of a pipeline predict, and from which topic.
+type target struct {
+	Topic string
+	Label []string
+	Task  string // regression or classification; as configured also auto
+}
+
+func targetOf(spec *wire.Spec) target {
+	task := encoder.TaskClassification
+	if spec.Encoder.Label.Task == scoring.Regression {
+		task = encoder.TaskRegression
+	}
+	return target{Topic: spec.EventsTopic, Label: spec.Encoder.Label.Columns, Task: task}
+}
+
+// equal reports whether two targets are the same, as far as they are known.
+func (t target) equal(other target) bool {
+	task := t.Task == other.Task || t.Task == encoder.TaskAuto || other.Task == encoder.TaskAuto
+	return t.Topic == other.Topic && slices.Equal(t.Label, other.Label) && task
+}
+
+func (t target) String() string {
+	return fmt.Sprintf("%s of %s in topic %s", t.Task, strings.Join(t.Label, ", "), t.Topic)
+}
+
+// TakeoverError means that a process would replace the feature sets and models of a pipeline by
+// ones for another label, task or events topic, as a second process with a copied pipeline name
+// does by mistake.
+type TakeoverError struct {
+	Pipeline         string
+	Present, Planned string // targets, for people
+	Hash             string // the value of pipeline.accept_change that allows it
+}
+
+func (e *TakeoverError) Error() string {
+	return fmt.Sprintf("pipeline %s is for %s, this process is configured for %s; no exploration is planned. "+
+		"Choose another pipeline.name, or set pipeline.accept_change: %s to replace the feature sets and models",
+		e.Pipeline, e.Present, e.Planned, e.Hash)
+}
+
+// CheckTakeover returns a [TakeoverError] if the target of these settings is not the one of the
+// newest spec, unless the change is accepted. A task that is to be found in the data is checked
+// when it is known, by checkTask.
+func (s Settings) CheckTakeover(newest *wire.Spec) error { return s.checkTarget(newest, s.target()) }
+
+// checkTask is CheckTakeover for the task of a plan. A change that is visible without a plan has
+// been accepted before it was made.
+func (s Settings) checkTask(newest, planned *wire.Spec) error {
+	if !hasTarget(newest) || !targetOf(newest).equal(s.target()) {
+		return nil
+	}
+	return s.checkTarget(newest, targetOf(planned))
+}
+
+func (s Settings) target() target {
+	return target{Topic: s.EventsTopic, Label: s.Events.Label, Task: cmp.Or(s.Events.Task, encoder.TaskAuto)}
+}
+
+func hasTarget(spec *wire.Spec) bool {
+	return spec != nil && spec.Encoder != nil && spec.Encoder.Label != nil
+}
+
+func (s Settings) checkTarget(newest *wire.Spec, planned target) error {
+	if !hasTarget(newest) {
+		return nil
+	}
+	present := targetOf(newest)
+	if present.equal(planned) {
+		return nil
+	}
+	hash := changeHash(s.Pipeline, present, planned)
+	if hash == s.AcceptChange {
+		return nil
+	}
+	return &TakeoverError{Pipeline: s.Pipeline, Present: present.String(), Planned: planned.String(), Hash: hash}
+}
+
+// changeHash names one change of a pipeline's target, so that accepting it accepts no other one, in
+// particular not the way back.
+func changeHash(pipeline string, from, to target) string {
+	document, err := json.Marshal([]any{pipeline, from, to})
+	if err != nil {
+		panic(fmt.Sprintf("calibrate: targets do not marshal: %v", err))
+	}
+	sum := sha256.Sum256(document)
+	return hex.EncodeToString(sum[:6])
+}
