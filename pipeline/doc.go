@@ -5,10 +5,9 @@
 // Nouns:
 //
 //   - a Record is one message of one topic partition, with its offset;
-//   - a Source reads records by offset ([Log]) and hands out partitions, a Sink writes records, a Control creates and
-//     describes topics; a Broker is all three, and package pipeline/elsewhere reads the topic of events from another
-//     Source. Package pipeline/kafka implements them with kafka-go, package pipeline/embedded starts an in-process
-//     broker for it, and package pipeline/conformance is the test suite for any other;
+//   - a [Broker] reads records by offset ([Log]), writes them ([Sink]), assigns partitions, and creates and describes
+//     topics ([Control]). Package pipeline/kafka implements it with kafka-go, package pipeline/embedded starts an
+//     in-process broker, and package pipeline/conformance is the test suite for any implementation;
 //   - a Reader reads a partition from an offset to an end or for ever ([Reader]). It is the only way to read a topic. A
 //     Gap is what it cannot read, because retention removed it, the log was truncated, or a batch is unreadable
 //     ([Gap]); [GapKind] says where reading then continues;

@@ -13,8 +13,6 @@ var (
 	ErrDenied = errors.New("credentials or rights refused")
 	// ErrMessageTooLarge marks a produce request over the broker's limit.
 	ErrMessageTooLarge = errors.New("message larger than the broker accepts")
-	// ErrReadOnly marks writes to a topic that is only read.
-	ErrReadOnly = Permanent(errors.New("the topic comes from another source, which is only read"))
 	// ErrCorruptBatch marks a batch whose contents contradict each other or its checksum.
 	ErrCorruptBatch = errors.New("corrupt record batch")
 	// ErrOldFormat marks a message set in a format from before Kafka 0.11.

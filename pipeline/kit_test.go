@@ -29,7 +29,7 @@ func newLog(t testing.TB, n int) *pipelinetest.Broker {
 }
 
 // write appends n records, valued by their offsets.
-func write(t testing.TB, log pipeline.SourceSink, n int) {
+func write(t testing.TB, log pipeline.Broker, n int) {
 	t.Helper()
 	_, next, err := log.Offsets(context.Background(), "t", 0)
 	if err != nil {

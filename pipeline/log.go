@@ -31,30 +31,24 @@ type Log interface {
 	Identity(ctx context.Context, topic string, partition int, asOf time.Time) (LogID, error)
 }
 
-// Source is a [Log] whose partitions are handed out to the members of consumer groups. It is all that the topic of
-// events needs, see package pipeline/elsewhere.
-type Source interface {
+// Broker is everything that the stages need from a broker.
+type Broker interface {
 	Log
-	// Own joins the group and calls run in a goroutine for each partition it is assigned. The context of run ends on
-	// revocation and on shutdown. Own waits for every run before it rejoins or returns. A run that returns nil early
+	Sink
+	Control
+	// Own joins the group and calls run in a goroutine for each partition that it is assigned. The context of run ends
+	// on revocation and on shutdown. Own waits for every run before it rejoins or returns. A run that returns nil early
 	// leaves its partition idle until the next assignment; a run's error ends Own with that error. Own returns nil when
 	// ctx ends.
 	Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error
-	// Committed returns what the group has committed for a partition of the present log.
+	// Groups reports the calls of Own that have not returned, oldest first.
+	Groups() []GroupStatus
+	// Committed returns the offset that the group has committed for a partition of the current log.
 	Committed(ctx context.Context, group, topic string, partition int) (Committed, error)
-	// BatchBudget is how many bytes a batch may take; a larger one is an [*UnreadableBatchError]. It decides which
-	// batches can be read, so everybody who reads a range of the log for the same result has to use the same one.
+	// BatchBudget is the number of bytes that a batch may take unless a fetch sets another limit ([WithBatchBudget]).
 	BatchBudget() int64
-	// WithBatchBudget is the same source, read within another budget.
-	WithBatchBudget(bytes int64) Source
-}
-
-// Within returns a source that is read within a budget, 0 = its own.
-func Within(source Source, batchBudget int64) Source {
-	if batchBudget == 0 || batchBudget == source.BatchBudget() {
-		return source
-	}
-	return source.WithBatchBudget(batchBudget)
+	// FetchMemory reports the memory of fetched records.
+	FetchMemory() MemoryStats
 }
 
 // Ownership is a partition that one run owns.
@@ -76,7 +70,7 @@ type Committed struct {
 // NotCommitted is the state of a group that has committed nothing.
 var NotCommitted = Committed{Next: -1}
 
-// GroupStatus is the state of a member of a consumer group, that is, of one call of [Source].Own.
+// GroupStatus is the state of a member of a consumer group, that is, of one call of [Broker].Own.
 type GroupStatus struct {
 	Group string
 	Topic string
@@ -90,11 +84,6 @@ type GroupStatus struct {
 	Partitions []int
 	// Err is why the last attempt to join failed; nil if it succeeded.
 	Err error
-}
-
-// GroupReporter reports the groups that a process takes part in.
-type GroupReporter interface {
-	Groups() []GroupStatus
 }
 
 // ErrOpenTransaction says that a partition holds records that cannot be read yet because a transaction before them is
@@ -130,17 +119,4 @@ type Control interface {
 	TopicConfig(ctx context.Context, topic string) (map[string]string, error)
 	// GrowPartitions raises the number of partitions of a topic.
 	GrowPartitions(ctx context.Context, topic string, partitions int) error
-}
-
-// SourceSink reads and writes topics.
-type SourceSink interface {
-	Source
-	Sink
-}
-
-// Broker is everything that the stages need from a broker.
-type Broker interface {
-	Source
-	Sink
-	Control
 }

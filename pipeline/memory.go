@@ -38,6 +38,7 @@ type contextKey int
 const (
 	forStateKey contextKey = iota
 	onlyFreeKey
+	batchBudgetKey
 )
 
 // ForState marks the fetches of a context as fetches of the project's own state. They have their own memory, so that
@@ -56,13 +57,26 @@ func OnlyFree(ctx context.Context) context.Context {
 // IsOnlyFree reports whether a context comes from [OnlyFree].
 func IsOnlyFree(ctx context.Context) bool { return ctx.Value(onlyFreeKey) != nil }
 
+// WithBatchBudget limits the batches that the fetches of a context accept to a number of bytes; a larger one is an
+// [*UnreadableBatchError]; 0 = the broker's own limit. The limit decides which batches can be read, so processes that
+// derive one result from a range of the log have to use the same one.
+func WithBatchBudget(ctx context.Context, bytes int64) context.Context {
+	if bytes == 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, batchBudgetKey, bytes)
+}
+
+// BatchBudgetOf returns the limit that [WithBatchBudget] set, or the given one.
+func BatchBudgetOf(ctx context.Context, otherwise int64) int64 {
+	if bytes, ok := ctx.Value(batchBudgetKey).(int64); ok {
+		return bytes
+	}
+	return otherwise
+}
+
 // MemoryStats says how much memory is taken by fetched records that are still held.
 type MemoryStats struct {
 	Used, Limit, Peak int64 // bytes
 	Waiting           int   // fetches that wait for memory
-}
-
-// MemoryReporter reports the memory of fetched records.
-type MemoryReporter interface {
-	FetchMemory() MemoryStats
 }

@@ -39,17 +39,10 @@ type RequestStats struct {
 type Observed struct {
 	Broker
 	operations operations
-	writers    *writerCounts
+	writers    [len(Protections)]atomic.Uint64 // opened ones, by the index of their protection in Protections
 }
 
-// writerCounts counts opened writers by the index of their protection in [Protections].
-type writerCounts [len(Protections)]atomic.Uint64
-
-var (
-	_ GroupReporter  = (*Observed)(nil)
-	_ MemoryReporter = (*Observed)(nil)
-	_ Broker         = (*Observed)(nil)
-)
+var _ Broker = (*Observed)(nil)
 
 // operations are counted by name.
 type operations map[string]*operation
@@ -64,7 +57,7 @@ var observedOperations = []string{OpFetch, OpProduce, OpOffsets, OpPartitions, O
 
 // Observe returns a broker that counts the requests to the given one.
 func Observe(broker Broker) *Observed {
-	o := &Observed{Broker: broker, operations: operations{}, writers: &writerCounts{}}
+	o := &Observed{Broker: broker, operations: operations{}}
 	for _, name := range observedOperations {
 		o.operations[name] = &operation{seconds: histogram.New()}
 	}
@@ -81,22 +74,6 @@ func (o *Observed) Requests() []RequestStats {
 		}
 	}
 	return stats
-}
-
-// Groups returns what the broker reports, or none.
-func (o *Observed) Groups() []GroupStatus {
-	if reporter, ok := o.Broker.(GroupReporter); ok {
-		return reporter.Groups()
-	}
-	return nil
-}
-
-// FetchMemory returns what the broker reports, or nothing.
-func (o *Observed) FetchMemory() MemoryStats {
-	if reporter, ok := o.Broker.(MemoryReporter); ok {
-		return reporter.FetchMemory()
-	}
-	return MemoryStats{}
 }
 
 // count makes a request and counts it.
@@ -121,16 +98,6 @@ func count[T any](ctx context.Context, op *operation, request func() (T, error))
 // Fetch implements [Log].
 func (o *Observed) Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error) {
 	return count(ctx, o.operations[OpFetch], func() (Fetched, error) { return o.Broker.Fetch(ctx, topic, partition, offset) })
-}
-
-// WithBatchBudget implements [Source]. Requests are counted together.
-func (o *Observed) WithBatchBudget(bytes int64) Source {
-	within := struct {
-		Source
-		Sink
-		Control
-	}{o.Broker.WithBatchBudget(bytes), o.Broker, o.Broker}
-	return &Observed{Broker: within, operations: o.operations, writers: o.writers}
 }
 
 // Produce implements [Producer].

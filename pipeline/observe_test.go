@@ -24,7 +24,7 @@ func TestObservedCountsHowRequestsWent(t *testing.T) {
 	if _, err := broker.Produce(ctx, "t", 0, []pipeline.Record{{Value: []byte("x")}}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, _ = pipeline.Within(broker, 1).Offsets(ctx, "t", 0)
+	_, _, _ = broker.Offsets(ctx, "t", 0)
 	_, _ = broker.Partitions(ctx, "nowhere")
 
 	type counts struct{ ok, refused, failed uint64 }

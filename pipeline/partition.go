@@ -17,6 +17,9 @@ var ErrDone = errors.New("done")
 // context. It outlives a shutdown by the drain time, so that work in progress is finished, and what a method leaves
 // under way may use it until Close returns.
 type Processor interface {
+	// Start returns the place before NextOffset and the batch budget, see [ReadOptions]. It is called once, before
+	// reading begins.
+	Start() (at Place, batchBudget int64)
 	// NextOffset is the next offset to read.
 	NextOffset() int64
 	// Process handles the records of one fetch and moves NextOffset to its NextOffset, or returns ErrDone. It is called
@@ -26,14 +29,6 @@ type Processor interface {
 	Gap(ctx context.Context, g Gap) error
 	// Close saves what is unsaved. It is called once, after the last call of the others.
 	Close(ctx context.Context) error
-}
-
-// Placed is a [Processor] that remembers which log its offsets belong to. The log is then watched by batches, and its
-// Gap learns of a change.
-type Placed interface {
-	Processor
-	// Place is the place before NextOffset. It is asked for once, when reading begins.
-	Place() Place
 }
 
 // RunPartition feeds a partition to a processor until ctx ends or the processor is done or fails, then closes the
@@ -56,17 +51,20 @@ func RunPartition(ctx context.Context, log Log, logger *zap.Logger, topic string
 func feed(ctx, work context.Context, log Log, logger *zap.Logger, topic string, partition int, p Processor) error {
 	var r *Reader
 	var gapErr error
-	options := ReadOptions{
-		From: p.NextOffset(), Until: Forever, Ahead: true, OnGap: func(g Gap) error {
+	at, batchBudget := p.Start()
+	r = NewReader(log, logger, topic, partition, ReadOptions{
+		From:        p.NextOffset(),
+		Until:       Forever,
+		Ahead:       true,
+		Watch:       WatchBatches,
+		Place:       at,
+		BatchBudget: batchBudget,
+		OnGap: func(g Gap) error {
 			gapErr = p.Gap(work, g)
 			r.MoveTo(p.NextOffset())
 			return gapErr
 		},
-	}
-	if placed, ok := p.(Placed); ok {
-		options.Watch, options.Place = WatchBatches, placed.Place()
-	}
-	r = NewReader(log, logger, topic, partition, options)
+	})
 	defer r.Close()
 	for ctx.Err() == nil {
 		r.MoveTo(p.NextOffset())

@@ -26,6 +26,8 @@ type recorder struct {
 	closeCtx error // of the context given to Close
 }
 
+func (*recorder) Start() (at pipeline.Place, batchBudget int64) { return at, 0 }
+
 func (r *recorder) NextOffset() int64 { return r.next }
 
 func (r *recorder) Process(ctx context.Context, f pipeline.Fetched) error {

@@ -35,6 +35,8 @@ type ReadOptions struct {
 	Watch Watch
 	// Place is where From comes from. An empty one belongs to the present log.
 	Place Place
+	// BatchBudget limits the batches that can be read, see [WithBatchBudget]; 0 = the broker's own limit.
+	BatchBudget int64
 	// OnGap, if set, is called with each [Gap] instead of logging it. Reading continues at its To unless OnGap calls
 	// [Reader.MoveTo] or fails; [io.EOF] ends reading without an error.
 	OnGap func(Gap) error
@@ -251,6 +253,7 @@ func (r *Reader) fetch(ctx context.Context) (Fetched, error) {
 // request fetches once, and retries while the broker is away.
 func (r *Reader) request(ctx context.Context, offset int64) (Fetched, error) {
 	attempts := 0
+	ctx = WithBatchBudget(ctx, r.options.BatchBudget)
 	fetched, err := Retry(ctx, r.logger, r.what(), func() (Fetched, error) {
 		attempts++
 		return r.log.Fetch(ctx, r.topic, r.partition, offset)

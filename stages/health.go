@@ -158,14 +158,10 @@ func (p *Process) setCondition(planning bool) Condition {
 	return Condition{ConditionFeatureSet, false, "none yet: the first exploration has not finished"}
 }
 
-// Groups returns the consumer groups of the stages, by stage, as far as the broker reports them.
+// Groups returns the consumer groups of the stages, by stage.
 func (p *Process) Groups() map[meter.Stage]pipeline.GroupStatus {
 	groups := map[meter.Stage]pipeline.GroupStatus{}
-	reporter, ok := p.Env.Broker.(pipeline.GroupReporter)
-	if !ok {
-		return groups
-	}
-	statuses := reporter.Groups()
+	statuses := p.Env.Broker.Groups()
 	for _, stage := range Names() {
 		for _, status := range statuses {
 			if status.Group == p.Settings.Group(stage) {

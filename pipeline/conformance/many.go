@@ -41,9 +41,7 @@ func manyPartitions(t *testing.T, s Source) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if memory, ok := client.(pipeline.MemoryReporter); ok {
-		pipelinetest.Eventually(t, "all memory is given back", func() bool { return memory.FetchMemory().Used == 0 })
-	}
+	pipelinetest.Eventually(t, "all fetch memory is released", func() bool { return client.FetchMemory().Used == 0 })
 }
 
 // writeNumbered writes one batch of n records that name their partition and number, and returns n.

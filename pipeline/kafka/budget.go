@@ -6,35 +6,22 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// BatchBudget implements [pipeline.Source].
+// BatchBudget implements [pipeline.Broker].
 func (c *Client) BatchBudget() int64 { return int64(c.config.BatchBudgetBytes) }
 
-// WithBatchBudget implements [pipeline.Source].
-func (c *Client) WithBatchBudget(bytes int64) pipeline.Source {
+// readerFor returns the reader for the batch budget of a context.
+func (c *Client) readerFor(ctx context.Context) *setReader {
+	budget := int(pipeline.BatchBudgetOf(ctx, c.BatchBudget()))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	reader := c.readers[int(bytes)]
+	reader := c.readers[budget]
 	if reader == nil {
-		reader = newSetReader(int(bytes))
-		c.pool.hold(int(bytes))
-		c.readers[int(bytes)] = reader
+		reader = newSetReader(budget)
+		c.pool.hold(budget)
+		c.readers[budget] = reader
 	}
-	return &budgeted{c, reader}
+	return reader
 }
 
-// FetchMemory implements [pipeline.MemoryReporter].
+// FetchMemory implements [pipeline.Broker].
 func (c *Client) FetchMemory() pipeline.MemoryStats { return c.pool.stats() }
-
-// budgeted is a client that reads within its own budget.
-type budgeted struct {
-	*Client
-	reader *setReader
-}
-
-// Fetch implements [pipeline.Log].
-func (b *budgeted) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	return b.fetchWithin(ctx, b.reader, topic, partition, offset)
-}
-
-// BatchBudget implements [pipeline.Source].
-func (b *budgeted) BatchBudget() int64 { return int64(b.reader.budget) }

@@ -26,21 +26,21 @@ func TestASmallerBudgetReadsTheSameBatches(t *testing.T) {
 		}
 	}
 	for _, budget := range []int64{256 << 10, 8 << 20} {
-		within := pipeline.Within(client, budget)
+		within := pipeline.WithBatchBudget(t.Context(), budget)
 		read := 0
 		for next := int64(0); next < batches; {
-			fetched, err := within.Fetch(t.Context(), "events", 0, next)
+			fetched, err := client.Fetch(within, "events", 0, next)
 			if err != nil {
 				t.Fatalf("within %d bytes: %v", budget, err)
 			}
 			read, next = read+len(fetched.Records), fetched.NextOffset
 		}
-		if read != batches || within.BatchBudget() != budget {
-			t.Errorf("within %d of %d bytes: %d of %d batches", within.BatchBudget(), budget, read, batches)
+		if read != batches {
+			t.Errorf("within %d bytes: %d of %d batches", budget, read, batches)
 		}
 	}
 	var over *pipeline.UnreadableBatchError
-	_, err := pipeline.Within(client, 50_000).Fetch(t.Context(), "events", 0, 3)
+	_, err := client.Fetch(pipeline.WithBatchBudget(t.Context(), 50_000), "events", 0, 3)
 	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, pipeline.ErrOverBudget) || !pipeline.IsPermanent(err) {
 		t.Errorf("a batch of twice the budget: %v", err)
 	}

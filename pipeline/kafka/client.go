@@ -31,7 +31,6 @@ type Client struct {
 	conns     *conns
 	transport *kafkago.Transport
 	requests  *kafkago.Client
-	reader    *setReader
 	pool      *pool
 	leaders   *leaders
 	stats     *statsTable
@@ -52,15 +51,12 @@ type Client struct {
 
 	mu      sync.Mutex // guards members, readers, and closing against new calls of Own
 	members []*member
-	readers map[int]*setReader // with other budgets than the configured one
+	readers map[int]*setReader // by batch budget
 	closing context.Context
 	owners  sync.WaitGroup // calls of Own
 }
 
-var (
-	_ pipeline.Broker         = (*Client)(nil)
-	_ pipeline.MemoryReporter = (*Client)(nil)
-)
+var _ pipeline.Broker = (*Client)(nil)
 
 // New checks the configuration, reads the files that it names and makes a client. It does not connect: the first
 // request does.
@@ -84,8 +80,8 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 	}
 	c := &Client{
 		config: config, log: logger, encrypt: encryption, login: login, conns: newConns(encryption, login),
-		readers: map[int]*setReader{}, reader: newSetReader(config.BatchBudgetBytes),
-		pool: newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
+		readers: map[int]*setReader{},
+		pool:    newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
 		formatter:  formatter,
 		identities: identities{known: map[identityKey]*knownLog{}}, coordinating: semaphore.NewWeighted(coordinations),
 	}
@@ -119,7 +115,8 @@ func (c *Client) connect() {
 		c.transport.CloseIdleConnections()
 		c.conns.close()
 		c.login.close()
-		c.reader.close()
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		for _, reader := range c.readers {
 			reader.close()
 		}

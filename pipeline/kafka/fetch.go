@@ -20,11 +20,7 @@ const responseMaxBytes = 1 << 30
 // Fetch implements [pipeline.Log]. It returns committed records. A batch that stays unreadable is an
 // [*pipeline.UnreadableBatchError], also if the reason is not its size but [pipeline.ErrCorruptBatch] or [pipeline.ErrOldFormat].
 func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
-	return c.fetchWithin(ctx, c.reader, topic, partition, offset)
-}
-
-// fetchWithin fetches within the budget of a reader.
-func (c *Client) fetchWithin(ctx context.Context, reader *setReader, topic string, partition int, offset int64) (pipeline.Fetched, error) {
+	reader := c.readerFor(ctx)
 	at := place{fmt.Sprintf("fetch offset %d of", offset), topic, partition}
 	fetched, err := c.fetch(ctx, reader, at, offset)
 	if errors.Is(err, errChecksum) {

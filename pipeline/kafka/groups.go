@@ -8,9 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-var _ pipeline.GroupReporter = (*Client)(nil)
-
-// Groups implements [pipeline.GroupReporter]: it reports the calls of Own that have not returned, oldest first.
+// Groups implements [pipeline.Broker].
 func (c *Client) Groups() []pipeline.GroupStatus {
 	c.mu.Lock()
 	members := slices.Clone(c.members)

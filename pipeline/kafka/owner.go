@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Own implements [pipeline.Source]. It waits for a topic that does not exist yet. The client's Close ends it too, so a
+// Own implements [pipeline.Broker]. It waits for a topic that does not exist yet. The client's Close ends it too, so a
 // run must not call Close.
 func (c *Client) Own(ctx context.Context, group, topic string, run func(ctx context.Context, o pipeline.Ownership) error) error {
 	ctx, done, err := c.enter(ctx)

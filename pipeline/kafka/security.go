@@ -13,6 +13,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
 
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
@@ -138,11 +139,11 @@ func isExtension(name string) bool {
 
 // fromFile returns the mechanism with the password from the file.
 func (s SASL) fromFile() (sasl.Mechanism, error) {
-	text, err := os.ReadFile(s.PasswordFile)
+	password, err := pipeline.ReadSecret(s.PasswordFile)
 	if err != nil {
 		return nil, fmt.Errorf("sasl.password_file: %w", err)
 	}
-	return s.mechanism(strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"))
+	return s.mechanism(password)
 }
 
 func (s SASL) mechanism(password string) (sasl.Mechanism, error) {

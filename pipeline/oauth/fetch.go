@@ -99,11 +99,11 @@ type endpoint struct {
 
 // fetch asks once; until it has succeeded for the first time, up to twice, with the secret in the header and in the form.
 func (e *endpoint) fetch(ctx context.Context) (Token, error) {
-	secret, err := os.ReadFile(e.config.ClientSecretFile)
+	secret, err := pipeline.ReadSecret(e.config.ClientSecretFile)
 	if err != nil {
 		return Token{}, fmt.Errorf("client_secret_file: %w", err)
 	}
-	e.client.ClientSecret = strings.TrimSuffix(strings.TrimSuffix(string(secret), "\n"), "\r")
+	e.client.ClientSecret = secret
 	transport, err := e.transport()
 	if err != nil {
 		return Token{}, err

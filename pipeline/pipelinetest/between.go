@@ -88,11 +88,3 @@ func (b *Between) Produce(ctx context.Context, topic string, partition int, reco
 func (b *Between) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Target) (pipeline.Producer, error) {
 	return b, nil
 }
-
-// Groups implements [pipeline.GroupReporter].
-func (b *Between) Groups() []pipeline.GroupStatus {
-	if reporter, ok := b.Broker.(pipeline.GroupReporter); ok {
-		return reporter.Groups()
-	}
-	return nil
-}

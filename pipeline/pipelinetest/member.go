@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Member is a call of [pipeline.Source.Own] that shows what it owns.
+// Member is a call of [pipeline.Broker.Own] that shows which partitions it owns.
 type Member struct {
 	// Stop ends the call, whose result is sent to Done; whoever receives it puts it back.
 	Stop context.CancelFunc
@@ -22,12 +22,12 @@ type Member struct {
 }
 
 // Own joins a group until the test ends.
-func Own(t testing.TB, source pipeline.Source, group, topic string) *Member {
+func Own(t testing.TB, broker pipeline.Broker, group, topic string) *Member {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	m := &Member{Stop: stop, Done: make(chan error, 1), owned: make(map[int]pipeline.Ownership), changed: make(chan struct{})}
 	go func() {
-		m.Done <- source.Own(ctx, group, topic, func(ctx context.Context, owned pipeline.Ownership) error {
+		m.Done <- broker.Own(ctx, group, topic, func(ctx context.Context, owned pipeline.Ownership) error {
 			m.set(owned.Partition, &owned)
 			<-ctx.Done()
 			m.set(owned.Partition, nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Own is part of [pipeline.Source]: the caller owns every partition until ctx ends or a run fails. A group has one
+// Own is part of [pipeline.Broker]: the caller owns every partition until ctx ends or a run fails. A group has one
 // member.
 func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	n, err := b.Partitions(ctx, topic)
@@ -48,7 +48,7 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 	return context.Cause(owned)
 }
 
-// Committed is part of [pipeline.Source].
+// Committed is part of [pipeline.Broker].
 func (b *Broker) Committed(_ context.Context, group, topic string, number int) (pipeline.Committed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,11 +69,14 @@ func commitKey(group, topic string, number int) string {
 // maxReplication is how many nodes the broker pretends to have.
 const maxReplication = 3
 
-// BatchBudget implements [pipeline.Source] with a client's default. What is in memory has no batches.
+// BatchBudget returns a client's default. Records in memory have no batches, so it has no effect.
 func (b *Broker) BatchBudget() int64 { return 64 << 20 }
 
-// WithBatchBudget implements [pipeline.Source].
-func (b *Broker) WithBatchBudget(int64) pipeline.Source { return b }
+// Groups reports no groups.
+func (b *Broker) Groups() []pipeline.GroupStatus { return nil }
+
+// FetchMemory reports no memory.
+func (b *Broker) FetchMemory() pipeline.MemoryStats { return pipeline.MemoryStats{} }
 
 // CreateTopics is part of [pipeline.Control].
 func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (created []string, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 	"go.uber.org/zap"
 
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
@@ -74,7 +75,7 @@ func New(c Config) (*Client, error) {
 	authenticate := func(*http.Request) error { return nil }
 	switch {
 	case c.User != "":
-		if _, err := secret(c.PasswordFile); err != nil {
+		if _, err := pipeline.ReadSecret(c.PasswordFile); err != nil {
 			return nil, err
 		}
 		authenticate = c.authenticate
@@ -97,7 +98,7 @@ func New(c Config) (*Client, error) {
 
 // authenticate adds user and password to a request.
 func (c Config) authenticate(request *http.Request) error {
-	password, err := secret(c.PasswordFile)
+	password, err := pipeline.ReadSecret(c.PasswordFile)
 	if err != nil {
 		return fmt.Errorf("password_file: %w", err)
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/pipeline/kafka"
@@ -82,10 +80,4 @@ func (c Config) encryption() (*tls.Config, error) {
 	return kafka.TLS{
 		Enabled: true, CAFile: c.TLS.CAFile, CertFile: c.TLS.CertFile, KeyFile: c.TLS.KeyFile, ServerName: c.TLS.ServerName,
 	}.Load()
-}
-
-// secret returns the contents of a file without the final newline.
-func secret(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err
 }

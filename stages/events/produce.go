@@ -30,7 +30,7 @@ type Producer struct {
 }
 
 // NewProducer looks up the partitions of the topic.
-func NewProducer(ctx context.Context, broker pipeline.SourceSink, topic string, rowsPerMessage int) (*Producer, error) {
+func NewProducer(ctx context.Context, broker pipeline.Broker, topic string, rowsPerMessage int) (*Producer, error) {
 	if rowsPerMessage < 1 {
 		return nil, fmt.Errorf("%d rows in a message: at least one is needed", rowsPerMessage)
 	}

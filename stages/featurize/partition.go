@@ -83,8 +83,10 @@ func newPartition(
 // NextOffset implements pipeline.Processor.
 func (p *partition) NextOffset() int64 { return p.next }
 
-// Place implements pipeline.Placed.
-func (p *partition) Place() pipeline.Place { return pipeline.Place{Log: p.source.id, Batch: p.batch} }
+// Start implements pipeline.Processor.
+func (p *partition) Start() (at pipeline.Place, batchBudget int64) {
+	return pipeline.Place{Log: p.source.id, Batch: p.batch}, 0
+}
 
 // Process maps the records and sends the results. The last request is still in progress when
 // Process returns, so that the next records are fetched and mapped meanwhile.

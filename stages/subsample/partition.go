@@ -124,7 +124,7 @@ func (p *partition) run(ctx context.Context) error {
 		p.at = p.Env.Meter.Follow(meter.StageSubsample, p.Env.Topics.Events, int(p.part.Partition), p.core.NextOffset())
 		defer p.at.Leave()
 		p.reportSaved()
-		return pipeline.RunPartition(ctx, pipeline.Within(p.Env.Broker, p.spec.BatchBudget), p.logger, p.Env.Topics.Events, int(p.part.Partition), p.Env.DrainTimeout, p)
+		return pipeline.RunPartition(ctx, p.Env.Broker, p.logger, p.Env.Topics.Events, int(p.part.Partition), p.Env.DrainTimeout, p)
 	}
 	work, cancel := pipeline.Drain(ctx, p.Env.DrainTimeout)
 	defer cancel()
@@ -143,9 +143,9 @@ func cloneCheckpoint(c *wire.Checkpoint) *wire.Checkpoint {
 // NextOffset implements pipeline.Processor.
 func (p *partition) NextOffset() int64 { return p.core.NextOffset() }
 
-// Place implements pipeline.Placed.
-func (p *partition) Place() pipeline.Place {
-	return pipeline.Place{Log: pipeline.LogID(p.spec.EventsLog), Batch: p.lastBatch}
+// Start implements pipeline.Processor.
+func (p *partition) Start() (at pipeline.Place, batchBudget int64) {
+	return pipeline.Place{Log: pipeline.LogID(p.spec.EventsLog), Batch: p.lastBatch}, p.spec.BatchBudget
 }
 
 // Process implements pipeline.Processor.

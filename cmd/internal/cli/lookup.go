@@ -28,7 +28,7 @@ func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
 	return nil
 }
 
-func isThere(ctx context.Context, broker pipeline.Source, topic string) error {
+func isThere(ctx context.Context, broker pipeline.Broker, topic string) error {
 	for began := time.Now(); ; {
 		_, err := broker.Partitions(ctx, topic)
 		if !errors.Is(err, pipeline.ErrUnknownTopic) {

@@ -103,7 +103,7 @@ func (f *flipping) now() time.Time { return f.began.Add(time.Duration(f.second()
 
 // datedSink writes records with the time of the stream.
 type datedSink struct {
-	pipeline.SourceSink
+	pipeline.Broker
 	now func() time.Time
 }
 
@@ -117,7 +117,7 @@ func (s *datedSink) Produce(
 	for i := range records {
 		records[i].Time = s.now()
 	}
-	return s.SourceSink.Produce(ctx, topic, partition, records)
+	return s.Broker.Produce(ctx, topic, partition, records)
 }
 
 func (f *flipping) all(ctx context.Context) error {

@@ -217,7 +217,7 @@ func (w *Worker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Tar
 	return w, nil
 }
 
-// Own is part of [pipeline.Source]. There is one worker to a partition unless Owns says otherwise.
+// Own is part of [pipeline.Broker]. There is one worker to a partition unless Owns says otherwise.
 func (w *Worker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	for ctx.Err() == nil {
 		generation, end := context.WithCancel(ctx)
