@@ -7,50 +7,54 @@ import (
 	"go.uber.org/zap"
 )
 
-// GapKind says why a reader skips offsets, and where it continues.
+// GapKind is the reason for skipping offsets; it decides where reading continues.
 type GapKind string
 
-// The kinds of gaps. Missing offsets inside a log, as compaction and transactions leave them, are not gaps.
+// The kinds of gaps. Missing offsets inside a log, as compaction and transactions leave them, are
+// not gaps.
 const (
-	// GapRetention: the log begins after the offset. Reading continues at its first offset.
+	// GapRetention means that the log begins after the offset. Reading continues at its first
+	// offset.
 	GapRetention GapKind = "retention"
-	// GapTruncated: the log has lost its end (an unclean leader election, a broker that comes back without its last
-	// records), whether or not it has grown past the offset since. A reader that watches batches continues after the
-	// last batch that is unchanged. Another reader notices a log that ends before the offset, or before the end that it
-	// had when reading began. What it read before may be invalid, and it starts again at the first offset. A bounded
-	// reader ends where the log ends now.
+	// GapTruncated means that the log lost its last records (an unclean leader election, a broker
+	// that returned without them), whether or not it has grown past the offset since. A reader that
+	// watches batches continues after the last unchanged batch. Any other reader notices only a log
+	// that ends before the offset, or before the end that it had when reading began; records that
+	// it read may be invalid, and it restarts at the first offset. A bounded reader ends where the
+	// log ends now.
 	GapTruncated GapKind = "truncated"
-	// GapRecreated: the topic was deleted and created again, so this is another log than the one read before. Reading
+	// GapRecreated means that the topic was deleted and recreated, and has a new log. Reading
 	// starts at its first offset.
 	GapRecreated GapKind = "recreated"
-	// GapUnreadable: the batch there is damaged, has an old format, or exceeds the memory budget. Reading continues
-	// after it.
+	// GapUnreadable means that the batch is damaged, has an old format, or exceeds the memory
+	// budget. Reading continues after it.
 	GapUnreadable GapKind = "unreadable"
 )
 
-// Gap is a piece of a partition that a reader cannot read.
+// Gap is a range of offsets that a reader cannot read.
 type Gap struct {
 	Topic     string
 	Partition int
 	Kind      GapKind
-	// From is the first offset that cannot be read, and To is where reading continues: before From in a log that was
-	// truncated or recreated.
+	// From is the first offset that cannot be read, and To is where reading continues: before From
+	// in a log that was truncated or recreated.
 	From, To int64
-	// First and End are what the log holds, [First, End); 0 (unknown) for an unreadable batch.
+	// First and End are the bounds of the log, [First, End); 0 (unknown) for an unreadable batch.
 	First, End int64
-	// Err is the log's response, an [*OffsetOutOfRangeError] or an [*UnreadableBatchError].
+	// Err is the log's response: an [*OffsetOutOfRangeError], an [*UnreadableBatchError] or a
+	// [*LogChangedError].
 	Err error
-	// Lost is how many offsets a truncated or recreated log has lost, as far as the reader has seen: of a truncated log
-	// those that were read, of both those that were not.
+	// Lost is the number of offsets that a truncated or recreated log lost, as far as the reader
+	// has seen: unread ones, and of a truncated log also those that were read.
 	Lost int64
-	// Now is the identity of the present log; empty if the reader does not watch it.
+	// Now is the identity of the current log; empty if the reader does not watch it.
 	Now LogID
 }
 
-// Changed reports whether what was read before is, at least partly, no longer what the log holds.
+// Changed reports whether the log no longer holds some of the records that were read before.
 func (g Gap) Changed() bool { return g.Kind == GapTruncated || g.Kind == GapRecreated }
 
-// Missing is the number of offsets that are gone, as far as that is known for a truncated or recreated log.
+// Missing is the number of missing offsets, as far as it is known for a truncated or recreated log.
 func (g Gap) Missing() int64 {
 	if g.Changed() {
 		return g.Lost
@@ -58,19 +62,26 @@ func (g Gap) Missing() int64 {
 	return g.To - g.From
 }
 
-// Log logs a gap. Retention is nothing unusual.
+// Log logs a gap. Retention is routine, the others are warnings.
 func (g Gap) Log(logger *zap.Logger) {
-	fields := []zap.Field{zap.String("topic", g.Topic), zap.Int("partition", g.Partition), zap.Int64("offset", g.From),
-		zap.Int64("next_offset", g.To), zap.Error(g.Err)}
+	fields := []zap.Field{
+		zap.String("topic", g.Topic),
+		zap.Int("partition", g.Partition),
+		zap.Int64("offset", g.From),
+		zap.Int64("next_offset", g.To),
+		zap.Error(g.Err),
+	}
 	switch g.Kind {
 	case GapRetention:
-		logger.Info("records are no longer in the log, reading continues with the first that is", fields...)
+		logger.Info("records were removed by retention; continuing at the first offset", fields...)
 	case GapTruncated:
-		logger.Warn("the log has lost its end: reading continues after what is left unchanged, or starts over", append(fields, zap.Int64("lost_offsets", g.Lost))...)
+		fields = append(fields, zap.Int64("lost_offsets", g.Lost))
+		logger.Warn("log was truncated; continuing after the last unchanged batch, or from the start", fields...)
 	case GapRecreated:
-		logger.Warn("the topic was deleted and created again: reading starts at the first offset of the new log", append(fields, zap.String("log", string(g.Now)))...)
+		fields = append(fields, zap.String("log", string(g.Now)))
+		logger.Warn("topic was recreated; reading the new log from its first offset", fields...)
 	default:
-		logger.Warn("records cannot be read, skipped", fields...)
+		logger.Warn("batch cannot be read; skipping it", fields...)
 	}
 }
 
@@ -84,7 +95,9 @@ func (r *Reader) gapAt(next int64, err error) (Gap, bool) {
 	var outOfRange *OffsetOutOfRangeError
 	switch {
 	case errors.As(err, &unreadable) && unreadable.NextOffset > next:
-		g.Kind, g.From, g.To = GapUnreadable, unreadable.Offset, unreadable.NextOffset
+		g.Kind = GapUnreadable
+		g.From = unreadable.Offset
+		g.To = unreadable.NextOffset
 	case errors.As(err, &outOfRange) && outOfRange.First > next:
 		g.Kind = GapRetention
 	case outOfRange != nil && (outOfRange.First < next || outOfRange.Next < r.end):
@@ -93,7 +106,10 @@ func (r *Reader) gapAt(next int64, err error) (Gap, bool) {
 		return Gap{}, false
 	}
 	if outOfRange != nil {
-		g.From, g.To, g.First, g.End = next, outOfRange.First, outOfRange.First, outOfRange.Next
+		g.From = next
+		g.To = outOfRange.First
+		g.First = outOfRange.First
+		g.End = outOfRange.Next
 	}
 	if g.Kind == GapTruncated {
 		g.Lost = g.From - min(g.From, g.End)

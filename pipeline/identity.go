@@ -9,66 +9,69 @@ import (
 	"go.uber.org/zap"
 )
 
-// LogID distinguishes the log of a topic from every other one, even with the same name: a topic that is deleted and
-// created again has another one. A place or an offset saved with an empty one may belong to any.
+// LogID identifies the log of a topic. A recreated topic has a new log under the same name. A place
+// or an offset saved with an empty id may belong to any log.
 type LogID string
 
 // AnyPartition lets any broker answer [Log.Identity].
 const AnyPartition = -1
 
-// Mark distinguishes a record batch from any other one that stands, or will stand, in its place. The zero mark belongs
-// to no batch.
+// Mark distinguishes a record batch from other batches at the same offset, past or future. The zero
+// mark belongs to no batch.
 type Mark struct {
-	Offset   int64  // of the batch, not after its records'
+	Offset   int64  // of the batch: at most that of its first record
 	Checksum uint32 // from its header
-	// Epoch is that of the leader that took the batch. It is not part of what [Place.Batch] has to match: a new one is
-	// only a reason to look.
+	// Epoch is the epoch of the leader that accepted the batch. Marks of one batch may differ in
+	// it; a new epoch is only a reason to check the log.
 	Epoch int32
 }
 
-// Is reports whether two marks belong to one batch.
+// Is reports whether two marks belong to the same batch.
 func (m Mark) Is(other Mark) bool { return m.Offset == other.Offset && m.Checksum == other.Checksum }
 
-// Place says where in which log a reader is: enough to check, later and elsewhere, whether what comes before it is
-// still what was read. An empty place says nothing.
+// Place is the position of a reader in a log, with enough information to check later, also in
+// another process, whether the log still holds the records before it. An empty place is unknown.
 type Place struct {
 	Log LogID
-	// Batch is the last one of which a record was read. A log that has lost its end (an unclean leader election, a
-	// broker that comes back without its last records) and has grown again holds another batch there, or none.
+	// Batch is the last batch of which a record was read. A log that was truncated (an unclean
+	// leader election, a broker that returned without its last records) and has grown since holds
+	// another batch at that offset, or none.
 	Batch Mark
 }
 
-// Watch says how a [Reader] makes sure that it continues in the same log.
+// Watch selects the checks by which a [Reader] makes sure that it continues in the same log.
 type Watch int
 
 const (
-	// WatchNothing relies on offsets alone. It is for what is read once, from the first offset to the present end.
+	// WatchNothing relies on offsets alone. It is for a partition that is read once, from its first
+	// offset to its current end.
 	WatchNothing Watch = iota
 	// WatchLog also checks the identity of the log.
 	WatchLog
-	// WatchBatches also checks the batch that was read last. It is for topics that are not compacted, where a batch
-	// stays as it was written.
+	// WatchBatches also checks the batch that was read last. It is for topics without compaction,
+	// where batches do not change.
 	WatchBatches
-	// WatchCompacted does the same for compacted topics: if the batch is gone, the last one before it that is there counts. One of
-	// which compaction has left a part counts as another batch, so a topic may be read again for nothing.
+	// WatchCompacted does the same for compacted topics: if the batch is missing, the last existing
+	// one before it is checked. A batch that compaction rewrote counts as a different one, so a
+	// topic may be reread needlessly.
 	WatchCompacted
 )
 
 // batches reports whether a reader checks batches.
 func (w Watch) batches() bool { return w == WatchBatches || w == WatchCompacted }
 
-// rememberedBatches is how many of the last batches a reader remembers, to find where a log that has lost its end
-// departs from what was read.
+// rememberedBatches is the number of batches that a reader remembers, to find where a truncated log
+// departs from the records that it read.
 const rememberedBatches = 512
 
-// watcher is what a [Reader] knows about the log that it reads.
+// watcher holds the knowledge of a [Reader] about its log.
 type watcher struct {
 	how      Watch
 	log      LogID
-	batches  []Mark // read last, in offset order
+	batches  []Mark // the last ones read, in offset order
 	end      int64  // the greatest end seen
-	renewals int64  // of the connections, when the last records were returned
-	alarmed  bool   // something suggests that the log has changed: it has to be checked
+	renewals int64  // Fetched.Renewals of the records returned last
+	alarmed  bool   // the log may have changed and has to be checked
 }
 
 func newWatcher(how Watch, at Place) watcher {
@@ -79,7 +82,7 @@ func newWatcher(how Watch, at Place) watcher {
 	return w
 }
 
-// place returns the place after what was read.
+// place returns the place after the records that were read.
 func (w *watcher) place() Place {
 	p := Place{Log: w.log}
 	if n := len(w.batches); n > 0 {
@@ -88,7 +91,7 @@ func (w *watcher) place() Place {
 	return p
 }
 
-// read remembers the batches of records that are handed out.
+// read remembers the batches of returned records.
 func (w *watcher) read(f Fetched) {
 	if w.how != WatchNothing {
 		w.end, w.renewals = max(w.end, f.End), f.Renewals
@@ -107,7 +110,8 @@ func (w *watcher) read(f Fetched) {
 	}
 }
 
-// suspectsReset reports whether a fetch at an offset suggests another log, or follows a change of the connection.
+// suspectsReset reports whether a fetch at an offset suggests another log, or follows a renewal of
+// the connections.
 func (w *watcher) suspectsReset(f Fetched, offset int64) bool {
 	if f.retried || f.Renewals != w.renewals || f.End < w.end || f.Log != w.log {
 		return true
@@ -119,14 +123,15 @@ func (w *watcher) suspectsReset(f Fetched, offset int64) bool {
 	return first.Offset < offset || n > 0 && first.Epoch != w.batches[n-1].Epoch
 }
 
-// checkLog checks whether the log is still the same, if something suggests a change. If it is not, it returns the gap, and what was
-// fetched must not be used.
+// checkLog checks the log if it may have changed. If it has, checkLog returns the gap, and the
+// fetched records must not be used.
 func (r *Reader) checkLog(ctx context.Context, f Fetched, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
 	w := &r.watcher
 	if w.how == WatchNothing {
 		return nil, nil
 	}
-	if w.alarmed = w.alarmed || outOfRange != nil || w.suspectsReset(f, r.next); !w.alarmed {
+	w.alarmed = w.alarmed || outOfRange != nil || w.suspectsReset(f, r.next)
+	if !w.alarmed {
 		return nil, nil
 	}
 	now := f.Log
@@ -147,14 +152,15 @@ func (r *Reader) checkLog(ctx context.Context, f Fetched, outOfRange *OffsetOutO
 	return gap, err
 }
 
-// identity asks the leader of the partition, which knows best, for the identity of the log.
+// identity asks the leader of the partition for the identity of the log; other brokers may not know
+// of a change yet.
 func (r *Reader) identity(ctx context.Context) (LogID, error) {
 	return Retry(ctx, r.logger, "look up the identity of "+r.topic, func() (LogID, error) {
 		return r.log.Identity(ctx, r.topic, r.partition, time.Now())
 	})
 }
 
-// recreated returns the gap to a log that replaced the one that was read.
+// recreated returns the gap before a log that replaced the one that was read.
 func (r *Reader) recreated(ctx context.Context, now LogID) (*Gap, error) {
 	first, end, err := r.offsets(ctx)
 	if err != nil {
@@ -169,7 +175,8 @@ func (r *Reader) recreated(ctx context.Context, now LogID) (*Gap, error) {
 	return &g, nil
 }
 
-// lostEnd checks whether the log holds what was read last, and returns the gap if it does not.
+// lostEnd checks whether the log holds the batch that was read last, and returns the gap if it does
+// not.
 func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError) (*Gap, error) {
 	w := &r.watcher
 	if !w.how.batches() || len(w.batches) == 0 {
@@ -179,9 +186,19 @@ func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError)
 	switch {
 	case err != nil || same && (outOfRange == nil || outOfRange.First > r.next):
 		return nil, err
-	case same && outOfRange.Next >= r.next: // only unread records are gone
-		g := Gap{Topic: r.topic, Partition: r.partition, Kind: GapTruncated, From: r.next, To: r.next, First: outOfRange.First,
-			End: outOfRange.Next, Now: w.log, Err: outOfRange, Lost: max(w.end, r.end) - outOfRange.Next}
+	case same && outOfRange.Next >= r.next: // only unread records are lost
+		g := Gap{
+			Topic:     r.topic,
+			Partition: r.partition,
+			Kind:      GapTruncated,
+			From:      r.next,
+			To:        r.next,
+			First:     outOfRange.First,
+			End:       outOfRange.Next,
+			Err:       outOfRange,
+			Lost:      max(w.end, r.end) - outOfRange.Next,
+			Now:       w.log,
+		}
 		w.end = outOfRange.Next
 		return &g, nil
 	}
@@ -195,7 +212,13 @@ func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError)
 	}
 	g := Gap{
 		Topic: r.topic, Partition: r.partition, Kind: GapTruncated, From: r.next, To: to, First: first, End: end, Now: w.log,
-		Err: &LogChangedError{Topic: r.topic, Partition: r.partition, Was: w.log, Is: w.log, At: w.batches[len(w.batches)-1].Offset},
+		Err: &LogChangedError{
+			Topic:     r.topic,
+			Partition: r.partition,
+			Was:       w.log,
+			Is:        w.log,
+			At:        w.batches[len(w.batches)-1].Offset,
+		},
 	}
 	if kept == 0 {
 		g.To, g.Lost = first, max(w.end, r.next)-min(end, r.next)
@@ -206,9 +229,10 @@ func (r *Reader) lostEnd(ctx context.Context, outOfRange *OffsetOutOfRangeError)
 	return &g, nil
 }
 
-// departsAt finds out how many of the batches that were read the log still holds, and the offset after the last of them.
+// departsAt returns how many of the remembered batches the log still holds, and the offset after
+// the last of them.
 func (r *Reader) departsAt(ctx context.Context) (kept int, next int64, err error) {
-	low, high := 0, len(r.watcher.batches) // those below low are there, those from high on are not
+	low, high := 0, len(r.watcher.batches) // batches below low exist, batches from high on do not
 	for low < high {
 		middle := (low + high) / 2
 		same, after, err := r.holds(ctx, r.watcher.batches[middle])
@@ -224,9 +248,10 @@ func (r *Reader) departsAt(ctx context.Context) (kept int, next int64, err error
 	return low, next, nil
 }
 
-// holds reports whether a batch is still where it was, and the offset after its records. A batch that retention has
-// removed, or that can no longer be read, counts as there, because nothing suggests another one. The records just
-// fetched are held meanwhile, so it reads as [ForState] says; readers that use ForState themselves do not watch batches.
+// holds reports whether the log still holds a batch, and the offset after its records. A batch that
+// retention removed, or that became unreadable, counts as held, because nothing suggests another
+// one. The caller holds fetched records, so it reads with [ForState]; readers that use ForState
+// themselves do not watch batches.
 func (r *Reader) holds(ctx context.Context, m Mark) (same bool, next int64, err error) {
 	fetched, err := r.request(ForState(ctx), m.Offset)
 	if g, ok := r.gapAt(m.Offset, err); ok {
@@ -252,9 +277,11 @@ func (r *Reader) holds(ctx context.Context, m Mark) (same bool, next int64, err 
 	return fetched.Records[0].Batch.Is(m), next, nil
 }
 
-// agreesBefore reports whether the last batch that the log holds before an offset is one that was read, as far as those are remembered.
+// agreesBefore reports whether the last batch that the log holds before an offset is one of the
+// remembered batches, or older than all of them.
 func (r *Reader) agreesBefore(ctx context.Context, offset int64) (bool, error) {
-	n, _ := slices.BinarySearchFunc(r.watcher.batches, offset, func(m Mark, at int64) int { return cmp.Compare(m.Offset, at) })
+	byOffset := func(m Mark, at int64) int { return cmp.Compare(m.Offset, at) }
+	n, _ := slices.BinarySearchFunc(r.watcher.batches, offset, byOffset)
 	read := r.watcher.batches[:n]
 	for back := 1; back < 2*len(read); back *= 2 {
 		last, err := r.lastBatch(ctx, read[max(0, len(read)-back)].Offset, offset)
@@ -265,7 +292,7 @@ func (r *Reader) agreesBefore(ctx context.Context, offset int64) (bool, error) {
 	return true, nil
 }
 
-// lastBatch returns the last batch that begins at or after one offset and before another; zero if there is none.
+// lastBatch returns the last batch that begins in [from, before), or a zero mark.
 func (r *Reader) lastBatch(ctx context.Context, from, before int64) (last Mark, err error) {
 	for from < before {
 		fetched, err := r.request(ForState(ctx), from)
@@ -290,7 +317,8 @@ func (r *Reader) lastBatch(ctx context.Context, from, before int64) (last Mark, 
 	return last, nil
 }
 
-// Holds reports whether a partition still holds a batch that was read from it, or held it until retention removed it.
+// Holds reports whether a partition still holds a batch that was read from it, or lost it to
+// retention alone.
 func Holds(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int, m Mark) (bool, error) {
 	same, _, err := NewReader(log, logger, topic, partition, ReadOptions{}).holds(ctx, m)
 	return same, err

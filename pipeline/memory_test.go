@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// accountedLog counts the held responses of data and of the project's own state. It fails the test when a holder of data asks
-// for more of it.
+// accountedLog counts the held responses of data and of the project's own state. It fails the test
+// when a holder of data asks for more of it.
 type accountedLog struct {
 	*pipelinetest.Broker
 	t *testing.T
@@ -47,8 +47,9 @@ func (l *accountedLog) holds(account, more int) int {
 	return l.held[account]
 }
 
-// However the log changes, what is not handed out is released, and nobody waits for memory while holding records.
-func TestReaderGivesBackWhatItDoesNotHandOut(t *testing.T) {
+// However the log changes, what is not handed out is released, and nobody waits for memory while
+// holding records.
+func TestReaderReleasesRecordsThatItDoesNotReturn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		watch pipeline.Watch
@@ -89,7 +90,7 @@ func TestReaderGivesBackWhatItDoesNotHandOut(t *testing.T) {
 	}
 }
 
-func TestLookingForABatchHoldsNoMemory(t *testing.T) {
+func TestCheckingABatchHoldsNoMemory(t *testing.T) {
 	log := &accountedLog{Broker: newLog(t, 3), t: t}
 	var marks []pipeline.Mark
 	r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{Until: pipeline.PresentEnd})

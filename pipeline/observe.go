@@ -22,16 +22,17 @@ const (
 	OpOpenWriter = "open_writer"
 )
 
-// RequestStats says how the requests of one operation went. It leaves out requests that ended because their context
-// did, and those for which no memory was free ([ErrNoMemory]).
+// RequestStats counts the requests of one operation by outcome. Requests that ended with their
+// context or for lack of memory ([ErrNoMemory]) do not count.
 type RequestStats struct {
 	Operation string
 	OK        uint64
-	// Refused counts errors that a retry would not change ([IsPermanent]): an offset that is gone, a message too large.
+	// Refused counts permanent errors ([IsPermanent]), such as an offset out of range or a message
+	// that is too large.
 	Refused uint64
-	// Failed counts the others, which [Retry] retries.
+	// Failed counts the errors that [Retry] retries.
 	Failed uint64
-	// Seconds are the times of all requests. A fetch of an idle partition waits at the broker.
+	// Seconds are the durations of all requests. A fetch of an idle partition waits at the broker.
 	Seconds histogram.Snapshot
 }
 
@@ -44,7 +45,7 @@ type Observed struct {
 
 var _ Broker = (*Observed)(nil)
 
-// operations are counted by name.
+// operations holds the counters by operation.
 type operations map[string]*operation
 
 type operation struct {
@@ -52,8 +53,10 @@ type operation struct {
 	seconds             *histogram.Histogram
 }
 
-// observedOperations are all of them, in the order in which they are reported.
-var observedOperations = []string{OpFetch, OpProduce, OpOffsets, OpPartitions, OpIdentity, OpCommitted, OpCommit, OpOpenWriter}
+// observedOperations lists all operations in the order of reports.
+var observedOperations = []string{
+	OpFetch, OpProduce, OpOffsets, OpPartitions, OpIdentity, OpCommitted, OpCommit, OpOpenWriter,
+}
 
 // Observe returns a broker that counts the requests to the given one.
 func Observe(broker Broker) *Observed {
@@ -64,13 +67,17 @@ func Observe(broker Broker) *Observed {
 	return o
 }
 
-// Requests reports how the requests went so far, one entry for each operation, always in the same order.
+// Requests reports the requests so far, one entry for each operation, always in the same order.
 func (o *Observed) Requests() []RequestStats {
 	stats := make([]RequestStats, len(observedOperations))
 	for i, name := range observedOperations {
 		op := o.operations[name]
 		stats[i] = RequestStats{
-			Operation: name, OK: op.ok.Load(), Refused: op.refused.Load(), Failed: op.failed.Load(), Seconds: op.seconds.Snapshot(),
+			Operation: name,
+			OK:        op.ok.Load(),
+			Refused:   op.refused.Load(),
+			Failed:    op.failed.Load(),
+			Seconds:   op.seconds.Snapshot(),
 		}
 	}
 	return stats
@@ -97,7 +104,9 @@ func count[T any](ctx context.Context, op *operation, request func() (T, error))
 
 // Fetch implements [Log].
 func (o *Observed) Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error) {
-	return count(ctx, o.operations[OpFetch], func() (Fetched, error) { return o.Broker.Fetch(ctx, topic, partition, offset) })
+	return count(ctx, o.operations[OpFetch], func() (Fetched, error) {
+		return o.Broker.Fetch(ctx, topic, partition, offset)
+	})
 }
 
 // Produce implements [Producer].
@@ -105,13 +114,23 @@ func (o *Observed) Produce(ctx context.Context, topic string, partition int, rec
 	return o.produce(ctx, o.Broker, topic, partition, records)
 }
 
-func (o *Observed) produce(ctx context.Context, by Producer, topic string, partition int, records []Record) (int64, error) {
-	return count(ctx, o.operations[OpProduce], func() (int64, error) { return by.Produce(ctx, topic, partition, records) })
+func (o *Observed) produce(
+	ctx context.Context,
+	by Producer,
+	topic string,
+	partition int,
+	records []Record,
+) (int64, error) {
+	return count(ctx, o.operations[OpProduce], func() (int64, error) {
+		return by.Produce(ctx, topic, partition, records)
+	})
 }
 
-// OpenWriter implements [Sink]; it counts the writers and what they write.
+// OpenWriter implements [Sink]; it counts the writers and their requests.
 func (o *Observed) OpenWriter(ctx context.Context, id *WriterID, targets ...Target) (Producer, error) {
-	writer, err := count(ctx, o.operations[OpOpenWriter], func() (Producer, error) { return o.Broker.OpenWriter(ctx, id, targets...) })
+	writer, err := count(ctx, o.operations[OpOpenWriter], func() (Producer, error) {
+		return o.Broker.OpenWriter(ctx, id, targets...)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +138,8 @@ func (o *Observed) OpenWriter(ctx context.Context, id *WriterID, targets ...Targ
 	return &observedWriter{writer, o}, nil
 }
 
-// WritersOpened returns how many writers were opened, by the index of their protection in [Protections].
+// WritersOpened returns how many writers were opened, by the index of their protection in
+// [Protections].
 func (o *Observed) WritersOpened() []uint64 {
 	opened := make([]uint64, len(o.writers))
 	for i := range o.writers {
@@ -158,7 +178,9 @@ func (o *Observed) Written(ctx context.Context, topic string, partition int) (in
 
 // OffsetAt implements [Log].
 func (o *Observed) OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (int64, error) {
-	return count(ctx, o.operations[OpOffsets], func() (int64, error) { return o.Broker.OffsetAt(ctx, topic, partition, at) })
+	return count(ctx, o.operations[OpOffsets], func() (int64, error) {
+		return o.Broker.OffsetAt(ctx, topic, partition, at)
+	})
 }
 
 // Partitions implements [Log].
@@ -173,20 +195,31 @@ func (o *Observed) Leaderless(ctx context.Context, topic string) ([]int, error) 
 
 // Identity implements [Log].
 func (o *Observed) Identity(ctx context.Context, topic string, partition int, asOf time.Time) (LogID, error) {
-	return count(ctx, o.operations[OpIdentity], func() (LogID, error) { return o.Broker.Identity(ctx, topic, partition, asOf) })
+	return count(ctx, o.operations[OpIdentity], func() (LogID, error) {
+		return o.Broker.Identity(ctx, topic, partition, asOf)
+	})
 }
 
-// Committed implements [Source].
+// Committed implements [Broker].
 func (o *Observed) Committed(ctx context.Context, group, topic string, partition int) (Committed, error) {
-	return count(ctx, o.operations[OpCommitted], func() (Committed, error) { return o.Broker.Committed(ctx, group, topic, partition) })
+	return count(ctx, o.operations[OpCommitted], func() (Committed, error) {
+		return o.Broker.Committed(ctx, group, topic, partition)
+	})
 }
 
-// Own implements [Source]; it counts the commits.
-func (o *Observed) Own(ctx context.Context, group, topic string, run func(ctx context.Context, o Ownership) error) error {
+// Own implements [Broker]; it counts the commits.
+func (o *Observed) Own(
+	ctx context.Context,
+	group string,
+	topic string,
+	run func(ctx context.Context, o Ownership) error,
+) error {
 	return o.Broker.Own(ctx, group, topic, func(ctx context.Context, owned Ownership) error {
 		commit := owned.Commit
 		owned.Commit = func(ctx context.Context, nextOffset int64, of LogID) error {
-			_, err := count(ctx, o.operations[OpCommit], func() (struct{}, error) { return struct{}{}, commit(ctx, nextOffset, of) })
+			_, err := count(ctx, o.operations[OpCommit], func() (struct{}, error) {
+				return struct{}{}, commit(ctx, nextOffset, of)
+			})
 			return err
 		}
 		return run(ctx, owned)

@@ -62,7 +62,7 @@ func runPartition(ctx context.Context, log pipeline.Log, p pipeline.Processor) e
 	return pipeline.RunPartition(ctx, log, zap.NewNop(), "t", 0, time.Minute, p)
 }
 
-func TestRunPartitionTellsTheProcessorWhatCannotBeRead(t *testing.T) {
+func TestRunPartitionReportsGapsToTheProcessor(t *testing.T) {
 	log := newLog(t, 30)
 	log.Expire("t", 0, 5)
 	log.Oversize("t", 0, 10, 13)
@@ -90,7 +90,7 @@ func TestRunPartitionTellsTheProcessorWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestRunPartitionReturnsWhatEndsIt(t *testing.T) {
+func TestRunPartitionReturnsTheErrorThatEndedIt(t *testing.T) {
 	unsaved := errors.New("not saved")
 	log := newLog(t, 3)
 	p := &recorder{process: func(context.Context) error { return errFault }, closeErr: unsaved}
@@ -104,7 +104,7 @@ func TestRunPartitionReturnsWhatEndsIt(t *testing.T) {
 	}
 }
 
-func TestRunPartitionFinishesWorkInHandOnShutdown(t *testing.T) {
+func TestRunPartitionFinishesItsWorkOnShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &recorder{}
 	var during error

@@ -10,41 +10,45 @@ import (
 	"go.uber.org/zap"
 )
 
-// Ends and a beginning of reading that are not offsets, see [ReadOptions].
+// Special values of From and Until in [ReadOptions].
 const (
 	// FirstOffset starts at the first offset that the partition holds.
 	FirstOffset int64 = -1
-	// PresentEnd ends where the partition ends when reading begins.
+	// PresentEnd is the end of the partition at the time when reading begins.
 	PresentEnd int64 = -1
-	// Forever keeps reading what arrives.
+	// Forever keeps reading new records.
 	Forever int64 = -2
 )
 
-// ReadOptions say what a [Reader] reads. Zero values read from offset 0 to offset 0: nothing.
+// ReadOptions select the records of a [Reader]. The zero value reads from offset 0 to offset 0:
+// nothing.
 type ReadOptions struct {
 	// From is the first offset to read, or [FirstOffset].
 	From int64
-	// Until is the next offset at which reading ends, [PresentEnd] or [Forever]. An offset is one that [Log.Offsets]
-	// returned as the end, or an earlier one: a log that ends before it counts as truncated and is not waited for.
+	// Until is the next offset at which reading ends, [PresentEnd] or [Forever]. An offset must not
+	// exceed an end that [Log.Offsets] returned: the reader does not wait for a log that ends
+	// before it, but takes it for truncated.
 	Until int64
-	// Ahead keeps one fetch under way while the records of the previous one are handled, so that at most two are in
-	// memory, as long as memory is free. It ends with the context of the call of Next that began it.
+	// Ahead keeps one fetch under way while the caller handles the records of the previous one, as
+	// long as memory is free. At most two fetches are in memory. The fetch ends with the context of
+	// the call of Next that began it.
 	Ahead bool
-	// Watch says how the reader makes sure that it reads the log that Place names, and still the one that it read last.
-	// If not, there is a [Gap] of kind [GapRecreated] or [GapTruncated].
+	// Watch selects the checks that the log is the one that Place names, and then the one that was
+	// read last. A different log is a [Gap] of kind [GapRecreated] or [GapTruncated].
 	Watch Watch
-	// Place is where From comes from. An empty one belongs to the present log.
+	// Place is the place before From. An empty one belongs to the current log.
 	Place Place
-	// BatchBudget limits the batches that can be read, see [WithBatchBudget]; 0 = the broker's own limit.
+	// BatchBudget limits the batches that can be read, see [WithBatchBudget]; 0 = the broker's own
+	// limit.
 	BatchBudget int64
-	// OnGap, if set, is called with each [Gap] instead of logging it. Reading continues at its To unless OnGap calls
-	// [Reader.MoveTo] or fails; [io.EOF] ends reading without an error.
+	// OnGap, if set, is called with each [Gap] instead of logging it. Reading continues at its To
+	// unless OnGap calls [Reader.MoveTo] or fails; [io.EOF] ends reading without an error.
 	OnGap func(Gap) error
 }
 
-// Reader reads the records of one partition in offset order. It is the only way to read a topic: it retries while the
-// broker is away ([Retry]), and skips what cannot be read by the rules of [GapKind]. One goroutine uses it. With Ahead
-// it needs [Reader.Close], which its iterators call.
+// Reader reads the records of one partition in offset order. It is the only way to read a topic: it
+// retries while the broker is unavailable ([Retry]) and skips unreadable records by the rules of
+// [GapKind]. One goroutine uses it. With Ahead it needs [Reader.Close], which its iterators call.
 type Reader struct {
 	log       Log
 	logger    *zap.Logger
@@ -53,16 +57,16 @@ type Reader struct {
 	options   ReadOptions
 
 	begun    bool
-	probe    bool  // the position is beyond the present end: the log was truncated, or a transaction before it is open
+	probe    bool  // the position is beyond the current end: the log was truncated, or a transaction before it is open
 	next     int64 // next offset to fetch
-	end      int64 // until, or where the partition ended when reading began; -1 = unknown
+	end      int64 // until, or the end of the partition when reading began; -1 = unknown
 	until    int64 // Forever, or the next offset at which reading ends
 	last     Fetched
 	inFlight *fetchRequest
 	watcher  watcher
 }
 
-// fetchRequest is the fetch in flight.
+// fetchRequest is a fetch in flight.
 type fetchRequest struct {
 	offset int64
 	done   chan struct{} // closed once fetched or err is set
@@ -74,12 +78,22 @@ type fetchRequest struct {
 
 // NewReader returns a reader that has not fetched anything yet.
 func NewReader(log Log, logger *zap.Logger, topic string, partition int, o ReadOptions) *Reader {
-	return &Reader{log: log, logger: logger, topic: topic, partition: partition, options: o, next: o.From, until: o.Until, end: -1,
-		watcher: newWatcher(o.Watch, o.Place)}
+	return &Reader{
+		log:       log,
+		logger:    logger,
+		topic:     topic,
+		partition: partition,
+		options:   o,
+		next:      o.From,
+		until:     o.Until,
+		end:       -1,
+		watcher:   newWatcher(o.Watch, o.Place),
+	}
 }
 
-// NextOffset is the offset at which reading continues: after the records of the last fetch, including those that an
-// abandoned iterator did not return. It is [FirstOffset] until the first one is known.
+// NextOffset is the offset at which reading continues: after the records of the last fetch,
+// including records that an abandoned iterator did not return. It is [FirstOffset] until the first
+// offset is known.
 func (r *Reader) NextOffset() int64 { return r.next }
 
 // MoveTo sets the offset at which reading continues.
@@ -88,7 +102,8 @@ func (r *Reader) MoveTo(next int64) { r.next = next }
 // Place is the place after the records of the last fetch, as far as the reader watches the log.
 func (r *Reader) Place() Place { return r.watcher.place() }
 
-// CaughtUp reports whether everything up to Until that the partition held when reading began has been read or skipped.
+// CaughtUp reports whether everything up to Until that the partition held when reading began has
+// been read or skipped.
 func (r *Reader) CaughtUp() bool { return r.end >= 0 && r.next >= r.end }
 
 // Close ends the fetch in flight and releases the last records.
@@ -97,13 +112,13 @@ func (r *Reader) Close() {
 	r.endAhead()
 }
 
-// release gives back the memory of the records returned last.
+// release releases the memory of the records returned last.
 func (r *Reader) release() {
 	r.last.Release()
 	r.last = Fetched{}
 }
 
-// endAhead ends the fetch in flight, whose records nobody needs.
+// endAhead ends the fetch in flight and discards its records.
 func (r *Reader) endAhead() {
 	if r.inFlight != nil {
 		r.inFlight.cancel()
@@ -113,8 +128,9 @@ func (r *Reader) endAhead() {
 	}
 }
 
-// Next returns the next records, which are valid until the next call; none if none came for a while. At the end it
-// returns [io.EOF]. Other errors are permanent, or come from ctx or OnGap; reading can continue after them.
+// Next returns the next records, which are valid until the next call; none if none arrived for a
+// while. At the end it returns [io.EOF]. Other errors are permanent, or come from ctx or OnGap;
+// reading can continue after them.
 func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 	r.release()
 	if err := r.begin(ctx); err != nil {
@@ -129,7 +145,7 @@ func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 			err = r.checkEnd(ctx, fetched)
 		}
 		gap, ok, err := r.changeOr(ctx, fetched, err)
-		if ok || err != nil || r.probe { // they are not returned
+		if ok || err != nil || r.probe { // the records are not returned
 			fetched.Release()
 		}
 		if ok {
@@ -157,7 +173,8 @@ func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 	return Fetched{}, io.EOF
 }
 
-// Fetches iterates over the results of [Reader.Next]. An error is the last thing that it yields. It closes the reader.
+// Fetches iterates over the results of [Reader.Next]. An error is the last thing that it yields. It
+// closes the reader.
 func (r *Reader) Fetches(ctx context.Context) iter.Seq2[Fetched, error] {
 	return func(yield func(Fetched, error) bool) {
 		defer r.Close()
@@ -170,8 +187,8 @@ func (r *Reader) Fetches(ctx context.Context) iter.Seq2[Fetched, error] {
 	}
 }
 
-// Records iterates over single records, each valid until the next one. An error is the last thing that it yields. It
-// closes the reader.
+// Records iterates over single records, each valid until the next one. An error is the last thing
+// that it yields. It closes the reader.
 func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for fetched, err := range r.Fetches(ctx) {
@@ -190,8 +207,9 @@ func (r *Reader) Records(ctx context.Context) iter.Seq2[Record, error] {
 
 func (r *Reader) what() string { return fmt.Sprintf("read %s/%d", r.topic, r.partition) }
 
-// Begin looks up where reading begins and ends if no offsets are given, and returns both; end is -1 if it does not
-// matter. Next calls it if necessary; it is for callers who want to know beforehand.
+// Begin returns the offsets where reading begins and ends, and looks them up unless the options
+// give them; end is -1 if it does not matter. Next does that too; Begin is for callers who need the
+// offsets first.
 func (r *Reader) Begin(ctx context.Context) (next, end int64, err error) {
 	err = r.begin(ctx)
 	return r.next, r.end, err
@@ -206,7 +224,8 @@ func (r *Reader) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.end = end; r.next == FirstOffset {
+		r.end = end
+		if r.next == FirstOffset {
 			r.next = first
 		}
 		if r.until == PresentEnd {
@@ -250,7 +269,7 @@ func (r *Reader) fetch(ctx context.Context) (Fetched, error) {
 	return ahead.fetched, ahead.err
 }
 
-// request fetches once, and retries while the broker is away.
+// request fetches once, and retries while the broker is unavailable.
 func (r *Reader) request(ctx context.Context, offset int64) (Fetched, error) {
 	attempts := 0
 	ctx = WithBatchBudget(ctx, r.options.BatchBudget)
@@ -276,8 +295,9 @@ func (r *Reader) askAhead(ctx context.Context, after Fetched) {
 	}()
 }
 
-// checkEnd detects a log that ends before the end that it had: no record would ever show it. A new leader may briefly
-// answer a fetch with less than there is, but not a request for its offsets.
+// checkEnd detects a log that ends before its earlier end, which no record would reveal. A new
+// leader may briefly answer a fetch with an earlier end than the true one, but not a request for
+// its offsets.
 func (r *Reader) checkEnd(ctx context.Context, fetched Fetched) error {
 	if r.end < 0 {
 		r.end = fetched.End
@@ -304,7 +324,7 @@ func (r *Reader) cut(f Fetched) Fetched {
 	return f
 }
 
-// changeOr returns the gap caused by a change of the log, or by the error of a fetch, if there is one.
+// changeOr returns the gap caused by a change of the log or by the error of a fetch, if any.
 func (r *Reader) changeOr(ctx context.Context, fetched Fetched, err error) (Gap, bool, error) {
 	var outOfRange *OffsetOutOfRangeError
 	if err != nil && !errors.As(err, &outOfRange) {
@@ -323,15 +343,16 @@ func (r *Reader) changeOr(ctx context.Context, fetched Fetched, err error) (Gap,
 	return gap, ok, err
 }
 
-// pass continues after a gap, or as OnGap says.
+// pass moves the reader past a gap and reports it to OnGap, which may move it elsewhere.
 func (r *Reader) pass(g Gap) error {
-	if g.Changed() { // the earlier end will not come back
+	if g.Changed() { // the log will not reach its earlier end
 		r.end = min(r.end, g.End)
 		if r.until != Forever {
 			r.until = min(r.until, g.End)
 		}
 	}
-	if r.next = g.To; r.until != Forever {
+	r.next = g.To
+	if r.until != Forever {
 		r.next = min(g.To, r.until)
 	}
 	if r.options.OnGap != nil {
@@ -341,8 +362,8 @@ func (r *Reader) pass(g Gap) error {
 	return nil
 }
 
-// ReadAll applies the records that a partition holds now and returns its next offset. It reads as [ForState] says, so
-// apply must not wait for a fetch.
+// ReadAll applies the current records of a partition and returns its next offset. It reads with
+// [ForState], so apply must not wait for a fetch.
 func ReadAll(ctx context.Context, log Log, logger *zap.Logger, topic string, partition int,
 	apply func(Record) error) (next int64, err error) {
 	r := NewReader(log, logger, topic, partition, ReadOptions{From: FirstOffset, Until: PresentEnd})

@@ -16,9 +16,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// How a reader handles missing records. The partition holds ten records at first. The case changes it between the first
-// fetch, of the records up to a batch that starts at 4, and the second one.
-func TestReaderPassesOverGaps(t *testing.T) {
+// How a reader handles missing records. The partition holds ten records at first. The case changes
+// it between the first fetch, of the records up to a batch that starts at 4, and the second one.
+func TestReaderSkipsGaps(t *testing.T) {
 	type broker = *pipelinetest.Broker
 	nothing := func(broker) {}
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func TestReaderPassesOverGaps(t *testing.T) {
 	}
 }
 
-func TestReaderGoesOnAsItsOwnerSays(t *testing.T) {
+func TestOnGapDecidesWhereReadingContinues(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		onGap func(*pipeline.Reader) error
@@ -133,7 +133,7 @@ func TestReaderGoesOnAsItsOwnerSays(t *testing.T) {
 }
 
 // A reader waiting for records tells its owner that nothing came, and that it has caught up.
-func TestReaderIsIdleAtTheEnd(t *testing.T) {
+func TestReaderReturnsNoRecordsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newLog(t, 150)
 		r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.Forever})
@@ -158,9 +158,9 @@ func TestReaderIsIdleAtTheEnd(t *testing.T) {
 	})
 }
 
-// An iterator that is left early leaves no request under way (the package's tests look for goroutines), and keeps the
-// position.
-func TestReaderIsLeftEarly(t *testing.T) {
+// An iterator that is left early leaves no request under way (the package's tests look for
+// goroutines), and keeps the position.
+func TestAbandonedIteratorReleasesItsRecords(t *testing.T) {
 	log := newLog(t, 250)
 	r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{Until: pipeline.Forever, Ahead: true})
 	for record, err := range r.Records(t.Context()) {
@@ -183,7 +183,7 @@ func TestReaderIsLeftEarly(t *testing.T) {
 	}
 }
 
-func TestReadAllSaysWhereApplyFailed(t *testing.T) {
+func TestReadAllNamesTheRecordThatFailed(t *testing.T) {
 	_, err := pipeline.ReadAll(t.Context(), newLog(t, 3), zap.NewNop(), "t", 0, func(r pipeline.Record) error {
 		if r.Offset == 1 {
 			return errFault
@@ -195,7 +195,7 @@ func TestReadAllSaysWhereApplyFailed(t *testing.T) {
 	}
 }
 
-func TestReadAllIsNotCompleteWhenItsContextEnds(t *testing.T) {
+func TestReadAllFailsAtTheEndOfItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := pipeline.ReadAll(ctx, newLog(t, 250), zap.NewNop(), "t", 0, func(pipeline.Record) error {
 		cancel()

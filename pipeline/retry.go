@@ -8,16 +8,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// TryingAgain is what is logged before another try, with the operation under OperationKey.
+// RetryMessage is logged before each retry, with the operation under OperationKey.
 const (
-	TryingAgain  = "trying again"
+	RetryMessage = "retrying"
 	OperationKey = "operation"
 )
 
-// Retry calls op until it succeeds, fails permanently ([IsPermanent]) or ctx ends, with exponential backoff and jitter
-// between 100 ms and 15 s. The number of tries is not limited, because a service outlives its broker; a one-shot
-// command sets a deadline on ctx. If the end of ctx stopped the tries, Retry returns the last error of op that came before it: a
-// try that is cut short says less about what is wrong.
+// Retry calls op until it succeeds, fails permanently ([IsPermanent]) or ctx ends, with exponential
+// backoff and jitter between 100 ms and 15 s. The number of attempts is not limited, because a
+// service outlives its broker; a one-shot command sets a deadline on ctx. At the end of ctx, Retry
+// returns the last error that op had before: an interrupted attempt says less about the cause.
 func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (T, error)) (T, error) {
 	policy := backoff.NewExponentialBackOff()
 	policy.InitialInterval = 100 * time.Millisecond
@@ -36,7 +36,7 @@ func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (
 		}
 		return value, err
 	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, wait time.Duration) {
-		log.Warn(TryingAgain, zap.String(OperationKey, what), zap.Error(err), zap.Duration("wait", wait))
+		log.Warn(RetryMessage, zap.String(OperationKey, what), zap.Error(err), zap.Duration("wait", wait))
 	}))
 	if err != nil && last != nil {
 		return value, last
@@ -50,7 +50,7 @@ func Try(ctx context.Context, log *zap.Logger, what string, op func() error) err
 	return err
 }
 
-// EndOf filters the result of work bounded by ctx: an error that only says that ctx has ended becomes nil.
+// EndOf returns nil instead of the error of work that ended with its context.
 func EndOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -43,7 +43,7 @@ func TestRetryStopsAtPermanentErrors(t *testing.T) {
 	}
 }
 
-func TestRetryKeepsWhatWasWrongBeforeTheEnd(t *testing.T) {
+func TestRetryReturnsTheErrorBeforeTheEndOfItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

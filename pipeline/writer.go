@@ -11,29 +11,32 @@ import (
 
 // Producer appends records to topic partitions.
 type Producer interface {
-	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns the offset of the
-	// first. Topic, Partition and Offset of the records are ignored. A request over the broker's limit is
-	// [ErrMessageTooLarge]. Once Produce has returned without an error, what the records point to may be overwritten.
-	// After any error but ErrMessageTooLarge an abandoned attempt may still read it, and the records may have been
-	// written: calling Produce again may write them twice. The producer of [OpenWriter] does not.
+	// Produce appends the records in one request, acknowledged by all in-sync replicas, and returns
+	// the offset of the first. Topic, Partition and Offset of the records are ignored. A request
+	// over the broker's limit is [ErrMessageTooLarge]. After success the memory of the records may
+	// be overwritten. After any error but ErrMessageTooLarge an abandoned attempt may still read
+	// it, and the records may have been written: calling Produce again may write them twice, unless
+	// the producer comes from [OpenWriter].
 	Produce(ctx context.Context, topic string, partition int, records []Record) (firstOffset int64, err error)
 }
 
-// Sink is where records are written.
+// Sink writes records.
 type Sink interface {
 	Producer
-	// OpenWriter returns the producer of whoever opens one with the id last. Once it has returned, nothing from those who
-	// opened one earlier gets into the targets: their writes are [ErrFenced]. With a nil id nobody is refused.
+	// OpenWriter returns the only valid producer for an id. Once it has returned, the targets
+	// refuse writes of producers opened earlier with the id: [ErrFenced]. A nil id fences no
+	// producer.
 	//
-	// If after an error it is not known whether records were written, giving the producer the same slice again writes
-	// them once. It sends one request at a time.
+	// If it is unknown after an error whether records were written, passing the same slice again
+	// writes them once. The producer sends one request at a time.
 	//
-	// Where the broker or the rights forbid it, the protection is weaker, down to a plain producer, and the log says
-	// so.
+	// Where the broker or the rights do not allow that, the protection is weaker, down to a plain
+	// producer, which is logged.
 	OpenWriter(ctx context.Context, id *WriterID, targets ...Target) (Producer, error)
 }
 
-// WriterID names what one process at a time should write for: a partition of a topic, owned within a consumer group.
+// WriterID identifies the partition, owned within a consumer group, for which one process at a time
+// should write.
 type WriterID struct {
 	Group     string
 	Topic     string
@@ -48,13 +51,13 @@ type Target struct {
 	Partition int
 }
 
-// Protection is what the brokers do for a producer.
+// Protection is the protection that brokers give to the writes of a producer.
 type Protection string
 
 // The protections. Each includes those after it.
 const (
 	ProtectionFenced   Protection = "fenced"   // writes of earlier owners are refused
-	ProtectionNumbered Protection = "numbered" // a request sent again is written once
+	ProtectionNumbered Protection = "numbered" // a repeated request is written once
 	ProtectionNone     Protection = "none"
 )
 
@@ -74,25 +77,25 @@ func ProtectionOf(p Producer) Protection {
 	return ProtectionNone
 }
 
-// OpenWriter opens a writer, see [Sink]. While the broker is away it retries until ctx ends.
+// OpenWriter opens a writer, see [Sink]. While the broker is unavailable it retries until ctx ends.
 func OpenWriter(ctx context.Context, sink Sink, logger *zap.Logger, id *WriterID, targets ...Target) (Producer, error) {
 	return Retry(ctx, logger, "open a writer", func() (Producer, error) { return sink.OpenWriter(ctx, id, targets...) })
 }
 
-// retakePause is how long a refused owner waits before it takes its partition over again. If it was paused, it learns
-// at the next heartbeat, within seconds, that it is no longer the owner.
+// retakePause is how long a fenced owner waits before it retakes its partition. If it was paused,
+// it learns from the next heartbeat, within seconds, that it is no longer the owner.
 const retakePause = 5 * time.Second
 
-// Retake runs the work of an owner, and again from the start after [ErrFenced], unless ctx ends meanwhile: then the
-// partition belonged to somebody else. If the other one was merely late in opening its writer, this one is the right owner
-// and goes on.
+// Retake runs the work of an owner, and restarts it after [ErrFenced] unless ctx ends meanwhile,
+// because the partition was reassigned. If the other process was merely late in opening its writer,
+// this one is still the owner and retakes the partition.
 func Retake(ctx context.Context, logger *zap.Logger, run func() error) error {
 	for {
 		err := run()
 		if !errors.Is(err, ErrFenced) {
 			return err
 		}
-		logger.Warn("writes refused, giving the partition up", zap.Error(err), zap.Duration("retake_after", retakePause))
+		logger.Warn("writes refused; pausing the partition", zap.Error(err), zap.Duration("retake_after", retakePause))
 		select {
 		case <-ctx.Done():
 			return nil

@@ -60,7 +60,7 @@ func TestObservedCountsWriters(t *testing.T) {
 	}
 }
 
-func TestRetake(t *testing.T) {
+func TestRetakeRestartsAfterFencing(t *testing.T) {
 	fenced := pipeline.Permanent(fmt.Errorf("write: %w", pipeline.ErrFenced))
 	other := errors.New("other")
 	ended, cancel := context.WithCancel(t.Context())

@@ -110,6 +110,6 @@ func TestTakenAdminAddress(t *testing.T) {
 	if line["level"] != "warn" {
 		t.Errorf("%v", line)
 	}
-	s.LogLine(t, "trying again")
+	s.LogLine(t, "retrying")
 	s.Stop(t).Want(t, cli.ExitOK, "stopped")
 }

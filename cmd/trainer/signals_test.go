@@ -14,7 +14,7 @@ func TestSignalsEndAProcess(t *testing.T) {
 	program := func(args ...string) *exec.Cmd { return clitest.Command(t, "featurizer", args...) }
 	service := clitest.Start(t, program("run", "--set", "events.label=y", "--set", "kafka.brokers=127.0.0.1:1",
 		"--set", "admin.listen="))
-	service.AwaitLog(t, "trying again")
+	service.AwaitLog(t, "retrying")
 	service.Stop(t).Want(t, cli.ExitOK, "stopped")
 
 	demo := program("demo", "--rows", "20000000")

@@ -8,26 +8,27 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Source is a broker under test and what it can do. A nil function or a false ability skips the behaviours that need
-// it.
+// Source is a broker under test with its abilities. A nil function or a false ability skips the
+// tests that need it.
 type Source struct {
 	// Open returns a client that is closed with the test.
 	Open func(t testing.TB, o Options) Client
 	// DeleteRecords moves the start of a partition, as retention does.
 	DeleteRecords func(t testing.TB, topic string, partition int, before int64)
-	// Writer returns a producer of another client library: idempotent and with transactions under the id, or without
-	// them if it is empty.
+	// Writer returns an idempotent producer of another client library, with transactions unless the
+	// id is empty.
 	Writer func(t testing.TB, transactionalID string) Writer
-	// Groups says that the members of a group share partitions, and that topics created or grown later are assigned.
+	// Groups is set if the members of a group share partitions, and topics created or grown later
+	// are assigned.
 	Groups bool
-	// Compacts says that topics with cleanup.policy compact are compacted soon; EmptyBatches that this leaves batches
-	// without records.
+	// Compacts is set if topics with cleanup.policy compact are compacted soon, EmptyBatches if
+	// this leaves batches without records.
 	Compacts, EmptyBatches bool
-	// Fences says that writers exist whose repeats and predecessors are refused.
+	// Fences is set if the broker refuses repeated requests and earlier writers.
 	Fences bool
-	// Move makes another node lead a partition.
+	// Move makes another node the leader of a partition.
 	Move func(t testing.TB, topic string, partition int)
-	// Kill ends every node without warning. Start starts them again on their data.
+	// Kill kills all nodes. Start restarts them on their data.
 	Kill, Start func(t testing.TB)
 }
 
@@ -37,13 +38,14 @@ type Client interface {
 	io.Closer
 }
 
-// Options of a client. Zero leaves the choice to the source, which is fast where speed is not under test.
+// Options of a client. Zero leaves the choice to the source, which should be fast.
 type Options struct {
 	// FetchMaxWait is how long a fetch waits for a first record.
 	FetchMaxWait time.Duration
-	// FetchMaxBytes is how much of a partition is fetched at once; a source without such a limit may ignore it.
+	// FetchMaxBytes is the size of a fetch; a source without such a limit may ignore it.
 	FetchMaxBytes int
-	// SessionTimeout is how long a member of a group may be silent; a source without groups may ignore it.
+	// SessionTimeout is the session timeout of group members; a source without groups may ignore
+	// it.
 	SessionTimeout time.Duration
 }
 
@@ -54,40 +56,40 @@ type Writer interface {
 	End(t testing.TB, commit bool)
 }
 
-// Test runs every behaviour that package pipeline asks of a broker.
+// Test tests all behaviours that package pipeline requires of a broker.
 func Test(t *testing.T, s Source) {
 	for _, behaviour := range []struct {
 		name  string
 		test  func(t *testing.T, s Source)
-		needs string // "" = what every source has
+		needs string // "" = nothing special
 		has   bool
 	}{
-		{name: "a record comes back as it was written", test: recordsComeBack},
-		{name: "offsets are found by time", test: offsetsByTime},
+		{name: "records are read as written", test: recordsComeBack},
+		{name: "offsets are looked up by time", test: offsetsByTime},
 		{name: "a fetch at the end waits and returns nothing", test: fetchAtEnd},
-		{name: "a fetch is woken by a record", test: fetchIsWoken},
-		{name: "a fetch in the middle of a batch starts there", test: fetchInTheMiddle},
-		{"offsets outside the partition are named", offsetOutOfRange, "records that are deleted", s.DeleteRecords != nil},
-		{name: "a topic that is not there is unknown", test: unknownTopic},
+		{name: "a waiting fetch returns a new record", test: fetchIsWoken},
+		{name: "a fetch in the middle of a batch begins at its offset", test: fetchInTheMiddle},
+		{"an offset out of range is an error", offsetOutOfRange, "deletion of records", s.DeleteRecords != nil},
+		{name: "a missing topic is unknown", test: unknownTopic},
 		{name: "a request over the limit is too large", test: messageTooLarge},
 		{name: "a batch over the fetch size is returned whole", test: batchOverFetchSize},
-		{name: "many partitions are read at once", test: manyPartitions},
-		{name: "topics are made, described and grown", test: topicsAreMade},
-		{name: "a fault of one topic does not stop the others", test: oneTopicFails},
-		{"aborted records are not handed out", abortedRecords, "transactions", s.Writer != nil},
-		{"nobody waits for records of an open transaction", openTransaction, "transactions", s.Writer != nil},
-		{"a writer's records follow each other", writerNumbers, "writers that are protected", s.Fences},
-		{"a successor has its predecessor refused", successorFences, "writers that are protected", s.Fences},
+		{name: "many partitions are read concurrently", test: manyPartitions},
+		{name: "topics are created, described and grown", test: topicsAreMade},
+		{name: "an invalid topic does not prevent creating others", test: oneTopicFails},
+		{"aborted records are not returned", abortedRecords, "transactions", s.Writer != nil},
+		{"records of an open transaction are not waited for", openTransaction, "transactions", s.Writer != nil},
+		{"a writer's records are written once and in order", writerNumbers, "protected writers", s.Fences},
+		{"a new writer fences the previous one", successorFences, "protected writers", s.Fences},
 		{"a compacted topic is read to its end", compactedTopic, "compaction", s.Compacts},
 		{"two members share the partitions", membersShare, "groups of several members", s.Groups},
 		{name: "offsets are committed", test: offsetsAreCommitted},
-		{"a run that returns keeps its partition idle", runReturnsEarly, "groups of several members", s.Groups},
+		{"a run that returns leaves its partition idle", runReturnsEarly, "groups of several members", s.Groups},
 		{name: "an error of a run ends the membership", test: runFails},
 		{name: "a deadline ends the membership without an error", test: deadlineEnds},
-		{"added partitions are assigned", partitionsAdded, "groups that are assigned again", s.Groups},
-		{"a topic that comes later is waited for", topicComesLater, "groups that are assigned again", s.Groups},
-		{"a partition is followed to another leader", leaderMoves, "another node that can be made to lead", s.Move != nil},
-		{"a restarted cluster is used as before", clusterRestarts, "a cluster that the test can end", s.Kill != nil},
+		{"added partitions are assigned", partitionsAdded, "groups that rebalance", s.Groups},
+		{"a group waits for a missing topic", topicComesLater, "groups that rebalance", s.Groups},
+		{"clients follow a partition to a new leader", leaderMoves, "a second node", s.Move != nil},
+		{"clients recover from a restart of the cluster", clusterRestarts, "a cluster that the test can kill", s.Kill != nil},
 	} {
 		t.Run(behaviour.name, func(t *testing.T) {
 			if behaviour.needs != "" && !behaviour.has {

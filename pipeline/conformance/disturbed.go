@@ -13,8 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// compactedTopic reads a topic from every offset while it is compacted: what compaction leaves differs from broker to
-// broker, and some leave batches without records.
+// compactedTopic reads a compacted topic from every offset: the results of compaction differ
+// between brokers, and some leave batches without records.
 func compactedTopic(t *testing.T, s Source) {
 	client := s.Open(t, Options{FetchMaxBytes: 1}) // one batch at a time
 	topic := pipelinetest.NewTopic(t, client, 1, map[string]string{
@@ -28,7 +28,8 @@ func compactedTopic(t *testing.T, s Source) {
 		}
 	}
 	pipelinetest.Eventually(t, "compaction", func() bool {
-		pipelinetest.Produce(t, client, topic, 0, pipeline.Record{Key: []byte("tick"), Value: []byte("x")}) // closes the segment
+		tick := pipeline.Record{Key: []byte("tick"), Value: []byte("x")} // closes the segment
+		pipelinetest.Produce(t, client, topic, 0, tick)
 		records := 0
 		_, err := pipeline.ReadAll(pipelinetest.Context(t), client, zap.NewNop(), topic, 0, func(r pipeline.Record) error {
 			if string(r.Key) != "tick" {
@@ -69,12 +70,12 @@ func compactedTopic(t *testing.T, s Source) {
 		}
 	}
 	if s.EmptyBatches && empty == 0 {
-		t.Error("compaction left no batch without records: this tests less than it should")
+		t.Error("compaction left no batch without records, so the test does not cover them")
 	}
-	t.Logf("offsets %d to %d, %d answers without records on the way", first, next, empty)
+	t.Logf("offsets %d to %d, %d responses without records", first, next, empty)
 }
 
-// leaderMoves makes another node lead while the old one lives and knows that it no longer does.
+// leaderMoves makes another node the leader while the old one is alive and knows about it.
 func leaderMoves(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
@@ -93,9 +94,9 @@ func leaderMoves(t *testing.T, s Source) {
 	pipelinetest.Surely(t, "commit", func(ctx context.Context) error { return commit(ctx, 3, "") })
 }
 
-// clusterRestarts ends every node without warning and starts it again on its data.
+// clusterRestarts kills all nodes and restarts them on their data.
 func clusterRestarts(t *testing.T, s Source) {
-	client := s.Open(t, Options{SessionTimeout: 8 * time.Second}) // half of it is waited for
+	client := s.Open(t, Options{SessionTimeout: 8 * time.Second}) // the test waits for half of it
 	topic := pipelinetest.NewTopic(t, client, 2, map[string]string{"cleanup.policy": "compact"})
 	ctx := pipelinetest.Context(t)
 	for i := range 10 {
@@ -123,9 +124,9 @@ func clusterRestarts(t *testing.T, s Source) {
 		_, err := client.Produce(ctx, topic, 1, []pipeline.Record{{Key: []byte("next"), Value: []byte("v")}})
 		return err
 	})
-	pipelinetest.Surely(t, "what was committed", func(ctx context.Context) error {
+	pipelinetest.Surely(t, "committed offset", func(ctx context.Context) error {
 		found, err := client.Committed(ctx, topic, topic, 1)
-		if err == nil && found.Next != 7 { // a coordinator answers with what replicas are known to have, which takes a moment after a restart
+		if err == nil && found.Next != 7 { // until the coordinator knows after the restart what its replicas have
 			err = fmt.Errorf("committed %d, want 7", found.Next)
 		}
 		return err
@@ -137,5 +138,5 @@ func clusterRestarts(t *testing.T, s Source) {
 		}
 		return err
 	})
-	pipelinetest.Await(t, o, o, "assigned again", func(a, _ []int) bool { return len(a) == 2 })
+	pipelinetest.Await(t, o, o, "reassigned", func(a, _ []int) bool { return len(a) == 2 })
 }

@@ -16,11 +16,15 @@ func membersShare(t *testing.T, s Source) {
 	a := pipelinetest.Own(t, first, topic, topic)
 	pipelinetest.Await(t, a, a, "one member has all", func(a, _ []int) bool { return len(a) == 4 })
 	b := pipelinetest.Own(t, second, topic, topic)
-	pipelinetest.Await(t, a, b, "two members share", func(a, b []int) bool { return len(a) == 2 && len(b) == 2 && pipelinetest.AllOf(4)(a, b) })
+	pipelinetest.Await(t, a, b, "two members share", func(a, b []int) bool {
+		return len(a) == 2 && len(b) == 2 && pipelinetest.AllOf(4)(a, b)
+	})
 	a.End(t)
 	pipelinetest.Await(t, a, b, "the one that stays has all", func(_, b []int) bool { return len(b) == 4 })
 	c := pipelinetest.Own(t, first, topic, topic)
-	pipelinetest.Await(t, c, b, "a new one takes its share", func(c, b []int) bool { return len(c) == 2 && pipelinetest.AllOf(4)(c, b) })
+	pipelinetest.Await(t, c, b, "a new one takes its share", func(c, b []int) bool {
+		return len(c) == 2 && pipelinetest.AllOf(4)(c, b)
+	})
 	if err := second.Close(); err != nil {
 		t.Error(err)
 	}
@@ -91,7 +95,7 @@ func runReturnsEarly(t *testing.T, s Source) {
 		t.Error(err)
 	}
 	if len(starts) != 0 {
-		t.Errorf("partition %d was started once more", <-starts)
+		t.Errorf("partition %d was restarted", <-starts)
 	}
 }
 
@@ -143,14 +147,15 @@ func partitionsAdded(t *testing.T, s Source) {
 	if err := client.GrowPartitions(pipelinetest.Context(t), topic, 3); err != nil {
 		t.Fatal(err)
 	}
-	pipelinetest.Await(t, o, o, "added ones too", func(a, _ []int) bool { return len(a) == 3 })
+	pipelinetest.Await(t, o, o, "added partitions too", func(a, _ []int) bool { return len(a) == 3 })
 }
 
 func topicComesLater(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 1, nil) + "-later"
 	o := pipelinetest.Own(t, client, topic, topic)
-	if _, err := client.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: 2}}); err != nil {
+	specs := []pipeline.TopicSpec{{Name: topic, Partitions: 2}}
+	if _, err := client.CreateTopics(pipelinetest.Context(t), specs); err != nil {
 		t.Fatal(err)
 	}
 	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 2 })

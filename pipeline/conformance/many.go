@@ -13,9 +13,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// manyPartitions reads 50 partitions at once with one client, which may ask for several in one request. Some are empty
-// at first, one has a batch larger than a fetch, one has lost its beginning. Every reader gets the records of its
-// partition in order and once, including those written while it waits, and all memory is given back.
+// manyPartitions reads 50 partitions concurrently with one client, which may fetch several in one
+// request. Some are empty at first, one has a batch larger than a fetch, one has lost its
+// beginning. Every reader gets the records of its partition in order and once, including records
+// written while it waits, and all memory is released.
 func manyPartitions(t *testing.T, s Source) {
 	const partitions, large, cut = 50, 7, 8
 	client := s.Open(t, Options{FetchMaxBytes: 20000})
@@ -49,7 +50,8 @@ func writeNumbered(t *testing.T, client Client, topic string, partition, from, n
 	t.Helper()
 	var records []pipeline.Record
 	for i := range n {
-		records = append(records, pipeline.Record{Key: numbered(partition, from+i), Value: bytes.Repeat([]byte{byte(partition)}, size)})
+		value := bytes.Repeat([]byte{byte(partition)}, size)
+		records = append(records, pipeline.Record{Key: numbered(partition, from+i), Value: value})
 	}
 	pipelinetest.Produce(t, client, topic, partition, records...)
 	return n
@@ -57,7 +59,8 @@ func writeNumbered(t *testing.T, client Client, topic string, partition, from, n
 
 func numbered(partition, i int) []byte { return fmt.Appendf(nil, "%d of partition %d", i, partition) }
 
-// readNumbered reads a partition from its beginning to the given end. With cut, its first records may be gone.
+// readNumbered reads a partition from its beginning to the given end. With cut, its first records
+// may be missing.
 func readNumbered(ctx context.Context, client Client, topic string, partition, end int, cut bool) error {
 	for at := int64(0); at < int64(end); {
 		fetched, err := client.Fetch(ctx, topic, partition, at)
@@ -70,7 +73,8 @@ func readNumbered(ctx context.Context, client Client, topic string, partition, e
 			return fmt.Errorf("partition %d at %d: %w", partition, at, err)
 		}
 		for _, r := range fetched.Records {
-			if r.Partition != partition || r.Offset != at || !bytes.Equal(r.Key, numbered(partition, int(at))) || bytes.Count(r.Value, []byte{byte(partition)}) != len(r.Value) {
+			same := r.Partition == partition && r.Offset == at && bytes.Equal(r.Key, numbered(partition, int(at)))
+			if !same || bytes.Count(r.Value, []byte{byte(partition)}) != len(r.Value) {
 				fetched.Release()
 				return fmt.Errorf("partition %d at %d: got %q of partition %d at %d", partition, at, r.Key, r.Partition, r.Offset)
 			}

@@ -14,7 +14,7 @@ import (
 func recordsComeBack(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
-	at := time.Now().Add(-time.Hour).Truncate(time.Millisecond) // recent, so that retention leaves it alone
+	at := time.Now().Add(-time.Hour).Truncate(time.Millisecond) // recent, so that retention keeps it
 	want := []pipeline.Record{
 		{Key: []byte("k"), Value: []byte("v"), Time: at, Headers: []pipeline.Header{
 			{Key: "a", Value: []byte("1")}, {Key: "a", Value: nil}, {Key: "", Value: []byte{}}}},
@@ -46,18 +46,25 @@ func recordsComeBack(t *testing.T, s Source) {
 	}
 }
 
-// offsetsByTime writes records with given times and looks up where those from a time on begin.
+// offsetsByTime writes records with given times and looks up the first offset at or after a time.
 func offsetsByTime(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
 	at := time.Now().Truncate(time.Millisecond)
-	for hour := range 4 { // a batch each: brokers need not look inside
-		pipelinetest.Produce(t, client, topic, 1, pipeline.Record{Value: []byte("x"), Time: at.Add(time.Duration(hour-4) * time.Hour)})
+	for hour := range 4 { // a batch each: brokers need not look into batches
+		written := at.Add(time.Duration(hour-4) * time.Hour)
+		pipelinetest.Produce(t, client, topic, 1, pipeline.Record{Value: []byte("x"), Time: written})
 	}
-	for since, want := range map[time.Duration]int64{-24 * time.Hour: 0, -4 * time.Hour: 0, -3*time.Hour - time.Minute: 1, -2 * time.Hour: 2, 0: 4} {
+	for since, want := range map[time.Duration]int64{
+		-24 * time.Hour:              0,
+		-4 * time.Hour:               0,
+		-3*time.Hour - 1*time.Minute: 1,
+		-2 * time.Hour:               2,
+		0:                            4,
+	} {
 		got, err := client.OffsetAt(pipelinetest.Context(t), topic, 1, at.Add(since))
 		if got != want || err != nil {
-			t.Errorf("records from %v on begin at offset %d (%v), want %d", since, got, err, want)
+			t.Errorf("records since %v begin at offset %d (%v), want %d", since, got, err, want)
 		}
 	}
 	if got, err := client.OffsetAt(pipelinetest.Context(t), topic, 0, at); got != 0 || err != nil {
@@ -115,7 +122,7 @@ func fetchIsWoken(t *testing.T, s Source) {
 	select {
 	case <-done:
 	case <-time.After(pipelinetest.Patience / 2):
-		t.Error("the fetch sleeps on")
+		t.Error("the fetch does not return")
 	}
 }
 
@@ -137,11 +144,12 @@ func offsetOutOfRange(t *testing.T, s Source) {
 	for _, offset := range []int64{0, 1, 4, -5} {
 		_, err := client.Fetch(pipelinetest.Context(t), topic, 0, offset)
 		var outside *pipeline.OffsetOutOfRangeError
-		if !errors.As(err, &outside) || *outside != (pipeline.OffsetOutOfRangeError{Topic: topic, Offset: offset, First: 2, Next: 3}) {
+		want := pipeline.OffsetOutOfRangeError{Topic: topic, Offset: offset, First: 2, Next: 3}
+		if !errors.As(err, &outside) || *outside != want {
 			t.Errorf("fetch at %d: %v", offset, err)
 		}
 		if !pipeline.IsPermanent(err) {
-			t.Errorf("fetch at %d is tried again", offset)
+			t.Errorf("the error of a fetch at %d is not permanent", offset)
 		}
 	}
 }
@@ -162,7 +170,7 @@ func unknownTopic(t *testing.T, s Source) {
 				t.Errorf("%v: operation %d: %v", at, i, err)
 			}
 			if pipeline.IsPermanent(err) {
-				t.Errorf("%v: operation %d is not tried again", at, i)
+				t.Errorf("%v: the error of operation %d is permanent", at, i)
 			}
 		}
 	}
@@ -175,7 +183,7 @@ func unknownTopic(t *testing.T, s Source) {
 		}
 	}
 	if _, err := client.Partitions(ctx, "test-nowhere"); !errors.Is(err, pipeline.ErrUnknownTopic) {
-		t.Errorf("asking made the topic: %v", err)
+		t.Errorf("the request created the topic: %v", err)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 func topicsAreMade(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	ctx := pipelinetest.Context(t)
-	topic := pipelinetest.NewTopic(t, client, 3, map[string]string{"cleanup.policy": "compact", "max.message.bytes": "2000000"})
+	policy := map[string]string{"cleanup.policy": "compact", "max.message.bytes": "2000000"}
+	topic := pipelinetest.NewTopic(t, client, 3, policy)
 	if n, err := client.Partitions(ctx, topic); n != 3 || err != nil {
 		t.Fatalf("%d partitions, %v", n, err)
 	}

@@ -11,7 +11,13 @@ import (
 )
 
 // openWriter opens a writer that must have the given protection.
-func openWriter(t *testing.T, client Client, want pipeline.Protection, id *pipeline.WriterID, targets ...pipeline.Target) pipeline.Producer {
+func openWriter(
+	t *testing.T,
+	client Client,
+	want pipeline.Protection,
+	id *pipeline.WriterID,
+	targets ...pipeline.Target,
+) pipeline.Producer {
 	t.Helper()
 	writer, err := pipeline.OpenWriter(pipelinetest.Context(t), client, zap.NewNop(), id, targets...)
 	if err != nil {
@@ -23,15 +29,16 @@ func openWriter(t *testing.T, client Client, want pipeline.Protection, id *pipel
 	return writer
 }
 
-// successorFences opens a second writer with the id of another: from then on the other's writes are refused in all
-// targets, and in no others.
+// successorFences opens a second writer with the id of another: from then on the other's writes are
+// refused in all targets, and in no others.
 func successorFences(t *testing.T, s Source) {
 	first, second := s.Open(t, Options{}), s.Open(t, Options{})
 	one, two := pipelinetest.NewTopic(t, first, 2, nil), pipelinetest.NewTopic(t, first, 2, nil)
 	id := &pipeline.WriterID{Group: "group-of-" + one, Topic: "events", Partition: 1}
 	targets := []pipeline.Target{{Topic: one, Partition: 1}, {Topic: two, Partition: 1}}
 	earlier := openWriter(t, first, pipeline.ProtectionFenced, id, targets...)
-	neighbour := openWriter(t, first, pipeline.ProtectionFenced, &pipeline.WriterID{Group: id.Group, Topic: id.Topic, Partition: 0}, targets...)
+	neighbourID := &pipeline.WriterID{Group: id.Group, Topic: id.Topic, Partition: 0}
+	neighbour := openWriter(t, first, pipeline.ProtectionFenced, neighbourID, targets...)
 	numbered := openWriter(t, first, pipeline.ProtectionNumbered, nil)
 	write := func(w pipeline.Producer, topic, text string) {
 		t.Helper()
@@ -75,17 +82,20 @@ func end(t *testing.T, log pipeline.Log, topic string, partition int) int64 {
 func writerNumbers(t *testing.T, s Source) {
 	client := s.Open(t, Options{})
 	topic := pipelinetest.NewTopic(t, client, 2, map[string]string{"max.message.bytes": "10000"})
-	for name, id := range map[string]*pipeline.WriterID{"fenced": {Group: "group-of-" + topic, Topic: topic}, "numbered": nil} {
+	ids := map[string]*pipeline.WriterID{"fenced": {Group: "group-of-" + topic, Topic: topic}, "numbered": nil}
+	for name, id := range ids {
 		t.Run(name, func(t *testing.T) {
 			protection := pipeline.ProtectionFenced
 			if id == nil {
 				protection = pipeline.ProtectionNumbered
 			}
-			writer := openWriter(t, client, protection, id, pipeline.Target{Topic: topic, Partition: 0}, pipeline.Target{Topic: topic, Partition: 1})
+			targets := []pipeline.Target{{Topic: topic, Partition: 0}, {Topic: topic, Partition: 1}}
+			writer := openWriter(t, client, protection, id, targets...)
 			for round := range 8 {
 				for partition := range 2 {
 					before := end(t, client, topic, partition)
-					offset, err := writer.Produce(pipelinetest.Context(t), topic, partition, pipelinetest.Values("a", "b", "c")[:1+round%3])
+					records := pipelinetest.Values("a", "b", "c")[:1+round%3]
+					offset, err := writer.Produce(pipelinetest.Context(t), topic, partition, records)
 					if err != nil || offset != before {
 						t.Fatalf("round %d: offset %d, want %d: %v", round, offset, before, err)
 					}

@@ -17,27 +17,28 @@ import (
 // lockName is the file in the data directory that marks it as in use.
 const lockName = "eerf.lock"
 
-// Options say where a broker keeps its data and listens. The zero value is a broker for one test.
+// Options are the settings of a broker. The zero value is a broker for one test.
 type Options struct {
-	// Dir is the data directory, made if missing. Empty means a temporary one that Close removes.
+	// Dir is the data directory, created if missing. Empty = a temporary one that Close removes.
 	Dir string
-	// Host is the address to listen on and to announce to clients, so it cannot be a wildcard. Empty means 127.0.0.1.
+	// Host is the address to listen on and to announce to clients, so it cannot be a wildcard.
+	// Empty = 127.0.0.1.
 	Host string
-	// Port is the port to listen on. Zero means a free one, see [Broker.Addrs].
+	// Port is the port to listen on. Zero = a free one, see [Broker.Addrs].
 	Port int
-	// CompactEvery is how often compaction and retention run; each run rewrites the compacted topics. Zero
-	// means 10s.
+	// CompactEvery is the interval of compaction and retention; each run rewrites the compacted
+	// topics. Zero = 10s.
 	CompactEvery time.Duration
-	// RebalanceTimeout bounds how long a rebalance waits for members that do not come back, whatever they ask for.
-	// Every join restarts that wait, so members that come and go at the wrong moments could keep a long one from ever
-	// ending. Zero means what the members ask for.
+	// RebalanceTimeout limits how long a rebalance waits for missing members, whatever they
+	// request. Every join restarts that wait, so members that come and go at the wrong moments
+	// could prolong it for ever. Zero = as requested.
 	RebalanceTimeout time.Duration
-	// Logger gets the broker's own warnings. Nil means none.
+	// Logger receives the broker's warnings. Nil = none.
 	Logger *zap.Logger
 }
 
-// Bounds of the session timeout that a group member may ask for. The greatest is Apache Kafka's default for
-// group.max.session.timeout.ms.
+// Bounds of the session timeout that a group member may request. The greatest is Apache Kafka's
+// default of group.max.session.timeout.ms.
 const (
 	minSessionTimeout = 100 * time.Millisecond
 	maxSessionTimeout = 30 * time.Minute
@@ -111,12 +112,12 @@ func Start(options Options) (*Broker, error) {
 	return b, nil
 }
 
-// forgetNumbers removes what the previous broker noted about the numbers of producers when it was closed. The new
-// broker has read it. If the new one were killed, the next would take it for the present state and refuse those who
-// have written since.
+// forgetNumbers removes the producer sequence numbers that the previous broker saved when it was
+// closed. The new broker has read them. If it were killed, the next one would take them for current
+// and refuse later writers.
 func forgetNumbers(dir string) { _ = os.Remove(filepath.Join(dir, "seq_windows.json")) }
 
-// boundRebalances lowers the timeouts that members ask for in their joins.
+// boundRebalances lowers the timeouts that members request in their joins.
 func boundRebalances(cluster *kfake.Cluster, limit time.Duration) {
 	cluster.ControlKey(kmsg.JoinGroup.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
@@ -127,8 +128,8 @@ func boundRebalances(cluster *kfake.Cluster, limit time.Duration) {
 	})
 }
 
-// compactEvery runs compaction until stop is called. The broker has a timer of its own, but does not start it for
-// topics that it found in its directory.
+// compactEvery runs compaction until stop is called. kfake has a timer of its own, but does not
+// start it for topics that it found in its directory.
 func (b *Broker) compactEvery(interval time.Duration) (stop func()) {
 	ticker := time.NewTicker(interval)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -197,7 +198,7 @@ func (o Options) cluster(dir string) []kfake.Opt {
 // Addrs returns the bootstrap addresses, host:port each.
 func (b *Broker) Addrs() []string { return append([]string(nil), b.addrs...) }
 
-// Compact runs compaction and retention now, on every topic that asks for them.
+// Compact runs compaction and retention now, on all topics configured for them.
 func (b *Broker) Compact() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -206,12 +207,12 @@ func (b *Broker) Compact() {
 	}
 }
 
-// Close disconnects the clients, writes what is not yet written and releases the data directory; a temporary one is
-// removed. Closing twice is fine.
+// Close disconnects the clients, writes pending data and releases the data directory; a temporary
+// one is removed. Closing twice is fine.
 func (b *Broker) Close() error { return b.close() }
 
-// logger passes the broker's messages to zap. Its informational ones are about single requests and become debug
-// messages.
+// logger passes the broker's messages to zap. Informational ones concern single requests and become
+// debug messages.
 type logger struct{ to *zap.Logger }
 
 func (l logger) Logf(level kfake.LogLevel, format string, args ...any) {

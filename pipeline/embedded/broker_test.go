@@ -83,7 +83,7 @@ func all(t *testing.T, client *kafka.Client, topic string) string {
 	return strings.Join(found, " ")
 }
 
-func TestDataOutlivesTheBroker(t *testing.T) {
+func TestDataSurvivesARestart(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	broker := start(t, options)
 	client := dial(t, broker)
@@ -105,7 +105,7 @@ func TestDataOutlivesTheBroker(t *testing.T) {
 }
 
 // At any moment the directory holds what a killed process would leave.
-func TestAcknowledgedRecordsOutliveTheProcess(t *testing.T) {
+func TestAcknowledgedRecordsSurviveTheProcess(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	client := dial(t, start(t, options))
 	create(t, client, "topic", nil)
@@ -123,7 +123,7 @@ func TestAcknowledgedRecordsOutliveTheProcess(t *testing.T) {
 	}
 }
 
-func TestCompactionGoesOnAfterARestart(t *testing.T) {
+func TestCompactionContinuesAfterARestart(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	broker := start(t, options)
 	client := dial(t, broker)
@@ -144,17 +144,17 @@ func TestCompactionGoesOnAfterARestart(t *testing.T) {
 	}
 }
 
-func TestADirectoryHasOneBroker(t *testing.T) {
+func TestDirectoryIsLockedForOneBroker(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	broker := start(t, options)
-	if second, err := embedded.Start(options); err == nil || !strings.Contains(err.Error(), "in use") {
+	if second, err := embedded.Start(options); err == nil || !strings.Contains(err.Error(), "locked by another broker") {
 		t.Errorf("a second broker: %v, %v", second, err)
 	}
 	stop(t, broker)
 	start(t, options)
 }
 
-func TestATemporaryDirectoryIsRemoved(t *testing.T) {
+func TestTemporaryDirectoryIsRemoved(t *testing.T) {
 	parent := t.TempDir()
 	t.Setenv("TMPDIR", parent)
 	broker := start(t, embedded.Options{})

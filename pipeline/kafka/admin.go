@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// CreateTopics implements [pipeline.Control]. The returned topics are ready for use. If some fail, the others are still
-// created and returned with an error that names each that failed.
+// CreateTopics implements [pipeline.Control]. The returned topics are ready for use. If some fail,
+// the others are created and returned with an error that names each failed one.
 func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) (created []string, err error) {
 	if len(topics) == 0 {
 		return nil, nil
@@ -42,7 +42,7 @@ func (c *Client) CreateTopics(ctx context.Context, topics []pipeline.TopicSpec) 
 	return created, errors.Join(faults...)
 }
 
-// topicConfig spells a specification in the words of kafka-go; -1 leaves the replication to the broker.
+// topicConfig converts a specification for kafka-go; -1 leaves the replication to the broker.
 func topicConfig(t pipeline.TopicSpec) kafkago.TopicConfig {
 	config := kafkago.TopicConfig{Topic: t.Name, NumPartitions: t.Partitions, ReplicationFactor: t.Replication}
 	if t.Replication == 0 {
@@ -83,8 +83,8 @@ func (c *Client) TopicConfig(ctx context.Context, topic string) (map[string]stri
 	return values, nil
 }
 
-// GrowPartitions implements [pipeline.Control]. A topic that already has the number is left alone; one that has more is
-// an error.
+// GrowPartitions implements [pipeline.Control]. A topic with the given number stays unchanged; one
+// with more is an error.
 func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions int) error {
 	at := place{"grow the partitions of", topic, -1}
 	present, err := c.Partitions(ctx, topic)
@@ -92,7 +92,7 @@ func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions in
 		return err
 	}
 	if present > partitions {
-		return pipeline.Permanent(fmt.Errorf("%v: it has %d, %d cannot be had", at, present, partitions))
+		return pipeline.Permanent(fmt.Errorf("%v: %d partitions cannot be reduced to %d", at, present, partitions))
 	}
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.CreatePartitions(ctx, &kafkago.CreatePartitionsRequest{
@@ -110,8 +110,9 @@ func (c *Client) GrowPartitions(ctx context.Context, topic string, partitions in
 	return err
 }
 
-// settle waits until the partitions of a topic answer: a cluster announces new ones a moment before their brokers take
-// them on. If that takes long, or is not permitted, the topic counts as created anyway.
+// settle waits until the partitions of a topic answer: a cluster announces new ones a moment before
+// their brokers serve them. If that takes long, or is not permitted, the topic counts as created
+// anyway.
 func (c *Client) settle(ctx context.Context, topic string) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.RequestTimeout)
 	defer cancel()

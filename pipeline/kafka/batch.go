@@ -9,13 +9,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// A record batch of format 2 is, in big-endian fields: base offset 8, length from here on 4, leader epoch 4,
-// format 1, checksum 4 of all that follows, attributes 2, last offset delta 4, first and greatest time 8 each,
-// producer id 8, producer epoch 2, sequence 4, number of records 4, records.
+// A record batch of format 2 consists of these big-endian fields, with their sizes: base offset 8,
+// length of the rest 4, leader epoch 4, format 1, checksum of the rest 4, attributes 2, last offset
+// delta 4, first and greatest time 8 each, producer id 8, producer epoch 2, sequence 4, number of
+// records 4, records.
 const (
 	batchHeaderBytes  = 61
-	batchLengthBytes  = 12 // up to and with the length field
-	batchCheckedBytes = 21 // from here on the checksum counts
+	batchLengthBytes  = 12 // up to and including the length field
+	batchCheckedBytes = 21 // the checksum covers the bytes after these
 	batchFormat       = 2
 )
 
@@ -43,7 +44,7 @@ type batch struct {
 	epoch      int32 // of the leader
 }
 
-// mark distinguishes the batch from others.
+// mark identifies the batch.
 func (b *batch) mark() pipeline.Mark {
 	return pipeline.Mark{Offset: b.base, Checksum: b.checksum, Epoch: b.epoch}
 }
@@ -51,8 +52,8 @@ func (b *batch) mark() pipeline.Mark {
 func (b *batch) isControl() bool       { return b.attributes&controlBit != 0 }
 func (b *batch) isTransactional() bool { return b.attributes&transactionalBit != 0 }
 
-// unreadableError is a batch that cannot be returned. Reading continues at next, or at the offset after the requested
-// one if that is greater.
+// unreadableError is a batch that cannot be returned. Reading continues at next, or at the offset
+// after the requested one if that is greater.
 type unreadableError struct {
 	base, next int64
 	err        error
@@ -64,8 +65,8 @@ func (u *unreadableError) Unwrap() error { return u.err }
 // errChecksum is separate from other corruption because the damage may have happened in transit.
 var errChecksum = fmt.Errorf("%w: checksum mismatch", pipeline.ErrCorruptBatch)
 
-// parseBatch reads the batch at the start of a record set. whole is false if the set ends within it, as happens when it
-// is cut at the requested size.
+// parseBatch reads the batch at the start of a record set. whole is false if the set ends within
+// the batch, as it does when brokers cut it at the requested size.
 func parseBatch(set []byte) (b batch, whole bool, err error) {
 	if len(set) < batchHeaderBytes {
 		return b, false, oldFormat(set)
@@ -75,26 +76,35 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 	}
 	b = parseHeader(set)
 	if b.bytes < batchHeaderBytes {
-		return b, false, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: %d bytes long", pipeline.ErrCorruptBatch, b.bytes)}
+		err := fmt.Errorf("%w: %d bytes long", pipeline.ErrCorruptBatch, b.bytes)
+		return b, false, &unreadableError{b.base, b.base + 1, err}
 	}
 	if b.bytes > len(set) {
 		return b, false, nil
 	}
 	b.body = set[batchHeaderBytes:b.bytes]
 	if !checksumOK(set[:b.bytes]) {
-		next := b.last + 1 // as far as a damaged header can be trusted; the next batch knows better
-		if rest := set[b.bytes:]; len(rest) >= batchHeaderBytes {
-			if after := parseHeader(rest); after.base > b.base && after.bytes >= batchHeaderBytes && after.bytes <= len(rest) && checksumOK(rest[:after.bytes]) {
-				next = after.base
-			}
-		}
-		return b, true, &unreadableError{b.base, next, errChecksum}
+		return b, true, &unreadableError{b.base, nextAfterDamaged(&b, set[b.bytes:]), errChecksum}
 	}
 	if b.base < 0 || b.last < b.base || b.last == math.MaxInt64 {
 		return b, true, &unreadableError{b.base, b.base + 1, fmt.Errorf("%w: base offset %d, last offset %d",
 			pipeline.ErrCorruptBatch, b.base, b.last)}
 	}
 	return b, true, nil
+}
+
+// nextAfterDamaged returns the offset after a damaged batch: the base of the next batch if that one
+// is intact, otherwise the one that the damaged header states.
+func nextAfterDamaged(b *batch, rest []byte) int64 {
+	if len(rest) < batchHeaderBytes {
+		return b.last + 1
+	}
+	after := parseHeader(rest)
+	whole := after.bytes >= batchHeaderBytes && after.bytes <= len(rest)
+	if after.base <= b.base || !whole || !checksumOK(rest[:after.bytes]) {
+		return b.last + 1
+	}
+	return after.base
 }
 
 // checksumOK reports whether the checksum of a whole batch is right.
@@ -120,8 +130,8 @@ func parseHeader(set []byte) batch {
 	}
 }
 
-// oldFormat refuses message sets of formats 0 and 1, whose format byte is in the same place. The offset of a compressed
-// set is that of its last message.
+// oldFormat refuses message sets of formats 0 and 1, whose format byte is at the same position. The
+// offset of a compressed set is that of its last message.
 func oldFormat(set []byte) error {
 	if len(set) <= 16 || set[16] == batchFormat {
 		return nil

@@ -11,30 +11,37 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// inlineBytes is the size up to which a value is copied next to its neighbours. A longer one is a piece of its own and
-// is sent from where it lies.
+// inlineBytes is the size up to which a value is copied next to its neighbours. A longer one is a
+// separate piece and is sent without a copy.
 const inlineBytes = 16 << 10
 
-// batchWriter encodes a record batch, see [batchHeaderBytes], as pieces that follow each other on the wire.
+// batchWriter encodes a record batch, see [batchHeaderBytes], as pieces that follow each other on
+// the wire.
 type batchWriter struct {
-	framing []byte // everything but the long values; it has its full capacity from the start, as pieces point into it
-	cut     int    // already in pieces up to here
+	framing []byte // all bytes except long values; allocated once, because pieces point into it
+	cut     int    // bytes of framing that are already in pieces
 	pieces  [][]byte
 }
 
-// sequence identifies a batch within its partition: who wrote it, and the number of its first record.
+// sequence identifies a batch within its partition: who wrote it, and the number of its first
+// record.
 type sequence struct {
 	producer int64
 	epoch    int16
 	first    int32
 }
 
-// unsequenced belongs to a batch that cannot be told from its repeat.
+// unsequenced marks a batch that brokers cannot distinguish from its repetition.
 var unsequenced = sequence{-1, -1, -1}
 
-// encodeBatch returns a batch of at least one record, without copying long values, and its size. Records without a time
-// get now.
-func encodeBatch(records []pipeline.Record, now time.Time, compression Compression, as sequence) (pieces [][]byte, size int, err error) {
+// encodeBatch returns a batch of at least one record, without copying long values, and its size.
+// Records without a time get now.
+func encodeBatch(
+	records []pipeline.Record,
+	now time.Time,
+	compression Compression,
+	as sequence,
+) (pieces [][]byte, size int, err error) {
 	w := &batchWriter{framing: make([]byte, batchHeaderBytes, batchHeaderBytes+framingBound(records))}
 	first, greatest := timestamp(&records[0], now), int64(0)
 	for i := range records {
@@ -63,9 +70,9 @@ func timestamp(r *pipeline.Record, now time.Time) int64 {
 	return r.Time.UnixMilli()
 }
 
-// framingBound is an upper bound of what records take, long values excluded.
+// framingBound is an upper bound of the encoded size of records without their long values.
 func framingBound(records []pipeline.Record) int {
-	const lengths = 7 * binary.MaxVarintLen32 // and times, offsets, attributes
+	const lengths = 7 * binary.MaxVarintLen32 // includes times, offsets, attributes
 	n := 0
 	for i := range records {
 		r := &records[i]
@@ -109,7 +116,7 @@ func (w *batchWriter) bytes(b []byte) {
 	w.framing = append(w.framing, b...)
 }
 
-// value appends a value, perhaps as a piece of its own.
+// value appends a value; a long one becomes a separate piece.
 func (w *batchWriter) value(b []byte) {
 	if len(b) <= inlineBytes {
 		w.bytes(b)
@@ -120,7 +127,7 @@ func (w *batchWriter) value(b []byte) {
 	w.pieces = append(w.pieces, b)
 }
 
-// flush makes the framing since the last piece a piece.
+// flush appends the framing since the last piece as a piece.
 func (w *batchWriter) flush() {
 	if next := len(w.framing); next > w.cut {
 		w.pieces = append(w.pieces, w.framing[w.cut:next:next])
@@ -128,7 +135,7 @@ func (w *batchWriter) flush() {
 	}
 }
 
-// compress compresses what follows the header.
+// compress compresses the records after the header.
 func (w *batchWriter) compress(compression Compression) error {
 	var out bytes.Buffer
 	to := compression.codec().Codec().NewWriter(&out)
@@ -145,7 +152,7 @@ func (w *batchWriter) compress(compression Compression) error {
 	return nil
 }
 
-// header fills in the header, at the start of the first piece, once everything else is there.
+// header fills in the header, at the start of the first piece, after all records.
 func (w *batchWriter) header(size, count int, compression Compression, first, greatest int64, as sequence) {
 	h, be := w.framing[:batchHeaderBytes], binary.BigEndian
 	be.PutUint32(h[8:], uint32(size-batchLengthBytes))
@@ -166,7 +173,7 @@ func (w *batchWriter) header(size, count int, compression Compression, first, gr
 	be.PutUint32(h[17:], checksum)
 }
 
-// lengthOf is the length as records give it.
+// lengthOf is the length as encoded in records: -1 for nil.
 func lengthOf(b []byte) int64 {
 	if b == nil {
 		return -1
@@ -174,7 +181,7 @@ func lengthOf(b []byte) int64 {
 	return int64(len(b))
 }
 
-// bytesSize is the size of what bytes appends.
+// bytesSize is the number of bytes that the method bytes appends.
 func bytesSize(b []byte) int { return varintSize(lengthOf(b)) + len(b) }
 
 // varintSize is the number of bytes of v as a varint: seven bits of its zigzag form in each.

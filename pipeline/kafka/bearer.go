@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // bearer is the mechanism OAUTHBEARER (RFC 7628, KIP-255, KIP-342).
 type bearer struct {
 	tokens     *oauth.Source
-	extensions string // in the form in which they are sent
+	extensions string // as encoded in the request
 }
 
 var _ sasl.Mechanism = (*bearer)(nil)
@@ -29,40 +30,43 @@ func newBearer(tokens *oauth.Source, extensions []string) *bearer {
 // Name is the name of the mechanism on the wire.
 func (*bearer) Name() string { return "OAUTHBEARER" }
 
-// Start begins an authentication with the present token.
+// Start begins an authentication with the current token.
 func (b *bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	token, err := b.tokens.Token(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &bearing{of: b, token: token}, []byte("n,,\x01auth=Bearer " + token.Bearer() + "\x01" + b.extensions + "\x01"), nil
+	request := "n,,\x01auth=Bearer " + token.Bearer() + "\x01" + b.extensions + "\x01"
+	return &bearerExchange{tokens: b.tokens, token: token}, []byte(request), nil
 }
 
-// bearing is an authentication with a token.
-type bearing struct {
-	of    *bearer
-	token oauth.Token
-	said  string // by a broker that refuses it
+// bearerExchange is one authentication with a token.
+type bearerExchange struct {
+	tokens *oauth.Source
+	token  oauth.Token
+	reason string // from a broker that refuses the token
 }
 
-// Next is done where the broker accepts the token. It has to answer a refusal, to which the broker responds with an error.
-func (b *bearing) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
+// Next is done if the broker accepts the token. A refusal has to be answered before the broker
+// returns its error.
+func (b *bearerExchange) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	if len(challenge) == 0 {
 		return true, nil, nil
 	}
-	if b.said != "" {
-		return false, nil, fmt.Errorf("authentication: the broker refuses the token, and goes on")
+	if b.reason != "" {
+		return false, nil, errors.New("authentication: the broker refuses the token, but does not end the exchange")
 	}
-	b.said = string(challenge)
+	b.reason = string(challenge)
 	return false, []byte("\x01"), nil
 }
 
-// refused explains a refusal: brokers say little more than that, so the error has what the token says of itself.
-func (b *bearing) refused(broker error) error {
-	b.of.tokens.Refused(b.token)
-	said := b.said
-	if said == "" || strings.Contains(broker.Error(), said) {
-		said = "it does not say why"
+// refused implements rotatingCredential. Brokers give few details, so the error describes the
+// token.
+func (b *bearerExchange) refused(broker error) error {
+	b.tokens.Refused(b.token)
+	reason := b.reason
+	if reason == "" || strings.Contains(broker.Error(), reason) {
+		reason = "the broker gives no reason"
 	}
-	return fmt.Errorf("%w: the broker does not accept %v: %s", broker, b.token, said)
+	return fmt.Errorf("%w: the broker does not accept %v: %s", broker, b.token, reason)
 }

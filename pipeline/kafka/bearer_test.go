@@ -23,8 +23,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// guard is in front of a broker that knows no OAUTHBEARER. Like Apache Kafka it ends connections that send another request than
-// for authentication after their session.
+// guard is in front of a broker that knows no OAUTHBEARER. Like Apache Kafka it ends connections
+// that send another request than for authentication after their session.
 type guard struct {
 	t      *testing.T
 	judge  func(token string) (refusal string)
@@ -174,8 +174,8 @@ func (c *guardedConn) answer(id []byte, response kmsg.Response) {
 	_, _ = c.Conn.Write(body)
 }
 
-// TestConnectionsAreAuthenticatedAgain uses them while sessions end and end.
-func TestConnectionsAreAuthenticatedAgain(t *testing.T) {
+// TestConnectionsAreReauthenticated uses them while sessions end and end.
+func TestConnectionsAreReauthenticated(t *testing.T) {
 	g := &guard{judge: func(string) string { return "" }, life: 1800 * time.Millisecond}
 	useUntil(t, dial(t, g.start(t)), "topic", func() bool {
 		g.mu.Lock()
@@ -212,8 +212,8 @@ func useUntil(t *testing.T, client *kafka.Client, topic string, enough func() bo
 	}
 }
 
-// TestIdleConnectionsOutliveTheirSession use one after its session.
-func TestIdleConnectionsOutliveTheirSession(t *testing.T) {
+// TestIdleConnectionsAreReauthenticated use one after its session.
+func TestIdleConnectionsAreReauthenticated(t *testing.T) {
 	g := &guard{judge: func(string) string { return "" }, life: kafka.LeastRenewal - 100*time.Millisecond}
 	client := dial(t, g.start(t))
 	pipelinetest.Produce(t, client, "topic", 0, pipelinetest.Values("a")...)
@@ -221,7 +221,7 @@ func TestIdleConnectionsOutliveTheirSession(t *testing.T) {
 	pipelinetest.Produce(t, client, "topic", 0, pipelinetest.Values("b")...)
 }
 
-func TestARefusedToken(t *testing.T) {
+func TestRefusedTokenIsPermanentUntilOneWasAccepted(t *testing.T) {
 	refuse := false
 	g := &guard{life: time.Hour, judge: func(string) string {
 		if refuse {
@@ -270,8 +270,8 @@ func TestARefusedToken(t *testing.T) {
 	}
 }
 
-// TestNoTokenIsNamed has a file that goes away; the client says which.
-func TestNoTokenIsNamed(t *testing.T) {
+// TestErrorWithoutATokenNamesItsOrigin has a file that goes away; the client says which.
+func TestErrorWithoutATokenNamesItsOrigin(t *testing.T) {
 	c := (&guard{judge: func(string) string { return "" }}).start(t)
 	client := dial(t, c)
 	if err := os.Remove(c.SASL.OAuth.TokenFile); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// TestASmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one, through a client that asks for many at once.
-func TestASmallerBudgetReadsTheSameBatches(t *testing.T) {
+// TestSmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one, through a client
+// that asks for many at once.
+func TestSmallerBudgetReadsTheSameBatches(t *testing.T) {
 	broker := startBroker(t, embedded.Options{})
 	c := config(broker.Addrs())
 	c.FetchMaxBytes, c.BatchBudgetBytes = 4<<20, 8<<20

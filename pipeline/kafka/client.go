@@ -15,19 +15,20 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// metadataTTL bounds the age of the view of the cluster by which requests are routed. A view that proves wrong is
-// renewed at once; otherwise its age only costs requests a detour.
+// metadataTTL bounds the age of the view of the cluster by which requests are routed. A view that
+// proves wrong is renewed at once; otherwise an old one only delays requests.
 const metadataTTL = 6 * time.Second
 
-// lookupsAtOnce is how many requests for offsets may be under way: readers of many partitions start together.
+// lookupsAtOnce limits concurrent requests for offsets, because readers of many partitions start
+// together.
 const lookupsAtOnce = 16
 
 // Client is a pool of connections to one Kafka cluster. It implements [pipeline.Broker].
 type Client struct {
 	config    Config
 	log       *zap.Logger
-	encrypt   *encryption     // nil = connections are readable
-	login     *authentication // nil = without
+	encrypt   *encryption     // nil = connections are not encrypted
+	login     *authentication // nil = connections are not authenticated
 	conns     *conns
 	transport *kafkago.Transport
 	requests  *kafkago.Client
@@ -38,13 +39,13 @@ type Client struct {
 
 	identities identities
 
-	onceUnfenced, onceUnnumbered sync.Once // log once what writers lack
+	onceUnfenced, onceUnnumbered sync.Once // log missing protections of writers once
 
 	coordinating *semaphore.Weighted // bounds requests to coordinators
 
 	formatter   *kmsg.RequestFormatter
 	correlation atomic.Int32
-	checked     atomic.Bool // the brokers are new enough
+	checked     atomic.Bool // the brokers' version was checked
 	renewals    atomic.Int64
 	ctx         context.Context // ends once Close has waited for the owners
 	close       func()
@@ -58,8 +59,8 @@ type Client struct {
 
 var _ pipeline.Broker = (*Client)(nil)
 
-// New checks the configuration, reads the files that it names and makes a client. It does not connect: the first
-// request does.
+// New checks the configuration, reads the files that it names and returns a client. The first
+// request connects.
 func New(config Config, logger *zap.Logger) (*Client, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
@@ -79,11 +80,18 @@ func New(config Config, logger *zap.Logger) (*Client, error) {
 		login = &authentication{mechanism: mechanism, formatter: formatter, timeout: config.DialTimeout}
 	}
 	c := &Client{
-		config: config, log: logger, encrypt: encryption, login: login, conns: newConns(encryption, login),
-		readers: map[int]*setReader{},
-		pool:    newPool(config.FetchMemory, config.BatchBudgetBytes), stats: newStatsTable(), lookups: semaphore.NewWeighted(lookupsAtOnce),
-		formatter:  formatter,
-		identities: identities{known: map[identityKey]*knownLog{}}, coordinating: semaphore.NewWeighted(coordinations),
+		config:       config,
+		log:          logger,
+		encrypt:      encryption,
+		login:        login,
+		conns:        newConns(encryption, login),
+		readers:      map[int]*setReader{},
+		pool:         newPool(config.FetchMemory, config.BatchBudgetBytes),
+		stats:        newStatsTable(),
+		lookups:      semaphore.NewWeighted(lookupsAtOnce),
+		formatter:    formatter,
+		identities:   identities{known: map[identityKey]*knownLog{}},
+		coordinating: semaphore.NewWeighted(coordinations),
 	}
 	c.leaders = newLeaders(c)
 	c.connect()
@@ -123,14 +131,14 @@ func (c *Client) connect() {
 	})
 }
 
-// Close ends everything that the client does: calls of Own return and leave their groups, requests fail, connections
-// are cut. Closing twice is fine.
+// Close ends all work of the client: calls of Own return and leave their groups, requests fail,
+// connections are cut. Closing twice is fine.
 func (c *Client) Close() error {
 	c.close()
 	return nil
 }
 
-// enter counts a call of Own, whose context ends with Close too.
+// enter registers a call of Own, whose context ends with Close too.
 func (c *Client) enter(ctx context.Context) (context.Context, func(), error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +155,8 @@ func (c *Client) enter(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// place is what a request is about. topic is empty if it is about none; partition is -1 unless it is about a single
-// one.
+// place is the subject of a request, for errors. topic is empty if the request concerns none;
+// partition is -1 unless it concerns a single one.
 type place struct {
 	doing     string
 	topic     string
@@ -166,12 +174,11 @@ func (p place) String() string {
 	}
 }
 
-// repairs is how often a request is sent again: after a restart the connection is stale, and then perhaps the new one's
-// view of the cluster.
+// repairs is how often a request is resent: after a restart of a broker the connection is stale,
+// and then perhaps the view of the cluster.
 const repairs = 2
 
-// call sends a request. If the connection or the view of the cluster turns out to be stale, it sends it again with new
-// ones.
+// call sends a request, and resends it after renewing a stale connection or view of the cluster.
 func (c *Client) call(ctx context.Context, at place, limit time.Duration, request func(context.Context) error) error {
 	seen := c.renewals.Load()
 	err := c.once(ctx, limit, request)
@@ -202,14 +209,15 @@ func (c *Client) once(ctx context.Context, limit time.Duration, request func(con
 	defer cancel()
 	err := request(bounded)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		// Formatted, not wrapped: to callers an ended context means that their own has ended.
+		// Formatted, not wrapped: callers take an ended context for their own.
 		return fmt.Errorf("no response within %v: %s", limit, err.Error())
 	}
 	return err
 }
 
-// renew drops the connections and the view of the cluster, unless that has happened since the caller last saw the
-// count: the requests of many partitions find out together. Requests under way keep theirs until they end.
+// renew drops the connections and the view of the cluster unless that has happened since the caller
+// last saw the count, because the requests of many partitions fail together. Requests under way
+// keep their connections.
 func (c *Client) renew(seen int64) (count int64) {
 	if c.renewals.CompareAndSwap(seen, seen+1) {
 		c.transport.CloseIdleConnections()

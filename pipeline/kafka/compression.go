@@ -21,12 +21,12 @@ const (
 // compressions are the codecs by their numbers in the protocol.
 var compressions = []Compression{CompressionNone, CompressionGzip, CompressionSnappy, CompressionLZ4, CompressionZstd}
 
-// number is the codec's in the protocol; -1 if it is not one.
+// number is the codec's number in the protocol; -1 for an unknown codec.
 func (c Compression) number() int { return slices.Index(compressions, c) }
 
 func (c Compression) codec() kafkago.Compression { return kafkago.Compression(c.number()) }
 
-// compressionOf is the codec with a number; empty if no codec has it.
+// compressionOf is the codec with a number; empty for an unknown number.
 func compressionOf(number uint16) Compression {
 	if int(number) >= len(compressions) {
 		return ""
@@ -34,8 +34,8 @@ func compressionOf(number uint16) Compression {
 	return compressions[number]
 }
 
-// Idempotence says whether the batches of writers are numbered, so that brokers can recognise repeats and earlier
-// owners.
+// Idempotence selects whether the batches of writers are numbered, so that brokers can recognise
+// repetitions and earlier owners.
 type Idempotence string
 
 // The choices.

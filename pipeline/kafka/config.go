@@ -12,30 +12,30 @@ import (
 	"github.com/eerf-stream/eerf/internal/bytesize"
 )
 
-// Config says where the brokers are and how to talk to them. A zero field stands for its default in [DefaultConfig]; brokers have none,
-// so Config{Brokers: ...} is complete.
+// Config holds the addresses of the brokers and the settings of connections. A zero field stands
+// for its default in [DefaultConfig]; brokers have none, so Config{Brokers: ...} is complete.
 type Config struct {
-	Brokers                []string      `key:"brokers" doc:"bootstrap addresses, host:port each; the others of the cluster are found through them"`
-	ClientID               string        `key:"client_id" doc:"name that brokers log and apply quotas to"`
+	Brokers                []string      `key:"brokers" doc:"bootstrap addresses, host:port each; they name the other brokers of the cluster"`
+	ClientID               string        `key:"client_id" doc:"name of the client in the logs and quotas of brokers"`
 	TLS                    TLS           `key:"tls"`
 	SASL                   SASL          `key:"sasl"`
 	DialTimeout            time.Duration `key:"dial_timeout" doc:"time to open a connection, with TLS and authentication"`
 	RequestTimeout         time.Duration `key:"request_timeout" doc:"time from a request to its answer; a fetch gets fetch_max_wait on top"`
-	FetchMaxBytes          int           `key:"fetch_max_bytes" doc:"what one fetch asks for, as stored; a larger batch is returned alone"`
-	FetchMaxWait           time.Duration `key:"fetch_max_wait" doc:"how long a fetch waits at the broker for a first record"`
-	BatchBudgetBytes       int           `key:"batch_budget_bytes" doc:"memory of one fetch once decompressed; a batch over it is refused and dead-lettered by its coordinates"`
-	FetchMemory            int64         `key:"fetch_memory" unit:"bytes" doc:"memory of all fetches together, compressed and decoded, until their records are handled; two of the largest must fit: four and a half batch_budget_bytes"`
-	Compression            Compression   `key:"compression" doc:"compression of what is produced: none, gzip, snappy, lz4 or zstd"`
-	Idempotence            Idempotence   `key:"idempotence" doc:"auto: brokers refuse repeated requests and late writes by an owner that was presumed dead, where their version and the rights allow it; off: they do not, and only readers drop duplicates"`
-	GroupInstance          string        `key:"group_instance" doc:"name in consumer groups; a process that joins under the name of a dead one gets its partitions at once, without waiting for session_timeout; auto: the name of the host and a number, none: no name"`
-	SessionTimeout         time.Duration `key:"session_timeout" doc:"time without a heartbeat after which a member's partitions go to others; brokers ask for 6s or more"`
-	HeartbeatInterval      time.Duration `key:"heartbeat_interval" doc:"how often a member reports, and how soon it notices a rebalance; at most a third of session_timeout"`
-	RebalanceTimeout       time.Duration `key:"rebalance_timeout" doc:"how long a rebalance waits for members to finish their work; more than shutdown.drain_timeout"`
-	PartitionWatchInterval time.Duration `key:"partition_watch_interval" doc:"how often a member looks for partitions added to its topic"`
-	LeaveTimeout           time.Duration `key:"leave_timeout" doc:"time for an orderly exit from a consumer group; after it the connections are cut"`
+	FetchMaxBytes          int           `key:"fetch_max_bytes" doc:"size of one fetch as stored by the broker; a larger batch is returned alone"`
+	FetchMaxWait           time.Duration `key:"fetch_max_wait" doc:"time that a fetch waits at the broker for a first record"`
+	BatchBudgetBytes       int           `key:"batch_budget_bytes" doc:"memory of one decompressed fetch; a larger batch is refused and becomes a dead letter with its coordinates"`
+	FetchMemory            int64         `key:"fetch_memory" unit:"bytes" doc:"memory of all fetches together, compressed and decoded, until their records are handled; at least two of the largest, four and a half batch_budget_bytes"`
+	Compression            Compression   `key:"compression" doc:"compression of produced batches: none, gzip, snappy, lz4 or zstd"`
+	Idempotence            Idempotence   `key:"idempotence" doc:"auto: brokers refuse repeated requests and late writes of an earlier owner, where their version and the rights allow it; off: only readers drop duplicates"`
+	GroupInstance          string        `key:"group_instance" doc:"name in consumer groups; a process that joins under the name of a dead one gets its partitions at once, without waiting for session_timeout; auto: the host name and a number, none: no name"`
+	SessionTimeout         time.Duration `key:"session_timeout" doc:"time without a heartbeat after which the partitions of a member are reassigned; brokers require 6s or more"`
+	HeartbeatInterval      time.Duration `key:"heartbeat_interval" doc:"interval of heartbeats, and so the delay until a member notices a rebalance; at most a third of session_timeout"`
+	RebalanceTimeout       time.Duration `key:"rebalance_timeout" doc:"time that a rebalance waits for members to finish their work; more than shutdown.drain_timeout"`
+	PartitionWatchInterval time.Duration `key:"partition_watch_interval" doc:"interval at which members check for partitions added to their topic"`
+	LeaveTimeout           time.Duration `key:"leave_timeout" doc:"time for leaving a consumer group at shutdown; then the connections are cut"`
 }
 
-// DefaultConfig is every default, without brokers.
+// DefaultConfig returns the defaults, without brokers.
 func DefaultConfig() Config {
 	return Config{
 		ClientID:               "eerf",
@@ -71,18 +71,18 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Bounds of the configuration. One fetch must fit the 32-bit sizes of the protocol with room for framing;
-// durations travel as 32-bit milliseconds.
+// Bounds of the configuration. One fetch must fit the 32-bit sizes of the protocol with room for
+// framing; durations travel as 32-bit milliseconds.
 const (
 	maxBytes       = 1 << 30
 	maxFetchMemory = 1 << 50
 	maxDuration    = 24 * time.Hour
 )
 
-// sizeText is a setting of bytes as people read it.
+// sizeText formats a number of bytes for people.
 func sizeText[T int | int64](bytes T) string { return bytesize.Text(int64(bytes)) }
 
-// Validate reports every fault at once, each with its key, value and bound. It reads no files.
+// Validate reports all faults at once, each with its key, value and bound. It reads no files.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	faults := c.brokerFaults()
@@ -105,7 +105,8 @@ func (c Config) Validate() error {
 	}
 	if least := LeastFetchMemory(c.BatchBudgetBytes); c.FetchMemory < least || c.FetchMemory > maxFetchMemory {
 		have, want := bytesize.Compared(c.FetchMemory, least)
-		faults = append(faults, fmt.Errorf("fetch_memory: %s is outside %s to %s: two of the largest fetches that batch_budget_bytes, %s, lets through must fit",
+		faults = append(faults, fmt.Errorf("fetch_memory: %s is outside %s to %s: "+
+			"two of the largest fetches within batch_budget_bytes, %s, must fit",
 			have, want, sizeText(int64(maxFetchMemory)), sizeText(c.BatchBudgetBytes)))
 	}
 	duration("dial_timeout", c.DialTimeout, time.Millisecond)
@@ -127,7 +128,8 @@ func (c Config) Validate() error {
 		faults = append(faults, fmt.Errorf("idempotence: %q is not one of %v", c.Idempotence, idempotences))
 	}
 	if !legalInstance(c.GroupInstance) {
-		faults = append(faults, fmt.Errorf("group_instance: %q is not auto, none, or at most %d of a-z, A-Z, 0-9, '.', '_' and '-'", c.GroupInstance, maxInstance))
+		faults = append(faults, fmt.Errorf("group_instance: %q is not auto, none, "+
+			"or at most %d of a-z, A-Z, 0-9, '.', '_' and '-'", c.GroupInstance, maxInstance))
 	}
 	faults = append(faults, c.TLS.faults()...)
 	faults = append(faults, c.SASL.faults(c.TLS.Enabled)...)
@@ -136,7 +138,7 @@ func (c Config) Validate() error {
 
 func (c Config) brokerFaults() []error {
 	if len(c.Brokers) == 0 {
-		return []error{errors.New("brokers: empty, at least one host:port is needed")}
+		return []error{errors.New("brokers: empty; at least one host:port is needed")}
 	}
 	var faults []error
 	for i, address := range c.Brokers {

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// conns dials connections and remembers the open ones, so that they can be cut together: kafka-go cannot interrupt a
-// request that waits for its response.
+// conns dials connections and tracks the open ones, so that they can be cut together: kafka-go
+// cannot interrupt a request that waits for its response.
 type conns struct {
 	dialer  net.Dialer
-	encrypt *encryption     // nil = connections are readable
-	login   *authentication // nil = without
+	encrypt *encryption     // nil = connections are not encrypted
+	login   *authentication // nil = connections are not authenticated
 
-	ctx context.Context // ends with close, and so do dials under way
+	ctx context.Context // ends with close and cancels dials
 	end context.CancelFunc
 
-	mu     sync.Mutex // guards what follows, and its order against the end of ctx
-	open   map[ends]openConn
+	mu     sync.Mutex // guards the fields below; held while ctx ends
+	open   map[addresses]openConn
 	opened int64 // connections so far
 }
 
@@ -27,38 +27,42 @@ type openConn struct {
 	number int64
 }
 
-// ends identify an open connection.
-type ends struct{ local, remote string }
+// addresses identify an open connection.
+type addresses struct{ local, remote string }
 
-// ended has two ends, as do [net.Conn] and kafka-go's connections.
-type ended interface {
+// addressed is the part of [net.Conn] that kafka-go's connections have too.
+type addressed interface {
 	LocalAddr() net.Addr
 	RemoteAddr() net.Addr
 }
 
-func endsOf(conn ended) ends { return ends{conn.LocalAddr().String(), conn.RemoteAddr().String()} }
+func addressesOf(conn addressed) addresses {
+	return addresses{conn.LocalAddr().String(), conn.RemoteAddr().String()}
+}
 
-// newest returns the number of the connection opened last.
+// newest returns the number of the most recent connection.
 func (c *conns) newest() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.opened
 }
 
-// number returns the number of a connection; they are counted in the order in which they were opened.
-func (c *conns) number(conn ended) int64 {
+// number returns the number of a connection; connections are numbered in the order in which they
+// were opened.
+func (c *conns) number(conn addressed) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.open[endsOf(conn)].number
+	return c.open[addressesOf(conn)].number
 }
 
 func newConns(encrypt *encryption, login *authentication) *conns {
-	c := &conns{encrypt: encrypt, login: login, open: map[ends]openConn{}}
+	c := &conns{encrypt: encrypt, login: login, open: map[addresses]openConn{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }
 
-// dial opens a connection, encrypted and authenticated if configured. After close it fails with [net.ErrClosed].
+// dial opens a connection, encrypted and authenticated if configured. After close it fails with
+// [net.ErrClosed].
 func (c *conns) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -88,7 +92,7 @@ func (c *conns) track(conn net.Conn, err error) (net.Conn, error) {
 		return nil, err
 	}
 	c.opened++
-	c.open[endsOf(conn)] = openConn{conn, c.opened}
+	c.open[addressesOf(conn)] = openConn{conn, c.opened}
 	return &trackedConn{Conn: conn, of: c}, nil
 }
 
@@ -106,7 +110,7 @@ func (c *conns) close() {
 func (c *conns) forget(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.open, endsOf(conn))
+	delete(c.open, addressesOf(conn))
 }
 
 type trackedConn struct {

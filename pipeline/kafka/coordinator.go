@@ -18,22 +18,28 @@ type identity struct {
 	epoch    int16
 }
 
-// nobody is the identity of a writer that has none yet.
+// nobody is the identity of a writer without one.
 var nobody = identity{-1, -1}
 
-// errRefused marks that the cluster does not offer, or does not allow, what numbered writes need.
+// errRefused means that the cluster does not support or permit numbered writes.
 var errRefused = errors.New("refused")
 
-// coordinatorPatience is how long a coordinator may be unavailable before it is given up. The first use of one makes
-// the cluster create a topic, which takes a second; on a misconfigured cluster that never succeeds.
+// coordinatorPatience is how long the client waits for an unavailable coordinator. Its first use
+// makes the cluster create a topic, which takes a second; on a misconfigured cluster that never
+// succeeds.
 const coordinatorPatience = 20 * time.Second
 
-// transactionTimeout bounds a transaction that a process began before it died. It holds no records.
+// transactionTimeout bounds a transaction of a process that died. It holds no records.
 const transactionTimeout = 10 * time.Second
 
-// identify asks for an identity. With a transactional id it belongs to the last to ask, and known has to be the
-// caller's identity until now, or nobody.
-func (c *Client) identify(ctx context.Context, at place, transactionalID string, known identity) (now identity, err error) {
+// identify requests an identity. With a transactional id it belongs to the most recent requester,
+// and known has to be the caller's previous identity, or nobody.
+func (c *Client) identify(
+	ctx context.Context,
+	at place,
+	transactionalID string,
+	known identity,
+) (now identity, err error) {
 	err = c.coordinate(ctx, at, func(ctx context.Context) error {
 		response, err := c.requests.InitProducerID(ctx, &kafkago.InitProducerIDRequest{
 			TransactionalID: transactionalID, TransactionTimeoutMs: int(transactionTimeout.Milliseconds()),
@@ -48,10 +54,16 @@ func (c *Client) identify(ctx context.Context, at place, transactionalID string,
 	return now, err
 }
 
-// mark writes a marker of a new epoch to each target, after which the leaders accept nothing from an earlier epoch. It
-// is that of an aborted transaction without records, which readers do not see. The next identity is given out once all
-// markers are written.
-func (c *Client) mark(ctx context.Context, at place, transactionalID string, as identity, targets []pipeline.Target) error {
+// mark writes a marker of a new epoch to each target, after which the leaders refuse earlier
+// epochs. It is the marker of an aborted transaction without records, which readers do not see. The
+// coordinator gives out the next identity once all markers are written.
+func (c *Client) mark(
+	ctx context.Context,
+	at place,
+	transactionalID string,
+	as identity,
+	targets []pipeline.Target,
+) error {
 	topics := map[string][]kafkago.AddPartitionToTxn{}
 	for _, t := range targets {
 		topics[t.Topic] = append(topics[t.Topic], kafkago.AddPartitionToTxn{Partition: t.Partition})
@@ -79,10 +91,11 @@ func (c *Client) mark(ctx context.Context, at place, transactionalID string, as 
 	})
 }
 
-// errNotAttempted is the response for a partition next to one that was refused.
+// errNotAttempted is the response for a partition that was not added because another one was
+// refused.
 const errNotAttempted = kafkago.Error(55)
 
-// firstFault returns why partitions were not added: if one cannot be, none is.
+// firstFault returns the reason why no partitions were added: a single refused one prevents all.
 func firstFault(response *kafkago.AddPartitionsToTxnResponse) (fault error) {
 	for topic, partitions := range response.Topics {
 		for _, p := range partitions {
@@ -94,18 +107,20 @@ func firstFault(response *kafkago.AddPartitionsToTxnResponse) (fault error) {
 	return fault
 }
 
-// unavailableCodes are responses of a coordinator that is not there yet, or no longer.
+// unavailableCodes are the errors of a coordinator that is starting or moving.
 var unavailableCodes = []kafkago.Error{
 	kafkago.GroupLoadInProgress, kafkago.GroupCoordinatorNotAvailable, kafkago.NotCoordinatorForGroup,
 }
 
-// refusedCodes are responses of a cluster that does not number writes, at least not for these credentials.
+// refusedCodes are the errors of a cluster that does not number writes, at least not for these
+// credentials.
 var refusedCodes = []kafkago.Error{
 	kafkago.TransactionalIDAuthorizationFailed, kafkago.ClusterAuthorizationFailed, kafkago.UnsupportedVersion,
 	kafkago.InvalidRequest, kafkago.InvalidTransactionTimeout, kafkago.UnsupportedForMessageFormat,
 }
 
-// coordinate sends a request to a coordinator, and again while that is moving or still busy with the previous request.
+// coordinate sends a request to a coordinator, and retries while it is moving or busy with the
+// previous request.
 func (c *Client) coordinate(ctx context.Context, at place, request func(context.Context) error) error {
 	const first, most = 5 * time.Millisecond, 500 * time.Millisecond
 	began := time.Now()
@@ -122,7 +137,7 @@ func (c *Client) coordinate(ctx context.Context, at place, request func(context.
 		case !unavailable && code != kafkago.ConcurrentTransactions:
 			return err
 		case time.Since(began) > coordinatorPatience && unavailable:
-			return fmt.Errorf("%w: no coordinator of transactions within %v: %w", errRefused, coordinatorPatience, err)
+			return fmt.Errorf("%w: no transaction coordinator within %v: %w", errRefused, coordinatorPatience, err)
 		case time.Since(began) > coordinatorPatience:
 			return err
 		}
@@ -134,11 +149,11 @@ func (c *Client) coordinate(ctx context.Context, at place, request func(context.
 	}
 }
 
-// coordinations is how many requests may be with coordinators at a time: many partitions are taken over together, and
-// each request under way has a connection.
+// coordinations limits concurrent requests to coordinators: many partitions are taken over
+// together, and each request occupies a connection.
 const coordinations = 8
 
-// atCoordinator sends a request when its turn comes.
+// atCoordinator sends a request within the limit of concurrent ones.
 func (c *Client) atCoordinator(ctx context.Context, at place, request func(context.Context) error) error {
 	if err := c.coordinating.Acquire(ctx, 1); err != nil {
 		return c.explain(ctx, at, err)

@@ -17,20 +17,22 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// zstdWindowBytes is the largest window that is decoded. Producers announce up to 8 MiB, at the highest levels 32 MiB,
-// for data of any size, and a decoder that reads a stream holds that much.
+// zstdWindowBytes is the largest supported window. Producers announce up to 8 MiB, at the highest
+// levels 32 MiB, for data of any size, and a streaming decoder allocates the announced window.
 const zstdWindowBytes = 32 << 20
 
-// A stream of frames has tables in addition to its window. A decoder of larger windows is dropped after use.
+// Memory of streaming decoders in addition to the window, and the largest window of a decoder that
+// is reused.
 const (
 	zstdTableBytes = 2 << 20
 	zstdKeptBytes  = 4 << 20
 )
 
-// codecs bounds what the decoders of the process take together while they decompress.
+// codecs bounds the total memory of decoders that are decompressing, in the whole process.
 var codecs = semaphore.NewWeighted(codecBytes)
 
-// borrow waits for decoder memory, which the returned function gives back. The caller waits for nothing in between.
+// borrow waits for decoder memory, which the returned function releases. The caller must not wait
+// for anything else in between.
 func borrow(bytes int64) (giveBack func()) {
 	bytes = min(bytes, codecBytes)
 	if err := codecs.Acquire(context.Background(), bytes); err != nil {
@@ -39,7 +41,7 @@ func borrow(bytes int64) (giveBack func()) {
 	return func() { codecs.Release(bytes) }
 }
 
-// lz4Memory is what the decoder of an lz4 frame takes, by the block size that the frame states.
+// lz4Memory is the memory of the decoder of an lz4 frame, by the block size that the frame states.
 func lz4Memory(frame []byte) int64 {
 	const descriptor, tables = 5, 256 << 10
 	largest := 4 << 20
@@ -51,18 +53,19 @@ func lz4Memory(frame []byte) int64 {
 	return int64(2*largest) + tables
 }
 
-// newZstdDecoder makes the decoder for frames that state their size; [setReader.streams] decode the others.
+// newZstdDecoder returns the decoder for frames that state their size; [setReader.streams] decode
+// the others.
 func newZstdDecoder(budget int) *zstd.Decoder {
 	return mustDecoder(zstd.WithDecoderMaxMemory(uint64(max(budget, zstdWindowBytes))), zstd.WithDecodeAllCapLimit(true))
 }
 
-// newZstdStream makes a decoder for frames with windows up to the given size. It starts no goroutines, so it may be
-// dropped.
+// newZstdStream returns a decoder for frames with windows up to the given size. It starts no
+// goroutines, so it needs no Close.
 func newZstdStream(window uint64) *zstd.Decoder {
 	return mustDecoder(zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 }
 
-// mustDecoder makes a decoder with options that are known to be right.
+// mustDecoder returns a decoder with options that are known to be valid.
 func mustDecoder(options ...zstd.DOption) *zstd.Decoder {
 	decoder, err := zstd.NewReader(nil, options...)
 	if err != nil {
@@ -112,14 +115,14 @@ func (s *setReader) decompress(codec uint16, body []byte, limit int) ([]byte, er
 	return nil, fmt.Errorf("%w: codec %d", pipeline.ErrCorruptBatch, codec)
 }
 
-// overLimit says how much of a batch is too much, as its full size is unknown.
+// overLimit is the error of a batch of unknown size that exceeds the limit.
 func overLimit(limit int) error {
 	return fmt.Errorf("more than %d bytes decompressed: %w", limit, pipeline.ErrOverBudget)
 }
 
-// readLimited reads to the end, but at most limit bytes, from compressed bytes. Rows of numbers double at most, so it
-// starts with room for that. Anything larger is measured before there is room for it, because a growing buffer would
-// take twice what it holds.
+// readLimited decompresses at most limit bytes. Rows of numbers at most double in size, so it
+// starts with a buffer of that size. Larger data is measured before it is decoded, because a
+// growing buffer would take twice its size.
 func readLimited(compressed, limit int, open func() (io.Reader, error)) ([]byte, error) {
 	r, err := open()
 	if err != nil {
@@ -145,8 +148,8 @@ func readLimited(compressed, limit int, open func() (io.Reader, error)) ([]byte,
 	return into, err
 }
 
-// readInto reads until into is full or the input ends. Unlike io.ReadFull it distinguishes that from an input that was
-// cut.
+// readInto reads until into is full or the input ends. Unlike io.ReadFull it distinguishes an end
+// from a truncated input.
 func readInto(into []byte, r io.Reader) (n int, err error) {
 	for n < len(into) && err == nil {
 		var some int
@@ -159,7 +162,8 @@ func readInto(into []byte, r io.Reader) (n int, err error) {
 	return n, err
 }
 
-// unzstd decodes into exactly the memory needed if the only frame states its size, otherwise as a stream.
+// unzstd decodes a single frame that states its size into exactly that memory, and others as a
+// stream.
 func (s *setReader) unzstd(body []byte, limit int) ([]byte, error) {
 	var header zstd.Header
 	if err := header.Decode(body); err != nil {
@@ -186,7 +190,7 @@ func (s *setReader) unzstd(body []byte, limit int) ([]byte, error) {
 	return streamZstd(stream, body, limit)
 }
 
-// unzstdKept decodes frames of small windows, as most producers write, with a decoder that is kept.
+// unzstdKept decodes frames with small windows, the usual ones, with a reused decoder.
 func (s *setReader) unzstdKept(body []byte, limit int) ([]byte, error) {
 	defer borrow(zstdKeptBytes + zstdTableBytes)()
 	stream := s.streams.Get().(*zstd.Decoder)
@@ -202,8 +206,8 @@ func streamZstd(stream *zstd.Decoder, body []byte, limit int) ([]byte, error) {
 	return readLimited(len(body), limit, func() (io.Reader, error) { return stream, stream.Reset(bytes.NewReader(body)) })
 }
 
-// xerialHeader begins a snappy body as the Java library frames it: magic, version and least compatible version, then
-// blocks preceded by their lengths. Other producers send one bare block.
+// xerialHeader begins a snappy body as the Java library frames it: magic, version and least
+// compatible version, then blocks preceded by their lengths. Other producers send one bare block.
 var xerialHeader = []byte("\x82SNAPPY\x00")
 
 const xerialHeaderBytes = 16
@@ -231,7 +235,8 @@ func unsnappy(body []byte, limit int) ([]byte, error) {
 	return expanded, err
 }
 
-// eachSnappyBlock calls do for the blocks of a body. The first field of a block is its expanded length.
+// eachSnappyBlock calls do for the blocks of a body. The first field of a block is its expanded
+// length.
 func eachSnappyBlock(body []byte, do func(block []byte) error) error {
 	if !bytes.HasPrefix(body, xerialHeader) || len(body) < xerialHeaderBytes {
 		return do(body)

@@ -18,7 +18,7 @@ import (
 
 var errClosed = pipeline.Permanent(errors.New("kafka client is closed"))
 
-// isOtherLog reports whether the broker has no log, or another one, under the id of a topic.
+// isOtherLog reports whether the broker has no log, or a different one, under the id of a topic.
 func isOtherLog(code kafkago.Error) bool {
 	return code == kafkago.UnknownTopicID || code == kafkago.InconsistentTopicID
 }
@@ -34,7 +34,7 @@ func isMisrouted(err error) bool {
 	for _, target := range []error{
 		protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader,
 		kafkago.UnknownTopicOrPartition, kafkago.NotLeaderForPartition, kafkago.LeaderNotAvailable,
-		kafkago.BrokerNotAvailable, kafkago.Unknown, // ListOffsets answers Unknown where routing failed
+		kafkago.BrokerNotAvailable, kafkago.Unknown, // ListOffsets answers Unknown if routing failed
 	} {
 		if errors.Is(err, target) {
 			return true
@@ -43,14 +43,15 @@ func isMisrouted(err error) bool {
 	return false
 }
 
-// deniedCodes are responses that stay the same until somebody changes credentials or rights.
+// deniedCodes are errors that stay the same until credentials or rights change.
 var deniedCodes = []kafkago.Error{
 	kafkago.TopicAuthorizationFailed, kafkago.GroupAuthorizationFailed, kafkago.ClusterAuthorizationFailed,
 	kafkago.TransactionalIDAuthorizationFailed,
 	kafkago.SASLAuthenticationFailed, kafkago.UnsupportedSASLMechanism, kafkago.IllegalSASLState,
 }
 
-// permanentCodes are responses that stay the same until somebody changes the request or the broker's configuration.
+// permanentCodes are errors that stay the same until the request or the broker's configuration
+// changes.
 var permanentCodes = []kafkago.Error{
 	kafkago.InvalidTopic, kafkago.InvalidGroupId, kafkago.InvalidSessionTimeout, kafkago.InvalidPartitionNumber,
 	kafkago.InvalidReplicationFactor, kafkago.InvalidReplicaAssignment, kafkago.InvalidConfiguration,
@@ -59,15 +60,16 @@ var permanentCodes = []kafkago.Error{
 	kafkago.InvalidTimestamp, kafkago.InvalidRecord,
 }
 
-// timeoutError is a dial or a request that was not answered in time. It does not wrap its cause, which would pass for the end of the
-// caller's context.
+// timeoutError is a dial or a request that was not answered in time. It does not wrap its cause,
+// which callers would take for the end of their context.
 type timeoutError struct{ text string }
 
 func (e *timeoutError) Error() string { return e.text }
 
 func (e *timeoutError) Is(target error) bool { return target == syscall.ETIMEDOUT }
 
-// whyEnded is ctx.Err(), also where the deadline has passed and ctx has not noticed it yet: dials measure it by clocks of their own.
+// whyEnded returns ctx.Err(), or the error of a deadline that has passed but not yet ended ctx:
+// dials have timers of their own.
 func whyEnded(ctx context.Context) error {
 	if deadline, has := ctx.Deadline(); has && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded
@@ -75,7 +77,7 @@ func whyEnded(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// explain converts an error to those of package pipeline and says where it happened.
+// explain converts an error to those of package pipeline and adds its place.
 func (c *Client) explain(ctx context.Context, at place, err error) error {
 	if err == nil {
 		return nil
@@ -92,7 +94,7 @@ func (c *Client) explain(ctx context.Context, at place, err error) error {
 	var code kafkago.Error
 	switch {
 	case isDisconnected(err):
-		return fmt.Errorf("%v: the broker closed the connection, which it also does where it expects other tls or sasl settings: %w",
+		return fmt.Errorf("%v: the broker closed the connection; if this persists, check the tls and sasl settings: %w",
 			at, err)
 	case !errors.As(err, &code):
 	case slices.Contains(deniedCodes, code):

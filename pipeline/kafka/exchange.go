@@ -12,13 +12,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// fetchExchange is a fetch of partitions of one leader, whose response is read here; see the package documentation. Each partition
-// is answered as soon as its part of the response has arrived. Reading never waits for memory.
+// fetchExchange is a fetch of partitions of one leader, whose response is read here; see the
+// package documentation. Each partition is answered as soon as its part of the response has
+// arrived. Reading never waits for memory.
 type fetchExchange struct {
 	kmsgExchange
 	leader     int32
 	fetches    map[logPartition]*pendingFetch // no partition twice
-	maxAborted int                            // transactions of one partition
+	maxAborted int                            // limit of aborted transactions in the response for one partition
 }
 
 // logPartition is a partition on the wire.
@@ -29,14 +30,19 @@ type logPartition struct {
 
 var _ protocol.BrokerMessage = (*fetchExchange)(nil)
 
-// fetchVersion is the first version with topic ids (Kafka 3.1): its data comes from the log that was asked for.
+// fetchVersion is the first version with topic ids (Kafka 3.1): its data comes from the requested
+// log.
 const fetchVersion = 13
 
 // newFetchExchange makes the request for partitions, none of which occurs twice.
 func newFetchExchange(c *Client, leader int32, fetches []*pendingFetch, wait time.Duration) *fetchExchange {
 	request := kmsg.NewPtrFetchRequest()
-	request.Version, request.MaxWaitMillis, request.MinBytes, request.MaxBytes = fetchVersion, int32(wait/time.Millisecond), 1, responseMaxBytes
-	request.IsolationLevel, request.SessionEpoch = readCommitted, -1 // no fetch session
+	request.Version = fetchVersion
+	request.MaxWaitMillis = int32(wait / time.Millisecond)
+	request.MinBytes = 1
+	request.MaxBytes = responseMaxBytes
+	request.IsolationLevel = readCommitted
+	request.SessionEpoch = -1 // no fetch session
 	e := &fetchExchange{
 		kmsgExchange: c.exchange(request), leader: leader, fetches: make(map[logPartition]*pendingFetch, len(fetches)),
 		maxAborted: maxAborted(c.config.FetchMaxBytes),
@@ -55,17 +61,19 @@ func newFetchExchange(c *Client, leader int32, fetches []*pendingFetch, wait tim
 			request.Topics = append(request.Topics, topic)
 		}
 		partition := kmsg.NewFetchRequestTopicPartition()
-		partition.Partition, partition.FetchOffset, partition.PartitionMaxBytes = int32(p.partition), p.offset, int32(p.maxBytes)
+		partition.Partition = int32(p.partition)
+		partition.FetchOffset = p.offset
+		partition.PartitionMaxBytes = int32(p.maxBytes)
 		request.Topics[i].Partitions = append(request.Topics[i].Partitions, partition)
 	}
 	return e
 }
 
-// maxAborted is how many aborted transactions a response may list for each partition. One takes two batches in the log, of at
-// least about 70 bytes each.
+// maxAborted limits the aborted transactions that a response may list for each partition. One takes
+// two batches in the log, of at least about 70 bytes each.
 func maxAborted(fetchMaxBytes int) int { return fetchMaxBytes/64 + 64 }
 
-// fetchResponse is the part of a fetch response that is about one partition.
+// fetchResponse is the part of a fetch response for one partition.
 type fetchResponse struct {
 	code    int16
 	end     int64 // last stable offset
@@ -74,7 +82,7 @@ type fetchResponse struct {
 	log     pipeline.LogID // the id by which the partition was requested
 }
 
-// fetchDone is what is left of a response when all partitions have been answered.
+// fetchDone is the rest of a response whose partitions have been answered.
 type fetchDone struct{ code int16 }
 
 // roomError means that there was no memory for a partition's data.
@@ -85,8 +93,8 @@ type roomError struct {
 
 func (r *roomError) Error() string { return fmt.Sprintf("no memory is free for %d bytes", r.need) }
 
-// oversizedSetError means that a record set in the response exceeds maxSet. header is that of the first batch, as far as it was
-// received.
+// oversizedSetError means that a record set in the response exceeds maxSet. header is that of the
+// first batch, as far as it was received.
 type oversizedSetError struct {
 	bytes  int
 	header []byte
@@ -111,8 +119,8 @@ func (e *fetchExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error
 	return broker, nil
 }
 
-// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so a response need not be
-// read to its end then.
+// RawExchange implements [protocol.RawExchanger]. An error closes the connection, so the rest of
+// the response need not be read.
 func (e *fetchExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if _, err := rw.Write(e.formatter.AppendRequest(nil, e.request, e.correlation)); err != nil {
 		return nil, err
@@ -120,7 +128,7 @@ func (e *fetchExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) 
 	r := readResponse(rw, e.correlation)
 	code := e.read(r)
 	if r.err == nil && r.left != 0 {
-		r.err = errors.New("fetch response has more than the partitions asked for")
+		r.err = errors.New("fetch response is longer than its partitions")
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -147,12 +155,13 @@ func (e *fetchExchange) read(r *responseReader) (code int16) {
 	return code
 }
 
-// readPartition reads one partition of the response. It skips data that cannot be used, so that the other partitions get theirs.
+// readPartition reads one partition of the response. It skips unusable data, so that the other
+// partitions get theirs.
 func (e *fetchExchange) readPartition(r *responseReader, id logUUID) {
 	key := logPartition{id, r.int32()}
 	p := e.fetches[key]
 	if p == nil && r.err == nil {
-		r.fail("fetch response has partition %d of log %x, which was not asked for or was there already", key.partition, id)
+		r.fail("fetch response has partition %d of log %x, which was not requested or is repeated", key.partition, id)
 	}
 	if r.err != nil {
 		return
@@ -173,7 +182,8 @@ func (e *fetchExchange) readPartition(r *responseReader, id logUUID) {
 	}
 }
 
-// readResponse reads one partition's part. err concerns that partition alone; errors that end the response are in r.
+// readResponse reads the part of one partition. err concerns that partition alone; errors that end
+// the response are in r.
 func (e *fetchExchange) readResponse(r *responseReader, p *pendingFetch, wanted bool) (*fetchResponse, error) {
 	response := &fetchResponse{code: r.int16()}
 	r.int64()                // high watermark
@@ -221,9 +231,9 @@ func (e *fetchExchange) readAborted(r *responseReader) ([]abortedTransaction, er
 			r.discard(16)
 			r.tags()
 		}
-		return nil, fmt.Errorf("response names %d aborted transactions, at most %d are taken", n, e.maxAborted)
+		return nil, fmt.Errorf("response lists %d aborted transactions, more than %d", n, e.maxAborted)
 	}
-	const usual = 64 // the length is only the response's claim, so the list grows as it is read
+	const usual = 64 // the stated length is not trusted, so the list grows as it is read
 	aborted := make([]abortedTransaction, 0, min(n, usual))
 	for len(aborted) < n && r.err == nil {
 		aborted = append(aborted, abortedTransaction{producer: r.int64(), first: r.int64()})

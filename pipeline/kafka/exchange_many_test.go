@@ -63,7 +63,7 @@ func outcome(a *pendingFetch) string {
 	return string(a.response.set)
 }
 
-func TestPartitionsOfAResponseAreAnsweredApart(t *testing.T) {
+func TestPartitionsOfAResponseAreAnsweredSeparately(t *testing.T) {
 	long, large := bytes.Repeat([]byte("x"), 100), make([]byte, 101)
 	for name, test := range map[string]struct {
 		parts []part
@@ -92,8 +92,9 @@ func TestPartitionsOfAResponseAreAnsweredApart(t *testing.T) {
 	}
 }
 
-// TestWhoHasLeftGetsNothing: a caller that leaves before or after its answer leaves no memory taken.
-func TestWhoHasLeftGetsNothing(t *testing.T) {
+// TestAbandonedFetchGetsNoMemory: a caller that leaves before or after its answer leaves no memory
+// taken.
+func TestAbandonedFetchGetsNoMemory(t *testing.T) {
 	fetches := testFetches()
 	fetches[0].abandon()
 	fetches[1].funds = fetches[1].memory.try(50)

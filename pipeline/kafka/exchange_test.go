@@ -22,7 +22,8 @@ type wire struct {
 // testLog is the identity of the topic that tests ask for.
 const testLog pipeline.LogID = "AAECAwQFBgcICQoLDA0ODw"
 
-// testFetches makes fetches of partitions 3, 4 and 5 of a topic. They share memory for two sets of the largest size.
+// testFetches makes fetches of partitions 3, 4 and 5 of a topic. They share memory for two sets of
+// the largest size.
 func testFetches() (fetches []*pendingFetch) {
 	memory := &account{limit: 400}
 	for partition := 3; partition <= 5; partition++ {
@@ -65,7 +66,7 @@ func TestFetchResponse(t *testing.T) {
 	}
 }
 
-func TestFetchAnswersThatLie(t *testing.T) {
+func TestFalseFetchResponsesAreErrors(t *testing.T) {
 	whole := encodeParts(part{partition: 3, aborted: 1, set: make([]byte, 80)})
 	for cut := range whole {
 		if _, err := exchangeOne(whole[:cut]); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -90,8 +91,9 @@ func TestFetchAnswersThatLie(t *testing.T) {
 	}
 }
 
-// TestAnswersClaimWhatTheyDoNotHave uses consistent lengths and counts of gigabytes that never arrive.
-func TestAnswersClaimWhatTheyDoNotHave(t *testing.T) {
+// TestFalseSizesInResponsesAllocateLittle uses consistent lengths and counts of gigabytes that
+// never arrive.
+func TestFalseSizesInResponsesAllocateLittle(t *testing.T) {
 	whole := encodeParts(part{partition: 3, aborted: 1})
 	binary.BigEndian.PutUint32(whole, 1<<31-1)
 	count := bytes.Index(whole, []byte{7: 8, 15: 9}) - 1 // in front of the aborted transaction

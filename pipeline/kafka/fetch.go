@@ -10,15 +10,18 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// readCommitted is the isolation level at which brokers stop before open transactions and list aborted ones.
+// readCommitted is the isolation level at which brokers end before open transactions and list
+// aborted ones.
 const readCommitted = int8(kafkago.ReadCommitted)
 
-// responseMaxBytes is the requested limit of a whole response. The partition's limit is the one that counts: in a
-// response cut at its own limit, the embedded broker leaves out the list of aborted transactions.
+// responseMaxBytes is the requested limit of a whole response. It is not reached, because the
+// limits of partitions apply: in a response cut at its total limit, the embedded broker omits the
+// list of aborted transactions.
 const responseMaxBytes = 1 << 30
 
-// Fetch implements [pipeline.Log]. It returns committed records. A batch that stays unreadable is an
-// [*pipeline.UnreadableBatchError], also if the reason is not its size but [pipeline.ErrCorruptBatch] or [pipeline.ErrOldFormat].
+// Fetch implements [pipeline.Log]. It returns committed records. An unreadable batch is an
+// [*pipeline.UnreadableBatchError] because of [pipeline.ErrOverBudget], [pipeline.ErrCorruptBatch]
+// or [pipeline.ErrOldFormat].
 func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	reader := c.readerFor(ctx)
 	at := place{fmt.Sprintf("fetch offset %d of", offset), topic, partition}
@@ -42,11 +45,16 @@ func (c *Client) Fetch(ctx context.Context, topic string, partition int, offset 
 	return pipeline.Fetched{}, err
 }
 
-// fetch asks once. Errors about the offset are returned unchanged.
+// fetch fetches once. Errors about the offset are returned unchanged.
 func (c *Client) fetch(ctx context.Context, reader *setReader, at place, offset int64) (pipeline.Fetched, error) {
 	f := &fetching{
-		client: c, reader: reader, at: at, offset: offset,
-		key: partitionKey{at.topic, at.partition}, memory: c.pool.account(ctx), onlyFree: pipeline.IsOnlyFree(ctx),
+		client:   c,
+		reader:   reader,
+		at:       at,
+		offset:   offset,
+		key:      partitionKey{at.topic, at.partition},
+		memory:   c.pool.account(ctx),
+		onlyFree: pipeline.IsOnlyFree(ctx),
 	}
 	fetched, err := f.run(ctx)
 	if err != nil {
@@ -56,7 +64,7 @@ func (c *Client) fetch(ctx context.Context, reader *setReader, at place, offset 
 	return fetched, err
 }
 
-// oversized reports a batch that was too large to read. Its header says where it ends.
+// oversized reports a batch that was too large to read. The offset after it comes from its header.
 func (c *Client) oversized(at place, offset int64, large *oversizedSetError) error {
 	e := &pipeline.UnreadableBatchError{Topic: at.topic, Partition: at.partition,
 		Offset: offset, NextOffset: offset + 1, Err: large}
@@ -67,14 +75,14 @@ func (c *Client) oversized(at place, offset int64, large *oversizedSetError) err
 	return e
 }
 
-// outOfRange adds what the partition holds to a refused offset.
+// outOfRange returns the error of a refused offset with the range of the partition.
 func (c *Client) outOfRange(ctx context.Context, at place, offset int64) error {
 	first, written, err := c.offsets(ctx, at.topic, at.partition, kafkago.ReadUncommitted)
 	if err != nil {
 		return err
 	}
 	if offset >= first && offset <= written {
-		return fmt.Errorf("%v: out of range a moment ago, now it holds [%d, %d)", at, first, written)
+		return fmt.Errorf("%v: was out of range a moment ago; the partition now holds [%d, %d)", at, first, written)
 	}
 	first, next, err := c.Offsets(ctx, at.topic, at.partition)
 	if err != nil {

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// leastAsked is the fewest bytes that a fetch asks for, whatever the number of partitions.
+// leastAsked is the smallest size of a fetch, whatever the number of partitions.
 const leastAsked = 64 << 10
 
-// forgottenAfter is how long an unused partition still counts among those that share the memory.
+// forgottenAfter is how long an unused partition still counts among the partitions that share the
+// memory.
 const forgottenAfter = time.Minute
 
 type partitionKey struct {
@@ -16,13 +17,13 @@ type partitionKey struct {
 	partition int
 }
 
-// fetchStats say what the last fetches of a partition were like. Wrong ones cost time, not memory.
+// fetchStats are estimates from the last fetches of a partition. Wrong ones cost time, not memory.
 type fetchStats struct {
 	end    int64   // of the partition
 	growth float64 // bytes that decoding took per byte of a set
 	read   bool    // growth is known
 	batch  int     // bytes of a batch that exceeded the requested size
-	cold   bool    // the last fetch waited for nothing
+	cold   bool    // the last fetch returned no records
 	asked  time.Time
 }
 
@@ -38,7 +39,8 @@ type statsTable struct {
 
 func newStatsTable() *statsTable { return &statsTable{of: map[partitionKey]fetchStats{}} }
 
-// begin returns the stats of a partition that is about to be fetched, and how many are being read.
+// begin returns the stats of a partition that is about to be fetched, and the number of partitions
+// being read.
 func (t *statsTable) begin(key partitionKey) (known fetchStats, partitions int) {
 	now := time.Now()
 	t.mu.Lock()
@@ -60,7 +62,7 @@ func (t *statsTable) begin(key partitionKey) (known fetchStats, partitions int) 
 	return known, len(t.of)
 }
 
-// count is how many partitions are being read.
+// count is the number of partitions being read.
 func (t *statsTable) count() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +78,8 @@ func (t *statsTable) learn(key partitionKey, change func(*fetchStats)) {
 	t.of[key] = known
 }
 
-// grew records what decoding a set took. The estimate falls slowly, because the next set may be like the earlier ones.
+// grew records the memory for decoding a set. The estimate falls slowly, because the next set may
+// be like earlier ones.
 func (s *fetchStats) grew(set int, decoded int64) {
 	growth := float64(decoded) / float64(set)
 	if s.read {

@@ -22,13 +22,13 @@ type fetching struct {
 	onlyFree bool
 
 	stats    fetchStats
-	maxBytes int    // to ask for
-	funds    *grant // nil = the response takes what is free when it arrives
+	maxBytes int    // requested size
+	funds    *grant // nil = the response takes free memory when it arrives
 }
 
-// run takes no memory before the first request if memory is ample or the partition is not known to have data. If the memory
-// turns out too small, it gives everything back, waits for more and asks the broker again, in the end with the memory of the
-// worst fetch.
+// run takes no memory before the first request if memory is ample or the partition is not known to
+// have data. If the memory turns out too small, it releases everything, waits for more and asks the
+// broker again, at last with the memory of the worst fetch.
 func (f *fetching) run(ctx context.Context) (pipeline.Fetched, error) {
 	f.prepare()
 	if f.stats.end > f.offset && !f.memory.ample() {
@@ -58,17 +58,18 @@ func (f *fetching) run(ctx context.Context) (pipeline.Fetched, error) {
 	}
 }
 
-// prepare chooses how much to ask for: a share of the memory, so that all partitions can hold one fetch and have another
-// ahead.
+// prepare chooses the size of the request: a share of the memory, so that all partitions can hold
+// one fetch and have another ahead. It is within the budget, because several batches together must
+// not look like one that exceeds it.
 func (f *fetching) prepare() {
 	c := f.client
 	var partitions int
 	f.stats, partitions = c.stats.begin(f.key)
 	share := float64(f.memory.size()) / float64(2*partitions) / (1 + f.stats.growth)
-	f.maxBytes = min(max(int(share), leastAsked, f.stats.batch), c.config.FetchMaxBytes, f.reader.budget) // several batches beyond the budget are not one
+	f.maxBytes = min(max(int(share), leastAsked, f.stats.batch), c.config.FetchMaxBytes, f.reader.budget)
 }
 
-// need estimates the memory for a set and its decoded records from what is known of the partition.
+// need estimates the memory for a set and its decoded records from the stats of the partition.
 func (f *fetching) need(set, aborted int) int64 {
 	const slack = 16 << 10
 	stored := int64(set) + 16*int64(aborted)
@@ -76,7 +77,7 @@ func (f *fetching) need(set, aborted int) int64 {
 	return min(stored+min(grown, int64(f.reader.budget)), max(stored, worstFetch(f.reader.budget)))
 }
 
-// wait gives back all memory and waits for more, holding nothing meanwhile.
+// wait releases all memory and waits for more, holding none meanwhile.
 func (f *fetching) wait(ctx context.Context, bytes int64) (err error) {
 	f.funds.release()
 	f.funds = nil
@@ -98,8 +99,16 @@ func (f *fetching) request(ctx context.Context) (*fetchResponse, error) {
 	var failure error
 	err := c.call(ctx, f.at, c.config.RequestTimeout+2*c.config.FetchMaxWait, func(ctx context.Context) error {
 		pending := &pendingFetch{
-			partitionKey: f.key, offset: f.offset, maxBytes: f.maxBytes, maxSet: f.reader.budget, cold: f.stats.cold,
-			deadline: time.Now().Add(c.config.FetchMaxWait), memory: f.memory, need: f.need, funds: f.funds, done: make(chan struct{}),
+			partitionKey: f.key,
+			offset:       f.offset,
+			maxBytes:     f.maxBytes,
+			maxSet:       f.reader.budget,
+			cold:         f.stats.cold,
+			deadline:     time.Now().Add(c.config.FetchMaxWait),
+			memory:       f.memory,
+			need:         f.need,
+			funds:        f.funds,
+			done:         make(chan struct{}),
 		}
 		var err error
 		if f.funds, err = c.leaders.fetch(ctx, pending); err == nil {
@@ -122,7 +131,7 @@ func (f *fetching) request(ctx context.Context) (*fetchResponse, error) {
 	return response, err
 }
 
-// decode decodes a response within its memory, or within what is free, up to the budget.
+// decode decodes a response within its memory, or within free memory, up to the budget.
 func (f *fetching) decode(response *fetchResponse) (pipeline.Fetched, error) {
 	set, budget := response.set, f.reader.budget
 	fetched := pipeline.Fetched{NextOffset: f.offset, End: response.end, Log: response.log}
@@ -132,7 +141,7 @@ func (f *fetching) decode(response *fetchResponse) (pipeline.Fetched, error) {
 		return fetched, nil
 	}
 	stored := int64(cap(set)) + 16*int64(len(response.aborted))
-	if f.memory.ample() { // for a short while
+	if f.memory.ample() { // held only while decoding
 		f.funds.extend(stored + int64(budget))
 	}
 	memory := &allowance{left: budget, room: min(int(f.funds.bytes-stored), budget)}
@@ -143,13 +152,14 @@ func (f *fetching) decode(response *fetchResponse) (pipeline.Fetched, error) {
 	}
 	f.learn(response, memory)
 	if bad := (*unreadableError)(nil); errors.As(err, &bad) {
-		bad.next = min(bad.next, max(response.end, f.offset+1)) // a damaged header may name any offset
+		bad.next = min(bad.next, max(response.end, f.offset+1)) // a damaged header may state any offset
 	}
 	if err != nil {
 		return pipeline.Fetched{}, err
 	}
 	if next == f.offset {
-		return pipeline.Fetched{}, fmt.Errorf("%v: the response of %d bytes holds no whole batch at it", f.at, len(set))
+		err := fmt.Errorf("%v: the response of %d bytes has no complete batch at the offset", f.at, len(set))
+		return pipeline.Fetched{}, err
 	}
 	for i := range records {
 		records[i].Topic, records[i].Partition = f.at.topic, f.at.partition
@@ -163,7 +173,7 @@ func (f *fetching) decode(response *fetchResponse) (pipeline.Fetched, error) {
 	return fetched.Holding(f.funds.release), nil
 }
 
-// learn remembers this fetch for the next one; memory is nil if there were no records.
+// learn updates the stats after a fetch; memory is nil if it returned no records.
 func (f *fetching) learn(response *fetchResponse, memory *allowance) {
 	f.client.stats.learn(f.key, func(s *fetchStats) {
 		s.end, s.cold = response.end, memory == nil
@@ -171,7 +181,8 @@ func (f *fetching) learn(response *fetchResponse, memory *allowance) {
 			return
 		}
 		s.grew(len(response.set), int64(memory.taken))
-		if s.batch = 0; len(response.set) > f.maxBytes {
+		s.batch = 0
+		if len(response.set) > f.maxBytes {
 			s.batch = len(response.set)
 		}
 	})

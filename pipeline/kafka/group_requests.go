@@ -12,8 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// The versions of the requests of group members. Kafka 3.1 knows them, and they carry the names of members, which kafka-go's
-// own requests do not, or encode wrongly.
+// Versions of the requests of group members. Kafka 3.1 supports them, and they carry the names of
+// members, which kafka-go's own requests lack or encode wrongly.
 const (
 	joinVersion      = 7
 	syncVersion      = 5
@@ -21,7 +21,8 @@ const (
 	leaveVersion     = 4
 )
 
-// kmsgExchange is a request that franz-go encodes and kafka-go sends, to the broker that the type around this one names.
+// kmsgExchange is a request that franz-go encodes and kafka-go sends, to the broker that the
+// embedding type selects.
 type kmsgExchange struct {
 	request     kmsg.Request
 	formatter   *kmsg.RequestFormatter
@@ -46,7 +47,8 @@ func (r *exchanged) ApiKey() protocol.ApiKey { return protocol.ApiKey(r.Key()) }
 // Required implements [protocol.RawExchanger].
 func (*kmsgExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
-// RawExchange implements [protocol.RawExchanger]: it sends the request and reads its response. An error closes the connection.
+// RawExchange implements [protocol.RawExchanger]: it sends the request and reads its response. An
+// error closes the connection.
 func (e *kmsgExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	if _, err := rw.Write(e.formatter.AppendRequest(nil, e.request, e.correlation)); err != nil {
 		return nil, err
@@ -73,9 +75,16 @@ var _ protocol.GroupMessage = (*groupExchange)(nil)
 // Group implements [protocol.GroupMessage].
 func (e *groupExchange) Group() string { return e.group }
 
-// askCoordinator sends a request of a group's member and waits for its response until the limit. The code of the response is the
-// caller's to look at.
-func askCoordinator[R kmsg.Response](ctx context.Context, c *Client, at place, group string, request kmsg.Request, limit time.Duration) (response R, err error) {
+// askCoordinator sends a request of a group member and waits for its response until the limit. The
+// caller checks the error code of the response.
+func askCoordinator[R kmsg.Response](
+	ctx context.Context,
+	c *Client,
+	at place,
+	group string,
+	request kmsg.Request,
+	limit time.Duration,
+) (response R, err error) {
 	err = c.call(ctx, at, limit, func(ctx context.Context) error {
 		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &groupExchange{c.exchange(request), group})
 		if err == nil {
@@ -86,13 +95,13 @@ func askCoordinator[R kmsg.Response](ctx context.Context, c *Client, at place, g
 	return response, err
 }
 
-// membership is what a coordinator knows a member by. instance is empty if the member has no name of its own, id until the
-// coordinator has given one.
+// membership identifies a member to its coordinator. instance is empty for a dynamic member, id
+// until the coordinator has assigned one.
 type membership struct {
 	instance, id string
 }
 
-// name is the instance as requests carry it.
+// name is the instance as encoded in requests.
 func (m membership) name() *string {
 	if m.instance == "" {
 		return nil
@@ -100,7 +109,7 @@ func (m membership) name() *string {
 	return &m.instance
 }
 
-// coded is the error of a response's code, or nil.
+// coded returns the error of a response code, or nil.
 func coded(code int16) error {
 	if code == 0 {
 		return nil
@@ -108,7 +117,7 @@ func coded(code int16) error {
 	return kafkago.Error(code)
 }
 
-// isAny reports whether an error is one of the codes of a response.
+// isAny reports whether an error is one of the given codes.
 func isAny(err error, codes ...kafkago.Error) bool {
 	for _, code := range codes {
 		if errors.Is(err, code) {

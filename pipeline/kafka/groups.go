@@ -63,7 +63,7 @@ func (s *standing) ended() {
 	s.status.Joined, s.status.Since, s.status.Partitions = false, time.Now(), nil
 }
 
-// failed records why the group could not be joined.
+// failed records the error of a failed join.
 func (s *standing) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipelin
 	}
 }
 
-func TestGroupsTellsOfMembersWithoutPartitionsToo(t *testing.T) {
+func TestGroupsIncludeMembersWithoutPartitions(t *testing.T) {
 	server := startBroker(t, embedded.Options{})
 	a, b := dial(t, config(server.Addrs())), dial(t, config(server.Addrs()))
 	topic := pipelinetest.NewTopic(t, a, 1, nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// identities share answers about the identity of logs.
+// identities caches the identities of logs.
 type identities struct {
 	mu    sync.Mutex
 	known map[identityKey]*knownLog
@@ -36,7 +36,7 @@ func (i *identities) of(key identityKey) *knownLog {
 	return i.known[key]
 }
 
-// forget drops what is known of a topic if it is this id.
+// forget drops the cached id of a topic if it is the given one.
 func (i *identities) forget(topic string, id pipeline.LogID) {
 	known := i.of(identityKey{topic, pipeline.AnyPartition})
 	known.mu.Lock()
@@ -46,7 +46,8 @@ func (i *identities) forget(topic string, id pipeline.LogID) {
 	}
 }
 
-// Identity implements [pipeline.Log]: the topic id (KIP-516). One request answers everyone who waits for it.
+// Identity implements [pipeline.Log]: it returns the topic id (KIP-516). One request answers all
+// waiting callers.
 func (c *Client) Identity(ctx context.Context, topic string, partition int, asOf time.Time) (pipeline.LogID, error) {
 	known := c.identities.of(identityKey{topic, partition})
 	known.mu.Lock()
@@ -68,7 +69,7 @@ func (c *Client) askIdentity(ctx context.Context, topic string, partition int) (
 		if err == nil && found.TopicID == (logUUID{}) {
 			err = errOldBrokers
 		}
-		id = pipeline.LogID(base64.RawURLEncoding.EncodeToString(found.TopicID[:])) // as the tools of Kafka print it
+		id = pipeline.LogID(base64.RawURLEncoding.EncodeToString(found.TopicID[:])) // as Kafka's tools print it
 		return err
 	})
 	return id, err

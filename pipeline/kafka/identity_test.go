@@ -41,8 +41,9 @@ func recreate(t testing.TB, control pipeline.Control, topic string, partitions i
 	})
 }
 
-// A response names its log, even if the topic was recreated since the client last asked for the identity.
-func TestFetchesAreOfTheLogThatTheyName(t *testing.T) {
+// A response names its log, even if the topic was recreated since the client last asked for the
+// identity.
+func TestFetchesBelongToTheRequestedLog(t *testing.T) {
 	on := connect(t)
 	client := dial(t, on.config())
 	topic := pipelinetest.NewTopic(t, client, 1, nil)
@@ -70,8 +71,9 @@ func TestFetchesAreOfTheLogThatTheyName(t *testing.T) {
 	}
 }
 
-// A recreated topic has another identity, which every reader is told; until then the identity stays.
-func TestIdentityIsOfTheLogNotOfTheName(t *testing.T) {
+// A recreated topic has another identity, which every reader is told; until then the identity
+// stays.
+func TestIdentityChangesWithARecreatedTopic(t *testing.T) {
 	on := connect(t)
 	client := dial(t, on.config())
 	topic := pipelinetest.NewTopic(t, client, 2, nil)

@@ -10,16 +10,17 @@ import (
 	"go.uber.org/zap"
 )
 
-// What kafka.group_instance may be besides a name.
+// Values of kafka.group_instance that are not names.
 const (
 	instanceAuto = "auto"
 	instanceNone = "none"
 )
 
-// processesPerHost is how many members of one group may have names of one host. Those after them have none.
+// processesPerHost limits the members of one group with names of the same host. Further ones have
+// no name.
 const processesPerHost = 4096
 
-// maxInstance is how long Kafka lets a name be.
+// maxInstance is the greatest length of a name in Kafka.
 const maxInstance = 249
 
 // legalInstance reports whether Kafka accepts a name.
@@ -27,7 +28,7 @@ func legalInstance(name string) bool {
 	return name != "" && len(name) <= maxInstance && cleanInstance(name) == name
 }
 
-// cleanInstance replaces what Kafka does not accept in a name.
+// cleanInstance replaces characters that Kafka does not accept in a name.
 func cleanInstance(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
@@ -37,9 +38,9 @@ func cleanInstance(name string) string {
 	}, name)
 }
 
-// instance returns the name under which this process joins a group, empty for none, and what to call once it has left. A name
-// found by itself is that of the host with the lowest number that no other process on it uses: a process that takes the place of a
-// dead one gets the name of that.
+// instance returns the name under which this process joins a group, empty for none, and a function
+// to call after leaving. The automatic name is that of the host with the lowest number that no
+// other process on it uses, so the successor of a dead process gets its name.
 func (c *Client) instance(group string) (name string, release func()) {
 	none := func() {}
 	switch c.config.GroupInstance {
@@ -50,8 +51,10 @@ func (c *Client) instance(group string) (name string, release func()) {
 		return c.config.GroupInstance, none
 	}
 	host, err := os.Hostname()
-	if host = cleanInstance(host); err != nil || host == "" || len(host) > maxInstance/2 || strings.HasPrefix(host, "localhost") {
-		return "", none // localhost is the name of many
+	host = cleanInstance(host)
+	shared := strings.HasPrefix(host, "localhost")
+	if err != nil || host == "" || len(host) > maxInstance/2 || shared {
+		return "", none
 	}
 	key := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, c.config.Brokers, group)))[:32]
 	for n := range processesPerHost {
@@ -60,12 +63,12 @@ func (c *Client) instance(group string) (name string, release func()) {
 		case err == nil:
 			return fmt.Sprintf("%s.%d", host, n), release
 		case !errors.Is(err, errClaimed):
-			c.log.Debug("no number on this host: without a name in the group", zap.String("group", group), zap.Error(err))
+			c.log.Debug("no number on this host; joining the group without a name", zap.String("group", group), zap.Error(err))
 			return "", none
 		}
 	}
 	return "", none
 }
 
-// errClaimed says that a process on this machine, or this one, holds what it was asked to claim.
+// errClaimed means that a process on this machine, perhaps this one, holds the name.
 var errClaimed = errors.New("claimed by another process")

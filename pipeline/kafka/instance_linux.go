@@ -7,11 +7,12 @@ import (
 	"syscall"
 )
 
-// claimName takes something for this process until release is called. The kernel gives it back when the process ends, however it ends: it
-// is the address of a socket in the abstract namespace, to which nobody sends.
-func claimName(what string) (release func(), err error) {
+// claimName reserves a name for this process until release is called. The name is the address of an
+// unused socket in the abstract namespace, so the kernel releases it when the process ends, even if
+// killed.
+func claimName(name string) (release func(), err error) {
 	var config net.ListenConfig
-	socket, err := config.ListenPacket(context.Background(), "unixgram", "@"+what)
+	socket, err := config.ListenPacket(context.Background(), "unixgram", "@"+name)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, errClaimed
 	}

@@ -4,5 +4,5 @@ package kafka
 
 import "errors"
 
-// claimName has nothing here that would end with the process.
+// claimName fails: these systems have no reservation that ends with the process.
 func claimName(string) (release func(), err error) { return nil, errors.ErrUnsupported }

@@ -17,9 +17,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// Members that died under a name, at whatever moment, do not keep their successor waiting for their sessions, which are longer here
-// than the test is patient.
-func TestASuccessorDoesNotWaitForTheDead(t *testing.T) {
+// Members that died under a name, at whatever moment, do not keep their successor waiting for their
+// sessions, which are longer here than the test is patient.
+func TestSuccessorReplacesADeadMemberAtOnce(t *testing.T) {
 	on := connect(t)
 	for died, how := range map[string]struct {
 		deaths int
@@ -39,8 +39,9 @@ func TestASuccessorDoesNotWaitForTheDead(t *testing.T) {
 	}
 }
 
-// A successor gets what its predecessor had. Partitions that were added in between are handed out too.
-func TestASuccessorSeesPartitionsThatWereAdded(t *testing.T) {
+// A successor gets what its predecessor had. Partitions that were added in between are handed out
+// too.
+func TestSuccessorSeesAddedPartitions(t *testing.T) {
 	on := connect(t)
 	c := on.config()
 	c.GroupInstance = "name"
@@ -55,7 +56,7 @@ func TestASuccessorSeesPartitionsThatWereAdded(t *testing.T) {
 }
 
 // Of two that claim one name the older is fenced and says so. Both go on, and own nothing together.
-func TestTwoUnderOneName(t *testing.T) {
+func TestTwoMembersUnderOneName(t *testing.T) {
 	on := connect(t)
 	c := on.config()
 	c.GroupInstance = "name"
@@ -70,17 +71,17 @@ func TestTwoUnderOneName(t *testing.T) {
 	pipelinetest.Await(t, older, older, "assigned", func(a, _ []int) bool { return len(a) == 4 })
 	former := older.Ownership(1)
 	if logs.Len() != 0 {
-		t.Errorf("complaints of the only one: %v", logs.All())
+		t.Errorf("errors of the only member: %v", logs.All())
 	}
 	younger := pipelinetest.Own(t, dial(t, c), topic, topic)
 	pipelinetest.Await(t, older, younger, "both have some", func(a, b []int) bool {
 		return len(a) == 2 && len(b) == 2 && pipelinetest.AllOf(4)(a, b)
 	})
-	if said := logs.FilterMessageSnippet("another process has joined the group under the same name").All(); len(said) != 1 {
-		t.Errorf("said %d times: %v", len(said), logs.All())
+	if logged := logs.FilterMessageSnippet("another process joined the group under the same name").All(); len(logged) != 1 {
+		t.Errorf("logged %d times: %v", len(logged), logs.All())
 	}
 	if err := former.Commit(pipelinetest.Context(t), 3, ""); err == nil {
-		t.Error("the one that was fenced committed what it owned under the name")
+		t.Error("the fenced member committed an offset")
 	}
 	awaitGroup(t, first, "still a member", func(g pipeline.GroupStatus) bool { return g.Joined })
 	younger.End(t)
@@ -88,7 +89,7 @@ func TestTwoUnderOneName(t *testing.T) {
 }
 
 // Without a name and with one of its own a member takes part like any other.
-func TestNamesAreNotNeeded(t *testing.T) {
+func TestMembersWorkWithoutNames(t *testing.T) {
 	on := connect(t)
 	c := on.config()
 	c.GroupInstance = "none"
@@ -130,8 +131,8 @@ func TestNamesOfTheHost(t *testing.T) {
 	}
 }
 
-// joinAndStall joins a group, under a name unless that is empty, gets a response, and its partitions if it is to, and then does
-// nothing.
+// joinAndStall joins a group, under a name unless that is empty, gets a response, and its
+// partitions if it is to, and then does nothing.
 func joinAndStall(t *testing.T, on *cluster, group, name string, sync bool) {
 	t.Helper()
 	request := kmsg.NewPtrJoinGroupRequest()

@@ -16,22 +16,25 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// How fetches share requests to the leader of their partitions. The limits of each kind bound the connections to it.
+// Limits of the requests to one leader. The limits of each kind bound the connections to it.
 const (
-	// singleRequests is how many partitions that had data the last time may have a request each.
+	// singleRequests limits requests for a single partition that had data in its last fetch.
 	singleRequests = 24
-	// groupRequests are shared by partitions that were idle. A group request ends when any of them has data.
+	// groupRequests limits requests for several idle partitions. Such a request ends when any of
+	// them has data.
 	groupRequests = 16
-	// leastGroup is the smallest capacity of a group. With many partitions a group has room for twice its share: small
-	// requests are answered sooner and are cheaper to repeat.
+	// leastGroup is the smallest capacity of a group request. With many partitions the capacity is
+	// twice the average: small requests are answered sooner and are cheaper to repeat.
 	leastGroup = 16
-	// shortRequests wait only for shortWait. They serve fetches that find all others under way, so that however many
-	// partitions wait, one that was just processed is asked for at once.
+	// shortRequests limits requests that wait only for shortWait. They serve fetches that arrive
+	// while all others are under way, so that a partition that was just processed is fetched at
+	// once, however many partitions wait.
 	shortRequests = 2
 	shortWait     = 5 * time.Millisecond
-	// gatherIdle is how long partitions that were idle the last time wait for more of them.
+	// gatherIdle is how long a fetch of an idle partition waits for others to share its request.
 	gatherIdle = time.Millisecond
-	// partitionsAtOnce and bytesAtOnce bound a request. Partitions that were just idle add no bytes.
+	// partitionsAtOnce and bytesAtOnce limit a request. Partitions that were just idle add no
+	// bytes.
 	partitionsAtOnce = 500
 	bytesAtOnce      = 16 << 20
 )
@@ -59,17 +62,17 @@ type leaders struct {
 // leader is a broker and the fetches of its partitions.
 type leader struct {
 	id        int32
-	fresh     []*pendingFetch // from their callers
-	idle      []*pendingFetch // that found nothing yet
-	cold      []*pendingFetch // idle the last time, waiting for others
+	fresh     []*pendingFetch // not requested yet
+	idle      []*pendingFetch // requested without finding data
+	cold      []*pendingFetch // of idle partitions, gathering
 	gathering bool
 	underWay  [kinds]int
 }
 
 func newLeaders(client *Client) *leaders { return &leaders{client: client, of: map[int32]*leader{}} }
 
-// fetch sends a fetch to the leader of its partition and waits for the answer. It returns the memory of the fetch, which
-// the caller loses if the context ends.
+// fetch sends a fetch to the leader of its partition and waits for the response. It returns the
+// memory of the fetch, which is no longer the caller's if the context ends.
 func (l *leaders) fetch(ctx context.Context, p *pendingFetch) (funds *grant, err error) {
 	id, err := l.leaderOf(ctx, p.partitionKey)
 	if err != nil {
@@ -99,9 +102,8 @@ func (l *leaders) leaderOf(ctx context.Context, key partitionKey) (int32, error)
 		return 0, fmt.Errorf("fetch: %w", protocol.NewErrNoTopic(key.topic))
 	}
 	partitions := topics[0].Partitions
-	at, ok := slices.BinarySearchFunc(partitions, int32(key.partition), func(p metadata.ResponsePartition, want int32) int {
-		return int(p.PartitionIndex) - int(want)
-	})
+	byIndex := func(p metadata.ResponsePartition, want int32) int { return int(p.PartitionIndex) - int(want) }
+	at, ok := slices.BinarySearchFunc(partitions, int32(key.partition), byIndex)
 	switch {
 	case !ok:
 		return 0, fmt.Errorf("fetch: %w", protocol.NewErrNoPartition(key.topic, int32(key.partition)))
@@ -124,19 +126,22 @@ func (l *leaders) add(id int32, p *pendingFetch) {
 		l.dispatch(to)
 		return
 	}
-	if to.cold = append(to.cold, p); to.gathering {
+	to.cold = append(to.cold, p)
+	if to.gathering {
 		return
 	}
 	to.gathering = true
 	time.AfterFunc(gatherIdle, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		to.idle, to.cold, to.gathering = append(to.idle, to.cold...), nil, false
+		to.idle = append(to.idle, to.cold...)
+		to.cold = nil
+		to.gathering = false
 		l.dispatch(to)
 	})
 }
 
-// dispatch sends requests while there is something to fetch. mu is locked.
+// dispatch sends requests for queued fetches. mu is locked.
 func (l *leaders) dispatch(to *leader) {
 	for {
 		of, fetches := to.next(max(leastGroup, 2*l.client.stats.count()/groupRequests))
@@ -148,20 +153,22 @@ func (l *leaders) dispatch(to *leader) {
 	}
 }
 
-// free reports whether another request of a kind may be sent.
+// free reports whether the limit permits another request of a kind.
 func (to *leader) free(of kind) bool { return to.underWay[of] < mostRequests[of] }
 
 // next takes the fetches of one request, at most group for a group request.
 func (to *leader) next(group int) (of kind, fetches []*pendingFetch) {
 	take := &request{taken: map[partitionKey]struct{}{}, most: min(group, partitionsAtOnce)}
 	if to.free(groupRequest) {
-		if to.idle = take.from(to.idle); len(take.fetches) > 0 {
+		to.idle = take.from(to.idle)
+		if len(take.fetches) > 0 {
 			return groupRequest, take.fetches
 		}
 	}
 	take.most = partitionsAtOnce
 	if to.free(singleRequest) {
-		if to.fresh = take.from(to.fresh); len(take.fetches) == 0 {
+		to.fresh = take.from(to.fresh)
+		if len(take.fetches) == 0 {
 			to.idle = take.from(to.idle)
 		}
 		if len(take.fetches) > 0 {
@@ -175,7 +182,7 @@ func (to *leader) next(group int) (of kind, fetches []*pendingFetch) {
 	return shortRequest, take.fetches
 }
 
-// request is a selection of fetches that go together.
+// request is a selection of fetches for one request.
 type request struct {
 	fetches []*pendingFetch
 	taken   map[partitionKey]struct{}
@@ -183,7 +190,7 @@ type request struct {
 	bytes   int
 }
 
-// from takes fetches from a queue and returns the rest, without those that nobody waits for.
+// from takes fetches from a queue and returns the rest, without abandoned ones.
 func (q *request) from(queue []*pendingFetch) (left []*pendingFetch) {
 	for i, p := range queue {
 		if len(q.fetches) >= q.most || q.bytes >= bytesAtOnce || len(q.fetches) > 0 && q.fetches[0].alone {
@@ -206,7 +213,7 @@ func (q *request) from(queue []*pendingFetch) (left []*pendingFetch) {
 	return left
 }
 
-// send sends one request. Partitions that had nothing yet are asked for again.
+// send sends one request and requeues the partitions without data.
 func (l *leaders) send(to *leader, of kind, fetches []*pendingFetch) {
 	wait := l.client.config.FetchMaxWait
 	if of == shortRequest {
@@ -220,7 +227,8 @@ func (l *leaders) send(to *leader, of kind, fetches []*pendingFetch) {
 	l.dispatch(to)
 }
 
-// exchange sends one request and returns the fetches that keep waiting; all others are answered.
+// exchange sends one request and returns the fetches that continue to wait; all others are
+// answered.
 func (l *leaders) exchange(to *leader, fetches []*pendingFetch, wait time.Duration) (waiting []*pendingFetch) {
 	c := l.client
 	now := time.Now()
@@ -255,7 +263,7 @@ func (l *leaders) exchange(to *leader, fetches []*pendingFetch, wait time.Durati
 		case latest == nil:
 			p.fail(errors.New("response without the partition"))
 		case latest.end > p.offset && !p.alone && len(fetches) > 1:
-			p.alone = true // a batch larger than requested is returned only if it is the first of the response
+			p.alone = true // brokers return a batch larger than requested only as the first of a response
 			waiting = append(waiting, p)
 		case latest.end > p.offset || !now.Before(p.deadline):
 			p.finish(latest, nil)

@@ -15,33 +15,33 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// A failed join is retried after a delay drawn from [rejoinDelay, 3*rejoinDelay). It does not grow: a group that waits
-// for its members should not wait longer the longer its coordinator was away. Complaints are at least complainEvery
-// apart.
+// A failed join is retried after a delay drawn from [rejoinDelay, 3*rejoinDelay). The delay does
+// not grow, so that a group is not kept waiting longer the longer its coordinator was unavailable.
+// Warnings are at least warnEvery apart.
 const (
-	rejoinDelay   = 300 * time.Millisecond
-	complainEvery = 15 * time.Second
+	rejoinDelay = 300 * time.Millisecond
+	warnEvery   = 15 * time.Second
 )
 
-// generation is what a group has agreed on until members come or go.
+// generation is the assignment of a group until members come or go.
 type generation struct {
 	membership
 	group           string
 	number          int32
 	partitions      []int // of this member
-	topicPartitions int   // how many were handed out
+	topicPartitions int   // of the topic when they were assigned
 }
 
-// balancer hands out the partitions. All members of a group have to use the same one.
+// balancer assigns the partitions. All members of a group have to use the same one.
 var balancer kafkago.RangeGroupBalancer
 
-// protocolType is that of consumers.
+// protocolType is the type of consumer groups.
 const protocolType = "consumer"
 
 // join returns the next generation. Its error is permanent or the end of the context.
 func (m *member) join() (*generation, error) {
 	failures := 0
-	var complained time.Time
+	var warned time.Time
 	for {
 		g, err := m.joinOnce()
 		switch {
@@ -57,9 +57,9 @@ func (m *member) join() (*generation, error) {
 		if pipeline.IsPermanent(err) {
 			return nil, err
 		}
-		if time.Since(complained) >= complainEvery {
-			complained = time.Now()
-			m.log.Warn("group not joined, trying again", zap.Error(err), zap.Int("failures", failures))
+		if time.Since(warned) >= warnEvery {
+			warned = time.Now()
+			m.log.Warn("joining the group failed; retrying", zap.Error(err), zap.Int("failures", failures))
 		}
 		select {
 		case <-time.After(rejoinDelay + rand.N(2*rejoinDelay)):
@@ -68,12 +68,13 @@ func (m *member) join() (*generation, error) {
 	}
 }
 
-// reconsider changes what the member calls itself after what a coordinator said, and reports whether to join again at once.
+// reconsider adapts the member's name and id to an error of the coordinator, and reports whether to
+// rejoin at once.
 func (m *member) reconsider(err error) bool {
 	switch {
 	case isAny(err, kafkago.FencedInstanceID):
-		m.log.Error("another process has joined the group under the same name and taken the partitions over; going on without a name, "+
-			"so after a crash they wait for session_timeout", zap.String("instance", m.known.instance))
+		m.log.Error("another process joined the group under the same name; continuing without a name, "+
+			"so after a crash the partitions wait for session_timeout", zap.String("instance", m.known.instance))
 		m.known = membership{}
 		m.release()
 		m.release = func() {}
@@ -90,8 +91,8 @@ func (m *member) place(doing string) place {
 	return place{doing + " group " + m.group + " for", m.topic, -1}
 }
 
-// joinOnce tries to become part of the next generation: it joins, hands out the partitions if it is the one to do so, and learns
-// which are its own.
+// joinOnce tries to become a member of the next generation: it joins, assigns the partitions if it
+// is the leader, and receives its own.
 func (m *member) joinOnce() (*generation, error) {
 	partitions, err := m.client.Partitions(m.ctx, m.topic)
 	if err != nil {
@@ -105,21 +106,27 @@ func (m *member) joinOnce() (*generation, error) {
 	g := &generation{membership: m.known, group: m.group, number: joined.Generation, topicPartitions: partitions}
 	var plan []kmsg.SyncGroupRequestGroupAssignment
 	if joined.LeaderID == joined.MemberID {
-		if plan, err = m.handOut(joined.Members); err != nil {
+		plan, err = m.assign(joined.Members)
+		if err != nil {
 			return nil, err
 		}
 	}
 	return g, m.sync(g, plan)
 }
 
-// sendJoin returns when all members are there, or those that were there until now have been given up.
+// sendJoin returns once all members have joined, or the coordinator has removed the missing ones.
 func (m *member) sendJoin(partitions int) (*kmsg.JoinGroupResponse, error) {
 	config := &m.client.config
 	request := kmsg.NewPtrJoinGroupRequest()
-	request.Version, request.Group, request.MemberID, request.InstanceID = joinVersion, m.group, m.known.id, m.known.name()
+	request.Version = joinVersion
+	request.Group = m.group
+	request.MemberID = m.known.id
+	request.InstanceID = m.known.name()
 	request.SessionTimeoutMillis = int32(config.SessionTimeout.Milliseconds())
 	request.RebalanceTimeoutMillis = int32(config.RebalanceTimeout.Milliseconds())
-	wanted := kmsg.ConsumerMemberMetadata{Topics: []string{m.topic}, UserData: counted(partitions)} // another number is a reason to hand out again
+	// The coordinator rebalances if the metadata of a static member changes, here its number of
+	// partitions.
+	wanted := kmsg.ConsumerMemberMetadata{Topics: []string{m.topic}, UserData: counted(partitions)}
 	protocol := kmsg.NewJoinGroupRequestProtocol()
 	protocol.Name, protocol.Metadata = balancer.ProtocolName(), wanted.AppendTo(nil)
 	request.ProtocolType, request.Protocols = protocolType, append(request.Protocols, protocol)
@@ -139,8 +146,8 @@ func (m *member) sendJoin(partitions int) (*kmsg.JoinGroupResponse, error) {
 	return response, nil
 }
 
-// handOut is the leader's part: who gets which partitions.
-func (m *member) handOut(members []kmsg.JoinGroupResponseMember) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
+// assign returns the leader's assignment of partitions to members.
+func (m *member) assign(members []kmsg.JoinGroupResponseMember) ([]kmsg.SyncGroupRequestGroupAssignment, error) {
 	var group []kafkago.GroupMember
 	counts := map[string]int{}
 	for _, member := range members {
@@ -179,14 +186,18 @@ func (m *member) handOut(members []kmsg.JoinGroupResponseMember) ([]kmsg.SyncGro
 	return plan, nil
 }
 
-// sync sends the plan, if this member made it, and learns which partitions are its own.
+// sync sends the assignment, if this member made it, and receives the member's partitions.
 func (m *member) sync(g *generation, plan []kmsg.SyncGroupRequestGroupAssignment) error {
 	request := kmsg.NewPtrSyncGroupRequest()
-	request.Version, request.Group, request.Generation, request.MemberID, request.InstanceID = syncVersion, g.group, g.number, g.id, g.name()
+	request.Version = syncVersion
+	request.Group = g.group
+	request.Generation = g.number
+	request.MemberID = g.id
+	request.InstanceID = g.name()
 	request.ProtocolType, request.Protocol = kmsg.StringPtr(protocolType), kmsg.StringPtr(balancer.ProtocolName())
 	request.GroupAssignment = plan
 	config := &m.client.config
-	limit := config.SessionTimeout + config.RequestTimeout // a leader that died is given up after its session
+	limit := config.SessionTimeout + config.RequestTimeout // the coordinator waits a session for a leader that died
 	response, err := askCoordinator[*kmsg.SyncGroupResponse](m.ctx, m.client, m.place("join"), m.group, request, limit)
 	if err != nil {
 		return err
@@ -197,7 +208,7 @@ func (m *member) sync(g *generation, plan []kmsg.SyncGroupRequestGroupAssignment
 	var given kmsg.ConsumerMemberAssignment
 	if len(response.MemberAssignment) > 0 {
 		if err := given.ReadFrom(response.MemberAssignment); err != nil {
-			return fmt.Errorf("%v: what was assigned: %w", m.place("join"), err)
+			return fmt.Errorf("%v: read the assignment: %w", m.place("join"), err)
 		}
 	}
 	for _, topic := range given.Topics {
@@ -214,11 +225,12 @@ func (m *member) sync(g *generation, plan []kmsg.SyncGroupRequestGroupAssignment
 	return nil
 }
 
-// counted is a number of partitions as members tell each other. A member that gets back what was assigned to its predecessor learns
-// from it whether partitions have been added since.
+// counted encodes a number of partitions for other members. A member that receives the assignment
+// of its predecessor sees whether partitions have been added since.
 func counted(partitions int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(partitions)) }
 
-// readMetadata reads what a member wants. Later versions only add fields, which some clients leave out.
+// readMetadata reads the metadata of a member. Later versions only add fields, which some clients
+// omit.
 func readMetadata(metadata []byte) (wanted kmsg.ConsumerMemberMetadata, err error) {
 	if len(metadata) < 2 {
 		return wanted, errors.New("no metadata")
@@ -227,10 +239,14 @@ func readMetadata(metadata []byte) (wanted kmsg.ConsumerMemberMetadata, err erro
 	return wanted, err
 }
 
-// heartbeat tells the coordinator that the member lives.
+// heartbeat tells the coordinator that the member is alive.
 func (c *Client) heartbeat(ctx context.Context, g *generation, limit time.Duration) error {
 	request := kmsg.NewPtrHeartbeatRequest()
-	request.Version, request.Group, request.Generation, request.MemberID, request.InstanceID = heartbeatVersion, g.group, g.number, g.id, g.name()
+	request.Version = heartbeatVersion
+	request.Group = g.group
+	request.Generation = g.number
+	request.MemberID = g.id
+	request.InstanceID = g.name()
 	at := place{"heartbeat to group " + g.group, "", -1}
 	response, err := askCoordinator[*kmsg.HeartbeatResponse](ctx, c, at, g.group, request, limit)
 	if err != nil {
@@ -239,7 +255,7 @@ func (c *Client) heartbeat(ctx context.Context, g *generation, limit time.Durati
 	return c.explain(ctx, at, coded(response.ErrorCode))
 }
 
-// leave leaves the group, so that others get the partitions at once. A join under way is answered by it too.
+// leave leaves the group, so that others get the partitions at once. It also ends a join under way.
 func (m *member) leave() {
 	if m.known.id == "" && (m.known.instance == "" || !m.joining) {
 		return
@@ -247,11 +263,14 @@ func (m *member) leave() {
 	request := kmsg.NewPtrLeaveGroupRequest()
 	member := kmsg.NewLeaveGroupRequestMember()
 	member.MemberID, member.InstanceID = m.known.id, m.known.name()
-	request.Version, request.Group, request.Members = leaveVersion, m.group, append(request.Members, member)
+	request.Version = leaveVersion
+	request.Group = m.group
+	request.Members = append(request.Members, member)
 	limit := m.client.config.LeaveTimeout
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), limit)
 	defer cancel()
-	if _, err := askCoordinator[*kmsg.LeaveGroupResponse](ctx, m.client, m.place("leave"), m.group, request, limit); err != nil {
-		m.log.Warn("group not left: others take over after session_timeout", zap.Error(err))
+	_, err := askCoordinator[*kmsg.LeaveGroupResponse](ctx, m.client, m.place("leave"), m.group, request, limit)
+	if err != nil {
+		m.log.Warn("leaving the group failed; others take over after session_timeout", zap.Error(err))
 	}
 }

@@ -1,17 +1,17 @@
 package kafka
 
-// worstFetch is the most that one fetch takes: the largest batch as stored, the same decompressed with its records, and
-// the list of aborted transactions.
+// worstFetch is the greatest memory of one fetch: the largest batch as stored, the same batch
+// decompressed with its records, and the list of aborted transactions.
 func worstFetch(budget int) int64 { return 2*int64(budget) + int64(budget)/4 + 1<<10 }
 
-// LeastFetchMemory is the smallest fetch_memory for a batch_budget_bytes: one worst fetch of data and one of the
-// project's own state, so that neither waits for the other.
+// LeastFetchMemory is the smallest fetch_memory for a batch_budget_bytes: one worst fetch of data
+// and one of the project's own state, so that neither waits for the other.
 func LeastFetchMemory(budget int) int64 { return 2 * worstFetch(budget) }
 
-// codecBytes is the most that all decoders take while they decompress: the window of the largest zstd frame, or some
-// smaller ones.
+// codecBytes is the greatest memory of all decoders together while they decompress: the window of
+// the largest zstd frame, or several smaller ones.
 const codecBytes = 48 << 20
 
-// FetchBytes is the most that all fetches take, whatever the number of partitions: fetch_memory and the memory of
-// decoders.
+// FetchBytes is the greatest memory of all fetches, whatever the number of partitions: fetch_memory
+// and the decoders.
 func (c Config) FetchBytes() int64 { return c.withDefaults().FetchMemory + codecBytes }

@@ -16,9 +16,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// TestTheMemoryOfFetchesIsBounded reads 200 partitions in parallel, each with a batch of zeros or of headers that decodes to a
-// thousand times its stored size: in all many times the memory of fetches.
-func TestTheMemoryOfFetchesIsBounded(t *testing.T) {
+// TestFetchMemoryIsBounded reads 200 partitions in parallel, each with a batch of zeros or of
+// headers that decodes to a thousand times its stored size: in all many times the memory of
+// fetches.
+func TestFetchMemoryIsBounded(t *testing.T) {
 	const partitions, budget = 200, 512 << 10
 	c := config(startBroker(t, embedded.Options{}).Addrs())
 	c.Compression, c.FetchMaxBytes, c.BatchBudgetBytes, c.FetchMemory = kafka.CompressionZstd, budget/4, budget, kafka.LeastFetchMemory(budget)
@@ -83,8 +84,8 @@ func holdAll(t *testing.T, client *kafka.Client, topic string, partitions int) (
 	return nil
 }
 
-// TestStateIsReadWhileDataFillsTheMemory: holders of events may wait for the project's own topics, and the memory that they
-// release goes to those waiting for events.
+// TestStateIsReadWhileDataFillsTheMemory: holders of events may wait for the project's own topics,
+// and the memory that they release goes to those waiting for events.
 func TestStateIsReadWhileDataFillsTheMemory(t *testing.T) {
 	const partitions, budget = 16, 1 << 20
 	c := config(startBroker(t, embedded.Options{}).Addrs())

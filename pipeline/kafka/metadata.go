@@ -13,15 +13,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Partitions returns the number of partitions of the topic as the cluster says now, or
-// [pipeline.ErrUnknownTopic].
+// Partitions returns the current number of partitions of the topic, or [pipeline.ErrUnknownTopic].
 func (c *Client) Partitions(ctx context.Context, topic string) (int, error) {
 	at := place{"partitions of", topic, -1}
 	n, err := c.partitions(ctx, topic)
 	return n, c.explain(ctx, at, err)
 }
 
-// exists returns nil if the topic and the partition are there, as far as the place names them.
+// exists returns nil if the topic and the partition exist, as far as the place names them.
 func (c *Client) exists(ctx context.Context, at place) error {
 	if at.topic == "" {
 		return nil
@@ -33,7 +32,7 @@ func (c *Client) exists(ctx context.Context, at place) error {
 	return err
 }
 
-// partitions returns how many the topic has.
+// partitions returns the number of partitions of the topic.
 func (c *Client) partitions(ctx context.Context, topic string) (int, error) {
 	described, err := c.describe(ctx, topic)
 	return len(described), err
@@ -51,7 +50,10 @@ func (c *Client) Leaderless(ctx context.Context, topic string) (partitions []int
 }
 
 // describe asks any broker for the partitions of a topic.
-func (c *Client) describe(ctx context.Context, topic string) (partitions []kmsg.MetadataResponseTopicPartition, err error) {
+func (c *Client) describe(
+	ctx context.Context,
+	topic string,
+) (partitions []kmsg.MetadataResponseTopicPartition, err error) {
 	ask := func(ctx context.Context) error {
 		found, err := c.topic(ctx, topic, pipeline.AnyPartition)
 		partitions = found.Partitions
@@ -66,10 +68,12 @@ func (c *Client) describe(ctx context.Context, topic string) (partitions []kmsg.
 	return partitions, err
 }
 
-// errOldBrokers means that the brokers cannot name a log by its id.
-var errOldBrokers = pipeline.Permanent(errors.New("the brokers are older than Apache Kafka 3.1, or do without topic ids"))
+// errOldBrokers means that the brokers cannot identify a log by its id.
+var errOldBrokers = pipeline.Permanent(
+	errors.New("the brokers are older than Apache Kafka 3.1, or do not support topic ids"),
+)
 
-// checkBrokers asks one broker, once, whether it is new enough.
+// checkBrokers checks the version of one broker, once.
 func (c *Client) checkBrokers(ctx context.Context) error {
 	if c.checked.Load() {
 		return nil
@@ -90,7 +94,7 @@ func (c *Client) checkBrokers(ctx context.Context) error {
 	return errOldBrokers
 }
 
-// topic asks the leader of a partition, or any broker, what it knows of a topic.
+// topic requests the metadata of a topic from the leader of a partition, or from any broker.
 func (c *Client) topic(ctx context.Context, topic string, partition int) (found kmsg.MetadataResponseTopic, err error) {
 	if err := c.checkBrokers(ctx); err != nil {
 		return found, err
@@ -106,21 +110,18 @@ func (c *Client) topic(ctx context.Context, topic string, partition int) (found 
 	if n := len(topics); n != 1 {
 		return found, fmt.Errorf("metadata response has %d topics instead of one", n)
 	}
-	if found = topics[0]; found.ErrorCode != 0 {
-		return found, kafkago.Error(found.ErrorCode)
-	}
-	return found, nil
+	return topics[0], coded(topics[0].ErrorCode)
 }
 
-// topicExchange is a metadata request for one topic, which it does not create. kafka-go would answer one of its own from what it knows,
-// and it knows no version with topic ids.
+// topicExchange is a metadata request for one topic, which it does not create. kafka-go would
+// answer its own request from a cache, and supports no version with topic ids.
 type topicExchange struct {
 	kmsgExchange
 	topic     string
-	partition int // its leader is asked; or pipeline.AnyPartition
+	partition int // the request goes to its leader; or pipeline.AnyPartition
 }
 
-// metadataVersion is that of Kafka 3.1.
+// metadataVersion is the version of Kafka 3.1.
 const metadataVersion = 12
 
 var _ protocol.BrokerMessage = (*topicExchange)(nil)
@@ -130,6 +131,7 @@ func (e *topicExchange) Broker(cluster protocol.Cluster) (protocol.Broker, error
 	if e.partition < 0 {
 		return protocol.Broker{ID: -1}, nil // any
 	}
-	of := fetch.Request{Topics: []fetch.RequestTopic{{Topic: e.topic, Partitions: []fetch.RequestPartition{{Partition: int32(e.partition)}}}}}
-	return of.Broker(cluster)
+	partitions := []fetch.RequestPartition{{Partition: int32(e.partition)}}
+	request := fetch.Request{Topics: []fetch.RequestTopic{{Topic: e.topic, Partitions: partitions}}}
+	return request.Broker(cluster)
 }

@@ -22,15 +22,22 @@ func (c *Client) Written(ctx context.Context, topic string, partition int) (next
 	return next, err
 }
 
-// offsets returns what a partition holds. With read uncommitted, next includes open transactions.
-func (c *Client) offsets(ctx context.Context, topic string, partition int, isolation kafkago.IsolationLevel) (first, next int64, err error) {
-	found, err := c.listOffsets(ctx, place{"offsets of", topic, partition}, isolation, kafkago.FirstOffsetOf(partition), kafkago.LastOffsetOf(partition))
+// offsets returns the range of a partition. With read uncommitted, next includes open transactions.
+func (c *Client) offsets(
+	ctx context.Context,
+	topic string,
+	partition int,
+	isolation kafkago.IsolationLevel,
+) (first, next int64, err error) {
+	at := place{"offsets of", topic, partition}
+	found, err := c.listOffsets(ctx, at, isolation, kafkago.FirstOffsetOf(partition), kafkago.LastOffsetOf(partition))
 	return found.FirstOffset, found.LastOffset, err
 }
 
 // OffsetAt implements [pipeline.Log].
-func (c *Client) OffsetAt(ctx context.Context, topic string, partition int, at time.Time) (offset int64, err error) {
-	found, err := c.listOffsets(ctx, place{"offset by time of", topic, partition}, kafkago.ReadCommitted, kafkago.TimeOffsetOf(partition, at))
+func (c *Client) OffsetAt(ctx context.Context, topic string, partition int, since time.Time) (offset int64, err error) {
+	at := place{"offset by time of", topic, partition}
+	found, err := c.listOffsets(ctx, at, kafkago.ReadCommitted, kafkago.TimeOffsetOf(partition, since))
 	if err != nil {
 		return 0, err
 	}
@@ -68,8 +75,13 @@ func (c *Client) listOffsets(ctx context.Context, at place, isolation kafkago.Is
 	return found, err
 }
 
-// Committed implements [pipeline.Log].
-func (c *Client) Committed(ctx context.Context, group, topic string, partition int) (found pipeline.Committed, err error) {
+// Committed implements [pipeline.Broker].
+func (c *Client) Committed(
+	ctx context.Context,
+	group string,
+	topic string,
+	partition int,
+) (found pipeline.Committed, err error) {
 	at := place{"offset committed by " + group + " for", topic, partition}
 	var of pipeline.LogID
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
@@ -92,7 +104,7 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partition i
 		return errors.New("response without the partition")
 	})
 	if errors.Is(err, kafkago.GroupIdNotFound) {
-		return pipeline.NotCommitted, nil // some brokers answer this about a group that never existed
+		return pipeline.NotCommitted, nil // the response of some brokers for a group that never existed
 	}
 	if err != nil || found.Next < 0 || of == "" {
 		return found, err
@@ -105,8 +117,17 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partition i
 	return found, err
 }
 
-// commit stores the next offset as a member of a group generation. The broker refuses former members.
-func (c *Client) commit(ctx context.Context, g *generation, topic string, partition int, nextOffset int64, of pipeline.LogID) error {
+// commit stores the next offset as a member of a group generation. The broker refuses former
+// members.
+func (c *Client) commit(
+	ctx context.Context,
+	g *generation,
+	topic string,
+	partition int,
+	nextOffset int64,
+	of pipeline.LogID,
+) error {
+	committed := kafkago.OffsetCommit{Partition: partition, Offset: nextOffset, Metadata: string(of)}
 	at := place{"commit for " + g.group + " on", topic, partition}
 	return c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		response, err := c.requests.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
@@ -114,7 +135,7 @@ func (c *Client) commit(ctx context.Context, g *generation, topic string, partit
 			GenerationID: int(g.number),
 			MemberID:     g.id,
 			InstanceID:   g.instance,
-			Topics:       map[string][]kafkago.OffsetCommit{topic: {{Partition: partition, Offset: nextOffset, Metadata: string(of)}}},
+			Topics:       map[string][]kafkago.OffsetCommit{topic: {committed}},
 		})
 		if err != nil {
 			return err

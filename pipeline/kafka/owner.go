@@ -12,16 +12,27 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Own implements [pipeline.Broker]. It waits for a topic that does not exist yet. The client's Close ends it too, so a
-// run must not call Close.
-func (c *Client) Own(ctx context.Context, group, topic string, run func(ctx context.Context, o pipeline.Ownership) error) error {
+// Own implements [pipeline.Broker]. It waits for a topic that does not exist yet. The client's
+// Close ends it too, so a run must not call Close.
+func (c *Client) Own(
+	ctx context.Context,
+	group string,
+	topic string,
+	run func(ctx context.Context, o pipeline.Ownership) error,
+) error {
 	ctx, done, err := c.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	m := &member{client: c, group: group, topic: topic, run: run, standing: newStanding(group, topic),
-		log: c.log.With(zap.String("group", group), zap.String("topic", topic))}
+	m := &member{
+		client:   c,
+		group:    group,
+		topic:    topic,
+		run:      run,
+		standing: newStanding(group, topic),
+		log:      c.log.With(zap.String("group", group), zap.String("topic", topic)),
+	}
 	c.addMember(m)
 	defer c.dropMember(m)
 	m.ctx, m.stop = context.WithCancelCause(ctx)
@@ -38,19 +49,19 @@ type member struct {
 	standing     *standing
 
 	ctx  context.Context         // ends with Own's context, Close, or a failed run
-	stop context.CancelCauseFunc // its cause is the error of a run
+	stop context.CancelCauseFunc // the cause is the error of a run
 
-	known   membership // changes between generations, and while the runs of one end
-	joining bool       // a join was sent and not answered
-	release func()     // of the name
+	known   membership // changes between generations, and while the runs of a generation end
+	joining bool       // a join is under way
+	release func()     // releases the name
 }
 
-// runFailureError is the cause if a run ended Own, not its context.
+// runFailureError is the cause if a run, not the context, ended Own.
 type runFailureError struct{ err error }
 
 func (f *runFailureError) Error() string { return f.err.Error() }
 
-// own takes part in one generation of the group after the other until the context ends.
+// own takes part in successive generations of the group until the context ends.
 func (m *member) own() error {
 	if err := m.awaitTopic(); err != nil {
 		return m.outcome(err)
@@ -67,7 +78,7 @@ func (m *member) own() error {
 	}
 }
 
-// outcome is what Own returns: the error of a run, nil at the end of the context, or err.
+// outcome is the result of Own: the error of a run, nil at the end of the context, or err.
 func (m *member) outcome(err error) error {
 	var failure *runFailureError
 	if errors.As(context.Cause(m.ctx), &failure) {
@@ -79,7 +90,7 @@ func (m *member) outcome(err error) error {
 	return err
 }
 
-// awaitTopic returns once the topic exists. A group that joins earlier would join again and again.
+// awaitTopic returns once the topic exists. A group that joins earlier would rejoin endlessly.
 func (m *member) awaitTopic() error {
 	_, err := pipeline.Retry(m.ctx, m.log, "await topic", func() (int, error) {
 		return m.client.Partitions(m.ctx, m.topic)
@@ -87,13 +98,17 @@ func (m *member) awaitTopic() error {
 	return err
 }
 
-// take runs what the generation gives to this member, and returns when the generation has ended and the runs with it. The member
-// reports to the coordinator until then, so that it is not taken for dead while it finishes its work.
+// take runs the partitions that the generation assigns to this member, and returns when the
+// generation and its runs have ended. The member sends heartbeats until then, so that it keeps its
+// membership while it finishes its work.
 func (m *member) take(g *generation) {
 	ctx, end := context.WithCancel(m.ctx)
 	defer end()
 	m.standing.joined(g.partitions)
-	m.log.Info("partitions assigned", zap.Ints("partitions", g.partitions), zap.Int32("generation", g.number), zap.String("instance", g.instance))
+	m.log.Info("partitions assigned",
+		zap.Ints("partitions", g.partitions),
+		zap.Int32("generation", g.number),
+		zap.String("instance", g.instance))
 	var runs, reports sync.WaitGroup
 	for _, partition := range g.partitions {
 		runs.Go(func() { m.runPartition(ctx, g, partition) })
@@ -108,14 +123,14 @@ func (m *member) take(g *generation) {
 	reports.Wait()
 }
 
-// watchPartitions ends the generation when the topic no longer has as many partitions as were handed out.
-func (m *member) watchPartitions(ctx context.Context, end context.CancelFunc, handedOut int) {
+// watchPartitions ends the generation when the number of partitions differs from the assigned one.
+func (m *member) watchPartitions(ctx context.Context, end context.CancelFunc, assigned int) {
 	ticker := time.NewTicker(m.client.config.PartitionWatchInterval)
 	defer ticker.Stop()
 	for {
 		n, err := m.client.Partitions(ctx, m.topic)
-		if err == nil && n != handedOut {
-			m.log.Info("number of partitions changed, joining again", zap.Int("partitions", n), zap.Int("before", handedOut))
+		if err == nil && n != assigned {
+			m.log.Info("number of partitions changed; rejoining", zap.Int("partitions", n), zap.Int("before", assigned))
 			end()
 		}
 		select {
@@ -140,8 +155,9 @@ func (m *member) runPartition(ctx context.Context, g *generation, partition int)
 	}
 }
 
-// report tells the coordinator regularly that the member lives, until ctx ends. It ends the generation when others come or go, when
-// the coordinator no longer knows the member, and when it has not answered for so long that it may soon give the partitions away.
+// report sends heartbeats until ctx ends. It ends the generation when members come or go, when the
+// coordinator no longer knows the member, and when the coordinator has not answered for so long
+// that it may soon reassign the partitions.
 func (m *member) report(ctx context.Context, end context.CancelFunc, g *generation) {
 	defer end()
 	config := &m.client.config
@@ -166,7 +182,7 @@ func (m *member) report(ctx context.Context, end context.CancelFunc, g *generati
 		case m.reconsider(err):
 			return
 		case pipeline.IsPermanent(err) || time.Since(heard) >= config.SessionTimeout/2:
-			m.log.Warn("the group's coordinator does not answer, giving the partitions up", zap.Error(err))
+			m.log.Warn("no answer from the group coordinator; giving up the partitions", zap.Error(err))
 			return
 		}
 	}

@@ -10,21 +10,21 @@ import (
 // pendingFetch is the fetch of one partition, which travels in one or several requests.
 type pendingFetch struct {
 	partitionKey
-	log      pipeline.LogID // the id to ask by
+	log      pipeline.LogID // in the request
 	offset   int64
-	maxBytes int // asked for
+	maxBytes int // in the request
 	maxSet   int // limit of a record set: brokers exceed maxBytes only for a single larger batch
 	cold     bool
-	alone    bool // in a request of its own
+	alone    bool // needs a request without other partitions
 	deadline time.Time
 	memory   *account
-	// need returns the memory for a record set of that many bytes with that many aborted
+	// need returns the memory for a record set of set bytes with the number of aborted
 	// transactions.
 	need func(set, aborted int) int64
 
 	mu       sync.Mutex // guards the fields below until done is closed
 	state    fetchState
-	funds    *grant         // memory for the response; nil = whatever is free then
+	funds    *grant         // memory for the response; nil = taken when it arrives, if free
 	latest   *fetchResponse // without records
 	response *fetchResponse
 	err      error
@@ -40,14 +40,14 @@ const (
 	fetchDecided
 )
 
-// sent forgets the result of an earlier request.
+// sent clears the result of an earlier request.
 func (p *pendingFetch) sent() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.latest = nil
 }
 
-// begin is called before the response is read; it returns false if nobody is waiting for it.
+// begin is called before the response is read; it returns false if the caller no longer waits.
 func (p *pendingFetch) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +67,7 @@ func (p *pendingFetch) fund(bytes int64) bool {
 	return p.funds != nil
 }
 
-// empty notes a response without records. It goes on waiting.
+// empty records a response without records; the fetch continues to wait.
 func (p *pendingFetch) empty(response *fetchResponse) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *pendingFetch) finish(response *fetchResponse, err error) {
 	}
 }
 
-// fail answers the caller unless the response is there or is being read.
+// fail answers the caller with an error unless a response has arrived or is being read.
 func (p *pendingFetch) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *pendingFetch) fail(err error) {
 	}
 }
 
-// abandon says that the caller no longer waits.
+// abandon is called when the caller no longer waits.
 func (p *pendingFetch) abandon() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,13 +113,16 @@ func (p *pendingFetch) abandon() {
 	}
 }
 
-// settle decides the fetch, with mu locked. The memory goes to the caller or, if that has left, is released.
+// settle decides the fetch, with mu locked. The memory goes to the caller or, if that has left, is
+// released.
 func (p *pendingFetch) settle(response *fetchResponse, err error) {
 	if p.state == fetchAbandoned {
 		p.funds.release()
 		p.funds = nil
 	}
-	p.state, p.response, p.err = fetchDecided, response, err
+	p.state = fetchDecided
+	p.response = response
+	p.err = err
 	close(p.done)
 }
 

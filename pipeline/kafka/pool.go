@@ -10,8 +10,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// pool is the memory of all fetches of a client, in two accounts: one for data and one for the project's own state, so
-// that holders of data may wait for state. The package documentation says why nobody waits for ever.
+// pool is the memory of all fetches of a client, in two accounts: one for data and one for the
+// project's own state, so that holders of data may wait for state. The package documentation
+// explains why it cannot deadlock.
 type pool struct {
 	data, control account
 }
@@ -23,7 +24,7 @@ func newPool(limit int64, budget int) *pool {
 	return p
 }
 
-// account returns the account that the fetches of a context are charged to.
+// account returns the account for the fetches of a context.
 func (p *pool) account(ctx context.Context) *account {
 	if pipeline.IsForState(ctx) {
 		return &p.control
@@ -31,7 +32,8 @@ func (p *pool) account(ctx context.Context) *account {
 	return &p.data
 }
 
-// hold makes the limits large enough for fetches within a budget, which may be another process's.
+// hold raises the limits so that fetches within a budget fit; the budget may come from another
+// process's plan.
 func (p *pool) hold(budget int) {
 	for _, a := range []*account{&p.data, &p.control} {
 		a.mu.Lock()
@@ -54,13 +56,13 @@ func (p *pool) stats() pipeline.MemoryStats {
 	return s
 }
 
-// patience is how long the first in line keeps free memory from the others when it is too little for its claim. Then
-// the others get it for as long, and so on. So neither a large claim nor memory that is never released keeps everybody
-// waiting.
+// patience is how long free memory is reserved for the first claim in line if it is too little for
+// it. Then the other claims may take it for the same time, and so on. So neither a large claim nor
+// memory that is never released blocks all claims.
 const patience = time.Second
 
-// account is a number of bytes that is never exceeded. Claims are served in the order in which they came, apart from
-// patience.
+// account is a limited number of bytes. Claims are served in order of arrival, except as patience
+// permits.
 type account struct {
 	mu      sync.Mutex // guards all fields
 	limit   int64
@@ -69,7 +71,7 @@ type account struct {
 	waiting list.List // of *claim
 }
 
-// claim is somebody waiting for memory.
+// claim is a waiting request for memory.
 type claim struct {
 	bytes   int64
 	since   time.Time
@@ -91,7 +93,7 @@ func (a *account) try(bytes int64) *grant {
 func (a *account) wait(ctx context.Context, bytes int64) (*grant, error) {
 	a.mu.Lock()
 	if bytes > a.limit {
-		panic(fmt.Sprintf("kafka: %d bytes wanted of a pool of %d", bytes, a.limit))
+		panic(fmt.Sprintf("kafka: claim of %d bytes exceeds the pool of %d", bytes, a.limit))
 	}
 	if a.free(bytes) {
 		a.take(bytes)
@@ -133,7 +135,7 @@ func (a *account) leave(place *list.Element) {
 	a.wake()
 }
 
-// ample reports whether so little is used that nobody needs to economize.
+// ample reports whether at most half of the account is used and no claim waits.
 func (a *account) ample() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,7 +146,7 @@ func (a *account) ample() bool {
 
 func (a *account) free(bytes int64) bool { return !a.kept() && bytes <= a.limit-a.used }
 
-// kept reports whether free memory is kept for the first in line.
+// kept reports whether free memory is reserved for the first claim in line.
 func (a *account) kept() bool {
 	first := a.waiting.Front()
 	return first != nil && time.Since(first.Value.(*claim).since)/patience%2 == 0
@@ -155,7 +157,7 @@ func (a *account) take(bytes int64) {
 	a.peak = max(a.peak, a.used)
 }
 
-// wake serves those that have waited longest.
+// wake serves waiting claims, oldest first.
 func (a *account) wake() {
 	for place := a.waiting.Front(); place != nil; {
 		c, next := place.Value.(*claim), place.Next()
@@ -190,7 +192,7 @@ func (g *grant) extend(to int64) bool {
 	return true
 }
 
-// shrink gives back what is above to.
+// shrink releases the bytes above to.
 func (g *grant) shrink(to int64) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
@@ -201,14 +203,14 @@ func (g *grant) shrink(to int64) {
 	}
 }
 
-// release gives everything back. A nil grant has nothing.
+// release releases all bytes. A nil grant has none.
 func (g *grant) release() {
 	if g != nil {
 		g.shrink(0)
 	}
 }
 
-// size is how many bytes the grant has.
+// size is the limit of the account.
 func (a *account) size() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -32,7 +32,7 @@ func got(told <-chan *grant) *grant {
 	}
 }
 
-func TestMemoryIsGivenInTurn(t *testing.T) {
+func TestMemoryGoesToTheOldestClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{limit: 100}
 		first := a.try(60)
@@ -53,8 +53,8 @@ func TestMemoryIsGivenInTurn(t *testing.T) {
 	})
 }
 
-// TestNobodyKeepsMemoryFromOthersForEver: one waits for a lot, and somebody never releases what it needs.
-func TestNobodyKeepsMemoryFromOthersForEver(t *testing.T) {
+// TestLargeClaimDoesNotBlockOthers: one waits for a lot, and somebody never releases what it needs.
+func TestLargeClaimDoesNotBlockOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{limit: 100}
 		stuck := a.try(40)
@@ -77,7 +77,7 @@ func TestNobodyKeepsMemoryFromOthersForEver(t *testing.T) {
 	})
 }
 
-func TestWhoStopsWaitingLeavesTheQueue(t *testing.T) {
+func TestCancelledClaimLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{limit: 100}
 		first := a.try(100)
@@ -95,7 +95,7 @@ func TestWhoStopsWaitingLeavesTheQueue(t *testing.T) {
 	})
 }
 
-func TestStateHasMemoryOfItsOwn(t *testing.T) {
+func TestStateHasSeparateMemory(t *testing.T) {
 	const budget = 1 << 20
 	p := newPool(LeastFetchMemory(budget), budget)
 	data, state := p.account(t.Context()), p.account(pipeline.ForState(t.Context()))
@@ -111,8 +111,9 @@ func TestStateHasMemoryOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAFetchTakesWhatIsFreeOrWaits: with the memory taken, a fetch that only takes free memory fails, and another one waits.
-func TestAFetchTakesWhatIsFreeOrWaits(t *testing.T) {
+// TestFetchTakesFreeMemoryOrWaits: with the memory taken, a fetch that only takes free memory
+// fails, and another one waits.
+func TestFetchTakesFreeMemoryOrWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{limit: 100}
 		all := a.try(100)

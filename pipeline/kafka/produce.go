@@ -16,25 +16,39 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// requestMaxBytes is the largest request that brokers accept (the default of socket.request.max.bytes). On a larger one
-// they cut the connection, which would look like an absent broker.
+// requestMaxBytes is the largest request that brokers accept (the default of
+// socket.request.max.bytes). On a larger one they cut the connection, which would look like an
+// absent broker.
 const requestMaxBytes = 100 << 20
 
-// Produce implements [pipeline.Producer]. A record without a time gets the current one. After any error but
-// [pipeline.ErrMessageTooLarge] the records may have been written; see the package documentation.
-func (c *Client) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (firstOffset int64, err error) {
+// Produce implements [pipeline.Producer]. A record without a time gets the current one. After any
+// error but [pipeline.ErrMessageTooLarge] the records may have been written; see the package
+// documentation.
+func (c *Client) Produce(
+	ctx context.Context,
+	topic string,
+	partition int,
+	records []pipeline.Record,
+) (firstOffset int64, err error) {
 	return c.produce(ctx, topic, partition, records, unsequenced, anyConnection)
 }
 
 // anyConnection allows every connection.
 const anyConnection = math.MaxInt64
 
-// errNewConnection means that nothing was sent.
-var errNewConnection = errors.New("the connection is another one")
+// errNewConnection means that the request was not sent because the connection is too new.
+var errNewConnection = errors.New("the connection is newer than the last check of the partition")
 
-// produce sends numbered records on connections up to the given number; on a later one it fails with [errNewConnection].
-func (c *Client) produce(ctx context.Context, topic string, partition int, records []pipeline.Record, as sequence,
-	connection int64) (firstOffset int64, err error) {
+// produce sends numbered records on connections up to the given number; on a later one it fails
+// with [errNewConnection].
+func (c *Client) produce(
+	ctx context.Context,
+	topic string,
+	partition int,
+	records []pipeline.Record,
+	as sequence,
+	connection int64,
+) (firstOffset int64, err error) {
 	at := place{"produce to", topic, partition}
 	if len(records) == 0 {
 		return 0, pipeline.Permanent(fmt.Errorf("%v: no records", at))
@@ -52,9 +66,14 @@ func (c *Client) produce(ctx context.Context, topic string, partition int, recor
 	}
 	err = c.call(ctx, at, c.config.RequestTimeout, func(ctx context.Context) error {
 		message, err := c.transport.RoundTrip(ctx, c.requests.Addr, &produceExchange{
-			topic: topic, partition: int32(partition), clientID: c.config.ClientID, correlation: c.correlation.Add(1),
-			timeout: int32(c.config.RequestTimeout / 2 / time.Millisecond), batch: batch, batchBytes: batchBytes,
-			allows: func(conn ended) bool { return connection == anyConnection || c.conns.number(conn) <= connection },
+			topic:       topic,
+			partition:   int32(partition),
+			clientID:    c.config.ClientID,
+			correlation: c.correlation.Add(1),
+			timeout:     int32(c.config.RequestTimeout / 2 / time.Millisecond),
+			batch:       batch,
+			batchBytes:  batchBytes,
+			allows:      func(conn addressed) bool { return connection == anyConnection || c.conns.number(conn) <= connection },
 		})
 		if err != nil {
 			return err
@@ -71,8 +90,8 @@ func (c *Client) produce(ctx context.Context, topic string, partition int, recor
 	return firstOffset, nil
 }
 
-// produceExchange is a produce request of one batch to one partition, encoded here because kafka-go would copy the
-// batch before sending it.
+// produceExchange is a produce request of one batch to one partition, encoded here because kafka-go
+// would copy the batch before sending it.
 type produceExchange struct {
 	topic       string
 	partition   int32
@@ -81,7 +100,7 @@ type produceExchange struct {
 	timeout     int32    // for replication, in milliseconds
 	batch       [][]byte // pieces
 	batchBytes  int
-	allows      func(ended) bool // whether to send on a connection
+	allows      func(addressed) bool // reports whether to send on a connection
 }
 
 var (
@@ -89,10 +108,10 @@ var (
 	_ protocol.RawExchanger  = (*produceExchange)(nil)
 )
 
-// produced has its own type because the exchange may end without a response.
+// produced is a separate type because the exchange may end without a response.
 type produced struct{ *produce.Response }
 
-// produceVersion is the newest that kafka-go knows, for reading the response.
+// produceVersion is the newest version whose response kafka-go can read.
 const produceVersion = 8
 
 // ApiKey implements [protocol.Message].
@@ -111,7 +130,7 @@ func (*produceExchange) Required(map[protocol.ApiKey]int16) bool { return true }
 
 // RawExchange implements [protocol.RawExchanger]. An error closes the connection.
 func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	if conn, ok := rw.(ended); ok && !e.allows(conn) {
+	if conn, ok := rw.(addressed); ok && !e.allows(conn) {
 		return &produced{}, nil
 	}
 	if err := e.write(rw); err != nil {
@@ -127,7 +146,8 @@ func (e *produceExchange) RawExchange(rw io.ReadWriter) (protocol.Message, error
 	return &produced{response.(*produce.Response)}, nil
 }
 
-// write sends the request: the head with the first piece of the batch, then the other pieces from where they lie.
+// write sends the request: the head with the first piece of the batch, then the other pieces
+// without copies.
 func (e *produceExchange) write(to io.Writer) error {
 	be := binary.BigEndian
 	head := be.AppendUint32(nil, 0) // length, filled in later
@@ -153,13 +173,14 @@ func (e *produceExchange) write(to io.Writer) error {
 	return nil
 }
 
-// writtenAt is what a response says of the only partition written to; nil = nothing was sent.
+// writtenAt returns the offset or error in a response, which has a single partition; nil = the
+// request was not sent.
 func writtenAt(response *produce.Response) (firstOffset int64, err error) {
 	if response == nil {
 		return 0, errNewConnection
 	}
 	if len(response.Topics) != 1 || len(response.Topics[0].Partitions) != 1 {
-		return 0, errors.New("produce response is not about the partition written to")
+		return 0, errors.New("produce response is not for the requested partition")
 	}
 	partition := &response.Topics[0].Partitions[0]
 	switch {

@@ -13,29 +13,30 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// minRecordBytes is the size of a record without key, value and headers: length, attributes, time, offset, key length,
-// value length, number of headers.
+// minRecordBytes is the size of a record without key, value and headers: length, attributes, time,
+// offset, key length, value length, number of headers.
 const minRecordBytes = 7
 
-// What a decoded record and a header take in addition to the bytes they alias.
+// Memory of a decoded record and of a header, without the bytes that they alias.
 const (
 	recordCost = int(unsafe.Sizeof(pipeline.Record{}))
 	headerCost = int(unsafe.Sizeof(pipeline.Header{}))
 )
 
-// errShort says that decoding needs more memory than it had, though no more than the budget.
+// errShort means that decoding needs more memory than the fetch holds, though no more than the
+// budget.
 var errShort = errors.New("more memory is needed to decode a batch")
 
-// allowance is what decoding the set of one fetch may take. Memory whose size the input states is taken from it before
-// it is allocated.
+// allowance limits the memory for decoding the set of one fetch. Memory whose size the input states
+// is taken from it before it is allocated.
 type allowance struct {
 	left  int  // of the budget, which decides what can be read; includes bytes already in the response
 	room  int  // of the available memory
-	short bool // room was too small for something
+	short bool // room was too small
 	taken int  // of room
 }
 
-// take reports whether n units of unit bytes are left, and takes them.
+// take takes n units of unit bytes, and reports whether they were left.
 func (a *allowance) take(n, unit int) bool {
 	if n > a.left/unit {
 		return false
@@ -59,7 +60,8 @@ func (a *allowance) takeShared(n int) bool {
 	return true
 }
 
-// setReader decodes record sets within a budget of memory: the decompressed bytes, the records and their headers.
+// setReader decodes record sets within a budget of memory: the decompressed bytes, the records and
+// their headers.
 type setReader struct {
 	budget  int
 	zstd    *zstd.Decoder
@@ -67,15 +69,24 @@ type setReader struct {
 }
 
 func newSetReader(budget int) *setReader {
-	return &setReader{budget: budget, zstd: newZstdDecoder(budget), streams: sync.Pool{New: func() any { return newZstdStream(zstdKeptBytes) }}}
+	return &setReader{
+		budget:  budget,
+		zstd:    newZstdDecoder(budget),
+		streams: sync.Pool{New: func() any { return newZstdStream(zstdKeptBytes) }},
+	}
 }
 
 func (s *setReader) close() { s.zstd.Close() }
 
-// readWithin returns the records at or after from and the next offset. A batch that cannot be read, or for which memory
-// is short, ends the result before it, or is the error if it comes first. Offsets that a batch repeats, which no broker
-// does, are returned once.
-func (s *setReader) readWithin(memory *allowance, set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
+// readWithin returns the records at or after from and the next offset. An unreadable batch, or one
+// for which memory is short, ends the result before it, or is the error if it comes first. Offsets
+// that a batch repeats, which no broker does, are returned once.
+func (s *setReader) readWithin(
+	memory *allowance,
+	set []byte,
+	from int64,
+	aborted []abortedTransaction,
+) (records []pipeline.Record, next int64, err error) {
 	hidden := newTransactions(aborted)
 	next = from
 	for len(set) > 0 {
@@ -128,7 +139,8 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 			return fail(fmt.Errorf("%w: record %d of %d", pipeline.ErrCorruptBatch, i, b.count))
 		}
 		previous = record.Offset
-		if record.Stored = len(b.body); len(body) > 0 {
+		record.Stored = len(b.body)
+		if len(body) > 0 {
 			record.Stored = int(int64(len(b.body))*int64(record.Size())/int64(len(body))) + 1
 		}
 		if record.Offset >= from {
@@ -141,8 +153,8 @@ func (s *setReader) records(to []pipeline.Record, b *batch, from int64, memory *
 	return grown, nil
 }
 
-// grow makes room for n more records if the allowance permits. A set is mostly one batch, so it makes no more than
-// that.
+// grow makes room for n more records if the allowance permits, and hardly more: a set is mostly one
+// batch.
 func grow(records []pipeline.Record, n int, memory *allowance) ([]pipeline.Record, bool) {
 	if cap(records)-len(records) >= n {
 		return records, true
@@ -154,8 +166,8 @@ func grow(records []pipeline.Record, n int, memory *allowance) ([]pipeline.Recor
 	return append(make([]pipeline.Record, 0, room), records...), true
 }
 
-// cursor reads the variable-length fields of records. After a missing field bad is set, and all others read as zero.
-// over is set if there is no memory for headers.
+// cursor reads the variable-length fields of records. After a missing field, bad is set and all
+// others read as zero. over is set if the memory for headers is exhausted.
 type cursor struct {
 	left   []byte
 	memory *allowance
@@ -173,7 +185,8 @@ func (c *cursor) varint() int64 {
 	return value
 }
 
-// bytes returns the next n bytes; -1 is null. Appending to the result cannot overwrite what follows.
+// bytes returns the next n bytes; -1 is null. Appending to the result cannot overwrite what
+// follows.
 func (c *cursor) bytes(n int64) []byte {
 	if n == -1 {
 		return nil
@@ -209,13 +222,15 @@ func (c *cursor) headers() []pipeline.Header {
 		c.bad = true // a header has two lengths at least
 		return nil
 	}
-	if c.over = !c.memory.take(int(n), headerCost); n == 0 || c.over {
+	c.over = !c.memory.take(int(n), headerCost)
+	if n == 0 || c.over {
 		return nil
 	}
 	headers := make([]pipeline.Header, n)
 	for i := range headers {
 		key := c.bytes(c.varint())
-		if c.over = !c.memory.take(len(key), 1); c.over {
+		c.over = !c.memory.take(len(key), 1)
+		if c.over {
 			return nil
 		}
 		headers[i] = pipeline.Header{Key: string(key), Value: c.bytes(c.varint())}
@@ -223,7 +238,7 @@ func (c *cursor) headers() []pipeline.Header {
 	return headers
 }
 
-// recordTime is the producer's time, or the broker's if the topic asks for that; -1 means none.
+// recordTime is the producer's time, or the broker's if the topic is configured so; -1 means none.
 func recordTime(b *batch, delta int64) time.Time {
 	millis := b.firstTime + delta
 	if b.attributes&appendTimeBit != 0 {

@@ -112,7 +112,7 @@ func offsetsOf(records []pipeline.Record) string {
 	return strings.Join(all, " ")
 }
 
-func TestReadingPassesWhatIsNotHandedOut(t *testing.T) {
+func TestReadingSkipsHiddenRecords(t *testing.T) {
 	abort := testBatch{base: 30, attributes: controlBit | transactionalBit, producer: 9,
 		records: []testRecord{{key: []byte{0, 0, 0, 0}}}}
 	for _, test := range []struct {
@@ -165,7 +165,7 @@ func TestReadingPassesWhatIsNotHandedOut(t *testing.T) {
 	}
 }
 
-func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
+func TestUnreadableBatchesAreReportedAndSkipped(t *testing.T) {
 	patched := func(b testBatch, at int, bytes ...byte) []byte {
 		set := b.encode()
 		copy(set[at:], bytes)
@@ -213,8 +213,8 @@ func TestUnreadableBatchesAreNamedAndPassed(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatNoPartitionHas are refused before the next offset is computed from them.
-func TestOffsetsThatNoPartitionHas(t *testing.T) {
+// TestImpossibleOffsetsAreOutOfRange are refused before the next offset is computed from them.
+func TestImpossibleOffsetsAreOutOfRange(t *testing.T) {
 	for _, base := range []int64{math.MinInt64, -1, math.MaxInt64, math.MaxInt64 - 2} {
 		_, _, err := newReader(t).read(testBatch{base: base, records: some(0, 1, 2)}.encode(), 0, nil)
 		if !errors.Is(err, pipeline.ErrCorruptBatch) {
@@ -223,8 +223,8 @@ func TestOffsetsThatNoPartitionHas(t *testing.T) {
 	}
 }
 
-// TestADamagedHeaderDoesNotSayWhereReadingGoesOn: the next batch does.
-func TestADamagedHeaderDoesNotSayWhereReadingGoesOn(t *testing.T) {
+// TestDamagedHeaderDoesNotDecideTheNextOffset: the next batch does.
+func TestDamagedHeaderDoesNotDecideTheNextOffset(t *testing.T) {
 	damaged := testBatch{base: 10, records: some(0, 1)}.encode()
 	damaged[23] ^= 0x3f // of the last offset's delta
 	after := testBatch{base: 12, records: some(0, 1)}.encode()
@@ -246,9 +246,9 @@ func testFetching(t testing.TB, offset, bytes int64) *fetching {
 	return &fetching{client: &Client{stats: newStatsTable()}, reader: newReader(t), offset: offset, memory: memory, funds: memory.try(bytes)}
 }
 
-// TestHeadersAreChargedBeforeTheyAreMade reads a record of nothing but headers: an empty one is two
+// TestHeadersAreChargedBeforeAllocation reads a record of nothing but headers: an empty one is two
 // bytes on the wire and forty in memory.
-func TestHeadersAreChargedBeforeTheyAreMade(t *testing.T) {
+func TestHeadersAreChargedBeforeAllocation(t *testing.T) {
 	for name, header := range map[string][]byte{"empty": {0, 1}, "with a key": append([]byte{2 * 60}, make([]byte, 61)...)} {
 		n := testBudget / 2 / len(header)
 		record := binary.AppendVarint([]byte{0, 0, 0, 1, 1}, int64(n)) // neither key nor value

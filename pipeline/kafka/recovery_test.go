@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestStaleConnectionsAreNotNoticed(t *testing.T) {
+func TestStaleConnectionsAreReplaced(t *testing.T) {
 	on := newEmbedded(t)
 	client := dial(t, on.config())
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
@@ -36,7 +36,7 @@ func TestStaleConnectionsAreNotNoticed(t *testing.T) {
 	}
 }
 
-func TestABrokerThatIsAwayEndsNothing(t *testing.T) {
+func TestTokenSurvivesAnUnavailableBroker(t *testing.T) {
 	on := newEmbedded(t)
 	on.kill(t)
 	c := on.config()
@@ -89,7 +89,7 @@ func TestABrokerThatIsAwayEndsNothing(t *testing.T) {
 }
 
 // A silent broker accepts connections and never answers.
-func TestASilentBrokerIsGivenUp(t *testing.T) {
+func TestMemberGivesUpPartitionsOfASilentBroker(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -14,11 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
-// The files of authorities, certificates and passwords are read again for every new connection, so that renewing them
-// needs no restart. If they cannot be used at that moment, for example while one of two is being written, the
-// connection gets what was read before.
+// The files of authorities, certificates and passwords are reread for every new connection, so that
+// renewing them needs no restart. If they cannot be used at that moment, for example while one of
+// two is being written, the connection uses the previous contents.
 
-// renewed is what was last read from files.
+// renewed is the last usable contents of files.
 type renewed[T any] struct {
 	read func() (T, error)
 	log  *zap.Logger
@@ -41,7 +41,7 @@ func (r *renewed[T]) now() T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
-		r.log.Warn("the TLS and password files cannot be read; using what was read before", zap.Error(err))
+		r.log.Warn("cannot read the TLS and password files; using their previous contents", zap.Error(err))
 		return r.last
 	}
 	r.last = next
@@ -63,14 +63,14 @@ func newEncryption(settings TLS, log *zap.Logger) (*encryption, error) {
 	return &encryption{config}, nil
 }
 
-// client does the TLS handshake with the broker at address. If that fails, the connection is closed.
+// client does the TLS handshake with the broker at address, and closes the connection if it fails.
 func (e *encryption) client(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
 	config := e.config.now()
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			conn.Close()
-			return nil, fmt.Errorf("address of the broker: %w", err)
+			return nil, fmt.Errorf("broker address: %w", err)
 		}
 		config = config.Clone()
 		config.ServerName = host
@@ -83,14 +83,14 @@ func (e *encryption) client(ctx context.Context, conn net.Conn, address string) 
 	return encrypted, nil
 }
 
-// credentials is a mechanism whose password is read again for every connection.
+// credentials is a mechanism whose password is reread for every connection.
 type credentials struct {
 	name      string
 	mechanism *renewed[sasl.Mechanism]
 }
 
-// newCredentials reads the password; nil means no authentication. Anything but a regular file, such as a pipe, is read
-// once.
+// newCredentials reads the password; nil means no authentication. A file that is not regular, such
+// as a pipe, is read once.
 func newCredentials(settings SASL, log *zap.Logger) (sasl.Mechanism, error) {
 	switch settings.Mechanism {
 	case "":
@@ -118,7 +118,7 @@ func newCredentials(settings SASL, log *zap.Logger) (sasl.Mechanism, error) {
 // Name is the name of the mechanism on the wire.
 func (c *credentials) Name() string { return c.name }
 
-// Start begins an authentication with the present password.
+// Start begins an authentication with the current password.
 func (c *credentials) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	return c.mechanism.now().Start(ctx)
 }

@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// maxTagBytes bounds a tagged field of a response. None is long.
+// maxTagBytes bounds a tagged field of a response; the known ones are short.
 const maxTagBytes = 1 << 15
 
-// responseReader reads the big-endian fields of one response and never beyond its length. After an error every
-// field reads as zero.
+// responseReader reads the big-endian fields of one response and never beyond its length. After an
+// error every field reads as zero.
 type responseReader struct {
 	from    io.Reader
 	left    int
@@ -30,7 +30,8 @@ func readResponse(from io.Reader, correlation int32) *responseReader {
 	return r
 }
 
-// rest reads what is left. It takes memory as bytes arrive, because the length is only the response's claim.
+// rest reads the rest of the response. It allocates memory as bytes arrive, because the stated
+// length is not trusted.
 func (r *responseReader) rest() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -134,7 +135,7 @@ func (r *responseReader) tags() {
 func (r *responseReader) count(most int, what string) int {
 	n := r.length()
 	if n > most {
-		r.fail("fetch response has %d %s, %d partitions were asked for", n, what, most)
+		r.fail("fetch response has %d %s for %d requested partitions", n, what, most)
 	}
 	if r.err != nil {
 		return 0

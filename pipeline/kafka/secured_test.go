@@ -21,8 +21,9 @@ func addresses(t *testing.T, on *cluster, name string) []string {
 	return strings.Split(on.real.Read(t, name), ",")
 }
 
-// TestEveryWayIn connects to a secured cluster with each mechanism, and does what a stage does.
-func TestEveryWayIn(t *testing.T) {
+// TestAllSecurityConfigurationsConnect connects to a secured cluster with each mechanism, and does
+// what a stage does.
+func TestAllSecurityConfigurationsConnect(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
 	password, file := on.real.Read(t, "password"), on.real.File("password")
@@ -70,9 +71,9 @@ func TestEveryWayIn(t *testing.T) {
 	}
 }
 
-// TestNoWayIn is refused by a secured cluster, with the reason. A refusal by the broker is permanent; TLS faults may be
-// repaired while a service waits.
-func TestNoWayIn(t *testing.T) {
+// TestWrongSecurityConfigurationsAreRefused is refused by a secured cluster, with the reason. A
+// refusal by the broker is permanent; TLS faults may be repaired while a service waits.
+func TestWrongSecurityConfigurationsAreRefused(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
 	password := on.real.Read(t, "password")
@@ -149,8 +150,8 @@ func TestTokensAreRenewed(t *testing.T) {
 	useUntil(t, client, pipelinetest.NewTopic(t, client, 1, nil), func() bool { return len(endpoint.Issued("eerf")) > 2 })
 }
 
-// TestAMissingRightIsNamed tries everything that needs a right as a user with all other rights.
-func TestAMissingRightIsNamed(t *testing.T) {
+// TestMissingRightIsNamed tries everything that needs a right as a user with all other rights.
+func TestMissingRightIsNamed(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
 	topic := pipelinetest.NewTopic(t, dial(t, on.config()), 1, nil)

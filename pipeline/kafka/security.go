@@ -17,13 +17,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
-// TLS says how connections are encrypted.
+// TLS configures the encryption of connections.
 type TLS struct {
 	Enabled    bool   `key:"enabled" doc:"encrypt the connections"`
-	CAFile     string `key:"ca_file" doc:"PEM file of the authorities that sign the brokers' certificates; empty = those of the system"`
-	CertFile   string `key:"cert_file" doc:"PEM file of the client's own certificate; empty = none"`
-	KeyFile    string `key:"key_file" doc:"PEM file of the client's own key; set together with cert_file"`
-	ServerName string `key:"server_name" doc:"name that the brokers' certificates must carry; empty = the host dialed"`
+	CAFile     string `key:"ca_file" doc:"PEM file of the authorities that sign the brokers' certificates; empty = the system's authorities"`
+	CertFile   string `key:"cert_file" doc:"PEM file of the client's certificate; empty = none"`
+	KeyFile    string `key:"key_file" doc:"PEM file of the client's key; set together with cert_file"`
+	ServerName string `key:"server_name" doc:"name in the brokers' certificates; empty = the host in the address"`
 }
 
 func (t TLS) faults() []error {
@@ -60,13 +60,13 @@ func (t TLS) Load() (*tls.Config, error) {
 	return config, nil
 }
 
-// SASL says how the client authenticates.
+// SASL configures the authentication of the client.
 type SASL struct {
 	Mechanism      string       `key:"mechanism" doc:"plain, scram-sha-256, scram-sha-512 or oauthbearer; empty = no authentication"`
-	User           string       `key:"user" doc:"name to authenticate as"`
+	User           string       `key:"user" doc:"user name"`
 	Password       string       `key:"password" doc:"the password; password_file keeps it out of the configuration and the environment"`
-	PasswordFile   string       `key:"password_file" doc:"file that holds the password; a newline at its end is not part of it"`
-	AllowPlaintext bool         `key:"allow_plaintext" doc:"let mechanism plain send the password, or oauthbearer the token, over a connection that is not encrypted"`
+	PasswordFile   string       `key:"password_file" doc:"file with the password, without its final newline"`
+	AllowPlaintext bool         `key:"allow_plaintext" doc:"permit plain to send the password, or oauthbearer the token, over unencrypted connections"`
 	OAuth          oauth.Config `key:"oauth"`
 }
 
@@ -95,15 +95,16 @@ func (s SASL) faults(encrypted bool) []error {
 		faults = s.passwordFaults()
 	}
 	if (s.Mechanism == "plain" || s.Mechanism == oauthBearer) && !encrypted && !s.AllowPlaintext {
-		faults = append(faults, fmt.Errorf("sasl.mechanism: %s sends the password or token readable without tls.enabled; "+
-			"set sasl.allow_plaintext if that is meant", s.Mechanism))
+		faults = append(faults, fmt.Errorf("sasl.mechanism: %s without tls.enabled sends the password or token "+
+			"in plain text; set sasl.allow_plaintext if that is intended", s.Mechanism))
 	}
 	return faults
 }
 
 func (s SASL) passwordFaults() (faults []error) {
 	if mechanisms[s.Mechanism] == nil {
-		faults = append(faults, fmt.Errorf("sasl.mechanism: %q is not one of plain, scram-sha-256, scram-sha-512, oauthbearer", s.Mechanism))
+		faults = append(faults, fmt.Errorf("sasl.mechanism: %q is not one of "+
+			"plain, scram-sha-256, scram-sha-512, oauthbearer", s.Mechanism))
 	}
 	if s.User == "" {
 		faults = append(faults, errors.New("sasl.user: empty"))
@@ -116,17 +117,18 @@ func (s SASL) passwordFaults() (faults []error) {
 
 func (s SASL) oauthFaults() (faults []error) {
 	if s.Mechanism != oauthBearer {
-		faults = append(faults, fmt.Errorf("sasl.mechanism: %q, while sasl.oauth is set, which is for oauthbearer", s.Mechanism))
+		faults = append(faults,
+			fmt.Errorf("sasl.mechanism: sasl.oauth is set, which needs oauthbearer instead of %q", s.Mechanism))
 	}
 	if s.User+s.Password+s.PasswordFile != "" {
-		faults = append(faults, errors.New("sasl.user: oauthbearer has a token, not user, password or password_file"))
+		faults = append(faults, errors.New("sasl.user: oauthbearer uses a token; remove user, password and password_file"))
 	}
 	for _, err := range oauth.Faults(s.OAuth.Validate()) {
 		faults = append(faults, fmt.Errorf("sasl.oauth.%w", err))
 	}
 	for _, pair := range oauth.Pairs(s.OAuth.Extensions) {
 		if !isExtension(pair[0]) {
-			faults = append(faults, fmt.Errorf("sasl.oauth.extensions: %q: want letters only, and not auth", pair[0]))
+			faults = append(faults, fmt.Errorf("sasl.oauth.extensions: %q: a name has letters only and is not auth", pair[0]))
 		}
 	}
 	return faults

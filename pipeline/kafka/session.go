@@ -17,11 +17,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Authentication is done here and not by kafka-go, which does not learn how long it holds. Where brokers say so, the
-// connection is authenticated again before that time is over, between two requests (KIP-368): it stays open, and so a
-// member stays in its group.
+// Authentication is done here and not by kafka-go, which ignores the lifetime of sessions. A
+// connection with a limited lifetime is re-authenticated before it is over, between two requests
+// (KIP-368): it stays open, and a member stays in its group.
 
-// When a connection is authenticated again, in parts of the session's time. Brokers refuse to do it twice in a second.
+// Time of re-authentication, as a fraction of the session's lifetime. Brokers refuse to do it twice
+// in a second.
 const (
 	earliestRenewal, renewalSpread = 0.8, 0.15
 	leastRenewal                   = 1500 * time.Millisecond
@@ -32,18 +33,19 @@ type authentication struct {
 	mechanism sasl.Mechanism
 	formatter *kmsg.RequestFormatter
 	timeout   time.Duration
-	accepted  atomic.Bool // once, by any broker
+	accepted  atomic.Bool // a broker has accepted the credentials before
 }
 
-// passing is the part of a mechanism whose credentials change by themselves, so that a refusal may pass.
-type passing interface {
+// rotatingCredential is implemented by mechanisms whose credentials are renewed automatically, so
+// that a refusal may be temporary. refused explains the broker's error.
+type rotatingCredential interface {
 	refused(broker error) error
 }
 
 // open authenticates a new connection, which is closed if that fails.
 func (a *authentication) open(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	if deadline, has := ctx.Deadline(); has {
-		_ = conn.SetDeadline(deadline) // one that cannot be set leaves the timeouts of requests
+		_ = conn.SetDeadline(deadline) // if this fails, the timeouts of requests remain
 	}
 	began := time.Now()
 	life, err := a.exchange(ctx, conn)
@@ -60,7 +62,7 @@ func (a *authentication) open(ctx context.Context, conn net.Conn) (net.Conn, err
 	return s, nil
 }
 
-// close gives back what the mechanism holds.
+// close releases the resources of the mechanism.
 func (a *authentication) close() {
 	if a == nil {
 		return
@@ -74,7 +76,7 @@ func renewal(life time.Duration) time.Duration {
 	return max(leastRenewal, time.Duration(float64(life)*(earliestRenewal+renewalSpread*rand.Float64())))
 }
 
-// exchange authenticates and returns for how long; 0 is without end.
+// exchange authenticates and returns the lifetime of the session; 0 = unlimited.
 func (a *authentication) exchange(ctx context.Context, conn net.Conn) (life time.Duration, err error) {
 	handshake := kmsg.NewPtrSASLHandshakeRequest()
 	handshake.Version, handshake.Mechanism = 1, a.mechanism.Name()
@@ -112,13 +114,15 @@ func (a *authentication) exchange(ctx context.Context, conn net.Conn) (life time
 	return life, nil
 }
 
-// refusal is permanent, unless the credentials change by themselves and were accepted before.
+// refusal returns the error of a refusal. It is permanent unless the credentials are renewed
+// automatically and were accepted before.
 func (a *authentication) refusal(state sasl.StateMachine, err error) error {
-	changing, ok := state.(passing)
+	rotating, ok := state.(rotatingCredential)
 	if !ok || !errors.Is(err, kafkago.SASLAuthenticationFailed) {
 		return err
 	}
-	if err = changing.refused(err); a.accepted.Load() {
+	err = rotating.refused(err)
+	if a.accepted.Load() {
 		return errors.New(err.Error()) // hides the code
 	}
 	return err
@@ -126,7 +130,7 @@ func (a *authentication) refusal(state sasl.StateMachine, err error) error {
 
 const maxSASLBytes = 1 << 20
 
-// ask sends a request and reads its response. Nothing else is under way on the connection.
+// ask sends a request and reads its response. No other request is under way on the connection.
 func (a *authentication) ask(conn net.Conn, request kmsg.Request, response kmsg.Response) error {
 	const correlation = 1
 	if _, err := conn.Write(a.formatter.AppendRequest(nil, request, correlation)); err != nil {
@@ -138,7 +142,8 @@ func (a *authentication) ask(conn net.Conn, request kmsg.Request, response kmsg.
 	}
 	size, id := binary.BigEndian.Uint32(header[:]), binary.BigEndian.Uint32(header[4:])
 	if size < 4 || size > maxSASLBytes || id != correlation {
-		return fmt.Errorf("authentication: response of %d bytes with correlation id %d: this is no Kafka broker, or one with other tls or sasl settings", size, id)
+		return fmt.Errorf("authentication: response of %d bytes with correlation id %d: "+
+			"not a Kafka broker, or one with different tls or sasl settings", size, id)
 	}
 	body := make([]byte, size-4)
 	if _, err := io.ReadFull(conn, body); err != nil {
@@ -148,20 +153,21 @@ func (a *authentication) ask(conn net.Conn, request kmsg.Request, response kmsg.
 	return response.ReadFrom(body)
 }
 
-// session is a connection that is authenticated again in time. It tells requests and responses by their lengths. Writers
-// come one at a time, as do readers, and those read only what has been requested.
+// session is a connection that is re-authenticated in time. It distinguishes requests and responses
+// by their lengths. It has one writer and one reader at a time, and the reader reads only requested
+// responses.
 type session struct {
 	net.Conn
 	of  *authentication
-	due time.Time // only writers use it
+	due time.Time // used by writers only
 
-	mu            sync.Mutex // guards what follows
+	mu            sync.Mutex // guards the fields below
 	sent, read    frames
-	answered      sync.Cond // when read changes, or fails
+	answered      sync.Cond // signals changes of read and broken
 	broken        bool
 	readDeadline  time.Time // as set by the user
 	writeDeadline time.Time
-	renewing      bool // deadlines that are set meanwhile apply after it
+	renewing      bool // deadlines set meanwhile apply afterwards
 }
 
 // Write implements [net.Conn].
@@ -172,7 +178,8 @@ func (s *session) Write(p []byte) (n int, err error) {
 			return 0, err
 		}
 	}
-	// Counted first, since the response may be read before Write returns. What follows a failed write does not matter.
+	// Counted first, since the response may be read before Write returns. The counts do not matter
+	// after a failed write.
 	s.mu.Lock()
 	s.sent.pass(p)
 	s.mu.Unlock()
@@ -199,7 +206,8 @@ func (s *session) Close() error {
 	return s.Conn.Close()
 }
 
-// renew authenticates again, unless a request is half written. It waits until all requests have been answered.
+// renew re-authenticates, unless a request is partially written. It waits until all requests have
+// been answered.
 func (s *session) renew() error {
 	s.mu.Lock()
 	if !s.sent.between() {
@@ -211,7 +219,7 @@ func (s *session) renew() error {
 	}
 	if s.broken {
 		s.mu.Unlock()
-		return nil // the next write or read says why
+		return nil // the next write or read returns the error
 	}
 	s.renewing = true
 	s.mu.Unlock()
@@ -226,7 +234,7 @@ func (s *session) renew() error {
 	defer s.mu.Unlock()
 	s.renewing = false
 	if err != nil {
-		return fmt.Errorf("authenticate again: %w", err)
+		return fmt.Errorf("re-authenticate: %w", err)
 	}
 	s.due = began.Add(renewal(life))
 	return errors.Join(s.Conn.SetReadDeadline(s.readDeadline), s.Conn.SetWriteDeadline(s.writeDeadline))
@@ -250,7 +258,8 @@ func (s *session) SetWriteDeadline(t time.Time) error {
 func (s *session) set(deadline *time.Time, t time.Time, apply func(time.Time) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if *deadline = t; s.renewing {
+	*deadline = t
+	if s.renewing {
 		return nil
 	}
 	return apply(t)
@@ -261,7 +270,7 @@ type frames struct {
 	count int64 // complete ones
 	head  [4]byte
 	has   int   // bytes of head
-	left  int64 // bytes of the message after it
+	left  int64 // bytes of the message after head
 }
 
 func (f *frames) pass(p []byte) {
@@ -281,5 +290,5 @@ func (f *frames) pass(p []byte) {
 	}
 }
 
-// between reports whether no message is half passed.
+// between reports whether no message has passed partially.
 func (f *frames) between() bool { return f.has == 0 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// abortedTransaction is one whose records from first up to its abort marker do not count.
+// abortedTransaction hides the records of a producer from first up to its abort marker.
 type abortedTransaction struct {
 	producer, first int64
 }
 
-// transactions hides what readers of committed records must not see. It looks at the batches of one fetch in order.
+// transactions hides uncommitted records. It looks at the batches of one fetch in order.
 type transactions struct {
 	pending []abortedTransaction // not yet begun, by first offset
-	aborted map[int64]bool       // producers with a begun one
+	aborted map[int64]bool       // producers whose aborted transaction has begun
 }
 
 func newTransactions(list []abortedTransaction) *transactions {
@@ -23,8 +23,9 @@ func newTransactions(list []abortedTransaction) *transactions {
 	return &transactions{pending: pending, aborted: make(map[int64]bool)}
 }
 
-// hides reports whether the batch's records must not be returned. Control batches consume the list too: the data of a
-// transaction may come before the fetch or be compacted away, but its marker still ends it.
+// hides reports whether the batch's records must not be returned. Control batches consume the list
+// too: the data of a transaction may come before the fetch or be compacted away, but its marker
+// still ends it.
 func (t *transactions) hides(b *batch) bool {
 	for len(t.pending) > 0 && t.pending[0].first <= b.last {
 		t.aborted[t.pending[0].producer] = true
@@ -39,8 +40,8 @@ func (t *transactions) hides(b *batch) bool {
 	return b.isTransactional() && t.aborted[b.producer]
 }
 
-// isAbortMarker looks into a control batch, which is never compressed; its key is a version and a type,
-// two bytes each, and type 0 is abort. One emptied by compaction is no marker.
+// isAbortMarker inspects a control batch, which is never compressed; its key is a version and a
+// type, two bytes each, and type 0 is abort. A batch emptied by compaction is not a marker.
 func isAbortMarker(body []byte) bool {
 	r := cursor{left: body}
 	r.varint() // length

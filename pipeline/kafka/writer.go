@@ -16,13 +16,18 @@ import (
 
 var _ pipeline.Sink = (*Client)(nil)
 
-// renewAfter is the age at which an identity is renewed. Coordinators forget identities that are unused for a week, and
-// then could not tell the next owner's from it (transactional.id.expiration.ms). A process that was paused for so long
-// finds out here that it is no longer the owner.
+// renewAfter is the age at which an identity is renewed. Coordinators forget identities that are
+// unused for a week (transactional.id.expiration.ms), and could then not distinguish the next
+// owner's. A process that was paused for so long learns from the renewal that it is no longer the
+// owner.
 const renewAfter = 6 * time.Hour
 
 // OpenWriter implements [pipeline.Sink]. The transactional id is the text of the WriterID.
-func (c *Client) OpenWriter(ctx context.Context, id *pipeline.WriterID, targets ...pipeline.Target) (pipeline.Producer, error) {
+func (c *Client) OpenWriter(
+	ctx context.Context,
+	id *pipeline.WriterID,
+	targets ...pipeline.Target,
+) (pipeline.Producer, error) {
 	if c.config.Idempotence == IdempotenceOff {
 		return c, nil
 	}
@@ -35,7 +40,7 @@ func (c *Client) OpenWriter(ctx context.Context, id *pipeline.WriterID, targets 
 			return nil, err
 		}
 		c.onceUnfenced.Do(func() {
-			c.log.Warn("the brokers do not fence owners of partitions that were taken for dead: late writes may be duplicated, and readers drop the duplicates",
+			c.log.Warn("brokers do not refuse late writes of earlier owners; duplicates are possible, and readers drop them",
 				zap.Error(err))
 		})
 	}
@@ -48,24 +53,37 @@ func (c *Client) OpenWriter(ctx context.Context, id *pipeline.WriterID, targets 
 		return nil, err
 	}
 	c.onceUnnumbered.Do(func() {
-		c.log.Warn("the brokers do not number writes: one whose acknowledgement is lost may be duplicated, and readers drop the duplicate", zap.Error(err))
+		c.log.Warn("brokers do not number writes; a lost acknowledgement may cause a duplicate, and readers drop it",
+			zap.Error(err))
 	})
 	return c, nil
 }
 
-// fence opens a writer and has the writes of earlier ones with the same id refused.
-func (c *Client) fence(ctx context.Context, at place, transactionalID string, targets []pipeline.Target) (*writer, error) {
+// fence opens a writer and makes the brokers refuse earlier writers with the same id.
+func (c *Client) fence(
+	ctx context.Context,
+	at place,
+	transactionalID string,
+	targets []pipeline.Target,
+) (*writer, error) {
 	now, err := c.identify(ctx, at, transactionalID, nobody)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{client: c, at: at, transactionalID: transactionalID, identity: now, streams: map[pipeline.Target]*stream{}}
+	w := &writer{
+		client:          c,
+		at:              at,
+		transactionalID: transactionalID,
+		identity:        now,
+		streams:         map[pipeline.Target]*stream{},
+	}
 	if err := c.mark(ctx, at, transactionalID, now, targets); err != nil {
 		return nil, w.fencedErr(err)
 	}
 	for _, to := range targets {
 		s := &stream{seen: c.conns.newest()}
-		if s.end, err = c.Written(ctx, to.Topic, to.Partition); err != nil {
+		s.end, err = c.Written(ctx, to.Topic, to.Partition)
+		if err != nil {
 			return nil, err
 		}
 		w.streams[to] = s
@@ -77,21 +95,21 @@ func (c *Client) fence(ctx context.Context, at place, transactionalID string, ta
 type writer struct {
 	client          *Client
 	at              place
-	transactionalID string // empty: nobody is fenced
+	transactionalID string // empty = other writers are not fenced
 
-	mu       sync.Mutex // guards the fields below, and holds back the next request
+	mu       sync.Mutex // guards the fields below, and serializes requests
 	identity identity
 	renewed  time.Time
 	streams  map[pipeline.Target]*stream
-	fenced   error // the error of every write from here on
+	fenced   error // the error of all further writes
 }
 
 // stream is the numbering in one partition.
 type stream struct {
 	next    int32
-	unacked []pipeline.Record // sent from next on and possibly written; nil = none
-	end     int64             // of the partition: after what it held at first and what was acknowledged
-	seen    int64             // number of the newest connection at a time when the partition reached end
+	unacked []pipeline.Record // sent with numbers from next and possibly written; nil = none
+	end     int64             // of the partition, after its initial and the acknowledged records
+	seen    int64             // number of the newest connection when the partition was known to reach end
 }
 
 // Protection implements [pipeline.Protected].
@@ -103,28 +121,35 @@ func (w *writer) Protection() pipeline.Protection {
 }
 
 // Produce implements [pipeline.Producer], see [pipeline.Sink].
-func (w *writer) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (firstOffset int64, err error) {
+func (w *writer) Produce(
+	ctx context.Context,
+	topic string,
+	partition int,
+	records []pipeline.Record,
+) (firstOffset int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.streams[pipeline.Target{Topic: topic, Partition: partition}]
+	to := pipeline.Target{Topic: topic, Partition: partition}
+	s := w.streams[to]
 	if s == nil {
 		s = &stream{}
-		w.streams[pipeline.Target{Topic: topic, Partition: partition}] = s
+		w.streams[to] = s
 	}
 	if err := w.prepare(ctx, s, records); err != nil {
 		return 0, err
 	}
-	firstOffset, err = w.send(ctx, topic, partition, s, records)
+	firstOffset, err = w.send(ctx, to, s, records)
 	if w.forgotten(err) {
 		if err := w.renew(ctx); err != nil {
 			return 0, err
 		}
-		firstOffset, err = w.send(ctx, topic, partition, s, records)
+		firstOffset, err = w.send(ctx, to, s, records)
 	}
 	return firstOffset, w.fencedErr(err)
 }
 
-// prepare begins a new numbering if the present one is used up, too old, or has a gap that these records do not fill.
+// prepare begins a new numbering if the current one is used up, too old, or has a gap that these
+// records do not fill.
 func (w *writer) prepare(ctx context.Context, s *stream, records []pipeline.Record) error {
 	if w.fenced != nil {
 		return w.fenced
@@ -136,7 +161,7 @@ func (w *writer) prepare(ctx context.Context, s *stream, records []pipeline.Reco
 	return nil
 }
 
-// old reports whether to renew the identity. That has to wait while records are unacknowledged.
+// old reports whether to renew the identity, which has to wait while records are unacknowledged.
 func (w *writer) old() bool {
 	if time.Since(w.renewed) < renewAfter {
 		return false
@@ -149,7 +174,8 @@ func (w *writer) old() bool {
 	return true
 }
 
-// renew takes the next epoch of the identity, or another identity if nobody is fenced. Numbers start at zero again.
+// renew takes the next epoch of the identity, or a new identity without a transactional id. Numbers
+// restart at zero.
 func (w *writer) renew(ctx context.Context) error {
 	known := w.identity
 	if w.transactionalID == "" {
@@ -166,12 +192,12 @@ func (w *writer) renew(ctx context.Context) error {
 	return nil
 }
 
-func (w *writer) send(ctx context.Context, topic string, partition int, s *stream, records []pipeline.Record) (int64, error) {
+func (w *writer) send(ctx context.Context, to pipeline.Target, s *stream, records []pipeline.Record) (int64, error) {
 	s.unacked = records
-	first, err := w.attempt(ctx, topic, partition, s, records)
+	first, err := w.attempt(ctx, to, s, records)
 	for errors.Is(err, errNewConnection) {
-		if err = w.checkEnd(ctx, topic, partition, s); err == nil {
-			first, err = w.attempt(ctx, topic, partition, s, records)
+		if err = w.checkEnd(ctx, to, s); err == nil {
+			first, err = w.attempt(ctx, to, s, records)
 		}
 	}
 	switch {
@@ -179,7 +205,7 @@ func (w *writer) send(ctx context.Context, topic string, partition int, s *strea
 		s.next, s.unacked = s.next+int32(len(records)), nil
 		s.end = max(s.end, first+int64(len(records)))
 	case errors.Is(err, pipeline.ErrMessageTooLarge):
-		s.unacked = nil // refused, so not written
+		s.unacked = nil // refused, not written
 	}
 	return first, err
 }
@@ -187,32 +213,35 @@ func (w *writer) send(ctx context.Context, topic string, partition int, s *strea
 // errLost means that a partition ends before records that it was known to hold.
 var errLost = errors.New("the partition ends before what it was known to hold")
 
-// attempt sends records. With a transactional id it uses only connections older than the last check of the partition: a newer one may lead
-// to a broker that came back without its last records. A broker that has lost all records of the writer would accept any number, and the
-// records would follow a gap.
-func (w *writer) attempt(ctx context.Context, topic string, partition int, s *stream, records []pipeline.Record) (int64, error) {
+// attempt sends records. With a transactional id it uses only connections older than the last check
+// of the partition: a newer one may lead to a broker that came back without its last records. A
+// broker that has lost all records of the writer would accept any number, and the records would
+// follow a gap.
+func (w *writer) attempt(ctx context.Context, to pipeline.Target, s *stream, records []pipeline.Record) (int64, error) {
 	connection := s.seen
 	if w.transactionalID == "" {
 		connection = anyConnection
 	}
-	return w.client.produce(ctx, topic, partition, records, sequence{w.identity.producer, w.identity.epoch, s.next}, connection)
+	as := sequence{w.identity.producer, w.identity.epoch, s.next}
+	return w.client.produce(ctx, to.Topic, to.Partition, records, as, connection)
 }
 
-// checkEnd checks that the partition still holds what it held.
-func (w *writer) checkEnd(ctx context.Context, topic string, partition int, s *stream) error {
+// checkEnd checks that the partition has not lost records.
+func (w *writer) checkEnd(ctx context.Context, to pipeline.Target, s *stream) error {
 	newest := w.client.conns.newest()
-	end, err := w.client.Written(ctx, topic, partition)
+	end, err := w.client.Written(ctx, to.Topic, to.Partition)
 	switch {
 	case err != nil:
 		return err
 	case end < s.end:
-		return fmt.Errorf("%w: at offset %d, not %d", errLost, end, s.end)
+		return fmt.Errorf("%w: it ends at offset %d instead of %d", errLost, end, s.end)
 	}
 	s.seen = newest
 	return nil
 }
 
-// forgotten reports whether the partition does not know the writer, or its earlier records, although there can be no successor.
+// forgotten reports whether the partition does not know the writer, or its earlier records, without
+// a successor.
 func (w *writer) forgotten(err error) bool {
 	if errors.Is(err, kafkago.UnknownProducerId) || errors.Is(err, kafkago.InvalidProducerIDMapping) {
 		return true
@@ -221,21 +250,21 @@ func (w *writer) forgotten(err error) bool {
 	if w.transactionalID != "" || !lost && !errors.Is(err, kafkago.InvalidProducerEpoch) {
 		return false
 	}
-	w.client.log.Warn("the partition does not continue what was written to it before, the numbering begins again", zap.Error(err))
+	w.client.log.Warn("partition does not know the earlier writes; restarting the numbering", zap.Error(err))
 	return true
 }
 
-// fencedErr turns responses that end the writer into its error.
+// fencedErr converts responses that end the writer to its final error.
 func (w *writer) fencedErr(err error) error {
 	if w.transactionalID == "" {
 		return err
 	}
 	why := ""
 	switch {
-	case errors.Is(err, kafkago.InvalidProducerEpoch), errors.Is(err, kafkago.ProducerFenced), errors.Is(err, kafkago.InvalidProducerIDMapping):
-		why = "another owner has taken it over"
+	case isAny(err, kafkago.InvalidProducerEpoch, kafkago.ProducerFenced, kafkago.InvalidProducerIDMapping):
+		why = "another owner has taken over the partition"
 	case errors.Is(err, kafkago.OutOfOrderSequenceNumber), errors.Is(err, errLost):
-		why = "the log has lost what was acknowledged"
+		why = "the log has lost acknowledged records"
 	default:
 		return err
 	}

@@ -87,8 +87,8 @@ func each(t *testing.T, test func(t *testing.T, withID bool)) {
 	}
 }
 
-// TestAnAcknowledgementIsLost has the broker write the records and report a timeout.
-func TestAnAcknowledgementIsLost(t *testing.T) {
+// TestLostAcknowledgementIsNotADuplicate has the broker write the records and report a timeout.
+func TestLostAcknowledgementIsNotADuplicate(t *testing.T) {
 	each(t, func(t *testing.T, withID bool) {
 		f := newFaulty(t)
 		w := f.open(withID)
@@ -110,8 +110,9 @@ func TestAnAcknowledgementIsLost(t *testing.T) {
 	})
 }
 
-// TestSomethingElseIsWritten writes other records while the previous ones are unacknowledged: they must not be taken for those.
-func TestSomethingElseIsWritten(t *testing.T) {
+// TestOtherRecordsAfterAFailedWrite writes other records while the previous ones are
+// unacknowledged: they must not be taken for those.
+func TestOtherRecordsAfterAFailedWrite(t *testing.T) {
 	each(t, func(t *testing.T, withID bool) {
 		f := newFaulty(t)
 		w := f.open(withID)
@@ -129,9 +130,9 @@ func TestSomethingElseIsWritten(t *testing.T) {
 	})
 }
 
-// TestABrokerForgets has brokers forget writers: one that cannot have a successor goes on, an owner ends if the log has lost
-// something.
-func TestABrokerForgets(t *testing.T) {
+// TestWriterRecoversFromAForgetfulBroker has brokers forget writers: one that cannot have a
+// successor goes on, an owner ends if the log has lost something.
+func TestWriterRecoversFromAForgetfulBroker(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		withID bool
@@ -166,9 +167,9 @@ func TestABrokerForgets(t *testing.T) {
 	}
 }
 
-// TestABrokerComesBackWithoutTheLastRecords has an owner stop before it writes after a gap: such a broker no longer knows the writer
-// and accepts any number.
-func TestABrokerComesBackWithoutTheLastRecords(t *testing.T) {
+// TestWriterDetectsLostRecords has an owner stop before it writes after a gap: such a broker no
+// longer knows the writer and accepts any number.
+func TestWriterDetectsLostRecords(t *testing.T) {
 	const topic = "t"
 	ctx := pipelinetest.Context(t)
 	had, saved := t.TempDir(), t.TempDir()
@@ -221,8 +222,8 @@ func TestABrokerComesBackWithoutTheLastRecords(t *testing.T) {
 	}
 }
 
-// TestNumbersAreRefused falls back as far as needed, and logs each loss once.
-func TestNumbersAreRefused(t *testing.T) {
+// TestWriterWithoutRightsToNumberWrites falls back as far as needed, and logs each loss once.
+func TestWriterWithoutRightsToNumberWrites(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		spoil  func(f *faulty)
@@ -262,7 +263,7 @@ func TestNumbersAreRefused(t *testing.T) {
 	}
 }
 
-func TestIdempotenceIsOff(t *testing.T) {
+func TestIdempotenceOff(t *testing.T) {
 	f := newFaulty(t)
 	c := config(f.ListenAddrs())
 	c.Idempotence = kafka.IdempotenceOff
@@ -274,8 +275,8 @@ func TestIdempotenceIsOff(t *testing.T) {
 	}
 }
 
-// TestIdentitiesAreRenewed takes new identities before coordinators forget the old ones and before numbers run out, but not while a
-// write is unacknowledged.
+// TestIdentitiesAreRenewed takes new identities before coordinators forget the old ones and before
+// numbers run out, but not while a write is unacknowledged.
 func TestIdentitiesAreRenewed(t *testing.T) {
 	on := connect(t)
 	client := dial(t, on.config())

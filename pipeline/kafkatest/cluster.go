@@ -35,12 +35,14 @@ func Find() *Cluster {
 	return &Cluster{Addrs: strings.Split(os.Getenv("EERF_TEST_BROKERS"), ","), folder: folder}
 }
 
-// Need returns the cluster, or skips the test unless one runs with that many nodes, secured or not.
+// Need returns the cluster, or skips the test unless a cluster with the given nodes and security
+// runs.
 func Need(t testing.TB, nodes int, secured bool) *Cluster {
 	t.Helper()
 	c := Find()
 	if c == nil || len(c.Addrs) != nodes || c.Secured() != secured {
-		t.Skipf("needs Apache Kafka: scripts/kafka.sh run --nodes %d%s COMMAND", nodes, map[bool]string{true: " --secured"}[secured])
+		option := map[bool]string{true: " --secured"}[secured]
+		t.Skipf("needs Apache Kafka: scripts/kafka.sh run --nodes %d%s COMMAND", nodes, option)
 	}
 	return c
 }
@@ -92,7 +94,7 @@ func (c *Cluster) KillAll(t testing.TB) {
 	}
 }
 
-// StartAll starts all nodes together, because none answers before most are there.
+// StartAll starts all nodes together, because none answers before most have started.
 func (c *Cluster) StartAll(t testing.TB) {
 	t.Helper()
 	var starting sync.WaitGroup

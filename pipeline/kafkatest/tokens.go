@@ -23,7 +23,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
-// TokenEndpoint gives tokens for the user [Admin], which a secured cluster accepts, until told otherwise.
+// TokenEndpoint issues tokens for the user [Admin], which a secured cluster accepts.
 type TokenEndpoint struct {
 	config oauth.Config
 	key    *rsa.PrivateKey
@@ -35,7 +35,7 @@ type TokenEndpoint struct {
 	issued map[string][]string
 }
 
-// TokenEndpoint starts one, whose tokens live for so long.
+// TokenEndpoint starts an endpoint whose tokens have the given lifetime.
 func (c *Cluster) TokenEndpoint(t testing.TB, life time.Duration) *TokenEndpoint {
 	t.Helper()
 	block, _ := pem.Decode([]byte(c.Read(t, "signer.key")))
@@ -50,7 +50,14 @@ func (c *Cluster) TokenEndpoint(t testing.TB, life time.Duration) *TokenEndpoint
 	e := &TokenEndpoint{key: key.(*rsa.PrivateKey), life: life, issued: map[string][]string{}}
 	server := httptest.NewServer(http.HandlerFunc(e.answer))
 	t.Cleanup(server.Close)
-	e.config = oauth.Config{TokenEndpoint: server.URL, AllowPlaintext: true, ClientID: "eerf", ClientSecretFile: secret, Scope: "kafka", Timeout: time.Second}
+	e.config = oauth.Config{
+		TokenEndpoint:    server.URL,
+		AllowPlaintext:   true,
+		ClientID:         "eerf",
+		ClientSecretFile: secret,
+		Scope:            "kafka",
+		Timeout:          time.Second,
+	}
 	return e
 }
 
@@ -61,25 +68,25 @@ func (e *TokenEndpoint) Config() oauth.Config { return e.config }
 const (
 	Away   = "away"   // ends connections
 	Slow   = "slow"   // never answers
-	Page   = "page"   // answers HTML
-	Forged = "forged" // gives tokens whose signature is wrong
+	Page   = "page"   // answers with HTML
+	Forged = "forged" // issues tokens with a wrong signature
 )
 
-// Fail has the endpoint fail from now on; empty = no more.
+// Fail sets the fault of the endpoint; empty = none.
 func (e *TokenEndpoint) Fail(fault string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.fault = fault
 }
 
-// Claim changes what tokens say from now on.
+// Claim sets claims of further tokens.
 func (e *TokenEndpoint) Claim(claims map[string]any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.claims = claims
 }
 
-// Issued returns the tokens that a client got.
+// Issued returns the tokens that were issued to a client.
 func (e *TokenEndpoint) Issued(client string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -94,7 +101,7 @@ func (e *TokenEndpoint) answer(w http.ResponseWriter, r *http.Request) {
 	case fault == Away:
 		panic(http.ErrAbortHandler)
 	case fault == Slow:
-		_ = r.ParseForm() // with the body read, the end of the connection is noticed
+		_ = r.ParseForm() // reads the body, so that the server notices the end of the connection
 		<-r.Context().Done()
 	case fault == Page:
 		fmt.Fprint(w, "<!DOCTYPE html><p>log in")
@@ -123,7 +130,14 @@ func (e *TokenEndpoint) sign(other map[string]any) string {
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
 	now := time.Now()
-	claims := map[string]any{"iss": "issuer", "aud": "kafka", "sub": Admin, "scope": "kafka", "iat": now.Unix(), "exp": now.Add(e.life).Unix()}
+	claims := map[string]any{
+		"iss":   "issuer",
+		"aud":   "kafka",
+		"sub":   Admin,
+		"scope": "kafka",
+		"iat":   now.Unix(),
+		"exp":   now.Add(e.life).Unix(),
+	}
 	maps.Copy(claims, other)
 	text := part(map[string]any{"alg": "RS256", "kid": "1"}) + "." + part(claims)
 	sum := sha256.Sum256([]byte(text))

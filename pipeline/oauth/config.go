@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Config says where tokens come from, and what goes with them. Exactly one of TokenEndpoint, TokenFile and TokenCommand
-// is set; zero is no OAuth.
+// Config configures the origin of tokens. Exactly one of TokenEndpoint, TokenFile and TokenCommand
+// is set; the zero value is no OAuth.
 type Config struct {
-	TokenEndpoint    string        `key:"token_endpoint" doc:"https address that gives tokens for client credentials"`
-	ClientID         string        `key:"client_id" doc:"the client of token_endpoint"`
-	ClientSecretFile string        `key:"client_secret_file" doc:"file with its secret; one newline at its end is not part of it; read again for each token"`
-	Scope            string        `key:"scope" doc:"scopes to ask token_endpoint for, separated by spaces; empty = its default"`
-	Parameters       []string      `key:"parameters" doc:"what else token_endpoint wants, as name=value, such as audience=kafka"`
-	CAFile           string        `key:"ca_file" doc:"PEM file of the authorities that sign the certificate of token_endpoint; empty = those of the system"`
-	AllowPlaintext   bool          `key:"allow_plaintext" doc:"let token_endpoint be an http address, where anyone on the network path can read secret and token"`
-	TokenFile        string        `key:"token_file" doc:"file with a token, which something else keeps fresh, instead of token_endpoint; read again for each connection"`
-	TokenCommand     []string      `key:"token_command" doc:"program and arguments that print a token, instead of token_endpoint: as it is, or as JSON with access_token and expires_in"`
-	Extensions       []string      `key:"extensions" doc:"what goes with the token, as name=value: SASL extensions for brokers, such as logicalCluster=lkc-1, headers for a registry"`
-	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"how long token_endpoint or token_command may take; 0 = 10s"`
+	TokenEndpoint    string        `key:"token_endpoint" doc:"https address of a token endpoint for client credentials"`
+	ClientID         string        `key:"client_id" doc:"client id for token_endpoint"`
+	ClientSecretFile string        `key:"client_secret_file" doc:"file with the client secret, without its final newline; reread for each token"`
+	Scope            string        `key:"scope" doc:"scopes to request, separated by spaces; empty = the default of token_endpoint"`
+	Parameters       []string      `key:"parameters" doc:"further parameters for token_endpoint, as name=value, such as audience=kafka"`
+	CAFile           string        `key:"ca_file" doc:"PEM file of the authorities that sign the certificate of token_endpoint; empty = the system's authorities"`
+	AllowPlaintext   bool          `key:"allow_plaintext" doc:"permit an http address, where anyone on the network path can read secret and token"`
+	TokenFile        string        `key:"token_file" doc:"file with a token, which another program renews, instead of token_endpoint; reread for each connection"`
+	TokenCommand     []string      `key:"token_command" doc:"program and arguments that print a token, plain or as JSON with access_token and expires_in, instead of token_endpoint"`
+	Extensions       []string      `key:"extensions" doc:"additions to the token, as name=value: SASL extensions for brokers, such as logicalCluster=lkc-1, headers for a registry"`
+	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"time limit of token_endpoint or token_command; 0 = 10s"`
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 // IsZero reports whether no OAuth is configured.
 func (c Config) IsZero() bool { return reflect.ValueOf(c).IsZero() }
 
-// Validate reports every fault at once, each with its key. It reads no files.
+// Validate reports all faults at once, each with its key. It reads no files.
 func (c Config) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
@@ -50,7 +50,8 @@ func (c Config) Validate() error {
 	if c.TokenEndpoint != "" {
 		faults = append(faults, c.endpointFaults()...)
 	} else if c.ClientID+c.ClientSecretFile+c.Scope+c.CAFile != "" || len(c.Parameters) > 0 || c.AllowPlaintext {
-		fault("token_endpoint: empty, while client_id, client_secret_file, scope, parameters, ca_file or allow_plaintext are set for it")
+		fault("token_endpoint: empty, " +
+			"but client_id, client_secret_file, scope, parameters, ca_file or allow_plaintext are set")
 	}
 	if len(c.TokenCommand) > 0 && c.TokenCommand[0] == "" {
 		fault("token_command: has no program")
@@ -61,7 +62,7 @@ func (c Config) Validate() error {
 	}{{"parameters", c.Parameters}, {"extensions", c.Extensions}} {
 		for _, pair := range list.pairs {
 			if !pairLike.MatchString(pair) {
-				fault("%s: want name=value", list.key) // not shown: it may be a secret in the wrong place
+				fault("%s: each must be name=value", list.key) // not shown: it may be a misplaced secret
 			}
 		}
 	}
@@ -71,7 +72,7 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Faults lists what Validate returned, for those who have the configuration in theirs.
+// Faults lists the faults in an error of Validate, for a configuration that contains this one.
 func Faults(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
@@ -83,9 +84,10 @@ func (c Config) endpointFaults() (faults []error) {
 	u, err := url.Parse(c.TokenEndpoint)
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil:
-		faults = append(faults, errors.New("token_endpoint: want https:// with a host and without a user"))
+		faults = append(faults, errors.New("token_endpoint: must be https:// with a host and without a user"))
 	case u.Scheme == "http" && !c.AllowPlaintext:
-		faults = append(faults, errors.New("token_endpoint: secret and token would be readable on the way; use https, or set allow_plaintext if that is meant"))
+		faults = append(faults, errors.New("token_endpoint: http sends secret and token in plain text; "+
+			"use https, or set allow_plaintext if that is intended"))
 	}
 	if c.ClientID == "" || c.ClientSecretFile == "" {
 		faults = append(faults, errors.New("client_id: token_endpoint needs client_id and client_secret_file"))
@@ -95,7 +97,7 @@ func (c Config) endpointFaults() (faults []error) {
 
 var pairLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*=[\x21-\x7e][\x20-\x7e]*$`)
 
-// Pairs splits what a valid configuration has as name=value.
+// Pairs splits the name=value entries of a valid configuration.
 func Pairs(list []string) (pairs [][2]string) {
 	for _, pair := range list {
 		name, value, _ := strings.Cut(pair, "=")

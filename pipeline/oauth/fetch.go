@@ -22,7 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// origin is where tokens come from.
+// origin fetches tokens.
 type origin struct {
 	name  string // in errors
 	fetch func(ctx context.Context) (Token, error)
@@ -33,7 +33,9 @@ func (c Config) origin() origin {
 	case c.TokenFile != "":
 		return origin{"token_file " + c.TokenFile, func(context.Context) (Token, error) { return fromFile(c.TokenFile) }}
 	case len(c.TokenCommand) > 0:
-		return origin{"token_command " + c.TokenCommand[0], func(ctx context.Context) (Token, error) { return fromCommand(ctx, c.TokenCommand) }}
+		return origin{"token_command " + c.TokenCommand[0], func(ctx context.Context) (Token, error) {
+			return fromCommand(ctx, c.TokenCommand)
+		}}
 	}
 	e := &endpoint{config: c, client: clientcredentials.Config{
 		ClientID: c.ClientID, TokenURL: c.TokenEndpoint, Scopes: strings.Fields(c.Scope), EndpointParams: url.Values{},
@@ -63,12 +65,14 @@ func fromFile(path string) (Token, error) {
 	return token, nil
 }
 
-// fromCommand runs a program. What it writes to standard error is shown if it fails.
+// fromCommand runs a program. Its standard error is quoted if it fails.
 func fromCommand(ctx context.Context, command []string) (Token, error) {
-	const grace = time.Second // for children that hold its output open
+	const grace = time.Second // for child processes that keep its output open
 	var out, complaint capped
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
-	run.Stdout, run.Stderr, run.WaitDelay = &out, &complaint, grace
+	run.Stdout = &out
+	run.Stderr = &complaint
+	run.WaitDelay = grace
 	err := run.Run()
 	switch {
 	case ctx.Err() != nil:
@@ -83,7 +87,7 @@ func fromCommand(ctx context.Context, command []string) (Token, error) {
 	return token, nil
 }
 
-// capped keeps the beginning of what is written.
+// capped keeps the beginning of its input.
 type capped struct{ bytes.Buffer }
 
 func (c *capped) Write(p []byte) (int, error) {
@@ -91,13 +95,14 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// endpoint asks for tokens by client credentials.
+// endpoint requests tokens by client credentials.
 type endpoint struct {
 	config Config
-	client clientcredentials.Config // knows from the first success on how the endpoint wants the secret
+	client clientcredentials.Config // remembers after the first success where the endpoint expects the secret
 }
 
-// fetch asks once; until it has succeeded for the first time, up to twice, with the secret in the header and in the form.
+// fetch sends one request; before the first success up to two, with the secret in the header and in
+// the form.
 func (e *endpoint) fetch(ctx context.Context) (Token, error) {
 	secret, err := pipeline.ReadSecret(e.config.ClientSecretFile)
 	if err != nil {
@@ -120,9 +125,9 @@ func (e *endpoint) fetch(ctx context.Context) (Token, error) {
 	case errors.As(err, &refused):
 		return Token{}, e.refusal(refused)
 	case err != nil && answers.status != "":
-		return Token{}, fmt.Errorf("it answered %s of type %q, which holds no token", answers.status, visible(answers.kind))
+		return Token{}, fmt.Errorf("it answered %s of type %q without a token", answers.status, visible(answers.kind))
 	case err != nil:
-		var at *url.Error // says the method and the address again
+		var at *url.Error // repeats the method and the address
 		if errors.As(err, &at) {
 			err = at.Err
 		}
@@ -135,22 +140,26 @@ func (e *endpoint) fetch(ctx context.Context) (Token, error) {
 	return token, nil
 }
 
-// refusedCodes are those of RFC 6749 that stay the same until somebody changes the configuration, here or there.
-var refusedCodes = []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+// refusedCodes are the errors of RFC 6749 that stay the same until the configuration of client or
+// endpoint changes.
+var refusedCodes = []string{
+	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+}
 
 func (e *endpoint) refusal(err *oauth2.RetrieveError) error {
-	said := visible(err.ErrorCode+" "+err.ErrorDescription, e.client.ClientSecret)
+	text := visible(err.ErrorCode+" "+err.ErrorDescription, e.client.ClientSecret)
 	if err.ErrorCode == "" {
-		said = visible(string(err.Body), e.client.ClientSecret)
+		text = visible(string(err.Body), e.client.ClientSecret)
 	}
-	answer := fmt.Errorf("it answered %s: %q", err.Response.Status, said)
+	answer := fmt.Errorf("it answered %s: %q", err.Response.Status, text)
 	if slices.Contains(refusedCodes, err.ErrorCode) {
 		return pipeline.Permanent(fmt.Errorf("%w: %w", pipeline.ErrDenied, answer))
 	}
 	return answer
 }
 
-// transport makes connections for one fetch: hours pass until the next, and the file may have been renewed by then.
+// transport returns the transport for one fetch: hours may pass until the next, and the CA file may
+// change meanwhile.
 func (e *endpoint) transport() (http.RoundTripper, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableKeepAlives = true
@@ -167,7 +176,8 @@ func (e *endpoint) transport() (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// lastAnswer remembers what kind of answer came last: the error of a page that is no token does not say.
+// lastAnswer remembers status and type of the last answer, which the error of an unparsable page
+// lacks.
 type lastAnswer struct {
 	http.RoundTripper
 	status, kind string

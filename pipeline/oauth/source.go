@@ -15,46 +15,52 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// When the next token is fetched, in parts of the present one's time, and how long after a failure.
+// Times of the next fetch: fractions of the current token's lifetime, and pauses after failures.
 const (
 	earliest, spread = 0.6, 0.15
-	endless          = 5 * time.Minute // for a token that does not say when it ends
+	withoutExpiry    = 5 * time.Minute // lifetime of a token without an expiry
 	firstPause       = time.Second
 	longestPause     = 15 * time.Second
 	refusable        = 10 * time.Second // age from which a refused token is replaced
 )
 
-// Source has the token of the process.
+// Source holds the current token of the process.
 type Source struct {
 	key     string
 	origin  origin
-	direct  bool // fetching costs nothing, so every use does
+	direct  bool // fetching is cheap, so every use fetches
 	timeout time.Duration
 	log     *zap.Logger
-	users   int // guarded by the table of sources
+	users   int // guarded by the mutex of sources
 
 	ctx    context.Context // ends with the last user's Close
 	cancel context.CancelFunc
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	token   Token
-	since   time.Time     // when the token came
-	fetched chan struct{} // is closed at the end of the fetch under way; nil = none is
+	since   time.Time     // when the token was fetched
+	fetched chan struct{} // closed at the end of the fetch under way; nil = none
 	err     error         // of the last fetch
-	paused  bool          // after it, until the timer
+	paused  bool          // after a failure, until the timer fires
 	pause   time.Duration // after the next failure
 	timer   *time.Timer
 }
 
-// sources are those in use, by configuration: one process asks for one token.
+// sources are the open ones by configuration, so that a process fetches one token.
 var sources = struct {
 	sync.Mutex
 	by map[string]*Source
 }{by: map[string]*Source{}}
 
-// Open returns the source of a valid configuration. It fetches nothing, but looks whether the files are there.
+// Open returns the source of a valid configuration. It fetches nothing, but checks that the files
+// exist.
 func Open(c Config, log *zap.Logger) (*Source, error) {
-	for key, file := range map[string]string{"client_secret_file": c.ClientSecretFile, "ca_file": c.CAFile, "token_file": c.TokenFile} {
+	files := map[string]string{
+		"client_secret_file": c.ClientSecretFile,
+		"ca_file":            c.CAFile,
+		"token_file":         c.TokenFile,
+	}
+	for key, file := range files {
 		if file != "" {
 			if _, err := os.Stat(file); err != nil {
 				return nil, fmt.Errorf("%s: %w", key, err)
@@ -70,7 +76,14 @@ func Open(c Config, log *zap.Logger) (*Source, error) {
 	defer sources.Unlock()
 	s := sources.by[string(text)]
 	if s == nil {
-		s = &Source{key: string(text), origin: c.origin(), direct: c.TokenFile != "", timeout: c.Timeout, log: log, pause: firstPause}
+		s = &Source{
+			key:     string(text),
+			origin:  c.origin(),
+			direct:  c.TokenFile != "",
+			timeout: c.Timeout,
+			log:     log,
+			pause:   firstPause,
+		}
 		if s.timeout == 0 {
 			s.timeout = defaultTimeout
 		}
@@ -81,11 +94,12 @@ func Open(c Config, log *zap.Logger) (*Source, error) {
 	return s, nil
 }
 
-// Close ends one use; the last one's end stops fetching.
+// Close ends one use. The end of the last use stops fetching.
 func (s *Source) Close() {
 	sources.Lock()
 	defer sources.Unlock()
-	if s.users--; s.users > 0 {
+	s.users--
+	if s.users > 0 {
 		return
 	}
 	delete(sources.by, s.key)
@@ -97,8 +111,8 @@ func (s *Source) Close() {
 	}
 }
 
-// Token returns the present token. If there is none that lives, it waits for the fetch under way, or says why the last
-// one failed.
+// Token returns the current token. Without a valid one it waits for the fetch under way, or returns
+// the error of the last fetch.
 func (s *Source) Token(ctx context.Context) (Token, error) {
 	if s.direct {
 		return s.read(ctx)
@@ -113,11 +127,12 @@ func (s *Source) Token(ctx context.Context) (Token, error) {
 		token, _, err = s.present()
 		return token, err
 	case <-ctx.Done():
-		return Token{}, fmt.Errorf("token from %s: nothing after %v", s.origin.name, time.Since(began).Round(time.Millisecond))
+		waited := time.Since(began).Round(time.Millisecond)
+		return Token{}, fmt.Errorf("token from %s: no answer within %v", s.origin.name, waited)
 	}
 }
 
-// present returns a token that lives, or else a fetch to wait for, or why there is neither.
+// present returns a valid token, or a fetch to wait for, or the reason why there is neither.
 func (s *Source) present() (Token, <-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,16 +147,16 @@ func (s *Source) present() (Token, <-chan struct{}, error) {
 	return Token{}, s.fetched, nil
 }
 
-// whyNone says why there is no token. mu is locked.
+// whyNone returns the reason for the lack of a token. mu is locked.
 func (s *Source) whyNone(now time.Time) error {
 	err := fmt.Errorf("token from %s: %w", s.origin.name, s.err)
 	if s.token.text != "" {
-		return fmt.Errorf("the token ended %v ago, and there is no other: %w", now.Sub(s.token.end).Round(time.Second), err)
+		return fmt.Errorf("the token expired %v ago without a new one: %w", now.Sub(s.token.end).Round(time.Second), err)
 	}
 	return err
 }
 
-// read fetches at once, and falls back on the token that it returned before while that lives.
+// read fetches at once, and falls back on the previous token while it is valid.
 func (s *Source) read(ctx context.Context) (Token, error) {
 	token, err := s.origin.fetch(ctx)
 	s.mu.Lock()
@@ -150,14 +165,15 @@ func (s *Source) read(ctx context.Context) (Token, error) {
 	case err == nil:
 		s.token = token
 	case s.token.lives(time.Now()):
-		s.log.Warn("token cannot be read; using the one before", zap.Error(err), zap.Stringer("token", s.token))
+		s.log.Warn("cannot read the token; using the previous one", zap.Error(err), zap.Stringer("token", s.token))
 	default:
 		return Token{}, fmt.Errorf("%s: %w", s.origin.name, err)
 	}
 	return s.token, nil
 }
 
-// Refused says that somebody did not accept the token. It is replaced, unless it has just come.
+// Refused reports that a broker or registry did not accept the token. It is replaced unless it was
+// just fetched.
 func (s *Source) Refused(t Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,15 +187,16 @@ func (s *Source) start() {
 	if s.fetched != nil {
 		return
 	}
-	s.fetched, s.paused = make(chan struct{}), false
+	s.fetched = make(chan struct{})
+	s.paused = false
 	if s.timer != nil {
 		s.timer.Stop()
 	}
 	go s.fetch()
 }
 
-// again begins a fetch when the timer says so.
-func (s *Source) again() {
+// onTimer begins a fetch.
+func (s *Source) onTimer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() == nil {
@@ -214,28 +231,32 @@ func (s *Source) fetch() {
 // renewed takes a new token. mu is locked.
 func (s *Source) renewed(token Token, now time.Time) {
 	if s.err != nil {
-		s.log.Info("token renewed again", zap.String("from", s.origin.name), zap.Stringer("token", token))
+		s.log.Info("token renewed after failures", zap.String("from", s.origin.name), zap.Stringer("token", token))
 	}
-	s.token, s.since, s.err, s.pause = token, now, nil, firstPause
-	wait := endless
+	s.token = token
+	s.since = now
+	s.err = nil
+	s.pause = firstPause
+	wait := withoutExpiry
 	if !token.end.IsZero() {
 		wait = max(firstPause, time.Duration(float64(token.end.Sub(now))*(earliest+spread*rand.Float64())))
 	}
-	s.timer = time.AfterFunc(wait, s.again)
+	s.timer = time.AfterFunc(wait, s.onTimer)
 }
 
-// failed waits for the next attempt. Once there was a token, every failure may pass. mu is locked.
+// failed schedules the next attempt. After a first token, all failures count as temporary. mu is
+// locked.
 func (s *Source) failed(err error, now time.Time) {
 	if s.token.text != "" && pipeline.IsPermanent(err) {
 		err = errors.New(err.Error())
 	}
 	s.err, s.paused = err, true
 	if s.token.lives(now) {
-		s.log.Warn("token not renewed; trying again while the present one lives",
+		s.log.Warn("token not renewed; retrying while the current one is valid",
 			zap.String("from", s.origin.name), zap.Error(err), zap.Stringer("token", s.token))
 	} else {
-		s.log.Warn("no token", zap.Error(s.whyNone(now)))
+		s.log.Warn("no valid token; retrying", zap.Error(s.whyNone(now)))
 	}
-	s.timer = time.AfterFunc(s.pause/2+rand.N(s.pause), s.again)
+	s.timer = time.AfterFunc(s.pause/2+rand.N(s.pause), s.onTimer)
 	s.pause = min(2*s.pause, longestPause)
 }

@@ -52,7 +52,7 @@ func scripted(t *testing.T, fetch func(ctx context.Context, n int) (Token, error
 
 func minute(n int) (Token, error) { return tokenOf(fmt.Sprint("token-", n), time.Minute) }
 
-func TestTokensAreRenewedInTimeAndOnce(t *testing.T) {
+func TestTokensAreRenewedOnceInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fetches := 0
 		s, _ := scripted(t, func(_ context.Context, n int) (Token, error) {
@@ -87,8 +87,9 @@ func TestTokensAreRenewedInTimeAndOnce(t *testing.T) {
 	})
 }
 
-// TestAnEndpointThatIsAway is away for two minutes: the token lives on, ends, and is there again soon after.
-func TestAnEndpointThatIsAway(t *testing.T) {
+// TestUnavailableEndpointIsRetried is away for two minutes: the token lives on, ends, and is there
+// again soon after.
+func TestUnavailableEndpointIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		s, logs := scripted(t, func(_ context.Context, n int) (Token, error) {
@@ -105,28 +106,28 @@ func TestAnEndpointThatIsAway(t *testing.T) {
 				t.Fatalf("after %d s: %v", at, err)
 			case at > 62 && at < 150:
 				if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "https://idp/token: connect: connection refused") ||
-					!strings.Contains(err.Error(), "the token ended") {
+					!strings.Contains(err.Error(), "the token expired") {
 					t.Fatalf("after %d s: %v, %v", at, token, err)
 				}
 			}
 			time.Sleep(time.Second)
 		}
-		if n := logs.FilterMessage("token not renewed; trying again while the present one lives").Len(); n < 2 {
+		if n := logs.FilterMessage("token not renewed; retrying while the current one is valid").Len(); n < 2 {
 			t.Errorf("%d warnings while the token lived", n)
 		}
-		if n := logs.FilterMessage("token renewed again").Len(); n != 1 {
+		if n := logs.FilterMessage("token renewed after failures").Len(); n != 1 {
 			t.Errorf("its return is logged %d times", n)
 		}
 	})
 }
 
-func TestASlowEndpointKeepsNobodyWaiting(t *testing.T) {
+func TestSlowEndpointDelaysOnlyWithoutAToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := scripted(t, func(ctx context.Context, _ int) (Token, error) { <-ctx.Done(); return Token{}, ctx.Err() })
 		defer s.Close()
 		short, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if _, err := s.Token(short); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "https://idp/token: nothing after 5s") {
+		if _, err := s.Token(short); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "https://idp/token: no answer within 5s") {
 			t.Errorf("a dial that ends: %v", err)
 		}
 		if _, err := s.Token(t.Context()); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "no answer within 10s") {
@@ -156,8 +157,9 @@ func TestRefusedTokensAreReplaced(t *testing.T) {
 	})
 }
 
-// TestARefusedClient is permanent at first, when the configuration is wrong, and not once there was a token.
-func TestARefusedClient(t *testing.T) {
+// TestRefusedClientIsPermanent is permanent at first, when the configuration is wrong, and not once
+// there was a token.
+func TestRefusedClientIsPermanent(t *testing.T) {
 	for _, had := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s, _ := scripted(t, func(_ context.Context, n int) (Token, error) {
@@ -176,7 +178,7 @@ func TestARefusedClient(t *testing.T) {
 	}
 }
 
-func TestOneSourceForAProcess(t *testing.T) {
+func TestEqualConfigurationsShareASource(t *testing.T) {
 	c := Config{TokenCommand: []string{"true"}, Extensions: []string{"logicalCluster=lkc-1"}}
 	open := func(c Config) *Source {
 		s, err := Open(c, zap.NewNop())
@@ -237,7 +239,7 @@ func newIDP(t *testing.T) (*idp, Config) {
 	}
 }
 
-func TestARequestForAToken(t *testing.T) {
+func TestTokenRequest(t *testing.T) {
 	p, c := newIDP(t)
 	p.body = `{"access_token": "abc", "token_type": "Bearer", "expires_in": 60}`
 	token, err := c.origin().fetch(t.Context())
@@ -252,7 +254,7 @@ func TestARequestForAToken(t *testing.T) {
 	}
 }
 
-func TestWhatAnEndpointSays(t *testing.T) {
+func TestEndpointAnswers(t *testing.T) {
 	p, c := newIDP(t)
 	for _, answer := range []struct {
 		name       string
@@ -264,15 +266,15 @@ func TestWhatAnEndpointSays(t *testing.T) {
 		{"a wrong secret", 401, "application/json", `{"error":"invalid_client","error_description":"no ` + canary + `"}`, `401 Unauthorized: "invalid_client no …"`, true},
 		{"a wrong scope", 400, "application/json", `{"error":"invalid_scope","error_description":"no such scope"}`, "invalid_scope no such scope", true},
 		{"an error with status 200", 200, "application/json", `{"error":"invalid_scope"}`, "invalid_scope", true},
-		{"a page", 200, "text/html; charset=utf-8", "<html>log in " + canary, `200 OK of type "text/html; charset=utf-8", which holds no token`, false},
+		{"a page", 200, "text/html; charset=utf-8", "<html>log in " + canary, `200 OK of type "text/html; charset=utf-8" without a token`, false},
 		{"a page of a proxy", 503, "text/html", "<html>no\nupstream " + strings.Repeat("eyJ", 20), `503 Service Unavailable: "<html>no upstream …"`, false},
 		{"busy", 429, "application/json", `{"error":"slow_down"}`, "429 Too Many Requests", false},
 		{"elsewhere", 307, "text/plain", "", "307 Temporary Redirect", false},
-		{"no token", 200, "application/json", `{"expires_in": 60}`, "which holds no token", false},
-		{"an old token", 200, "application/json", `{"access_token": "` + jwt(map[string]any{"exp": 1}) + `"}`, "a token that ended", false},
-		{"a line that is none", 200, "application/json", `{"access_token": "a b"}`, "not a token", false},
-		{"nothing", 200, "application/json", "", "which holds no token", false},
-		{"endless", 200, "text/html", strings.Repeat("x", 2<<20), "which holds no token", false},
+		{"no token", 200, "application/json", `{"expires_in": 60}`, "without a token", false},
+		{"an old token", 200, "application/json", `{"access_token": "` + jwt(map[string]any{"exp": 1}) + `"}`, "a token that expired", false},
+		{"a line that is none", 200, "application/json", `{"access_token": "a b"}`, "invalid in tokens", false},
+		{"nothing", 200, "application/json", "", "without a token", false},
+		{"endless", 200, "text/html", strings.Repeat("x", 2<<20), "without a token", false},
 	} {
 		p.status, p.kind, p.body = answer.status, answer.kind, answer.body
 		_, err := c.origin().fetch(t.Context())
@@ -304,9 +306,9 @@ func TestTokensOfFilesAndCommands(t *testing.T) {
 		{"a JWT", jwt(map[string]any{"exp": soon}) + "\n", time.Hour, ""},
 		{"JSON", `{"access_token": "abc", "expires_in": 900}`, 15 * time.Minute, ""},
 		{"JSON with text", `{"access_token": "abc", "expires_in": "900"}`, 15 * time.Minute, ""},
-		{"over", jwt(map[string]any{"exp": 1}), 0, "ended"},
+		{"over", jwt(map[string]any{"exp": 1}), 0, "expired"},
 		{"nothing", "\n", 0, "no token"},
-		{"a message", canary + " please log in", 0, "not a token"},
+		{"a message", canary + " please log in", 0, "invalid in tokens"},
 		{"half of JSON", `{"access_token": "` + canary, 0, "neither"},
 	} {
 		if err := os.WriteFile(file, []byte(holds.text), 0o600); err != nil {
@@ -327,7 +329,7 @@ func TestTokensOfFilesAndCommands(t *testing.T) {
 	}
 }
 
-func TestAFileIsReadAgain(t *testing.T) {
+func TestTokenFileIsReread(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -375,7 +377,7 @@ func TestTokensPrintWithoutTheirText(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%v %+v %#v %s", token, token, token, token)
-	if strings.Contains(got, canary) || !strings.Contains(got, `issuer "https://idp.example.com/realms/streams-of-events-of-all", audience ["kafka"], scope "a b", good for`) {
+	if strings.Contains(got, canary) || !strings.Contains(got, `issuer "https://idp.example.com/realms/streams-of-events-of-all", audience ["kafka"], scope "a b", valid for`) {
 		t.Error(got)
 	}
 }
@@ -391,13 +393,13 @@ func TestFaultsAreNamed(t *testing.T) {
 		"two":              {func(c *Config) { c.TokenFile = "f" }, "exactly one of token_endpoint"},
 		"file":             {func(c *Config) { *c = Config{TokenFile: "f"} }, ""},
 		"command":          {func(c *Config) { *c = Config{TokenCommand: []string{"c"}, Extensions: []string{"a=b"}} }, ""},
-		"scope of a file":  {func(c *Config) { *c = Config{TokenFile: "f", Scope: "s"} }, "token_endpoint: empty, while"},
+		"scope of a file":  {func(c *Config) { *c = Config{TokenFile: "f", Scope: "s"} }, "token_endpoint: empty, but"},
 		"readable":         {func(c *Config) { c.TokenEndpoint = "http://idp" }, "allow_plaintext"},
 		"meant":            {func(c *Config) { c.TokenEndpoint, c.AllowPlaintext = "http://idp", true }, ""},
-		"user in it":       {func(c *Config) { c.TokenEndpoint = "https://u:" + canary + "@idp" }, "token_endpoint: want https"},
+		"user in it":       {func(c *Config) { c.TokenEndpoint = "https://u:" + canary + "@idp" }, "token_endpoint: must be https"},
 		"no secret":        {func(c *Config) { c.ClientSecretFile = "" }, "client_secret_file"},
-		"no pair":          {func(c *Config) { c.Extensions = []string{canary} }, "extensions: want name=value"},
-		"control":          {func(c *Config) { c.Parameters = []string{"a=b\x01"} }, "parameters: want name=value"},
+		"no pair":          {func(c *Config) { c.Extensions = []string{canary} }, "extensions: each must be name=value"},
+		"control":          {func(c *Config) { c.Parameters = []string{"a=b\x01"} }, "parameters: each must be name=value"},
 		"negative timeout": {func(c *Config) { c.Timeout = -1 }, "timeout"},
 	} {
 		bent := endpoint

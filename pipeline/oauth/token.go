@@ -10,10 +10,10 @@ import (
 	"unicode"
 )
 
-// Token is a bearer token. It prints itself without its text.
+// Token is a bearer token. Its text is not printed.
 type Token struct {
 	text string
-	end  time.Time // zero = it does not say
+	end  time.Time // expiry; zero = unknown
 }
 
 // Bearer returns the text, for brokers and registries only.
@@ -29,7 +29,7 @@ func (t Token) lives(now time.Time) bool {
 	return t.text != "" && (t.end.IsZero() || now.Before(t.end))
 }
 
-// claims are what a token that is a JWT says of itself. Nothing rests on them: brokers check it.
+// claims are the unverified claims of a JWT, for messages and its expiry; brokers verify the token.
 type claims struct {
 	Issuer   string          `json:"iss"`
 	Audience json.RawMessage `json:"aud"` // a text or a list
@@ -47,9 +47,9 @@ func (t Token) claims() (c claims, ok bool) {
 	return c, err == nil && json.Unmarshal(text, &c) == nil
 }
 
-// Claims is what brokers decide by, as far as the token shows it: by whom and for whom it was made, and when it ends.
+// Claims describes the claims by which brokers accept a token: issuer, audience, scope and expiry.
 func (t Token) Claims() string {
-	var said []string
+	var parts []string
 	c, ok := t.claims()
 	if ok {
 		orNone := func(raw []byte) string {
@@ -58,23 +58,26 @@ func (t Token) Claims() string {
 			}
 			return oneLine(string(raw))
 		}
-		said = append(said, fmt.Sprintf("issuer %q", oneLine(c.Issuer)), "audience "+orNone(c.Audience), "scope "+orNone(append(c.Scope, c.Scopes...)))
+		parts = append(parts,
+			fmt.Sprintf("issuer %q", oneLine(c.Issuer)),
+			"audience "+orNone(c.Audience),
+			"scope "+orNone(append(c.Scope, c.Scopes...)))
 	}
 	switch left := time.Until(t.end).Round(time.Second); {
 	case t.end.IsZero():
 	case left > 0:
-		said = append(said, fmt.Sprintf("good for %v", left))
+		parts = append(parts, fmt.Sprintf("valid for %v", left))
 	default:
-		said = append(said, fmt.Sprintf("ended %v ago", -left))
+		parts = append(parts, fmt.Sprintf("expired %v ago", -left))
 	}
-	if len(said) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(said, ", ") + ")"
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// tokenOf returns a token from text: a token, or what a token endpoint would answer. life is how long it is good for; 0
-// if only the token may say so.
+// tokenOf parses a token, or the JSON of a token endpoint. life is its lifetime; 0 = taken from its
+// claims.
 func tokenOf(text string, life time.Duration) (Token, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {
@@ -85,14 +88,14 @@ func tokenOf(text string, life time.Duration) (Token, error) {
 		if err := json.Unmarshal([]byte(text), &answer); err != nil {
 			return Token{}, fmt.Errorf("neither a token nor JSON with access_token and expires_in")
 		}
-		seconds, _ := answer.Life.Float64() // without one, the token may say so
+		seconds, _ := answer.Life.Float64() // zero if absent
 		text, life = answer.Text, time.Duration(seconds*float64(time.Second))
 	}
 	if text == "" {
 		return Token{}, fmt.Errorf("no token")
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Token{}, fmt.Errorf("not a token, but text with spaces or other characters that tokens do not have")
+		return Token{}, fmt.Errorf("text with spaces or other characters that are invalid in tokens")
 	}
 	t := Token{text: text}
 	if c, ok := t.claims(); life > 0 {
@@ -101,32 +104,32 @@ func tokenOf(text string, life time.Duration) (Token, error) {
 		t.end = time.Unix(int64(c.Ends), 0)
 	}
 	if !t.lives(time.Now()) {
-		return Token{}, fmt.Errorf("a token that ended %v ago, or the clocks differ", time.Since(t.end).Round(time.Second))
+		return Token{}, fmt.Errorf("a token that expired %v ago, or the clocks differ", time.Since(t.end).Round(time.Second))
 	}
 	return t, nil
 }
 
-const maxSaid = 300 // bytes of what somebody said that an error shows
+const maxQuoted = 300 // bytes of an answer that an error quotes
 
 var tokenLike = regexp.MustCompile(`[A-Za-z0-9+/=_.~%-]{40,}`)
 
-// visible is what somebody said, without the secrets and whatever may be a token.
-func visible(said string, secrets ...string) string {
+// visible is an answer for an error message, without the secrets and anything like a token.
+func visible(answer string, secrets ...string) string {
 	for _, secret := range secrets {
 		if secret != "" {
-			said = strings.ReplaceAll(said, secret, "…")
+			answer = strings.ReplaceAll(answer, secret, "…")
 		}
 	}
-	return oneLine(tokenLike.ReplaceAllString(said, "…"))
+	return oneLine(tokenLike.ReplaceAllString(answer, "…"))
 }
 
-// oneLine is a text without control characters, cut where it is long.
+// oneLine is a text without control characters, cut at maxQuoted.
 func oneLine(text string) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	if len(text) > maxQuoted {
+		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
 	return text
 }

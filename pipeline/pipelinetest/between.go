@@ -9,23 +9,23 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Between stands between a process and its broker. It asks a test before it passes a request on: an error is the answer. Questions that are
-// nil are not asked.
+// Between stands between a process and its broker. It calls the hooks that are set before it
+// forwards a request; an error of a hook is the response.
 type Between struct {
 	pipeline.Broker
 	OnFetch   func(ctx context.Context, topic string, partition int, offset int64) error
 	OnProduce func(ctx context.Context, topic string, partition int, records []pipeline.Record) error
-	Unled     func(topic string) []int // the partitions without a leader
+	Unled     func(topic string) []int // returns the partitions without a leader
 
 	dead atomic.Bool
 }
 
 var (
 	errKilled   = pipeline.Permanent(errors.New("killed"))
-	errNoLeader = errors.New("the partition has no leader") // a client tries again
+	errNoLeader = errors.New("the partition has no leader") // a client retries
 )
 
-// Kill cuts the process off, as if by kill -9: nothing that it still does reaches the broker.
+// Kill cuts the process off, as kill -9 would: its further requests do not reach the broker.
 func (b *Between) Kill() { b.dead.Store(true) }
 
 // Killed reports whether the process is cut off.
@@ -71,7 +71,12 @@ func (b *Between) Leaderless(ctx context.Context, topic string) ([]int, error) {
 }
 
 // Produce is part of [pipeline.Producer].
-func (b *Between) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (first int64, err error) {
+func (b *Between) Produce(
+	ctx context.Context,
+	topic string,
+	partition int,
+	records []pipeline.Record,
+) (first int64, err error) {
 	if b.OnProduce != nil {
 		err = b.OnProduce(ctx, topic, partition, records)
 	}

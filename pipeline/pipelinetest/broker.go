@@ -14,10 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// fetchRecords is how many records one fetch returns at most.
+// fetchRecords is the greatest number of records of one fetch.
 const fetchRecords = 100
 
-// fetchWait is how long a fetch waits for a first record, unless [Broker.SetFetchWait] says otherwise.
+// fetchWait is how long a fetch waits for a first record, unless [Broker.SetFetchWait] says
+// otherwise.
 const fetchWait = 20 * time.Millisecond
 
 // Broker is an in-memory [pipeline.Broker].
@@ -51,7 +52,7 @@ type committed struct {
 type shard struct {
 	records     []pipeline.Record // ascending offsets
 	first, next int64
-	epoch       int32           // of the leader: how often the partition has lost its end
+	epoch       int32           // of the leader: the number of truncations
 	unreadable  map[int64]int64 // maps the offset of an unreadable batch to the one after it
 	splits      map[int64]bool  // offsets before which a fetch ends
 }
@@ -67,8 +68,8 @@ func NewBroker() *Broker {
 // AddTopic creates a topic without configuration.
 func (b *Broker) AddTopic(name string, partitions int) { b.AddConfiguredTopic(name, partitions, nil) }
 
-// AddConfiguredTopic creates a topic. Only max.message.bytes has an effect: Produce refuses records whose sizes
-// ([pipeline.Record.Size]) add up to more.
+// AddConfiguredTopic creates a topic. Only max.message.bytes has an effect: Produce refuses records
+// whose sizes ([pipeline.Record.Size]) add up to more.
 func (b *Broker) AddConfiguredTopic(name string, partitions int, configs map[string]string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,7 +92,7 @@ func (t *topic) grow(partitions int) {
 	}
 }
 
-// check refuses records that together exceed the topic's limit.
+// check refuses records that exceed the topic's limit together.
 func (t *topic) check(records []pipeline.Record) error {
 	size := 0
 	for i := range records {
@@ -103,15 +104,16 @@ func (t *topic) check(records []pipeline.Record) error {
 	return nil
 }
 
-// FailNext makes the next calls of an operation, as [pipeline.OpFetch], fail, one with each error.
+// FailNext makes the next calls of an operation, such as [pipeline.OpFetch], fail, one with each
+// error.
 func (b *Broker) FailNext(op string, errs ...error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.failures[op] = append(b.failures[op], errs...)
 }
 
-// Expire drops the records before an offset, as retention does; an offset beyond the end leaves the partition
-// empty there.
+// Expire drops the records before an offset, as retention does; an offset beyond the end leaves the
+// partition empty there.
 func (b *Broker) Expire(topic string, partition int, first int64) {
 	b.with(topic, partition, func(p *shard) {
 		p.records = slices.DeleteFunc(p.records, func(r pipeline.Record) bool { return r.Offset < first })
@@ -119,7 +121,7 @@ func (b *Broker) Expire(topic string, partition int, first int64) {
 	})
 }
 
-// Recreate deletes a topic and creates it again, empty.
+// Recreate deletes and recreates a topic, which is then empty.
 func (b *Broker) Recreate(topic string) {
 	b.mu.Lock()
 	t := b.topics[topic]
@@ -134,7 +136,7 @@ func (b *Broker) SetIdentity(topic string, id pipeline.LogID) {
 	b.topics[topic].id = id
 }
 
-// LoseEnd drops the records from an offset on, as happens when a leader without them is elected.
+// LoseEnd drops the records from an offset on, as the election of a leader without them does.
 func (b *Broker) LoseEnd(topic string, partition int, next int64) {
 	b.with(topic, partition, func(p *shard) {
 		p.records = slices.DeleteFunc(p.records, func(r pipeline.Record) bool { return r.Offset >= next })
@@ -150,7 +152,8 @@ func (b *Broker) Remove(topic string, partition int, offset int64) {
 	})
 }
 
-// Oversize makes the records from offset up to, but not including, nextOffset a batch over the memory budget.
+// Oversize makes the records from offset up to, but not including, nextOffset a batch over the
+// memory budget.
 func (b *Broker) Oversize(topic string, partition int, offset, nextOffset int64) {
 	b.with(topic, partition, func(p *shard) { p.unreadable[offset] = nextOffset })
 }
@@ -160,7 +163,7 @@ func (b *Broker) Split(topic string, partition int, offset int64) {
 	b.with(topic, partition, func(p *shard) { p.splits[offset] = true })
 }
 
-// Records returns what a partition holds.
+// Records returns the records of a partition.
 func (b *Broker) Records(topic string, partition int) []pipeline.Record {
 	var records []pipeline.Record
 	b.with(topic, partition, func(p *shard) { records = slices.Clone(p.records) })
@@ -189,7 +192,7 @@ func mark(r *pipeline.Record, epoch int32) pipeline.Mark {
 	return pipeline.Mark{Offset: r.Offset, Checksum: max(1, sum.Sum32()^uint32(epoch)<<16), Epoch: epoch}
 }
 
-// with runs do on a partition that the test created; it panics if there is none.
+// with calls do on an existing partition; it panics if the partition does not exist.
 func (b *Broker) with(topic string, partition int, do func(*shard)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -303,8 +306,12 @@ func (b *Broker) Produce(ctx context.Context, topic string, number int, records 
 	}
 	first := p.next
 	for _, r := range records {
-		r.Topic, r.Partition, r.Offset = topic, number, p.next
-		r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), slices.Clone(r.Headers) // the caller may overwrite them
+		r.Topic = topic
+		r.Partition = number
+		r.Offset = p.next
+		r.Key = bytes.Clone(r.Key) // the caller may overwrite it and the following
+		r.Value = bytes.Clone(r.Value)
+		r.Headers = slices.Clone(r.Headers)
 		for i := range r.Headers {
 			r.Headers[i].Value = bytes.Clone(r.Headers[i].Value)
 		}

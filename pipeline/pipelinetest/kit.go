@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Patience bounds every wait of a test. It is generous, because it matters only if the test fails.
+// Patience limits every wait of a test. It is generous, because it matters only if the test fails.
 const Patience = 5 * time.Minute
 
 // Context returns a context that ends after [Patience], or with the test.
@@ -27,8 +27,10 @@ func Context(t testing.TB) context.Context {
 // NewTopic creates a topic for one test, so that tests may share a broker.
 func NewTopic(t testing.TB, admin pipeline.Control, partitions int, configs map[string]string) string {
 	t.Helper()
-	name := fmt.Sprintf("test-%s-%x", regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(t.Name()), "-"), rand.Uint64())
-	created, err := admin.CreateTopics(Context(t), []pipeline.TopicSpec{{Name: name, Partitions: partitions, Configs: configs}})
+	of := regexp.MustCompile("[^a-z0-9]+").ReplaceAllString(strings.ToLower(t.Name()), "-")
+	name := fmt.Sprintf("test-%s-%x", of, rand.Uint64())
+	specs := []pipeline.TopicSpec{{Name: name, Partitions: partitions, Configs: configs}}
+	created, err := admin.CreateTopics(Context(t), specs)
 	if err != nil || len(created) != 1 {
 		t.Fatalf("create %s: %v, %v", name, created, err)
 	}
@@ -73,7 +75,14 @@ func Produce(t testing.TB, log pipeline.Producer, topic string, partition int, r
 }
 
 // ReadUntil fetches from an offset until the next offset reaches the end.
-func ReadUntil(t testing.TB, log pipeline.Log, topic string, partition int, from, end int64) (records []pipeline.Record) {
+func ReadUntil(
+	t testing.TB,
+	log pipeline.Log,
+	topic string,
+	partition int,
+	from int64,
+	end int64,
+) (records []pipeline.Record) {
 	t.Helper()
 	ctx := Context(t)
 	for from < end {
@@ -88,7 +97,8 @@ func ReadUntil(t testing.TB, log pipeline.Log, topic string, partition int, from
 	return records
 }
 
-// Eventually asks until so returns true. Between two questions it yields the processors to those who work on it.
+// Eventually calls so until it returns true, with pauses that leave the processors to the code
+// under test.
 func Eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	limit := time.After(Patience)
@@ -103,7 +113,7 @@ func Eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// Surely retries until there is no error, as stages do while a broker is away or has just come back.
+// Surely retries until call succeeds, as stages do while a broker is unavailable.
 func Surely(t testing.TB, what string, call func(ctx context.Context) error) {
 	t.Helper()
 	ctx := Context(t)
@@ -113,7 +123,14 @@ func Surely(t testing.TB, what string, call func(ctx context.Context) error) {
 }
 
 // SurelyRead is [ReadUntil] on a cluster that may be disturbed.
-func SurelyRead(t testing.TB, log pipeline.Log, topic string, partition int, from, end int64) (records []pipeline.Record) {
+func SurelyRead(
+	t testing.TB,
+	log pipeline.Log,
+	topic string,
+	partition int,
+	from int64,
+	end int64,
+) (records []pipeline.Record) {
 	t.Helper()
 	for from < end {
 		Surely(t, "fetch", func(ctx context.Context) error {
@@ -128,7 +145,8 @@ func SurelyRead(t testing.TB, log pipeline.Log, topic string, partition int, fro
 	return records
 }
 
-// SurelyProduce is [Produce] on a cluster that may be disturbed. The record may be written more than once.
+// SurelyProduce is [Produce] on a cluster that may be disturbed. The record may be written more
+// than once.
 func SurelyProduce(t testing.TB, log pipeline.Producer, topic string, partition int, text string) {
 	t.Helper()
 	Surely(t, "produce", func(ctx context.Context) error {
@@ -137,7 +155,7 @@ func SurelyProduce(t testing.TB, log pipeline.Producer, topic string, partition 
 	})
 }
 
-// FetchTogether fetches from the first offset of a partition n times at once.
+// FetchTogether sends n concurrent fetches from offset 0 of a partition.
 func FetchTogether(t testing.TB, log pipeline.Log, topic string, partition, n int) {
 	t.Helper()
 	ctx := Context(t)

@@ -12,7 +12,7 @@ import (
 
 // Member is a call of [pipeline.Broker.Own] that shows which partitions it owns.
 type Member struct {
-	// Stop ends the call, whose result is sent to Done; whoever receives it puts it back.
+	// Stop ends the call, whose result is sent to Done; its receiver sends it again.
 	Stop context.CancelFunc
 	Done chan error
 
@@ -25,7 +25,12 @@ type Member struct {
 func Own(t testing.TB, broker pipeline.Broker, group, topic string) *Member {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	m := &Member{Stop: stop, Done: make(chan error, 1), owned: make(map[int]pipeline.Ownership), changed: make(chan struct{})}
+	m := &Member{
+		Stop:    stop,
+		Done:    make(chan error, 1),
+		owned:   make(map[int]pipeline.Ownership),
+		changed: make(chan struct{}),
+	}
 	go func() {
 		m.Done <- broker.Own(ctx, group, topic, func(ctx context.Context, owned pipeline.Ownership) error {
 			m.set(owned.Partition, &owned)
@@ -60,7 +65,7 @@ func (m *Member) Ownership(partition int) pipeline.Ownership {
 	return m.owned[partition]
 }
 
-// Partitions returns what the member owns. The channel is closed when that changes.
+// Partitions returns the member's partitions. The channel is closed when they change.
 func (m *Member) Partitions() ([]int, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,6 +119,6 @@ func (m *Member) End(t testing.TB) {
 		t.Fatal("own does not end")
 	}
 	if left, _ := m.Partitions(); len(left) != 0 {
-		t.Errorf("runs of %v are still there", left)
+		t.Errorf("runs of %v have not ended", left)
 	}
 }

@@ -10,9 +10,14 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Own is part of [pipeline.Broker]: the caller owns every partition until ctx ends or a run fails. A group has one
-// member.
-func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
+// Own is part of [pipeline.Broker]: the caller owns every partition until ctx ends or a run fails.
+// A group has one member.
+func (b *Broker) Own(
+	ctx context.Context,
+	group string,
+	topic string,
+	run func(context.Context, pipeline.Ownership) error,
+) error {
 	n, err := b.Partitions(ctx, topic)
 	if err != nil {
 		return err
@@ -26,7 +31,7 @@ func (b *Broker) Own(ctx context.Context, group, topic string, run func(context.
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			if left {
-				return fmt.Errorf("commit on %s/%d: no member of group %s any more", topic, number, group)
+				return fmt.Errorf("commit on %s/%d: no longer a member of group %s", topic, number, group)
 			}
 			b.committed[commitKey(group, topic, number)] = committed{next, of}
 			return nil
@@ -66,7 +71,7 @@ func commitKey(group, topic string, number int) string {
 	return fmt.Sprintf("%s %s %d", group, topic, number)
 }
 
-// maxReplication is how many nodes the broker pretends to have.
+// maxReplication is the number of nodes that the broker pretends to have.
 const maxReplication = 3
 
 // BatchBudget returns a client's default. Records in memory have no batches, so it has no effect.
@@ -87,7 +92,8 @@ func (b *Broker) CreateTopics(_ context.Context, topics []pipeline.TopicSpec) (c
 		switch {
 		case exists:
 		case spec.Partitions < 1 || spec.Replication > maxReplication:
-			err = errors.Join(err, pipeline.Permanent(fmt.Errorf("create %s: %d partitions, %d replicas", spec.Name, spec.Partitions, spec.Replication)))
+			fault := fmt.Errorf("create %s: %d partitions, %d replicas", spec.Name, spec.Partitions, spec.Replication)
+			err = errors.Join(err, pipeline.Permanent(fault))
 		default:
 			b.AddConfiguredTopic(spec.Name, spec.Partitions, spec.Configs)
 			created = append(created, spec.Name)

@@ -17,13 +17,13 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 )
 
-// ErrNoSchema says that the registry does not have the schema, or does not accept it.
+// ErrNoSchema means that the registry does not have the schema, or refuses the request.
 var ErrNoSchema = errors.New("the registry has no such schema")
 
-// ErrUnauthorized says that the registry does not know who asks.
+// ErrUnauthorized means that the registry refuses the credentials, or requires some.
 var ErrUnauthorized = errors.New("the registry refuses the credentials")
 
-// ErrForbidden says that the registry does not let the one who asks read the schema.
+// ErrForbidden means that the user may not read the schema.
 var ErrForbidden = errors.New("the registry does not permit reading the schema")
 
 // Types of schemas.
@@ -33,22 +33,22 @@ const (
 	TypeJSON     = "JSON"
 )
 
-// Schema is a schema with everything that it refers to, in order of dependency.
+// Schema is a schema with all schemas that it refers to, in order of dependency.
 type Schema struct {
 	Type       string
 	Text       string
 	References []Reference
 }
 
-// Reference is a schema under the name that others use for it.
+// Reference is a schema under the name by which others refer to it.
 type Reference struct{ Name, Text string }
 
-// FetchBytes bounds what a registry may send for one schema, its references included.
+// FetchBytes limits the answers for one schema, its references included.
 const FetchBytes = 1 << 20
 
 const (
 	maxReferences = 64
-	maxErrorPage  = 64 << 10 // bytes of a page that says what is wrong
+	maxErrorPage  = 64 << 10 // bytes of an answer that is an error
 )
 
 // Client is a connection to a registry.
@@ -80,7 +80,7 @@ func New(c Config) (*Client, error) {
 		}
 		authenticate = c.authenticate
 	case !c.OAuth.IsZero():
-		tokens, err := oauth.Open(c.OAuth, zap.NewNop()) // what fails is said by the request that needs the token
+		tokens, err := oauth.Open(c.OAuth, zap.NewNop()) // failures are errors of the requests that need the token
 		if err != nil {
 			return nil, fmt.Errorf("oauth.%w", err)
 		}
@@ -106,7 +106,7 @@ func (c Config) authenticate(request *http.Request) error {
 	return nil
 }
 
-// bear adds a token to a request, and what the registry wants to know besides.
+// bear adds a token and the configured headers to a request.
 func (c Config) bear(request *http.Request, tokens *oauth.Source) error {
 	token, err := tokens.Token(request.Context())
 	if err != nil {
@@ -119,8 +119,8 @@ func (c Config) bear(request *http.Request, tokens *oauth.Source) error {
 	return nil
 }
 
-// stay refuses redirects to another scheme, host or port than the configuration names: they would take the credentials
-// along, or choose the schemas.
+// stay refuses redirects to another scheme, host or port than configured: the target would receive
+// the credentials, or choose the schemas.
 func stay(request *http.Request, via []*http.Request) error {
 	const most = 5
 	from, to := via[0].URL, request.URL
@@ -133,7 +133,7 @@ func stay(request *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// portOf returns the port of an address, also where it is that of the scheme.
+// portOf returns the port of an address, or the default of its scheme.
 func portOf(u *url.URL) string {
 	if port := u.Port(); port != "" || u.Scheme == "http" {
 		return cmp.Or(port, "80")
@@ -141,12 +141,13 @@ func portOf(u *url.URL) string {
 	return "443"
 }
 
-// allowance is how many bytes may still be read for a fetch, in the context of its requests.
+// allowance is the number of bytes that may still be read for a fetch, in the context of its
+// requests.
 type allowance struct{ left int64 }
 
 type allowanceKey struct{}
 
-// bounded limits how much of a response is read.
+// bounded limits the size of responses.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -155,7 +156,7 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return response, err
 	}
-	if response.StatusCode >= http.StatusMultipleChoices { // the beginning of the page is enough
+	if response.StatusCode >= http.StatusMultipleChoices { // the beginning is enough for a message
 		response.Body = struct {
 			io.Reader
 			io.Closer
@@ -193,7 +194,7 @@ func (b bounded) CloseIdleConnections() {
 // Fetch returns the schema of an id.
 func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
 	if id > math.MaxInt32 { // registries have no such ids, and some fail on them
-		return Schema{}, fmt.Errorf("schema %d: %w: ids end at %d", id, ErrNoSchema, math.MaxInt32)
+		return Schema{}, fmt.Errorf("schema %d: %w: the greatest id is %d", id, ErrNoSchema, math.MaxInt32)
 	}
 	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{FetchBytes})
 	found, err := c.sr.SchemaByID(ctx, int(id))
@@ -212,18 +213,23 @@ func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
 }
 
 // references adds the schemas that a schema refers to.
-func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.SchemaReference, seen map[string]bool) error {
+func (c *Client) references(
+	ctx context.Context,
+	schema *Schema,
+	refs []sr.SchemaReference,
+	seen map[string]bool,
+) error {
 	for _, ref := range refs {
 		if seen[ref.Name] {
 			continue
 		}
 		seen[ref.Name] = true
 		if len(seen) > maxReferences {
-			return fmt.Errorf("%w: it refers to more than %d others", ErrNoSchema, maxReferences)
+			return fmt.Errorf("%w: more than %d references", ErrNoSchema, maxReferences)
 		}
 		found, err := c.sr.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
-			return fmt.Errorf("%s, version %d, which it refers to: %w", ref.Subject, ref.Version, refusal(err))
+			return fmt.Errorf("referenced schema %s, version %d: %w", ref.Subject, ref.Version, refusal(err))
 		}
 		if err := c.references(ctx, schema, found.References, seen); err != nil {
 			return err
@@ -233,13 +239,13 @@ func (c *Client) references(ctx context.Context, schema *Schema, refs []sr.Schem
 	return nil
 }
 
-// Answers returns nil if the registry answers a question that depends on no schema.
+// Answers returns nil if the registry answers a request that depends on no schema.
 func (c *Client) Answers(ctx context.Context) error {
 	_, err := c.sr.SupportedTypes(ctx)
 	return err
 }
 
-// refusal tells what the registry refuses from what the next try may fix.
+// refusal distinguishes refusals of the registry from errors that may be temporary.
 func refusal(err error) error {
 	var response *sr.ResponseError
 	var tooLarge *http.MaxBytesError
@@ -255,15 +261,15 @@ func refusal(err error) error {
 	return err
 }
 
-// isNo reports whether an answer is the registry's own refusal, which has an error code. A 404 without one comes from a
-// proxy whose registry is away, or from a wrong path.
+// isNo reports whether an answer is a refusal of the registry itself, which has an error code. A
+// 404 without one comes from a proxy whose registry is unavailable, or from a wrong path.
 func isNo(response *sr.ResponseError) bool {
 	switch response.StatusCode {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
 	default:
 		return false
 	}
-	const perStatus = 100 // codes of a status
+	const perStatus = 100 // error codes per HTTP status
 	switch response.ErrorCode / perStatus {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity:
 		return true

@@ -41,7 +41,8 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	}
 }
 
-// TestRequests identifies itself by a token, with what the registry wants in addition, and distinguishes a refusal from a temporary fault.
+// TestRequests identifies itself by a token, with what the registry wants in addition, and
+// distinguishes a refusal from a temporary fault.
 func TestRequests(t *testing.T) {
 	status, body := http.StatusOK, ""
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,8 +111,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestNoTokenIsSaid has a token command that fails.
-func TestNoTokenIsSaid(t *testing.T) {
+// TestErrorsContainNoToken has a token command that fails.
+func TestErrorsContainNoToken(t *testing.T) {
 	client, err := New(Config{URL: []string{"https://127.0.0.1:1"}, OAuth: oauth.Config{TokenCommand: []string{"false"}}})
 	if err != nil {
 		t.Fatal(err)

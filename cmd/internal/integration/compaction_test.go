@@ -16,10 +16,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// TestPoisonThatCompactionLeaves makes Kafka's cleaner leave nothing but five bytes under the keys of the checkpoints of a
-// running exploration, and then under that of the pointer to the feature set. The exploration still gives the same set, and the
-// pipeline gets its set back.
-func TestPoisonThatCompactionLeaves(t *testing.T) {
+// TestReaderPassesBatchesLeftByCompaction makes Kafka's cleaner leave nothing but five bytes under
+// the keys of the checkpoints of a running exploration, and then under that of the pointer to the
+// feature set. The exploration still gives the same set, and the pipeline gets its set back.
+func TestReaderPassesBatchesLeftByCompaction(t *testing.T) {
 	const rows, partitions = 3000, 3
 	cluster := kafkatest.Need(t, 1, false)
 	s := newSite(t, cluster.Addrs, smallExploration)

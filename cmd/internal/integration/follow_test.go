@@ -10,7 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// following is the site of a pipeline that uses the sets and models of s, with its own topics otherwise.
+// following is the site of a pipeline that uses the sets and models of s, with its own topics
+// otherwise.
 func (s *site) following() *site {
 	name := s.name + "-live"
 	live := s.as("pipeline.name", name, "featurize.sets_from", s.name, "featurize.predictions", "true", "events.label", "", "topics.scores", "",
@@ -27,9 +28,9 @@ func (s *site) exported(topic string) int {
 	return len(r.Object(s.t).At(s.t, "messages").([]any))
 }
 
-// TestTheDocumentedRightsOfAPipelineThatFollows featurizes and predicts with what another pipeline found, as a user with
-// exactly the documented rights.
-func TestTheDocumentedRightsOfAPipelineThatFollows(t *testing.T) {
+// TestDocumentedRightsOfAFollowerSuffice featurizes and predicts with what another pipeline found,
+// as a user with exactly the documented rights.
+func TestDocumentedRightsOfAFollowerSuffice(t *testing.T) {
 	const rows = 2000
 	s, cluster := securedSite(t)
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)

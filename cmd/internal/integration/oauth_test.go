@@ -13,9 +13,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// TestTokensEnd runs the whole pipeline under load through five renewals of tokens, and through an endpoint that answers with a page,
-// never, and not at all for twice as long as a token lives. Every row is featurized once and trained on.
-func TestTokensEnd(t *testing.T) {
+// TestExpiredTokens runs the whole pipeline under load through five renewals of tokens, and through
+// an endpoint that answers with a page, never, and not at all for twice as long as a token lives.
+// Every row is featurized once and trained on.
+func TestExpiredTokens(t *testing.T) {
 	life, err := time.ParseDuration(os.Getenv("EERF_TEST_TOKENS"))
 	if err != nil {
 		t.Skip("takes ten minutes: EERF_TEST_TOKENS=60s, which is how long tokens live")
@@ -52,7 +53,7 @@ func TestTokensEnd(t *testing.T) {
 		t.Errorf("groups were joined %d times after %d", now-joined, joined)
 	}
 	t.Logf("%d rows through five renewals", rows)
-	for _, fault := range []struct{ name, says string }{{kafkatest.Page, "which holds no token"}, {kafkatest.Slow, "no answer within 1s"}} {
+	for _, fault := range []struct{ name, says string }{{kafkatest.Page, "without a token"}, {kafkatest.Slow, "no answer within 1s"}} {
 		from := len(service.Log())
 		endpoint.Fail(fault.name)
 		for !strings.Contains(service.Log()[from:], fault.says) {
@@ -62,7 +63,7 @@ func TestTokensEnd(t *testing.T) {
 			t.Errorf("%s: not ready while the token lives: %d", fault.name, code)
 		}
 		endpoint.Fail("")
-		clitest.Eventually(t, "a token after: "+fault.name, func() bool { return strings.Contains(service.Log()[from:], "token renewed again") })
+		clitest.Eventually(t, "a token after: "+fault.name, func() bool { return strings.Contains(service.Log()[from:], "token renewed after failures") })
 	}
 	endpoint.Fail(kafkatest.Away)
 	for until := time.Now().Add(2 * life); time.Now().Before(until); {

@@ -28,7 +28,8 @@ var operations = map[string]kmsg.ACLOperation{
 
 var quoted = regexp.MustCompile("`([a-z-]+)`")
 
-// documented reads the table of rights in docs/operations.md: by the first cell of a row, for the topics and groups of s.
+// documented reads the table of rights in docs/operations.md: by the first cell of a row, for the
+// topics and groups of s.
 func (s *site) documented() map[string][]kafkatest.Right {
 	s.t.Helper()
 	text, err := os.ReadFile("../../../docs/operations.md")
@@ -66,7 +67,8 @@ func cells(line string) []string {
 	return parts
 }
 
-// securedSite is a site on the secured cluster, used as its administrator, whose password is in the environment.
+// securedSite is a site on the secured cluster, used as its administrator, whose password is in the
+// environment.
 func securedSite(t *testing.T) (*site, *kafkatest.Cluster) {
 	t.Helper()
 	cluster := kafkatest.Need(t, 1, true)
@@ -88,8 +90,9 @@ func (s *site) user(cluster *kafkatest.Cluster, name string, rights []kafkatest.
 // stageNames are the stages in the order in which they run.
 var stageNames = []string{"calibrate", "subsample", "selection", "featurize", "train"}
 
-// TestTheDocumentedRightsAreEnough runs every stage and command as a user with exactly the rights of its row.
-func TestTheDocumentedRightsAreEnough(t *testing.T) {
+// TestDocumentedRightsSuffice runs every stage and command as a user with exactly the rights of its
+// row.
+func TestDocumentedRightsSuffice(t *testing.T) {
 	s, cluster := securedSite(t)
 	s = s.as("featurize.predictions", "true") // reads models
 	documented := s.documented()
@@ -139,8 +142,8 @@ func TestTheDocumentedRightsAreEnough(t *testing.T) {
 	silent(t, s.said.String(), canary, cluster.Read(t, "password"))
 }
 
-// operate handles dead letters like operators on Kubernetes in docs/operations.md: as one user with all the rights for that, whose
-// password comes from standard input.
+// operate handles dead letters like operators on Kubernetes in docs/operations.md: as one user with
+// all the rights for that, whose password comes from standard input.
 func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
 	s.t.Helper()
 	_, as := s.user(cluster, "operator", rights)

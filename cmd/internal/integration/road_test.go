@@ -11,10 +11,10 @@ import (
 
 const smallExploration = "features: 32, candidates: 128, sample_rate: 1, min_rows: 1000, calibration_rows: 300"
 
-// The tour of the README on Apache Kafka: topics, events, feature sets, features, models, by processes that share the
-// work. The feature set is the same as on the embedded broker with one process. With three nodes, one dies on the
-// way.
-func TestTheRoad(t *testing.T) {
+// The tour of the README on Apache Kafka: topics, events, feature sets, features, models, by
+// processes that share the work. The feature set is the same as on the embedded broker with one
+// process. With three nodes, one dies on the way.
+func TestRoad(t *testing.T) {
 	cluster := kafkatest.Find()
 	if cluster == nil || cluster.Secured() {
 		t.Skip("needs Apache Kafka: scripts/kafka.sh run COMMAND, or with --nodes 3")
@@ -53,8 +53,8 @@ func TestTheRoad(t *testing.T) {
 		scored += totals.Number(t, "scoring.scored")
 		featurized += totals.Number(t, "featurize.featurized")
 	}
-	// A dying node takes acknowledgements with it: such work is repeated, or found done by a successor and counted by
-	// nobody. The model has every row in any case.
+	// A dying node takes acknowledgements with it: such work is repeated, or found done by a
+	// successor and counted by nobody. The model has every row in any case.
 	if !disturbed && (scored != rows || featurized != 2*rows) {
 		t.Errorf("%v rows scored, %v featurized", scored, featurized)
 	}
@@ -64,7 +64,7 @@ func TestTheRoad(t *testing.T) {
 }
 
 // Without ca_file the system's authorities apply.
-func TestTheSystemsAuthorities(t *testing.T) {
+func TestSystemAuthorities(t *testing.T) {
 	s, cluster := securedSite(t)
 	s = s.as("kafka.tls.ca_file", "")
 	s.run("featurizer", "topics", "create", "--timeout", "1s").Want(t, cli.ExitFailure, "certificate signed by unknown authority")

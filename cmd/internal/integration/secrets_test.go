@@ -67,8 +67,9 @@ func text(t *testing.T, answer *http.Response, err error, absent bool) string {
 	return fmt.Sprintf("%s: %s %v\n%s\n", answer.Request.URL, answer.Status, answer.Header, body)
 }
 
-// Whatever is requested and whatever fails, a process never shows the password, not even at log level debug.
-func TestSecretsAreNotSaid(t *testing.T) {
+// Whatever is requested and whatever fails, a process never shows the password, not even at log
+// level debug.
+func TestSecretsAreNotPrinted(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "anna", canary))
 	if err != nil {
 		t.Fatal(err)

@@ -17,10 +17,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// The leader of events dies with events that only it has, and a replica that lacks them becomes leader, while stages run
-// that have featurized and trained on them. They notice it; the events that take their place are featurized and trained on,
-// like all that remain.
-func TestAnUncleanElection(t *testing.T) {
+// The leader of events dies with events that only it has, and a replica that lacks them becomes
+// leader, while stages run that have featurized and trained on them. They notice it; the events
+// that take their place are featurized and trained on, like all that remain.
+func TestUncleanElection(t *testing.T) {
 	cluster := kafkatest.Need(t, 3, false)
 	const kept, lost, more = 3000, 500, 900
 	s := newSite(t, cluster.Addrs, smallExploration)

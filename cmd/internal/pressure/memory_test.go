@@ -125,7 +125,7 @@ train: {loss: squared}
 	planner, subsampler := start("calibrate,selection"), start("subsample")
 	s.await("a feature set", s.hasSet, subsampler, planner)
 	s.within("a stage slower than its source", subsampler, limits["subsample"])
-	subsampler.Stop(t).Want(t, cli.ExitOK, "trying again")
+	subsampler.Stop(t).Want(t, cli.ExitOK, "retrying")
 	s.within("a selection from 32,000 rows", planner, limits["calibrate,selection"])
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
@@ -134,7 +134,7 @@ train: {loss: squared}
 	featurizer := start("featurize")
 	s.awaitFeatures(featurizer)
 	s.within("a sink slower than the stage", featurizer, limits["featurize"])
-	featurizer.Stop(t).Want(t, cli.ExitOK, "trying again")
+	featurizer.Stop(t).Want(t, cli.ExitOK, "retrying")
 	s.wantDeadLetters("subsample", "featurize")
 
 	trainer := start("train")
