@@ -184,7 +184,11 @@ func (o Options) cluster(dir string) []kfake.Opt {
 			if err != nil {
 				return nil, err
 			}
-			return net.Listen(network, net.JoinHostPort(o.Host, port))
+			accepts, err := net.Listen(network, net.JoinHostPort(o.Host, port))
+			if err != nil {
+				return nil, err
+			}
+			return listener{accepts}, nil
 		}),
 		kfake.DataDir(dir),
 		kfake.ClusterID("eerf-embedded"),

@@ -17,8 +17,8 @@
 //     during compaction loses the records of the partition;
 //   - a group starts without the three seconds that Apache Kafka waits for further members
 //     (group.initial.rebalance.delay.ms), and session timeouts may be far shorter;
-//   - batches are checked for checksum and counts but not decompressed, requests may have any size, and names and
-//     configuration values of topics are not checked;
+//   - batches are checked for checksum and counts but not decompressed, and names and configuration values of topics are
+//     not checked;
 //   - a metadata request never creates a topic;
 //   - all requests run on one goroutine, so its speed does not predict that of a cluster.
 //
