@@ -4,10 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Token is a bearer token. Its text is not printed.
@@ -107,29 +105,4 @@ func tokenOf(text string, life time.Duration) (Token, error) {
 		return Token{}, fmt.Errorf("a token that expired %v ago, or the clocks differ", time.Since(t.end).Round(time.Second))
 	}
 	return t, nil
-}
-
-const maxQuoted = 300 // bytes of an answer that an error quotes
-
-var tokenLike = regexp.MustCompile(`[A-Za-z0-9+/=_.~%-]{40,}`)
-
-// visible is an answer for an error message, without the secrets and anything like a token.
-func visible(answer string, secrets ...string) string {
-	for _, secret := range secrets {
-		if secret != "" {
-			answer = strings.ReplaceAll(answer, secret, "…")
-		}
-	}
-	return oneLine(tokenLike.ReplaceAllString(answer, "…"))
-}
-
-// oneLine is a text without control characters, cut at maxQuoted.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
-	if len(text) > maxQuoted {
-		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
-	}
-	return text
 }
