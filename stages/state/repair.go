@@ -84,8 +84,15 @@ func (s Snapshot) gone(record Record, id string) bool {
 	return r.Gone
 }
 
+// maxRepairs limits the pending repairs of sets and models, so that reading many undecodable records takes time in
+// proportion to their number. The owner finds further ones when it rereads the topic after these repairs.
+const maxRepairs = 1000
+
 // damage adds a repair. The list is copied: earlier snapshots share it.
 func (s *Snapshot) damage(record Record, id string, gone bool) {
+	if len(s.Repairs) >= maxRepairs && id != "" && !gone {
+		return
+	}
 	gone = gone || s.gone(record, id)
 	s.repaired(record, id)
 	s.Repairs = append(s.Repairs, Repair{Record: record, ID: id, Gone: gone})

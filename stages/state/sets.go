@@ -112,7 +112,7 @@ func (s Snapshot) With(set Set) Snapshot {
 
 // putSet stores a set that was read.
 func (s *Snapshot) putSet(entry SetEntry, set *wire.FeatureSet) {
-	s.Sets = maps.Clone(s.Sets)
+	s.copySets()
 	s.Sets[entry.ID] = entry
 	held := &Set{ID: entry.ID, Set: set, Time: entry.Time}
 	if newest := s.held.newest; newest == nil || newest.Set.Lineage.Sequence <= set.Lineage.Sequence {
@@ -123,9 +123,17 @@ func (s *Snapshot) putSet(entry SetEntry, set *wire.FeatureSet) {
 	}
 }
 
+// copySets copies the map that earlier snapshots share, once for all records of a fetch.
+func (s *Snapshot) copySets() {
+	if !s.ownSets {
+		s.Sets = maps.Clone(s.Sets)
+		s.ownSets = true
+	}
+}
+
 // dropSet applies a tombstone.
 func (s *Snapshot) dropSet(id string) {
-	s.Sets = maps.Clone(s.Sets)
+	s.copySets()
 	delete(s.Sets, id)
 	if s.held.newest != nil && s.held.newest.ID == id {
 		s.held.newest = nil

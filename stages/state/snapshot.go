@@ -53,6 +53,8 @@ type Snapshot struct {
 
 	held heldSets
 	next [topics]int64 // the next offset to read, by topic
+	// ownSets is set while changes are applied to a copy of Sets that no other snapshot shares.
+	ownSets bool
 }
 
 // clear forgets everything read from a topic.
@@ -176,7 +178,7 @@ func (f *Follower) decodeExploration(_ *arrowio.Decoder, r pipeline.Record) (upd
 	isRequest = isRequest && owner == f.config.Pipeline
 	switch isSpec := bytes.Equal(r.Key, wire.SpecKey(f.config.Pipeline)); {
 	case isRequest && r.Value == nil:
-		return func(s *Snapshot) { s.keepRequests(func(r Request) bool { return r.ID != id }) }, nil
+		return func(s *Snapshot) { s.dropRequest(id) }, nil
 	case isRequest:
 		request, err := wire.DecodeRequest(r.Value)
 		if err != nil { // the planner answers it
@@ -185,8 +187,8 @@ func (f *Follower) decodeExploration(_ *arrowio.Decoder, r pipeline.Record) (upd
 		return func(s *Snapshot) {
 			if s.Spec == nil || r.Offset >= s.Spec.HandledOffset {
 				// It may be known already: sent twice, or reread from a truncated topic.
-				s.keepRequests(func(r Request) bool { return r.ID != id })
-				s.Requests = append(s.Requests, Request{Request: *request, Offset: r.Offset, Fault: err})
+				s.dropRequest(id)
+				s.addRequest(Request{Request: *request, Offset: r.Offset, Fault: err})
 			}
 		}, err
 	case bytes.Equal(r.Key, wire.ProgressKey(f.config.Pipeline)):
@@ -227,6 +229,24 @@ func (s *Snapshot) applySpec(spec *wire.Spec, r pipeline.Record) {
 	s.Spec, s.SpecTime = spec, at
 	s.repaired(RecordSpec, "")
 	s.keepRequests(func(r Request) bool { return r.Offset >= spec.HandledOffset })
+}
+
+// maxRequests limits the open requests, so that reading many records under keys of requests takes time in proportion to
+// their number, and little memory. Further ones stay on the topic until earlier ones are answered and the topic is reread.
+const maxRequests = 1000
+
+// addRequest adds an open request, in a copy, unless too many are open.
+func (s *Snapshot) addRequest(r Request) {
+	if len(s.Requests) < maxRequests {
+		s.Requests = append(slices.Clip(s.Requests), r)
+	}
+}
+
+// dropRequest removes a request, in a copy, if it is open.
+func (s *Snapshot) dropRequest(id string) {
+	if s.HasRequest(id) {
+		s.keepRequests(func(r Request) bool { return r.ID != id })
+	}
 }
 
 // keepRequests keeps the requests that keep accepts, in a copy.
