@@ -7,9 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/internal/bytesize"
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // Config holds the addresses of the brokers and the settings of connections. A zero field stands
@@ -144,8 +146,9 @@ func (c Config) brokerFaults() []error {
 	for i, address := range c.Brokers {
 		host, port, err := net.SplitHostPort(address)
 		number, numeric := strconv.Atoi(port)
-		if err != nil || host == "" || numeric != nil || number < 1 || number > 65535 {
-			faults = append(faults, fmt.Errorf("brokers[%d]: %q is not host:port", i, address))
+		if err != nil || host == "" || strings.ContainsAny(host, "@/?#") || numeric != nil || number < 1 || number > 65535 {
+			shown := pipeline.Quote(pipeline.PrintableURL(address)) // without a user and password
+			faults = append(faults, fmt.Errorf("brokers[%d]: %q is not host:port", i, shown))
 		}
 	}
 	return faults

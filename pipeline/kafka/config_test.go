@@ -105,3 +105,15 @@ func TestFilesThatAreMissingOrWrong(t *testing.T) {
 		}
 	}
 }
+
+func TestFaultsOfBrokersHaveNoSecrets(t *testing.T) {
+	for _, address := range []string{
+		"user:S3cret@host:9092", "S3cret@host:9092", "https://user:S3cret@host:9092", "host:9092?key=S3cret", "host:9092#S3cret",
+		"host/@S3cret:S3cret@b", strings.Repeat("x", 1<<20),
+	} {
+		err := kafka.Config{Brokers: []string{address}}.Validate()
+		if err == nil || !strings.Contains(err.Error(), "brokers[0]") || strings.Contains(err.Error(), "S3cret") || len(err.Error()) > 400 {
+			t.Errorf("%.50s: %.500v", address, err)
+		}
+	}
+}

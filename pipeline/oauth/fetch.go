@@ -43,7 +43,7 @@ func (c Config) origin() origin {
 	for _, pair := range Pairs(c.Parameters) {
 		e.client.EndpointParams.Add(pair[0], pair[1])
 	}
-	return origin{c.TokenEndpoint, e.fetch}
+	return origin{pipeline.PrintableURL(c.TokenEndpoint), e.fetch}
 }
 
 const maxTokenBytes = 64 << 10
@@ -131,7 +131,7 @@ func (e *endpoint) fetch(ctx context.Context) (Token, error) {
 		if errors.As(err, &at) {
 			err = at.Err
 		}
-		return Token{}, err
+		return Token{}, pipeline.QuoteError(err)
 	}
 	token, err := tokenOf(got.AccessToken, time.Until(got.Expiry))
 	if err != nil {

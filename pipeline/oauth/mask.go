@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 const (
-	maxQuoted   = 300     // bytes of an answer that an error quotes
 	maxMaskable = 1 << 10 // bytes of a secret that is looked for; with a longer one no answer is quoted
 	masked      = "…"
 )
@@ -25,6 +26,13 @@ var (
 
 // visible is an answer for an error message, without the secrets in any encoding and without tokens.
 func visible(answer string, secrets ...string) string {
+	return pipeline.Quote(tokenLike.ReplaceAllString(Mask(answer, secrets...), masked))
+}
+
+// Mask replaces the secrets in an answer, in any encoding, and values that look like credentials.
+func Mask(answer string, secrets ...string) string {
+	secrets = slices.Clone(secrets)
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may be a part of another
 	for _, secret := range secrets {
 		if len(secret) > maxMaskable {
 			return masked
@@ -33,8 +41,7 @@ func visible(answer string, secrets ...string) string {
 			answer = spelling.ReplaceAllString(answer, masked)
 		}
 	}
-	answer = credential.ReplaceAllString(answer, "$1$2"+masked)
-	return oneLine(tokenLike.ReplaceAllString(answer, masked))
+	return credential.ReplaceAllString(answer, "$1$2"+masked)
 }
 
 // spellings are patterns of a secret: each character plain, percent-encoded (also repeatedly), escaped as in JSON,
@@ -93,15 +100,4 @@ func spellingsOf(r rune) string {
 		forms = append(forms, `&apos;`)
 	}
 	return `(?:` + strings.Join(forms, `|`) + `)`
-}
-
-// oneLine is a text without control characters, cut at maxQuoted.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
-	if len(text) > maxQuoted {
-		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"
-	}
-	return text
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // Token is a bearer token. Its text is not printed.
@@ -54,10 +56,10 @@ func (t Token) Claims() string {
 			if len(raw) == 0 {
 				return "none"
 			}
-			return oneLine(string(raw))
+			return pipeline.Quote(string(raw))
 		}
 		parts = append(parts,
-			fmt.Sprintf("issuer %q", oneLine(c.Issuer)),
+			fmt.Sprintf("issuer %q", pipeline.Quote(c.Issuer)),
 			"audience "+orNone(c.Audience),
 			"scope "+orNone(append(c.Scope, c.Scopes...)))
 	}

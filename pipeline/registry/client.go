@@ -9,6 +9,9 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/sr"
 	"go.uber.org/zap"
@@ -49,10 +52,42 @@ const FetchBytes = 1 << 20
 const (
 	maxReferences = 64
 	maxErrorPage  = 64 << 10 // bytes of an answer that is an error
+	fetchTimeouts = 6        // timeouts of one request that a schema may take with its references
 )
 
 // Client is a connection to a registry.
-type Client struct{ sr *sr.Client }
+type Client struct {
+	sr           *sr.Client
+	fetchTimeout time.Duration // for a schema with its references
+	secret       *lastSecret
+	keys         []string // values in the queries of the addresses
+}
+
+// lastSecret is the password or token of the last request, which an answer may repeat.
+type lastSecret struct{ atomic.Pointer[string] }
+
+// answerError is an error of the library, without secrets and of limited length.
+type answerError struct {
+	text string
+	err  error
+}
+
+func (e *answerError) Error() string { return e.text }
+
+// Unwrap returns the error of the library.
+func (e *answerError) Unwrap() error { return e.err }
+
+// shortened returns an error of the library for messages: it may hold a whole answer, and the address with its query.
+func (c *Client) shortened(err error) error {
+	if err == nil {
+		return nil
+	}
+	secrets := slices.Clone(c.keys)
+	if secret := c.secret.Load(); secret != nil {
+		secrets = append(secrets, *secret)
+	}
+	return &answerError{pipeline.Quote(oauth.Mask(err.Error(), secrets...)), err}
+}
 
 // New reads the files that the configuration names. It does not connect.
 func New(c Config) (*Client, error) {
@@ -72,19 +107,20 @@ func New(c Config) (*Client, error) {
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
+	used := &lastSecret{}
 	authenticate := func(*http.Request) error { return nil }
 	switch {
 	case c.User != "":
 		if _, err := pipeline.ReadSecret(c.PasswordFile); err != nil {
 			return nil, err
 		}
-		authenticate = c.authenticate
+		authenticate = func(request *http.Request) error { return c.authenticate(request, used) }
 	case !c.OAuth.IsZero():
 		tokens, err := oauth.Open(c.OAuth, zap.NewNop()) // failures are errors of the requests that need the token
 		if err != nil {
 			return nil, fmt.Errorf("oauth.%w", err)
 		}
-		authenticate = func(request *http.Request) error { return c.bear(request, tokens) }
+		authenticate = func(request *http.Request) error { return c.bear(request, tokens, used) }
 	}
 	client, err := sr.NewClient(
 		sr.URLs(c.URL...), sr.UserAgent("eerf"), sr.PreReq(authenticate),
@@ -93,26 +129,39 @@ func New(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{client}, nil
+	var keys []string
+	for _, address := range c.URL {
+		u, err := url.Parse(address)
+		if err != nil {
+			return nil, err
+		}
+		for _, values := range u.Query() {
+			keys = append(keys, values...)
+		}
+	}
+	return &Client{client, fetchTimeouts * timeout, used, keys}, nil
 }
 
 // authenticate adds user and password to a request.
-func (c Config) authenticate(request *http.Request) error {
+func (c Config) authenticate(request *http.Request, used *lastSecret) error {
 	password, err := pipeline.ReadSecret(c.PasswordFile)
 	if err != nil {
 		return fmt.Errorf("password_file: %w", err)
 	}
+	used.Store(&password)
 	request.SetBasicAuth(c.User, password)
 	return nil
 }
 
 // bear adds a token and the configured headers to a request.
-func (c Config) bear(request *http.Request, tokens *oauth.Source) error {
+func (c Config) bear(request *http.Request, tokens *oauth.Source, used *lastSecret) error {
 	token, err := tokens.Token(request.Context())
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+token.Bearer())
+	text := token.Bearer()
+	used.Store(&text)
+	request.Header.Set("Authorization", "Bearer "+text)
 	for _, pair := range oauth.Pairs(c.OAuth.Extensions) {
 		request.Header.Set(pair[0], pair[1])
 	}
@@ -193,13 +242,23 @@ func (b bounded) CloseIdleConnections() {
 
 // Fetch returns the schema of an id.
 func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
+	bounded, cancel := context.WithTimeout(ctx, c.fetchTimeout)
+	defer cancel()
+	schema, err := c.fetch(bounded, id)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil { // not the end of the caller's context
+		return Schema{}, fmt.Errorf("schema %d: not complete within %v", id, c.fetchTimeout)
+	}
+	return schema, err
+}
+
+func (c *Client) fetch(ctx context.Context, id uint32) (Schema, error) {
 	if id > math.MaxInt32 { // registries have no such ids, and some fail on them
 		return Schema{}, fmt.Errorf("schema %d: %w: the greatest id is %d", id, ErrNoSchema, math.MaxInt32)
 	}
 	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{FetchBytes})
 	found, err := c.sr.SchemaByID(ctx, int(id))
 	if err != nil {
-		return Schema{}, fmt.Errorf("schema %d: %w", id, refusal(err))
+		return Schema{}, fmt.Errorf("schema %d: %w", id, c.refusal(err))
 	}
 	schema := Schema{Type: found.Type.String(), Text: found.Schema}
 	if schema.Type == TypeJSON { // messages are read without it
@@ -229,7 +288,7 @@ func (c *Client) references(
 		}
 		found, err := c.sr.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
-			return fmt.Errorf("referenced schema %s, version %d: %w", ref.Subject, ref.Version, refusal(err))
+			return fmt.Errorf("referenced schema %s, version %d: %w", ref.Subject, ref.Version, c.refusal(err))
 		}
 		if err := c.references(ctx, schema, found.References, seen); err != nil {
 			return err
@@ -242,14 +301,15 @@ func (c *Client) references(
 // Answers returns nil if the registry answers a request that depends on no schema.
 func (c *Client) Answers(ctx context.Context) error {
 	_, err := c.sr.SupportedTypes(ctx)
-	return err
+	return c.shortened(err)
 }
 
 // refusal distinguishes refusals of the registry from errors that may be temporary.
-func refusal(err error) error {
+func (c *Client) refusal(err error) error {
 	var response *sr.ResponseError
 	var tooLarge *http.MaxBytesError
 	answered := errors.As(err, &response)
+	err = c.shortened(err)
 	switch {
 	case errors.As(err, &tooLarge), answered && isNo(response):
 		return fmt.Errorf("%w: %w", ErrNoSchema, err)

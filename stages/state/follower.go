@@ -281,6 +281,7 @@ func (f *Follower) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
+	f.snapshot.ownSets = false // callers may now get copies that share the map
 	close(f.changed)
 	f.changed = make(chan struct{})
 }

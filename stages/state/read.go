@@ -103,7 +103,6 @@ func (f *Follower) advance(t Topic, changes []update, faults int, next int64, ca
 		for _, change := range changes {
 			change(&f.snapshot)
 		}
-		f.snapshot.ownSets = false
 		f.snapshot.Undecodable[t] += int64(faults)
 		f.snapshot.next[t] = next
 		if t == TopicModels {

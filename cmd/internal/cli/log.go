@@ -27,7 +27,8 @@ func NewLogger(c config.LogConfig, w io.Writer) (*zap.Logger, error) {
 		return nil, fmt.Errorf("log level %q: %w", c.Level, err)
 	}
 	core := zapcore.NewCore(logEncoder(c.Format, w), zapcore.Lock(zapcore.AddSync(w)), level)
-	return zap.New(zapcore.NewSamplerWithOptions(core, time.Second, sampledFirst, sampledThereafter)), nil
+	sampled := zapcore.NewSamplerWithOptions(cutCore{core}, time.Second, sampledFirst, sampledThereafter)
+	return zap.New(sampled), nil
 }
 
 // logEncoder returns the encoder of a format for lines written to w.

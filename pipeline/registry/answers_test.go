@@ -1,0 +1,93 @@
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/eerf-stream/eerf/pipeline"
+)
+
+// TestErrorsOfAnswersAreShortAndWithoutSecrets has a registry that repeats the request in a long page.
+func TestErrorsOfAnswersAreShortAndWithoutSecrets(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		text := fmt.Sprintf("\x1b[2J%s %s %q %s", r.Header.Get("Authorization"), r.URL, password, strings.Repeat("x", 60<<10))
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/ids/1"):
+			w.WriteHeader(http.StatusBadGateway)
+			_, _ = w.Write([]byte(text))
+		case strings.HasSuffix(r.URL.Path, "/ids/2"):
+			w.WriteHeader(http.StatusNotFound)
+			_ = json.NewEncoder(w).Encode(map[string]any{"error_code": 40403, "message": text})
+		default:
+			_, _ = w.Write([]byte("<html>"))
+		}
+	}))
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("S3cr!t/w0rd"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client, err := New(Config{
+		URL:            []string{server.URL + "/base?key=S3cr"},
+		User:           "eerf",
+		PasswordFile:   file,
+		AllowPlaintext: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, err error) {
+		t.Helper()
+		if err == nil || len(err.Error()) > 500 || strings.ContainsAny(err.Error(), "\x1b\n") {
+			t.Errorf("%s: %.600q", name, err)
+			return
+		}
+		for _, part := range []string{"S3cr", "w0rd", "ZWVyZj"} {
+			if strings.Contains(err.Error(), part) {
+				t.Errorf("%s reveals %s: %v", name, part, err)
+			}
+		}
+	}
+	_, err = client.Fetch(t.Context(), 1)
+	check("a page", err)
+	_, err = client.Fetch(t.Context(), 2)
+	check("a refusal", err)
+	if !errors.Is(err, ErrNoSchema) {
+		t.Errorf("a refusal: %v", err)
+	}
+	check("HTML", client.Answers(t.Context()))
+	server.Close()
+	_, err = client.Fetch(t.Context(), 3)
+	check("no server", err)
+}
+
+// TestFetchEndsInTime has references that each take almost the timeout of a request.
+func TestFetchEndsInTime(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		select {
+		case <-time.After(60 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		next := []map[string]any{{"name": fmt.Sprint(asked), "subject": fmt.Sprint(asked), "version": 1}}
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": 1, "subject": "s", "version": 1, "schema": "x", "references": next})
+	}))
+	defer server.Close()
+	client, err := New(Config{URL: []string{server.URL}, Timeout: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Fetch(t.Context(), 1)
+	if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "not complete within 600ms") || asked > 12 {
+		t.Errorf("after %d requests: %v", asked, err)
+	}
+}
