@@ -64,7 +64,7 @@ func TestExploreEndsOnSignalWithoutFile(t *testing.T) {
 func TestServeWithoutPairEndsOnSignal(t *testing.T) {
 	p := service(t, "serve", "--set", "kafka.brokers=127.0.0.1:1", "--set", "serve.listen=127.0.0.1:0",
 		"--set", "admin.listen=", "--set", "serve.drain_delay=1m")
-	p.AwaitLog(t, "trying again")
+	p.AwaitLog(t, "retrying")
 	if result := ends(t, p); result.Code != cli.ExitOK {
 		t.Errorf("exit code %d\n%s", result.Code, result.Err)
 	}
