@@ -64,8 +64,22 @@ func TestFramingAttacks(t *testing.T) {
 		{"records before the schema", row, "corrupt"},
 		{"two schemas", join(floats, floats), "corrupt"},
 		{"two streams", join(good, good), "corrupt"},
-		{"tensor", join(floats, forged{kind: headerTensor, header: func(b *flatbuffers.Builder) flatbuffers.UOffsetT { return tableOf(b) }}.bytes()), "unsupported_type"},
-		{"unknown message", join(floats, forged{kind: 9, header: func(b *flatbuffers.Builder) flatbuffers.UOffsetT { return tableOf(b) }}.bytes()), "corrupt"},
+		{
+			"tensor",
+			join(
+				floats,
+				forged{kind: headerTensor, header: func(b *flatbuffers.Builder) flatbuffers.UOffsetT { return tableOf(b) }}.bytes(),
+			),
+			"unsupported_type",
+		},
+		{
+			"unknown message",
+			join(
+				floats,
+				forged{kind: 9, header: func(b *flatbuffers.Builder) flatbuffers.UOffsetT { return tableOf(b) }}.bytes(),
+			),
+			"corrupt",
+		},
 		{"too large", make([]byte, 1<<20+1), "too_large"},
 	}
 	for _, test := range tests {
@@ -239,7 +253,13 @@ func TestDecompressionBombs(t *testing.T) {
 func TestManyBombs(t *testing.T) {
 	frame := bomb(t, 4000)
 	body := append(binary.LittleEndian.AppendUint64(nil, 4000), frame...)
-	one := forgedBatch{length: 1, nodes: []int64{1, 0}, buffers: []int64{0, 0, 0, int64(len(body))}, codec: codecZstd, body: body}
+	one := forgedBatch{
+		length:  1,
+		nodes:   []int64{1, 0},
+		buffers: []int64{0, 0, 0, int64(len(body))},
+		codec:   codecZstd,
+		body:    body,
+	}
 	stream := simpleSchema(typeFloat)
 	for range 500 {
 		stream = append(stream, one.bytes()...)

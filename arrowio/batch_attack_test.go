@@ -81,7 +81,11 @@ func TestBatchAttacks(t *testing.T) {
 		{"buffer beyond the body", join(floats, plainBatch(2, []int64{2, 0}, []int64{0, 0, 12, 8}, body16)), "corrupt"},
 		{"buffer at -8", join(floats, plainBatch(2, []int64{2, 0}, []int64{0, 0, -8, 8}, body16)), "corrupt"},
 		{"buffer of -8", join(floats, plainBatch(2, []int64{2, 0}, []int64{0, 0, 8, -8}, body16)), "corrupt"},
-		{"offset and length that overflow", join(floats, plainBatch(2, []int64{2, 0}, []int64{0, 0, 1<<63 - 4, 8}, body16)), "corrupt"},
+		{
+			"offset and length that overflow",
+			join(floats, plainBatch(2, []int64{2, 0}, []int64{0, 0, 1<<63 - 4, 8}, body16)),
+			"corrupt",
+		},
 		{"no nodes", join(floats, plainBatch(2, nil, []int64{0, 0, 0, 8}, body16)), "corrupt"},
 		{"two nodes", join(floats, plainBatch(2, []int64{2, 0, 2, 0}, []int64{0, 0, 0, 8}, body16)), "corrupt"},
 		{"one buffer", join(floats, plainBatch(2, []int64{2, 0}, []int64{0, 8}, body16)), "corrupt"},
@@ -93,19 +97,29 @@ func TestBatchAttacks(t *testing.T) {
 		{"offset beyond the data", join(text, textBatch(0, 0, "abcd", 0, 3, 5)), "corrupt"},
 		{"text not UTF-8", join(text, textBatch(0, 0, "a\xff", 0, 1, 2)), "corrupt"},
 		{"text cut within a character", join(text, textBatch(0, 0, "ü", 0, 1, 2)), "corrupt"},
-		{"list beyond its values", join(list, plainBatch(1, []int64{1, 0, 2, 0}, []int64{0, 0, 0, 8, 0, 0, 8, 8}, append(words(0, 3), body16...))), "corrupt"},
+		{
+			"list beyond its values",
+			join(list, plainBatch(1, []int64{1, 0, 2, 0}, []int64{0, 0, 0, 8, 0, 0, 8, 8}, append(words(0, 3), body16...))),
+			"corrupt",
+		},
 		{"vectors of 2^31-1", join(listSchema(typeFixedSizeList, int32(1<<31-1)),
 			plainBatch(2, []int64{2, 0, 4, 0}, []int64{0, 0, 0, 0, 0, 16}, body16)), "corrupt"},
 		{"vectors too short", join(listSchema(typeFixedSizeList, int32(3)),
 			plainBatch(2, []int64{2, 0, 4, 0}, []int64{0, 0, 0, 0, 0, 16}, body16)), "corrupt"},
 		{"nulls beyond the row limit in a vector", join(forgeSchema(func(b *flatbuffers.Builder) []flatbuffers.UOffsetT {
-			return []flatbuffers.UOffsetT{fieldOf(b, "x", typeFixedSizeList, typeOf(b, int32(1<<30)), fieldOf(b, "i", typeNull, typeOf(b)))}
+			return []flatbuffers.UOffsetT{
+				fieldOf(b, "x", typeFixedSizeList, typeOf(b, int32(1<<30)), fieldOf(b, "i", typeNull, typeOf(b))),
+			}
 		}), plainBatch(1, []int64{1, 0, 1 << 30, 0}, []int64{0, 0}, nil)), "too_large"},
 		{"empty structs beyond the row limit", join(forgeSchema(func(b *flatbuffers.Builder) []flatbuffers.UOffsetT {
-			return []flatbuffers.UOffsetT{fieldOf(b, "x", typeFixedSizeList, typeOf(b, int32(1<<30)), fieldOf(b, "i", typeStruct, typeOf(b)))}
+			return []flatbuffers.UOffsetT{
+				fieldOf(b, "x", typeFixedSizeList, typeOf(b, int32(1<<30)), fieldOf(b, "i", typeStruct, typeOf(b))),
+			}
 		}), plainBatch(1, []int64{1, 0, 1 << 30, 0}, []int64{0, 0, 0, 0}, nil)), "too_large"},
 		{"struct with children of other length", join(forgeSchema(func(b *flatbuffers.Builder) []flatbuffers.UOffsetT {
-			return []flatbuffers.UOffsetT{fieldOf(b, "x", typeStruct, typeOf(b), fieldOf(b, "i", typeFloat, typeOf(b, int16(1))))}
+			return []flatbuffers.UOffsetT{
+				fieldOf(b, "x", typeStruct, typeOf(b), fieldOf(b, "i", typeFloat, typeOf(b, int16(1)))),
+			}
 		}), plainBatch(2, []int64{2, 0, 1, 0}, []int64{0, 0, 0, 0, 0, 8}, body16)), "corrupt"},
 		{"index beyond the dictionary", join(dictionarySchema(), dictionaryBatch(0, 3, false), indexBatch(3)), "corrupt"},
 		{"index below zero", join(dictionarySchema(), dictionaryBatch(0, 3, false), indexBatch(0xff)), "corrupt"},
@@ -233,7 +247,12 @@ func TestTextUnderNulls(t *testing.T) {
 func TestOffsetsMayBeginAnywhere(t *testing.T) {
 	body := append(words(1, 3, 4), "abcdefgh"...)
 	text := plainBatch(2, []int64{2, 0}, []int64{0, 0, 0, 12, 16, 8}, body)
-	lists := plainBatch(2, []int64{2, 0, 4, 0}, []int64{0, 0, 0, 12, 0, 0, 16, 16}, append(words(1, 3, 4), words(5, 6, 7, 8)...))
+	lists := plainBatch(
+		2,
+		[]int64{2, 0, 4, 0},
+		[]int64{0, 0, 0, 12, 0, 0, 16, 16},
+		append(words(1, 3, 4), words(5, 6, 7, 8)...),
+	)
 	for _, c := range []struct {
 		stream []byte
 		want   [2]any

@@ -19,7 +19,8 @@ func checkData(t arrow.DataType, d arrow.ArrayData) error {
 	if d.Offset() < 0 || d.Len() < 0 || n > math.MaxInt32*int64(64) {
 		return corrupt("%d values from %d on", d.Len(), d.Offset())
 	}
-	if have := int64(len(bufferOf(d, 0))); (have > 0 || d.NullN() > 0) && have < bitutil.BytesForBits(n) && t.ID() != arrow.NULL {
+	if have := int64(len(bufferOf(d, 0))); (have > 0 || d.NullN() > 0) && have < bitutil.BytesForBits(n) &&
+		t.ID() != arrow.NULL {
 		return corrupt("a null bitmap of %d bytes for %d values", have, n)
 	}
 	switch t := t.(type) {

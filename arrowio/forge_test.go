@@ -80,7 +80,13 @@ func int64sOf(b *flatbuffers.Builder, perElement int, values ...int64) flatbuffe
 }
 
 // fieldOf builds a Field of the given type. build makes the type's table.
-func fieldOf(b *flatbuffers.Builder, name string, id typeID, build func() flatbuffers.UOffsetT, children ...flatbuffers.UOffsetT) flatbuffers.UOffsetT {
+func fieldOf(
+	b *flatbuffers.Builder,
+	name string,
+	id typeID,
+	build func() flatbuffers.UOffsetT,
+	children ...flatbuffers.UOffsetT,
+) flatbuffers.UOffsetT {
 	n, t, kids := b.CreateString(name), build(), offsetsOf(b, children...)
 	return tableOf(b, n, true, byte(id), t, nil, kids)
 }

@@ -16,7 +16,9 @@ func TestStreamLength(t *testing.T) {
 		value []byte
 		want  int
 	}{
-		"alone": {value, len(value)}, "before another": {slices.Concat(value, value), len(value)}, "before other bytes": {slices.Concat(value, other), len(value)},
+		"alone":               {value, len(value)},
+		"before another":      {slices.Concat(value, value), len(value)},
+		"before other bytes":  {slices.Concat(value, other), len(value)},
 		"without an end mark": {value[:len(value)-8], len(value) - 8},
 	} {
 		if n, err := StreamLength(c.value); err != nil || n != c.want {
@@ -27,7 +29,10 @@ func TestStreamLength(t *testing.T) {
 		value []byte
 		want  error
 	}{
-		"nothing": {nil, ErrNotArrow}, "text": {other, ErrNotArrow}, "cut in a body": {value[:len(value)-20], ErrTruncated}, "cut in a schema": {value[:60], ErrTruncated},
+		"nothing":         {nil, ErrNotArrow},
+		"text":            {other, ErrNotArrow},
+		"cut in a body":   {value[:len(value)-20], ErrTruncated},
+		"cut in a schema": {value[:60], ErrTruncated},
 	} {
 		if n, err := StreamLength(c.value); !errors.Is(err, c.want) || n != 0 {
 			t.Errorf("%s: %d bytes, %v; want %v", name, n, err, c.want)

@@ -74,7 +74,11 @@ func TestMetadataSurvives(t *testing.T) {
 	kind := arrow.NewMetadata([]string{"ARROW:extension:name", "unit"}, []string{"example.angle", "degree"})
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "angle", Type: arrow.PrimitiveTypes.Float64, Metadata: kind},
-		{Name: "", Type: arrow.StructOf(arrow.Field{Name: "angle", Type: arrow.PrimitiveTypes.Int8, Metadata: kind}), Nullable: true},
+		{
+			Name:     "",
+			Type:     arrow.StructOf(arrow.Field{Name: "angle", Type: arrow.PrimitiveTypes.Int8, Metadata: kind}),
+			Nullable: true,
+		},
 		{Name: "angle", Type: arrow.Null},
 	}, &about)
 	raw, err := EncodeStream(schema)
@@ -113,7 +117,8 @@ func TestUnalignedMessages(t *testing.T) {
 func checkAligned(t *testing.T, data arrow.ArrayData) {
 	t.Helper()
 	_, raw := data.DataType().(*arrow.FixedSizeBinaryType)
-	if dt, ok := data.DataType().(arrow.FixedWidthDataType); ok && !raw && len(data.Buffers()) > 1 && data.Buffers()[1] != nil {
+	if dt, ok := data.DataType().(arrow.FixedWidthDataType); ok && !raw && len(data.Buffers()) > 1 &&
+		data.Buffers()[1] != nil {
 		if width := dt.BitWidth() / 8; width > 1 && !aligned(data.Buffers()[1].Bytes(), min(width, 8)) {
 			t.Errorf("%s at an odd address", dt)
 		}

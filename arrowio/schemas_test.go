@@ -10,7 +10,12 @@ import (
 // Decoders that share schemas know what any of them has seen, but only under the same limits: under
 // others it might be refused.
 func TestDecodersShareSchemas(t *testing.T) {
-	value, err := EncodeStream(arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.PrimitiveTypes.Int64}}, nil))
+	value, err := EncodeStream(
+		arrow.NewSchema(
+			[]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.PrimitiveTypes.Int64}},
+			nil,
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,13 @@ func (s *slab) pointers(n int) []*memory.Buffer {
 }
 
 // data is [array.NewData]: the caller has the one reference to it.
-func (s *slab) data(dtype arrow.DataType, n int, buffers []*memory.Buffer, children []arrow.ArrayData, nulls int) *array.Data {
+func (s *slab) data(
+	dtype arrow.DataType,
+	n int,
+	buffers []*memory.Buffer,
+	children []arrow.ArrayData,
+	nulls int,
+) *array.Data {
 	if len(s.datas) == 0 {
 		return array.NewData(dtype, n, buffers, children, nulls, 0)
 	}

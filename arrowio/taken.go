@@ -11,7 +11,8 @@ import (
 // dictionaries count whole.
 func TakenBytes(rec arrow.Record, rows []int32) (bytes int64) {
 	for _, column := range rec.Columns() {
-		if fixed, ok := column.DataType().(arrow.FixedWidthDataType); ok && column.DataType().ID() != arrow.DICTIONARY && rows != nil {
+		if fixed, ok := column.DataType().(arrow.FixedWidthDataType); ok && column.DataType().ID() != arrow.DICTIONARY &&
+			rows != nil {
 			bytes += bitutil.BytesForBits(int64(len(rows) * (fixed.BitWidth() + 1)))
 			continue
 		}

@@ -71,13 +71,24 @@ func (p *schemaParser) flatColumn(id typeID, t table) (*column, error) {
 	case typeInt:
 		return intColumn(t)
 	case typeFloat:
-		return oneOf("float", t.int16(0, 0), arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64)
+		return oneOf(
+			"float",
+			t.int16(0, 0),
+			arrow.FixedWidthTypes.Float16,
+			arrow.PrimitiveTypes.Float32,
+			arrow.PrimitiveTypes.Float64,
+		)
 	case typeFixedSizeBinary:
 		width := t.int32(0, 0)
 		if width < 1 {
 			return nil, unsupported("fixed-size binary of %d bytes", width)
 		}
-		return &column{dtype: &arrow.FixedSizeBinaryType{ByteWidth: int(width)}, layout: layoutFixed, width: int(width), align: 1}, nil
+		return &column{
+			dtype:  &arrow.FixedSizeBinaryType{ByteWidth: int(width)},
+			layout: layoutFixed,
+			width:  int(width),
+			align:  1,
+		}, nil
 	case typeTimestamp:
 		return p.timestampColumn(t)
 	case typeDecimal, typeDate, typeTime, typeInterval, typeDuration:
@@ -103,9 +114,23 @@ func intColumn(t table) (*column, error) {
 	case !ok:
 		return nil, unsupported("integers of %d bits", bits)
 	case t.bool(1):
-		return oneOf("integer", size, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64)
+		return oneOf(
+			"integer",
+			size,
+			arrow.PrimitiveTypes.Int8,
+			arrow.PrimitiveTypes.Int16,
+			arrow.PrimitiveTypes.Int32,
+			arrow.PrimitiveTypes.Int64,
+		)
 	}
-	return oneOf("integer", size, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64)
+	return oneOf(
+		"integer",
+		size,
+		arrow.PrimitiveTypes.Uint8,
+		arrow.PrimitiveTypes.Uint16,
+		arrow.PrimitiveTypes.Uint32,
+		arrow.PrimitiveTypes.Uint64,
+	)
 }
 
 // nestedColumn covers the types with children.
@@ -128,7 +153,12 @@ func nestedColumn(id typeID, t table, fields []arrow.Field, children []*column) 
 	if size < 1 {
 		return nil, unsupported("fixed-size list of %d", size)
 	}
-	return &column{dtype: arrow.FixedSizeListOfField(size, fields[0]), layout: layoutFixedList, width: int(size), children: children}, nil
+	return &column{
+		dtype:    arrow.FixedSizeListOfField(size, fields[0]),
+		layout:   layoutFixedList,
+		width:    int(size),
+		children: children,
+	}, nil
 }
 
 // mapColumn plans a map: a list of entries, each a struct of key and item.

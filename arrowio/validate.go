@@ -75,7 +75,11 @@ func checkIndexes(dtype arrow.Type, raw, validity []byte, size int) error {
 }
 
 // inRange is checkIndexes for one type.
-func inRange[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](indexes []T, validity []byte, size int) error {
+func inRange[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](
+	indexes []T,
+	validity []byte,
+	size int,
+) error {
 	for i, x := range indexes {
 		// A negative index becomes a huge one.
 		if uint64(x) >= uint64(size) && (validity == nil || bitutil.BitIsSet(validity, i)) {

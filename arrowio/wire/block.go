@@ -52,7 +52,14 @@ func (b *Block) Validate() error {
 	}
 	forward := b.NextOffset > b.FirstOffset || b.NextOffset == b.FirstOffset && b.NextRow > b.FirstRow
 	if b.Partition < 0 || b.FirstOffset < 0 || b.FirstRow < 0 || b.NextRow < 0 || !forward {
-		return fmt.Errorf("partition %d from offset %d row %d up to offset %d row %d", b.Partition, b.FirstOffset, b.FirstRow, b.NextOffset, b.NextRow)
+		return fmt.Errorf(
+			"partition %d from offset %d row %d up to offset %d row %d",
+			b.Partition,
+			b.FirstOffset,
+			b.FirstRow,
+			b.NextOffset,
+			b.NextRow,
+		)
 	}
 	if b.To.Before(b.From) {
 		return fmt.Errorf("from %v to %v", b.From, b.To)

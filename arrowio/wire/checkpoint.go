@@ -30,17 +30,19 @@ type Checkpoint struct {
 	Partition   int32  `json:"partition"`
 	// Attempt counts how often the partition was read again from its start because its samples were
 	// refused ([Refusal]).
-	Attempt     int         `json:"attempt,omitempty"`
-	NextOffset  int64       `json:"next_offset"`  // first offset of events not yet read
-	NextOrdinal int64       `json:"next_ordinal"` // ordinal that the next row gets; for a closed partition its closing ordinal
+	Attempt    int   `json:"attempt,omitempty"`
+	NextOffset int64 `json:"next_offset"` // first offset of events not yet read
+	// ordinal that the next row gets; for a closed partition its closing ordinal
+	NextOrdinal int64       `json:"next_ordinal"`
 	Closed      bool        `json:"closed"`
 	CloseReason CloseReason `json:"close_reason,omitempty"` // empty unless closed
 	Arithmetic  string      `json:"kernel"`                 // numeric kernel of the sums
 	WrittenAt   time.Time   `json:"written_at,omitzero"`
 	Counts      Counts      `json:"counts"`
-	Samples     SampleMark  `json:"samples,omitzero"`     // of the scored rows; zero under a criterion that needs only sums
-	EventsLog   string      `json:"events_log,omitempty"` // identity of the log of NextOffset; empty if unknown
-	LastBatch   BatchMark   `json:"last_batch,omitzero"`  // of events, the last one read
+	// of the scored rows; zero under a criterion that needs only sums
+	Samples   SampleMark `json:"samples,omitzero"`
+	EventsLog string     `json:"events_log,omitempty"` // identity of the log of NextOffset; empty if unknown
+	LastBatch BatchMark  `json:"last_batch,omitzero"`  // of events, the last one read
 
 	Sums *scoring.Sums `json:"-"` // columns on the wire
 }

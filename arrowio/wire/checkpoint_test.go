@@ -46,15 +46,21 @@ func TestEncodersRefuseInvalidValues(t *testing.T) {
 	checkpoint.Sums = nil
 	set.Set.S = set.Set.S[1:]
 	for name, encode := range map[string]func() ([]byte, error){
-		"a partition twice":          func() ([]byte, error) { return EncodeSpec(spec) },
-		"no spec":                    func() ([]byte, error) { return EncodeSpec(nil) },
-		"no sums":                    func() ([]byte, error) { return EncodeCheckpoint(checkpoint) },
-		"no checkpoint":              func() ([]byte, error) { return EncodeCheckpoint(nil) },
-		"a score missing":            func() ([]byte, error) { return EncodeFeatureSet(set) },
-		"no set":                     func() ([]byte, error) { return EncodeFeatureSet(nil) },
-		"no model":                   func() ([]byte, error) { return EncodeModel(nil) },
-		"an unknown request":         func() ([]byte, error) { return EncodeRequest(&Request{Action: "sing", ID: "x"}) },
-		"an unknown end":             func() ([]byte, error) { return EncodeRequest(&Request{Action: ActionStart, ID: "x", From: "noon"}) },
+		"a partition twice":  func() ([]byte, error) { return EncodeSpec(spec) },
+		"no spec":            func() ([]byte, error) { return EncodeSpec(nil) },
+		"no sums":            func() ([]byte, error) { return EncodeCheckpoint(checkpoint) },
+		"no checkpoint":      func() ([]byte, error) { return EncodeCheckpoint(nil) },
+		"a score missing":    func() ([]byte, error) { return EncodeFeatureSet(set) },
+		"no set":             func() ([]byte, error) { return EncodeFeatureSet(nil) },
+		"no model":           func() ([]byte, error) { return EncodeModel(nil) },
+		"an unknown request": func() ([]byte, error) { return EncodeRequest(&Request{Action: "sing", ID: "x"}) },
+		"an unknown end": func() ([]byte, error) {
+			return EncodeRequest(&Request{
+				Action: ActionStart,
+				ID:     "x",
+				From:   "noon",
+			})
+		},
 		"a pointer to nothing":       func() ([]byte, error) { return EncodeCurrent(&Current{}) },
 		"an unknown pin":             func() ([]byte, error) { return EncodeCurrent(&Current{ID: "m-1", Pin: "for ever"}) },
 		"an infinite weight":         model(func(m *Model) { m.Model.Theta[0] = math.Inf(1) }),

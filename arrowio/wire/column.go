@@ -137,7 +137,8 @@ func lists[T numeric](r *reader, name string, n int) []T {
 		return nil
 	}
 	list, ok := arr.(*array.FixedSizeList)
-	if !ok || int64(list.DataType().(*arrow.FixedSizeListType).Len()) != int64(n) || !arrow.TypeEqual(list.ListValues().DataType(), arrow.GetDataType[T]()) {
+	if !ok || int64(list.DataType().(*arrow.FixedSizeListType).Len()) != int64(n) ||
+		!arrow.TypeEqual(list.ListValues().DataType(), arrow.GetDataType[T]()) {
 		r.fail("column %q is %v instead of lists of %d", name, arr.DataType(), n)
 		return nil
 	}

@@ -11,7 +11,17 @@ import (
 func exampleColumns() []encoder.ColumnUse {
 	return []encoder.ColumnUse{
 		{Column: "age", Type: "float64", Use: encoder.UseFeature, Kind: encoder.Numeric, Dims: 2, Missing: 0.125},
-		{Column: "city", Type: "utf8", Use: encoder.UseFeature, Kind: encoder.Category, Dims: 51, Distinct: 900, Kept: 50, Other: 0.4, Reason: "the 50 commonest of 900 values"},
+		{
+			Column:   "city",
+			Type:     "utf8",
+			Use:      encoder.UseFeature,
+			Kind:     encoder.Category,
+			Dims:     51,
+			Distinct: 900,
+			Kept:     50,
+			Other:    0.4,
+			Reason:   "the 50 commonest of 900 values",
+		},
 		{Column: "customer", Type: "utf8", Use: encoder.UsePassthrough},
 		{Column: "<key>", Type: "int64", Use: encoder.UseLeftOut, Reason: "it looks like an identifier"},
 	}

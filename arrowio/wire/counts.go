@@ -15,7 +15,8 @@ type Counts struct {
 	Unlabelled int64 `json:"unlabelled"`  // sampled rows without a usable label
 	Rejected   int64 `json:"rejected"`    // sampled rows with NaN, Inf or an out-of-bounds label
 
-	HeldOut int64 `json:"held_out,omitempty"` // scored rows that are in the sample but not in the sums, see [scoring.HeldOut]
+	// scored rows that are in the sample but not in the sums, see [scoring.HeldOut]
+	HeldOut int64 `json:"held_out,omitempty"`
 
 	Imputed        int64 `json:"imputed"`         // nulls replaced by the calibration mean
 	UnseenCategory int64 `json:"unseen_category"` // categories without their own dimension

@@ -30,18 +30,62 @@ var docSchema = arrow.NewSchema([]arrow.Field{
 // docEncoders have the columns that the example's encoder lacks, under each setting.
 func docEncoders() (list []docEncoder) {
 	rows := []map[string]any{
-		{"age": 40, "vip": true, "city": "Oslo", "ordered": "2024-02-29T18:30:00.125", "written": "2024-02-29T18:30:00.125+02:00", "born": "1969-07-20", "opens": "08:15:00"},
+		{
+			"age":     40,
+			"vip":     true,
+			"city":    "Oslo",
+			"ordered": "2024-02-29T18:30:00.125",
+			"written": "2024-02-29T18:30:00.125+02:00",
+			"born":    "1969-07-20",
+			"opens":   "08:15:00",
+		},
 		{"age": nil, "vip": nil, "city": "Bern", "ordered": nil, "written": "soon", "born": nil, "opens": nil},
-		{"age": 41, "vip": false, "city": nil, "ordered": "1601-01-01T00:00:00.000", "written": "2024-03-01", "born": "2262-04-11", "opens": "23:59:59"},
+		{
+			"age":     41,
+			"vip":     false,
+			"city":    nil,
+			"ordered": "1601-01-01T00:00:00.000",
+			"written": "2024-03-01",
+			"born":    "2262-04-11",
+			"opens":   "23:59:59",
+		},
 	}
 	columns := []encoder.Column{
 		{Name: "age", Kind: encoder.Numeric, Missing: true, Mean: []float64{41.3, 0.1}, Scale: []float64{10, 0.3}},
 		{Name: "vip", Kind: encoder.Bool, Missing: true, Mean: []float64{0.25, 0.1}, Scale: []float64{0.4, 0.3}},
-		{Name: "city", Kind: encoder.Category, Missing: true, Categories: []string{"Oslo", "Rome"}, Other: true, Mean: []float64{0.3, 0.2, 0.4, 0.1}, Scale: []float64{0.5, 0.4, 0.5, 0.3}},
-		{Name: "ordered", Kind: encoder.Time, Missing: true, Cycles: []encoder.Cycle{encoder.Day, encoder.Week, encoder.Year}, Mean: []float64{1.7e9, 0.1, 0.2, 0, 0, 0.3, 0, 0.1}, Scale: []float64{1e7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.3}},
-		{Name: "written", Kind: encoder.Time, Missing: true, Cycles: []encoder.Cycle{encoder.Day}, Mean: []float64{1.7e9, 0, 0, 0.1}, Scale: []float64{1e7, 0.7, 0.7, 0.3}},
+		{
+			Name:       "city",
+			Kind:       encoder.Category,
+			Missing:    true,
+			Categories: []string{"Oslo", "Rome"},
+			Other:      true,
+			Mean:       []float64{0.3, 0.2, 0.4, 0.1},
+			Scale:      []float64{0.5, 0.4, 0.5, 0.3},
+		},
+		{
+			Name:    "ordered",
+			Kind:    encoder.Time,
+			Missing: true,
+			Cycles:  []encoder.Cycle{encoder.Day, encoder.Week, encoder.Year},
+			Mean:    []float64{1.7e9, 0.1, 0.2, 0, 0, 0.3, 0, 0.1},
+			Scale:   []float64{1e7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.3},
+		},
+		{
+			Name:    "written",
+			Kind:    encoder.Time,
+			Missing: true,
+			Cycles:  []encoder.Cycle{encoder.Day},
+			Mean:    []float64{1.7e9, 0, 0, 0.1},
+			Scale:   []float64{1e7, 0.7, 0.7, 0.3},
+		},
 		{Name: "born", Kind: encoder.Time, Mean: []float64{-2e8}, Scale: []float64{1e9}},
-		{Name: "opens", Kind: encoder.Clock, Cycles: []encoder.Cycle{encoder.Day}, Mean: []float64{4e4, 0.3, 0.2}, Scale: []float64{1e4, 0.7, 0.7}},
+		{
+			Name:   "opens",
+			Kind:   encoder.Clock,
+			Cycles: []encoder.Cycle{encoder.Day},
+			Mean:   []float64{4e4, 0.3, 0.2},
+			Scale:  []float64{1e4, 0.7, 0.7},
+		},
 	}
 	widths := []int{2, 2, 4, 8, 4, 1, 3}
 	values := []int{1, 1, 0, 1, 1, 1, 1} // how many have a mean unless everything is standardized

@@ -66,12 +66,27 @@ func TestDocumentNamesEveryField(t *testing.T) {
 			explain(typ.Field(i).Type)
 		}
 	}
-	for _, document := range []any{Spec{}, Request{}, Progress{}, checkpointFields{}, Refusal{}, samplesFields{}, featureSetFields{}, modelFields{},
-		Current{}, Block{}, FeaturesInfo{}, encoder.Encoder{}} {
+	for _, document := range []any{
+		Spec{},
+		Request{},
+		Progress{},
+		checkpointFields{},
+		Refusal{},
+		samplesFields{},
+		featureSetFields{},
+		modelFields{},
+		Current{},
+		Block{},
+		FeaturesInfo{},
+		encoder.Encoder{},
+	} {
 		explain(reflect.TypeOf(document))
 	}
 	_, samples, _ := EncodeSamples(exampleSamples(true))
-	for _, header := range slices.Concat(samples, FeatureBatch{SourceLog: "log", SourceBatch: BatchMark{1, 1}}.Headers(), []Header{ModelHeader(""), LiveHeader(exampleLive())}, DeadLetter{}.Headers()) {
+	for _, header := range slices.Concat(samples, FeatureBatch{
+		SourceLog:   "log",
+		SourceBatch: BatchMark{1, 1},
+	}.Headers(), []Header{ModelHeader(""), LiveHeader(exampleLive())}, DeadLetter{}.Headers()) {
 		if !strings.Contains(text, "`"+header.Key+"`") {
 			t.Errorf("header %s is not in %s", header.Key, docPath)
 		}
@@ -205,7 +220,17 @@ func newDocRequest() *docRequest {
 		},
 	}
 	r.Encoders = docEncoders()
-	for _, h := range (FeatureBatch{"fs-1", "events", 3, 9, 4, 5, 9, "uPvT3E8vSBa3o1N2bWcKzA", BatchMark{8, 3735928559}}).Headers() {
+	for _, h := range (FeatureBatch{
+		"fs-1",
+		"events",
+		3,
+		9,
+		4,
+		5,
+		9,
+		"uPvT3E8vSBa3o1N2bWcKzA",
+		BatchMark{8, 3735928559},
+	}).Headers() {
 		r.Headers = append(r.Headers, textPair{h.Key, string(h.Value)})
 	}
 	for i := range 200 {

@@ -44,7 +44,11 @@ const (
 
 // jsonOptions apply to all documents: nil lists become empty lists, and text that is not UTF-8 is
 // repaired.
-var jsonOptions = json.JoinOptions(jsonv1.OmitEmptyWithLegacySemantics(true), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+var jsonOptions = json.JoinOptions(
+	jsonv1.OmitEmptyWithLegacySemantics(true),
+	json.Deterministic(true),
+	jsontext.AllowInvalidUTF8(true),
+)
 
 // marshal returns the one JSON form of v, a struct: its fields in order, no spaces, floats in the
 // shortest form that reads back to the same bits. It is within its bounds, so that a reader accepts
@@ -77,7 +81,13 @@ func (d *document) unmarshal(text []byte, v any) error {
 	}
 	version := outside.Member(text, memberVersion)
 	if _, err := strconv.ParseFloat(string(version), 64); err == nil && string(version) != strconv.Itoa(d.version) {
-		return fmt.Errorf("%w %s of %s: this build reads version %d", ErrFormatVersion, cutText(string(version), 40), d.key, d.version)
+		return fmt.Errorf(
+			"%w %s of %s: this build reads version %d",
+			ErrFormatVersion,
+			cutText(string(version), 40),
+			d.key,
+			d.version,
+		)
 	}
 	if err := d.check(text); err != nil {
 		return err

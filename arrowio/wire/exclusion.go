@@ -21,7 +21,11 @@ const maxExclusionReason = 200
 func Exclude(list []Exclusion, more ...Exclusion) []Exclusion {
 	list = slices.Clone(list)
 	for _, w := range more {
-		at, there := slices.BinarySearchFunc(list, w.Partition, func(a Exclusion, b int32) int { return int(a.Partition - b) })
+		at, there := slices.BinarySearchFunc(
+			list,
+			w.Partition,
+			func(a Exclusion, b int32) int { return int(a.Partition - b) },
+		)
 		if !there {
 			w.Reason = cutText(w.Reason, maxExclusionReason)
 			list = slices.Insert(list, at, w)

@@ -50,16 +50,44 @@ func extremesOf(s *outside.Shape) []extreme {
 			extreme{"one too many", slices.Repeat([]json.RawMessage{element}, s.Most+1), true},
 			extreme{"thousands", slices.Repeat([]json.RawMessage{element}, min(s.Most, 2000)), false})
 	case outside.Text:
-		return append(all, extreme{"empty", "", false}, extreme{"a number", 5, true}, extreme{"the longest", strings.Repeat("x", s.Most), false},
-			extreme{"one byte more", strings.Repeat("x", s.Most+1), true}, extreme{"enormous", strings.Repeat("x", 64<<10), s.Most < 64<<10},
-			extreme{"escapes", strings.Repeat("\x01", min(s.Most, 1000)), false}, extreme{"a slash", "a/b", false})
+		return append(
+			all,
+			extreme{"empty", "", false},
+			extreme{"a number", 5, true},
+			extreme{"the longest", strings.Repeat("x", s.Most), false},
+			extreme{
+				"one byte more",
+				strings.Repeat("x", s.Most+1),
+				true,
+			},
+			extreme{"enormous", strings.Repeat("x", 64<<10), s.Most < 64<<10},
+			extreme{"escapes", strings.Repeat("\x01", min(s.Most, 1000)), false},
+			extreme{"a slash", "a/b", false},
+		)
 	case outside.Digits:
-		return append(all, extreme{"empty", "", true}, extreme{"zero", "0", false}, extreme{"the largest", "18446744073709551615", false},
-			extreme{"one more", "18446744073709551616", true}, extreme{"negative", "-1", true}, extreme{"a number", 5, true})
+		return append(
+			all,
+			extreme{"empty", "", true},
+			extreme{"zero", "0", false},
+			extreme{"the largest", "18446744073709551615", false},
+			extreme{"one more", "18446744073709551616", true},
+			extreme{"negative", "-1", true},
+			extreme{"a number", 5, true},
+		)
 	case outside.Time:
-		return append(all, extreme{"the year 1", "0001-01-01T00:00:00Z", true}, extreme{"1970", "1970-01-01T00:00:00Z", false},
-			extreme{"the far future", "9999-12-31T23:59:59.999999999Z", false}, extreme{"beyond it", "9999-12-31T23:59:59-10:00", true},
-			extreme{"a word", "never", true}, extreme{"a number", 5, true})
+		return append(
+			all,
+			extreme{"the year 1", "0001-01-01T00:00:00Z", true},
+			extreme{"1970", "1970-01-01T00:00:00Z", false},
+			extreme{
+				"the far future",
+				"9999-12-31T23:59:59.999999999Z",
+				false,
+			},
+			extreme{"beyond it", "9999-12-31T23:59:59-10:00", true},
+			extreme{"a word", "never", true},
+			extreme{"a number", 5, true},
+		)
 	case outside.Truth:
 		return append(all, extreme{"true", true, false}, extreme{"one", 1, true}, extreme{"a text", "true", true})
 	}
@@ -68,12 +96,30 @@ func extremesOf(s *outside.Shape) []extreme {
 		whole := s.Kind != outside.Whole || !strings.ContainsAny(text, ".e")
 		return extreme{name, raw(text), err != nil || !whole || v < s.Low || v > s.High}
 	}
-	all = append(all, number("zero", "0"), number("negative", "-1"), number("2^63-1", "9223372036854775807"), number("2^64", "18446744073709551616"),
-		number("-2^63", "-9223372036854775808"), number("infinite", "1e999"), number("largest", "1.7976931348623157e308"), number("smallest", "5e-324"),
-		number("a fraction", "0.5"), number("2^31-1", "2147483647"), extreme{"NaN", "NaN", true})
+	all = append(
+		all,
+		number("zero", "0"),
+		number("negative", "-1"),
+		number("2^63-1", "9223372036854775807"),
+		number("2^64", "18446744073709551616"),
+		number(
+			"-2^63",
+			"-9223372036854775808",
+		),
+		number("infinite", "1e999"),
+		number("largest", "1.7976931348623157e308"),
+		number("smallest", "5e-324"),
+		number("a fraction", "0.5"),
+		number("2^31-1", "2147483647"),
+		extreme{"NaN", "NaN", true},
+	)
 	if s.Kind == outside.Whole {
 		high := int64(s.High)
-		all = append(all, number("the largest", strconv.FormatInt(high, 10)), number("one more", strconv.FormatInt(high+1, 10)))
+		all = append(
+			all,
+			number("the largest", strconv.FormatInt(high, 10)),
+			number("one more", strconv.FormatInt(high+1, 10)),
+		)
 	}
 	return all
 }
@@ -252,15 +298,50 @@ func TestExtremesOfHeaders(t *testing.T) {
 	live := LiveHeader(exampleLive())
 	_, samples, _ := EncodeSamples(exampleSamples(true))
 	base := slices.Concat(
-		FeatureBatch{"fs-1", "events", 3, 9, 0, 5, 9, "log.1", BatchMark{7, 8}}.Headers(), []Header{live, ModelHeader("m-1"), {HeaderEventTime, []byte("5")}},
-		samples, DeadLetter{Stage: "subsample", Reason: "corrupt", Topic: "events", Time: noon}.Headers())
+		FeatureBatch{
+			"fs-1",
+			"events",
+			3,
+			9,
+			0,
+			5,
+			9,
+			"log.1",
+			BatchMark{7, 8},
+		}.Headers(),
+		[]Header{live, ModelHeader("m-1"), {HeaderEventTime, []byte("5")}},
+		samples,
+		DeadLetter{Stage: "subsample", Reason: "corrupt", Topic: "events", Time: noon}.Headers(),
+	)
 	tried := 0
 	for key, shape := range headerShapes {
 		if !slices.ContainsFunc(base, func(h Header) bool { return h.Key == key }) {
 			t.Errorf("header %s has no example", key)
 		}
-		texts := []string{"", "0", "-1", "9223372036854775807", "9223372036854775808", "253402300800000", "NaN", "+Inf", "1e9", "0x10", "1:2", ":", "-1:5",
-			"9223372036854775807:4294967296", "\xff", "null", "{}", "[]", `{"model":null}`, strings.Repeat("9", 1<<16), strings.Repeat("{", 1<<16), strings.Repeat("x", shape.Most+1)}
+		texts := []string{
+			"",
+			"0",
+			"-1",
+			"9223372036854775807",
+			"9223372036854775808",
+			"253402300800000",
+			"NaN",
+			"+Inf",
+			"1e9",
+			"0x10",
+			"1:2",
+			":",
+			"-1:5",
+			"9223372036854775807:4294967296",
+			"\xff",
+			"null",
+			"{}",
+			"[]",
+			`{"model":null}`,
+			strings.Repeat("9", 1<<16),
+			strings.Repeat("{", 1<<16),
+			strings.Repeat("x", shape.Most+1),
+		}
 		for _, text := range texts {
 			tried++
 			headers := slices.Clone(base)
@@ -272,7 +353,9 @@ func TestExtremesOfHeaders(t *testing.T) {
 			checkHeaders(t, ParseFeatureHeaders, headers)
 			checkHeaders(t, ParseDeadLetterHeaders, headers)
 			checkHeaders(t, parseLiveHeaders, headers)
-			if _, err := DecodeSamples(newDecoder(), samplesValue(exampleSamples(true)), headers); err != nil && !errors.Is(err, ErrHeaders) && !errors.Is(err, ErrMalformed) {
+			if _, err := DecodeSamples(newDecoder(), samplesValue(exampleSamples(true)), headers); err != nil &&
+				!errors.Is(err, ErrHeaders) &&
+				!errors.Is(err, ErrMalformed) {
 				t.Errorf("%s %.40q: %v", key, text, err)
 			}
 			SamplesOf(headers, exampleSpec().Hash(), 2)
@@ -321,8 +404,24 @@ func TestExtremesOfColumns(t *testing.T) {
 
 // extremeBits are numbers of a column's type as the bytes of a value.
 func extremeBits(arrow.DataType) map[string]bool {
-	words := []uint64{0, 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1, math.Float64bits(math.NaN()), math.Float64bits(math.Inf(1)),
-		math.Float64bits(math.Inf(-1)), math.Float64bits(math.MaxFloat64), math.Float64bits(-math.MaxFloat64), math.Float64bits(5e-324)}
+	words := []uint64{
+		0,
+		1,
+		1<<31 - 1,
+		1 << 31,
+		1<<32 - 1,
+		1<<63 - 1,
+		1 << 63,
+		1<<64 - 1,
+		math.Float64bits(math.NaN()),
+		math.Float64bits(math.Inf(1)),
+		math.Float64bits(
+			math.Inf(-1),
+		),
+		math.Float64bits(math.MaxFloat64),
+		math.Float64bits(-math.MaxFloat64),
+		math.Float64bits(5e-324),
+	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32} {
 		word := uint64(math.Float32bits(float32(v)))
 		words = append(words, word|word<<32)
@@ -337,19 +436,22 @@ func extremeBits(arrow.DataType) map[string]bool {
 // withBits is a message whose column i begins with other bytes; nil if the column holds no numbers.
 func withBits(value []byte, i int, bits string) []byte {
 	changed := false
-	out := rewrite(bytes.Clone(value), func(_ map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
-		data := c[i].Data()
-		for len(data.Children()) > 0 {
-			data = data.Children()[0]
-		}
-		if arr := array.MakeFromData(data); arrow.IsFloating(arr.DataType().ID()) || arrow.IsInteger(arr.DataType().ID()) {
-			if raw := data.Buffers()[1].Bytes(); len(raw) >= 4 {
-				copy(raw, bits)
-				changed = true
+	out := rewrite(
+		bytes.Clone(value),
+		func(_ map[string]string, f []arrow.Field, c []arrow.Array) ([]arrow.Field, []arrow.Array) {
+			data := c[i].Data()
+			for len(data.Children()) > 0 {
+				data = data.Children()[0]
 			}
-		}
-		return f, c
-	})
+			if arr := array.MakeFromData(data); arrow.IsFloating(arr.DataType().ID()) || arrow.IsInteger(arr.DataType().ID()) {
+				if raw := data.Buffers()[1].Bytes(); len(raw) >= 4 {
+					copy(raw, bits)
+					changed = true
+				}
+			}
+			return f, c
+		},
+	)
 	if !changed {
 		return nil
 	}

@@ -63,7 +63,10 @@ func (b FeatureBatch) Headers() []Header {
 	}
 	if b.SourceBatch != (BatchMark{}) {
 		value := append(strconv.AppendInt(nil, b.SourceBatch.Offset, 10), ':')
-		headers = append(headers, Header{Key: HeaderSourceBatch, Value: strconv.AppendUint(value, uint64(b.SourceBatch.Checksum), 10)})
+		headers = append(
+			headers,
+			Header{Key: HeaderSourceBatch, Value: strconv.AppendUint(value, uint64(b.SourceBatch.Checksum), 10)},
+		)
 	}
 	return headers
 }

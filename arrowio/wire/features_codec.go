@@ -121,7 +121,12 @@ func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l Featur
 
 // info is the metadata of the message.
 func (l *FeaturesLayout) info() FeaturesInfo {
-	info := FeaturesInfo{FormatVersion: featuresMetadata.version, FeatureSet: l.FeatureSet, Features: l.Features, LabelColumns: l.LabelColumns}
+	info := FeaturesInfo{
+		FormatVersion: featuresMetadata.version,
+		FeatureSet:    l.FeatureSet,
+		Features:      l.Features,
+		LabelColumns:  l.LabelColumns,
+	}
 	if info.LabelColumns == nil {
 		info.LabelColumns = []string{}
 	}
@@ -198,7 +203,9 @@ func checkAscending(rows []int32) error {
 // word. rec is neither kept nor released.
 func EncodeRejectedRows(rec arrow.Record, rows []int32, reasons []string) ([]byte, error) {
 	if len(rows) != len(reasons) || rec.NumRows() != int64(len(rows)) {
-		panic(fmt.Sprintf("wire: %d reasons for %d row numbers and a record of %d rows", len(reasons), len(rows), rec.NumRows()))
+		panic(
+			fmt.Sprintf("wire: %d reasons for %d row numbers and a record of %d rows", len(reasons), len(rows), rec.NumRows()),
+		)
 	}
 	meta, err := metadataOf(KeyRejectedRows, struct {
 		FormatVersion int `json:"format_version"`

@@ -39,9 +39,17 @@ func exampleEvents() arrow.Record {
 		{Name: "customer", Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: "age", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "vip", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-		{Name: "city", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
+		{
+			Name:     "city",
+			Type:     &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+			Nullable: true,
+		},
 		{Name: "tags", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32), Nullable: true},
-		{Name: "where", Type: arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}), Nullable: true},
+		{
+			Name:     "where",
+			Type:     arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}),
+			Nullable: true,
+		},
 		{Name: "pixels", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32), Nullable: true},
 		{Name: "income", Type: arrow.BinaryTypes.LargeString, Nullable: true},
 	}, nil)
@@ -124,7 +132,13 @@ func TestReservedColumnNames(t *testing.T) {
 	if err := CheckFeatureColumns([]string{"a", "Row"}); err != nil {
 		t.Error(err)
 	}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "features", Type: arrow.PrimitiveTypes.Int8}, {Name: "eerf_row", Type: arrow.PrimitiveTypes.Int8}}, nil)
+	schema := arrow.NewSchema(
+		[]arrow.Field{
+			{Name: "features", Type: arrow.PrimitiveTypes.Int8},
+			{Name: "eerf_row", Type: arrow.PrimitiveTypes.Int8},
+		},
+		nil,
+	)
 	rec := jsonRecord(schema, `[{"features":1,"eerf_row":1}]`)
 	_, err := encodeFeatures(rec, []int32{0}, []float32{1}, 1, "fs-1", nil)
 	wantError(t, err, ErrReservedColumn)
@@ -133,7 +147,17 @@ func TestReservedColumnNames(t *testing.T) {
 }
 
 func TestFeatureHeadersRoundTrip(t *testing.T) {
-	b := FeatureBatch{"fs-1", "events", 3, outside.MaxCount, 4096, 100, 4196, "uPvT3E8vSBa3o1N2bWcKzA.1", BatchMark{7, math.MaxUint32}}
+	b := FeatureBatch{
+		"fs-1",
+		"events",
+		3,
+		outside.MaxCount,
+		4096,
+		100,
+		4196,
+		"uPvT3E8vSBa3o1N2bWcKzA.1",
+		BatchMark{7, math.MaxUint32},
+	}
 	if !b.Last() {
 		t.Error("the last part is not known as such")
 	}

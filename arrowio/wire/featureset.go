@@ -11,11 +11,12 @@ import (
 // FeatureSet is a selected feature set as published: how to turn a row into M features, the scores
 // they were selected by, and where the set comes from. It is immutable; [FeatureSet.ID] names it.
 type FeatureSet struct {
-	Encoder    *encoder.Encoder
-	Set        scoring.FeatureSet // best first, within each kind
-	Task       scoring.Task
-	Coding     scoring.Coding     // output coding under which Set.S was computed
-	Candidates scoring.Candidates // the candidates that the kept features were drawn from (of the first round, if learned); informative
+	Encoder *encoder.Encoder
+	Set     scoring.FeatureSet // best first, within each kind
+	Task    scoring.Task
+	Coding  scoring.Coding // output coding under which Set.S was computed
+	// the candidates that the kept features were drawn from (of the first round, if learned); informative
+	Candidates scoring.Candidates
 	Lineage    Lineage
 }
 

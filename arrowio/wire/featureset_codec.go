@@ -178,13 +178,21 @@ var (
 		eachFeature("round", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Round }),
 	}
 	omegaColumns = []featureColumn{
-		eachFeatures("omega", func(d *featureSetFields) int { return d.Width }, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega }),
+		eachFeatures(
+			"omega",
+			func(d *featureSetFields) int { return d.Width },
+			func(f *FeatureSet) *[]float32 { return &f.Set.Features.Omega },
+		),
 		eachFeature("phase", 0, func(f *FeatureSet) *[]float32 { return &f.Set.Features.Phase }),
 	}
 	scoreColumns = []featureColumn{
 		eachFeature("weight", 1, func(f *FeatureSet) *[]float32 { return &f.Set.Weight }),
 		eachFeature("score", 0, func(f *FeatureSet) *[]float64 { return &f.Set.Score }),
-		eachFeatures("s", func(d *featureSetFields) int { return d.Outputs }, func(f *FeatureSet) *[]float64 { return &f.Set.S }),
+		eachFeatures(
+			"s",
+			func(d *featureSetFields) int { return d.Outputs },
+			func(f *FeatureSet) *[]float64 { return &f.Set.S },
+		),
 	}
 )
 

@@ -88,7 +88,16 @@ func (h *idHash) products(f *scoring.Features) {
 	for _, p := range f.Products {
 		order = append(order, int64(p.Order))
 		for a := range p.Order {
-			coordinate, sign, threshold = append(coordinate, int64(p.Coordinate[a])), append(sign, p.Sign[a]), append(threshold, p.Threshold[a])
+			coordinate, sign, threshold = append(
+				coordinate,
+				int64(p.Coordinate[a]),
+			), append(
+				sign,
+				p.Sign[a],
+			), append(
+				threshold,
+				p.Threshold[a],
+			)
 		}
 	}
 	h.int64s(int64(n.Cosine), int64(n.Ramp), int64(n.Hinge), int64(n.Box))

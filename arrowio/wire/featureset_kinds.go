@@ -67,7 +67,10 @@ var kindColumns = []featureColumn{
 		*v = int32(p.Coordinate[a])
 		return nil
 	}),
-	eachFactor("sign", func(p *scoring.Product, a int, v *float32, read bool) error { return exchange(&p.Sign[a], v, read) }),
+	eachFactor(
+		"sign",
+		func(p *scoring.Product, a int, v *float32, read bool) error { return exchange(&p.Sign[a], v, read) },
+	),
 	eachFactor("threshold", func(p *scoring.Product, a int, v *float32, read bool) error {
 		return exchange(&p.Threshold[a], v, read)
 	}),

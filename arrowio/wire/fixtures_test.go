@@ -53,10 +53,21 @@ func exampleSpec() *Spec {
 		Exploration: "ex-7", Status: StatusRunning, ConfigHash: "c0ffee",
 		HandledOffset: 12, Reason: "1h0m0s since the last plan", PlannedAt: noon,
 		Plan: Plan{
-			Pipeline: "income", Sequence: 7,
-			Encoder: exampleEncoder(), Candidates: exampleCandidates(), Features: 4, Criterion: scoring.Correlation,
-			From: FromRecent, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 1000, CalibrationRows: 500, BandwidthRule: "neighbour-50",
-			Arithmetic: "fma1", Limits: arrowio.DefaultLimits(), EventsTopic: "events",
+			Pipeline:        "income",
+			Sequence:        7,
+			Encoder:         exampleEncoder(),
+			Candidates:      exampleCandidates(),
+			Features:        4,
+			Criterion:       scoring.Correlation,
+			From:            FromRecent,
+			SampleRate:      0.1,
+			SampleSeed:      1 << 63,
+			SampleRows:      1000,
+			CalibrationRows: 500,
+			BandwidthRule:   "neighbour-50",
+			Arithmetic:      "fma1",
+			Limits:          arrowio.DefaultLimits(),
+			EventsTopic:     "events",
 			Partitions: []Partition{
 				{Partition: 0, StartOffset: 5, EndOffset: 80, LabelledRows: 6000, Quota: 1200, CalibrationRows: 500},
 				{Partition: 2, StartOffset: 0, EndOffset: 1 << 40, LabelledRows: 4000, Quota: 800},
@@ -110,12 +121,31 @@ func exampleFeatureSet() *FeatureSet {
 		},
 		Coding: scoring.Coding{Gain: []float64{1, 1, 1}, Offset: []float64{-1. / 3, -1. / 3, -1. / 3}},
 		Lineage: Lineage{
-			Pipeline: "income", Exploration: "ex-7", Sequence: 7, SpecHash: "abc", ConfigHash: "c0ffee", EventsTopic: "events",
-			Arithmetic: "fma1", SelectedAt: noon,
-			Partitions: []LineagePartition{{Partition: 0, StartOffset: 5, NextOffset: 99, ClosingOrdinal: 4000, CloseReason: CloseQuota}},
-			Counts:     Counts{Messages: 94, Rows: 4000, Scored: 400, NotSampled: 3600},
-			Rows:       400, From: FromRecent, SampleRate: 0.1, SampleSeed: 1 << 63, SampleRows: 400, CalibrationRows: 500, BandwidthRule: "neighbour-50",
-			Criterion: scoring.Correlation, Candidates: 16, Best: 0.5, Cutoff: 0.125, Radius: 0.2, AboveNoise: 3,
+			Pipeline:    "income",
+			Exploration: "ex-7",
+			Sequence:    7,
+			SpecHash:    "abc",
+			ConfigHash:  "c0ffee",
+			EventsTopic: "events",
+			Arithmetic:  "fma1",
+			SelectedAt:  noon,
+			Partitions: []LineagePartition{
+				{Partition: 0, StartOffset: 5, NextOffset: 99, ClosingOrdinal: 4000, CloseReason: CloseQuota},
+			},
+			Counts:          Counts{Messages: 94, Rows: 4000, Scored: 400, NotSampled: 3600},
+			Rows:            400,
+			From:            FromRecent,
+			SampleRate:      0.1,
+			SampleSeed:      1 << 63,
+			SampleRows:      400,
+			CalibrationRows: 500,
+			BandwidthRule:   "neighbour-50",
+			Criterion:       scoring.Correlation,
+			Candidates:      16,
+			Best:            0.5,
+			Cutoff:          0.125,
+			Radius:          0.2,
+			AboveNoise:      3,
 		},
 	}
 	for i := range f.Set.Features.Omega {
@@ -185,7 +215,10 @@ func exampleModel() *Model {
 			Measures: training.Measures{
 				Misclassification: Measured(16.1), ConstantError: Measured(24.5), UnexplainedVariance: Measured(math.NaN()),
 			},
-			LambdaPath: []LambdaPoint{{Lambda: 1e-8, HeldOutLoss: Measured(0.5)}, {Lambda: 1e-7 / 3, HeldOutLoss: Measured(0.25)}},
+			LambdaPath: []LambdaPoint{
+				{Lambda: 1e-8, HeldOutLoss: Measured(0.5)},
+				{Lambda: 1e-7 / 3, HeldOutLoss: Measured(0.25)},
+			},
 			LambdaRule: "held_out",
 		},
 		TrainRows: 900, HeldOutRows: 100, HeldOutSeed: 9, HeldOutFraction: 0.1,
@@ -210,12 +243,23 @@ func exampleChallenger() *Model {
 	judged.Intercept = []float64{0.2, -1. / 3, 3}
 	m.Judged, m.ConfigHash = &judged, "c0ffee"
 	m.Metrics.RowShare = 0.25
-	m.Metrics.Recall = []training.ClassRecall{{Class: "high", Rows: 40, Right: 30}, {Class: "low", Rows: 50, Right: 49}, {Class: "mid", Rows: 10}}
+	m.Metrics.Recall = []training.ClassRecall{
+		{Class: "high", Rows: 40, Right: 30},
+		{Class: "low", Rows: 50, Right: 49},
+		{Class: "mid", Rows: 10},
+	}
 	m.Metrics.LogLoss, m.Metrics.ConstantLogLoss = Measured(0.4), Measured(0.9)
 	m.Metrics.Calibration = []training.CalibrationBin{{Rows: 0}, {Rows: 100, Predicted: 0.75, Observed: 0.8125}}
 	m.Judgement = &Judgement{
-		Verdict: VerdictWorse, Incumbent: "m-0123456789abcdef0123456789abcdef", Rule: "better", Margin: 0.01,
-		Measure: "misclassification", Rows: 100, ChallengerError: Measured(16.1), IncumbentError: Measured(15.9), StandardError: Measured(0.25),
+		Verdict:         VerdictWorse,
+		Incumbent:       "m-0123456789abcdef0123456789abcdef",
+		Rule:            "better",
+		Margin:          0.01,
+		Measure:         "misclassification",
+		Rows:            100,
+		ChallengerError: Measured(16.1),
+		IncumbentError:  Measured(15.9),
+		StandardError:   Measured(0.25),
 	}
 	return m
 }
@@ -232,7 +276,13 @@ func exampleRequest() *Request {
 
 // exampleSamples are of a label with classes, or of two outputs.
 func exampleSamples(classes bool) *Samples {
-	s := &Samples{SpecHash: exampleSpec().Hash(), Partition: 2, Dim: 2, Ordinal: []int64{3, 17, 40}, X: []float32{0.5, -1, 0, 5, 1, 0.25}}
+	s := &Samples{
+		SpecHash:  exampleSpec().Hash(),
+		Partition: 2,
+		Dim:       2,
+		Ordinal:   []int64{3, 17, 40},
+		X:         []float32{0.5, -1, 0, 5, 1, 0.25},
+	}
 	if classes {
 		s.Targets = scoring.Targets{Outputs: 3, Class: []int32{2, 0, 1}}
 	} else {
@@ -257,7 +307,14 @@ func decodeSamples(dec *arrowio.Decoder, value []byte) (*Samples, error) {
 }
 
 func exampleRefusal() *Refusal {
-	return &Refusal{Exploration: "ex-7", SpecHash: exampleSpec().Hash(), Partition: 2, Attempt: 1, Reason: "89 of 90 rows", Time: noon}
+	return &Refusal{
+		Exploration: "ex-7",
+		SpecHash:    exampleSpec().Hash(),
+		Partition:   2,
+		Attempt:     1,
+		Reason:      "89 of 90 rows",
+		Time:        noon,
+	}
 }
 
 func exampleProgress() *Progress {
@@ -268,8 +325,17 @@ func exampleProgress() *Progress {
 func exampleLive() *LiveSums {
 	promised, percent := 0.25, 12.5
 	return &LiveSums{
-		Model: "m-1", Measure: LiveLogLoss, Promised: &promised, PromisedError: &percent, PromisedRows: 2000,
-		Rows: 3, Loss: 1.5, Squares: 1.25, Wrong: 1, Classes: []int64{1, 2}, Scores: [2][]ScoreBin{{{100, 1}}, {{512, 1}, {1023, 1}}},
+		Model:         "m-1",
+		Measure:       LiveLogLoss,
+		Promised:      &promised,
+		PromisedError: &percent,
+		PromisedRows:  2000,
+		Rows:          3,
+		Loss:          1.5,
+		Squares:       1.25,
+		Wrong:         1,
+		Classes:       []int64{1, 2},
+		Scores:        [2][]ScoreBin{{{100, 1}}, {{512, 1}, {1023, 1}}},
 	}
 }
 
@@ -282,8 +348,15 @@ func exampleBlock() *Block {
 	later := sums.Clone()
 	later.Model = "m-2"
 	return &Block{
-		Pipeline: "shop", Partition: 2, SourceLog: "log-1", FirstOffset: 40, FirstRow: 3, NextOffset: 45, From: noon, To: noon.Add(time.Second),
-		Models: []LiveSums{sums, later},
+		Pipeline:    "shop",
+		Partition:   2,
+		SourceLog:   "log-1",
+		FirstOffset: 40,
+		FirstRow:    3,
+		NextOffset:  45,
+		From:        noon,
+		To:          noon.Add(time.Second),
+		Models:      []LiveSums{sums, later},
 	}
 }
 

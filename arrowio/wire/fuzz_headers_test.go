@@ -63,9 +63,23 @@ func parseLiveHeaders(headers []Header) (liveHeaders, error) {
 // FuzzHeaders reads any headers as those of features and dead letters.
 func FuzzHeaders(f *testing.F) {
 	for _, headers := range [][]Header{
-		FeatureBatch{FeatureSetID: "fs-1", SourceTopic: "events", SourcePartition: 2, SourceOffset: 9, RowCount: 4, SourceRows: 4}.Headers(),
+		FeatureBatch{
+			FeatureSetID:    "fs-1",
+			SourceTopic:     "events",
+			SourcePartition: 2,
+			SourceOffset:    9,
+			RowCount:        4,
+			SourceRows:      4,
+		}.Headers(),
 		{LiveHeader(exampleLive())},
-		DeadLetter{Stage: "subsample", Reason: "corrupt", Detail: "arrow message 1", Topic: "events", Offset: 9, Time: noon}.Headers(),
+		DeadLetter{
+			Stage:  "subsample",
+			Reason: "corrupt",
+			Detail: "arrow message 1",
+			Topic:  "events",
+			Offset: 9,
+			Time:   noon,
+		}.Headers(),
 	} {
 		f.Add(toBytes(headers))
 	}

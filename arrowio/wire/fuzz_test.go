@@ -26,7 +26,8 @@ func FuzzDecodeFeatures(f *testing.F) {
 			if err == nil && (len(z) != 3*len(row) || !finite(z)) {
 				t.Fatalf("%d rows, %d features", len(row), len(z))
 			}
-			if _, err := ParseFeaturesInfo(rec.Schema()); err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrFormatVersion) {
+			if _, err := ParseFeaturesInfo(rec.Schema()); err != nil && !errors.Is(err, ErrMalformed) &&
+				!errors.Is(err, ErrFormatVersion) {
 				t.Fatal(err)
 			}
 			fuzzRejected(t, rec)

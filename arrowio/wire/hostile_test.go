@@ -25,11 +25,18 @@ func wantError(t *testing.T, err, want error) {
 }
 
 // rewrite decodes a message, lets change edit its metadata and columns, and encodes it again.
-func rewrite(value []byte, change func(meta map[string]string, fields []arrow.Field, columns []arrow.Array) ([]arrow.Field, []arrow.Array)) []byte {
+func rewrite(
+	value []byte,
+	change func(meta map[string]string, fields []arrow.Field, columns []arrow.Array) ([]arrow.Field, []arrow.Array),
+) []byte {
 	recs := must(newDecoder().Decode(value))
 	schema := recs[0].Schema()
 	meta := schema.Metadata().ToMap()
-	fields, columns := change(meta, append([]arrow.Field(nil), schema.Fields()...), append([]arrow.Array(nil), recs[0].Columns()...))
+	fields, columns := change(
+		meta,
+		append([]arrow.Field(nil), schema.Fields()...),
+		append([]arrow.Array(nil), recs[0].Columns()...),
+	)
 	md := arrow.MetadataFrom(meta)
 	rec := array.NewRecord(arrow.NewSchema(fields, &md), columns, int64(columns[0].Len()))
 	return must(arrowio.EncodeStream(rec.Schema(), rec))
@@ -67,7 +74,12 @@ type message struct {
 }
 
 // arrowMessage returns the Arrow message with this example.
-func arrowMessage[T any](key string, value []byte, decode func(*arrowio.Decoder, []byte) (T, error), encode func(T) ([]byte, error)) message {
+func arrowMessage[T any](
+	key string,
+	value []byte,
+	decode func(*arrowio.Decoder, []byte) (T, error),
+	encode func(T) ([]byte, error),
+) message {
 	plain := func(dec *arrowio.Decoder, value []byte) error {
 		_, err := decode(dec, value)
 		return err
@@ -93,7 +105,12 @@ func arrowMessage[T any](key string, value []byte, decode func(*arrowio.Decoder,
 }
 
 // controlMessage returns the control document with this example.
-func controlMessage[T any](key string, value []byte, decode func([]byte) (T, error), encode func(T) ([]byte, error)) message {
+func controlMessage[T any](
+	key string,
+	value []byte,
+	decode func([]byte) (T, error),
+	encode func(T) ([]byte, error),
+) message {
 	return arrowMessage(key, value, func(_ *arrowio.Decoder, value []byte) (T, error) { return decode(value) }, encode)
 }
 
@@ -141,14 +158,34 @@ var decoders = map[string]message{
 	"request":  controlMessage(KeyRequest, must(EncodeRequest(exampleRequest())), DecodeRequest, EncodeRequest),
 	"current":  controlMessage(KeyCurrent, must(EncodeCurrent(exampleCurrent())), DecodeCurrent, EncodeCurrent),
 
-	"samples":     arrowMessage(KeySamples, samplesValue(exampleSamples(true)), decodeSamples, encodeSamplesValue),
-	"outputs":     arrowMessage(KeySamples, samplesValue(exampleSamples(false)), decodeSamples, encodeSamplesValue),
-	"checkpoint":  arrowMessage(KeyCheckpoint, must(EncodeCheckpoint(exampleCheckpoint())), DecodeCheckpoint, EncodeCheckpoint),
-	"learned set": arrowMessage(KeyFeatureSet, must(EncodeFeatureSet(learnedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
-	"mixed set":   arrowMessage(KeyFeatureSet, must(EncodeFeatureSet(mixedFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
-	"feature set": arrowMessage(KeyFeatureSet, must(EncodeFeatureSet(exampleFeatureSet())), DecodeFeatureSet, EncodeFeatureSet),
-	"model":       arrowMessage(KeyModel, must(EncodeModel(exampleModel())), DecodeModel, EncodeModel),
-	"challenger":  arrowMessage(KeyModel, must(EncodeModel(exampleChallenger())), DecodeModel, EncodeModel),
+	"samples": arrowMessage(KeySamples, samplesValue(exampleSamples(true)), decodeSamples, encodeSamplesValue),
+	"outputs": arrowMessage(KeySamples, samplesValue(exampleSamples(false)), decodeSamples, encodeSamplesValue),
+	"checkpoint": arrowMessage(
+		KeyCheckpoint,
+		must(EncodeCheckpoint(exampleCheckpoint())),
+		DecodeCheckpoint,
+		EncodeCheckpoint,
+	),
+	"learned set": arrowMessage(
+		KeyFeatureSet,
+		must(EncodeFeatureSet(learnedFeatureSet())),
+		DecodeFeatureSet,
+		EncodeFeatureSet,
+	),
+	"mixed set": arrowMessage(
+		KeyFeatureSet,
+		must(EncodeFeatureSet(mixedFeatureSet())),
+		DecodeFeatureSet,
+		EncodeFeatureSet,
+	),
+	"feature set": arrowMessage(
+		KeyFeatureSet,
+		must(EncodeFeatureSet(exampleFeatureSet())),
+		DecodeFeatureSet,
+		EncodeFeatureSet,
+	),
+	"model":      arrowMessage(KeyModel, must(EncodeModel(exampleModel())), DecodeModel, EncodeModel),
+	"challenger": arrowMessage(KeyModel, must(EncodeModel(exampleChallenger())), DecodeModel, EncodeModel),
 }
 
 func encodeSamplesValue(s *Samples) ([]byte, error) {
@@ -163,7 +200,10 @@ func TestDecodersRefuseOtherDocuments(t *testing.T) {
 			version := m.version()
 			refuses := func(want error, was, is string) {
 				t.Helper()
-				err := m.decode(dec, m.edit(m.key, strings.ReplaceAll(was, "VERSION", version), strings.ReplaceAll(is, "VERSION", version)))
+				err := m.decode(
+					dec,
+					m.edit(m.key, strings.ReplaceAll(was, "VERSION", version), strings.ReplaceAll(is, "VERSION", version)),
+				)
 				wantError(t, err, want)
 			}
 			refuses(ErrFormatVersion, "VERSION", `"format_version":77`)
@@ -256,10 +296,12 @@ func TestDecodersRefuseTheOtherFormatByName(t *testing.T) {
 	wantError(t, decoders["spec"].decode(nil, pointer), ErrMalformed)
 	wantError(t, decoders["spec"].decode(nil, stream), ErrFormatVersion)
 	wantError(t, decoders["spec"].decode(nil, []byte("hello")), ErrMalformed)
-	if found, err := DecodeScores(newDecoder(), must(EncodeRefusal(exampleRefusal()))); err != nil || found.Refusal == nil {
+	if found, err := DecodeScores(newDecoder(), must(EncodeRefusal(exampleRefusal()))); err != nil ||
+		found.Refusal == nil {
 		t.Errorf("a refusal among scores: %+v, %v", found, err)
 	}
-	if found, err := DecodeScores(newDecoder(), must(EncodeCheckpoint(exampleCheckpoint()))); err != nil || found.Checkpoint == nil {
+	if found, err := DecodeScores(newDecoder(), must(EncodeCheckpoint(exampleCheckpoint()))); err != nil ||
+		found.Checkpoint == nil {
 		t.Errorf("a checkpoint among scores: %+v, %v", found, err)
 	}
 }
@@ -291,9 +333,12 @@ func TestDecodersCheckColumns(t *testing.T) {
 			rows := int(recs[0].NumRows())
 			releaseAll(recs)
 			extra := numbers("extra", ordinals(rows))
-			value = rewrite(value, func(_ map[string]string, f []arrow.Field, cols []arrow.Array) ([]arrow.Field, []arrow.Array) {
-				return append(f, arrow.Field{Name: extra.name, Type: extra.arr.DataType()}), append(cols, extra.arr)
-			})
+			value = rewrite(
+				value,
+				func(_ map[string]string, f []arrow.Field, cols []arrow.Array) ([]arrow.Field, []arrow.Array) {
+					return append(f, arrow.Field{Name: extra.name, Type: extra.arr.DataType()}), append(cols, extra.arr)
+				},
+			)
 			if err := d.decode(dec, value); err != nil {
 				t.Fatalf("an extra column is refused: %v", err)
 			}
@@ -329,8 +374,20 @@ func TestDecodersValidateDocuments(t *testing.T) {
 		message, key, was, is string
 		want                  error
 	}{
-		{"spec", KeySpec, `"planned_at":"2026-11-03T12:30:00.00000025Z"`, `"planned_at":"1969-12-31T23:59:59Z"`, ErrMalformed},
-		{"checkpoint", KeyCheckpoint, `"written_at":"2026-11-03T12:30:00.00000025Z"`, `"written_at":"yesterday"`, ErrMalformed},
+		{
+			"spec",
+			KeySpec,
+			`"planned_at":"2026-11-03T12:30:00.00000025Z"`,
+			`"planned_at":"1969-12-31T23:59:59Z"`,
+			ErrMalformed,
+		},
+		{
+			"checkpoint",
+			KeyCheckpoint,
+			`"written_at":"2026-11-03T12:30:00.00000025Z"`,
+			`"written_at":"yesterday"`,
+			ErrMalformed,
+		},
 		{"spec", KeySpec, `"status":"running"`, `"status":"walking"`, ErrMalformed},
 		{"spec", KeySpec, `"sample_rate":0.1`, `"sample_rate":-1`, ErrMalformed},
 		{"spec", KeySpec, `"sigma":2.5`, `"sigma":0`, ErrMalformed},

@@ -23,7 +23,15 @@ const (
 
 // Verdicts lists them.
 func Verdicts() []Verdict {
-	return []Verdict{VerdictFirst, VerdictBetter, VerdictNewSet, VerdictUnopposed, VerdictAlways, VerdictWorse, VerdictPinned}
+	return []Verdict{
+		VerdictFirst,
+		VerdictBetter,
+		VerdictNewSet,
+		VerdictUnopposed,
+		VerdictAlways,
+		VerdictWorse,
+		VerdictPinned,
+	}
 }
 
 // Promoted reports whether the challenger was to become current.

@@ -29,7 +29,12 @@ func heldOutCheckpoint() *Checkpoint {
 func learnedPoints() []adaptive.Point {
 	return []adaptive.Point{
 		{Kind: adaptive.ByResidual, Loss: 0.4, StdErr: 0.02}, {Kind: adaptive.ByRound, Loss: 0.3, StdErr: 0.015},
-		{Kind: adaptive.ByRound, Round: 1, Loss: 0.125, StdErr: 0.01}, {Kind: adaptive.ByStep, Round: 1, Step: 4, Loss: 0.0625, StdErr: 0.005},
+		{
+			Kind:   adaptive.ByRound,
+			Round:  1,
+			Loss:   0.125,
+			StdErr: 0.01,
+		}, {Kind: adaptive.ByStep, Round: 1, Step: 4, Loss: 0.0625, StdErr: 0.005},
 	}
 }
 
@@ -42,7 +47,11 @@ func learnedFeatureSet() *FeatureSet {
 	l.Criterion, l.Rounds, l.RefineSteps, l.RefineRounds = scoring.Adaptive, 3, 40, 1
 	l.Counts.HeldOut, l.Radius, l.AboveNoise = 80, 0, 0
 	l.Learning = &adaptive.Report{
-		Points: learnedPoints(), Winner: 3, Rows: 320, HeldOutRows: 80, Importance: []float64{0.25, 0, 0.125, 0.25, 0.0625, 0.3125, 0},
+		Points:      learnedPoints(),
+		Winner:      3,
+		Rows:        320,
+		HeldOutRows: 80,
+		Importance:  []float64{0.25, 0, 0.125, 0.25, 0.0625, 0.3125, 0},
 	}
 	return f
 }

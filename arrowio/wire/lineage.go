@@ -33,8 +33,9 @@ type Lineage struct {
 	From            From    `json:"from,omitempty"`
 	LabelledRows    int64   `json:"labelled_rows,omitempty"` // of the ranges, as the planner counted them
 	CalibrationRows int64   `json:"calibration_rows"`
-	Split           *Split  `json:"split,omitempty"` // of a file: the rows that were held out of everything above; nil = none
-	BandwidthRule   string  `json:"bandwidth_rule"`
+	// of a file: the rows that were held out of everything above; nil = none
+	Split         *Split `json:"split,omitempty"`
+	BandwidthRule string `json:"bandwidth_rule"`
 
 	Columns []encoder.ColumnUse `json:"columns,omitempty" bound:"list 65536"` // how the columns of the events are used
 

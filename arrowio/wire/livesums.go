@@ -88,7 +88,8 @@ func (s *LiveSums) Merge(other *LiveSums) {
 
 // Alike reports whether both measure the same in the same shape.
 func (s *LiveSums) Alike(other *LiveSums) bool {
-	return s.Measure == other.Measure && s.Column == other.Column && len(s.Classes) == len(other.Classes) && len(s.Outputs) == len(other.Outputs)
+	return s.Measure == other.Measure && s.Column == other.Column && len(s.Classes) == len(other.Classes) &&
+		len(s.Outputs) == len(other.Outputs)
 }
 
 // Clone returns sums that share no memory with s.
@@ -215,13 +216,21 @@ func (s *LiveSums) appendJSON(b []byte) []byte {
 	b = appendFigure(appendFigure(b, "loss", s.Loss), "loss_squares", s.Squares)
 	b = appendCount(b, "wrong", s.Wrong)
 	if s.Classes != nil {
-		b = appendList(append(b, `,"classes":`...), s.Classes, func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) })
+		b = appendList(
+			append(b, `,"classes":`...),
+			s.Classes,
+			func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) },
+		)
 	}
 	if s.Outputs != nil {
 		b = appendList(append(b, `,"outputs":`...), s.Outputs, appendOutput)
 	}
 	if len(s.Scores[0])+len(s.Scores[1]) > 0 {
-		b = appendList(append(b, `,"scores":`...), s.Scores[:], func(b []byte, bins []ScoreBin) []byte { return appendList(b, bins, appendBin) })
+		b = appendList(
+			append(b, `,"scores":`...),
+			s.Scores[:],
+			func(b []byte, bins []ScoreBin) []byte { return appendList(b, bins, appendBin) },
+		)
 	}
 	return append(b, '}')
 }

@@ -21,14 +21,16 @@ type Model struct {
 	*training.Model                // whose weights are a column on the wire
 	Label           *encoder.Label `json:"label,omitempty"` // task, classes and the mean subtracted from regression labels
 	Metrics         Metrics        `json:"metrics"`
-	TrainRows       int64          `json:"train_rows"`    // rows that the weights were fitted on
-	HeldOutRows     int64          `json:"held_out_rows"` // rows that λ was chosen on; the metrics use the newest of them, at most train.evaluation_rows
-	HeldOutSeed     uint64         `json:"held_out_seed,string"`
+	TrainRows       int64          `json:"train_rows"` // rows that the weights were fitted on
+	// rows that λ was chosen on; the metrics use the newest of them, at most train.evaluation_rows
+	HeldOutRows int64  `json:"held_out_rows"`
+	HeldOutSeed uint64 `json:"held_out_seed,string"`
 	// HeldOutFraction is the share of rows that the row hash holds out, see [training.HeldOut].
 	HeldOutFraction float64 `json:"held_out_fraction"`
 	// Split is how rows of a file were held out, if not by that hash alone; nil for a topic.
-	Split  *Split  `json:"split,omitempty"`
-	Window string  `json:"window,omitempty"`          // the configured part of the features topic, as in train.window; empty = all
+	Split *Split `json:"split,omitempty"`
+	// the configured part of the features topic, as in train.window; empty = all
+	Window string  `json:"window,omitempty"`
 	Ranges []Range `json:"ranges" bound:"list 65536"` // the rows read, ascending by partition
 	// NotHeldOut are the events that the feature set was learned from: their rows were not held
 	// out, regardless of their hash. Empty if the hash alone decided. Not hashed.
@@ -60,7 +62,8 @@ type Span struct {
 // Has reports whether the event of a row is in the span.
 func (s Span) Has(id training.RowID) bool {
 	of, _, _ := strings.Cut(id.Log, ".") // however often it has lost its end
-	return id.Partition == s.Partition && s.StartOffset <= id.Offset && id.Offset < s.NextOffset && (s.Log == "" || of == "" || s.Log == of) &&
+	return id.Partition == s.Partition && s.StartOffset <= id.Offset && id.Offset < s.NextOffset &&
+		(s.Log == "" || of == "" || s.Log == of) &&
 		(s.SampleRate == 0 || scoring.Sampled(scoring.Hash(s.SampleSeed, id.Partition, id.Offset), s.SampleRate))
 }
 
@@ -115,10 +118,12 @@ type SeenRows struct {
 
 // LambdaPoint is one λ that was tried.
 type LambdaPoint struct {
-	Lambda      float64  `json:"lambda"`
-	HeldOutLoss *float64 `json:"held_out_loss,omitempty"` // mean squared loss on held-out rows, in units of each output's variance, or mean log loss
-	GCV         *float64 `json:"gcv,omitempty"`           // score of generalised cross-validation, if too few rows were held out; same units
-	Descent     *Descent `json:"descent,omitempty"`       // logistic loss: how the model of this λ was found
+	Lambda float64 `json:"lambda"`
+	// mean squared loss on held-out rows, in units of each output's variance, or mean log loss
+	HeldOutLoss *float64 `json:"held_out_loss,omitempty"`
+	// score of generalised cross-validation, if too few rows were held out; same units
+	GCV     *float64 `json:"gcv,omitempty"`
+	Descent *Descent `json:"descent,omitempty"` // logistic loss: how the model of this λ was found
 }
 
 // Descent describes how weights were found by iterations.
@@ -173,7 +178,14 @@ func (m *Model) Validate() error {
 			fault("rows of %+v are not held out: no such events", s)
 		}
 	}
-	faults = append(faults, m.validateWeights(), m.validateJudged(), m.Split.validate(), m.Judgement.validate(), validateRanges(m.Ranges))
+	faults = append(
+		faults,
+		m.validateWeights(),
+		m.validateJudged(),
+		m.Split.validate(),
+		m.Judgement.validate(),
+		validateRanges(m.Ranges),
+	)
 	return errors.Join(faults...)
 }
 

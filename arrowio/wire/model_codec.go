@@ -102,7 +102,13 @@ func readModel(rec arrow.Record, doc *modelFields) (*Model, error) {
 	m := doc.Model
 	m.TrainedAt = canonicalTime(m.TrainedAt)
 	if m.Features < 1 || m.Outputs < 1 || rec.NumRows() != int64(m.Features) {
-		return nil, fmt.Errorf("%w: %d rows, but metadata declares %d features and %d outputs", ErrMalformed, rec.NumRows(), m.Features, m.Outputs)
+		return nil, fmt.Errorf(
+			"%w: %d rows, but metadata declares %d features and %d outputs",
+			ErrMalformed,
+			rec.NumRows(),
+			m.Features,
+			m.Outputs,
+		)
 	}
 	r := &reader{rec: rec}
 	for i, f := range values[int32](r, "feature") {

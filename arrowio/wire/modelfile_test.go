@@ -79,7 +79,9 @@ func TestSpanHasTheSampledRows(t *testing.T) {
 		if all.Has(training.RowID{Partition: 1, Offset: offset}) != within || all.Has(training.RowID{Offset: offset}) {
 			t.Fatalf("offset %d", offset)
 		}
-		if sampled := scoring.Sampled(scoring.Hash(7, 1, offset), 0.5); some.Has(training.RowID{Partition: 1, Offset: offset}) != (within && sampled) {
+		if sampled := scoring.Sampled(scoring.Hash(7, 1, offset), 0.5); some.Has(
+			training.RowID{Partition: 1, Offset: offset},
+		) != (within && sampled) {
 			t.Fatalf("offset %d, sampled %v", offset, sampled)
 		} else if within && sampled {
 			n++

@@ -22,16 +22,36 @@ func Outside() []outside.Source {
 	}
 	sources := []outside.Source{
 		document(specDocument, "`explorations`, key pipeline", "calibrate, selection", beyondOwned),
-		document(requestDocument, "`explorations`, key `<pipeline>/request/<id>`", "commands, featurize, every stage", "the request is answered with the fault"),
+		document(
+			requestDocument,
+			"`explorations`, key `<pipeline>/request/<id>`",
+			"commands, featurize, every stage",
+			"the request is answered with the fault",
+		),
 		document(progressDocument, "`explorations`, key `<pipeline>/progress`", "selection", beyondOwned),
 		document(refusalDocument, "`scores`, key exploration id", "selection", beyondOther),
-		document(currentDocument, "`feature-sets` and `models`, key `<pipeline>/current`", "selection, train, commands", beyondOwned),
+		document(
+			currentDocument,
+			"`feature-sets` and `models`, key `<pipeline>/current`",
+			"selection, train, commands",
+			beyondOwned,
+		),
 		document(blockDocument, "`live`, key pipeline", "featurize", beyondOther),
 		document(checkpointMetadata, "`scores`, key exploration id", "subsample", beyondReread),
-		document(samplesMetadata, "`samples`, key exploration id", "subsample", "selection refuses the samples; their owner reads the partition again"),
+		document(
+			samplesMetadata,
+			"`samples`, key exploration id",
+			"subsample",
+			"selection refuses the samples; their owner reads the partition again",
+		),
 		document(featureSetMetadata, "`feature-sets`, key `<pipeline>/<id>`; files", "selection, commands", beyondOwned),
 		document(encoderMetadata, "in a feature set", "selection, commands", beyondOwned),
-		document(modelMetadata, "`models`, key `<pipeline>/<id>`; files", "train, commands", "the model is shown as damaged and never becomes current"),
+		document(
+			modelMetadata,
+			"`models`, key `<pipeline>/<id>`; files",
+			"train, commands",
+			"the model is shown as damaged and never becomes current",
+		),
 		document(featuresMetadata, "`features`", "featurize", beyondLetter),
 		document(rejectedRowsMetadata, "`dead-letters`", "subsample, featurize, train", "replay refuses the dead letter"),
 	}
@@ -42,12 +62,24 @@ func Outside() []outside.Source {
 		{"headers of features", "`features`", "featurize", beyondLetter, []string{
 			HeaderFeatureSet, HeaderSourceTopic, HeaderSourcePartition, HeaderSourceOffset, HeaderFirstRow, HeaderRowCount,
 			HeaderSourceRows, HeaderSourceLog, HeaderSourceBatch, HeaderModel, HeaderLive}},
-		{"header of event times", "`features`, `dead-letters`", "featurize, subsample", "the event time is unknown", []string{HeaderEventTime}},
+		{
+			"header of event times",
+			"`features`, `dead-letters`",
+			"featurize, subsample",
+			"the event time is unknown",
+			[]string{HeaderEventTime},
+		},
 		{"headers of samples", "`samples`", "subsample", "selection ignores the message", []string{
 			headerSampleSpec, headerSamplePart, headerSampleFirst}},
-		{"headers of dead letters", "`dead-letters`", "subsample, featurize, train", "the dead letter is listed as unreadable", []string{
-			HeaderErrorTopic, HeaderErrorPartition, HeaderErrorOffset, HeaderErrorRows, HeaderErrorStage, HeaderErrorReason,
-			HeaderErrorMessage, HeaderErrorTime}},
+		{
+			"headers of dead letters",
+			"`dead-letters`",
+			"subsample, featurize, train",
+			"the dead letter is listed as unreadable",
+			[]string{
+				HeaderErrorTopic, HeaderErrorPartition, HeaderErrorOffset, HeaderErrorRows, HeaderErrorStage, HeaderErrorReason,
+				HeaderErrorMessage, HeaderErrorTime},
+		},
 	} {
 		s := outside.Source{Name: group.name, Where: group.where, Writer: group.writer, Beyond: group.beyond}
 		for _, key := range group.keys {
@@ -74,19 +106,40 @@ var columnSources = []outside.Source{
 		{Name: "phi", Shape: anyReal}, {Name: "phi_sq", Shape: square}, {Name: "y_phi", Shape: anyReal}}},
 	{Name: "columns of samples", Where: "`samples`", Writer: "subsample",
 		Beyond: "selection refuses the samples; their owner reads the partition again", Values: []outside.Value{
-			{Name: "ordinal", Shape: ordinal}, {Name: "x", Shape: anyReal32}, {Name: "class", Shape: classIndex}, {Name: "y", Shape: anyReal32}}},
-	{Name: "columns of feature sets", Where: "`feature-sets`; files", Writer: "selection, commands", Beyond: beyondOwned, Values: []outside.Value{
-		{Name: "round", Shape: rowNumber}, {Name: "index", Shape: rowNumber}, {Name: "omega", Shape: anyReal32},
-		{Name: "phase", Shape: &outside.Shape{Kind: outside.Real, Low: -math.MaxFloat32, High: math.MaxFloat32}},
-		{Name: "weight", Shape: anyReal32}, {Name: "kind", Shape: outside.TextOf(outside.MaxWord)},
-		{Name: "coordinate", Shape: outside.WholeOf(1<<16 - 1)}, {Name: "sign", Shape: &outside.Shape{Kind: outside.Real, Low: -1, High: 1}},
-		{Name: "threshold", Shape: anyReal32}, {Name: "score", Shape: anyReal}, {Name: "s", Shape: anyReal}}},
+			{
+				Name:  "ordinal",
+				Shape: ordinal,
+			}, {Name: "x", Shape: anyReal32}, {Name: "class", Shape: classIndex}, {Name: "y", Shape: anyReal32}}},
+	{
+		Name:   "columns of feature sets",
+		Where:  "`feature-sets`; files",
+		Writer: "selection, commands",
+		Beyond: beyondOwned,
+		Values: []outside.Value{
+			{Name: "round", Shape: rowNumber}, {Name: "index", Shape: rowNumber}, {Name: "omega", Shape: anyReal32},
+			{Name: "phase", Shape: &outside.Shape{Kind: outside.Real, Low: -math.MaxFloat32, High: math.MaxFloat32}},
+			{Name: "weight", Shape: anyReal32}, {Name: "kind", Shape: outside.TextOf(outside.MaxWord)},
+			{
+				Name:  "coordinate",
+				Shape: outside.WholeOf(1<<16 - 1),
+			}, {Name: "sign", Shape: &outside.Shape{Kind: outside.Real, Low: -1, High: 1}},
+			{Name: "threshold", Shape: anyReal32}, {Name: "score", Shape: anyReal}, {Name: "s", Shape: anyReal}},
+	},
 	{Name: "columns of models", Where: "`models`; files", Writer: "train, commands",
 		Beyond: "the model is shown as damaged and never becomes current", Values: []outside.Value{
 			{Name: "feature", Shape: rowNumber}, {Name: "theta", Shape: anyReal}, {Name: columnJudged, Shape: anyReal}}},
 	{Name: "columns of features", Where: "`features`", Writer: "featurize", Beyond: beyondLetter, Values: []outside.Value{
 		{Name: ColumnRow, Shape: rowNumber}, {Name: ColumnFeatures, Shape: anyReal32},
-		{Name: ColumnPrediction, Shape: anyReal32}, {Name: ColumnProbabilities, Shape: &outside.Shape{Kind: outside.Real, High: 1}}}},
-	{Name: "columns of rejected rows", Where: "`dead-letters`", Writer: "subsample, featurize, train", Beyond: "replay refuses the dead letter", Values: []outside.Value{
-		{Name: ColumnRejectedRow, Shape: rowNumber}, {Name: ColumnRejectedReason, Shape: outside.TextOf(outside.MaxWord)}}},
+		{
+			Name:  ColumnPrediction,
+			Shape: anyReal32,
+		}, {Name: ColumnProbabilities, Shape: &outside.Shape{Kind: outside.Real, High: 1}}}},
+	{
+		Name:   "columns of rejected rows",
+		Where:  "`dead-letters`",
+		Writer: "subsample, featurize, train",
+		Beyond: "replay refuses the dead letter",
+		Values: []outside.Value{
+			{Name: ColumnRejectedRow, Shape: rowNumber}, {Name: ColumnRejectedReason, Shape: outside.TextOf(outside.MaxWord)}},
+	},
 }

@@ -75,7 +75,9 @@ func (p *Predictions) columns(gaps predictionGaps, rows int) []column {
 	case p == nil:
 		return nil
 	case p.Classes == nil && p.Outputs == 1:
-		return []column{{ColumnPrediction, nullable(arrow.PrimitiveTypes.Float32, gaps.prediction, rows, p.Model != ""), true}}
+		return []column{
+			{ColumnPrediction, nullable(arrow.PrimitiveTypes.Float32, gaps.prediction, rows, p.Model != ""), true},
+		}
 	case p.Classes == nil:
 		return []column{{ColumnPrediction, nullableLists(gaps.prediction, rows, p.Outputs, p.Model != ""), true}}
 	}

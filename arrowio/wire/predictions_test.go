@@ -32,7 +32,11 @@ func reservePredicted(t *testing.T, memory []byte, p *Predictions) FeaturesBody 
 // examplePredictions are the example features with the predictions of a classification model.
 func examplePredictions(t *testing.T, model *Model) []byte {
 	t.Helper()
-	body := reservePredicted(t, nil, &Predictions{Model: ModelID(model), Classes: NewClasses(model.Label.Classes), Probabilities: true})
+	body := reservePredicted(
+		t,
+		nil,
+		&Predictions{Model: ModelID(model), Classes: NewClasses(model.Label.Classes), Probabilities: true},
+	)
 	f := make([]float32, 9)
 	model.Model.Predict(f, body.Features, 3)
 	for i := range 3 {
@@ -112,7 +116,11 @@ func TestPredictionsOfNoRows(t *testing.T) {
 	defer events.Release()
 	none := must(GatherRows([]arrow.Record{SelectColumns(events, []string{"income"})}, nil))
 	defer none.Release()
-	for _, p := range []*Predictions{{Outputs: 1}, {Outputs: 3, Model: "m-1"}, {Classes: NewClasses([]string{"a", "b"}), Model: "m-1", Probabilities: true}} {
+	for _, p := range []*Predictions{
+		{Outputs: 1},
+		{Outputs: 3, Model: "m-1"},
+		{Classes: NewClasses([]string{"a", "b"}), Model: "m-1", Probabilities: true},
+	} {
 		body, err := ReserveFeatures(nil, none, nil, FeaturesLayout{FeatureSet: "fs-1", Features: 4, Predictions: p})
 		if err != nil {
 			t.Fatal(err)

@@ -24,10 +24,11 @@ const (
 // Request asks the planner to start or cancel an exploration. It is a record of the explorations
 // topic under its own key; requests below the spec's handled offset have been answered.
 type Request struct {
-	Action      Action    `json:"action"`
-	ID          string    `json:"id"`
-	Exploration string    `json:"exploration,omitempty"` // the one to cancel, empty = the running one; or the one to plan again
-	Reason      string    `json:"reason,omitempty"`      // for people
+	Action Action `json:"action"`
+	ID     string `json:"id"`
+	// the one to cancel, empty = the running one; or the one to plan again
+	Exploration string    `json:"exploration,omitempty"`
+	Reason      string    `json:"reason,omitempty"` // for people
 	Time        time.Time `json:"time,omitzero"`
 	From        From      `json:"from,omitempty"` // part of the log to read; empty = as configured
 	// Class is the class for which a featurizer asks for an exploration; empty means that a person
@@ -43,7 +44,11 @@ func (r *Request) Validate() error {
 	case ActionStart, ActionCancel:
 	case ActionExclude:
 		if r.Exploration == "" || r.Partition < 0 {
-			return fmt.Errorf("a request to plan without partition %d of exploration %q", r.Partition, cutText(r.Exploration, 40))
+			return fmt.Errorf(
+				"a request to plan without partition %d of exploration %q",
+				r.Partition,
+				cutText(r.Exploration, 40),
+			)
 		}
 	default:
 		return fmt.Errorf("action %q is not one of start, cancel, without", cutText(string(r.Action), 40))

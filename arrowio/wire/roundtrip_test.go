@@ -12,7 +12,11 @@ import (
 
 func TestRoundTrips(t *testing.T) {
 	dec := newDecoder()
-	cancelled := &Spec{Plan: Plan{Pipeline: "income", Sequence: 3}, Status: StatusCancelled, HandledOffset: 5} // needs no plan
+	cancelled := &Spec{
+		Plan:          Plan{Pipeline: "income", Sequence: 3},
+		Status:        StatusCancelled,
+		HandledOffset: 5,
+	} // needs no plan
 	for _, want := range []*Spec{exampleSpec(), adaptiveSpec(), cancelled} {
 		got := must(DecodeSpec(must(EncodeSpec(want))))
 		if got.Hash() != want.Hash() {
@@ -101,7 +105,8 @@ func TestSamplesRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		diff(t, want, got)
-		if !SamplesOf(headers, want.SpecHash, want.Partition) || SamplesOf(headers, want.SpecHash, 1) || SamplesOf(headers, "other", want.Partition) {
+		if !SamplesOf(headers, want.SpecHash, want.Partition) || SamplesOf(headers, want.SpecHash, 1) ||
+			SamplesOf(headers, "other", want.Partition) {
 			t.Error("headers do not say whose samples these are")
 		}
 	}

@@ -77,7 +77,10 @@ func TestGatherRowsOfEveryIndexType(t *testing.T) {
 		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
 		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
 	} {
-		schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.PrimitiveTypes.Int64}}}, nil)
+		schema := arrow.NewSchema(
+			[]arrow.Field{{Name: "c", Type: &arrow.DictionaryType{IndexType: index, ValueType: arrow.PrimitiveTypes.Int64}}},
+			nil,
+		)
 		got := must(GatherRows([]arrow.Record{jsonRecord(schema, `[{"c":7},{"c":8},{"c":9}]`)}, []int32{0, 2}))
 		if a, b := got.Column(0).ValueStr(0), got.Column(0).ValueStr(1); a != "7" || b != "9" {
 			t.Errorf("%v: rows %s and %s", index, a, b)

@@ -57,8 +57,12 @@ func (s *Samples) Append(other *Samples, i int) {
 // Slice is a view of rows first..next-1.
 func (s *Samples) Slice(first, next int) *Samples {
 	view := &Samples{
-		SpecHash: s.SpecHash, Partition: s.Partition, Dim: s.Dim, Ordinal: s.Ordinal[first:next], X: s.X[first*s.Dim : next*s.Dim],
-		Targets: scoring.Targets{Outputs: s.Targets.Outputs},
+		SpecHash:  s.SpecHash,
+		Partition: s.Partition,
+		Dim:       s.Dim,
+		Ordinal:   s.Ordinal[first:next],
+		X:         s.X[first*s.Dim : next*s.Dim],
+		Targets:   scoring.Targets{Outputs: s.Targets.Outputs},
 	}
 	if k := s.Targets.Outputs; s.Targets.Class != nil {
 		view.Targets.Class = s.Targets.Class[first:next]
@@ -110,7 +114,8 @@ func (s *Samples) Validate() error {
 		return fmt.Errorf("%d numbers for %d rows of %d dimensions", len(s.X), rows, s.Dim)
 	case (s.Targets.Class == nil) == (s.Targets.Values == nil):
 		return fmt.Errorf("want either classes or outputs")
-	case s.Targets.Class != nil && len(s.Targets.Class) != rows, s.Targets.Values != nil && len(s.Targets.Values) != rows*k:
+	case s.Targets.Class != nil && len(s.Targets.Class) != rows,
+		s.Targets.Values != nil && len(s.Targets.Values) != rows*k:
 		return fmt.Errorf("%d classes or %d outputs for %d rows of %d", len(s.Targets.Class), len(s.Targets.Values), rows, k)
 	}
 	last := int64(-1)

@@ -41,7 +41,13 @@ func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 // encoder's dimensions, or 1 for the linear map) and k outputs.
 func FeatureSetBytes(m, width, k int) int64 {
 	row := 4*(max(int64(width), factorsNumbers)+4) + 8*(int64(k)+1) + kindBytes
-	return int64(m)*row + int64(width)*(encoderDimBytes+importanceBytes) + int64(k)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
+	return int64(
+		m,
+	)*row + int64(
+		width,
+	)*(encoderDimBytes+importanceBytes) + int64(
+		k,
+	)*outputBytes + lineageBytes + learningBytes + messageOverheadBytes
 }
 
 // ColumnsBytes bounds the size of the report on columns in a spec and in a feature set.
@@ -56,7 +62,13 @@ func ColumnsBytes(columns []encoder.ColumnUse) (size int64) {
 // ModelBytes bounds the size of a model on m features with k outputs, including the weights that it
 // is judged by.
 func ModelBytes(m, k int) int64 {
-	return int64(m)*(4+2*8*int64(k)) + int64(k)*outputBytes + int64(max(2, k))*recallBytes + lineageBytes + spanBytes + messageOverheadBytes
+	return int64(
+		m,
+	)*(4+2*8*int64(k)) + int64(
+		k,
+	)*outputBytes + int64(
+		max(2, k),
+	)*recallBytes + lineageBytes + spanBytes + messageOverheadBytes
 }
 
 // FeatureRowBytes bounds the size of one row of m features, with a number as its label, in a

@@ -43,7 +43,8 @@ func TestSpecBytesBoundRealSpecs(t *testing.T) {
 		diff(t, s, must(DecodeSpec(value)))
 	}
 	s := bigSpec(MaxPartitions + 1)
-	if _, err := EncodeSpec(s); err == nil || !strings.Contains(err.Error(), "not within its bounds: more than 4096 elements") {
+	if _, err := EncodeSpec(s); err == nil ||
+		!strings.Contains(err.Error(), "not within its bounds: more than 4096 elements") {
 		t.Errorf("a partition more: %v", err)
 	}
 }
@@ -80,11 +81,20 @@ func bigCheckpoint(m0, k int) *Checkpoint {
 }
 
 func TestFeatureSetBytesBoundRealSets(t *testing.T) {
-	for _, c := range []struct{ m, width, k int }{{1, 1, 1}, {100, 14, 1}, {1000, 123, 10}, {450, 784, 10}, {20_000, 3, 1}} {
+	for _, c := range []struct{ m, width, k int }{
+		{1, 1, 1},
+		{100, 14, 1},
+		{1000, 123, 10},
+		{450, 784, 10},
+		{20_000, 3, 1},
+	} {
 		f := bigFeatureSet(c.m, c.width, c.k)
 		if c.m == 20_000 { // products take more than an omega of so few numbers
 			hinge := scoring.Product{Order: 3, Coordinate: [3]uint16{0, 1, 2}, Sign: [3]float32{1, 1, 1}}
-			f.Set.Features.Omega, f.Set.Features.Phase, f.Set.Features.Products = []float32{}, []float32{}, slices.Repeat([]scoring.Product{hinge}, c.m)
+			f.Set.Features.Omega, f.Set.Features.Phase, f.Set.Features.Products = []float32{}, []float32{}, slices.Repeat(
+				[]scoring.Product{hinge},
+				c.m,
+			)
 		}
 		value := must(EncodeFeatureSet(f))
 		checkBound(t, fmt.Sprint(c), FeatureSetBytes(c.m, c.width, c.k), value, 64<<10+int64(c.width)*256+int64(c.m)*8)
@@ -103,8 +113,13 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 	f.Task = scoring.Regression
 	f.Candidates.Dim, f.Candidates.Count = width, m
 	f.Set = scoring.FeatureSet{
-		Features: &scoring.Features{Map: scoring.MapCosine, Dim: width, Omega: make([]float32, m*width), Phase: make([]float32, m)},
-		Index:    ordinals(m), Scale: 1, Score: make([]float64, m), S: make([]float64, m*k),
+		Features: &scoring.Features{
+			Map:   scoring.MapCosine,
+			Dim:   width,
+			Omega: make([]float32, m*width),
+			Phase: make([]float32, m),
+		},
+		Index: ordinals(m), Scale: 1, Score: make([]float64, m), S: make([]float64, m*k),
 	}
 	f.Coding = scoring.Coding{Gain: make([]float64, k), Offset: make([]float64, k)}
 	for i := range k {
@@ -113,17 +128,32 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 	f.Lineage.Partitions = nil
 	for i := range 256 {
 		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
-			int32(i) + 1_000_000, outside.MaxCount, outside.MaxCount, outside.MaxCount, outside.MaxCount, CloseQuota, outside.MaxCount})
+			int32(
+				i,
+			) + 1_000_000, outside.MaxCount, outside.MaxCount, outside.MaxCount, outside.MaxCount, CloseQuota, outside.MaxCount})
 	}
 	f.Lineage.Learning = &adaptive.Report{Rows: outside.MaxCount, HeldOutRows: outside.MaxCount}
 	for i := range 256 {
-		f.Lineage.Learning.Points = append(f.Lineage.Learning.Points,
-			adaptive.Point{Kind: adaptive.ByResidual, Round: 3, Step: 100 + 4*i, Loss: 1.2345678901234567e-200, StdErr: 1.2345678901234567e-200})
+		f.Lineage.Learning.Points = append(
+			f.Lineage.Learning.Points,
+			adaptive.Point{
+				Kind:   adaptive.ByResidual,
+				Round:  3,
+				Step:   100 + 4*i,
+				Loss:   1.2345678901234567e-200,
+				StdErr: 1.2345678901234567e-200,
+			},
+		)
 	}
 	for range width {
 		f.Lineage.Learning.Importance = append(f.Lineage.Learning.Importance, 1.2345678901234567e-200)
 	}
-	for _, s := range []*string{&f.Lineage.Pipeline, &f.Lineage.Exploration, &f.Lineage.EventsTopic, &f.Lineage.BandwidthRule} {
+	for _, s := range []*string{
+		&f.Lineage.Pipeline,
+		&f.Lineage.Exploration,
+		&f.Lineage.EventsTopic,
+		&f.Lineage.BandwidthRule,
+	} {
 		*s = longName(maxNameBytes)
 	}
 	return f
@@ -140,8 +170,19 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		}
 		m.Ranges = nil
 		for i := range 256 {
-			m.Ranges = append(m.Ranges, Range{int32(i), strings.Repeat("l", 26), outside.MaxCount, 1 << 30, outside.MaxCount, 1 << 30, outside.MaxCount})
-			m.NotHeldOut = append(m.NotHeldOut, Span{Partition: int32(i), StartOffset: outside.MaxCount, NextOffset: outside.MaxCount, Log: strings.Repeat("l", 22)})
+			m.Ranges = append(
+				m.Ranges,
+				Range{int32(i), strings.Repeat("l", 26), outside.MaxCount, 1 << 30, outside.MaxCount, 1 << 30, outside.MaxCount},
+			)
+			m.NotHeldOut = append(
+				m.NotHeldOut,
+				Span{
+					Partition:   int32(i),
+					StartOffset: outside.MaxCount,
+					NextOffset:  outside.MaxCount,
+					Log:         strings.Repeat("l", 22),
+				},
+			)
 		}
 		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
 		m.Judgement.NotCompared = strings.Repeat("€", 200)

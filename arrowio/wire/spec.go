@@ -129,13 +129,15 @@ type Spec struct {
 // hash.
 type Plan struct {
 	Pipeline string `json:"pipeline"`
-	Sequence int64  `json:"sequence" bound:"0..1e12"` // grows with every exploration of the pipeline; lower ones are ignored
+	// grows with every exploration of the pipeline; lower ones are ignored
+	Sequence int64 `json:"sequence" bound:"0..1e12"`
 
 	Encoder    *encoder.Encoder   `json:"encoder,omitempty"`
 	Candidates scoring.Candidates `json:"candidates,omitzero"`
 	Features   int                `json:"features"` // M, the number to keep
 	Criterion  scoring.Criterion  `json:"criterion"`
-	Rounds     int                `json:"rounds,omitempty"` // R of each choice by residual; 0 under criteria that use only sums
+	// R of each choice by residual; 0 under criteria that use only sums
+	Rounds int `json:"rounds,omitempty"`
 	// RefineSteps bounds the steps of the refinement, under the adaptive criterion; 0 = none.
 	RefineSteps int `json:"refine_steps,omitempty"`
 	// RefineRounds is the number of rounds whose candidates are drawn from the result of the
@@ -196,7 +198,11 @@ func (s *Spec) EditNote(partition int32) *PartitionNote {
 }
 
 func (s *Spec) findNote(partition int32) (at int, found bool) {
-	return slices.BinarySearchFunc(s.Notes, partition, func(n PartitionNote, p int32) int { return cmp.Compare(n.Partition, p) })
+	return slices.BinarySearchFunc(
+		s.Notes,
+		partition,
+		func(n PartitionNote, p int32) int { return cmp.Compare(n.Partition, p) },
+	)
 }
 
 // maxDeclined bounds the declined classes kept in a spec: the last ones.

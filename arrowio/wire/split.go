@@ -11,8 +11,9 @@ const (
 // Split defines the rows of a file that no exploration read, so that λ is chosen and errors are
 // measured on rows that taught nothing.
 type Split struct {
-	By       string  `json:"by"`
-	Column   string  `json:"column,omitempty"`      // the column whose values order the rows; empty = their order in the file
+	By string `json:"by"`
+	// the column whose values order the rows; empty = their order in the file
+	Column   string  `json:"column,omitempty"`
 	Fraction float64 `json:"fraction"`              // share of the rows that is held out
 	Seed     uint64  `json:"seed,omitempty,string"` // of the row hash
 }

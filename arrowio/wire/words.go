@@ -26,7 +26,12 @@ func (f *FeatureSet) Words(i int) string {
 		product := features.Products[i-p]
 		factors := make([]string, product.Order)
 		for a := range factors {
-			factors[a] = f.Encoder.Past(int(product.Coordinate[a]), float64(product.Threshold[a]), product.Sign[a] > 0, product.Box)
+			factors[a] = f.Encoder.Past(
+				int(product.Coordinate[a]),
+				float64(product.Threshold[a]),
+				product.Sign[a] > 0,
+				product.Box,
+			)
 		}
 		return strings.Join(factors, map[scoring.Kind]string{scoring.KindHinge: " × ", scoring.KindBox: " and "}[kind])
 	}

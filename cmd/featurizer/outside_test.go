@@ -28,8 +28,16 @@ import (
 
 // outsideSources are all values from outside.
 func outsideSources() []outside.Source {
-	return slices.Concat(wire.Outside(), arrowio.Outside(), pipeline.Outside(), meter.Outside(), registry.Outside(), oauth.Outside(),
-		serve.Outside(), admin.Outside())
+	return slices.Concat(
+		wire.Outside(),
+		arrowio.Outside(),
+		pipeline.Outside(),
+		meter.Outside(),
+		registry.Outside(),
+		oauth.Outside(),
+		serve.Outside(),
+		admin.Outside(),
+	)
 }
 
 // TestReferenceOfOutsideValues compares docs/outside-values.md with the declarations in the code.
@@ -108,7 +116,13 @@ func TestEveryHeaderIsDeclared(t *testing.T) {
 		}
 	}
 	found := 0
-	for _, dir := range []string{"../../arrowio/wire", "../../stages/featurize", "../../stages/meter", "../../stages/deadletter", "../../stages/train"} {
+	for _, dir := range []string{
+		"../../arrowio/wire",
+		"../../stages/featurize",
+		"../../stages/meter",
+		"../../stages/deadletter",
+		"../../stages/train",
+	} {
 		eachText(t, dir, func(text string) {
 			if !regexp.MustCompile(`^eerf-[a-z-]+[a-z]$`).MatchString(text) {
 				return

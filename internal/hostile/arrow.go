@@ -40,7 +40,8 @@ const bufferAlignment = 64
 // nextMessage is where the next message after a body begins, or the end of the stream.
 func nextMessage(stream []byte, body int) int {
 	for at := body; at+8 <= len(stream); at += 8 {
-		if size := binary.LittleEndian.Uint32(stream[at+4:]); bytes.HasPrefix(stream[at:], continuation) && int64(size) <= int64(len(stream)-at-8) {
+		if size := binary.LittleEndian.Uint32(stream[at+4:]); bytes.HasPrefix(stream[at:], continuation) &&
+			int64(size) <= int64(len(stream)-at-8) {
 			return at
 		}
 	}

@@ -86,7 +86,8 @@ func TestReportCountsEveryOutcome(t *testing.T) {
 	if report.LargestAt != 7 || report.LargestBytes < 4<<20 || report.LargestBytes > 5<<20 {
 		t.Errorf("%+v", report)
 	}
-	if text := report.String(); !strings.Contains(text, "seed 3, mutants 2 to 101") || !strings.Contains(text, "99 noise") {
+	if text := report.String(); !strings.Contains(text, "seed 3, mutants 2 to 101") ||
+		!strings.Contains(text, "99 noise") {
 		t.Errorf("report\n%s", text)
 	}
 }

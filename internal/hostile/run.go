@@ -98,6 +98,14 @@ func died(t *testing.T, err error, output []byte, seed uint64, dir string) error
 		return fmt.Errorf("before the first mutant: %w\n%s", errors.Join(err, readErr), output)
 	}
 	n := binary.LittleEndian.Uint64(raw)
-	return fmt.Errorf("mutant %d of seed %d: %w\n%s\nreplay it: go test -run '^%s$' -mutant.seed %d -mutant.first %d -mutant.count 1",
-		n, seed, err, output, t.Name(), seed, n)
+	return fmt.Errorf(
+		"mutant %d of seed %d: %w\n%s\nreplay it: go test -run '^%s$' -mutant.seed %d -mutant.first %d -mutant.count 1",
+		n,
+		seed,
+		err,
+		output,
+		t.Name(),
+		seed,
+		n,
+	)
 }

@@ -65,8 +65,17 @@ type Report struct {
 // String is the report in a few lines.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d, mutants %d to %d; most allocated by decoding one: %.2f MiB (mutant %d); longest: %d ms (mutant %d)\n",
-		r.Seed, r.First, r.First+r.Count-1, float64(r.LargestBytes)/(1<<20), r.LargestAt, r.Longest.Milliseconds(), r.LongestAt)
+	fmt.Fprintf(
+		&b,
+		"seed %d, mutants %d to %d; most allocated by decoding one: %.2f MiB (mutant %d); longest: %d ms (mutant %d)\n",
+		r.Seed,
+		r.First,
+		r.First+r.Count-1,
+		float64(r.LargestBytes)/(1<<20),
+		r.LargestAt,
+		r.Longest.Milliseconds(),
+		r.LongestAt,
+	)
 	byCount := func(a, c string) int { return cmp.Or(r.Reasons[c]-r.Reasons[a], strings.Compare(a, c)) }
 	for _, word := range slices.SortedFunc(maps.Keys(r.Reasons), byCount) {
 		fmt.Fprintf(&b, "%10d %s\n", r.Reasons[word], word)

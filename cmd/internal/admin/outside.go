@@ -6,13 +6,34 @@ import "github.com/eerf-stream/eerf/internal/outside"
 // body.
 func Outside() []outside.Source {
 	none := outside.WholeOf(0)
-	s := outside.Source{Name: "requests to the admin server", Where: "`admin.listen`", Writer: "probes, Prometheus, people",
-		Beyond: "status 4xx; the connection may be closed", Values: []outside.Value{
-			{Name: "all headers", Shape: outside.TextOf(headerBytes)}, {Name: "connections", Shape: outside.WholeOf(maxConnections)}}}
+	s := outside.Source{
+		Name:   "requests to the admin server",
+		Where:  "`admin.listen`",
+		Writer: "probes, Prometheus, people",
+		Beyond: "status 4xx; the connection may be closed",
+		Values: []outside.Value{
+			{
+				Name:  "all headers",
+				Shape: outside.TextOf(headerBytes),
+			}, {Name: "connections", Shape: outside.WholeOf(maxConnections)}},
+	}
 	for _, endpoint := range []string{
-		"GET /livez", "GET /readyz", "GET /metrics", "GET /version", "GET /config", "GET /{$}", "GET /status/",
-		"GET /status/vendor/uplot/", "GET /api/status", "GET /api/status/events", "GET /debug/pprof/", "GET /debug/pprof/cmdline",
-		"GET /debug/pprof/profile", "GET /debug/pprof/symbol", "POST /debug/pprof/symbol", "GET /debug/pprof/trace",
+		"GET /livez",
+		"GET /readyz",
+		"GET /metrics",
+		"GET /version",
+		"GET /config",
+		"GET /{$}",
+		"GET /status/",
+		"GET /status/vendor/uplot/",
+		"GET /api/status",
+		"GET /api/status/events",
+		"GET /debug/pprof/",
+		"GET /debug/pprof/cmdline",
+		"GET /debug/pprof/profile",
+		"GET /debug/pprof/symbol",
+		"POST /debug/pprof/symbol",
+		"GET /debug/pprof/trace",
 	} {
 		s.Values = append(s.Values, outside.Value{Name: endpoint, Shape: none})
 	}
