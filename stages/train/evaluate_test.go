@@ -25,10 +25,14 @@ func TestEvaluate(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows := trainingRows(t, set, config, messages[2:])
-			if got.Rows != int64(len(rows)) || len(rows) < 100 {
-				t.Fatalf("%d rows measured, want %d", got.Rows, len(rows))
+			all := config
+			all.HeldOutFraction = 1
+			known, unseen := float64(len(rows)), unseenHeldOut(t, set, all, messages[2:])
+			if float64(got.Rows) != known+unseen || known < 100 {
+				t.Fatalf("%d rows measured, want %v and %v of unknown classes", got.Rows, known, unseen)
 			}
-			near(t, "error", got.Error(), naiveError(rows, set.Task, codedModel(set, model.Model)), 0.01)
+			wrong := naiveError(rows, set.Task, codedModel(set, model.Model))
+			near(t, "error", got.Error(), (wrong*known+100*unseen)/(known+unseen), 0.01)
 		})
 	}
 }
