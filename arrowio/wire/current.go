@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/eerf-stream/eerf/internal/outside"
@@ -33,10 +34,14 @@ const (
 	PinBeaten Pin = "until_beaten" // only if it is better on the same rows, regardless of the configured rule
 )
 
-// Validate returns an error for an unusable ID, a negative sequence number or an unknown pin.
+// hasSuccessor reports whether a sequence number can be followed by another one. If the largest
+// number were accepted, the next exploration could not be planned.
+func hasSuccessor(sequence int64) bool { return 0 <= sequence && sequence < math.MaxInt64 }
+
+// Validate returns an error for an unusable ID, an unusable sequence number or an unknown pin.
 func (c *Current) Validate() error {
-	if c.Sequence < 0 {
-		return fmt.Errorf("sequence %d is negative", c.Sequence)
+	if !hasSuccessor(c.Sequence) {
+		return fmt.Errorf("sequence %d is negative or has no successor", c.Sequence)
 	}
 	if c.Pin != "" && c.Pin != PinHold && c.Pin != PinBeaten {
 		return fmt.Errorf("unknown pin %q", cutText(string(c.Pin), 40))

@@ -240,8 +240,8 @@ func (s *Spec) Validate() error {
 	if err := checkName("pipeline", s.Pipeline); err != nil {
 		faults = append(faults, err)
 	}
-	if s.Sequence < 0 || s.HandledOffset < 0 {
-		fault("sequence %d and handled_offset %d must not be negative", s.Sequence, s.HandledOffset)
+	if !hasSuccessor(s.Sequence) || s.HandledOffset < 0 {
+		fault("sequence %d or handled_offset %d is negative, or the sequence has no successor", s.Sequence, s.HandledOffset)
 	}
 	switch s.Status {
 	case StatusRunning, StatusCancelled, StatusAbandoned:
