@@ -2,12 +2,17 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/eerf-stream/eerf/internal/outside"
 )
+
+// ReservedPrefix begins the header keys that only this project writes. Headers of events with it are
+// neither believed nor passed on.
+const ReservedPrefix = "eerf-"
 
 // Header keys of the features topic. Every message has them, so that a reader can place it without
 // decoding it.
@@ -108,6 +113,9 @@ func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 		SourceRows:      int32(r.number(HeaderSourceRows)),
 	}
 	b.sourceLog(r)
+	if b.SourceOffset == math.MaxInt64 {
+		r.fail("%s %d has no successor", HeaderSourceOffset, b.SourceOffset)
+	}
 	if int64(b.FirstRow)+int64(b.RowCount) > int64(b.SourceRows) {
 		r.fail("rows %d to %d are beyond the %d of the source message",
 			b.FirstRow, int64(b.FirstRow)+int64(b.RowCount), b.SourceRows)

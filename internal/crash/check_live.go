@@ -59,12 +59,15 @@ func (r *run) blocksOfFeatures(ctx context.Context, partition int) (blocks []*wi
 	return blocks, nil
 }
 
-// blocks reads the distinct blocks of a partition.
+// blocks reads the distinct final blocks of a partition.
 func (r *run) blocks(ctx context.Context, partition int) (blocks []*wire.Block, err error) {
 	err = r.read(ctx, r.loaded.Stages.Topics.Live, partition, func(rec pipeline.Record) error {
 		b, err := wire.DecodeBlock(rec.Value)
 		if err != nil {
 			return err
+		}
+		if b.Provisional {
+			return nil
 		}
 		if n := len(blocks); n == 0 || blocks[n-1].NextOffset < b.NextOffset ||
 			blocks[n-1].NextOffset == b.NextOffset && blocks[n-1].NextRow < b.NextRow {

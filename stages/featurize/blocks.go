@@ -16,27 +16,53 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
+const (
+	// blockInterval is the shortest time between two writes of final blocks, unless they span
+	// unsentBytes of outputs.
+	blockInterval = time.Second
+	unsentBytes   = live.BlockBytes / 4
+	// provisionalAfter is the age of an open block at which it is published as a provisional one,
+	// and the shortest time between two versions of it.
+	provisionalAfter = time.Minute
+)
+
 // blocks makes blocks of the live errors of a partition. They are made of acknowledged outputs and
-// sent after them, so that a new owner can rebuild the open one.
+// sent after them, so that a new owner can rebuild the unsent and the open ones. Their contents
+// depend on the log alone; only the times of sending, and provisional blocks, depend on the clock.
 type blocks struct {
 	owned
 	builder *live.Builder // nil = the topic lacks the partition
-	closed  []pipeline.Record
+	unsent  []pipeline.Record
+	bytes   int // of the outputs since the last write
+	sentAt  time.Time
+	open    openBlock
 }
 
-// add adds an output that is acknowledged.
+// openBlock is the version of the open block that was considered last.
+type openBlock struct {
+	first, next   int64 // offsets
+	firstRow, row int32
+	since         time.Time // opened or published
+}
+
+// add adds an acknowledged output.
 func (b *blocks) add(m live.Message) {
 	if b.builder == nil {
 		return
 	}
+	b.bytes += m.Bytes
 	for _, block := range b.builder.Add(m) {
-		value, err := wire.EncodeBlock(block)
-		if err != nil {
-			b.logger.Error("block of live errors not published", zap.Int64("from_offset", block.FirstOffset), zap.Error(err))
-			continue
-		}
-		b.closed = append(b.closed, pipeline.Record{Key: []byte(block.Pipeline), Value: value, Time: b.runner.Env.Clock()})
+		b.queue(block)
 	}
+}
+
+func (b *blocks) queue(block *wire.Block) {
+	value, err := wire.EncodeBlock(block)
+	if err != nil {
+		b.logger.Error("block of live errors not published", zap.Int64("from_offset", block.FirstOffset), zap.Error(err))
+		return
+	}
+	b.unsent = append(b.unsent, pipeline.Record{Key: wire.BlockKey(block), Value: value, Time: b.runner.Env.Clock()})
 }
 
 // messageOf is an output as blocks see it, whether it was just sent or is reread.
@@ -49,10 +75,44 @@ func messageOf(rows wire.FeatureBatch, sums *wire.LiveSums, output *pipeline.Rec
 	}
 }
 
-func (b *blocks) take() []pipeline.Record {
-	closed := b.closed
-	b.closed = nil
-	return closed
+// take returns the records to send now: final blocks if they are due or all are wanted, and a
+// provisional block that is old enough and has changed.
+func (b *blocks) take(all bool) []pipeline.Record {
+	if b.builder == nil {
+		return nil
+	}
+	now := b.runner.Env.Clock()
+	if !all {
+		b.queueProvisional(now)
+	}
+	if !all && now.Sub(b.sentAt) < blockInterval && b.bytes < unsentBytes {
+		return nil
+	}
+	taken := b.unsent
+	b.unsent = nil
+	b.bytes = 0
+	b.sentAt = now
+	return taken
+}
+
+// queueProvisional queues the open block if it is old enough and has changed.
+func (b *blocks) queueProvisional(now time.Time) {
+	block := b.builder.Provisional()
+	if block == nil {
+		b.open = openBlock{}
+		return
+	}
+	o := &b.open
+	if o.since.IsZero() || o.first != block.FirstOffset || o.firstRow != block.FirstRow {
+		*o = openBlock{first: block.FirstOffset, firstRow: block.FirstRow, since: now}
+		return
+	}
+	if now.Sub(o.since) < provisionalAfter || o.next == block.NextOffset && o.row == block.NextRow {
+		return
+	}
+	o.next, o.row = block.NextOffset, block.NextRow
+	o.since = now
+	b.queue(block)
 }
 
 // sendBlocks sends closed blocks. Features do not wait for the live topic: blocks that cannot be
@@ -90,9 +150,9 @@ func (r *Runner) hasLive(ctx context.Context, logger *zap.Logger, number int) (b
 }
 
 // resume finds the last block on the topic and adds the outputs after it.
-func (b *blocks) resume(ctx context.Context) error {
+func (b *blocks) resume(ctx context.Context, end position) error {
 	b.builder = &live.Builder{Pipeline: b.runner.Env.Pipeline, Partition: int32(b.number)}
-	last, err := b.last(ctx)
+	last, err := b.last(ctx, end)
 	if err != nil {
 		return fmt.Errorf("find the last block of %s/%d: %w", b.runner.Env.Topics.Live, b.number, err)
 	}
@@ -105,11 +165,13 @@ func (b *blocks) resume(ctx context.Context) error {
 	return nil
 }
 
-// last returns the newest block of the partition, or nil.
-func (b *blocks) last(ctx context.Context) (last *wire.Block, err error) {
+// last returns the newest final block of the partition, or nil. A block after the end of the output
+// is not ours.
+func (b *blocks) last(ctx context.Context, end position) (last *wire.Block, err error) {
 	err = b.backwards(ctx, b.runner.Env.Topics.Live, func(rec *pipeline.Record) {
 		found, err := wire.DecodeBlock(rec.Value)
-		if err == nil && found.Pipeline == b.runner.Env.Pipeline && int(found.Partition) == b.number {
+		ours := err == nil && found.Pipeline == b.runner.Env.Pipeline && int(found.Partition) == b.number
+		if ours && !found.Provisional && found.NextOffset <= end.next {
 			last = found
 		}
 	}, func() bool { return last != nil })
@@ -139,7 +201,7 @@ func (b *blocks) addSince(ctx context.Context) error {
 			first = begins
 		}
 		begins = -1
-		return covered || bytes > 2*live.BlockBytes
+		return covered || bytes > 2*(live.BlockBytes+unsentBytes) // open, and in an unfinished request
 	})
 	if err != nil || first < 0 {
 		return err
@@ -165,6 +227,9 @@ func (b *blocks) messageIn(rec *pipeline.Record) (live.Message, bool) {
 		return live.Message{}, false
 	}
 	sums, err := wire.ParseLive(rec.Headers)
+	if err == nil && sums != nil && sums.Rows > int64(rows.RowCount) {
+		sums, err = nil, fmt.Errorf("%d rows compared of %d", sums.Rows, rows.RowCount)
+	}
 	if err != nil {
 		b.logger.Warn("ignoring invalid live errors in a header", zap.Int64("offset", rec.Offset), zap.Error(err))
 	}

@@ -109,7 +109,7 @@ func TestResumingBlocksNeedsLittleMemory(t *testing.T) {
 	f := &fetches{kit: k}
 	k.part.runner.Env.Broker = f
 	before := liveHeap()
-	if err := k.part.blocks.resume(t.Context()); err != nil {
+	if err := k.part.blocks.resume(t.Context(), position{next: outputs}); err != nil {
 		t.Fatal(err)
 	}
 	if f.most-before > most || f.most == 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/internal/failpoint"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
 )
@@ -92,6 +93,7 @@ func (p *partition) Start() (at pipeline.Place, batchBudget int64) {
 // Process returns, so that the next records are fetched and mapped meanwhile.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.runner.Env.Meter.Worked(meter.StageFeaturize, time.Now())
+	events.DropReserved(f.Records)
 	p.at.Fetched(f, p.runner.Env.Clock())
 	if p.source.id == "" {
 		p.source.id = f.Place.Log
@@ -323,6 +325,10 @@ func (p *partition) Close(ctx context.Context) error {
 	failpoint.Hit(failpoint.FeaturizeDrain)
 	var err error
 	if p.failure == nil {
+		err = p.await()
+	}
+	if err == nil && p.failure == nil && len(p.waiting) == 0 {
+		p.start(ctx, p.blocks.take(true))
 		err = p.await()
 	}
 	p.giveBack(p.charged)

@@ -59,7 +59,7 @@ func (p *partition) resume(ctx context.Context) error {
 	if !p.hasLive {
 		return nil
 	}
-	return pipeline.Try(ctx, p.logger, "resume live errors", func() error { return p.blocks.resume(ctx) })
+	return pipeline.Try(ctx, p.logger, "resume live errors", func() error { return p.blocks.resume(ctx, p.position) })
 }
 
 func (p *partition) findPosition(ctx context.Context) error {

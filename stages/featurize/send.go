@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/meter"
 )
@@ -79,13 +80,22 @@ func (p *partition) sendWithin(ctx context.Context, limit time.Duration) error {
 
 // send awaits the request in progress and starts one with the waiting parts.
 func (p *partition) send(ctx context.Context) error {
-	if err := p.await(); err != nil || len(p.waiting)+len(p.blocks.closed) == 0 {
+	if err := p.await(); err != nil {
 		return err
+	}
+	p.start(ctx, p.blocks.take(false))
+	return nil
+}
+
+// start starts a request with the waiting parts and with blocks, unless there are neither.
+func (p *partition) start(ctx context.Context, blocks []pipeline.Record) {
+	if len(p.waiting)+len(blocks) == 0 {
+		return
 	}
 	p.request = &request{
 		owned:   p.owned,
 		parts:   p.waiting,
-		blocks:  p.blocks.take(),
+		blocks:  blocks,
 		next:    p.next,
 		refused: p.refused,
 		charged: p.charged,
@@ -94,7 +104,6 @@ func (p *partition) send(ctx context.Context) error {
 	p.waiting = nil
 	p.outputBytes = 0
 	p.deadLetterBytes = 0
-	return nil
 }
 
 // sendLast sends the waiting parts once all records of a fetch are mapped. The records are released

@@ -6,21 +6,19 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// When a block closes: with enough rows and time, or, with the rows that it has, when it gets old or has seen so many
-// bytes of output that reading them again would take long.
+// A block closes by its contents alone, so that it is a function of the log: with enough compared
+// rows, or earlier if the messages that it spans are so large that rereading them would take long.
 const (
-	blockRows  = 250
-	blockTime  = time.Second
-	blockLimit = time.Minute
-	// BlockBytes bounds the messages of features that an open block spans.
+	blockRows = 250
+	// BlockBytes bounds the features messages that an open block spans.
 	BlockBytes = 16 << 20
 )
 
 // Message is a message of features as a [Builder] sees it.
 type Message struct {
-	Rows  wire.FeatureBatch // what it covers
-	Live  *wire.LiveSums    // nil = no row could be compared
-	Time  time.Time         // of its event, in milliseconds
+	Rows  wire.FeatureBatch // the covered rows
+	Live  *wire.LiveSums    // nil = no row was compared
+	Time  time.Time         // of its event, in milliseconds; blocks report it but do not depend on it
 	Bytes int
 }
 
@@ -29,7 +27,7 @@ type Builder struct {
 	Pipeline  string
 	Partition int32
 
-	open  *wire.Block // nil = none: it begins with a message that has sums
+	open  *wire.Block // nil = none; it begins with a message that has sums
 	bytes int         // of the messages of the open block
 	place place       // after the last message
 }
@@ -50,33 +48,33 @@ func after(rows wire.FeatureBatch) place {
 	return p
 }
 
-// before reports whether a place is before another of the same log.
+// before reports whether a place precedes another of the same log.
 func (p place) before(other place) bool {
 	return p.offset < other.offset || p.offset == other.offset && p.row < other.row
 }
 
-// After makes the builder go on after a block that is on the topic.
+// After makes the builder continue after a final block of the topic.
 func (b *Builder) After(last *wire.Block) {
 	b.open, b.place = nil, place{last.SourceLog, last.NextOffset, last.NextRow}
 }
 
-// Covers reports whether a message is part of a closed block or was added already.
+// Covers reports whether a message is part of a closed block or was already added.
 func (b *Builder) Covers(rows wire.FeatureBatch) bool {
 	return rows.SourceLog == b.place.log && !b.place.before(after(rows))
 }
 
-// Add adds the next message of the partition and returns the blocks that it closes, oldest first. A message that was
-// added before is skipped.
+// Add adds the next message of the partition and returns the blocks that it closes, oldest first. A
+// message that was already added is skipped.
 func (b *Builder) Add(m Message) (closed []*wire.Block) {
 	if b.Covers(m.Rows) {
 		return nil
 	}
-	if b.open != nil && (m.Rows.SourceLog != b.open.SourceLog || m.Time.Sub(b.open.From) >= blockLimit) {
+	if b.open != nil && (m.Rows.SourceLog != b.open.SourceLog || m.Live != nil && !b.open.Fits(m.Live)) {
 		closed = append(closed, b.close())
 	}
 	b.place = after(m.Rows)
 	b.include(m)
-	if b.open != nil && b.full() {
+	if b.open != nil && (b.open.Rows() >= blockRows || b.bytes >= BlockBytes) {
 		closed = append(closed, b.close())
 	}
 	return closed
@@ -90,12 +88,20 @@ func (b *Builder) include(m Message) {
 		}
 		b.bytes = 0
 		b.open = &wire.Block{
-			Pipeline: b.Pipeline, Partition: b.Partition, SourceLog: m.Rows.SourceLog,
-			FirstOffset: m.Rows.SourceOffset, FirstRow: m.Rows.FirstRow, From: m.Time, To: m.Time,
+			Pipeline:    b.Pipeline,
+			Partition:   b.Partition,
+			SourceLog:   m.Rows.SourceLog,
+			FirstOffset: m.Rows.SourceOffset,
+			FirstRow:    m.Rows.FirstRow,
+			From:        m.Time,
+			To:          m.Time,
 		}
 	}
 	b.bytes += m.Bytes
 	b.open.NextOffset, b.open.NextRow = b.place.offset, b.place.row
+	if m.Time.Before(b.open.From) {
+		b.open.From = m.Time
+	}
 	if m.Time.After(b.open.To) {
 		b.open.To = m.Time
 	}
@@ -104,8 +110,15 @@ func (b *Builder) include(m Message) {
 	}
 }
 
-func (b *Builder) full() bool {
-	return b.open.Rows() >= blockRows && b.open.To.Sub(b.open.From) >= blockTime || b.bytes >= BlockBytes
+// Provisional returns the open block as a provisional one; nil without one. It shares memory with
+// the builder and is valid until the next call of Add.
+func (b *Builder) Provisional() *wire.Block {
+	if b.open == nil {
+		return nil
+	}
+	block := *b.open
+	block.Provisional = true
+	return &block
 }
 
 func (b *Builder) close() *wire.Block {

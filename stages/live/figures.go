@@ -14,19 +14,21 @@ type Figures struct {
 	From    time.Time `json:"from"`
 	To      time.Time `json:"to"`
 	Measure string    `json:"measure"` // of loss
-	// Column is where the rows brought the predictions that were made when they were asked for. Empty: a model predicted
-	// them when their labels were there.
+	// Column names the column with the predictions that the rows supplied. Empty: a model predicted
+	// the rows when their labels arrived.
 	Column string `json:"prediction_column,omitempty"`
 
 	Loss float64 `json:"loss"` // mean
-	// Constant is the least mean loss of a constant on these rows; nil if it has none.
+	// Constant is the least mean loss of a constant on these rows; nil if undefined.
 	Constant *float64 `json:"constant,omitempty"`
-	// Promised is the mean loss that the models had promised for these rows; nil if some of them did not.
+	// Promised is the mean loss that the models promised for these rows; nil if a model promised
+	// none.
 	Promised *float64 `json:"promised,omitempty"`
-	// PromisedRows is how many held-out rows the promise was measured on, at least.
+	// PromisedRows is the smallest number of held-out rows of a promise.
 	PromisedRows int64 `json:"promised_rows,omitempty"`
 
-	// In percent: misclassification or unexplained variance, that of the best constant, and what was promised.
+	// In percent: misclassification or unexplained variance, of the model, of the best constant,
+	// and as promised.
 	Error         float64  `json:"error"`
 	ConstantError float64  `json:"constant_error"`
 	PromisedError *float64 `json:"promised_error,omitempty"`
@@ -40,13 +42,13 @@ type Figures struct {
 
 // total adds up blocks.
 type total struct {
-	scores   bool           // those are added as well
+	scores   bool           // scores are added too
 	sums     *wire.LiveSums // nil = no rows
 	promised pledge
 	from, to time.Time
 }
 
-// with adds a block. Where what is measured has changed, it begins again.
+// with adds a block. If the measure has changed, the total starts over.
 func (t *total) with(b *wire.Block) *total {
 	for _, s := range b.Models {
 		if !t.scores {
@@ -69,7 +71,7 @@ func (t *total) with(b *wire.Block) *total {
 	return t
 }
 
-// FiguresOf returns the figures of blocks in order of time, nil if there are none.
+// FiguresOf returns the figures of blocks in order of time, nil without blocks.
 func FiguresOf(blocks []*wire.Block) *Figures {
 	t := &total{scores: true}
 	for _, b := range blocks {
@@ -78,7 +80,7 @@ func FiguresOf(blocks []*wire.Block) *Figures {
 	return t.figures()
 }
 
-// figures returns the figures, nil if there are no rows.
+// figures returns the figures, nil without rows.
 func (t *total) figures() *Figures {
 	if t.sums == nil {
 		return nil
@@ -89,9 +91,9 @@ func (t *total) figures() *Figures {
 	return f
 }
 
-// pledge adds up what models promised for their rows.
+// pledge adds up the promises of models for their rows.
 type pledge struct {
-	rows, least int64 // least is the fewest rows that a promise was measured on
+	rows, least int64 // least is the smallest number of held-out rows of a promise
 	loss, error float64
 	unknown     bool
 }
@@ -103,7 +105,8 @@ func (p *pledge) add(s *wire.LiveSums) {
 	}
 	p.loss += float64(float64(s.Rows) * *s.Promised)
 	p.error += float64(float64(s.Rows) * *s.PromisedError)
-	if p.rows += s.Rows; p.least == 0 || s.PromisedRows < p.least {
+	p.rows += s.Rows
+	if p.least == 0 || s.PromisedRows < p.least {
 		p.least = s.PromisedRows
 	}
 }
@@ -118,7 +121,10 @@ func (p *pledge) mean() (loss, percent *float64, rows int64) {
 
 func (f *Figures) fill(s *wire.LiveSums) {
 	n := float64(s.Rows)
-	f.Rows, f.Measure, f.Column, f.Loss = s.Rows, s.Measure, s.Column, s.Loss/n
+	f.Rows = s.Rows
+	f.Measure = s.Measure
+	f.Column = s.Column
+	f.Loss = s.Loss / n
 	f.variance = max(0, s.Squares/n-f.Loss*f.Loss)
 	if len(s.Outputs) > 0 {
 		f.regression(s.Outputs, n)
@@ -143,10 +149,12 @@ func (f *Figures) regression(outputs []wire.OutputSums, n float64) {
 		variance += ofLabel / float64(len(outputs))
 		unexplained += ratio(o.SquaredResidual/n, ofLabel) / float64(len(outputs))
 	}
-	f.Constant, f.ConstantError, f.Error = &variance, 100, 100*unexplained
+	f.Constant = &variance
+	f.ConstantError = 100
+	f.Error = 100 * unexplained
 }
 
-// ratio is part/whole; 1 for a whole of nothing, of which nothing can be explained.
+// ratio is part/whole; 1 if the whole is 0, because then nothing can be explained.
 func ratio(part, whole float64) float64 {
 	if !(whole > 0) {
 		return 1
@@ -154,7 +162,7 @@ func ratio(part, whole float64) float64 {
 	return part / whole
 }
 
-// entropy is the least log loss for probabilities that are the same in every row.
+// entropy is the least log loss of constant probabilities.
 func entropy(classes []int64, n float64) (sum float64) {
 	for _, rows := range classes {
 		if rows > 0 {
@@ -165,8 +173,8 @@ func entropy(classes []int64, n float64) (sum float64) {
 	return sum
 }
 
-// auc is the share of pairs with a row of each class in which the row of the second class has the larger score; pairs
-// in one bin count half. nil unless both classes have rows.
+// auc is the share of pairs with a row of each class in which the row of the second class has the
+// larger score; pairs in one bin count half. nil unless both classes have rows.
 func auc(scores [2][]wire.ScoreBin) *float64 {
 	var below, pairs, first, second float64
 	a := scores[0]

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"fmt"
-	"iter"
 	"sync"
 	"time"
 
@@ -32,12 +31,20 @@ type Follower struct {
 
 // NewFollower returns a follower that has read nothing.
 func NewFollower(log pipeline.Log, logger *zap.Logger, clock func() time.Time, topic, pipeline string) *Follower {
-	f := &Follower{Log: log, Logger: logger, Clock: clock, Topic: topic, Pipeline: pipeline, window: NewWindow(), changed: make(chan struct{})}
+	f := &Follower{
+		Log:      log,
+		Logger:   logger,
+		Clock:    clock,
+		Topic:    topic,
+		Pipeline: pipeline,
+		window:   NewWindow(),
+		changed:  make(chan struct{}),
+	}
 	f.report = f.window.Report()
 	return f
 }
 
-// Report returns what is known now.
+// Report returns the newest report.
 func (f *Follower) Report() Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,22 +59,26 @@ func (f *Follower) Changed() <-chan struct{} {
 }
 
 const (
-	// lookEvery is how often the topic is read at most, and pauses a tenth of which reading may take.
+	// lookEvery is the shortest interval of reading, and reading takes at most one part in pauses
+	// of the time.
 	lookEvery = time.Second
 	pauses    = 10
-	// readers is how many partitions are read at a time.
+	// readers is the number of partitions that are read at a time.
 	readers = 8
+	// readBytes bounds the blocks that are read ahead of the window, over all partitions; each
+	// partition has at least one.
+	readBytes = 4 << 20
 )
 
-// Run reads the topic again and again until ctx ends. While that fails, the last report stands: nothing else depends on
-// it.
+// Run reads the topic until ctx ends. While that fails, the last report stays: nothing else depends
+// on it.
 func (f *Follower) Run(ctx context.Context) {
 	failed := false
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := f.Look(ctx)
 		if err != nil && ctx.Err() == nil && !failed {
-			f.Logger.Warn("live errors are not known", zap.String("topic", f.Topic), zap.Error(err))
+			f.Logger.Warn("live errors cannot be read", zap.String("topic", f.Topic), zap.Error(err))
 		}
 		failed = err != nil
 		select {
@@ -77,7 +88,7 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// Look reads what is new once. Run does it again and again; it must not run at the same time.
+// Look reads the new blocks once. It must not run concurrently with itself or Run.
 func (f *Follower) Look(ctx context.Context) error {
 	partitions, err := f.Log.Partitions(ctx, f.Topic)
 	if err != nil {
@@ -90,24 +101,15 @@ func (f *Follower) Look(ctx context.Context) error {
 		}
 		f.next = append(f.next, first)
 	}
-	blocks := make([][]*wire.Block, len(f.next))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(readers)
-	for number := range f.next {
-		group.Go(func() (err error) {
-			blocks[number], err = f.read(ctx, number)
-			return err
-		})
-	}
-	err = group.Wait()
-	f.take(blocks)
-	return err
+	return f.merge(ctx)
 }
 
-// atFirst bounds the blocks that are read at first, over all partitions: a busy stream has one a second in each.
+// atFirst bounds the blocks that are read after a start, over all partitions: with 250 compared
+// rows in each, the window needs far fewer, and the hours reach back as far as they allow.
 const atFirst = 20_000
 
-// begin returns where reading a partition begins: with the hours that are kept, as far back as atFirst allows.
+// begin returns the offset to read first in a partition: that of the oldest hour, as far back as
+// atFirst allows.
 func (f *Follower) begin(ctx context.Context, number, partitions int) (int64, error) {
 	first, err := f.Log.OffsetAt(ctx, f.Topic, number, f.Clock().Add(-Hours*time.Hour))
 	if err != nil {
@@ -117,56 +119,141 @@ func (f *Follower) begin(ctx context.Context, number, partitions int) (int64, er
 	return max(first, end-int64(atFirst/partitions)), err
 }
 
-// read returns the new blocks of a partition.
-func (f *Follower) read(ctx context.Context, number int) (blocks []*wire.Block, err error) {
-	reader := pipeline.NewReader(f.Log, f.Logger, f.Topic, number, pipeline.ReadOptions{From: f.next[number], Until: pipeline.PresentEnd})
-	for rec, err := range reader.Records(pipeline.ForState(ctx)) {
-		if err != nil {
-			return blocks, err
-		}
-		block, err := wire.DecodeBlock(rec.Value)
-		switch {
-		case err != nil:
-			f.Logger.Warn("record of live errors not understood, ignored", zap.String("topic", f.Topic), zap.Int("partition", number),
-				zap.Int64("offset", rec.Offset), zap.Error(err))
-		case block.Pipeline == f.Pipeline && int(block.Partition) == number:
-			blocks = append(blocks, block)
-		}
-	}
-	f.next[number] = reader.NextOffset()
-	return blocks, nil
+// placedBlock is a block and the offset after it.
+type placedBlock struct {
+	*wire.Block
+	next int64
 }
 
-// inTime yields the blocks of all partitions by time, those of a partition in their own order.
-func inTime(blocks [][]*wire.Block) iter.Seq[*wire.Block] {
-	return func(yield func(*wire.Block) bool) {
-		for {
-			next := -1
-			for i, left := range blocks {
-				if len(left) > 0 && (next < 0 || byTime(left[0], blocks[next][0]) < 0) {
-					next = i
-				}
-			}
-			if next < 0 || !yield(blocks[next][0]) {
-				return
-			}
-			blocks[next] = blocks[next][1:]
-		}
-	}
+// source reads the blocks of a partition ahead of the window, within a number of bytes.
+type source struct {
+	follower *Follower
+	number   int
+	most     int64
+	ahead    []placedBlock
+	next     int64 // offset after ahead
+	end      int64 // where reading ends for now
+	err      error // reading failed; the rest is left for the next time
 }
 
-// take adds new blocks to the window.
-func (f *Follower) take(blocks [][]*wire.Block) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// merge adds the new blocks of all partitions to the window, in the order of their times and those
+// of a partition in their own order. It holds a few of them at a time. A partition that cannot be
+// read does not stop the others.
+func (f *Follower) merge(ctx context.Context) error {
+	sources := make([]source, len(f.next))
+	group := errgroup.Group{}
+	group.SetLimit(readers)
+	for number := range sources {
+		s := &sources[number]
+		*s = source{follower: f, number: number, most: readBytes / int64(len(sources)), next: f.next[number]}
+		group.Go(func() error {
+			_, s.end, s.err = f.Log.Offsets(ctx, f.Topic, number)
+			s.fill(ctx)
+			return nil
+		})
+	}
+	_ = group.Wait()
 	added := false
-	for b := range inTime(blocks) {
-		f.window.Add(b)
+	for {
+		first := -1
+		for i := range sources {
+			if len(sources[i].ahead) > 0 && (first < 0 || byTime(sources[i].ahead[0].Block, sources[first].ahead[0].Block) < 0) {
+				first = i
+			}
+		}
+		if first < 0 {
+			break
+		}
+		s := &sources[first]
+		f.add(s.ahead[0].Block)
 		added = true
+		f.next[first] = s.ahead[0].next
+		s.ahead[0] = placedBlock{}
+		s.ahead = s.ahead[1:]
+		if len(s.ahead) == 0 {
+			s.fill(ctx)
+		}
 	}
 	if added {
-		f.report = f.window.Report()
-		close(f.changed)
-		f.changed = make(chan struct{})
+		f.announce()
 	}
+	for i := range sources {
+		if err := sources[i].err; err != nil {
+			return err
+		}
+		f.next[i] = max(f.next[i], sources[i].next) // past records without a block
+	}
+	return nil
+}
+
+// fill reads blocks until their memory is used up or the partition ends.
+func (s *source) fill(ctx context.Context) {
+	if s.err != nil || s.next >= s.end {
+		return
+	}
+	f := s.follower
+	reader := pipeline.NewReader(f.Log, f.Logger, f.Topic, s.number, pipeline.ReadOptions{From: s.next, Until: s.end})
+	bytes := int64(0)
+	s.ahead = s.ahead[:0]
+	for rec, err := range reader.Records(pipeline.ForState(ctx)) {
+		if err != nil {
+			s.err = err
+			return
+		}
+		s.next = rec.Offset + 1
+		block := f.decode(&rec)
+		if block == nil {
+			continue
+		}
+		s.ahead = append(s.ahead, placedBlock{block, s.next})
+		if bytes += block.Memory(); bytes >= s.most {
+			return
+		}
+	}
+	s.next = max(s.next, reader.NextOffset())
+}
+
+// decode returns the block in a record, nil if it is none of this pipeline and partition.
+func (f *Follower) decode(rec *pipeline.Record) *wire.Block {
+	block, err := wire.DecodeBlock(rec.Value)
+	if err != nil {
+		f.Logger.Warn("ignoring invalid record of live errors", zap.String("topic", f.Topic),
+			zap.Int("partition", rec.Partition), zap.Int64("offset", rec.Offset), zap.Error(err))
+		return nil
+	}
+	if block.Pipeline != f.Pipeline || int(block.Partition) != rec.Partition {
+		return nil
+	}
+	block.From, block.To = plausible(block.From, rec.Time), plausible(block.To, rec.Time)
+	return block
+}
+
+// plausibleLead is by how much an event may be later than the record of its block: clocks differ by
+// less.
+const plausibleLead = time.Hour
+
+// plausible returns the time of an event, or the time of its block's record if the event would be
+// from the future. An event with a wrong time would otherwise be the newest one for as long as that
+// lies ahead.
+func plausible(event, published time.Time) time.Time {
+	if latest := published.Add(plausibleLead); event.After(latest) {
+		return published
+	}
+	return event
+}
+
+// add adds a block to the window.
+func (f *Follower) add(b *wire.Block) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.window.Add(b)
+}
+
+// announce makes a new report.
+func (f *Follower) announce() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.report = f.window.Report()
+	close(f.changed)
+	f.changed = make(chan struct{})
 }

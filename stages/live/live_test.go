@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,8 +26,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// The figures are those that training measures on the same rows; only the AUC is of scores in bins.
-func TestFiguresOfClassesAreThoseOfTraining(t *testing.T) {
+// The figures equal the measures of training on the same rows. Only the AUC uses scores in bins.
+func TestFiguresOfClassesEqualTraining(t *testing.T) {
 	for _, c := range []struct {
 		loss             string
 		outputs, classes int
@@ -63,7 +63,7 @@ func TestFiguresOfClassesAreThoseOfTraining(t *testing.T) {
 	}
 }
 
-func TestFiguresOfARegressionAreThoseOfTraining(t *testing.T) {
+func TestFiguresOfARegressionEqualTraining(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	tally := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", 2, 0)
 	reference := training.NewRegression([]float64{0, 0})
@@ -82,11 +82,11 @@ func TestFiguresOfARegressionAreThoseOfTraining(t *testing.T) {
 		near(t, "MAE", got.MAE[k], want.MAE[k])
 	}
 	if tally.Take() != nil {
-		t.Error("a tally that was taken still has rows")
+		t.Error("a tally has rows after Take")
 	}
 }
 
-// Whatever a model says, the sums stay finite, because they travel as JSON.
+// The sums stay finite for any outputs of a model, because JSON has no other numbers.
 func TestSumsStayFinite(t *testing.T) {
 	regression := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", 1, 0)
 	classes := NewTally(modelOf(training.LossLogistic, wire.Metrics{}), "", 1, 2)
@@ -113,7 +113,8 @@ func sums(n int64, loss, variance, promised float64) *wire.LiveSums {
 	}
 }
 
-// windowOf has a block of 250 rows a second for each mean loss, in turn from two partitions.
+// windowOf has a block of 250 rows for each mean loss, one per second, alternating between two
+// partitions.
 func windowOf(losses ...float64) *Window {
 	w := NewWindow()
 	for i, loss := range losses {
@@ -122,11 +123,17 @@ func windowOf(losses ...float64) *Window {
 	return w
 }
 
-// blockAt is the i-th block of a stream, one a second.
+// blockAt is the i-th block of a stream, one per second.
 func blockAt(i int, s *wire.LiveSums) *wire.Block {
 	at := noon.Add(time.Duration(i) * time.Second)
 	return &wire.Block{
-		Pipeline: "p", Partition: int32(i % 2), FirstOffset: int64(i), NextOffset: int64(i) + 1, From: at, To: at, Models: []wire.LiveSums{*s},
+		Pipeline:    "p",
+		Partition:   int32(i % 2),
+		FirstOffset: int64(i),
+		NextOffset:  int64(i) + 1,
+		From:        at,
+		To:          at,
+		Models:      []wire.LiveSums{*s},
 	}
 }
 
@@ -157,8 +164,8 @@ func TestStates(t *testing.T) {
 		{"worse since 1,000 rows, after jumps", windowOf(append(jumps[:36], steady(4, 1.5, 0.05)...)...), Wrong},
 		{"rows of a block alike", windowOf(steady(40, 1.2, 0.5)...), Well},
 		{"half learned, as a new model promises", halfLearned(100, 0), Wrong},
-		{"learned again", halfLearned(100, 8), Well},
-		{"a world that has become harder", halfLearned(200, 0), Well},
+		{"relearned", halfLearned(100, 8), Well},
+		{"a lasting change for the worse", halfLearned(200, 0), Well},
 	} {
 		if got := c.window.Report(); got.State != c.want {
 			t.Errorf("%s: %s, excess %v", c.name, got.State, got.Excess)
@@ -166,23 +173,26 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A model has been wrong since the block that showed it, until it is well.
-func TestSinceWhenAModelIsWrong(t *testing.T) {
+// A model is wrong from the block that shows it until it is well.
+func TestWrongSince(t *testing.T) {
 	w := halfLearned(100, 8)
 	if since := w.Report().WrongSince; !since.IsZero() {
 		t.Errorf("wrong since %v, and well", since)
 	}
-	if since := halfLearned(50, 0).Report().WrongSince; since.Sub(noon) < 40*time.Second || since.Sub(noon) > 44*time.Second {
+	if since := halfLearned(50, 0).Report().WrongSince; since.Sub(noon) < 40*time.Second ||
+		since.Sub(noon) > 44*time.Second {
 		t.Errorf("wrong since %v", since)
 	}
-	// A promise that is never kept counts anew after a while, and the model has been wrong as long as before.
-	if since := windowOf(append(steady(40, 1, 0.05), steady(300, 3, 0.05)...)...).Report().WrongSince; since.Sub(noon) > 44*time.Second {
+	// A promise that is never kept is replaced after a while, but the model stays wrong since the
+	// same time.
+	if since := windowOf(append(steady(40, 1, 0.05),
+		steady(300, 3, 0.05)...)...).Report().WrongSince; since.Sub(noon) > 44*time.Second {
 		t.Errorf("wrong since %v, for 300 seconds", since)
 	}
 }
 
-// halfLearned has blocks of a model that is wrong, and then of one that does as badly as it promises; the last ones are
-// as good as before. Each block has 250 rows.
+// halfLearned has blocks of a wrong model, and then of one that keeps a bad promise; the last ones
+// are as good as before. Each block has 250 rows.
 func halfLearned(blocks, good int) *Window {
 	w := windowOf(steady(40, 1, 0.05)...)
 	for i := range blocks {
@@ -200,21 +210,7 @@ func halfLearned(blocks, good int) *Window {
 	return w
 }
 
-// What partitions wrote is added by time, each partition's blocks in their order.
-func TestBlocksOfPartitionsInTime(t *testing.T) {
-	block := func(partition, at int) *wire.Block {
-		return &wire.Block{Partition: int32(partition), To: noon.Add(time.Duration(at) * time.Second)}
-	}
-	var got []string
-	for b := range inTime([][]*wire.Block{{block(0, 1), block(0, 5), block(0, 4)}, nil, {block(2, 2), block(2, 3), block(2, 5)}}) {
-		got = append(got, fmt.Sprint(b.Partition, "@", b.To.Sub(noon).Seconds()))
-	}
-	if want := "0@1 2@2 2@3 0@5 0@4 2@5"; strings.Join(got, " ") != want {
-		t.Errorf("%v, want %s", got, want)
-	}
-}
-
-// A window keeps what makes up the newest rows, however partitions take turns, and counts a block once.
+// A window keeps the blocks of the newest rows of all partitions, and counts a block once.
 func TestWindowKeepsTheNewestRows(t *testing.T) {
 	w := windowOf(make([]float64, 100)...)
 	r := w.Report()
@@ -223,26 +219,38 @@ func TestWindowKeepsTheNewestRows(t *testing.T) {
 	}
 	w.Add(w.blocks[len(w.blocks)-2].Block)
 	if again := w.Report(); !reflect.DeepEqual(again, r) {
-		t.Error("a block that was published twice counts twice")
+		t.Error("a republished block counts twice")
 	}
 	for i := range Hours + 5 {
 		at := noon.Add(time.Duration(i) * time.Hour)
-		w.Add(&wire.Block{Partition: 5, FirstOffset: int64(i), NextOffset: int64(i) + 1, From: at, To: at, Models: []wire.LiveSums{*sums(1, 1, 0, 1)}})
+		w.Add(&wire.Block{
+			Partition:   5,
+			FirstOffset: int64(i),
+			NextOffset:  int64(i) + 1,
+			From:        at,
+			To:          at,
+			Models:      []wire.LiveSums{*sums(1, 1, 0, 1)},
+		})
 	}
 	if n := len(w.Report().Hours); n != Hours {
 		t.Errorf("%d hours", n)
 	}
 }
 
-// message is the i-th, of rows that are compared if n is above 0.
+// message is the i-th message, with n compared rows.
 func message(i int64, n int64, at time.Duration) Message {
-	m := Message{Rows: wire.FeatureBatch{SourceOffset: i, RowCount: 10, SourceRows: 10, SourceLog: "log"}, Time: noon.Add(at), Bytes: 1000}
+	m := Message{
+		Rows:  wire.FeatureBatch{SourceOffset: i, RowCount: 10, SourceRows: 10, SourceLog: "log"},
+		Time:  noon.Add(at),
+		Bytes: 1000,
+	}
 	if n > 0 {
 		m.Live = sums(n, 1, 0, 1)
 	}
 	return m
 }
 
+// Blocks close by their contents, regardless of the times of events.
 func TestWhenBlocksClose(t *testing.T) {
 	type step struct {
 		Message
@@ -253,21 +261,106 @@ func TestWhenBlocksClose(t *testing.T) {
 	other := message(1, 5, 0)
 	other.Rows.SourceLog = "other"
 	for name, steps := range map[string][]step{
-		"rows and a second":             {{message(0, 300, 0), 0}, {message(1, 1, 999*time.Millisecond), 0}, {message(2, 0, time.Second), 1}},
-		"a second without rows":         {{message(0, 100, 0), 0}, {message(1, 100, 30*time.Second), 0}, {message(2, 49, 31*time.Second), 0}, {message(3, 1, 32*time.Second), 1}},
-		"a minute":                      {{message(0, 5, 0), 0}, {message(1, 0, 59*time.Second), 0}, {message(2, 5, time.Minute), 1}, {message(3, 5, 2*time.Minute), 1}},
-		"nothing to compare":            {{message(0, 0, 0), 0}, {message(1, 0, time.Hour), 0}},
-		"many bytes":                    {{message(0, 5, 0), 0}, {fat, 1}},
-		"another log":                   {{message(0, 5, 0), 0}, {other, 1}},
-		"a message that comes again":    {{message(0, 250, 0), 0}, {message(0, 250, time.Second), 0}, {message(1, 1, time.Second), 1}},
-		"times that run backwards":      {{message(0, 250, time.Hour), 0}, {message(1, 250, 0), 0}, {message(2, 250, time.Hour+time.Second), 1}},
-		"all at once in a full message": {{message(0, 1000, 0), 0}, {message(1, 1, time.Second), 1}},
+		"enough rows":              {{message(0, 249, 0), 0}, {message(1, 1, 0), 1}},
+		"many rows in one message": {{message(0, 1000, 0), 1}, {message(1, 1, 0), 0}},
+		"few rows in an hour":      {{message(0, 5, 0), 0}, {message(1, 5, time.Hour), 0}},
+		"a first event in 2050": {
+			{message(0, 100, 24*365*24*time.Hour), 0},
+			{message(1, 100, 0), 0},
+			{message(2, 50, 0), 1},
+		},
+		"an event in 2050": {
+			{message(0, 100, 0), 0},
+			{message(1, 100, 24*365*24*time.Hour), 0},
+			{message(2, 50, 0), 1},
+		},
+		"nothing to compare":         {{message(0, 0, 0), 0}, {message(1, 0, time.Hour), 0}},
+		"many bytes":                 {{message(0, 5, 0), 0}, {fat, 1}},
+		"another log":                {{message(0, 5, 0), 0}, {other, 1}},
+		"a repeated message":         {{message(0, 249, 0), 0}, {message(0, 249, 0), 0}, {message(1, 1, 0), 1}},
+		"times that run backwards":   {{message(0, 125, time.Hour), 0}, {message(1, 125, 0), 1}},
+		"the last message of events": {{message(math.MaxInt64-1, 250, 0), 1}},
 	} {
 		b := &Builder{Pipeline: "p", Partition: 3}
 		for i, s := range steps {
-			if closed := b.Add(s.Message); len(closed) != s.closes {
+			closed := b.Add(s.Message)
+			if len(closed) != s.closes {
 				t.Errorf("%s: message %d closes %d blocks, want %d", name, i, len(closed), s.closes)
 			}
+			for _, block := range closed {
+				if err := block.Validate(); err != nil && name != "the last message of events" {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
 		}
+	}
+}
+
+// A block of many models closes before its sums exceed what windows have room for.
+func TestBlocksStayWithinTheirMemory(t *testing.T) {
+	b := &Builder{Pipeline: "p", Partition: 3}
+	for i := range int64(100) {
+		m := message(i, 1, 0)
+		m.Live.Model = fmt.Sprint("m-", i)
+		m.Live.Outputs = slices.Repeat(m.Live.Outputs, 1<<10) // 40 KB
+		for _, block := range b.Add(m) {
+			if err := block.Validate(); err != nil || len(block.Models) < 10 {
+				t.Errorf("%d models, %v", len(block.Models), err)
+			}
+			return
+		}
+	}
+	t.Error("no block closes")
+}
+
+// A provisional block is reported, but decides nothing. The final one replaces it.
+func TestProvisionalBlocksDecideNothing(t *testing.T) {
+	w := windowOf(steady(40, 1, 0.05)...)
+	before := w.Report()
+	open := blockAt(40, sums(240, 99, 1, 1))
+	open.Provisional = true
+	w.Add(open)
+	after := w.Report()
+	if after.Open == nil || after.Open.Rows != 240 || after.Open.Loss != 99 {
+		t.Fatalf("provisional rows %+v", after.Open)
+	}
+	if after.Open = nil; !reflect.DeepEqual(after, before) {
+		t.Errorf("a provisional block changes the report from %+v to %+v", before, after)
+	}
+	newer := *open
+	newer.NextRow, newer.Models = 5, []wire.LiveSums{*sums(245, 50, 1, 1)}
+	w.Add(&newer)
+	if r := w.Report(); r.Open.Rows != 245 {
+		t.Errorf("%d provisional rows, want those of the newer block", r.Open.Rows)
+	}
+	final := *open
+	final.Provisional = false
+	final.NextRow, final.Models = 9, []wire.LiveSums{*sums(250, 1, 1, 1)}
+	w.Add(&final)
+	w.Add(open) // published again by an owner that was fenced
+	if r := w.Report(); r.Open != nil || r.Short.Rows != 1000 || r.State != Well {
+		t.Errorf("after the final block: %+v", r)
+	}
+}
+
+// The newest block is kept even if it is larger than all blocks together may be.
+func TestWindowKeepsTheNewestBlock(t *testing.T) {
+	w := windowOf(steady(40, 1, 0)...)
+	large := blockAt(40, sums(250, 1, 1, 1))
+	for i := range 130 { // as the record of another program may have them
+		s := sums(1, 1, 0, 1)
+		s.Model = fmt.Sprint("m-", i)
+		s.Outputs = slices.Repeat(s.Outputs, 1<<10)
+		large.Models = append(large.Models, *s)
+	}
+	if large.Memory() <= blockBytes {
+		t.Fatalf("%d bytes", large.Memory())
+	}
+	w.Add(large)
+	if r := w.Report(); r.Short == nil || len(w.blocks) != 1 {
+		t.Errorf("%d blocks, %+v", len(w.blocks), r.Short)
+	}
+	if err := large.Validate(); err == nil {
+		t.Error("a block larger than a window keeps is valid")
 	}
 }

@@ -8,50 +8,60 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// State is what is known about the model in use.
+// State is the state of the current model.
 type State string
 
 // The states.
 const (
-	Unknown State = "unknown" // too few rows with labels and predictions, or no promise
+	Unknown State = "unknown" // too few compared rows, or no promise
 	Well    State = "well"    // as good as promised, within the noise
 	Wrong   State = "wrong"   // worse than promised, beyond the noise
 )
 
 const (
-	// wrongBeyond is how many standard errors the loss must be above the promise.
-	wrongBeyond = 3
-	// minBlocks is how many blocks a spread needs.
+	// wrongStdErrs is the number of standard errors by which the loss of a wrong model exceeds the
+	// promise.
+	wrongStdErrs = 3
+	// minBlocks is the number of blocks that a spread needs.
 	minBlocks = 4
 )
 
-// Report is what a window says about live predictions.
+// Report describes the live predictions in a window.
 type Report struct {
 	State State `json:"state"`
-	// Short is about the newest [ShortRows] rows and Long about [LongRows], in whole blocks, or about all there are; nil
-	// if nothing was compared.
+	// Short covers the newest [ShortRows] rows and Long the newest [LongRows], in whole final
+	// blocks, or all rows; nil without compared rows.
 	Short *Figures `json:"short"`
 	Long  *Figures `json:"long"`
-	// StandardError is that of Short's loss minus the promise, and Excess how many of them the loss is above the
-	// promise, or the misclassification if that is more; nil where the state is unknown.
+	// Open covers the rows of provisional blocks, which no decision uses; nil without any.
+	Open *Figures `json:"open,omitempty"`
+	// StandardError is the standard error of Short's loss minus the promise. Excess is the number
+	// of standard errors by which the loss, or the misclassification if that is more, exceeds the
+	// promise. nil if the state is unknown.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	Excess        *float64 `json:"excess_standard_errors,omitempty"`
-	// WrongSince is when the model became wrong, by the time of its rows.
+	// WrongSince is the time of the rows with which the model became wrong.
 	WrongSince time.Time `json:"wrong_since,omitzero"`
 	Hours      []Hour    `json:"hours"` // oldest first
 }
 
-// Hour is what was compared in an hour.
+// Hour holds the figures of an hour.
 type Hour struct {
 	Start time.Time `json:"start"`
 	Figures
 }
 
-// Report returns what the window says now.
+// Report returns the present report.
 func (w *Window) Report() Report {
-	r := Report{State: Unknown, Short: w.newest(&total{scores: true}, ShortRows), Long: w.newest(&total{scores: true}, LongRows)}
+	r := Report{
+		State: Unknown,
+		Short: w.newest(&total{scores: true}, ShortRows),
+		Long:  w.newest(&total{scores: true}, LongRows),
+		Open:  FiguresOf(w.provisional()),
+	}
 	for number, hour := range w.hours {
-		r.Hours = append(r.Hours, Hour{Start: time.Unix(number*int64(time.Hour/time.Second), 0).UTC(), Figures: *hour.figures()})
+		start := time.Unix(number*int64(time.Hour/time.Second), 0).UTC()
+		r.Hours = append(r.Hours, Hour{Start: start, Figures: *hour.figures()})
 	}
 	slices.SortFunc(r.Hours, func(a, b Hour) int { return a.Start.Compare(b.Start) })
 	if v := w.verdict; v.state != Unknown {
@@ -70,12 +80,13 @@ type verdict struct {
 	standard, excess float64
 }
 
-// settleRows is for how many rows a model that is wrong has to do as well as was promised before. Held-out rows from
-// around a change make new models promise what they can do on a mixture of both worlds: so little that a half-learned
-// model would pass for well. After eight half-lives of 4,000 rows a promise is about the new world.
+// settleRows is the number of rows for which a wrong model has to keep the promise from before the
+// change. Held-out rows from around a change make new models promise an error on a mixture of old
+// and new rows: so large that a half-learned model would keep it. After eight half-lives of 4,000
+// rows a promise describes the new rows.
 const settleRows = 32_000
 
-// alarm is what was promised before the model became wrong.
+// alarm is the promise from before the model became wrong.
 type alarm struct {
 	measure, column string
 	promised, error float64
@@ -84,20 +95,23 @@ type alarm struct {
 	since           time.Time // of the rows with which it became wrong
 }
 
-// replace puts the promise of before into figures; nil changes nothing.
+// replace puts the earlier promise into figures; nil changes nothing.
 func (a *alarm) replace(f *Figures) {
 	if a != nil {
-		f.Promised, f.PromisedError, f.PromisedRows = &a.promised, &a.error, a.promisedRows
+		f.Promised = &a.promised
+		f.PromisedError = &a.error
+		f.PromisedRows = a.promisedRows
 	}
 }
 
-// judge finds the state after a block was added.
+// judge determines the state after a block was added.
 func (w *Window) judge(added *wire.Block) {
 	short := w.newest(&total{}, ShortRows)
 	since := added.To
 	if a := w.alarm; a != nil {
 		since = a.since
-		if a.left -= added.Rows(); a.left <= 0 || a.measure != short.Measure || a.column != short.Column {
+		a.left -= added.Rows()
+		if a.left <= 0 || a.measure != short.Measure || a.column != short.Column {
 			w.alarm = nil
 		}
 	}
@@ -107,13 +121,21 @@ func (w *Window) judge(added *wire.Block) {
 	case w.verdict.state != Wrong:
 		w.alarm = nil
 	case w.alarm == nil:
-		w.alarm = &alarm{short.Measure, short.Column, *short.Promised, *short.PromisedError, short.PromisedRows, settleRows, since}
+		w.alarm = &alarm{
+			measure:      short.Measure,
+			column:       short.Column,
+			promised:     *short.Promised,
+			error:        *short.PromisedError,
+			promisedRows: short.PromisedRows,
+			left:         settleRows,
+			since:        since,
+		}
 	}
 }
 
-// decide returns the state of the newest rows: wrong where their mean loss is above the promise by more than three
-// standard errors, or so is the share of misclassified rows. Variances are those of the live rows, and taken for the rows
-// that the promise was measured on.
+// decide returns the state of the newest rows: wrong if their mean loss, or their share of
+// misclassified rows, exceeds the promise by more than three standard errors. The variances of the
+// live rows also stand for those of the held-out rows of the promise.
 func (w *Window) decide(s *Figures) verdict {
 	if s.Rows < ShortRows || s.Promised == nil || len(w.blocks) < minBlocks {
 		return verdict{state: Unknown}
@@ -124,15 +146,16 @@ func (w *Window) decide(s *Figures) verdict {
 	v.excess = inStandardErrors(s.Loss-*s.Promised, v.standard)
 	if s.Measure == wire.LiveLogLoss {
 		share := s.Error / 100
-		v.excess = max(v.excess, inStandardErrors(share-*s.PromisedError/100, math.Sqrt(share*(1-share)*alike/rows)))
+		standard := math.Sqrt(share * (1 - share) * alike / rows)
+		v.excess = max(v.excess, inStandardErrors(share-*s.PromisedError/100, standard))
 	}
-	if v.excess > wrongBeyond {
+	if v.excess > wrongStdErrs {
 		v.state = Wrong
 	}
 	return v
 }
 
-// inStandardErrors is a difference in units of its standard error.
+// inStandardErrors returns a difference in units of its standard error.
 func inStandardErrors(difference, standard float64) float64 {
 	switch {
 	case standard > 0:
@@ -143,10 +166,10 @@ func inStandardErrors(difference, standard float64) float64 {
 	return 0
 }
 
-// resemblance is by how much the rows of a block resemble each other: the variance of means of blocks, times their rows,
-// over that of single rows, at least 1. It is the median over neighbouring blocks of (difference of means)²/2, which has
-// the median .455 where rows are independent. So a few changes of level, which are what is looked for, do not hide in
-// the noise that they make.
+// resemblance measures how much the rows of a block resemble each other: the variance of block
+// means, times their rows, over the variance of single rows, at least 1. It uses the median over
+// neighbouring blocks of (difference of means)²/2, which is .455 for independent rows. A median is
+// not inflated by a few changes of level, which are to be detected.
 func (w *Window) resemblance(measure string) float64 {
 	var ratios []float64
 	last := -1

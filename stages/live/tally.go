@@ -8,14 +8,15 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Tally adds up how good the predictions of one model are. It belongs to one goroutine and is reused.
+// Tally sums the errors of the predictions of one model. It belongs to one goroutine and is reused.
 type Tally struct {
 	sums   wire.LiveSums // without scores
 	scores [2][]int32    // rows of each of two classes by bin; nil for a regression and for more classes
 }
 
-// NewTally returns a tally of no rows for a model, of a regression with that many outputs (classes is 0) or of that
-// many classes. If the rows bring their predictions, column names where.
+// NewTally returns an empty tally for a model: of a regression with a number of outputs if classes
+// is 0, otherwise of a number of classes. If the rows supply their predictions, column names their
+// column.
 func NewTally(model *wire.Model, column string, outputs, classes int) *Tally {
 	t := &Tally{sums: wire.LiveSums{Model: model.ID, Column: column, Measure: measureOf(model, column, classes)}}
 	if classes == 0 {
@@ -42,7 +43,7 @@ func measureOf(model *wire.Model, column string, classes int) string {
 	return wire.LiveMisclassification
 }
 
-// promise returns the mean loss that a model had on its held-out rows; nil if it was not measured.
+// promise returns the mean loss of a model on its held-out rows; nil if it was not measured.
 func promise(m *wire.Metrics, measure string) *float64 {
 	var mean float64
 	switch {
@@ -60,11 +61,12 @@ func promise(m *wire.Metrics, measure string) *float64 {
 	return &mean
 }
 
-// AddRegression adds a row of predictions and labels, both in the units of the label. It panics unless there is one of
-// each for every output.
+// AddRegression adds a row of predictions and labels, both in the units of the label. It panics
+// unless every output has one of each.
 func (t *Tally) AddRegression(predicted, label []float32) {
 	if len(predicted) != len(t.sums.Outputs) || len(label) != len(predicted) {
-		panic(fmt.Sprintf("live: %d predictions and %d labels of %d outputs", len(predicted), len(label), len(t.sums.Outputs)))
+		panic(fmt.Sprintf("live: %d predictions and %d labels of %d outputs",
+			len(predicted), len(label), len(t.sums.Outputs)))
 	}
 	loss := 0.0
 	for k := range predicted {
@@ -80,7 +82,7 @@ func (t *Tally) AddRegression(predicted, label []float32) {
 	t.add(loss / float64(len(predicted)))
 }
 
-// residual is the prediction minus the label, cut to what stays finite when squared twice.
+// residual is the prediction minus the label, clipped so that its fourth power is finite.
 func residual(predicted, label float32) float64 {
 	r := float64(predicted) - float64(label)
 	if math.IsNaN(r) {
@@ -89,7 +91,8 @@ func residual(predicted, label float32) float64 {
 	return min(max(r, -wire.LargestResidual), wire.LargestResidual)
 }
 
-// AddClass adds a row with the outputs of the model and the number of its class. It panics if there is no such class.
+// AddClass adds a row with the outputs of the model and the number of its class. It panics if the
+// number is no class.
 func (t *Tally) AddClass(outputs []float32, class int32) {
 	if t.scores[0] != nil {
 		t.scores[class][scoreBin(t.score(outputs[0]))]++
@@ -101,8 +104,8 @@ func (t *Tally) AddClass(outputs []float32, class int32) {
 	t.add(loss)
 }
 
-// AddDecision adds a row with the number of the predicted class and of its own, to a tally of predictions that the rows
-// bring. It panics if there is no such class.
+// AddDecision adds a row with the numbers of its supplied class and its actual one. It panics if a
+// number is no class.
 func (t *Tally) AddDecision(predicted, class int32) { t.add(t.decided(predicted, class)) }
 
 // decided counts a row of a class and returns 1 if another one was predicted.
@@ -115,7 +118,8 @@ func (t *Tally) decided(predicted, class int32) float64 {
 	return 1
 }
 
-// largestLogLoss is that of a probability of the smallest float32: larger ones come from outputs beyond all sense.
+// largestLogLoss is the log loss of the smallest positive float32: larger losses come from
+// meaningless outputs.
 const largestLogLoss = 104
 
 func logLoss(outputs []float32, class int32) float64 {
@@ -147,7 +151,7 @@ func (t *Tally) add(loss float64) {
 	t.sums.Squares += float64(loss * loss)
 }
 
-// Take returns the sums and begins again, nil if there are no rows.
+// Take returns the sums and clears them. It returns nil without rows.
 func (t *Tally) Take() *wire.LiveSums {
 	if t.sums.Rows == 0 {
 		return nil
@@ -163,6 +167,9 @@ func (t *Tally) Take() *wire.LiveSums {
 	}
 	clear(t.sums.Classes)
 	clear(t.sums.Outputs)
-	t.sums.Rows, t.sums.Loss, t.sums.Squares, t.sums.Wrong = 0, 0, 0, 0
+	t.sums.Rows = 0
+	t.sums.Loss = 0
+	t.sums.Squares = 0
+	t.sums.Wrong = 0
 	return &taken
 }

@@ -9,33 +9,40 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// What a window covers.
+// The contents of a window.
 const (
-	ShortRows = 1_000  // the newest rows by which a state is decided
-	LongRows  = 10_000 // the newest rows that are reported beside them
-	Hours     = 48     // hours that are kept
-	// spreadBlocks is how many blocks are kept in any case, because errors are judged by how blocks differ.
+	ShortRows = 1_000  // the newest rows, which decide the state
+	LongRows  = 10_000 // the newest rows reported next to them
+	Hours     = 48     // number of hours kept
+	// spreadBlocks is the number of blocks kept in any case, because errors are judged by the
+	// differences of blocks.
 	spreadBlocks = 24
-	// maxBlocks and blockBytes bound the blocks kept for the newest rows.
+	// maxBlocks and blockBytes bound the final blocks of the newest rows. The newest block is
+	// always kept.
 	maxBlocks  = 512
 	blockBytes = 4 << 20
-	// WindowBytes bounds the memory of a window: blocks, hours, and what comes next.
-	WindowBytes = 2 * blockBytes
+	// openBytes bounds the provisional blocks, and hourBytes the sums of hours, which have no
+	// scores.
+	openBytes = 1 << 20
+	hourBytes = 5 << 20
+	// WindowBytes bounds the memory of a window and of the blocks that a [Follower] has read ahead.
+	WindowBytes = blockBytes + wire.MaxBlockBytes + openBytes + hourBytes + readBytes
 )
 
 // Window merges the blocks of all partitions.
 type Window struct {
-	blocks []kept // by time and partition
+	blocks []kept // final, by time and partition
 	rows   int64  // of blocks
 	bytes  int64  // of blocks
 	places map[int32]place
-	hours  map[int64]*total // by number of the hour; without scores
+	open   map[int32]*wire.Block // provisional, by partition
+	hours  map[int64]*total      // by number of the hour; without scores
 
-	verdict verdict // as of the block that was added last
+	verdict verdict // as of the last final block
 	alarm   *alarm  // nil = the model is not wrong
 }
 
-// kept is a block with the mean of its losses, and what its variance would be if rows were independent.
+// kept is a block with the mean of its losses, and the variance of that mean for independent rows.
 type kept struct {
 	*wire.Block
 	measure     string
@@ -44,22 +51,37 @@ type kept struct {
 
 // NewWindow returns a window without blocks.
 func NewWindow() *Window {
-	return &Window{verdict: verdict{state: Unknown}, places: map[int32]place{}, hours: map[int64]*total{}}
+	return &Window{
+		verdict: verdict{state: Unknown},
+		places:  map[int32]place{},
+		open:    map[int32]*wire.Block{},
+		hours:   map[int64]*total{},
+	}
 }
 
-// Add adds a block. One that was added before is skipped: it was published again because nobody knew whether it had
-// been.
+// Add adds a block. A block that was already added is skipped: its owner republished it without
+// knowing that the first attempt succeeded. A provisional block stays until a final or newer
+// provisional one of its partition replaces it.
 func (w *Window) Add(b *wire.Block) {
-	if at, ok := w.places[b.Partition]; ok && at.log == b.SourceLog && !at.before(place{b.SourceLog, b.NextOffset, b.NextRow}) {
+	next := place{b.SourceLog, b.NextOffset, b.NextRow}
+	if at, ok := w.places[b.Partition]; ok && at.log == b.SourceLog && !at.before(next) {
 		return
 	}
-	w.places[b.Partition] = place{b.SourceLog, b.NextOffset, b.NextRow}
+	if b.Provisional {
+		w.open[b.Partition] = b
+		w.trimOpen()
+		return
+	}
+	delete(w.open, b.Partition)
+	w.places[b.Partition] = next
 	f := (&total{}).with(b).figures()
 	at, _ := slices.BinarySearchFunc(w.blocks, b, func(k kept, b *wire.Block) int { return byTime(k.Block, b) })
 	w.blocks = slices.Insert(w.blocks, at, kept{b, f.Measure, f.Loss, f.variance / float64(f.Rows)})
-	w.rows, w.bytes = w.rows+b.Rows(), w.bytes+memoryOf(b)
-	for len(w.blocks) > 0 && w.dispensable() {
-		w.rows, w.bytes = w.rows-w.blocks[0].Rows(), w.bytes-memoryOf(w.blocks[0].Block)
+	w.rows += b.Rows()
+	w.bytes += b.Memory()
+	for len(w.blocks) > 1 && w.dispensable() {
+		w.rows -= w.blocks[0].Rows()
+		w.bytes -= w.blocks[0].Memory()
 		w.blocks[0] = kept{}
 		w.blocks = w.blocks[1:]
 	}
@@ -67,28 +89,41 @@ func (w *Window) Add(b *wire.Block) {
 	w.judge(b)
 }
 
-// dispensable reports whether the oldest block is more than is kept.
+// dispensable reports whether the oldest block exceeds the contents of a window.
 func (w *Window) dispensable() bool {
 	enough := w.rows-w.blocks[0].Rows() >= LongRows && len(w.blocks) > spreadBlocks
 	return enough || len(w.blocks) > maxBlocks || w.bytes > blockBytes
 }
 
-// memoryOf is about what a block takes.
-func memoryOf(b *wire.Block) int64 {
-	const fixed = 400 // of a block or of the sums of a model, with names
-	bytes := int64(fixed)
-	for i := range b.Models {
-		s := &b.Models[i]
-		bytes += fixed + int64(8*len(s.Classes)+40*len(s.Outputs)+16*len(s.Scores[0])+16*len(s.Scores[1]))
+// trimOpen drops the oldest provisional blocks beyond their memory.
+func (w *Window) trimOpen() {
+	blocks := w.provisional()
+	var bytes int64
+	for _, b := range blocks {
+		bytes += b.Memory()
 	}
-	return bytes
+	for _, b := range blocks {
+		if bytes <= openBytes {
+			return
+		}
+		bytes -= b.Memory()
+		delete(w.open, b.Partition)
+	}
 }
+
+// provisional returns the provisional blocks by time.
+func (w *Window) provisional() []*wire.Block { return slices.SortedFunc(maps.Values(w.open), byTime) }
 
 func byTime(a, b *wire.Block) int {
-	return cmp.Or(a.To.Compare(b.To), cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.FirstOffset, b.FirstOffset), cmp.Compare(a.FirstRow, b.FirstRow))
+	return cmp.Or(
+		a.To.Compare(b.To),
+		cmp.Compare(a.Partition, b.Partition),
+		cmp.Compare(a.FirstOffset, b.FirstOffset),
+		cmp.Compare(a.FirstRow, b.FirstRow),
+	)
 }
 
-// addHour adds a block to the hour in which it ends, if that is among the newest.
+// addHour adds a block to the hour in which it ends, if that is one of the newest.
 func (w *Window) addHour(b *wire.Block) {
 	number := b.To.Unix() / int64(time.Hour/time.Second)
 	hour := w.hours[number]
@@ -102,7 +137,7 @@ func (w *Window) addHour(b *wire.Block) {
 	}
 }
 
-// newest adds the whole blocks that make up at least that many of the newest rows, or all there are, to a total.
+// newest adds whole blocks with at least a number of the newest rows, or all blocks, to a total.
 func (w *Window) newest(t *total, rows int64) *Figures {
 	first := len(w.blocks)
 	for sum := int64(0); first > 0 && sum < rows; {

@@ -151,6 +151,7 @@ func (p *partition) Start() (at pipeline.Place, batchBudget int64) {
 // Process implements pipeline.Processor.
 func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 	defer p.Env.Meter.Worked(meter.StageSubsample, time.Now())
+	events.DropReserved(f.Records)
 	p.at.Fetched(f, p.Env.Clock())
 	p.fetchedAt = time.Now()
 	for _, rec := range f.Records {
