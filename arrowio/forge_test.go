@@ -104,7 +104,7 @@ func forgeSchema(build func(b *flatbuffers.Builder) []flatbuffers.UOffsetT) []by
 	}}.bytes()
 }
 
-// simpleSchema has one column of each of the given types, without parameters.
+// simpleSchema returns a schema with one column of each given type, without parameters.
 func simpleSchema(ids ...typeID) []byte {
 	return forgeSchema(func(b *flatbuffers.Builder) []flatbuffers.UOffsetT {
 		var fields []flatbuffers.UOffsetT

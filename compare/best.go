@@ -27,7 +27,7 @@ func (t *Table) least(but *Line) *Line {
 	return least
 }
 
-// counts reports whether the line has an error.
+// counts reports whether an error was measured for the line.
 func (l *Line) counts() bool { return l.Repeats > 0 }
 
 // clearlyWorse reports whether the errors of a exceed those of b by more than two standard errors

@@ -50,7 +50,7 @@ func (d Distribution) row() *distributionRow { return &distributions[distributio
 // String returns the name, such as "gaussian".
 func (d Distribution) String() string { return distributionNames.name(d) }
 
-// MarshalText returns the name; it fails for a value that is none of the constants.
+// MarshalText returns the name. It fails for values other than the constants.
 func (d Distribution) MarshalText() ([]byte, error) { return distributionNames.marshal(d) }
 
 // UnmarshalText sets the value of that name; the error of an unknown name lists the known ones.

@@ -124,7 +124,8 @@ func (b *bench) fill(messages int) (bytes int64) {
 	return bytes
 }
 
-// compareClasses writes blocks of live errors of two classes, newer than those of the pipeline itself.
+// compareClasses writes blocks of live errors of two classes, newer than those of the pipeline
+// itself.
 func (b *bench) compareClasses() {
 	b.t.Helper()
 	promised, percent := 0.4, 40.0
@@ -157,8 +158,8 @@ type process struct {
 	stop     func()
 }
 
-// run starts a process that runs until the end of the test or until it is stopped. wrap may put something
-// between it and the broker.
+// run starts a process that runs until the end of the test or until it is stopped. wrap may put
+// something between it and the broker.
 func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...meter.Stage) *process {
 	b.t.Helper()
 	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes) })
@@ -193,7 +194,7 @@ type families map[string][]metric
 type metric struct {
 	kind   string
 	labels []string // name=value
-	value  float64  // of a histogram, its count
+	value  float64  // sample value; the count for a histogram
 }
 
 // get requests the metrics as a metrics server does.
@@ -257,8 +258,8 @@ func is(want float64, name string, labels ...string) func(families) bool {
 	}
 }
 
-// gate returns a broker in front of another one that holds back messages to a topic until it is open, except for the first one of a
-// partition and tombstones.
+// gate returns a broker in front of another one that holds back messages to a topic until it is
+// open, except for the first one of a partition and tombstones.
 func gate(topic string, open <-chan struct{}) func(pipeline.Broker) pipeline.Broker {
 	var through sync.Map
 	return func(broker pipeline.Broker) pipeline.Broker {

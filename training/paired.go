@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Paired are the errors, in percent, of two predictors on the same rows.
+// Paired holds the errors, in percent, of two predictors on the same rows.
 type Paired struct {
 	First, Second float64
 	// StandardError belongs to First − Second and comes from the differences row by row: how much

@@ -18,7 +18,7 @@ type binding struct {
 	encoder *Encoder
 	*tables
 
-	rows    int64   // encoded since [Rows.TakeImputed]
+	rows    int64   // rows encoded since the last [Rows.TakeImputed]
 	imputed []int64 // values of each column since then
 
 	schema *arrow.Schema

@@ -21,7 +21,7 @@ const maxListed = 20
 // kindAny is the kind of a column with Arrow's null type, which fits every kind.
 const kindAny Kind = ""
 
-// columnType is how the encoder reads an Arrow type.
+// columnType describes how the encoder reads an Arrow type.
 type columnType struct {
 	kind Kind
 	// width is the length of a vector, otherwise 1.

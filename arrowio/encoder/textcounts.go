@@ -62,7 +62,7 @@ func (c *textCounts) merge(other *textCounts) {
 	c.lost += other.lost
 }
 
-// count is how many rows have the string, as far as they were counted.
+// count returns the number of counted rows that have the string.
 func (c *textCounts) count(v string) int64 {
 	if n, seen := c.rows[v]; seen {
 		return *n

@@ -150,8 +150,8 @@ func (g *columnGuess) dataType(strict bool) (found arrow.DataType, comma bool, b
 
 // fits reports whether the column mostly holds fields of the classes. Fields of a class that widens
 // these all count against them: one fraction makes a column of whole numbers a column of floats,
-// and one time makes a column of dates a column of times. Whole numbers of which more than a few have
-// leading zeros are codes, such as 01 or 00501, and stay text.
+// and one time makes a column of dates a column of times. Whole numbers of which more than a few
+// have leading zeros are codes, such as 01 or 00501, and stay text.
 func (g *columnGuess) fits(classes []fieldClass) bool {
 	bad := g.bad(classes)
 	widest := classes[len(classes)-1]
@@ -187,7 +187,7 @@ func (g *columnGuess) bad(classes []fieldClass) BadFields {
 	return b
 }
 
-// scanRows is how many rows pass between two calls of Options.Scan.
+// scanRows is the number of rows between two calls of Options.Scan.
 const scanRows = 8192
 
 // inferTypes reads the remaining rows and returns the type of each column. It records its findings

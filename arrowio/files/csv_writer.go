@@ -20,7 +20,7 @@ import (
 // element of its fixed-size lists.
 type csvColumn struct {
 	name    string
-	index   int // of the column in the record
+	index   int // column index in the record
 	element int // of the list; -1 for plain columns
 }
 

@@ -40,8 +40,8 @@ func (l *largest) Reallocate(size int, b []byte) []byte {
 	return l.Allocator.Reallocate(size, b)
 }
 
-// A Parquet file of some hundred bytes, whose rows all refer to one long text, is refused before it
-// takes all memory.
+// A Parquet file of a few hundred bytes whose rows all refer to one long text is refused before it
+// exhausts memory.
 func TestParquetDictionaryThatExpandsIsRefused(t *testing.T) {
 	const limit, text, rows = 128 << 20, 1 << 20, 200
 	path := filepath.Join(t.TempDir(), "expands.parquet")

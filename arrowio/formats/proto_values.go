@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 )
 
-// wireType is the wire type of a kind.
+// wireType returns the wire type of a kind.
 func wireType(k protoreflect.Kind) protowire.Type {
 	switch k {
 	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind:

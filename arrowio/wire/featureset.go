@@ -60,7 +60,7 @@ func (f *FeatureSet) validateLabel() error {
 	return nil
 }
 
-// outputs returns K, according to the length of the coding.
+// outputs returns K, the length of the coding.
 func (f *FeatureSet) outputs() int { return len(f.Coding.Gain) }
 
 // validateLengths checks that there are scores for each output.

@@ -19,7 +19,7 @@ import (
 type Broker interface {
 	Addrs() []string
 	Kill() error                   // as kill -9 does
-	Restart(context.Context) error // on its data; returns when the broker answers
+	Restart(context.Context) error // restarts the broker with its data; returns once it answers
 	// Consume reads a topic from its first offset to the given ends with another library or Kafka's
 	// own consumer, which returns only committed records.
 	Consume(ctx context.Context, topic string, ends [partitions]int64) ([]message, error)

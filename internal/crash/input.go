@@ -17,7 +17,7 @@ import (
 // depends on timing. The tail alone triggers an exploration, the end alone does not.
 const (
 	partitions   = 3
-	mainMessages = 60 // of a partition, during the plan
+	mainMessages = 60 // messages per partition during the plan
 	tailMessages = 20 // of a partition, after the explorations of the main part
 	endMessages  = 6  // of a partition, for the features and the model of the last set
 	allMessages  = mainMessages + tailMessages + endMessages

@@ -32,7 +32,7 @@ const (
 	FeaturesAfter    Point = "features.after"  // featurize: the request is acknowledged, but not recorded
 	BlocksBefore     Point = "blocks.before"   // featurize: a closed block of live errors is about to be sent
 	BlocksAfter      Point = "blocks.after"    // featurize: it is acknowledged
-	FetchBefore      Point = "fetch.before"    // featurize: records are handled, the next fetch has not begun
+	FetchBefore      Point = "fetch.before"    // featurize: records are handled; the next fetch has not begun
 	CommitAfter      Point = "commit.after"    // featurize: the offset is committed
 	FeaturizeDrain   Point = "featurize.drain" // featurize: reading has ended, the last request may be in progress
 

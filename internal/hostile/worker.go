@@ -138,7 +138,7 @@ func (w *worker) watch() (stop func()) {
 
 // checkDeadline ends the process if a mutant has taken too long.
 func (w *worker) checkDeadline(n int64, cpu, wall time.Duration) {
-	const waits = 30 // times the deadline
+	const waits = 30 // how long to wait, as a multiple of the deadline
 	if cpu <= w.suite.Deadline && wall <= waits*w.suite.Deadline {
 		return
 	}

@@ -35,7 +35,7 @@ func Columns() []string {
 	}
 }
 
-// Segments are the five classes of the first label.
+// Segments returns the five classes of the first label.
 func Segments() []string { return []string{"basic", "casual", "loyal", "new", "vip"} }
 
 // BadCells returns the number of fields of "Income, yearly" that are not numbers in a file with
@@ -163,7 +163,7 @@ func customer(i int, random *rand.Rand, effect []float64) row {
 	}}
 }
 
-// flag is 1 for true.
+// flag returns 1 for true and 0 for false.
 func flag(v bool) float64 {
 	if v {
 		return 1

@@ -1,8 +1,9 @@
 // Package simd selects the vector instructions of this process. It decides once, at start, from the
 // capabilities of the processor and the operating system; kernels dispatch on [Best]. [Limit]
-// lowers the choice, for a process that must compute like others. The build tag noasm removes all
-// assembly from the build. GODEBUG=cpu.avx512f=off and cpu.avx2=off, read by golang.org/x/sys/cpu,
-// disable the instructions in a built program, so that tests can run every kernel on one machine.
+// lowers the choice, for a process whose results must match those of other processes. The build tag
+// noasm removes all assembly from the build. GODEBUG=cpu.avx512f=off and cpu.avx2=off, read by
+// golang.org/x/sys/cpu, disable the instructions in a built program, so that tests can run every
+// kernel on one machine.
 package simd
 
 // Level is a set of vector instructions for which kernels are written. Levels are ordered: a

@@ -224,5 +224,5 @@ func quantile(d scoring.Distribution, u float64) float64 {
 	}
 }
 
-// scaleOf returns the factor of m features.
+// scaleOf returns the scale factor of a map with m features, 1/√m.
 func scaleOf(m int) float32 { return float32(1 / math.Sqrt(float64(m))) }

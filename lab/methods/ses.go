@@ -37,7 +37,7 @@ func selectStein(_ context.Context, t *compare.Trial) (*compare.Selected, error)
 
 // steinFit describes the fit of steinWeights.
 type steinFit struct {
-	// Beta are the weights of the m features; plain features have 1/m each.
+	// Beta holds the weights of the m features, 1/m each for plain features.
 	Beta []float64
 	// Penalty is μ in units of the mean diagonal of the quadratic form.
 	Penalty float64

@@ -84,7 +84,7 @@ func (p *program) stop() error {
 	return err
 }
 
-// cpu is the processor time of the server so far; 0 if this system does not report it.
+// cpu returns the CPU time that the server has used so far, or 0 if this system does not report it.
 func (p *program) cpu() time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
 	if err != nil {

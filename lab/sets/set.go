@@ -28,7 +28,7 @@ type Set struct {
 	open func(f folder) *rowSource
 }
 
-// Names are the names of all sets, in the order in which documents list them.
+// Names returns the names of all sets in documentation order.
 func Names() []string {
 	names := make([]string, len(sets))
 	for i, s := range sets {
@@ -52,7 +52,7 @@ type Defaults struct {
 	// Features are the numbers M of features at which methods are compared; the last one is the
 	// paper's.
 	Features []int
-	// Candidates is M0, Sample is N0 as a fraction of the training rows.
+	// Candidates is M0. Sample is N0 as a fraction of the training rows.
 	Candidates int
 	Sample     float64
 	// SampleRows bounds N0; 0 means no bound.

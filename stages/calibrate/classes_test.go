@@ -19,7 +19,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// classRoom is a room whose events have classes that are not configured; the window is the newest 200 rows.
+// classRoom returns a room whose events have unconfigured classes. Its window is the newest 200
+// rows.
 func classRoom(t *testing.T) *room {
 	return newRoom(t, 1, func(s *calibrate.Settings) {
 		s.Events.Passthrough = nil
@@ -87,7 +88,8 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 	})
 }
 
-// A class that is no longer in the window is declined, and looked for only once, even by the next planner.
+// A class that is no longer in the window is declined, and looked for only once, even by the next
+// planner.
 func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)
@@ -138,7 +140,8 @@ func TestPlannerLetsARunningExplorationFinishFirst(t *testing.T) {
 	})
 }
 
-// Classes that cannot be learned because there are too many must not make the planner read the window again and again.
+// Classes that cannot be learned because there are too many must not make the planner read the
+// window again and again.
 func TestPlannerDeclinesWhatCannotBePlanned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)

@@ -54,18 +54,19 @@ func (s Settings) messages() wire.Messages {
 type Request struct {
 	From wire.From  // empty = as configured
 	Last *wire.Spec // the previous exploration; nil = none
-	// Unfinished says that Last gave no feature set: the next exploration reads what Last should have read and what
-	// came after.
+	// Unfinished says that Last gave no feature set: the next exploration reads what Last should
+	// have read and what came after.
 	Unfinished bool
 	Sequence   int64
-	// Classes are those that featurizers ask for. ClassesOnly says that they are the only reason: without rows of one of
-	// them there is nothing to plan.
+	// Classes are those that featurizers ask for. ClassesOnly says that they are the only reason:
+	// without rows of one of them there is nothing to plan.
 	Classes     []string
 	ClassesOnly bool
 	Reason      string
 	// Excluded lists the partitions to leave out.
 	Excluded []wire.Exclusion
-	// Reported are the offsets whose dead letters were sent by earlier explorations, by partition.
+	// Reported holds, by partition, the offsets for which earlier explorations already sent dead
+	// letters.
 	Reported map[int32]interval
 	// Force allows an exploration of the same rows as the last one.
 	Force bool
@@ -107,7 +108,8 @@ var ErrSameRows = errors.New("nothing new: the exploration would read the same r
 // errNoSuchClass says that the ranges hold too few rows of the requested classes.
 var errNoSuchClass = errors.New("the ranges hold too few rows of the class")
 
-// planTries is how often a plan is tried again because the log loses offsets of its ranges meanwhile.
+// planTries is how often a plan is tried again because the log loses offsets of its ranges
+// meanwhile.
 const planTries = 5
 
 // Plan reads the ranges of the log of events for an exploration, and returns its spec.
@@ -166,7 +168,8 @@ func (l *log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	return planned, nil
 }
 
-// PlanRows is Plan for the rows of a file, as if they were the messages of partition 0 from first to last.
+// PlanRows is Plan for the rows of a file, as if they were the messages of partition 0 from first
+// to last.
 func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Planned, error) {
 	scans := newScans(s, []wire.Partition{{EndOffset: 1}})
 	defer releaseScans(scans)

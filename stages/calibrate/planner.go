@@ -22,14 +22,16 @@ import (
 const (
 	// planTick is how often time and offsets are checked for a scheduled exploration.
 	planTick = time.Second
-	// planRetry is how long to wait for other data after a plan that the data did not allow (one class, no label).
+	// planRetry is how long to wait for other data after a plan that the data did not allow (one
+	// class, no label).
 	planRetry = 30 * time.Second
-	// offsetsEvery is how often the offsets of all partitions are looked up to see how far the log has grown.
+	// offsetsEvery is how often the offsets of all partitions are looked up to see how far the log
+	// has grown.
 	offsetsEvery = 5 * time.Second
 )
 
-// Planner is the stage: it decides when an exploration starts, plans it, and publishes the spec. One instance plans at
-// a time: the owner of the single partition of explorations.
+// Planner is the stage: it decides when an exploration starts, plans it, and publishes the spec.
+// One instance plans at a time: the owner of the single partition of explorations.
 type Planner struct {
 	Env      env.Env
 	Settings Settings
@@ -39,7 +41,8 @@ type Planner struct {
 	attempts
 }
 
-// attempts remembers plans that could not be made. Times are on this process's clock, not on [Planner.Clock].
+// attempts remembers plans that could not be made. Times are on this process's clock, not on
+// [Planner.Clock].
 type attempts struct {
 	retryAt time.Time // no plan before this
 	missing int64     // missing rows as last reported
@@ -51,8 +54,8 @@ type attempts struct {
 	reasons    []reason // with what they remember
 }
 
-// refusal is what was refused, and the sum of the end offsets of events at that time. Rows that have not grown enough
-// for one trigger may be enough for another.
+// refusal is what was refused, and the sum of the end offsets of events at that time. Rows that
+// have not grown enough for one trigger may be enough for another.
 type refusal struct {
 	from    wire.From
 	asked   bool
@@ -88,7 +91,7 @@ func (p *Planner) log() *log { return &log{p.Env} }
 func (p *Planner) run(ctx context.Context) error {
 	p.attempts, p.broken = attempts{}, broken{}
 	defer p.Env.Meter.SetPlanning(meter.Planning{}) // another process plans
-	// What the planner before this one wrote may not have arrived yet.
+	// Records from the previous planner may not have arrived yet.
 	if _, err := p.Env.State.CatchUp(ctx, state.TopicExplorations, state.TopicFeatureSets); err != nil {
 		return err
 	}
@@ -235,8 +238,8 @@ func inVain(err error) bool {
 	return errors.Is(err, ErrSameRows) || errors.Is(err, errNoSuchClass) || errors.As(err, &label) || errors.As(err, &plan)
 }
 
-// decline answers requests for classes without an exploration. The newest spec remembers the classes, so that they
-// are not asked for again before the next one.
+// decline answers requests for classes without an exploration. The newest spec remembers the
+// classes, so that they are not asked for again before the next one.
 func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
 	classes := classesOf(now)
 	p.Env.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
@@ -249,8 +252,8 @@ func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (b
 	return true, p.publish(ctx, &spec, now.Requests...)
 }
 
-// refuse reports why the log gives nothing to explore. It answers a request if waiting would not help: missing rows may
-// still come.
+// refuse reports why the log gives nothing to explore. It answers a request if waiting would not
+// help: missing rows may still come.
 func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, what refusal, cause error, took time.Duration) (bool, error) {
 	var few *TooFewRowsError
 	if p.Env.FailFast && errors.As(cause, &few) {
@@ -282,7 +285,8 @@ func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64,
 	return sum, err
 }
 
-// publish writes the spec, with tombstones for the requests that it answers, and waits until the follower has read it.
+// publish writes the spec, with tombstones for the requests that it answers, and waits until the
+// follower has read it.
 func (p *Planner) publish(ctx context.Context, spec *wire.Spec, answered ...state.Request) error {
 	failpoint.Hit(failpoint.PlanBefore)
 	if err := p.Env.State.PublishSpec(ctx, spec, p.Env.Clock(), answered...); err != nil {

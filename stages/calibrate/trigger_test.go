@@ -86,7 +86,8 @@ func TestPlannerAnswersRequests(t *testing.T) {
 	}
 }
 
-// plannerAt returns a planner whose events have 100 offsets in each of two partitions, at a time after noon.
+// plannerAt returns a planner whose events have 100 offsets in each of two partitions, at a time
+// after noon.
 func plannerAt(after time.Duration, s Settings) *Planner {
 	broker := topicsOf(2)
 	for partition := range 2 {
@@ -99,7 +100,8 @@ func plannerAt(after time.Duration, s Settings) *Planner {
 	return &Planner{Env: e, Settings: s}
 }
 
-// setOver is a set with these settings, from an exploration that read the two partitions up to 60 and 70.
+// setOver is a set with these settings, from an exploration that read the two partitions up to 60
+// and 70.
 func setOver(s Settings, rows int64, rate float64) state.Set {
 	e := s.Exploration
 	return state.Set{ID: "fs", Set: &wire.FeatureSet{
@@ -187,8 +189,8 @@ func TestPlannerSchedule(t *testing.T) {
 	}
 }
 
-// A set on all of 3,000 labelled rows is replaced when these have grown fourfold according to the offsets, until N0 rows are
-// reached.
+// A set on all of 3,000 labelled rows is replaced when these have grown fourfold according to the
+// offsets, until N0 rows are reached.
 func TestGrown(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.SampleRows = 10_000
@@ -200,7 +202,7 @@ func TestGrown(t *testing.T) {
 		rows       int64
 		rate       float64
 		configured Rate
-		offsets    int64 // in the two partitions
+		offsets    int64 // total over both partitions
 		starts     bool
 	}{
 		{"not yet", 3000, 1, RateAuto, 1199, false},

@@ -14,11 +14,13 @@ import (
 // Seen is what a plan knows of a schema id.
 type Seen = wire.SeenSchema
 
-// ErrRegistryChanged says that the registry answers otherwise than it did when an exploration was planned.
+// ErrRegistryChanged reports that the schema registry's answers differ from those at the time the
+// exploration was planned.
 var ErrRegistryChanged = errors.New("the schema registry answers otherwise than when the exploration was planned")
 
-// Admission decides which schemas an exploration reads by: those that the registry had when it was planned. So its result
-// does not depend on what the registry knows later. It is safe for concurrent use.
+// Admission decides which schemas an exploration reads by: those that the registry had when it was
+// planned. So its result does not depend on what the registry knows later. It is safe for
+// concurrent use.
 type Admission struct {
 	mu    sync.Mutex
 	seen  map[uint32]string // hashes of schemas; empty = refused
@@ -71,7 +73,8 @@ func (a *Admission) admit(found answer) (answer, error) {
 	case known:
 		return found, nil
 	}
-	// Anybody can name ids that the registry does not have: of those only the first are kept, to notice if it has them later.
+	// Anybody can name ids that the registry does not have: of those only the first are kept, to
+	// notice if it has them later.
 	kind, most := 0, wire.MaxRefusedSchemas
 	if found.hash != "" {
 		kind, most = 1, wire.MaxSeenSchemas

@@ -15,7 +15,7 @@ const (
 	endpoints // how many there are
 )
 
-// Endpoints are the names of what a process can be asked for.
+// Endpoints returns the names of the endpoints that a process serves.
 func Endpoints() []string { return []string{"predict", "features", "infer"} }
 
 // What can become of a request, in the order of [Outcomes].
@@ -75,7 +75,7 @@ func (s *Serving) Swapped() { s.swaps.Add(1) }
 // Waits says why the process does not serve what is in use on the topics; empty if it does.
 func (s *Serving) Waits(why string) { s.waiting.Store(&why) }
 
-// ServingSnapshot is what a process was asked for so far.
+// ServingSnapshot holds the requests that a process has received so far.
 type ServingSnapshot struct {
 	Requests map[string]map[string]int64 // by endpoint and outcome
 	Rows     map[string]int64            // answered, by endpoint

@@ -165,7 +165,7 @@ func (b *Scoreboard) Refuse(r *wire.Refusal) {
 	b.announce()
 }
 
-// add keeps a checkpoint unless the present one is further. The caller holds the lock.
+// add stores a checkpoint unless the current one is further ahead. The caller holds the lock.
 func (b *Scoreboard) add(key string, checkpoint *wire.Checkpoint) {
 	if b.newest[key] == nil {
 		b.newest[key] = map[int32]origins{}

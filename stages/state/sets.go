@@ -225,7 +225,7 @@ func (f *Follower) readSet(ctx context.Context, entry SetEntry) (*wire.FeatureSe
 	return set, nil
 }
 
-// findSet returns the last set with an id among the records between two offsets, or nil.
+// findSet returns the last set with the given id among the records between two offsets, or nil.
 func (f *Follower) findSet(
 	ctx context.Context,
 	id string,

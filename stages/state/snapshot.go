@@ -218,7 +218,7 @@ func decodeProgress(r pipeline.Record) (_ update, err error) {
 }
 
 // applySpec applies a spec and the requests that it answers. A spec cannot answer requests that
-// come after it: they stay open whatever its handled offset is.
+// come after it: they stay open regardless of its handled offset.
 func (s *Snapshot) applySpec(spec *wire.Spec, r pipeline.Record) {
 	at := r.Time
 	spec.HandledOffset = min(spec.HandledOffset, r.Offset)

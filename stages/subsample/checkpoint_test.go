@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// However the rows are cut into messages, and wherever another owner continues from a checkpoint: sums, marks and samples are the
-// same.
+// Sums, marks and samples do not depend on how rows are cut into messages, or on the message at
+// which another owner resumes from a checkpoint.
 func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {
@@ -54,7 +54,8 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 							rt.Fatalf("next offset %d, want %d", next.NextOffset(), at.NextOffset())
 						}
 						at = next
-						// The previous owner may not have committed yet, so that messages are read again.
+						// The previous owner may not have committed yet, so that messages are read
+						// again.
 						if err := at.Add(int64(offset), []arrow.Record{rows}, nil); err != nil {
 							rt.Fatal(err)
 						}

@@ -46,7 +46,8 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// newSite is a pipeline with a unique name and topics. exploration is a section of the configuration.
+// newSite is a pipeline with a unique name and topics. exploration is a section of the
+// configuration.
 func newSite(t *testing.T, addrs []string, exploration string) *site {
 	t.Helper()
 	s := &site{t: t, name: fmt.Sprintf("p%08x", rand.Uint32()), said: &transcript{}}
@@ -84,7 +85,7 @@ func (s *site) as(pairs ...string) *site {
 	return &other
 }
 
-// command is a command line of a program on this site.
+// command returns a command that runs a program on this site.
 func (s *site) command(program string, args ...string) *exec.Cmd {
 	cmd := clitest.Command(s.t, program, append(args, "-c", s.config)...)
 	cmd.Env = os.Environ()

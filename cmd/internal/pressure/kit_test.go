@@ -79,10 +79,11 @@ func (s *site) explore() {
 	service.Stop(s.t).Want(s.t, cli.ExitOK)
 }
 
-// hasSet reports whether there is a feature set and its pointer.
+// hasSet reports whether a feature set and its pointer exist.
 func (s *site) hasSet() bool { return s.next("pressure.feature-sets", 0) >= 2 }
 
-// await waits for services as long as records arrive on any topic, because the time it takes depends on the machine.
+// await waits for services as long as records arrive on any topic, because the time it takes
+// depends on the machine.
 func (s *site) await(what string, done func() bool, services ...*clitest.Process) {
 	s.t.Helper()
 	moved, records := time.Now(), s.records()
@@ -195,7 +196,8 @@ func message(t *testing.T, names []string, rows int, value func(i, j int) float3
 	return text
 }
 
-// hold calls wait for every produce request to a topic before the broker handles it. wait may block.
+// hold calls wait for every produce request to a topic before the broker handles it. wait may
+// block.
 func (s *site) hold(topic string, wait func()) {
 	s.cluster.ControlKey(int16(kmsg.Produce), func(request kmsg.Request) (kmsg.Response, error, bool) {
 		s.cluster.KeepControl()
@@ -208,8 +210,8 @@ func (s *site) hold(topic string, wait func()) {
 	})
 }
 
-// featurized reads features and returns the rows of each partition of events, counting repeated ones once as every reader
-// must.
+// featurized reads features and returns the rows of each partition of events, counting repeated
+// ones once as every reader must.
 func (s *site) featurized() (rows [2]int64) {
 	s.t.Helper()
 	for p := range rows {

@@ -21,7 +21,8 @@ const (
 // level is the most that a process had of what must not grow.
 type level struct{ resident, goroutines float64 }
 
-// Rows are sent as fast as they are featurized, with a new exploration every two minutes. Nothing grows with time.
+// Rows are sent as fast as they are featurized, with a new exploration every two minutes. Nothing
+// grows with time.
 func TestFullSpeed(t *testing.T) {
 	if os.Getenv(speedEnv) == "" {
 		t.Skip("takes as long as wanted: ", speedEnv)
@@ -68,7 +69,7 @@ func (l *level) raise(t *testing.T, service *clitest.Process) {
 	l.goroutines = max(l.goroutines, gauge(t, service, "go_goroutines"))
 }
 
-// lag is how many messages are not yet featurized.
+// lag returns the number of messages not yet featurized.
 func (s *site) lag() (n int64) {
 	s.t.Helper()
 	for p := range 2 {

@@ -17,7 +17,7 @@ const (
 // Adding and subtracting roundBias rounds |z| < 2²² to a whole number, ties to even.
 const roundBias float32 = 3 << 22
 
-// maxTurns is the argument from which float32 can only express the phases 0 and ½.
+// maxTurns is the argument beyond which float32 can only represent the phases 0 and ½.
 const maxTurns = 1 << 22
 
 // Cos returns cos 2πz, z in turns. For exact z the error is at most 2.5e-7 (1.91e-7 in the vector

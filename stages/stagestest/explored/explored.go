@@ -1,5 +1,6 @@
-// Package explored is the part of the tests' kit that explores: it makes specs and feature sets from rows in memory, by the
-// functions that the stages call. It is apart from stagestest, which the tests inside the rooms that it uses import.
+// Package explored is the part of the tests' kit that explores: it makes specs and feature sets
+// from rows in memory, by the functions that the stages call. It is apart from stagestest, which
+// the tests inside the rooms that it uses import.
 package explored
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// Events is how the generated events of a task are read. The classes are configured: those of bad rows stay unseen. NaN is a
-// fault.
+// Events is how the generated events of a task are read. The classes are configured: those of bad
+// rows stay unseen. NaN is a fault.
 func Events(task string) events.Config {
 	c := events.Default()
 	c.Label, c.Passthrough, c.NaN = []string{"y"}, []string{"id"}, encoder.NaNReject
@@ -32,15 +33,15 @@ func Events(task string) events.Config {
 func Exploration() calibrate.Config {
 	c := calibrate.Default()
 	c.Candidates, c.Features = 40, 10
-	c.Criterion = scoring.Correlation // what needs rows has tests of its own
+	c.Criterion = scoring.Correlation // criteria that need rows are tested separately
 	c.SampleRate = 0.34
 	c.CalibrationRows = 300
 	c.Sigma = 1.5 // the neighbour rule has its own tests
 	return c
 }
 
-// Wide is how wide events are read and explored: as few candidates as there are features, since it does not matter which ones
-// are kept.
+// Wide is how wide events are read and explored: as few candidates as there are features, since it
+// does not matter which ones are kept.
 func Wide(features int) (events.Config, calibrate.Config) {
 	e, c := events.Default(), calibrate.Default()
 	e.Label, e.Task, e.NaN = []string{"y"}, "regression", encoder.NaNReject
@@ -49,7 +50,8 @@ func Wide(features int) (events.Config, calibrate.Config) {
 	return e, c
 }
 
-// Spec is the plan of an exploration of the batches, the messages of partition 0 of events from offset 0 on.
+// Spec is the plan of an exploration of the batches, the messages of partition 0 of events from
+// offset 0 on.
 func Spec(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.Spec {
 	t.Helper()
 	settings := calibrate.Settings{Pipeline: "test", Events: e, Exploration: c, Limits: events.DefaultLimits(), EventsTopic: "events"}

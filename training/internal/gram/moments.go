@@ -22,9 +22,9 @@ func (m *Moments) ones() int { return m.totals.columns - 1 }
 // the coded value. Columns are the features, the outputs, and the ones.
 func (m *Moments) At(i, j int) float64 { return m.totals.at(i, j) }
 
-// Multiplied returns the part of Σ c_i² that was summed in float32. The rounding error of At(i, i)
-// is proportional to it. Each row counts with its value about the shift with which it was summed.
-// Without merging it is At(i, i).
+// Multiplied returns the part of Σ c_i² that was summed in float32, with each row's value taken
+// relative to the shift used to sum it. The rounding error of At(i, i) is proportional to it.
+// Without merging, it equals At(i, i).
 func (m *Moments) Multiplied(i int) float64 { return max(0, m.At(i, i)-m.totals.moved[i]) }
 
 // Sum returns Σ c_i.
