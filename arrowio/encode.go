@@ -37,7 +37,7 @@ func ReserveStream(into []byte, rec arrow.Record, gaps ...[]byte) (stream []byte
 		return nil, nil, err
 	}
 	if i := slices.Index(out.at, -1); i >= 0 {
-		return nil, nil, fmt.Errorf("encode arrow stream: no buffer of the record is gap %d", i)
+		return nil, nil, fmt.Errorf("encode arrow stream: no record buffer matches gap %d", i)
 	}
 	return out.buf, out.at, nil
 }

@@ -22,7 +22,7 @@ import (
 type PipelineConfig struct {
 	Name string `key:"name" doc:"name of the pipeline: part of the names of its topics, key of its records and part of the names of its consumer groups; a-z, 0-9 and -, at most 64"`
 	// AcceptChange is the hash in a [calibrate.TakeoverError].
-	AcceptChange string `key:"accept_change" doc:"accept one change of label, task or events topic: the hash that the log and /readyz name when this configuration differs in them from the pipeline's newest exploration. Without it nothing is planned, so that a second pipeline with the same name does not replace the feature sets and models of the first; empty = accept none"`
+	AcceptChange string `key:"accept_change" doc:"hash that accepts one change of label, task or events topic; the log and /readyz report it when these settings differ from the pipeline's newest exploration. Without it nothing is planned, so that a second pipeline with the same name does not replace the feature sets and models of the first; empty = accept none"`
 }
 
 // Settings configures the stages, by package. Package config loads and checks it. The struct tags hold the reference

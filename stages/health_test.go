@@ -69,7 +69,7 @@ func TestConditions(t *testing.T) {
 		}, nil, "joined, partitions []"},
 		"the broker is away":   {func(c *cluster, _ *Process) { c.away = errors.New("refused") }, []string{"broker", "topics"}, "refused"},
 		"a topic is missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Models) }, []string{"topics"}, "models: unknown topic"},
-		"events are missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Events) }, []string{"topics"}, "events: unknown topic or partition: featurizer topics create makes it"},
+		"events are missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Events) }, []string{"topics"}, "events: unknown topic or partition: run `featurizer topics create` to create it"},
 		"events are compacted": {func(c *cluster, _ *Process) { c.cleanup = "compact" }, []string{"topics"}, "compacted"},
 		"events have grown":    {func(c *cluster, _ *Process) { c.partitions[s.Topics.Events] = 3 }, nil, "2 partitions, events has 3"},
 		"events have grown and a topic is missing": {func(c *cluster, _ *Process) {

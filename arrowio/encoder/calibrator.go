@@ -326,7 +326,7 @@ func noFeatures(leftOut []LeftOut) error {
 	for i, left := range leftOut {
 		reasons[i] = fmt.Sprintf("%q: %s", left.Column, left.Reason)
 	}
-	return fmt.Errorf("no feature column is left; left out were %s", listed(reasons, "; "))
+	return fmt.Errorf("no feature columns remain; excluded: %s", listed(reasons, "; "))
 }
 
 // missing returns the names, quoted, that no record had.

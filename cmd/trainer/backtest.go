@@ -49,7 +49,7 @@ a stream of these rows would have had, and the gain of forgetting.
 	f.config.Add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.data, "data", "", "file of labelled rows, the oldest first (required)")
-	flags.StringVar(&f.time, "time", "", "column by which the rows must be in order; it is no feature")
+	flags.StringVar(&f.time, "time", "", "column by which the rows must be in order; it is not used as a feature")
 	flags.Int64Var(&f.first, "first", 5000, "rows at the beginning that are explored and learned from but not predicted")
 	flags.Int64Var(&f.every, "every", 1000, "rows between two models")
 	flags.StringVar(&f.out, "out", "", "CSV file for the errors of each interval")

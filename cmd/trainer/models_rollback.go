@@ -53,7 +53,7 @@ without --force.`,
 	c.Flags().StringVar(&f.reason, "reason", "", "reason, for the record")
 	c.Flags().BoolVar(&f.untilBeaten, "until-beaten", false,
 		"pin it only until another model beats it on the same held-out rows")
-	c.Flags().BoolVar(&f.force, "force", false, "allow a model of another feature set than the current one")
+	c.Flags().BoolVar(&f.force, "force", false, "allow a model of a feature set other than the current one")
 	return c
 }
 
@@ -77,7 +77,7 @@ func (f *rollbackFlags) rollback(ctx context.Context, r *stages.Process, models 
 	return r.Env.State.Rollback(ctx, ask)
 }
 
-// checkSet refuses a model of another feature set than the current one.
+// checkSet refuses a model of a feature set other than the current one.
 func checkSet(ctx context.Context, r *stages.Process, model *wire.Model) error {
 	return cli.ReadState(ctx, r, func(_ context.Context, _ *stages.Process, now state.Snapshot) error {
 		if now.Current != nil && now.Current.ID != model.FeatureSetID {

@@ -74,7 +74,7 @@ func (r *run) checkSets(ctx context.Context) error {
 		}
 		r.checkLineage(e.Lineage, e.again.Lineage)
 		if i > 0 && r.sets[i-1].Lineage.Sequence == e.Lineage.Sequence && !r.plan.overlaps() {
-			r.fault("feature-sets: two of exploration %d", e.Lineage.Sequence)
+			r.fault("feature-sets: exploration %d has two feature sets", e.Lineage.Sequence)
 		}
 	}
 	r.checkKinds()

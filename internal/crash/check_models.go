@@ -63,7 +63,7 @@ func (r *run) checkModel(ctx context.Context, id string, model *wire.Model) erro
 			id, model.NotHeldOut, model.Metrics.Seen, again.NotHeldOut, again.Metrics.Seen)
 	}
 	if !sameWeights(again.Judged, model.Judged) {
-		r.fault("models: %s is judged by other weights than the recomputed ones", id)
+		r.fault("models: weights in the judgement of %s differ from the recomputed ones", id)
 	}
 	r.result.Models++
 	return nil

@@ -39,7 +39,7 @@ func block(conn *net.TCPConn, timeout time.Duration) (io.ReadWriteCloser, error)
 		syscall.SetsockoptTimeval(b.fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit),
 		syscall.SetsockoptTimeval(b.fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit),
 	); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a connection block: %w", err), file.Close())
+		return nil, errors.Join(fmt.Errorf("set connection to blocking mode: %w", err), file.Close())
 	}
 	return b, nil
 }

@@ -58,7 +58,7 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 		}
 	}
 	if found, err := client.Committed(ctx, topic, topic, 0); found.Next != -1 || err != nil {
-		t.Errorf("nothing committed on 0, yet %v, %v", found, err)
+		t.Errorf("nothing was committed on 0, but the lookup returned %v, %v", found, err)
 	}
 	o.End(t)
 	if err := former.Commit(ctx, 99, ""); err == nil {

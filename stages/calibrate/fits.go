@@ -101,17 +101,17 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 			spec.Features, width, overMessage{size, limit}))
 	}
 	if size := wire.SampleRowBytes(spec.Encoder.Dim, outputs); limit > 0 && size > limit/2 && spec.Criterion.NeedsRows() {
-		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %v: less than two of them",
+		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %v: fewer than two rows fit",
 			spec.Encoder.Dim, overMessage{size, limit}))
 	}
 	if size, limit := scoring.BankBytes(spec.Candidates, len(spec.Partitions)), s.Exploration.CandidateMemory; size > limit {
 		needed, allowed := bytesize.Compared(size, limit)
-		faults = append(faults, fmt.Errorf("%d candidates of %d dimensions, and rows of %d partitions that wait for them, take %s, exploration.candidate_memory is %s: "+
+		faults = append(faults, fmt.Errorf("%d candidates of %d dimensions, plus the waiting rows of %d partitions, take %s, over exploration.candidate_memory (%s): "+
 			"ask for fewer candidates or more memory", spec.Candidates.Count, spec.Encoder.Dim, len(spec.Partitions), needed, allowed))
 	}
 	if memory > s.Exploration.SampleMemory {
 		needed, allowed := bytesize.Compared(memory, s.Exploration.SampleMemory)
-		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and what is computed from them, take up to %s, exploration.sample_memory is %s: "+
+		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and the results computed from them, take up to %s, over exploration.sample_memory (%s): "+
 			"ask for fewer rows, candidates or features, for more memory, or for a criterion that takes less", sampledRows(spec), spec.Encoder.Dim, needed, allowed))
 	}
 	return errors.Join(faults...)

@@ -81,7 +81,7 @@ func (c Config) Options() encoder.Options {
 type Limits struct {
 	MaxMessageBytes int64 `key:"max_message_bytes" unit:"bytes" range:"1KiB,2147483647" doc:"larger event messages are refused"`
 	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" range:"1KiB,1TiB" doc:"memory that decoding one message may allocate"`
-	MaxRows         int   `key:"max_rows" unit:"rows" range:"1,2147483647" doc:"more rows in one message are refused"`
+	MaxRows         int   `key:"max_rows" unit:"rows" range:"1,2147483647" doc:"maximum rows in one message; larger messages are refused"`
 	MaxColumns      int   `key:"max_columns" range:"1,1000000" doc:"more columns in one message are refused"`
 	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" range:"0,1TiB" doc:"most bytes of features and dead letters that featurize makes for each byte of a message, beyond the first 16 MiB; a message that could give more is refused, as is one whose dead letters could be 64 times its size. 0 = the size of a row of features, so that every row must come with at least one byte"`
 	// CompressedAmplification is about what the broker holds.

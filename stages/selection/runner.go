@@ -261,7 +261,7 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 
 // refuse asks the owner of a partition to read it again.
 func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, d *disagreement) error {
-	r.Env.Logger.Error("samples are not those that were scored, asking for the partition to be read again", zap.String("exploration", spec.Exploration),
+	r.Env.Logger.Error("samples do not match the checkpoint; requesting a re-read of the partition", zap.String("exploration", spec.Exploration),
 		zap.Int32("partition", d.partition), zap.Int("attempt", d.attempt), zap.String("reason", d.reason))
 	refusal := &wire.Refusal{
 		Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: d.partition, Attempt: d.attempt, Reason: d.reason, Time: r.Env.Clock(),

@@ -122,7 +122,7 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 		}
 		rows, err := wire.DecodeSamples(decoder, record.Value, record.Headers)
 		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs() || (rows.Targets.Class != nil) != classes) {
-			err = fmt.Errorf("%w: %d dimensions, %d outputs, or the outputs of another task", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
+			err = fmt.Errorf("%w: unexpected dimensions (%d), outputs (%d) or task", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
 		}
 		if err != nil { // its rows may follow in a copy
 			lost = fmt.Sprintf("offset %d: %v", record.Offset, err)

@@ -144,7 +144,7 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 		var refused *refusedError
 		switch {
 		case errors.As(err, &refused):
-			logger.Warn("samples refused, the partition is read again from its start", zap.Int("attempt", refused.attempt), zap.String("reason", refused.reason))
+			logger.Warn("samples refused; rereading the partition from its start", zap.Int("attempt", refused.attempt), zap.String("reason", refused.reason))
 			attempt = refused.attempt + 1
 		case errors.Is(err, errOvertaken):
 			logger.Warn("another owner is further along, continuing from its checkpoint")

@@ -80,7 +80,7 @@ func (p *partition) save(ctx context.Context) error {
 	}
 	failpoint.Hit(failpoint.CheckpointAfter)
 	if err := p.commit(ctx, checkpoint.NextOffset, pipeline.LogID(checkpoint.EventsLog)); err != nil {
-		p.logger.Warn("offset not committed, lag monitors show more lag than there is", zap.Error(err))
+		p.logger.Warn("offset commit failed; reported lag will be too high", zap.Error(err))
 	}
 	return nil
 }

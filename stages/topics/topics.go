@@ -92,7 +92,7 @@ func Check(ctx context.Context, broker Broker, config Config) error {
 // absent is the fault of a topic that cannot be looked up.
 func absent(topic string, err error) error {
 	if errors.Is(err, pipeline.ErrUnknownTopic) {
-		return fmt.Errorf("topic %s: %w: featurizer topics create makes it", topic, err)
+		return fmt.Errorf("topic %s: %w: run `featurizer topics create` to create it", topic, err)
 	}
 	return fmt.Errorf("topic %s: %w", topic, err)
 }
