@@ -176,7 +176,7 @@ func TestUnusableTablesAreErrors(t *testing.T) {
 		{"x,y\n1,7\n2,7\n", "", "", `label "y" has one value (7)`, SplitOptions{TestFraction: 0.5}},
 		{"x,z\n1,1\n2,1\n", "x,y\n1,1\n", "", `label column "y" is in none`, SplitOptions{}},
 		{"x,y\n1,1\n2,3\n", "z,y\n1,1\n", "", `column "x" is missing`, SplitOptions{}},
-		{"y,w\n1,\n2,\n", "y,w\n1,\n", "", "no feature column is left", SplitOptions{}},
+		{"y,w\n1,\n2,\n", "y,w\n1,\n", "", "no feature columns remain", SplitOptions{}},
 	} {
 		_, err := table(t, c.task, c.train, c.test).Split(c.o)
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), "split rows: ") {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bufbuild/protocompile"
+	// The descriptors of google/type, which register themselves.
 	_ "google.golang.org/genproto/googleapis/type/calendarperiod"
 	_ "google.golang.org/genproto/googleapis/type/color"
 	_ "google.golang.org/genproto/googleapis/type/date"

@@ -213,7 +213,7 @@ func TestInvalidDeadLetterFlags(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, says string }{
 		{"list --since yesterday", "--since"},
-		{"list --stage featurise", "is not one of"},
+		{"list --stage featurise", "unknown stage"},
 		{"list --letter 7", "expected the partition and offset"},
 		{"list --letter 1/-1", "expected the partition and offset"},
 		{"list --limit -1", "--limit -1"},

@@ -40,7 +40,7 @@ func TestMistakesWithFilesSayWhatToDo(t *testing.T) {
 		"only a label": {"a.csv", "y\n1\n2\n", "", cli.ExitFailure,
 			"no feature column is left: the rows have none besides the label"},
 		"only empty columns": {"a.csv", "x,y\n,1\n,2\n", "", cli.ExitFailure,
-			`no feature column is left; left out were "x": it has no value`},
+			`no feature columns remain; excluded: "x": it has no value`},
 		"empty":          {"a.csv", "", "", cli.ExitFailure, "the file is empty"},
 		"a header alone": {"a.csv", "x,y\n", "", cli.ExitFailure, "there are no rows to calibrate on"},
 		"ragged": {"a.csv", "x,y\n1,2\n3\n", "", cli.ExitFailure,

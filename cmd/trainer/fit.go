@@ -90,22 +90,7 @@ rows taught the set. The flags of the exploration and of the file format only wo
 		}
 		return cli.Print(c, asJSON, summarize(model, runtime.Env.Meter.Totals()), func(w io.Writer, s modelSummary) {
 			printModel(w, model.Model, paper)
-			if n := s.Rows.Unlabelled; n > 0 {
-				fmt.Fprintf(w, "not used: %d rows without a label\n", n)
-			}
-			for _, note := range unseenNotes(s.Rows.UnseenClass, s.UnseenClasses, model.Label.Classes) {
-				fmt.Fprintln(w, "note:", note)
-			}
-			if n := s.Rows.Rejected; n > 0 {
-				fmt.Fprintf(w, "not used: %d rows with a label or features too large for sums\n", n)
-			}
-			if n := s.Rows.Rows - model.TrainRows; n > 0 {
-				fmt.Fprintf(w, "not used: %d labelled rows, held out but older than the rows that judge, "+
-					"or beyond train.window or train.row_memory\n", n)
-			}
-			if s.Unchanged {
-				fmt.Fprintln(w, "this model is already the current one: no labelled rows have arrived since")
-			}
+			printUnused(w, model, &s)
 		})
 	}
 	return c
@@ -176,6 +161,26 @@ func summarize(f *train.Fitted, totals meter.Totals) modelSummary {
 	}
 }
 
+// printUnused prints how many rows training did not use, and why.
+func printUnused(w io.Writer, model *train.Fitted, s *modelSummary) {
+	if n := s.Rows.Unlabelled; n > 0 {
+		fmt.Fprintf(w, "not used: %d rows without a label\n", n)
+	}
+	for _, note := range unseenNotes(s.Rows.UnseenClass, s.UnseenClasses, model.Label.Classes) {
+		fmt.Fprintln(w, "note:", note)
+	}
+	if n := s.Rows.Rejected; n > 0 {
+		fmt.Fprintf(w, "not used: %d rows with a label or features too large for sums\n", n)
+	}
+	if n := s.Rows.Rows - model.TrainRows; n > 0 {
+		fmt.Fprintf(w, "not used: %d labelled rows, held out but older than the rows that judge, "+
+			"or beyond train.window or train.row_memory\n", n)
+	}
+	if s.Unchanged {
+		fmt.Fprintln(w, "this model is already the current one: no labelled rows have arrived since")
+	}
+}
+
 func printModel(w io.Writer, m *wire.Model, paper bool) {
 	t := cli.NewFacts(w)
 	t.Add("model", "%s", m.ID)
@@ -210,13 +215,7 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 		t.Add("  held-out rows", "from events that did not teach the feature set")
 	}
 	t.Add("λ", "%.4g (%s)", m.Model.Lambda, m.Metrics.LambdaRule)
-	switch n := m.Metrics.MeasuredRows; {
-	case n > 0 && m.Split != nil:
-		t.Add("errors on", "%d held-out rows that taught nothing: %v", n, m.Split)
-	case n > 0:
-		t.Add("errors on", "%d held-out rows", n)
-	}
-	cli.AddMeasures(t, &m.Metrics.Measures, paper)
+	addErrors(t, m, paper)
 	if d := m.Metrics.Descent; d != nil && !d.Converged {
 		t.Add("not converged", "after %d iterations the gradient was %.2g of the constant model's",
 			d.Iterations, d.RelativeGradient)
@@ -226,4 +225,15 @@ func printModel(w io.Writer, m *wire.Model, paper bool) {
 	}
 	addJudgement(t, m.Judgement)
 	t.Render()
+}
+
+// addErrors adds the errors of a model and the rows on which they were measured.
+func addErrors(t cli.Facts, m *wire.Model, paper bool) {
+	switch n := m.Metrics.MeasuredRows; {
+	case n > 0 && m.Split != nil:
+		t.Add("errors on", "%d held-out rows that taught nothing: %v", n, m.Split)
+	case n > 0:
+		t.Add("errors on", "%d held-out rows", n)
+	}
+	cli.AddMeasures(t, &m.Metrics.Measures, paper)
 }

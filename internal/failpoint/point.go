@@ -24,17 +24,16 @@ const (
 	SetBetween  Point = "set.between"  // selection: it is acknowledged, the pointer to it not written
 	SetAfter    Point = "set.after"    // selection: the pointer is acknowledged
 
-	ResumeBefore Point = "resume.before" // featurize: the partition is owned, the end of the output is unknown
-	ResumeAfter  Point = "resume.after"  // featurize: the end of the output is known
-	// featurize: dead letters are acknowledged, the outputs after them not sent
-	DeadLettersAfter Point = "deadletters.after"
-	FeaturesBefore   Point = "features.before" // featurize: a request of outputs is about to be sent
-	FeaturesAfter    Point = "features.after"  // featurize: the request is acknowledged, but not recorded
-	BlocksBefore     Point = "blocks.before"   // featurize: a closed block of live errors is about to be sent
-	BlocksAfter      Point = "blocks.after"    // featurize: it is acknowledged
-	FetchBefore      Point = "fetch.before"    // featurize: records are handled; the next fetch has not begun
-	CommitAfter      Point = "commit.after"    // featurize: the offset is committed
-	FeaturizeDrain   Point = "featurize.drain" // featurize: reading has ended, the last request may be in progress
+	ResumeBefore     Point = "resume.before"     // featurize: the partition is owned, the end of the output is unknown
+	ResumeAfter      Point = "resume.after"      // featurize: the end of the output is known
+	DeadLettersAfter Point = "deadletters.after" // featurize: dead letters are acknowledged, later outputs not sent
+	FeaturesBefore   Point = "features.before"   // featurize: a request of outputs is about to be sent
+	FeaturesAfter    Point = "features.after"    // featurize: the request is acknowledged, but not recorded
+	BlocksBefore     Point = "blocks.before"     // featurize: a closed block of live errors is about to be sent
+	BlocksAfter      Point = "blocks.after"      // featurize: it is acknowledged
+	FetchBefore      Point = "fetch.before"      // featurize: records are handled; the next fetch has not begun
+	CommitAfter      Point = "commit.after"      // featurize: the offset is committed
+	FeaturizeDrain   Point = "featurize.drain"   // featurize: reading has ended, the last request may be in progress
 
 	TrainRead    Point = "train.read"    // train: features messages are in the sums
 	ModelBefore  Point = "model.before"  // train: the model is ready

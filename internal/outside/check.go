@@ -77,12 +77,11 @@ type checker struct {
 
 // fault names the place and the fault.
 func (c *checker) fault(format string, args ...any) error {
-	at := c.dec.StackPointer()
+	at := string(c.dec.StackPointer())
 	if at == "" {
 		at = "the document"
 	}
-	const shown = 200
-	return fmt.Errorf("%.*s: %w: %s", shown, string(at), ErrBound, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%.200s: %w: %s", at, ErrBound, fmt.Sprintf(format, args...))
 }
 
 // syntax wraps an error of the library.

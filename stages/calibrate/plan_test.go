@@ -286,7 +286,7 @@ func TestPlanRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	needsRows := func(s *Settings) { small(s); s.Exploration.Criterion, s.Exploration.Rounds = scoring.Residual, 2 }
-	if err := plan(needsRows, rows); err == nil || !strings.Contains(err.Error(), "exploration.sample_memory is 9.8 KiB") || !strings.Contains(err.Error(), "up to 100 sampled rows") {
+	if err := plan(needsRows, rows); err == nil || !strings.Contains(err.Error(), "over exploration.sample_memory (9.8 KiB)") || !strings.Contains(err.Error(), "up to 100 sampled rows") {
 		t.Errorf("a sample that does not fit: %v", err)
 	}
 	tiny := func(s *Settings) {

@@ -474,7 +474,7 @@ func TestPlannerSaysWhatIsInTheWay(t *testing.T) {
 		})
 		r.send(0, 150, noFaults)
 		r.start()
-		if now := r.still(); now.Spec != nil || !strings.Contains(r.planning().Fault, "exploration.sample_memory is 9.8 KiB") {
+		if now := r.still(); now.Spec != nil || !strings.Contains(r.planning().Fault, "over exploration.sample_memory (9.8 KiB)") {
 			t.Errorf("%+v, planning %+v", now.Spec, r.planning())
 		}
 		if err := r.stop(); err != nil {
