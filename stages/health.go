@@ -161,6 +161,9 @@ func (p *Process) setCondition(planning bool) Condition {
 // Groups returns the consumer groups of the stages, by stage.
 func (p *Process) Groups() map[meter.Stage]pipeline.GroupStatus {
 	groups := map[meter.Stage]pipeline.GroupStatus{}
+	if p.Env.Broker == nil { // a server of files
+		return groups
+	}
 	statuses := p.Env.Broker.Groups()
 	for _, stage := range Names() {
 		for _, status := range statuses {
