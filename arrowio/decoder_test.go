@@ -21,8 +21,8 @@ func TestErrorsNameThePlace(t *testing.T) {
 	}
 }
 
-// TestOutcomeIgnoresEarlierMessages decodes with decoders of all ages: it must make no difference whether
-// the schema is already known, even at the edge of the budget.
+// TestOutcomeIgnoresEarlierMessages decodes with decoders of all ages: it must make no difference
+// whether the schema is already known, even at the edge of the budget.
 func TestOutcomeIgnoresEarlierMessages(t *testing.T) {
 	all := streams(t)
 	old := NewDecoder(Limits{})

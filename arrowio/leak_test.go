@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// TestDecoderReleasesMemory decodes every stream, and damaged copies of it, at an odd address, with a
-// counting allocator: everything released is given back, and so is what a refused message had
+// TestDecoderReleasesMemory decodes every stream, and damaged copies of it, at an odd address, with
+// a counting allocator: everything released is given back, and so is what a refused message had
 // taken.
 func TestDecoderReleasesMemory(t *testing.T) {
 	const copies = 200

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// bounds are the least and the greatest value of a numeric key, from the tag range of its field. The tag
-// zero names the meaning of 0 where that is outside of them.
+// bounds are the least and the greatest value of a numeric key, from the tag range of its field.
+// The tag zero names the meaning of 0 where that is outside of them.
 type bounds struct {
 	least, greatest reflect.Value
 	zero            string

@@ -18,8 +18,12 @@ train:
 	want := Faults{
 		{Key: "exploration.sample_rat", Bound: "unknown key; did you mean exploration.sample_rate?", Source: "config.yaml:5"},
 		{Key: "train.min_rows", Value: "lots", Bound: "want a whole number", Source: "config.yaml:7"},
-		{Key: "exploration.features", Value: "700",
-			Bound: "want at most exploration.candidates (600): features are chosen from the candidates", Source: "config.yaml:4"},
+		{
+			Key:    "exploration.features",
+			Value:  "700",
+			Bound:  "want at most exploration.candidates (600): features are chosen from the candidates",
+			Source: "config.yaml:4",
+		},
 	}
 	if len(faults) != len(want) {
 		t.Fatalf("%d faults, want %d: %v", len(faults), len(want), faults)

@@ -20,10 +20,15 @@ func planOf(t *testing.T, names []meter.Stage, edit func(*Config)) MemoryPlan {
 	return plan
 }
 
-// A worker of one stage fits 200 partitions in 2 GiB with the defaults. Training is excluded, because it keeps
-// sums and held-out rows of each partition.
+// A worker of one stage fits 200 partitions in 2 GiB with the defaults. Training is excluded,
+// because it keeps sums and held-out rows of each partition.
 func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
-	for _, stage := range []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageFeaturize} {
+	for _, stage := range []meter.Stage{
+		meter.StageCalibrate,
+		meter.StageSubsample,
+		meter.StageSelection,
+		meter.StageFeaturize,
+	} {
 		plan := planOf(t, []meter.Stage{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
 		if over := plan.Over(); over != "" {
 			t.Errorf("%s: %s", stage, over)
@@ -31,7 +36,8 @@ func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
 	}
 }
 
-// Partitions add little, because fetched, processed and produced data are bounded for all of them together.
+// Partitions add little, because fetched, processed and produced data are bounded for all of them
+// together.
 func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	at := func(stage meter.Stage, partitions int) int64 {
 		return planOf(t, []meter.Stage{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
@@ -46,7 +52,8 @@ func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	}
 }
 
-// Sets kept by age are not in memory: the schedule of explorations does not matter. Models add a little each.
+// Sets kept by age are not in memory: the schedule of explorations does not matter. Models add a
+// little each.
 func TestStoredSetsCostNoMemory(t *testing.T) {
 	const age = 30 * 24 * time.Hour
 	plan := func(edit func(*Config)) int64 {
@@ -69,7 +76,11 @@ func TestStoredSetsCostNoMemory(t *testing.T) {
 }
 
 func TestMemoryPlanNamesKeys(t *testing.T) {
-	plan := planOf(t, []meter.Stage{meter.StageSubsample, meter.StageFeaturize}, func(c *Config) { c.Memory.Limit = 512 << 20 })
+	plan := planOf(
+		t,
+		[]meter.Stage{meter.StageSubsample, meter.StageFeaturize},
+		func(c *Config) { c.Memory.Limit = 512 << 20 },
+	)
 	over := plan.Over()
 	for _, key := range []string{"kafka.fetch_memory", "memory.messages", "exploration.candidate_memory"} {
 		if !strings.Contains(over, key) {

@@ -59,7 +59,8 @@ func reference(keys []config.Key) []byte {
 	return page.Bytes()
 }
 
-// unitOf returns the unit of a number, and whether a value is hidden. The types of sizes and durations imply theirs.
+// unitOf returns the unit of a number, and whether a value is hidden. The types of sizes and
+// durations imply theirs.
 func unitOf(key config.Key) string {
 	switch {
 	case key.Secret:

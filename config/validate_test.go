@@ -293,8 +293,8 @@ func faultAt(key Key, set func(reflect.Value)) string {
 	return ""
 }
 
-// Every number is refused at the extremes of its type, without a turnaround on the way. Declared bounds
-// hold exactly; a rule that compares keys may refuse a bound too, with another reason.
+// Every number is refused at the extremes of its type, without a turnaround on the way. Declared
+// bounds hold exactly; a rule that compares keys may refuse a bound too, with another reason.
 func TestEveryNumberHasBothBounds(t *testing.T) {
 	for _, key := range numericKeys() {
 		extremes := []func(reflect.Value){
@@ -350,7 +350,8 @@ func beyond(v, bound reflect.Value, direction int) {
 	v.SetInt(bound.Int() + int64(direction))
 }
 
-// Numbers at their upper bounds, alone and all together, give sizes and needs above zero: no sum turns around.
+// Numbers at their upper bounds, alone and all together, give sizes and needs above zero: no sum
+// turns around.
 func TestGreatestNumbersDoNotOverflow(t *testing.T) {
 	everything := Default()
 	for _, key := range numericKeys() {

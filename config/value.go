@@ -208,7 +208,13 @@ func sizeText(bytes int64) string {
 	for _, unit := range []struct {
 		name  string
 		bytes int64
-	}{{"PiB", humanize.PiByte}, {"TiB", humanize.TiByte}, {"GiB", humanize.GiByte}, {"MiB", humanize.MiByte}, {"KiB", humanize.KiByte}} {
+	}{
+		{"PiB", humanize.PiByte},
+		{"TiB", humanize.TiByte},
+		{"GiB", humanize.GiByte},
+		{"MiB", humanize.MiByte},
+		{"KiB", humanize.KiByte},
+	} {
 		if bytes != 0 && bytes%unit.bytes == 0 {
 			return strconv.FormatInt(bytes/unit.bytes, 10) + unit.name
 		}

@@ -84,8 +84,8 @@ func (t *Table) picked(inTest []bool, test bool) [][]int32 {
 	return rows
 }
 
-// lowestRows returns the rows with the lowest hashes by their numbers among the given ones, at most as many as wanted:
-// the rows that an exploration of a file of these rows calibrates on.
+// lowestRows returns the rows with the lowest hashes by their numbers among the given ones, at most
+// as many as wanted: the rows that an exploration of a file of these rows calibrates on.
 func lowestRows(rows [][]int32, seed uint64, wanted int) [][]int32 {
 	hasher := scoring.NewHasher(seed^scoring.CalibrationTag, 0)
 	hashes := make([]uint64, count(rows))

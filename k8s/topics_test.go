@@ -1,5 +1,5 @@
-// Package k8s_test compares the topics in the manifests with those that the programs create. All other
-// checks of the manifests are in cmd/internal/checks/k8s.
+// Package k8s_test compares the topics in the manifests with those that the programs create. All
+// other checks of the manifests are in cmd/internal/checks/k8s.
 package k8s_test
 
 import (

@@ -9,11 +9,12 @@ func Hash(seed uint64, partition int32, ordinal int64) uint64 {
 	return NewHasher(seed, partition).Row(ordinal)
 }
 
-// CalibrationTag separates the rows that encoder and bandwidth are learned from, those with the lowest hashes of the seed
-// xor this ("calib" in ASCII), from the scored rows.
+// CalibrationTag separates the rows that encoder and bandwidth are learned from, those with the
+// lowest hashes of the seed xor this ("calib" in ASCII), from the scored rows.
 const CalibrationTag = 0x63616c6962
 
-// Hasher computes the hashes of a partition's rows: [Hash] with everything but the ordinal done once.
+// Hasher computes the hashes of a partition's rows: [Hash] with everything but the ordinal done
+// once.
 type Hasher uint64
 
 // The primes of XXH64, and the bytes that Hash hashes.

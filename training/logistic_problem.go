@@ -25,7 +25,13 @@ func newLogistic(rows *Rows, o Options) (*logistic, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &logistic{budget: o.Budget, moments: sys, rows: rows, prior: rows.counts(), softmax: &softmax{features: rows.features}}
+	p := &logistic{
+		budget:  o.Budget,
+		moments: sys,
+		rows:    rows,
+		prior:   rows.counts(),
+		softmax: &softmax{features: rows.features},
+	}
 	p.chooseColumns()
 	if o.Intercept {
 		p.mean = sys.zMean

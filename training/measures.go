@@ -20,10 +20,12 @@ type Measures struct {
 	// every row.
 	ConstantLogLoss *float64 `json:"constant_log_loss,omitempty"`
 
-	R2           *float64  `json:"r2,omitempty"`                              // 1 − unexplained variance/100
-	RMSE         []float64 `json:"rmse,omitempty" bound:"list 1024"`          // by output, in units of the label
-	MAE          []float64 `json:"mae,omitempty" bound:"list 1024"`           // mean |f−y| by output, in units of the label
-	ConstantRMSE []float64 `json:"constant_rmse,omitempty" bound:"list 1024"` // standard deviation of the label, the best for a constant
+	R2   *float64  `json:"r2,omitempty"`                     // 1 − unexplained variance/100
+	RMSE []float64 `json:"rmse,omitempty" bound:"list 1024"` // by output, in units of the label
+	// mean |f−y| by output, in units of the label
+	MAE []float64 `json:"mae,omitempty" bound:"list 1024"`
+	// standard deviation of the label, the best for a constant
+	ConstantRMSE []float64 `json:"constant_rmse,omitempty" bound:"list 1024"`
 
 	AUC              *float64 `json:"auc,omitempty"`               // two classes; a tie counts half
 	AveragePrecision *float64 `json:"average_precision,omitempty"` // of RareClass
@@ -32,8 +34,9 @@ type Measures struct {
 	// misclassified and in no other figure.
 	UnknownClassRows int64 `json:"unknown_class_rows,omitempty"`
 
-	Recall      []ClassRecall    `json:"recall,omitempty" bound:"list 1024"`    // by number of the class
-	Calibration []CalibrationBin `json:"calibration,omitempty" bound:"list 64"` // logistic loss: ten equal bins from 0 to 1
+	Recall []ClassRecall `json:"recall,omitempty" bound:"list 1024"` // by number of the class
+	// logistic loss: ten equal bins from 0 to 1
+	Calibration []CalibrationBin `json:"calibration,omitempty" bound:"list 64"`
 }
 
 // ClassRecall counts the rows of a class that were recognised.

@@ -25,8 +25,20 @@ func TestRowsOfAnUnknownClassAreWrong(t *testing.T) {
 		c.Logits = true
 		c.AddCoded(pred, y, 3)
 		m, of := c.Measures(), known.Measures()
-		requireClose(t, "misclassification", []float64{*m.Misclassification, *m.ConstantError}, []float64{200. / 3, 200. / 3}, 1e-12)
-		requireClose(t, "log losses", []float64{*m.LogLoss, *m.ConstantLogLoss}, []float64{*of.LogLoss, *of.ConstantLogLoss}, 1e-12)
+		requireClose(
+			t,
+			"misclassification",
+			[]float64{*m.Misclassification, *m.ConstantError},
+			[]float64{200. / 3, 200. / 3},
+			1e-12,
+		)
+		requireClose(
+			t,
+			"log losses",
+			[]float64{*m.LogLoss, *m.ConstantLogLoss},
+			[]float64{*of.LogLoss, *of.ConstantLogLoss},
+			1e-12,
+		)
 		if m.UnknownClassRows != 1 || of.UnknownClassRows != 0 {
 			t.Errorf("%d and %d rows of unknown classes", m.UnknownClassRows, of.UnknownClassRows)
 		}

@@ -79,7 +79,8 @@ func NewCalibrator(o Options) *Calibrator {
 // Rows returns the number of rows added.
 func (c *Calibrator) Rows() int64 { return c.rows }
 
-// SampledFrom sets the number of rows from which the added ones were taken by chance. Without it, they are all rows.
+// SampledFrom sets the number of rows from which the added ones were taken by chance. Without it,
+// they are all rows.
 func (c *Calibrator) SampledFrom(rows int64) { c.population = rows }
 
 // share returns the sampled share of the rows.

@@ -156,7 +156,8 @@ func TestIdentifiersThatRepeat(t *testing.T) {
 	}
 }
 
-// Of 2000 rows of a million nearly all amounts differ, although each occurs twenty times: the few pairs tell.
+// Of 2000 rows of a million nearly all amounts differ, although each occurs twenty times: the few
+// pairs tell.
 func TestRepeatedValuesOfASampleAreNoIdentifier(t *testing.T) {
 	const rows, population = 2000, 1_000_000
 	r := rand.New(rand.NewPCG(5, 6))

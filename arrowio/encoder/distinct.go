@@ -13,8 +13,8 @@ const (
 	identifierRows, repeatedRows = 100, 1000
 	// nearUniquePercent is the share of distinct values above which a column is left out.
 	nearUniquePercent = 95
-	// identifierRepeats is how often a value of an identifier recurs at most, on average. Its commonest value occurs at
-	// most this often, or in one of evenShare rows.
+	// identifierRepeats is how often a value of an identifier recurs at most, on average. Its
+	// commonest value occurs at most this often, or in one of evenShare rows.
 	identifierRepeats, evenShare = 10, 100
 	// If one of newShare later values is new, new ones keep coming.
 	newShare = 100
@@ -34,7 +34,8 @@ func wholeWindow(columns int) int {
 	return min(max(wholeBudget/max(columns, 1), minWholeWindow), maxWholeWindow)
 }
 
-// distinct counts the distinct values of a column, and judges the first ones. They are a sample of the column.
+// distinct counts the distinct values of a column, and judges the first ones. They are a sample of
+// the column.
 type distinct[T comparable] struct {
 	window int         // values that are judged, and distinct ones that are counted
 	all, n int64       // values, and judged ones
@@ -63,8 +64,9 @@ func (d *distinct[T]) add(v T) {
 	d.judged = int64(len(d.seen))
 }
 
-// unique reports whether nearly all values of the column differ, given the share of its rows that were sampled. Of
-// repeated values a sample holds only some: two rows with one value are both in it with the square of the share.
+// unique reports whether nearly all values of the column differ, given the share of its rows that
+// were sampled. Of repeated values a sample holds only some: two rows with one value are both in it
+// with the square of the share.
 func (d *distinct[T]) unique(share float64) bool {
 	if d.n < identifierRows {
 		return false
@@ -80,8 +82,9 @@ func (d *distinct[T]) recurs() bool {
 	return d.n >= repeatedRows && d.n <= identifierRepeats*d.judged
 }
 
-// grows reports whether new values keep coming: among the values by which their number doubled last, had they come in
-// any order. A value that occurs m times is among them, and not before, with probability 2^-m.
+// grows reports whether new values keep coming: among the values by which their number doubled
+// last, had they come in any order. A value that occurs m times is among them, and not before, with
+// probability 2^-m.
 func (d *distinct[T]) grows() bool {
 	const most = 64
 	var occur [most]int64 // number of values by how often they occur

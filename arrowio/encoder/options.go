@@ -27,8 +27,8 @@ const DefaultMaxCategories = 50
 // dimension that marks them.
 const DefaultMissingIndicator = 0.01
 
-// DefaultCalibrationRows is the usual number of rows of a file, or of a partition, that a calibrator sees: a sample of
-// all of them.
+// DefaultCalibrationRows is the usual number of rows of a file, or of a partition, that a
+// calibrator sees: a sample of all of them.
 const DefaultCalibrationRows = 2000
 
 // Options configure a calibrator. The zero value, except for Clip, means the defaults.

@@ -76,8 +76,8 @@ type Rows struct {
 	Targets scoring.Targets
 	// Labelled is [N]: whether the row has a label, so that its target means something.
 	Labelled []bool
-	// Unseen is [N]: whether the label of the row is a class that is not in the list. The row is not
-	// labelled, but every prediction for it is wrong.
+	// Unseen is [N]: whether the label of the row is a class that is not in the list. The row is
+	// not labelled, but every prediction for it is wrong.
 	Unseen []bool
 	// Rejected are the rows left out of X, in the order of the request.
 	Rejected []Rejection

@@ -54,8 +54,9 @@ func (s *textSketch) distinct() int64 { return int64(len(s.hashes.seen)) }
 // approximate reports whether there were too many different values to count them exactly.
 func (s *textSketch) approximate() bool { return s.lost > 0 }
 
-// identifies reports whether the strings of a column with this name are identifiers: nearly all differ, or they recur
-// rarely, none of them often, and new ones keep coming or the name suggests it. share is the sampled share of the rows.
+// identifies reports whether the strings of a column with this name are identifiers: nearly all
+// differ, or they recur rarely, none of them often, and new ones keep coming or the name suggests
+// it. share is the sampled share of the rows.
 func (s *textSketch) identifies(name string, share float64) bool {
 	d := s.hashes
 	if d.unique(share) {

@@ -25,9 +25,9 @@ var (
 // arrowHeadBytes is the magic, padded, before an IPC file's first message.
 const arrowHeadBytes = 8
 
-// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read by its
-// footer, unless it is compressed or a pipe: then it is read as the stream that most writers put
-// into it.
+// arrowReader cuts the record batches of an Arrow file or stream into records. A file is read by
+// its footer, unless it is compressed or a pipe: then it is read as the stream that most writers
+// put into it.
 type arrowReader struct {
 	ipc   *ipc.Reader
 	cut   cutter

@@ -64,8 +64,8 @@ type Options struct {
 	// them. In columns that are inferred they are recognized.
 	Commas []string
 	// BareQuotes is set if a CSV file has quotes within fields that are not in quotes, such as 5",
-	// as [Reader.BareQuotes] reports it. Where types are inferred, they are recognized; a quote that
-	// is never closed is an error only without them.
+	// as [Reader.BareQuotes] reports it. Where types are inferred, they are recognized; a quote
+	// that is never closed is an error only without them.
 	BareQuotes bool
 	// Strict accepts no CSV field of another type than its column's: a type is inferred only if all
 	// fields have it, and a field of another type than Schema forces is an error. Use it for

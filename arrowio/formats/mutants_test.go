@@ -135,7 +135,8 @@ func bases(t testing.TB) map[Format][]*hostile.Message {
 				plain[0],
 			),
 			message(
-				"lines", []byte("{\"a\": 1.5e3, \"b\": \"\\u00e9x\"}\n{\"a\": null, \"b\": [1, 2], \"c\": {\"d\": {\"e\": true}}}\n"),
+				"lines",
+				[]byte("{\"a\": 1.5e3, \"b\": \"\\u00e9x\"}\n{\"a\": null, \"b\": [1, 2], \"c\": {\"d\": {\"e\": true}}}\n"),
 			),
 			message("framed", framed(3, []byte(`{"a": [{"b": [[1]]}, "x"], "n": -12345678901234567890, "f": 0.1}`))),
 		},

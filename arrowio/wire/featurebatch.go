@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/outside"
 )
 
-// ReservedPrefix begins the header keys that only this project writes. Headers of events with it are
-// neither believed nor passed on.
+// ReservedPrefix begins the header keys that only this project writes. Headers of events with it
+// are neither believed nor passed on.
 const ReservedPrefix = "eerf-"
 
 // Header keys of the features topic. Every message has them, so that a reader can place it without

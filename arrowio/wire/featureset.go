@@ -15,7 +15,8 @@ type FeatureSet struct {
 	Set     scoring.FeatureSet // best first, within each kind
 	Task    scoring.Task
 	Coding  scoring.Coding // output coding under which Set.S was computed
-	// the candidates that the kept features were drawn from (of the first round, if learned); informative
+	// the candidates that the kept features were drawn from (of the first round, if learned);
+	// informative
 	Candidates scoring.Candidates
 	Lineage    Lineage
 }

@@ -70,7 +70,7 @@ type LineagePartition struct {
 	EndOffset      int64       `json:"end_offset,omitempty"` // of the range
 	ClosingOrdinal int64       `json:"closing_ordinal"`
 	CloseReason    CloseReason `json:"close_reason"`
-	// CalibrationRows is the number of its rows, the ones with the lowest hashes, from which encoder
-	// and bandwidth were learned.
+	// CalibrationRows is the number of its rows, the ones with the lowest hashes, from which
+	// encoder and bandwidth were learned.
 	CalibrationRows int64 `json:"calibration_rows"`
 }

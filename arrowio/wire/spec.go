@@ -57,8 +57,8 @@ type Partition struct {
 	// Quota is the number of scored rows after which the partition closes, a bound on memory; 0 =
 	// none.
 	Quota int64 `json:"quota"`
-	// CalibrationRows is the number of its rows, the ones with the lowest hashes, from which encoder
-	// and bandwidth were learned.
+	// CalibrationRows is the number of its rows, the ones with the lowest hashes, from which
+	// encoder and bandwidth were learned.
 	CalibrationRows int64 `json:"calibration_rows"`
 }
 

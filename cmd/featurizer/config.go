@@ -125,7 +125,8 @@ need beyond memory.limit is a fault. A need beyond another limit, such as the co
 		},
 	}
 	flags.Add(c)
-	c.Flags().StringSliceVar(&texts, "stages", stages.Texts(stages.Names()), "stages of the process whose memory is computed")
+	c.Flags().
+		StringSliceVar(&texts, "stages", stages.Texts(stages.Names()), "stages of the process whose memory is computed")
 	c.Flags().BoolVar(&serves, "serve", false, "compute the memory of featurizer serve instead")
 	cli.JSONFlag(c, &asJSON)
 	return c

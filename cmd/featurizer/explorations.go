@@ -45,7 +45,8 @@ type explorationList struct {
 type newestEntry struct {
 	ID       string `json:"id"`
 	Sequence int64  `json:"sequence"`
-	// Status is running, published, cancelled, abandoned, or replaced: planned again by this version.
+	// Status is running, published, cancelled, abandoned, or replaced: planned again by this
+	// version.
 	Status    string    `json:"status"`
 	Running   bool      `json:"running"`
 	PlannedAt time.Time `json:"planned_at"`

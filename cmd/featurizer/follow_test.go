@@ -11,8 +11,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// A pipeline that uses another pipeline's sets can be run and inspected, and refuses operations that
-// are reserved to the other one.
+// A pipeline that uses another pipeline's sets can be run and inspected, and refuses operations
+// that are reserved to the other one.
 func TestCommandsOnFollowingPipeline(t *testing.T) {
 	broker := clitest.Broker(t)
 	shop := []string{"-c", pipelineFile(t, broker), "--set", "pipeline.name=shop"}
@@ -58,7 +58,8 @@ admin: {listen: "127.0.0.1:0"}
 			"pipeline shop (featurize.sets_from)")
 	}
 
-	// Once all rows are featurized, the page shows the state of live, and names the parts that belong to shop.
+	// Once all rows are featurized, the page shows the state of live, and names the parts that
+	// belong to shop.
 	var page struct {
 		Flow struct {
 			Topics     []struct{ Role, Name, Error string }

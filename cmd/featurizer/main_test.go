@@ -70,7 +70,10 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, says string }{
 		{"frobnicate", `unknown command "frobnicate"`},
-		{"topics list -c eerf.yaml", `unknown command "list" for "featurizer topics": its commands are create, check, export`},
+		{
+			"topics list -c eerf.yaml",
+			`unknown command "list" for "featurizer topics": its commands are create, check, export`,
+		},
 		{"config chek", `unknown command "chek"`},
 		{"demo extra", `unexpected argument "extra"`},
 		{"explore " + rows, "did you mean --data " + rows},

@@ -39,8 +39,8 @@ func usesOf(t *testing.T, summary clitest.Object) map[string]map[string]any {
 	return uses
 }
 
-// TestMessyFile explores a realistic, messy file: all columns except identifiers become features, and
-// oddities are reported.
+// TestMessyFile explores a realistic, messy file: all columns except identifiers become features,
+// and oddities are reported.
 func TestMessyFile(t *testing.T) {
 	data, set := messyFile(t), filepath.Join(t.TempDir(), "set.arrow")
 	explore := []string{"explore", "--data", data, "--label", messy.Segment, "--exclude", messy.Churned,

@@ -85,8 +85,8 @@ func TestServeNamesMissingSettings(t *testing.T) {
 	}
 }
 
-// Triton's own client makes the queries that it makes of a Triton model. It runs if EERF_TEST_PYTHON,
-// or python3, has tritonclient.
+// Triton's own client makes the queries that it makes of a Triton model. It runs if
+// EERF_TEST_PYTHON, or python3, has tritonclient.
 func TestTritonClient(t *testing.T) {
 	python := os.Getenv("EERF_TEST_PYTHON")
 	if python == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// Spans reach the configured collector, the last ones when the process ends. Tests of the stages check
-// their contents.
+// Spans reach the configured collector, the last ones when the process ends. Tests of the stages
+// check their contents.
 func TestTracesReachCollector(t *testing.T) {
 	config := servedFile(t, clitest.Broker(t))
 	var mu sync.Mutex

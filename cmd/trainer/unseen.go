@@ -31,9 +31,12 @@ func unseenNotes(rows int64, classes []encoder.ClassRows, known []string) []stri
 	if len(classes) > shownClasses {
 		named = append(named, "...")
 	}
-	notes = append(notes, fmt.Sprintf("%d rows have a class that was too rare in the explored rows or absent from them: %s. "+
-		"They are not learned; held-out ones count as wrong. Lower events.class_min_rows or list events.classes to learn them",
-		rows, strings.Join(named, ", ")))
+	notes = append(
+		notes,
+		fmt.Sprintf("%d rows have a class that was too rare in the explored rows or absent from them: %s. "+
+			"They are not learned; held-out ones count as wrong. Lower events.class_min_rows or list events.classes to learn them",
+			rows, strings.Join(named, ", ")),
+	)
 	for _, c := range classes {
 		for _, name := range known {
 			if plainName(c.Class) == plainName(name) {

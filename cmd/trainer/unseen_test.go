@@ -37,7 +37,8 @@ func TestFitCountsClassesThatAreNotLearned(t *testing.T) {
 	args := []string{"fit", "--data", clitest.File(t, "rows.csv", rareRows()), "--label", "y",
 		"--features", "12", "--refine-steps", "2"}
 	o := tr(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t)
-	if o.Number(t, "rows.unseen_class") != 600 || o.Number(t, "rows.trained") != 1000 || o.Number(t, "rows.unlabelled") != 0 {
+	if o.Number(t, "rows.unseen_class") != 600 || o.Number(t, "rows.trained") != 1000 ||
+		o.Number(t, "rows.unlabelled") != 0 {
 		t.Errorf("rows %v", o.At(t, "rows"))
 	}
 	const share = 100 * 600. / 1600

@@ -54,17 +54,51 @@ func result() *compare.Result {
 	}
 	for i, m := range o.Features {
 		shift := float64(10 * i)
-		r.Tables = append(r.Tables, compare.Table{M: m, Constant: 12.345, Conclusion: "what to take from it", Lines: []compare.Line{
-			{Method: "plain", Features: m, Repeats: 5, Error: compare.Mean{Mean: 34.1 - shift, Error: number64(0.5)}, Tied: true,
-				Measures: map[string]compare.Mean{"rmse": {Mean: 0.123456}}, Preprocess: 0.001, Train: 0.25, Test: 0.05},
-			{Method: "energy", Features: m, Repeats: 5, Error: compare.Mean{Mean: 24.3 - shift, Error: number64(0.4)}, Best: true,
-				Difference: &compare.Mean{Mean: -9.8, Error: number64(0.3)},
-				Measures:   map[string]compare.Mean{"rmse": {Mean: 1234.56}}, Preprocess: 12.3, Train: 0.25, Test: 0.05, Note: "a remark"},
-			{Method: "linear", Features: 12, Repeats: 3, Error: compare.Mean{Mean: 0.0123, Error: number64(0.00042)}, Train: 123.4, Test: 1.5},
-			{Method: "correlation", Failure: "labels are constant"},
-		}})
+		r.Tables = append(
+			r.Tables,
+			compare.Table{M: m, Constant: 12.345, Conclusion: "what to take from it", Lines: []compare.Line{
+				{
+					Method:     "plain",
+					Features:   m,
+					Repeats:    5,
+					Error:      compare.Mean{Mean: 34.1 - shift, Error: number64(0.5)},
+					Tied:       true,
+					Measures:   map[string]compare.Mean{"rmse": {Mean: 0.123456}},
+					Preprocess: 0.001,
+					Train:      0.25,
+					Test:       0.05,
+				},
+				{
+					Method:     "energy",
+					Features:   m,
+					Repeats:    5,
+					Error:      compare.Mean{Mean: 24.3 - shift, Error: number64(0.4)},
+					Best:       true,
+					Difference: &compare.Mean{Mean: -9.8, Error: number64(0.3)},
+					Measures: map[string]compare.Mean{
+						"rmse": {Mean: 1234.56},
+					},
+					Preprocess: 12.3,
+					Train:      0.25,
+					Test:       0.05,
+					Note:       "a remark",
+				},
+				{
+					Method:   "linear",
+					Features: 12,
+					Repeats:  3,
+					Error:    compare.Mean{Mean: 0.0123, Error: number64(0.00042)},
+					Train:    123.4,
+					Test:     1.5,
+				},
+				{Method: "correlation", Failure: "labels are constant"},
+			}},
+		)
 		for _, method := range o.Methods[:3] {
-			r.Runs = append(r.Runs, compare.Measurement{Method: method, M: m, Features: m, Seed: 1, Error: 1.5, RowMicroseconds: 2.5})
+			r.Runs = append(
+				r.Runs,
+				compare.Measurement{Method: method, M: m, Features: m, Seed: 1, Error: 1.5, RowMicroseconds: 2.5},
+			)
 		}
 	}
 	return r
@@ -140,10 +174,21 @@ func TestReportHasEverything(t *testing.T) {
 		t.Errorf("elements %v", count)
 	}
 	for _, text := range []string{
-		`<p class="verdict">what to take from it</p>`, "adaptive: it does not fit", "2 with unusable values",
-		"trainer compare --data rows.csv", "rows.csv &lt;i&gt;", "M = 100", "a &lt;/script&gt; note", "labels are constant", `class="tied"`,
-		"Shahrampour, Beirami, Tarokh", "prefers-color-scheme: dark", "linux/amd64", "constant predictor: 12.3",
-		`"names":["linear","energy","plain"]`, `"series":[{"name":"plain","x":[20,100],"y":[34.1,24.1],"bar":[1,1]}`,
+		`<p class="verdict">what to take from it</p>`,
+		"adaptive: it does not fit",
+		"2 with unusable values",
+		"trainer compare --data rows.csv",
+		"rows.csv &lt;i&gt;",
+		"M = 100",
+		"a &lt;/script&gt; note",
+		"labels are constant",
+		`class="tied"`,
+		"Shahrampour, Beirami, Tarokh",
+		"prefers-color-scheme: dark",
+		"linux/amd64",
+		"constant predictor: 12.3",
+		`"names":["linear","energy","plain"]`,
+		`"series":[{"name":"plain","x":[20,100],"y":[34.1,24.1],"bar":[1,1]}`,
 	} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %q", text)

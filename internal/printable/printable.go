@@ -1,5 +1,5 @@
-// Package printable makes text from outside safe to show on a terminal: names, classes and messages of
-// other systems may contain escape sequences that hide, move or fake output.
+// Package printable makes text from outside safe to show on a terminal: names, classes and messages
+// of other systems may contain escape sequences that hide, move or fake output.
 package printable
 
 import (
@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns a text on one line: control characters, line breaks included, invalid bytes and invisible
-// runes are replaced by Go escapes such as \x1b.
+// Text returns a text on one line: control characters, line breaks included, invalid bytes and
+// invisible runes are replaced by Go escapes such as \x1b.
 func Text(s string) string {
 	if strings.IndexFunc(s, hidden) < 0 && utf8.ValidString(s) {
 		return s
@@ -43,7 +43,8 @@ func appendPrintable(dst, s []byte, hide func(rune) bool) []byte {
 	return dst
 }
 
-// Writer passes text on to another writer, with everything but line breaks and tabs replaced as in [Text].
+// Writer passes text on to another writer, with everything but line breaks and tabs replaced as in
+// [Text].
 type Writer struct {
 	raw  io.Writer
 	rest []byte // an incomplete rune

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestGodebugDisablesInstructions reruns this test in processes whose GODEBUG disables instructions.
+// TestGodebugDisablesInstructions reruns this test in processes whose GODEBUG disables
+// instructions.
 func TestGodebugDisablesInstructions(t *testing.T) {
 	if os.Getenv("SIMD_TEST_PRINT") != "" {
 		t.Log("best=" + Best().String() + ";")

@@ -1,6 +1,6 @@
-// Package testdata finds the real data sets that tests read. The environment variable EERF_DATA names their folder. If
-// it is not set, the nearest folder shared/data is used, in the checkout or beside it or any folder above it. Without a
-// folder, the tests that need one are skipped.
+// Package testdata finds the real data sets that tests read. The environment variable EERF_DATA
+// names their folder. If it is not set, the nearest folder shared/data is used, in the checkout or
+// beside it or any folder above it. Without a folder, the tests that need one are skipped.
 package testdata
 
 import (
@@ -12,8 +12,8 @@ import (
 // Variable is the environment variable that names the data folder.
 const Variable = "EERF_DATA"
 
-// Path returns the path of the data file name, such as "a9a.gz". If there is no data folder, or the file is not in it,
-// the test is skipped with a message.
+// Path returns the path of the data file name, such as "a9a.gz". If there is no data folder, or the
+// file is not in it, the test is skipped with a message.
 func Path(t testing.TB, name string) string {
 	t.Helper()
 	dir, ok := Dir()

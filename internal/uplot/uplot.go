@@ -3,7 +3,8 @@ package uplot
 
 import "embed"
 
-// Files are the library and its licence: uPlot.esm.js, uPlot.min.css, LICENSE, and README.md with their checksums.
+// Files are the library and its licence: uPlot.esm.js, uPlot.min.css, LICENSE, and README.md with
+// their checksums.
 //
 //go:embed uPlot.esm.js uPlot.min.css LICENSE README.md
 var Files embed.FS

@@ -1,4 +1,5 @@
-// Package formatstest writes rows as messages of JSON, and of Avro and Protobuf by the libraries that know these formats.
+// Package formatstest writes rows as messages of JSON, and of Avro and Protobuf by the libraries
+// that know these formats.
 package formatstest
 
 import (
@@ -59,7 +60,8 @@ func valueOf(a arrow.Array, row int) any {
 	return a.GetOneForMarshal(row)
 }
 
-// Avro returns the schema of a record's rows, whose fields are all nullable, and a message for each row.
+// Avro returns the schema of a record's rows, whose fields are all nullable, and a message for each
+// row.
 func Avro(t testing.TB, rec arrow.Record) (schema string, messages [][]byte) {
 	t.Helper()
 	var fields []string
@@ -87,7 +89,8 @@ func Avro(t testing.TB, rec arrow.Record) (schema string, messages [][]byte) {
 	return schema, messages
 }
 
-// Protobuf returns the text of a .proto file with the message of a record's rows, and a message for each row.
+// Protobuf returns the text of a .proto file with the message of a record's rows, and a message for
+// each row.
 func Protobuf(t testing.TB, rec arrow.Record) (schema string, messages [][]byte) {
 	t.Helper()
 	schema = "syntax = \"proto3\";\nmessage Event {\n"

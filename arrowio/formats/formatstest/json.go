@@ -28,7 +28,8 @@ func JSON(t testing.TB, rec arrow.Record) []byte {
 	return []byte("[" + strings.Join(objects, ",") + "]")
 }
 
-// valueInJSON writes fractions so that they are read as such, with the digits of float64. NaN becomes null.
+// valueInJSON writes fractions so that they are read as such, with the digits of float64. NaN
+// becomes null.
 func valueInJSON(t testing.TB, a arrow.Array, row int) string {
 	if a.IsNull(row) {
 		return "null"

@@ -18,8 +18,9 @@ import (
 // others.
 const sampledFirst, sampledThereafter = 100, 100
 
-// NewLogger returns the logger that a configuration describes, writing to w. Messages are constants, and
-// fields are encoded as JSON, so that only the logger's own colours reach a terminal.
+// NewLogger returns the logger that a configuration describes, writing to w. Messages are
+// constants, and fields are encoded as JSON, so that only the logger's own colours reach a
+// terminal.
 func NewLogger(c config.LogConfig, w io.Writer) (*zap.Logger, error) {
 	w = printable.Raw(w)
 	level, err := zap.ParseAtomicLevel(c.Level)

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// maxLogText limits the bytes of one field of a log line. Names, keys and errors come from messages and other servers,
-// and may be as long as a message.
+// maxLogText limits the bytes of one field of a log line. Names, keys and errors come from messages
+// and other servers, and may be as long as a message.
 const maxLogText = 8 << 10
 
 // cutCore cuts the fields of log lines.
@@ -43,7 +43,8 @@ func cutFields(fields []zapcore.Field) []zapcore.Field {
 	return cut
 }
 
-// cutField returns a field of limited length. A list or an object over the limit becomes the beginning of its JSON.
+// cutField returns a field of limited length. A list or an object over the limit becomes the
+// beginning of its JSON.
 func cutField(f zapcore.Field) zapcore.Field {
 	text := ""
 	switch f.Type {

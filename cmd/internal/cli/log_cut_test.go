@@ -37,7 +37,8 @@ func TestLogLinesAreShort(t *testing.T) {
 		}
 		out.Reset()
 		logger.Info("short", zap.Error(errors.New("e")), zap.Strings("list", []string{"a"}), zap.Int("n", 1))
-		if got := out.String(); !strings.Contains(got, `"list"`) || !strings.Contains(got, `["a"]`) && !strings.Contains(got, `["a"`) {
+		if got := out.String(); !strings.Contains(got, `"list"`) ||
+			!strings.Contains(got, `["a"]`) && !strings.Contains(got, `["a"`) {
 			t.Errorf("%s: %s", format, got)
 		}
 	}

@@ -20,7 +20,12 @@ const (
 // be missing. One-shot commands call it first, because the stages would wait for the topic.
 func LookUp(ctx context.Context, r *stages.Process, topics ...string) error {
 	for _, topic := range topics {
-		err := pipeline.Try(ctx, r.Env.Logger, "look up topic "+topic, func() error { return isThere(ctx, r.Env.Broker, topic) })
+		err := pipeline.Try(
+			ctx,
+			r.Env.Logger,
+			"look up topic "+topic,
+			func() error { return isThere(ctx, r.Env.Broker, topic) },
+		)
 		if err != nil {
 			return err
 		}

@@ -49,8 +49,9 @@ func Main(root *cobra.Command) {
 	os.Exit(Execute(ctx, root))
 }
 
-// Execute runs a command and returns its exit code; errors go to the command's error stream. All text that
-// the command writes is made printable here, because names and messages come from outside.
+// Execute runs a command and returns its exit code; errors go to the command's error stream. All
+// text that the command writes is made printable here, because names and messages come from
+// outside.
 func Execute(ctx context.Context, root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(printable.NewWriter(root.OutOrStdout()))

@@ -38,8 +38,8 @@ func Print[T any](c *cobra.Command, asJSON bool, result T, write func(io.Writer,
 	return nil
 }
 
-// NewTable returns a table in the project's style. Render writes it to w. Cells appear on one line each,
-// in printable form.
+// NewTable returns a table in the project's style. Render writes it to w. Cells appear on one line
+// each, in printable form.
 func NewTable(w io.Writer, title string, header ...any) table.Writer {
 	t := printableTable{table.NewWriter()}
 	t.SetOutputMirror(w)

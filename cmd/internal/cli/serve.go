@@ -46,8 +46,8 @@ func (s Service) Conditions(ctx context.Context) []admin.Condition {
 // function to call after the server has ended, or nil.
 type Mount func(mux *http.ServeMux, service Service) (end func())
 
-// adminTaken is logged where another process has the default address. Its answers are not those of this
-// process, which a probe cannot tell except by the pipeline at /readyz.
+// adminTaken is logged where another process has the default address. Its answers are not those of
+// this process, which a probe cannot tell except by the pipeline at /readyz.
 const adminTaken = "default admin address is taken; running without health, metrics and status page: " +
 	"requests to this address reach the other process (set admin.listen)"
 

@@ -39,7 +39,11 @@ func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, as
 	logMemory(runtime.Env.Logger, plan)
 	defer closeAll()
 	collectSeldom(plan)
-	pairs := &serve.Pairs{Predictions: loaded.Serve.Predictions, Serving: runtime.Env.Meter.Serving(), Logger: runtime.Env.Logger}
+	pairs := &serve.Pairs{
+		Predictions: loaded.Serve.Predictions,
+		Serving:     runtime.Env.Meter.Serving(),
+		Logger:      runtime.Env.Logger,
+	}
 	if pair != nil {
 		pairs.Serve(pair)
 	}
@@ -141,8 +145,8 @@ func followPairs(ctx context.Context, runtime *stages.Process, pairs *serve.Pair
 }
 
 // drainRows ends a server: it reports not being ready, keeps answering for serve.drain_delay, and
-// then finishes the requests in progress. A server that was not ready receives no requests from load
-// balancers, so it needs no delay.
+// then finishes the requests in progress. A server that was not ready receives no requests from
+// load balancers, so it needs no delay.
 func drainRows(logger *zap.Logger, loaded *config.Config, server *rows.Server) error {
 	var delay time.Duration
 	if ready, _ := server.Ready(); ready {

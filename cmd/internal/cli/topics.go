@@ -66,7 +66,10 @@ func ReadState(
 	if err := LookUp(ctx, r, names...); err != nil {
 		return err
 	}
-	return r.Env.State.During(ctx, func(ctx context.Context, now state.Snapshot) error { return do(ctx, r, now) }, topics...)
+	return r.Env.State.During(
+		ctx,
+		func(ctx context.Context, now state.Snapshot) error { return do(ctx, r, now) },
+		topics...)
 }
 
 // Group makes a command that only holds others. For an unknown subcommand it reports the name and

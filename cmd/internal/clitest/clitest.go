@@ -49,7 +49,8 @@ func RunContext(ctx context.Context, root func() *cobra.Command, args ...string)
 	return Result{Args: args, Code: code, Out: out.String(), Err: errs.String()}
 }
 
-// Want fails the test unless the command ended with the code and its error stream contains every text.
+// Want fails the test unless the command ended with the code and its error stream contains every
+// text.
 func (r Result) Want(t testing.TB, code int, texts ...string) Result {
 	t.Helper()
 	if r.Code != code {
@@ -130,7 +131,8 @@ func File(t testing.TB, name, content string) string {
 	return path
 }
 
-// Eventually fails the test unless ok holds within Patience. It polls, as a person waiting for another process would.
+// Eventually fails the test unless ok holds within Patience. It polls, as a person waiting for
+// another process would.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -142,8 +144,8 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Mixed returns a CSV file with rows of numbers, strings, booleans and nulls with a label, churned, that depends on
-// them in a nonlinear way.
+// Mixed returns a CSV file with rows of numbers, strings, booleans and nulls with a label, churned,
+// that depends on them in a nonlinear way.
 func Mixed(rows int) string {
 	var b strings.Builder
 	b.WriteString("age,city,member,income,churned\n")

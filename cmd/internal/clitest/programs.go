@@ -16,8 +16,8 @@ var programs = struct {
 	paths map[string]string
 }{paths: map[string]string{}}
 
-// Program returns the path of featurizer or trainer. The go command links it once for the tests of all packages, and
-// keeps it in its cache.
+// Program returns the path of featurizer or trainer. The go command links it once for the tests of
+// all packages, and keeps it in its cache.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -47,7 +47,8 @@ func build(name string) (path string, err error) {
 		return "", err
 	}
 	defer folder.Close()
-	// Two processes at a time would both link, and one would run the file that the other is still writing.
+	// Two processes at a time would both link, and one would run the file that the other is still
+	// writing.
 	if err := lock(folder); err != nil {
 		return "", err
 	}

@@ -15,7 +15,8 @@ import (
 const (
 	// referencePath is the page of the commands, relative to the tests of a program.
 	referencePath = "../../docs/cli.md"
-	// sharedFrom is the number of commands from which a flag is explained only once for all of them.
+	// sharedFrom is the number of commands from which a flag is explained only once for all of
+	// them.
 	sharedFrom = 2
 	// referenceWidth wraps lines of the page.
 	referenceWidth = 120
@@ -48,8 +49,8 @@ func Reference(t *testing.T, root func() *cobra.Command, update bool) {
 	}
 }
 
-// referenceOf lists the commands of a program. Flags that several commands share are explained once, and not at all if
-// the page has explained them before.
+// referenceOf lists the commands of a program. Flags that several commands share are explained
+// once, and not at all if the page has explained them before.
 func referenceOf(root *cobra.Command, before string) string {
 	commands := runnable(root)
 	used, shared := map[string]int{}, pflag.NewFlagSet("shared", pflag.ContinueOnError)
@@ -142,7 +143,8 @@ func explained(flag *pflag.Flag) string {
 	return explainedAll(one)
 }
 
-// explainedAll explains flags on one line each, without columns, whose width would depend on the other flags.
+// explainedAll explains flags on one line each, without columns, whose width would depend on the
+// other flags.
 func explainedAll(flags *pflag.FlagSet) string {
 	var text strings.Builder
 	flags.VisitAll(func(flag *pflag.Flag) {

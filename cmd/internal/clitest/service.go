@@ -13,7 +13,8 @@ import (
 // client closes its connections after each answer.
 var client = &http.Client{Timeout: Patience, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// Get requests a path from the HTTP server of a service and returns status and body; 0 if there was no answer.
+// Get requests a path from the HTTP server of a service and returns status and body; 0 if there was
+// no answer.
 func (p *Process) Get(t testing.TB, path string) (code int, body string) {
 	t.Helper()
 	if p.address == "" {
@@ -65,8 +66,8 @@ func logLine(log, message string) Object {
 	return nil
 }
 
-// Metric returns the first value of a metric that has the labels (name=value), 0 if it has none, from the text that a
-// metrics server reads. Values of labels must not have spaces.
+// Metric returns the first value of a metric that has the labels (name=value), 0 if it has none,
+// from the text that a metrics server reads. Values of labels must not have spaces.
 func Metric(text, name string, labels ...string) (float64, error) {
 	for line := range strings.Lines(text) {
 		metric, value, _ := strings.Cut(strings.TrimSpace(line), " ")

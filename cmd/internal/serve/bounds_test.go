@@ -17,8 +17,8 @@ func nulls(before, repeated, after string, most int64) []byte {
 	return []byte(before + strings.Repeat(repeated+",", n-1) + repeated + after)
 }
 
-// Lists of null, which cost few bytes in JSON, are charged like other values: a request allocates no more than
-// its body, the budget of decoding and its answer.
+// Lists of null, which cost few bytes in JSON, are charged like other values: a request allocates
+// no more than its body, the budget of decoding and its answer.
 func TestListsOfNullAreCharged(t *testing.T) {
 	pair, rows := pairOf(t, stagestest.Binary)
 	defer rows.Release()

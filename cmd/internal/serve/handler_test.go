@@ -64,8 +64,13 @@ func TestRefusedRequests(t *testing.T) {
 		{name: "no tensors", path: "/v2/models/shop/infer", body: `{}`, code: 400, reason: "bad_tensors"},
 		{name: "a header of more than the body", path: "/v2/models/shop/infer", body: `{}`,
 			headers: []string{headerLength, "3"}, code: 400, reason: "bad_tensors"},
-		{name: "tensors of another schema", path: "/v2/models/shop/infer",
-			body: `{"inputs": [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}]}`, code: 400, reason: "wrong_schema"},
+		{
+			name:   "tensors of another schema",
+			path:   "/v2/models/shop/infer",
+			body:   `{"inputs": [{"name": "a", "shape": [1], "datatype": "FP32", "data": [1]}]}`,
+			code:   400,
+			reason: "wrong_schema",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -214,8 +219,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// FuzzRows sends arbitrary bodies to every endpoint: no request panics, and all memory and slots are
-// released.
+// FuzzRows sends arbitrary bodies to every endpoint: no request panics, and all memory and slots
+// are released.
 func FuzzRows(f *testing.F) {
 	pair, _ := pairOf(f, stagestest.Binary)
 	d := newTestServer(f, pair, func(c *serve.Config) { c.MaxRows = 100 })

@@ -29,7 +29,8 @@ func strictServer(t *testing.T) *testServer {
 
 const goodRow = `{"a": 10.5, "b": 0.5, "color": "red", "ok": true, "v": [1, 2]`
 
-// A row with a missing or unknown column, or a value of the wrong kind, is refused with all its faults.
+// A row with a missing or unknown column, or a value of the wrong kind, is refused with all its
+// faults.
 func TestInvalidRowsAreRefusedWithAllFaults(t *testing.T) {
 	fault := func(row int, column, what string) formats.RowFault {
 		return formats.RowFault{Row: row, Column: column, Fault: what}

@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/featurize"
 )
 
-// tensorsOf encodes rows as a request for all outputs, in JSON or, like Triton's clients, in binary after the JSON.
-// Missing numbers are null or NaN; other columns must have all values.
+// tensorsOf encodes rows as a request for all outputs, in JSON or, like Triton's clients, in binary
+// after the JSON. Missing numbers are null or NaN; other columns must have all values.
 func tensorsOf(t testing.TB, pair *featurize.Pair, rows arrow.Record, inBinary bool) (body []byte, header int) {
 	t.Helper()
 	var inputs []map[string]any

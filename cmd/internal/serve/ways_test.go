@@ -49,12 +49,13 @@ type question struct {
 type way struct {
 	name string
 	ask  func(q *question) *answers
-	// features and numbers bound the difference of the answers from those on the topic; 0 = identical.
+	// features and numbers bound the difference of the answers from those on the topic; 0 =
+	// identical.
 	features, numbers float64
 }
 
-// ways lists all interfaces. ONNX and Python run if EERF_TEST_PYTHON names a python3 with numpy, pyarrow and
-// onnxruntime.
+// ways lists all interfaces. ONNX and Python run if EERF_TEST_PYTHON names a python3 with numpy,
+// pyarrow and onnxruntime.
 var ways = []way{
 	{name: "topic", ask: byTopic},
 	{name: "HTTP, JSON", ask: byJSON},
@@ -121,8 +122,8 @@ func withMissing(rows arrow.Record) arrow.Record {
 	return array.NewRecord(needed.Schema(), columns, needed.NumRows())
 }
 
-// greatest returns the largest difference, relative for numbers above 1; infinite for lists of different
-// lengths.
+// greatest returns the largest difference, relative for numbers above 1; infinite for lists of
+// different lengths.
 func greatest(got, want []float32) (most float64) {
 	if len(got) != len(want) {
 		return math.Inf(1)

@@ -11,8 +11,8 @@ import (
 // columnsListed bounds the table of columns, so that the page stays readable.
 const columnsListed = 200
 
-// columnTableOf returns the use of the columns of the events in the current set; nil if the set does not tell. If not all
-// are listed, columns that are left out or odd come first.
+// columnTableOf returns the use of the columns of the events in the current set; nil if the set
+// does not tell. If not all are listed, columns that are left out or odd come first.
 func columnTableOf(set *state.Set, now meter.ColumnReport) *ColumnTable {
 	if set == nil || len(set.Set.Lineage.Columns) == 0 {
 		return nil

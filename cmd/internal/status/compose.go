@@ -72,7 +72,8 @@ func (p *page) flow(s stages.Snapshot, c *cluster) Flow {
 	return f
 }
 
-// waiting returns the number of messages of events that are not featurized yet; nil if unknown for some partition.
+// waiting returns the number of messages of events that are not featurized yet; nil if unknown for
+// some partition.
 func waiting(partitions []Partition) *int64 {
 	var sum int64
 	for _, part := range partitions {
@@ -194,7 +195,8 @@ func scoringOf(partition int, s stages.Snapshot, c *cluster) *Scoring {
 	return out
 }
 
-// closingOf returns how the partition was closed for the newest exploration; nil until its set is published.
+// closingOf returns how the partition was closed for the newest exploration; nil until its set is
+// published.
 func closingOf(now state.Snapshot, partition int) *wire.LineagePartition {
 	set := now.CurrentSet()
 	if set == nil || set.Set.Lineage.Exploration != now.Spec.Exploration {

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// lookEvery is the interval between polls of the topics, idleEvery the interval while nobody has the page open,
-	// lookTimeout the limit of one poll.
+	// lookEvery is the interval between polls of the topics, idleEvery the interval while nobody
+	// has the page open, lookTimeout the limit of one poll.
 	lookEvery   = 2 * time.Second
 	idleEvery   = 10 * time.Second
 	lookTimeout = 10 * time.Second
-	// Polls take at most 1/lookShare of the time, 1/idleShare while nobody has the page open, even if topics have many
-	// partitions or the broker is slow.
+	// Polls take at most 1/lookShare of the time, 1/idleShare while nobody has the page open, even
+	// if topics have many partitions or the broker is slow.
 	lookShare = 4
 	idleShare = 20
 	// offsetsSpan is the time over which rates of topics are measured.
@@ -63,15 +63,17 @@ func newGatherer(s cli.Service) *gatherer {
 	r := s.Process
 	topics := r.Settings.Topics
 	return &gatherer{
-		service: s, scores: newScores(r.Env.Broker, r.Settings.State()), letters: newLetters(r.Env.Broker, topics.DeadLetters),
+		service: s,
+		scores:  newScores(r.Env.Broker, r.Settings.State()),
+		letters: newLetters(r.Env.Broker, topics.DeadLetters),
 		offsets: window[positions]{span: offsetsSpan},
 		counted: window[int64]{span: offsetsSpan},
 		denied:  map[string]time.Time{},
 	}
 }
 
-// look asks the broker for the ends of the topics and reads their contents: all topics if watched, else only the dead
-// letters. If that fails, it keeps the previous result with the error.
+// look asks the broker for the ends of the topics and reads their contents: all topics if watched,
+// else only the dead letters. If that fails, it keeps the previous result with the error.
 func (g *gatherer) look(ctx context.Context, watched bool) cluster {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -165,7 +167,8 @@ func (g *gatherer) rates() map[string][]float64 {
 	return rates
 }
 
-// checkpointsOf returns the checkpoints of an exploration; those of the last poll may belong to the one before.
+// checkpointsOf returns the checkpoints of an exploration; those of the last poll may belong to the
+// one before.
 func (c *cluster) checkpointsOf(exploration string) map[int32]*wire.Checkpoint {
 	if c.exploration != exploration {
 		return nil

@@ -15,14 +15,16 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// policy lets the page load only files of this server, run no inline scripts, and be framed by no other page.
+// policy lets the page load only files of this server, run no inline scripts, and be framed by no
+// other page.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const (
 	// firstLook is how long an answer waits for the first poll of the topics.
 	firstLook = 5 * time.Second
-	// heartbeat is the time after which an idle stream sends a sign of life; sendTimeout bounds a client's reading.
+	// heartbeat is the time after which an idle stream sends a sign of life; sendTimeout bounds a
+	// client's reading.
 	heartbeat   = 15 * time.Second
 	sendTimeout = 20 * time.Second
 )
@@ -72,7 +74,8 @@ func answer(w http.ResponseWriter, code int, value any) {
 	_, _ = w.Write(append(text, '\n')) // the client may have disconnected
 }
 
-// serveEvents sends the series, then each section as it changes, until the client disconnects or the server ends.
+// serveEvents sends the series, then each section as it changes, until the client disconnects or
+// the server ends.
 func (p *page) serveEvents(w http.ResponseWriter, r *http.Request) {
 	if !p.hub.enter() {
 		w.Header().Set("Retry-After", "10")

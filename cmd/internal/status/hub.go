@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// hub holds the newest text of each section, for any number of streams. Each stream compares the sections that it has
-// sent with the newest ones, at its own pace, so nothing queues up for a slow one.
+// hub holds the newest text of each section, for any number of streams. Each stream compares the
+// sections that it has sent with the newest ones, at its own pace, so nothing queues up for a slow
+// one.
 type hub struct {
 	mu       sync.Mutex
 	sections map[string]section
@@ -23,7 +24,8 @@ type section struct {
 	version int
 }
 
-// sectionNames lists the sections that are sent on change, in the order in which a new stream receives them.
+// sectionNames lists the sections that are sent on change, in the order in which a new stream
+// receives them.
 var sectionNames = []string{"process", "live", "flow", "exploration", "history", "letters", "point"}
 
 func newHub() *hub { return &hub{sections: map[string]section{}, changed: make(chan struct{})} }
@@ -56,7 +58,8 @@ func (h *hub) set(name string, value any) {
 	}
 }
 
-// newest returns the sections newer than those sent, the whole snapshot, and a channel that is closed on the next change.
+// newest returns the sections newer than those sent, the whole snapshot, and a channel that is
+// closed on the next change.
 func (h *hub) newest(sent map[string]int) (news []event, all Snapshot, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 // columnsShown is the number of columns listed by importance.
 const columnsShown = 20
 
-// learningOf describes how the running exploration learns features, if known, else how the features of the current set
-// were learned; nil if they were not, as under criterion residual, which measures only its own choice.
+// learningOf describes how the running exploration learns features, if known, else how the features
+// of the current set were learned; nil if they were not, as under criterion residual, which
+// measures only its own choice.
 func learningOf(now state.Snapshot, set *state.Set) *Learning {
 	if spec, p := now.Running(), now.Progress; spec != nil && p != nil && p.Exploration == spec.Exploration &&
 		learned(p.Points) {
@@ -31,7 +32,8 @@ func learningOf(now state.Snapshot, set *state.Set) *Learning {
 	return out
 }
 
-// learned reports whether features were learned. Reports of earlier versions begin with a point of criterion residual.
+// learned reports whether features were learned. Reports of earlier versions begin with a point of
+// criterion residual.
 func learned(points []adaptive.Point) bool {
 	return len(points) > 0 && points[len(points)-1].Kind != adaptive.ByResidual
 }

@@ -10,7 +10,8 @@ func liveOf(r live.Report) live.Report {
 	return r
 }
 
-// liveErrors returns the live error of the newest 1,000 rows and its promise, in percent; nil if unknown.
+// liveErrors returns the live error of the newest 1,000 rows and its promise, in percent; nil if
+// unknown.
 func liveErrors(r live.Report) (live, promised *float64) {
 	if r.Short == nil {
 		return nil, nil

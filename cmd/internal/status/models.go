@@ -86,8 +86,8 @@ func describeModel(m *wire.Model) Model {
 	return shown
 }
 
-// modelOf returns the most informative model of a feature set in a list: the current one, else the newest promoted one,
-// else the newest.
+// modelOf returns the most informative model of a feature set in a list: the current one, else the
+// newest promoted one, else the newest.
 func modelOf(list []Model, set string) *Model {
 	var best *Model
 	for i := range list {

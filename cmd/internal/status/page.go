@@ -110,7 +110,8 @@ func (p *page) known() cluster {
 	return p.cluster
 }
 
-// gather polls the topics: all of them while somebody has the page open, else rarely and only for the curves.
+// gather polls the topics: all of them while somebody has the page open, else rarely and only for
+// the curves.
 func (p *page) gather(ctx context.Context) {
 	g := newGatherer(p.service)
 	for ctx.Err() == nil {

@@ -29,7 +29,8 @@ func TestExplorationShowsPlanningFaults(t *testing.T) {
 	}
 }
 
-// A tail first reads the end, then new records, and skips the excess; it always reads the newest record.
+// A tail first reads the end, then new records, and skips the excess; it always reads the newest
+// record.
 func TestTail(t *testing.T) {
 	broker := pipelinetest.NewBroker()
 	broker.AddTopic("t", 1)

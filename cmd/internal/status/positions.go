@@ -52,8 +52,8 @@ type positions struct {
 // askedAtOnce bounds the concurrent requests.
 const askedAtOnce = 8
 
-// findPositions asks the broker for the topics and the committed offsets. Missing and denied topics are errors in the
-// positions; any other error concerns the broker.
+// findPositions asks the broker for the topics and the committed offsets. Missing and denied topics
+// are errors in the positions; any other error concerns the broker.
 func findPositions(ctx context.Context, r *stages.Process) (positions, error) {
 	p := positions{at: r.Env.Clock(), spans: map[string][]span{}, errs: map[string]error{}}
 	for _, topic := range topicsOf(r.Settings.Topics) {

@@ -28,7 +28,8 @@ func (w *window[T]) add(at time.Time, value T) {
 	w.samples = append(w.samples[:0], w.samples[old:]...)
 }
 
-// ends returns the oldest and the newest sample and the seconds between them; ok is false without samples.
+// ends returns the oldest and the newest sample and the seconds between them; ok is false without
+// samples.
 func (w *window[T]) ends() (oldest, newest T, seconds float64, ok bool) {
 	if len(w.samples) < 2 {
 		return oldest, newest, 0, false

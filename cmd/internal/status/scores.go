@@ -52,8 +52,8 @@ func (s *scores) look(ctx context.Context, spec *wire.Spec, spans []span) error 
 	return errors.Join(faults...)
 }
 
-// begin switches to an exploration. Its checkpoints may have been skipped already, so the ends are reread: a short
-// exploration leaves one checkpoint and a tombstone in a partition.
+// begin switches to an exploration. Its checkpoints may have been skipped already, so the ends are
+// reread: a short exploration leaves one checkpoint and a tombstone in a partition.
 func (s *scores) begin(spec *wire.Spec, partitions int) {
 	s.board, s.spec = state.NewScoreboard(s.config), spec
 	s.board.Exploration, s.board.WithoutSums = spec.Exploration, true

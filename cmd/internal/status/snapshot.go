@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Snapshot is the content of the page, in the sections in which changes are sent. Times are the server's; rates are
-// means over some seconds.
+// Snapshot is the content of the page, in the sections in which changes are sent. Times are the
+// server's; rates are means over some seconds.
 type Snapshot struct {
 	Process     Process     `json:"process"`
 	Live        live.Report `json:"live"`
@@ -47,7 +47,8 @@ type Flow struct {
 	Stages     []Stage     `json:"stages"`
 	Topics     []Topic     `json:"topics"`
 	Partitions []Partition `json:"partitions"`
-	// Waiting is the number of messages of events that are not featurized yet, over all partitions; nil if unknown for some.
+	// Waiting is the number of messages of events that are not featurized yet, over all partitions;
+	// nil if unknown for some.
 	Waiting *int64 `json:"waiting"`
 }
 
@@ -64,14 +65,16 @@ type Stage struct {
 	BytesPerSecond    float64 `json:"bytes_per_second"`
 	RefusedPerSecond  float64 `json:"refused_per_second"` // rows rejected and messages undecodable
 	Cores             float64 `json:"cores"`              // busy seconds per second, summed over partitions
-	// LagSeconds is the greatest lag of the partitions that this process reads; nil if it reads none.
+	// LagSeconds is the greatest lag of the partitions that this process reads; nil if it reads
+	// none.
 	LagSeconds *float64 `json:"lag_seconds"`
 	LagRows    *float64 `json:"lag_rows"`
 }
 
 // Topic is a topic of the pipeline, over all its partitions.
 type Topic struct {
-	Role       string  `json:"role"` // events, explorations, scores, samples, feature-sets, features, models, live, dead-letters
+	// events, explorations, scores, samples, feature-sets, features, models, live, dead-letters
+	Role       string  `json:"role"`
 	Name       string  `json:"name"`
 	Partitions int     `json:"partitions"`
 	Next       int64   `json:"next"` // sum of the next offsets: records written since the topic was created
@@ -83,7 +86,8 @@ type Topic struct {
 	Truncated int64 `json:"truncated,omitempty"`
 }
 
-// Partition is a partition of events, with the progress of the stages in it, whichever process runs them.
+// Partition is a partition of events, with the progress of the stages in it, whichever process runs
+// them.
 type Partition struct {
 	Partition int       `json:"partition"`
 	Next      int64     `json:"next"` // offset of events
@@ -116,8 +120,8 @@ type Scoring struct {
 
 // Exploration describes the newest exploration.
 type Exploration struct {
-	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier version, to be
-	// planned again.
+	// Status is none, running, published, cancelled, abandoned, or replaced: planned by an earlier
+	// version, to be planned again.
 	Status       string    `json:"status"`
 	ID           string    `json:"id,omitempty"`
 	Sequence     int64     `json:"sequence,omitempty"`
@@ -138,22 +142,26 @@ type Exploration struct {
 	Partitions   int       `json:"partitions"`      // partitions with anything to read
 	Round        int       `json:"round,omitempty"` // current round of the selection, from 1; 0 = not selecting yet
 	Rounds       int       `json:"rounds,omitempty"`
-	// MissingRows is how many labelled rows a plan needs in addition to the PresentRows. Fault is the error of the last
-	// attempt to plan, at FaultAt; the next one is at RetryAt. Known only if this process plans.
+	// MissingRows is how many labelled rows a plan needs in addition to the PresentRows. Fault is
+	// the error of the last attempt to plan, at FaultAt; the next one is at RetryAt. Known only if
+	// this process plans.
 	MissingRows int64     `json:"missing_rows,omitempty"`
 	PresentRows int64     `json:"present_rows,omitempty"`
 	Fault       string    `json:"fault,omitempty"`
 	FaultAt     time.Time `json:"fault_at,omitzero"`
 	RetryAt     time.Time `json:"retry_at,omitzero"`
 	Requests    []Request `json:"requests"` // open
-	// UnseenClasses lists the classes unknown to the feature set with the most rows featurized by this process.
+	// UnseenClasses lists the classes unknown to the feature set with the most rows featurized by
+	// this process.
 	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
 	// Without lists the partitions that the plan left out, with reasons.
 	Excluded []wire.Exclusion `json:"without,omitempty"`
-	// DeclinedClasses lists classes that featurizers asked for but that no row read by the exploration has.
+	// DeclinedClasses lists classes that featurizers asked for but that no row read by the
+	// exploration has.
 	DeclinedClasses []string  `json:"declined_classes,omitempty"`
 	Spectrum        *Spectrum `json:"spectrum"` // of the current set; nil without one
-	// Learning describes how features are being learned, or how the current ones were; nil under other criteria.
+	// Learning describes how features are being learned, or how the current ones were; nil under
+	// other criteria.
 	Learning *Learning `json:"learning,omitempty"`
 	// Columns describes the use of the columns of events in the current set; nil without a set.
 	Columns *ColumnTable `json:"columns,omitempty"`
@@ -166,7 +174,8 @@ type ColumnTable struct {
 	LeftOut    int                 `json:"left_out"` // columns that could have been features but are not
 	Listed     []encoder.ColumnUse `json:"listed"`
 	Others     int                 `json:"others,omitempty"` // columns that are not listed
-	// Watched is set if this process featurizes with the set. Imputed columns and new fields are known only then.
+	// Watched is set if this process featurizes with the set. Imputed columns and new fields are
+	// known only then.
 	Watched   bool             `json:"watched,omitempty"`
 	Imputed   []meter.Imputed  `json:"imputed,omitempty"`
 	NewFields []meter.NewField `json:"new_fields,omitempty"`
@@ -175,12 +184,13 @@ type ColumnTable struct {
 // Learning holds measurements on held-out rows on the way to a feature set.
 type Learning struct {
 	Exploration string           `json:"exploration"`
-	Points      []adaptive.Point `json:"points"`           // in the order of measurement
-	Winner      *int             `json:"winner,omitempty"` // index of the point that became the set; nil while features are learned
-	Rows        int64            `json:"rows,omitempty"`   // rows learned from
-	HeldOutRows int64            `json:"held_out_rows,omitempty"`
-	// Columns lists the most important columns, by falling share of the model's squared gradient; OtherShare is the
-	// share of the OtherColumns that are not listed.
+	Points      []adaptive.Point `json:"points"` // in the order of measurement
+	// index of the point that became the set; nil while features are learned
+	Winner      *int  `json:"winner,omitempty"`
+	Rows        int64 `json:"rows,omitempty"` // rows learned from
+	HeldOutRows int64 `json:"held_out_rows,omitempty"`
+	// Columns lists the most important columns, by falling share of the model's squared gradient;
+	// OtherShare is the share of the OtherColumns that are not listed.
 	Columns      []wire.ColumnImportance `json:"columns,omitempty"`
 	OtherColumns int                     `json:"other_columns,omitempty"`
 	OtherShare   float64                 `json:"other_share,omitempty"`
@@ -193,11 +203,11 @@ type Request struct {
 	Time   time.Time `json:"time"`
 }
 
-// Spectrum holds the values of enough features of the current set to draw them, in the order of choice or, if kinds are
-// mixed, falling.
+// Spectrum holds the values of enough features of the current set to draw them, in the order of
+// choice or, if kinds are mixed, falling.
 type Spectrum struct {
-	// Unit names Value: norm (√energy), criterion, or contribution for learned features, to which the noise level does
-	// not apply.
+	// Unit names Value: norm (√energy), criterion, or contribution for learned features, to which
+	// the noise level does not apply.
 	Unit     string `json:"unit"`
 	Rows     int64  `json:"rows"`
 	Features int    `json:"features"`
@@ -232,12 +242,14 @@ type FeatureSet struct {
 	AboveNoise  int       `json:"above_noise"`
 	ByResidual  int       `json:"by_residual"`
 	Radius      float64   `json:"radius"`
-	// Learned is set if noise and radius do not apply to the features; Best was measured on HeldOutRows.
+	// Learned is set if noise and radius do not apply to the features; Best was measured on
+	// HeldOutRows.
 	Learned     bool            `json:"learned,omitempty"`
 	Best        *adaptive.Point `json:"best,omitempty"`
 	HeldOutRows int64           `json:"held_out_rows,omitempty"`
 	Models      int             `json:"models"`
-	Model       *Model          `json:"model"` // trained on the set: the current model, else the newest promoted one; nil = none known
+	// trained on the set: the current model, else the newest promoted one; nil = none known
+	Model *Model `json:"model"`
 }
 
 // Model is a model on its topic.
@@ -251,15 +263,17 @@ type Model struct {
 	Verdict    string    `json:"verdict,omitempty"` // comparison with the model that was current then
 	Rows       int64     `json:"rows"`
 	HeldOut    int64     `json:"held_out_rows"` // rows that its errors were measured on
-	// SeenShare is approximately the share of the held-out rows that the features of the set were learned from.
+	// SeenShare is approximately the share of the held-out rows that the features of the set were
+	// learned from.
 	SeenShare float64 `json:"seen_share,omitempty"`
 	Loss      string  `json:"loss"`
-	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance. Constant is the
-	// error of the best constant.
+	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance.
+	// Constant is the error of the best constant.
 	Measure  string   `json:"measure"`
 	Error    *float64 `json:"error"`
 	Constant *float64 `json:"constant"`
-	// Measures are on held-out rows. Recall and calibration, which may be long, are only set for the current model.
+	// Measures are on held-out rows. Recall and calibration, which may be long, are only set for
+	// the current model.
 	Measures training.Measures `json:"measures"`
 	// Useless is set if no measure beats a constant's.
 	Useless bool `json:"useless,omitempty"`

@@ -14,15 +14,16 @@ import (
 const (
 	unitNorm      = "norm"
 	unitCriterion = "criterion"
-	// unitContribution is the contribution of a learned feature to the model that it was learned with.
+	// unitContribution is the contribution of a learned feature to the model that it was learned
+	// with.
 	unitContribution = "contribution"
 )
 
 // spectrumRanks is the approximate number of ranks that are sent.
 const spectrumRanks = 240
 
-// spectrumOf returns the values of a set's features in the order of choice; for mixed kinds, which a set stores kind by
-// kind, in falling order.
+// spectrumOf returns the values of a set's features in the order of choice; for mixed kinds, which
+// a set stores kind by kind, in falling order.
 func spectrumOf(set *state.Set) *Spectrum {
 	lineage, m := set.Set.Lineage, set.Set.Set.Features.Len()
 	out := &Spectrum{Unit: spectrumUnit(&lineage), Rows: lineage.Rows, Features: m, Above: lineage.AboveNoise}
@@ -51,7 +52,8 @@ func spectrumOf(set *state.Set) *Spectrum {
 	return out
 }
 
-// someRanks returns indices below n, ascending and denser at the start, including the first and the last.
+// someRanks returns indices below n, ascending and denser at the start, including the first and the
+// last.
 func someRanks(n int) []int {
 	var ranks []int
 	for i := range min(n, spectrumRanks) {

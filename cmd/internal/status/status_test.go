@@ -170,7 +170,8 @@ func TestSnapshotWithoutBroker(t *testing.T) {
 	}
 }
 
-// A process that only scores shows the others' work from their topics, and missing topics as errors.
+// A process that only scores shows the others' work from their topics, and missing topics as
+// errors.
 func TestRemoteStagesAndMissingTopics(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, siteOptions{noTopics: true, stages: []meter.Stage{meter.StageSubsample}})

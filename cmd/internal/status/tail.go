@@ -8,8 +8,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// tail reads the ends of a topic's partitions: first the last records, then new ones, a bounded number of records and
-// bytes at a time. It skips and counts the rest, but always reads the newest record.
+// tail reads the ends of a topic's partitions: first the last records, then new ones, a bounded
+// number of records and bytes at a time. It skips and counts the rest, but always reads the newest
+// record.
 type tail struct {
 	log   pipeline.Log
 	topic string

@@ -86,7 +86,8 @@ func TestPipelines(t *testing.T) {
 	if err := running.Wait(); err != nil {
 		t.Error(err)
 	}
-	if totals := live.Env.Meter.Totals().Featurize; totals.Featurized != int64(o.rows) || totals.Predicted != int64(o.rows) {
+	if totals := live.Env.Meter.Totals().Featurize; totals.Featurized != int64(o.rows) ||
+		totals.Predicted != int64(o.rows) {
 		t.Errorf("counted %+v", totals)
 	}
 }

@@ -147,8 +147,11 @@ func (b *browser) awaitsExploration(s *site) {
 	b.t.Helper()
 	s.command("explorations", "start", "--reason", "from a browser")
 	b.await("the exploration runs", "document.getElementById('exploration-id').textContent.includes('.2.')")
-	b.await("rows are scored", `document.getElementById('exploration-status').textContent === 'published' || // it was quick
-		/^[1-9]/.test(document.getElementById('exploration-rows').textContent)`)
+	b.await(
+		"rows are scored",
+		`document.getElementById('exploration-status').textContent === 'published' || // it was quick
+		/^[1-9]/.test(document.getElementById('exploration-rows').textContent)`,
+	)
 	b.picture("running")
 	b.await("it is published", "document.getElementById('exploration-status').textContent === 'published'")
 	for id, want := range map[string]string{"exploration-ranges": "the newest rows: ",

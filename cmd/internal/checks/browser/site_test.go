@@ -36,7 +36,8 @@ type site struct {
 	command func(args ...string) // runs a command of the featurizer
 }
 
-// newSite starts a pipeline without events, until the end of the test. Overrides are further arguments of the program.
+// newSite starts a pipeline without events, until the end of the test. Overrides are further
+// arguments of the program.
 func newSite(t *testing.T, overrides ...string) *site {
 	t.Helper()
 	s := &site{t: t, broker: stagestest.NewBroker(t)}

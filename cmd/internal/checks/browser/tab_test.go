@@ -183,8 +183,11 @@ func (b *browser) picture(name string) {
 func (b *browser) fits(what string) {
 	b.t.Helper()
 	if over := eval[float64](b, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
-		wide := eval[string](b, `[...document.querySelectorAll('body *')].filter(n => n.getBoundingClientRect().right > innerWidth + 1)
-			.slice(0, 5).map(n => n.tagName + '.' + n.className + '#' + n.id).join(', ')`)
+		wide := eval[string](
+			b,
+			`[...document.querySelectorAll('body *')].filter(n => n.getBoundingClientRect().right > innerWidth + 1)
+			.slice(0, 5).map(n => n.tagName + '.' + n.className + '#' + n.id).join(', ')`,
+		)
 		b.t.Errorf("%s: %v pixels wider than the window: %s", what, over, wide)
 	}
 	if cut := eval[string](b, clipped); cut != "" {
@@ -192,7 +195,8 @@ func (b *browser) fits(what string) {
 	}
 }
 
-// clipped names elements that are wider than their container. Charts adapt to their container a moment later.
+// clipped names elements that are wider than their container. Charts adapt to their container a
+// moment later.
 const clipped = `[...document.querySelectorAll('body *')].filter(n => {
 	const box = n.getBoundingClientRect(), panel = n.closest('.panel')?.getBoundingClientRect();
 	if (box.width === 0 || box.height === 0 || n.closest('.chart')) return false;

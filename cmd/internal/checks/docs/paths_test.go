@@ -13,8 +13,8 @@ import (
 // pathLike matches texts that can be a path in the repository, or a pattern of paths.
 var pathLike = regexp.MustCompile(`^(\./)?[A-Za-z0-9_*.-]+(/[A-Za-z0-9_*.-]+)*/?$`)
 
-// sourceEndings lists endings of names that can only mean files of the repository. Others, such as config.yaml or
-// report.html, may be the reader's own.
+// sourceEndings lists endings of names that can only mean files of the repository. Others, such as
+// config.yaml or report.html, may be the reader's own.
 var sourceEndings = []string{".go", ".s", ".md", ".sh", ".css", ".js", ".mod"}
 
 // tree lists the contents of the repository.
@@ -45,8 +45,8 @@ func readTree(t *testing.T) tree {
 	return r
 }
 
-// missing reports whether a text on a page in a folder names a missing file or folder. A text without a slash is a name
-// if it ends like a source file; that file may be anywhere.
+// missing reports whether a text on a page in a folder names a missing file or folder. A text
+// without a slash is a name if it ends like a source file; that file may be anywhere.
 func (r tree) missing(folder, text string) (isPath, missing bool) {
 	if !pathLike.MatchString(text) {
 		return false, false
@@ -68,7 +68,8 @@ func (r tree) missing(folder, text string) (isPath, missing bool) {
 	return true, true
 }
 
-// Files and folders that pages name must exist. CHANGELOG.md names old ones, and some pages files of other projects.
+// Files and folders that pages name must exist. CHANGELOG.md names old ones, and some pages files
+// of other projects.
 func TestPathsNamedOnPagesExist(t *testing.T) {
 	repository, found := readTree(t), 0
 	for _, p := range readPages(t) {

@@ -20,8 +20,8 @@ func hasPython(modules ...string) bool {
 	return exec.Command("python3", "-c", "import "+strings.Join(modules, ", ")).Run() == nil
 }
 
-// The package in python/ reads the output of the programs: each row comes back once, with the features
-// of its event.
+// The package in python/ reads the output of the programs: each row comes back once, with the
+// features of its event.
 func TestPythonPackageReadsTheTopics(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs")

@@ -13,8 +13,8 @@ const (
 	firstScreen = 50
 )
 
-// Limits of all pages: words in total, without the generated table of values from outside, and words
-// of the page that people read in trouble.
+// Limits of all pages: words in total, without the generated table of values from outside, and
+// words of the page that people read in trouble.
 const (
 	allWords        = 47_500
 	operationsWords = 7_300
@@ -45,8 +45,8 @@ func wordsOf(t *testing.T, path string) int {
 	return len(strings.Fields(string(source)))
 }
 
-// The README can be read in a few minutes, and its first screen describes the project, how to try it,
-// and its promises.
+// The README can be read in a few minutes, and its first screen describes the project, how to try
+// it, and its promises.
 func TestReadmeIsShort(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

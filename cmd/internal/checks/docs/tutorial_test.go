@@ -17,7 +17,8 @@ import (
 	"github.com/eerf-stream/eerf/internal/freeport"
 )
 
-// Words after ```sh in the tutorial: commands for another terminal, and commands that are not tested here.
+// Words after ```sh in the tutorial: commands for another terminal, and commands that are not
+// tested here.
 const (
 	background = "background"
 	setup      = "setup"   // the clone and the build
@@ -27,8 +28,8 @@ const (
 // modelsFile is the file to which the script writes the list of models, newest first.
 const modelsFile = "models.json"
 
-// featurized waits until all produced rows are featurized, because the script is faster than a reader. Before the stages
-// run there is nothing to wait for.
+// featurized waits until all produced rows are featurized, because the script is faster than a
+// reader. Before the stages run there is nothing to wait for.
 const featurized = `produced=0
 featurized() {
   produced=$((produced + $(wc -l <"$1") - 1))
@@ -74,8 +75,8 @@ func script(t *testing.T, blocks []block) (text string, ran int) {
 	return b.String(), ran
 }
 
-// The tutorial is followed literally, except for the ports, up to the part that needs Kubernetes. Its Python runs if
-// numpy and pyarrow are installed.
+// The tutorial is followed literally, except for the ports, up to the part that needs Kubernetes.
+// Its Python runs if numpy and pyarrow are installed.
 func TestTutorialCommandsSucceed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs without the race detector, and runs the whole tutorial")
@@ -131,7 +132,8 @@ func TestTutorialCommandsSucceed(t *testing.T) {
 	newSeason(t, filepath.Join(dir, modelsFile))
 }
 
-// newSeason checks the tutorial's promise: with features explored in the new season, models have far smaller errors.
+// newSeason checks the tutorial's promise: with features explored in the new season, models have
+// far smaller errors.
 func newSeason(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

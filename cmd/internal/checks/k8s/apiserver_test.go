@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// definitionFiles lists the sources of resource definitions. Go verifies these modules by its checksum
-// database like any other. They are not requirements of this module, because none of their code is
-// used.
+// definitionFiles lists the sources of resource definitions. Go verifies these modules by its
+// checksum database like any other. They are not requirements of this module, because none of their
+// code is used.
 var definitionFiles = map[string][]string{
 	"github.com/kedacore/keda/v2@v2.21.0": {
 		"config/crd/bases/keda.sh_scaledobjects.yaml",
@@ -27,8 +27,8 @@ var definitionFiles = map[string][]string{
 	},
 }
 
-// apiServer runs the users' commands, in a copy of this project, against the API server of KUBECONFIG:
-// one that scripts/apiserver.sh started, without nodes, controllers and operators.
+// apiServer runs the users' commands, in a copy of this project, against the API server of
+// KUBECONFIG: one that scripts/apiserver.sh started, without nodes, controllers and operators.
 type apiServer struct {
 	t      *testing.T
 	folder string
@@ -127,10 +127,13 @@ const users = "kubectl -n kafka get kafkausers -o name | sed 's/.*[/]default[.]/
 // made lists commands that create what other components would have created before a command.
 var made = []struct{ before, command string }{
 	{"kubectl create namespace eerf", "kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -"},
-	{"scripts/strimzi-secrets.sh", `kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=authority
+	{
+		"scripts/strimzi-secrets.sh",
+		`kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=authority
 for user in $(` + users + `); do
   kubectl -n kafka create secret generic default.$user --from-literal=password=of-$user
-done`},
+done`,
+	},
 	{"kubectl -n kafka wait", `for user in $(kubectl -n kafka get kafkauser -o name); do
   kubectl -n kafka patch $user --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}'
 done`},
@@ -153,11 +156,15 @@ scripts/strimzi-secrets.sh eerf default
 		`[[ $(kubectl -n eerf get pod pod -o jsonpath='{.spec.ephemeralContainers[*].image}') == busybox:1.37 ]]`},
 	{"kubectl -n eerf scale deployment --all",
 		`[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "0 0 0 0 0" ]]`},
-	{"kubectl apply -k k8s/overlays/production --server-side --force", `[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 2 1" ]]
-[[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`},
+	{
+		"kubectl apply -k k8s/overlays/production --server-side --force",
+		`[[ $(kubectl -n eerf get deployments -o jsonpath='{.items[*].spec.replicas}') == "2 2 2 2 1" ]]
+[[ -z $(kubectl -n eerf get scaledobjects -o jsonpath='{.items[*].metadata.annotations.autoscaling\.keda\.sh/paused}') ]]`,
+	},
 }
 
-// changes replaces placeholders of the documentation, and commands that would wait for missing objects.
+// changes replaces placeholders of the documentation, and commands that would wait for missing
+// objects.
 var changes = strings.NewReplacer(" POD ", " pod ", " -it", "", "kubectl delete -k", "kubectl delete --wait=false -k",
 	"--docker-password=…", "--docker-password=secret", "\\$(openssl", "$(openssl")
 
@@ -192,7 +199,11 @@ func documentedCommands(t *testing.T) []string {
 // TestAPIServerAcceptsDocumentedCommands follows the documentation from the first apply to the last deletion.
 func TestAPIServerAcceptsDocumentedCommands(t *testing.T) {
 	a := newAPIServer(t)
-	a.edit("k8s/overlays/production/kustomization.yaml", "name: eerf}", "name: eerf, newName: registry.example.com/eerf, newTag: v0.1.0}")
+	a.edit(
+		"k8s/overlays/production/kustomization.yaml",
+		"name: eerf}",
+		"name: eerf, newName: registry.example.com/eerf, newTag: v0.1.0}",
+	)
 	a.must("kubectl create namespace eerf --dry-run=client -o yaml >/dev/null")
 	heard := 0
 	for _, command := range documentedCommands(t) {
@@ -233,7 +244,11 @@ func neededBy(command string) string {
 func TestAPIServerAcceptsEveryOverlay(t *testing.T) {
 	a := newAPIServer(t)
 	a.must("kubectl create namespace kafka --dry-run=client -o yaml | kubectl apply -f -")
-	a.edit("k8s/overlays/dev/kustomization.yaml", "namespace: eerf-dev", "namespace: eerf-taken") // the other namespace exists already
+	a.edit(
+		"k8s/overlays/dev/kustomization.yaml",
+		"namespace: eerf-dev",
+		"namespace: eerf-taken",
+	) // the other namespace exists already
 	for _, folder := range []string{"overlays/dev", example} {
 		out := a.must("kubectl apply -k k8s/" + folder + " --server-side --validate=strict")
 		t.Logf("%s: %d objects", folder, strings.Count(out, "serverside-applied"))

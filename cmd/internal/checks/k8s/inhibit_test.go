@@ -32,8 +32,8 @@ func matchers(t *testing.T, texts []string) []matcher {
 	return all
 }
 
-// TestAlertmanagerConfigMatchesInhibitions compares the operator's resource with the file of rules from
-// which it was written.
+// TestAlertmanagerConfigMatchesInhibitions compares the operator's resource with the file of rules
+// from which it was written.
 func TestAlertmanagerConfigMatchesInhibitions(t *testing.T) {
 	var plain struct {
 		Rules []struct {

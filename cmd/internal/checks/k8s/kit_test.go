@@ -26,11 +26,12 @@ type overlay struct {
 	objects   []runtime.Object // manifests with a type in the API of Kubernetes itself
 }
 
-// example is an overlay over k8s/production. The one in overlays/production has no image; it is a template to copy.
+// example is an overlay over k8s/production. The one in overlays/production has no image; it is a
+// template to copy.
 const example = "examples/churn"
 
-// overlays renders the folders that users apply: the overlay for a laptop, the example, and the example with the plain
-// autoscaler.
+// overlays renders the folders that users apply: the overlay for a laptop, the example, and the
+// example with the plain autoscaler.
 func overlays(t *testing.T) []*overlay {
 	t.Helper()
 	return []*overlay{

@@ -20,8 +20,8 @@ func TestOverlayWithoutImageFails(t *testing.T) {
 	}
 }
 
-// TestNoTemplateNameRemains looks for placeholders of the manifests that the settings of an overlay should
-// replace.
+// TestNoTemplateNameRemains looks for placeholders of the manifests that the settings of an overlay
+// should replace.
 func TestNoTemplateNameRemains(t *testing.T) {
 	o := render(t, copyFiles(t), example)
 	if o.configuration(t, "eerf-selector").Pipeline.Name == "default" {

@@ -90,8 +90,8 @@ func checker(t *testing.T, w *workload) func(ok bool, what string) {
 // refused reports whether a setting is present and false: the default in Kubernetes is true.
 func refused(setting *bool) bool { return setting != nil && !*setting }
 
-// TestSelectorsMatchTheirPods compares selectors with the pods that they should select. Selectors of workloads cannot be
-// changed later, so their labels are written down here.
+// TestSelectorsMatchTheirPods compares selectors with the pods that they should select. Selectors
+// of workloads cannot be changed later, so their labels are written down here.
 func TestSelectorsMatchTheirPods(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -188,8 +188,8 @@ func TestProbesUseListeningPort(t *testing.T) {
 	})
 }
 
-// TestNetworkIsClosed checks that pods can reach, and be reached from, only the peers that a policy names,
-// including the brokers.
+// TestNetworkIsClosed checks that pods can reach, and be reached from, only the peers that a policy
+// names, including the brokers.
 func TestNetworkIsClosed(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {

@@ -169,7 +169,8 @@ type configuration struct {
 	} `json:"shutdown"`
 }
 
-// configuration returns the effective settings of a workload's container, as the program itself prints them.
+// configuration returns the effective settings of a workload's container, as the program itself
+// prints them.
 func (o *overlay) configuration(t *testing.T, name string) *configuration {
 	t.Helper()
 	for _, w := range o.workloads() {
@@ -219,8 +220,9 @@ func stagesOf(t *testing.T, c *corev1.Container) []string {
 	return strings.Split(c.Args[at+1], ",")
 }
 
-// TestConfigurationHasNoFaults asks the program itself, with each container's environment, stages and
-// memory. An unknown key or variable is a fault, and so is a worst-case memory need beyond the limit.
+// TestConfigurationHasNoFaults asks the program itself, with each container's environment, stages
+// and memory. An unknown key or variable is a fault, and so is a worst-case memory need beyond the
+// limit.
 func TestConfigurationHasNoFaults(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, w := range o.workloads() {
@@ -268,8 +270,9 @@ func TestEveryStageRuns(t *testing.T) {
 	})
 }
 
-// TestProgramsAcceptContainerArguments runs each container's command without the configuration file: it
-// must get as far as reading that. Unknown commands, flags and stages fail earlier, with exit code 2.
+// TestProgramsAcceptContainerArguments runs each container's command without the configuration
+// file: it must get as far as reading that. Unknown commands, flags and stages fail earlier, with
+// exit code 2.
 func TestProgramsAcceptContainerArguments(t *testing.T) {
 	if _, err := os.Stat(configPath); err == nil {
 		t.Skipf("%s exists on this machine, so the program would run", configPath)
@@ -292,8 +295,8 @@ func TestProgramsAcceptContainerArguments(t *testing.T) {
 	})
 }
 
-// TestRetrainingIsSuspendedAndEndsInTime checks that the job does not train next to the trainer service,
-// and is not killed before its own timeout.
+// TestRetrainingIsSuspendedAndEndsInTime checks that the job does not train next to the trainer
+// service, and is not killed before its own timeout.
 func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		for _, job := range all[*batchv1.CronJob](o) {
@@ -314,7 +317,8 @@ func TestRetrainingIsSuspendedAndEndsInTime(t *testing.T) {
 // docs/operations.md.
 const shutdownSlack = 12 * time.Second
 
-// TestGracePeriodsCoverShutdown compares a pod's grace period with the time that its process may take to stop.
+// TestGracePeriodsCoverShutdown compares a pod's grace period with the time that its process may
+// take to stop.
 func TestGracePeriodsCoverShutdown(t *testing.T) {
 	const margin = 5 * time.Second
 	eachOverlay(t, func(t *testing.T, o *overlay) {

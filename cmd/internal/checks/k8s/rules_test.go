@@ -10,21 +10,24 @@ import (
 
 var update = flag.Bool("update", false, "write k8s/monitoring/prometheusrule.yaml anew")
 
-// TestPrometheusRuleMatchesAlerts compares the operator's resource with the file of rules from which it was written.
+// TestPrometheusRuleMatchesAlerts compares the operator's resource with the file of rules from
+// which it was written.
 func TestPrometheusRuleMatchesAlerts(t *testing.T) {
 	_, groups, found := strings.Cut(readFile(t, "k8s/monitoring/alerts.yaml"), "\ngroups:")
 	if !found {
 		t.Fatal("alerts.yaml has no groups")
 	}
 	var want strings.Builder
-	want.WriteString(`# The rules of alerts.yaml, for the Prometheus operator. Written from that file, in cmd/internal/checks/k8s:
+	want.WriteString(
+		`# The rules of alerts.yaml, for the Prometheus operator. Written from that file, in cmd/internal/checks/k8s:
 #   go test -run TestPrometheusRuleMatchesAlerts -update
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata:
   name: eerf
 spec:
-`)
+`,
+	)
 	for line := range strings.Lines("groups:" + groups) {
 		if strings.TrimSpace(line) != "" {
 			want.WriteString("  ")

@@ -47,9 +47,9 @@ func scalers(t *testing.T, o *overlay) []scaler {
 	return found
 }
 
-// TestAutoscalersStayWithinThePartitions checks that autoscalers stay within the partitions of events,
-// because more pods would be idle, and within the partitions for which the memory of a pod was
-// computed.
+// TestAutoscalersStayWithinThePartitions checks that autoscalers stay within the partitions of
+// events, because more pods would be idle, and within the partitions for which the memory of a pod
+// was computed.
 func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		scaled := map[string]bool{}
@@ -84,8 +84,8 @@ func TestAutoscalersStayWithinThePartitions(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\beerf_[a-z_]+`)
 
-// TestTriggersNameExistingMetrics compares the triggers with the configuration and with the programs'
-// metrics.
+// TestTriggersNameExistingMetrics compares the triggers with the configuration and with the
+// programs' metrics.
 func TestTriggersNameExistingMetrics(t *testing.T) {
 	served := readFile(t, "telemetry/testdata/metrics.txt")
 	o := render(t, copyFiles(t), example)

@@ -40,7 +40,8 @@ func decode(m *Manifest) (runtime.Object, error) {
 	return object, err
 }
 
-// TestNamesAndNamespaces checks that names are valid for the API server, and that objects are in the right namespace.
+// TestNamesAndNamespaces checks that names are valid for the API server, and that objects are in
+// the right namespace.
 func TestNamesAndNamespaces(t *testing.T) {
 	eachOverlay(t, func(t *testing.T, o *overlay) {
 		spaces := o.ofKind("Namespace")

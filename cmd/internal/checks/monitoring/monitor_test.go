@@ -187,8 +187,8 @@ var unshown = map[string]bool{
 	"eerf_ignored_event_times_total":             true, // logged
 }
 
-// example holds series, in the language of Prometheus' own tests, for which an alert's expression is
-// true at the end of a day, and others for which it is not.
+// example holds series, in the language of Prometheus' own tests, for which an alert's expression
+// is true at the end of a day, and others for which it is not.
 type example struct {
 	Alert string     `yaml:"alert"`
 	Holds [][]string `yaml:"holds"`

@@ -13,8 +13,8 @@ import (
 
 const inhibitPath = "../../../../k8s/monitoring/inhibit.yaml"
 
-// inhibition is a rule of Alertmanager: while a source alert fires, it suppresses target alerts with the same values of
-// the labels in equal.
+// inhibition is a rule of Alertmanager: while a source alert fires, it suppresses target alerts
+// with the same values of the labels in equal.
 type inhibition struct {
 	Source []matcher `yaml:"source_matchers"`
 	Target []matcher `yaml:"target_matchers"`
@@ -96,8 +96,8 @@ func pages(t *testing.T, name string, until time.Duration) (sent, all map[string
 	return sent, all
 }
 
-// A broker outage of three quarters of an hour, with all its consequences, pages once, within five minutes, for the
-// cause.
+// A broker outage of three quarters of an hour, with all its consequences, pages once, within five
+// minutes, for the cause.
 func TestUnavailableBrokerPagesOnce(t *testing.T) {
 	const away = 30 * time.Minute // after the start of the series
 	sent, all := pages(t, "a broker is away", 2*time.Hour)

@@ -21,8 +21,8 @@ import (
 
 const rulesPath = "testdata/rules.yaml"
 
-// unitTests is a file of unit tests for `promtool test rules`, with the used parts of its format. It is
-// read strictly, so that promtool can run it too.
+// unitTests is a file of unit tests for `promtool test rules`, with the used parts of its format.
+// It is read strictly, so that promtool can run it too.
 type unitTests struct {
 	RuleFiles          []string       `yaml:"rule_files"`
 	EvaluationInterval model.Duration `yaml:"evaluation_interval"`

@@ -1,3 +1,4 @@
-// Package release tests the published artefacts: the programs are static, contain no paths of the build machine and
-// report their stamp, the image is built from the files that they need, and all places agree on the version.
+// Package release tests the published artefacts: the programs are static, contain no paths of the
+// build machine and report their stamp, the image is built from the files that they need, and all
+// places agree on the version.
 package release

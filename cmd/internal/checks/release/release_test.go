@@ -24,9 +24,9 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other files,
-// contain nothing of the build machine, so that the same commit gives the same bytes anywhere, and
-// report their stamp.
+// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other
+// files, contain nothing of the build machine, so that the same commit gives the same bytes
+// anywhere, and report their stamp.
 func TestProgramsAreStaticAndStamped(t *testing.T) {
 	out := t.TempDir()
 	command := exec.CommandContext(t.Context(), filepath.Join(rootPath, "scripts/build.sh"), out)
@@ -103,8 +103,8 @@ func TestBuildContextHasEveryPackage(t *testing.T) {
 	}
 }
 
-// TestGoIsPinned compares the Go version of the image with go.mod, because another version would give
-// other bytes.
+// TestGoIsPinned compares the Go version of the image with go.mod, because another version would
+// give other bytes.
 func TestGoIsPinned(t *testing.T) {
 	image := regexp.MustCompile(`(?m)^ARG GO_VERSION=1\.([0-9]+)\.[0-9]+$`).FindStringSubmatch(readFile(t, "Dockerfile"))
 	wanted := regexp.MustCompile(`(?m)^go 1\.([0-9]+)`).FindStringSubmatch(readFile(t, "go.mod"))
