@@ -25,8 +25,8 @@ type PipelineConfig struct {
 	AcceptChange string `key:"accept_change" doc:"hash that accepts one change of label, task or events topic; the log and /readyz report it when these settings differ from the pipeline's newest exploration. Without it nothing is planned, so that a second pipeline with the same name does not replace the feature sets and models of the first; empty = accept none"`
 }
 
-// Settings configures the stages, by package. Package config loads and checks it. The struct tags hold the reference
-// text: key is the key, doc the meaning, unit the unit if there is one.
+// Settings configures the stages, by package. Package config loads and checks it. The struct tags
+// hold the reference text: key is the key, doc the meaning, unit the optional unit.
 type Settings struct {
 	Pipeline    PipelineConfig   `key:"pipeline"`
 	Topics      topics.Config    `key:"topics"`
@@ -49,7 +49,8 @@ func Default() Settings {
 	}
 }
 
-// Plan returns the settings that determine the plan of an exploration. A column of predictions is no feature.
+// Plan returns the settings that determine the plan of an exploration. A column of predictions is
+// never a feature.
 func (s Settings) Plan() calibrate.Settings {
 	if column := s.Live.PredictionColumn; column != "" && !slices.Contains(s.Events.Exclude, column) {
 		s.Events.Exclude = append(slices.Clone(s.Events.Exclude), column)
@@ -60,10 +61,12 @@ func (s Settings) Plan() calibrate.Settings {
 	}
 }
 
-// SetsOf is the pipeline whose feature sets and models are used: this one, or the one named by featurize.sets_from.
+// SetsOf returns the pipeline that supplies feature sets and models: this one, or the one named by
+// featurize.sets_from.
 func (s Settings) SetsOf() string { return cmp.Or(s.Featurize.SetsFrom, s.Pipeline.Name) }
 
-// Runs lists the stages that the pipeline has: all of them, or featurize alone if it uses the sets of another pipeline.
+// Runs lists the stages of the pipeline: all of them, or only featurize if another pipeline
+// supplies the sets.
 func (s Settings) Runs() []meter.Stage {
 	if s.Featurize.SetsFrom != "" {
 		return namesOf(func(e entry) bool { return e.borrows })
@@ -71,7 +74,7 @@ func (s Settings) Runs() []meter.Stage {
 	return Names()
 }
 
-// CheckStages reports stages that the pipeline does not have.
+// CheckStages returns an error for a stage that the pipeline does not run.
 func (s Settings) CheckStages(names []meter.Stage) error {
 	for _, name := range names {
 		if !slices.Contains(s.Runs(), name) {

@@ -13,7 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Names of the conditions in [Process.Conditions]. Those of groups are group and the stage.
+// Names of the conditions in [Process.Conditions]. The name of a group's condition is "group" and
+// the stage.
 const (
 	ConditionBroker     = "broker"
 	ConditionTopics     = "topics"
@@ -22,19 +23,20 @@ const (
 	ConditionPlanning   = "planning"
 )
 
-// Condition has to hold for a process to do its work.
+// Condition must hold for a process to do its work.
 type Condition struct {
 	Name   string
 	OK     bool
-	Detail string // why not, or what there is
+	Detail string // reason for the failure, or details of the good state
 }
 
-// Conditions reports whether the broker and the schema registry answer, the topics exist, the groups of the stages are
-// joined (with or without partitions), and featurize has a feature set. A group that was joined may be without this
-// process for rejoin, as long as joining again may take: it is no fault of this process if another one comes or goes. A
-// stage that cannot compute the exploration says so, and so does one with quarantined partitions, while the others go
-// on. How far the stages have come is not a condition. Why no exploration is planned is reported and makes no process
-// unready: the feature set in use is as good as before.
+// Conditions reports whether the broker and the schema registry answer, the topics exist, the
+// groups of the stages are joined (with or without partitions), and featurize has a feature set. A
+// joined group may lose this process for the duration rejoin, because a rebalance caused by another
+// process is no failure of this one. Stages that cannot compute the exploration or have quarantined
+// partitions report it; the others are unaffected. Progress of the stages is not a condition. A
+// reason for planning no exploration is reported without making any process unready, because the
+// current feature set remains valid.
 func (p *Process) Conditions(ctx context.Context, stages []meter.Stage, rejoin time.Duration) []Condition {
 	conditions := p.brokerConditions(ctx)
 	if p.Env.Registry != nil {
@@ -80,17 +82,18 @@ func (p *Process) brokerConditions(ctx context.Context) []Condition {
 	return []Condition{{ConditionBroker, true, ""}, topicsCondition(topics.Check(ctx, p.Env.Broker, p.Settings.Topics))}
 }
 
-// topicsCondition judges the result of a check of the topics. If only some partitions of events lack counterparts, the
-// others are still worked on.
+// topicsCondition judges the result of a check of the topics. If only some partitions of events
+// lack counterparts, the stages still process the others.
 func topicsCondition(err error) Condition {
 	if err == nil {
 		return Condition{ConditionTopics, true, ""}
 	}
 	works := errors.Is(err, topics.ErrNotCoPartitioned) && !errors.Is(err, topics.ErrCompactedEvents) && !errors.Is(err, pipeline.ErrUnknownTopic)
-	return Condition{ConditionTopics, works, err.Error() + " (`featurizer topics check` says it all, `topics create` makes what is missing)"}
+	return Condition{ConditionTopics, works, err.Error() + " (`featurizer topics check` lists all problems, `topics create` creates missing topics)"}
 }
 
-// registryCondition judges the last answer of the schema registry. A message with an unknown schema waits for it.
+// registryCondition judges the last answer of the schema registry. Messages with unknown schemas
+// wait for the registry.
 func registryCondition(away error) Condition {
 	if away == nil {
 		return Condition{ConditionRegistry, true, ""}
@@ -107,7 +110,7 @@ func (p *Process) groupCondition(stage meter.Stage, rejoin time.Duration) Condit
 	case wrongKernel != "":
 		condition.Detail = wrongKernel
 	case !ok:
-		condition.Detail = "not started: it waits for the topics, or has ended"
+		condition.Detail = "not started: waiting for the topics, or ended"
 	case group.Joined:
 		condition.OK, condition.Detail = true, fmt.Sprintf("joined, partitions %v", group.Partitions)
 	case group.Joins > 0 && away <= rejoin:
@@ -130,7 +133,7 @@ func partitionConditions(list []meter.Quarantine) (conditions []Condition) {
 		var of []string
 		for _, q := range list {
 			if q.Stage == stage {
-				of = append(of, fmt.Sprintf("partition %d is quarantined since %s, tried again at %s: %s",
+				of = append(of, fmt.Sprintf("partition %d quarantined since %s, next retry at %s: %s",
 					q.Partition, q.Since.UTC().Format(time.RFC3339), q.RetryAt.UTC().Format(time.RFC3339), q.Cause))
 			}
 		}
@@ -144,14 +147,15 @@ func partitionConditions(list []meter.Quarantine) (conditions []Condition) {
 	return conditions
 }
 
-// setCondition says whether there is a feature set; planning says that another condition tells what is in the way of one.
+// setCondition reports whether a feature set exists; planning is set if another condition reports
+// why no exploration is planned.
 func (p *Process) setCondition(planning bool) Condition {
 	set, from := p.Env.State.Snapshot().CurrentSet(), p.Settings.Featurize.SetsFrom
 	switch {
 	case set != nil:
 		return Condition{ConditionFeatureSet, true, set.ID}
 	case from != "":
-		return Condition{ConditionFeatureSet, false, fmt.Sprintf("pipeline %s (featurize.sets_from) has none yet", from)}
+		return Condition{ConditionFeatureSet, false, fmt.Sprintf("pipeline %s (featurize.sets_from) has no feature set yet", from)}
 	case planning:
 		return Condition{ConditionFeatureSet, false, "none yet: see " + ConditionPlanning}
 	}

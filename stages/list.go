@@ -16,15 +16,14 @@ type runner interface {
 	Run(ctx context.Context) error
 }
 
-// entry describes a stage. Everything that differs from stage to stage outside their own packages
-// is here.
+// entry describes a stage. It holds all differences between stages outside their own packages.
 type entry struct {
 	name meter.Stage
 	// open returns the stage; others are all stages of the process.
 	open func(p *Process, e env.Env, others []meter.Stage) runner
-	// needs returns the most memory that the stage takes.
+	// needs returns the maximum memory of the stage.
 	needs       func(Settings, MemoryLoad) []MemoryNeed
-	readsEvents bool // all events that it can
+	readsEvents bool // all readable events
 	// explores is set if the stage takes part in explorations, whose results depend on the numeric
 	// kernel.
 	explores bool
@@ -32,7 +31,7 @@ type entry struct {
 	borrows bool
 }
 
-// list has all stages, in the order in which rows pass through them.
+// list holds all stages in the order in which rows pass through them.
 var list = []entry{
 	{
 		name:        meter.StageCalibrate,
@@ -81,12 +80,12 @@ func namesOf(has func(entry) bool) (names []meter.Stage) {
 // Names lists all stages, in the order in which rows pass through them.
 func Names() []meter.Stage { return namesOf(func(entry) bool { return true }) }
 
-// ReadEvents reports whether one of the stages reads events.
+// ReadEvents reports whether any of the stages reads events.
 func ReadEvents(names []meter.Stage) bool {
 	return intersects(names, namesOf(func(e entry) bool { return e.readsEvents }))
 }
 
-// Explore reports whether the result of an exploration depends on one of the stages.
+// Explore reports whether the result of an exploration depends on any of the stages.
 func Explore(names []meter.Stage) bool {
 	return intersects(names, namesOf(func(e entry) bool { return e.explores }))
 }
@@ -95,7 +94,7 @@ func intersects(a, b []meter.Stage) bool {
 	return slices.ContainsFunc(a, func(name meter.Stage) bool { return slices.Contains(b, name) })
 }
 
-// Texts returns names of stages as flags have them.
+// Texts returns stage names as strings, in the form of the flags.
 func Texts(names []meter.Stage) []string {
 	texts := make([]string, len(names))
 	for i, name := range names {

@@ -21,36 +21,36 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// MemoryNeed is the most that a part of a process takes.
+// MemoryNeed is the maximum memory of a part of a process.
 type MemoryNeed struct {
 	What  string   `json:"what"`
 	Bytes int64    `json:"bytes"`
-	Keys  []string `json:"keys"` // settings that make it smaller
+	Keys  []string `json:"keys"` // settings that reduce it
 }
 
-// MemoryLoad is what the memory of a process depends on, in addition to its settings.
+// MemoryLoad holds the properties of a process, other than settings, that determine its memory.
 type MemoryLoad struct {
-	Stages     []meter.Stage // that the process runs
-	Partitions int           // of events, that the process holds at most
-	Messages   int           // that are worked on at a time
-	FetchBytes int64         // for everything that is fetched
-	Outputs    int           // K, as far as it is known
-	Schemas    bool          // that messages have, or may name
+	Stages     []meter.Stage // stages that the process runs
+	Partitions int           // maximum number of events partitions held by the process
+	Messages   int           // maximum number of messages in work
+	FetchBytes int64         // total for fetches
+	Outputs    int           // K, if known
+	Schemas    bool          // messages have schema ids or may have them
 }
 
-// processBytes is for the runtime, the connections and everything else that does not grow.
+// processBytes covers the runtime, the connections and everything else of constant size.
 const processBytes = 64 << 20
 
-// MemoryNeeds adds up the most that a process takes, when messages as large as the limits allow
-// arrive in all of its partitions at once. Garbage that is not yet collected is not included: the
-// collector works harder as memory runs short.
+// MemoryNeeds adds up the maximum memory of a process, for messages of the largest permitted size
+// arriving in all of its partitions at once. Uncollected garbage is excluded: the collector works
+// harder as memory runs short.
 func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
 	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed(), {"live errors of the newest rows", live.WindowBytes, nil},
-		{"what is fetched", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
+		{"fetched messages", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
 	if ReadEvents(load.Stages) {
 		needs = append(needs, s.messagesNeed(load))
 		if load.Schemas {
-			needs = append(needs, MemoryNeed{"schemas: as they are, compiled, and being compiled", events.SchemasBytes + formats.PlansBytes, nil})
+			needs = append(needs, MemoryNeed{"schemas: source, compiled, and being compiled", events.SchemasBytes + formats.PlansBytes, nil})
 		}
 	}
 	for _, stage := range list {
@@ -61,42 +61,42 @@ func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
 	return needs
 }
 
-// partitionBytes is what a stage keeps for a partition between messages: its decoder, and buffers,
-// of which large ones are dropped.
+// partitionBytes is the memory that a stage keeps for a partition between messages: its decoder and
+// its buffers, which are dropped if large.
 const partitionBytes = 256 << 10
 
-// messagesNeed covers the messages being worked on: aligned, decoded, encoded, their rows that are
-// scored, and lists of rows and of rejected ones.
+// messagesNeed covers the messages in work: aligned, decoded and encoded data, rows being scored,
+// and lists of rows and of rejected rows.
 func (s Settings) messagesNeed(load MemoryLoad) MemoryNeed {
 	message := s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + 4*events.ChunkBytes
-	return MemoryNeed{fmt.Sprintf("events that are worked on, %d messages at a time", load.Messages),
+	return MemoryNeed{fmt.Sprintf("events in work, %d messages at a time", load.Messages),
 		int64(load.Messages)*message + arrowio.SchemasBytes, []string{"memory.messages", "limits.budget_bytes", "limits.max_message_bytes"}}
 }
 
-// followerNeed covers the feature set in use, the next one, and one being read, and what snapshots
-// keep of every model on the topic.
+// followerNeed covers the current feature set, the next one, one being read, and the entry that
+// snapshots keep for every model on the topic.
 func (s Settings) followerNeed() MemoryNeed {
 	models := 2*int64(s.Topics.KeepModels) + int64(s.Topics.FeaturesRetention/max(s.Train.Interval, time.Second))
-	return MemoryNeed{"feature sets: the one in use, the next, and one that is read; what is known of each model", 4*s.setBytes() + models*state.ModelBytes,
+	return MemoryNeed{"feature sets: current, next, and one being read; an entry for each model", 4*s.setBytes() + models*state.ModelBytes,
 		[]string{"topics.max_message_bytes", "train.interval", "topics.features_retention"}}
 }
 
-// setBytes bounds a feature set: its dimensions are known only after calibration, but it has to fit
-// a message.
+// setBytes bounds a feature set by the message size that it must fit, because its dimensions are
+// known only after calibration.
 func (s Settings) setBytes() int64 { return s.Topics.MaxMessageBytes }
 
-// calibrateNeeds covers the rows that are kept: joined, then encoded.
+// calibrateNeeds covers the kept rows: joined, then encoded.
 func (s Settings) calibrateNeeds(load MemoryLoad) []MemoryNeed {
-	return []MemoryNeed{{"calibrate: the rows learned from", 3 * calibrate.KeptBytes(int(s.partitions(load))), []string{"topics.partitions"}}}
+	return []MemoryNeed{{"calibrate: training rows", 3 * calibrate.KeptBytes(int(s.partitions(load))), []string{"topics.partitions"}}}
 }
 
-// partitions is how many partitions events has, in this process or elsewhere.
+// partitions returns the number of events partitions, in this process or elsewhere.
 func (s Settings) partitions(load MemoryLoad) int64 {
 	return int64(max(s.Topics.Partitions, load.Partitions))
 }
 
-// subsampleNeeds covers, for each partition, dead letters, waiting sampled rows and a message of
-// them, both shares of a common bound, and the sums, of which a checkpoint is an encoded copy.
+// subsampleNeeds covers the sums, of which a checkpoint is an encoded copy, and for each partition
+// dead letters, waiting sampled rows and a message of them, both as shares of a common bound.
 func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
 	e := s.Exploration
@@ -105,26 +105,26 @@ func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 		waiting += 3 * subsample.SampleShare(load.Partitions)
 	}
 	return []MemoryNeed{
-		{"subsample: what waits in its partitions", n * waiting, []string{"memory.partitions"}},
-		{"subsample: candidates and rows that wait for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
+		{"subsample: waiting dead letters and samples", n * waiting, []string{"memory.partitions"}},
+		{"subsample: candidates and rows waiting for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
 		{"subsample: sums and checkpoints", 3 * n * wire.CheckpointBytes(e.CandidateCount(), load.Outputs), []string{"exploration.candidates", "memory.partitions"}},
 	}
 }
 
-// selectionNeeds covers the newest checkpoint of every partition of events, one being read, their
-// merger, and the sample.
+// selectionNeeds covers the newest checkpoint of every events partition, one being read, the merger
+// of the checkpoints, and the sample.
 func (s Settings) selectionNeeds(load MemoryLoad) []MemoryNeed {
 	all := s.partitions(load) + 2
 	needs := []MemoryNeed{{"selection: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
 		[]string{"exploration.candidates", "topics.partitions"}}}
 	if s.Exploration.Criterion.NeedsRows() {
-		needs = append(needs, MemoryNeed{"selection: the sample and what is computed from it", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
+		needs = append(needs, MemoryNeed{"selection: the sample and its derived data", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
 	}
 	return needs
 }
 
-// FeatureRowBytes bounds what a row adds to a features message with k model outputs, without
-// passthrough columns.
+// FeatureRowBytes bounds the size that a row adds to a features message with k model outputs,
+// without passthrough columns.
 func (s Settings) FeatureRowBytes(k int) int64 {
 	bytes := wire.FeatureRowBytes(s.Exploration.Features)
 	if s.Featurize.Predictions {
@@ -133,25 +133,24 @@ func (s Settings) FeatureRowBytes(k int) int64 {
 	return bytes
 }
 
-// featurizeNeeds covers the outputs of all partitions, one more for each message being worked on,
-// with a copy of its passthrough columns, and memory kept for later ones; and for each partition
-// the dead letters that wait or are being sent, and what a request keeps of its messages.
+// featurizeNeeds covers the outputs of all partitions, one more output for each message in work
+// with a copy of its passthrough columns, and spare memory; and for each partition the dead letters
+// that wait or are being sent, and the rows that a request keeps of its messages.
 func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
 	output := max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs))
 	needs := []MemoryNeed{
 		{"featurize: outputs", max(s.Featurize.OutputMemory, output) + 2*int64(load.Messages)*output + featurize.SpareBytes,
 			[]string{"featurize.output_memory", "featurize.max_output_bytes"}},
-		{"featurize: what waits in its partitions", n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))), []string{"memory.partitions"}},
-		{"featurize: feature sets as they are computed with, one in use and the next", 4 * s.setBytes(), []string{"topics.max_message_bytes"}},
+		{"featurize: waiting dead letters and requests", n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))), []string{"memory.partitions"}},
+		{"featurize: prepared feature sets, current and next", 4 * s.setBytes(), []string{"topics.max_message_bytes"}},
 	}
-	// Two models while a new one arrives, and its message; rows that have a label are always
-	// predicted.
-	return append(needs, MemoryNeed{"featurize: the model that predicts", 6 * s.Topics.MaxMessageBytes, []string{"topics.max_message_bytes"}})
+	// Two models while a new one arrives, and its message; labelled rows are always predicted.
+	return append(needs, MemoryNeed{"featurize: the predicting model", 6 * s.Topics.MaxMessageBytes, []string{"topics.max_message_bytes"}})
 }
 
-// mostOutputs returns the largest K of training. Where the configuration leaves the classes open,
-// it is the largest number that the encoder learns and that fits into a checkpoint and a model.
+// mostOutputs returns the largest K of training. If the configuration leaves the classes open, it
+// is the largest number that the encoder learns and that fits into a checkpoint and a model.
 func (s Settings) mostOutputs(load MemoryLoad) int {
 	e := s.Events
 	if len(e.Classes) > 0 || len(e.Label) > 1 || e.Task == encoder.TaskRegression {
@@ -162,27 +161,27 @@ func (s Settings) mostOutputs(load MemoryLoad) int {
 	return int(min(max(fits, 1), encoder.MaxClasses))
 }
 
-// trainNeeds covers the lanes, which the partitions of features share: they read side by side, and
-// their sums, kept by the age of the rows, are merged and decomposed.
+// trainNeeds covers the lanes, which read side by side and share the partitions of features, and
+// their sums, which are kept by row age, merged and decomposed.
 func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	all := min(s.partitions(load), train.Lanes)
 	m := int64(s.Exploration.Features)
 	k := s.mostOutputs(load)
 	limits := train.FeatureLimits(s.State().Limits())
-	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and what is decoded from them
-	const samples, sums = int64(2), int64(3)                 // for each lane: of held-out rows; of held-out and other rows; those that the exploration has seen count apart
+	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and their decoded form
+	const samples, sums = int64(2), int64(3)                 // per lane: samples of held-out rows; sums of held-out rows, of other rows, and of rows seen by the exploration
 	needs := []MemoryNeed{
-		{"train: features that are read", min(all, int64(load.Messages)) * message, []string{"memory.messages", "topics.max_message_bytes"}},
+		{"train: features being read", min(all, int64(load.Messages)) * message, []string{"memory.messages", "topics.max_message_bytes"}},
 		// Next to the samples, two models are compared on their merger.
 		{"train: held-out rows", int64(s.Train.EvaluationRows) * 4 * ((samples*all+2)*(m+int64(k)) + 3*int64(k)),
 			[]string{"train.evaluation_rows", "exploration.features", "events.classes"}},
-		{"train: the model in use, and events to compare it on", 2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes, []string{"limits.budget_bytes", "limits.max_message_bytes"}},
+		{"train: the current model, and events for comparing it", 2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes, []string{"limits.budget_bytes", "limits.max_message_bytes"}},
 	}
 	solving := 2*sums + 3 // two mergers, decomposition with its vectors, work space
 	gram := 8 * (m + 1) * (m + 1 + int64(k))
-	cells := (train.MaxCells+train.MaxJudging*(sums-1))*training.SettledBytes(int(m), k) + sums*training.SumsBytes(int(m), k) // of a lane
+	cells := (train.MaxCells+train.MaxJudging*(sums-1))*training.SettledBytes(int(m), k) + sums*training.SumsBytes(int(m), k) // of one lane
 	ofSums := MemoryNeed{"train: sums by age", all*cells + solving*gram, []string{"exploration.features", "topics.partitions"}}
-	// The rows, moments of the features and their factor, and what a descent keeps.
+	// Rows, moments of the features with their factor, and the state of a descent.
 	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram + training.LogisticBytes(int(m), k),
 		[]string{"train.row_memory", "events.classes"}}
 	switch {
@@ -191,5 +190,5 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	case s.Train.Loss == training.LossLogistic, ofRows.Bytes > ofSums.Bytes:
 		return append(needs, ofRows)
 	}
-	return append(needs, ofSums) // the label decides which of the two it is
+	return append(needs, ofSums) // the label decides between sums and rows
 }

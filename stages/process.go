@@ -30,10 +30,10 @@ import (
 
 // Process runs stages.
 type Process struct {
-	// Env is what the stages share. Each receives it by way of [env.Env.For].
+	// Env holds the resources that the stages share. Each stage receives it from [env.Env.For].
 	Env      env.Env
 	Settings Settings
-	// Schema is the text of the schema that events.schema names.
+	// Schema is the text of the schema file named by events.schema.
 	Schema string
 }
 
@@ -56,18 +56,18 @@ func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *
 		},
 		Settings: settings,
 	}
-	clock := func() time.Time { return p.Env.Clock() } // which may be replaced before the process runs
+	clock := func() time.Time { return p.Env.Clock() } // read late: the clock may be replaced before the process runs
 	p.Env.Live = live.NewFollower(broker, logger, clock, settings.Topics.Live, settings.Pipeline.Name)
 	return p
 }
 
-// DefaultMessages is how many messages a process works on at a time by default: enough for all
-// processors, and a few that wait for a broker.
+// DefaultMessages is the default number of messages that a process works on at a time: enough for
+// all processors, plus a few that wait for a broker.
 func DefaultMessages() int { return runtime.GOMAXPROCS(0) + 2 }
 
-// Run runs the named stages until ctx ends or one of them fails for good. It waits for topics that
-// do not exist yet or have too few partitions, and refuses a compacted events topic. When ctx has
-// ended, a [meter.ErrUnfinished] says what could not be finished.
+// Run runs the named stages until ctx ends or one of them fails permanently. It waits for topics
+// that do not exist yet or have too few partitions, and refuses a compacted events topic. After ctx
+// has ended, a [meter.ErrUnfinished] names the unfinished work.
 func (p *Process) Run(ctx context.Context, names ...meter.Stage) error {
 	if err := p.Settings.CheckStages(names); err != nil {
 		return err
@@ -175,9 +175,9 @@ func (p *Process) featurize(e env.Env) *featurize.Runner {
 	}
 }
 
-// classMinRows is how many rows of an unknown class make featurize request an exploration; 0 =
-// never. The explorations of another pipeline, whose sets this one uses, are requested by its own
-// processes.
+// classMinRows is the number of rows of an unknown class after which featurize requests an
+// exploration; 0 = never. A pipeline that uses the sets of another one never requests: the other
+// pipeline's own processes do.
 func (p *Process) classMinRows() int64 {
 	if p.Settings.Featurize.SetsFrom != "" {
 		return 0
@@ -198,14 +198,14 @@ func (p *Process) Replayer() deadletter.Replayer {
 }
 
 // Committed returns the next offset of a partition of events that the group of subsample or
-// featurize has committed, or -1. The owner committed it a moment ago: it is meant for monitoring
-// and is not where the stage would resume.
+// featurize has committed, or -1. It is meant for monitoring: the owner may have progressed since,
+// and does not necessarily resume there.
 func (p *Process) Committed(ctx context.Context, stage meter.Stage, partition int) (nextOffset int64, err error) {
 	found, err := p.Env.Broker.Committed(ctx, p.Settings.Group(stage), p.Settings.Topics.Events, partition)
 	return found.Next, err
 }
 
-// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after
+// Snapshot holds the counts and positions of a process at one moment. Its parts are taken one after
 // another.
 type Snapshot struct {
 	meter.Snapshot
@@ -214,7 +214,7 @@ type Snapshot struct {
 	Live   live.Report
 }
 
-// Snapshot returns what the process did and where it stands now.
+// Snapshot returns the current counts and positions of the process.
 func (p *Process) Snapshot() Snapshot {
 	return Snapshot{Snapshot: p.Env.Meter.Snapshot(p.Env.Clock()), Groups: p.Groups(), State: p.Env.State.Snapshot(), Live: p.Env.Live.Report()}
 }

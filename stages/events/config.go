@@ -14,8 +14,8 @@ type Config struct {
 	Handling `key:",squash"`
 }
 
-// Columns has the settings of what the columns of an event are used for. All of them are in the hash of package
-// calibrate: another value starts an exploration.
+// Columns configures the use of the columns of an event. All of its settings are in the hash of
+// package calibrate: a changed value starts an exploration.
 type Columns struct {
 	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = told by the first bytes of each"`
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
@@ -36,7 +36,7 @@ type Columns struct {
 	LabelTransform   string         `key:"label_transform" json:",omitempty" doc:"transform of a regression label before learning: none; log or log1p, the logarithm of the label or of 1 + the label, for prices, counts and durations. Rows whose label has no logarithm are rejected (label out of bounds). Predictions and errors stay in the units of the label; with a transform the prediction is a median, not a mean"`
 }
 
-// Handling has the settings of events that start no exploration when they change.
+// Handling holds settings for events whose changes start no exploration.
 type Handling struct {
 	ClassMinRows int64         `key:"class_min_rows" unit:"rows" range:"0,1000000000000" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
 	MaxAhead     time.Duration `key:"max_ahead" unit:"duration" range:"0s,87600h" doc:"how far the time of an event (its record's timestamp) may be ahead of the clock of the process that featurizes it; a later one, or one outside the years 1970 to 9999, is treated as unknown"`
@@ -59,8 +59,8 @@ func Default() Config {
 	}
 }
 
-// UnknownClassRows is how many rows of an unknown class make the featurizer request another exploration; 0 = never, as with
-// configured classes.
+// UnknownClassRows is the number of rows of an unknown class after which the featurizer requests
+// another exploration; 0 = never, as with configured classes.
 func (c Config) UnknownClassRows() int64 {
 	if len(c.Classes) > 0 {
 		return 0
@@ -68,7 +68,7 @@ func (c Config) UnknownClassRows() int64 {
 	return c.ClassMinRows
 }
 
-// Options returns what the encoder should learn.
+// Options returns the options for learning the encoder.
 func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features: c.Features, Include: c.Include, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
@@ -77,14 +77,14 @@ func (c Config) Options() encoder.Options {
 	}
 }
 
-// Limits bounds what one message may cost.
+// Limits bounds the cost of one message.
 type Limits struct {
 	MaxMessageBytes int64 `key:"max_message_bytes" unit:"bytes" range:"1KiB,2147483647" doc:"larger event messages are refused"`
 	BudgetBytes     int64 `key:"budget_bytes" unit:"bytes" range:"1KiB,1TiB" doc:"memory that decoding one message may allocate"`
 	MaxRows         int   `key:"max_rows" unit:"rows" range:"1,2147483647" doc:"maximum rows in one message; larger messages are refused"`
 	MaxColumns      int   `key:"max_columns" range:"1,1000000" doc:"more columns in one message are refused"`
 	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" range:"0,1TiB" doc:"most bytes of features and dead letters that featurize makes for each byte of a message, beyond the first 16 MiB; a message that could give more is refused, as is one whose dead letters could be 64 times its size. 0 = the size of a row of features, so that every row must come with at least one byte"`
-	// CompressedAmplification is about what the broker holds.
+	// CompressedAmplification relates to the compressed size at the broker.
 	CompressedAmplification int64 `json:"-" key:"compressed_amplification" unit:"bytes" range:"0,1TiB" doc:"the same for each byte of a message as compressed at the broker. 0 = the size of 1,024 rows of features: messages of two or more constant columns of four bytes pass in every codec, and of any column whose features take less than 16 MiB"`
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// RequestBytes is about how much one produce request carries: larger ones are not faster.
+// RequestBytes is the approximate size of a produce request; larger ones are not faster.
 const RequestBytes = 1 << 20
 
-// Producer writes rows to the partitions of events in turn, a fixed number in each message. It belongs to one
-// goroutine; [Producer.Rows] may be called by any.
+// Producer writes rows to the partitions of events in turn, a fixed number in each message. It
+// belongs to one goroutine; any goroutine may call [Producer.Rows].
 type Producer struct {
 	to             pipeline.Producer
 	topic          string
@@ -32,7 +32,7 @@ type Producer struct {
 // NewProducer looks up the partitions of the topic.
 func NewProducer(ctx context.Context, broker pipeline.Broker, topic string, rowsPerMessage int) (*Producer, error) {
 	if rowsPerMessage < 1 {
-		return nil, fmt.Errorf("%d rows in a message: at least one is needed", rowsPerMessage)
+		return nil, fmt.Errorf("%d rows per message: must be at least 1", rowsPerMessage)
 	}
 	partitions, err := broker.Partitions(ctx, topic)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Producer) Add(ctx context.Context, batch arrow.Record) error {
 		value, err := arrowio.EncodeStream(slice.Schema(), slice)
 		slice.Release()
 		if err != nil {
-			return fmt.Errorf("encode rows from row %d on: %w", p.rows.Load(), err)
+			return fmt.Errorf("encode rows starting at row %d: %w", p.rows.Load(), err)
 		}
 		if err := p.add(ctx, value); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (p *Producer) add(ctx context.Context, value []byte) error {
 	return nil
 }
 
-// Flush sends what is left.
+// Flush sends the remaining messages.
 func (p *Producer) Flush(ctx context.Context) error {
 	for partition := range p.pending {
 		if err := p.send(ctx, partition); err != nil {
@@ -96,7 +96,7 @@ func (p *Producer) send(ctx context.Context, partition int) error {
 	}
 	_, err := p.to.Produce(ctx, p.topic, partition, p.pending[partition])
 	if errors.Is(err, pipeline.ErrMessageTooLarge) {
-		return fmt.Errorf("write to %s/%d: %w: use fewer rows in a message", p.topic, partition, err)
+		return fmt.Errorf("write to %s/%d: %w; use fewer rows per message", p.topic, partition, err)
 	}
 	if err != nil {
 		return fmt.Errorf("write to %s/%d: %w", p.topic, partition, err)

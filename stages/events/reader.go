@@ -12,20 +12,21 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Source says how the messages of a topic are read. The zero value detects formats by their first bytes, has default
-// limits, and knows no schema.
+// Source configures the reading of a topic's messages. The zero value detects formats by their
+// first bytes, has default limits, and knows no schema.
 type Source struct {
 	Limits   arrowio.Limits
 	Format   formats.Format
-	Schema   string   // of messages that name none
-	Registry *Schemas // nil = messages that name a schema cannot be read
-	// Admission decides which of its schemas count; nil = all.
+	Schema   string   // for messages that name none
+	Registry *Schemas // nil = messages that name a schema are unreadable
+	// Admission selects the permitted schemas; nil = all.
 	Admission *Admission
-	Known     []string // columns that are nothing new, in addition to the encoder's; nil = none is
-	Slots     *Slots   // in which messages are worked on; nil = each reader has the memory for one
+	Known     []string // columns that are not reported as new, in addition to the encoder's; nil = none
+	Slots     *Slots   // memory for messages in work; nil = each reader has its own for one message
 }
 
-// SourceOf returns how an exploration reads its messages: by the schemas that it was planned with, if it was with any.
+// SourceOf returns how an exploration reads its messages: restricted to the schemas of its plan, if
+// it was planned with any.
 func SourceOf(spec *wire.Spec, registry *Schemas, slots *Slots) Source {
 	s := Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Slots: slots}
 	if spec.Schemas != nil {
@@ -34,12 +35,14 @@ func SourceOf(spec *wire.Spec, registry *Schemas, slots *Slots) Source {
 	return s
 }
 
-// Reader returns a reader. With an encoder, it refuses messages whose columns the encoder cannot encode.
+// Reader returns a reader. With an encoder, it refuses messages whose columns the encoder cannot
+// encode.
 func (s Source) Reader(enc *encoder.Encoder) *Reader {
 	return s.reader(formats.Options{Encoder: enc})
 }
 
-// FeatureReader is Reader for batches of which nothing but the features is looked at, which are encoded: see [formats.Options.EncodeOnly].
+// FeatureReader is Reader for batches that are only encoded and used for nothing else: see
+// [formats.Options.EncodeOnly].
 func (s Source) FeatureReader(enc *encoder.Encoder) *Reader {
 	return s.reader(formats.Options{Encoder: enc, EncodeOnly: true})
 }
@@ -65,10 +68,10 @@ func (s Source) reader(options formats.Options) *Reader {
 type Reader struct {
 	decoder   *formats.Decoder
 	registry  *Schemas
-	admission *Admission       // nil = every schema counts
+	admission *Admission       // nil = every schema is permitted
 	prepared  prepared         // for the current message
 	encoder   *encoder.Encoder // nil while it is being learned
-	checked   *arrow.Schema    // that the encoder can encode
+	checked   *arrow.Schema    // last schema accepted by the encoder
 	slots     *Slots           // nil = own is the only one
 	slot      *Slot            // of the current message
 	own       Slot
@@ -80,8 +83,8 @@ func NewReader(limits arrowio.Limits, enc *encoder.Encoder) *Reader {
 	return Source{Limits: limits}.Reader(enc)
 }
 
-// Prepare gets what a message needs before it can be read: the schema that it names. While the registry is away it
-// waits until ctx ends. Besides that its only error is [ErrRegistryChanged]. Any other message is ready at once.
+// Prepare fetches the schema that a message names, if any. It waits while the registry is
+// unavailable, until ctx ends. Its only other error is [ErrRegistryChanged].
 func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	id, ok := r.names(value)
 	if !ok {
@@ -103,7 +106,7 @@ func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 	return err
 }
 
-// names returns the id of the schema that a message needs from the registry, if it does.
+// names returns the id of the schema that a message needs from the registry, if any.
 func (r *Reader) names(value []byte) (id uint32, ok bool) {
 	if r.registry == nil {
 		return 0, false
@@ -111,7 +114,7 @@ func (r *Reader) names(value []byte) (id uint32, ok bool) {
 	return r.decoder.FrameID(value)
 }
 
-// Ready prepares a message that needs nothing from a registry, and reports whether it is one.
+// Ready prepares a message that needs nothing from a registry, and reports whether it did.
 func (r *Reader) Ready(value []byte) bool {
 	id, ok := r.names(value)
 	if !ok {
@@ -124,8 +127,8 @@ func (r *Reader) Ready(value []byte) bool {
 	return ok
 }
 
-// Read returns the record batches of the message that was prepared last, in order. The caller releases them before it
-// reads the next message. An error means that the whole message is refused.
+// Read returns the record batches of the most recently prepared message, in order. The caller
+// releases them before it reads the next message. An error means that the whole message is refused.
 func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 	if r.decoder.IsArrow(value) {
 		value = r.align(value)
@@ -151,24 +154,26 @@ func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
 	return batches, nil
 }
 
-// TakeStrays returns the columns that are neither known nor the encoder's, with the rows that had them since the last call.
+// TakeStrays returns the columns that are neither known nor the encoder's, with their row counts
+// since the last call.
 func (r *Reader) TakeStrays() []encoder.ClassRows {
 	found := r.strays.List()
 	r.strays.Clear()
 	return found
 }
 
-// RowFaults returns what is wrong with the message of JSON that was read last; see [formats.Decoder.RowFaults].
+// RowFaults returns the faults of the most recently read JSON message; see
+// [formats.Decoder.RowFaults].
 func (r *Reader) RowFaults(of *formats.RowColumns, allowMissing bool) []formats.RowFault {
 	return r.decoder.RowFaults(of, allowMissing)
 }
 
-// Left is what the message that was read last has left of its budget, for what is made of it.
+// Left returns the rest of the budget of the most recently read message, for data derived from it.
 func (r *Reader) Left() int64 { return r.decoder.Left() }
 
-// align returns the message at an address where its numbers can be read in place: Arrow aligns them within a message,
-// but a record may lie anywhere in a fetch. Moving it once, into reused memory, costs less than the decoder's copy of
-// every column.
+// align returns the message at an address that permits reading its numbers in place: Arrow aligns
+// them within a message, but a record may start anywhere in a fetch. Moving the message once, into
+// reused memory, costs less than the decoder's copy of every column.
 func (r *Reader) align(value []byte) []byte {
 	const arrowAlignment = 8
 	if uintptr(unsafe.Pointer(unsafe.SliceData(value)))%arrowAlignment == 0 || int64(len(value)) > r.decoder.MaxMessageBytes() {
@@ -178,14 +183,15 @@ func (r *Reader) align(value []byte) []byte {
 	return r.slot.aligned
 }
 
-// ChunkBytes bounds the dense form of the rows that are encoded at a time: one byte of a dictionary column may stand
-// for thousands of dimensions.
+// ChunkBytes bounds the dense form of the rows encoded at a time: one byte of a dictionary column
+// may expand to thousands of dimensions.
 const ChunkBytes = 8 << 20
 
-// maxChunkRows bounds them where they are narrow: a row has entries in several lists, a rejected one of 80 bytes in all.
+// maxChunkRows bounds chunks of narrow rows: a row has entries in several lists, a rejected one 80
+// bytes in total.
 const maxChunkRows = 1 << 16
 
-// ChunkRows is how many rows of dim dimensions are encoded at a time.
+// ChunkRows returns how many rows of dim dimensions are encoded at a time.
 func ChunkRows(dim int) int64 { return max(1, min(maxChunkRows, ChunkBytes/(4*int64(dim)))) }
 
 // Release releases the batches of a message.

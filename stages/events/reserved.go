@@ -9,8 +9,8 @@ import (
 )
 
 // DropReserved removes the headers of events whose keys begin with [wire.ReservedPrefix], in place.
-// A producer could otherwise forge the headers of the messages made from an event. The time of a
-// replayed event stays: it is checked against its bounds.
+// A producer could otherwise forge the headers of messages derived from the event. The time of a
+// replayed event is kept, because its bounds are checked.
 func DropReserved(records []pipeline.Record) {
 	for i := range records {
 		if slices.ContainsFunc(records[i].Headers, reserved) {

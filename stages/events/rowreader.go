@@ -8,7 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// RowReader returns the rows of a file batch by batch, and io.EOF at the end. The caller releases the batches.
+// RowReader returns the rows of a file batch by batch, and io.EOF at the end. The caller releases
+// the batches.
 type RowReader interface {
 	Next() (arrow.Record, error)
 }
@@ -18,8 +19,8 @@ type RowWriter interface {
 	Write(batch arrow.Record) error
 }
 
-// EachBatch opens a file and calls do for its batches, numbered from 0, until the end, an error, or io.EOF from do. It
-// closes a reader that is an [io.Closer]. The batch is valid until do returns.
+// EachBatch opens a file and calls do for its batches, numbered from 0, until the end, an error, or
+// io.EOF from do. It closes a reader that is an [io.Closer]. The batch is valid until do returns.
 func EachBatch(ctx context.Context, open func() (RowReader, error), do func(number int64, batch arrow.Record) error) error {
 	reader, err := open()
 	if err != nil {

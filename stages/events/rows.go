@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// TakeRows returns the rows of a record, ascending, with the named columns only (nil = all). It ignores names that the
-// record does not have. The caller releases the result.
+// TakeRows returns the given rows of a record, in ascending order, with only the named columns (nil
+// = all). It ignores names of missing columns. The caller releases the result.
 func TakeRows(rec arrow.Record, rows []int32, columns []string) (arrow.Record, error) {
 	if columns != nil {
 		rec = wire.SelectColumns(rec, columns)
@@ -20,8 +20,8 @@ func TakeRows(rec arrow.Record, rows []int32, columns []string) (arrow.Record, e
 	return wire.GatherRows([]arrow.Record{rec}, rows)
 }
 
-// EachChunk calls do for slices of a batch whose rows, of dim dimensions, fit ChunkBytes in dense form. first is the
-// number of the slice's first row in the batch.
+// EachChunk calls do for slices of a batch whose rows, of dim dimensions, fit ChunkBytes in dense
+// form. first is the number of the slice's first row in the batch.
 func EachChunk(batch arrow.Record, dim int, do func(first int64, chunk arrow.Record) error) error {
 	step := ChunkRows(dim)
 	if n := batch.NumRows(); n > 0 && n <= step {

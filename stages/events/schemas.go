@@ -18,49 +18,52 @@ import (
 // Fetcher gets schemas from a registry, as [registry.Client] does.
 type Fetcher interface {
 	Fetch(ctx context.Context, id uint32) (registry.Schema, error)
-	// Answers returns nil if the registry answers a question that depends on no schema.
+	// Answers returns nil if the registry answers a query that depends on no schema.
 	Answers(ctx context.Context) error
 }
 
-// Schemas are the schemas of a registry that this process has seen. They are safe for concurrent use.
+// Schemas are the schemas of a registry that this process has seen. They are safe for concurrent
+// use.
 //
-// A schema that the registry does not have is a refusal, remembered for a while. An id that it fails to serve while it
-// answers otherwise, such as one that may not be read, becomes a refusal after Patience. Everything else is a registry
-// that is away, and is waited for: also credentials that it does not accept, and a refusal of what was served before.
+// If the registry does not have a schema, the refusal is remembered for a while. If it fails to
+// serve an id while it answers other queries, for example for lack of permission, the id counts as
+// refused after Patience. Everything else counts as an unavailable registry and is retried,
+// including rejected credentials and the refusal of a schema that it served before.
 type Schemas struct {
-	// Patience is how long an id may fail while the registry answers, two minutes by default. Set it before first use.
+	// Patience is how long an id may fail while the registry answers, two minutes by default. Set
+	// it before first use.
 	Patience time.Duration
-	// Planned, if not nil, returns what the newest plan knows of ids. Set it before first use.
+	// Planned, if not nil, returns the newest plan's record of ids. Set it before first use.
 	Planned func() []Seen
 
 	from   Fetcher
 	logger *zap.Logger
-	asking chan struct{} // bounds the requests at a time
+	asking chan struct{} // limits concurrent requests
 
 	mu      sync.Mutex // guards the fields below
 	answers bytecache.Cache[uint32, answer]
 	served  map[uint32]bool       // ids that the registry had a schema for
-	failing map[failure]time.Time // since when
+	failing map[failure]time.Time // start of the failure
 	away    error                 // error of the last request; nil if it was answered
 }
 
 const (
-	// SchemasBytes is the most memory that [Schemas] take.
+	// SchemasBytes is the maximum memory of [Schemas].
 	SchemasBytes = keptAnswers + maxServed*servedBytes + asking*fetchingBytes
 
 	keptAnswers   = 16 << 20
 	maxServed     = 1 << 16
 	servedBytes   = 32
 	asking        = 4
-	fetchingBytes = 6 * registry.FetchBytes // its response, and what is decoded from it
+	fetchingBytes = 6 * registry.FetchBytes // a response and its decoded form
 
-	// refusedFor is how long a refusal of the registry is remembered.
+	// refusedFor is how long a refusal by the registry is remembered.
 	refusedFor = 30 * time.Second
-	// defaultPatience is that of stages with a partition that cannot be worked on.
+	// defaultPatience equals the patience of stages with a partition that cannot be processed.
 	defaultPatience = 2 * time.Minute
 )
 
-// NewSchemas returns the schemas of a registry, none of them fetched yet.
+// NewSchemas returns the schemas of a registry, initially empty.
 func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 	return &Schemas{
 		from: from, logger: logger, asking: make(chan struct{}, asking), answers: bytecache.Cache[uint32, answer]{Most: keptAnswers},
@@ -68,16 +71,16 @@ func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 	}
 }
 
-// answer is what the registry says about an id: a schema, or why it has none.
+// answer is the registry's answer for an id: a schema, or the reason for refusing it.
 type answer struct {
 	id     uint32
 	schema *formats.Schema
-	hash   string // of the schema, even if it cannot be used; empty = there is none
+	hash   string // of the schema, even if it is unusable; empty = no schema
 	err    error
 	at     time.Time
 }
 
-// failure is what fails: one id or, of those that may not be read, all.
+// failure identifies a failure: one id, or all ids for lack of permission.
 type failure struct {
 	forbidden bool
 	id        uint32
@@ -90,7 +93,7 @@ func failureOf(id uint32, err error) failure {
 	return failure{id: id}
 }
 
-// answered returns the registry's earlier answer; false means that it has not been fetched.
+// answered returns the registry's earlier answer; false if it has not been fetched.
 func (s *Schemas) answered(id uint32) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,8 +101,8 @@ func (s *Schemas) answered(id uint32) (answer, bool) {
 	return found, ok && (found.err == nil || time.Since(found.at) < refusedFor)
 }
 
-// fetch gets the schema of an id unless it is known. It retries while the registry is away, until ctx ends, which is
-// its only error: a schema that the registry refuses is an answer too.
+// fetch gets the schema of an id unless it is known. It retries while the registry is unavailable.
+// Its only error is the end of ctx: a refusal by the registry is an answer too.
 func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 	if known, ok := s.answered(id); ok {
 		return known, nil
@@ -111,7 +114,7 @@ func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 		case <-ctx.Done():
 			return answer{}, ctx.Err()
 		}
-		if known, ok := s.answered(id); ok { // meanwhile
+		if known, ok := s.answered(id); ok { // fetched meanwhile
 			return known, nil
 		}
 		return s.ask(ctx, id)
@@ -122,7 +125,7 @@ func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 	return found, nil
 }
 
-// ask asks the registry once. An error means that it is away.
+// ask queries the registry once. An error means that it is unavailable.
 func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 	schema, err := s.from.Fetch(ctx, id)
 	if err == nil {
@@ -131,7 +134,7 @@ func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 	switch {
 	case errors.Is(err, registry.ErrUnauthorized):
 	case s.wasServed(id):
-		err = fmt.Errorf("it had schema %d before: %w", id, err)
+		err = fmt.Errorf("schema %d was served before: %w", id, err)
 	case errors.Is(err, registry.ErrNoSchema):
 		return s.keep(answer{id: id, err: fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)}), nil
 	default:
@@ -139,7 +142,7 @@ func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 		if probe != nil {
 			s.recovered(id, err)
 		} else if since >= s.Patience {
-			s.logger.Error("the registry answers, but does not give this schema; its messages are set aside", zap.Uint32("schema", id), zap.Error(err))
+			s.logger.Error("registry answers but does not serve the schema; setting its messages aside", zap.Uint32("schema", id), zap.Error(err))
 			return s.keep(answer{id: id, err: fmt.Errorf("%w: schema %d, although the registry answers: %w", formats.ErrUnknownSchema, id, err)}), nil
 		}
 	}
@@ -158,7 +161,7 @@ func answerOf(id uint32, found registry.Schema) answer {
 	schema := formats.NewSchema(formats.OfRegistry(found.Type), found.Text, references...)
 	made := answer{id: id, hash: schema.Hash().String(), schema: schema}
 	if !schema.Format.NeedsSchema() {
-		schema.Text = "" // messages are read without it
+		schema.Text = "" // not needed for reading messages
 	}
 	if err := schema.Check(); err != nil {
 		made.schema, made.err = nil, err
@@ -166,7 +169,7 @@ func answerOf(id uint32, found registry.Schema) answer {
 	return made
 }
 
-// keep remembers an answer.
+// keep stores an answer.
 func (s *Schemas) keep(a answer) answer {
 	a.at = time.Now()
 	bytes := int64(0)
@@ -191,7 +194,7 @@ func (s *Schemas) keep(a answer) answer {
 	return a
 }
 
-// wasServed reports whether the registry had a schema for the id, as far as this process or the newest plan knows.
+// wasServed reports whether this process or the newest plan has had a schema for the id.
 func (s *Schemas) wasServed(id uint32) bool {
 	s.mu.Lock()
 	served := s.served[id]
@@ -207,7 +210,8 @@ func (s *Schemas) wasServed(id uint32) bool {
 	return false
 }
 
-// probe returns nil if the registry answers: with a schema that it had before, or with anything if there is none.
+// probe returns nil if the registry answers: by serving a known schema, or with any answer if none
+// is known.
 func (s *Schemas) probe(ctx context.Context) error {
 	if id, ok := s.anyServed(); ok {
 		_, err := s.from.Fetch(ctx, id)
@@ -233,7 +237,7 @@ func (s *Schemas) anyServed() (uint32, bool) {
 	return 0, false
 }
 
-// failsFor is how long an id has failed in this way.
+// failsFor returns how long an id has failed in this way.
 func (s *Schemas) failsFor(id uint32, err error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,18 +253,19 @@ func (s *Schemas) failsFor(id uint32, err error) time.Duration {
 	return time.Since(since)
 }
 
-// recovered forgets since when an id fails: the registry is away for all.
+// recovered resets the failure times of the ids, because the registry is unavailable for all of
+// them.
 func (s *Schemas) recovered(id uint32, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.failing, failureOf(id, err))
 }
 
-// prepared is the answer for the message that a Reader is about to read. It keeps the answer, because other readers may
-// push it out of the schemas of the process.
+// prepared is the answer for the message that a Reader is about to read. It keeps the answer,
+// because other readers may evict it from the schemas of the process.
 type prepared struct{ answer }
 
-// Schema implements [formats.Registry] for the id that was prepared.
+// Schema implements [formats.Registry] for the prepared id.
 func (p *prepared) Schema(id uint32) (*formats.Schema, error) {
 	if p.id != id || p.schema == nil && p.err == nil {
 		return nil, fmt.Errorf("%w: %d", formats.ErrUnknownSchema, id)

@@ -9,21 +9,21 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/formats"
 )
 
-// Slots bound how many messages a process works on at a time, whatever the number of its partitions. In addition to
-// what was fetched, a message takes the memory of its slot, so a partition keeps nothing large from one message to the
-// next. Slots are safe for concurrent use.
+// Slots limit the number of messages that a process works on at a time, regardless of its number of
+// partitions. In addition to its fetch, a message takes the memory of its slot, so a partition
+// keeps nothing large between messages. Slots are safe for concurrent use.
 type Slots struct {
 	idle    chan *Slot
 	schemas *arrowio.Schemas // of all messages
 	plans   *formats.Plans
 }
 
-// Slot is the memory in which one message is worked on.
+// Slot is the working memory for one message.
 type Slot struct {
 	// Rows is for the encoded rows of the message.
 	Rows encoder.Rows
 
-	aligned []byte // the message, where it was not aligned
+	aligned []byte // copy of a message that was not aligned
 }
 
 // NewSlots returns count slots, at least one.
@@ -43,8 +43,8 @@ func (s *Slots) Count() int {
 	return cap(s.idle)
 }
 
-// Begin waits for a slot to work on a message in, until ctx ends, and holds it until [Reader.End]. Meanwhile the caller
-// must not wait for anything that waits for another message, of this partition or any other.
+// Begin waits for a slot until ctx ends, and holds it until [Reader.End]. Meanwhile the caller must
+// not wait for anything that depends on another message, of this partition or any other.
 func (r *Reader) Begin(ctx context.Context) error {
 	if r.slots == nil {
 		return nil
@@ -57,7 +57,7 @@ func (r *Reader) Begin(ctx context.Context) error {
 	}
 }
 
-// TryBegin is Begin if there is a free slot.
+// TryBegin is Begin without waiting: it fails if no slot is free.
 func (r *Reader) TryBegin() bool {
 	if r.slots == nil {
 		return true
@@ -70,7 +70,8 @@ func (r *Reader) TryBegin() bool {
 	}
 }
 
-// End gives back the slot with everything that was read in it. A message that is read again has to be prepared again.
+// End releases the slot with everything that was read in it. A message must be prepared again
+// before it is reread.
 func (r *Reader) End() {
 	if r.slots == nil {
 		return
@@ -83,13 +84,14 @@ func (r *Reader) End() {
 	r.slot = &r.own
 }
 
-// Slot returns the slot in use, or the reader's own.
+// Slot returns the current slot, or the reader's own.
 func (r *Reader) Slot() *Slot { return r.slot }
 
-// keptBytes is what a partition keeps of a slice between messages.
+// keptBytes is the memory of a slice that a partition keeps between messages.
 const keptBytes = 16 << 10
 
-// Trim empties a slice for the next message, and drops its memory if that is more than a partition may keep.
+// Trim empties a slice for the next message, and drops its memory if it exceeds the limit for a
+// partition.
 func Trim[T any](s []T) []T {
 	var one T
 	if cap(s)*int(unsafe.Sizeof(one)) > keptBytes {
