@@ -84,7 +84,7 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	f.featurizedUpTo(2, 30)
 	f.until("the partition is quarantined", func() bool { return slices.Equal(quarantinedOf(w, meter.StageFeaturize), []int{1}) })
 	if faults := notReady(w, rowStages); !slices.ContainsFunc(faults, func(c string) bool {
-		return strings.HasPrefix(c, "partitions featurize: partition 1 is quarantined since") && strings.Contains(c, "what is this")
+		return strings.HasPrefix(c, "partitions featurize: partition 1 quarantined since") && strings.Contains(c, "what is this")
 	}) {
 		t.Errorf("not ready: %q", faults)
 	}
@@ -175,8 +175,8 @@ func TestFlowAPartitionLosesItsLeader(t *testing.T) {
 	}
 }
 
-// A trainer makes models from the partitions that it can read, and includes the others again when it
-// can.
+// A trainer makes models from the partitions that it can read, and includes the others again when
+// it can.
 func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, byRows)

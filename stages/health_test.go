@@ -102,11 +102,11 @@ func TestConditions(t *testing.T) {
 		"too few rows for a feature set": {func(_ *cluster, r *Process) {
 			r.Env.State = state.Still(s.State(), state.Snapshot{})
 			r.Env.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})
-		}, []string{"feature_set"}, "1360 labelled rows are missing for an exploration: there are 640, exploration.min_rows asks for 2000"},
+		}, []string{"feature_set"}, "1360 labelled rows are missing for an exploration: have 640, exploration.min_rows requires 2000"},
 		"a plan that failed": {func(_ *cluster, r *Process) {
 			at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 			r.Env.Meter.SetPlanning(meter.Planning{Fault: "the label has one class", At: at, RetryAt: at.Add(30 * time.Second)})
-		}, nil, "no exploration could be planned at 2026-03-01T12:00:00Z, the next try is at 2026-03-01T12:00:30Z: the label has one class"},
+		}, nil, "no exploration could be planned at 2026-03-01T12:00:00Z; next try at 2026-03-01T12:00:30Z: the label has one class"},
 		"far behind": {func(_ *cluster, r *Process) {
 			r.Env.Meter.Follow(meter.StageFeaturize, "events", 1, 0).Ends(1_000_000)
 		}, nil, ""},

@@ -19,12 +19,12 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// namespace starts the name of every metric of this module.
+// namespace is the prefix of every metric name of this module.
 const namespace = "eerf_"
 
 // metric is a row of the table of metrics.
 type metric struct {
-	name   string // without the namespace; it ends with the unit, for a counter with total
+	name   string // without the namespace; ends with the unit, for a counter with total
 	kind   string
 	unit   string // seconds, bytes or ratio; empty = a plain number
 	labels string // names separated by spaces, in the order of the values
@@ -42,7 +42,7 @@ const (
 // source sends the values of a metric.
 type source func(r *reading, out output)
 
-// reading is the state that values are taken from, read once for all metrics.
+// reading is the state behind the values, read once for all metrics.
 type reading struct {
 	stages.Snapshot
 	requests []pipeline.RequestStats
@@ -50,20 +50,21 @@ type reading struct {
 	writers  []uint64 // opened, by the index of their protection in pipeline.Protections
 	process  Process
 	topics   state.Config
-	set      *wire.FeatureSet // in use; nil = none
+	set      *wire.FeatureSet // the current one; nil = none
 }
 
-// Process says what the stages of a process do not know about it.
+// Process holds the facts of a process that its stages do not know.
 type Process struct {
 	Version  string
 	Revision string // of the source code; empty = unknown
 
-	MemoryLimit     int64 // bytes that it may take; 0 = no limit
-	MemoryWorstCase int64 // bytes that it may need at worst, by its configuration; 0 = not known
+	MemoryLimit     int64 // maximum memory; 0 = no limit
+	MemoryWorstCase int64 // worst case by its configuration; 0 = unknown
 }
 
-// NewRegistry returns a registry of the metrics of a process: those of the stages, with the label pipeline, and those
-// of the Go runtime (including memory and its limit) and of the process, named as by the client library.
+// NewRegistry returns a registry of the metrics of a process: the metrics of the stages, with the
+// label pipeline, and the metrics of the Go runtime (including memory and its limit) and of the
+// process, named as by the client library.
 func NewRegistry(runtime *stages.Process, process Process) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	labels := prometheus.Labels{"pipeline": runtime.Settings.Pipeline.Name}
@@ -79,20 +80,21 @@ func NewRegistry(runtime *stages.Process, process Process) *prometheus.Registry 
 	return registry
 }
 
-// maxScrapes is how many may read the metrics at a time.
+// maxScrapes limits concurrent scrapes.
 const maxScrapes = 4
 
-// Handler serves the metrics of a registry in the text format of Prometheus or in OpenMetrics, as requested.
+// Handler serves the metrics of a registry in the text format of Prometheus or in OpenMetrics, as
+// requested.
 func Handler(registry *prometheus.Registry, logger *zap.Logger) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		ErrorLog:          zap.NewStdLog(logger.Named("metrics")),
 		EnableOpenMetrics: true,
-		// Each has the whole text in memory, which grows with the partitions.
+		// Each scrape holds the whole text in memory, which grows with the partitions.
 		MaxRequestsInFlight: maxScrapes,
 	})
 }
 
-// collector turns what a process reports into metrics on every request.
+// collector converts the reports of a process to metrics on every request.
 type collector struct {
 	runtime *stages.Process
 	process Process
@@ -129,7 +131,8 @@ type output struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
 	ch   chan<- prometheus.Metric
-	// stage is the value of the label stage, which comes before all others; empty = the metric has no such label.
+	// stage is the value of the label stage, which precedes all others; empty = the metric has no
+	// such label.
 	stage meter.Stage
 }
 
@@ -158,7 +161,7 @@ func (o output) value(v float64, labels ...string) {
 
 func (o output) count(n int64, labels ...string) { o.value(float64(n), labels...) }
 
-// outcomes sends those that all stages have.
+// outcomes sends the outcomes that all stages have.
 func (o output) outcomes(used, undecodable int64) {
 	o.count(used, "used")
 	o.count(undecodable, "undecodable")

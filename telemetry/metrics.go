@@ -15,10 +15,11 @@ import (
 // metrics is the table of metrics. With -update, the test of this package derives testdata from it.
 var metrics = slices.Concat(stageMetrics, setMetrics, modelMetrics, liveMetrics)
 
-// stageMetrics are about messages, partitions, groups and the process.
+// stageMetrics cover messages, partitions, groups and the process.
 var stageMetrics = []metric{
-	// What was handled, by stage. Every combination of labels exists from the start, at 0. Otherwise the first event
-	// of a kind would have no rate, because Prometheus only sees a counter grow from an earlier value.
+	// Handled messages and rows, by stage. Every combination of labels exists from the start, at 0.
+	// Otherwise the first event of a kind would have no rate, because Prometheus only sees a
+	// counter grow from an earlier value.
 	{"rows_total", counter, "", "stage outcome",
 		"Rows by outcome; each has one outcome per stage. Calibrate: `read`; subsample: `scored`, `not_sampled`, `unlabelled`, `rejected`; featurize: `featurized`, `rejected`; train: `trained`, `unlabelled`, `duplicate`.",
 		func(r *reading, out output) {
@@ -199,7 +200,7 @@ var stageMetrics = []metric{
 		func(r *reading, out output) {
 			quarantined := map[meter.Stage]float64{}
 			for _, stage := range stages.Names() {
-				if stage != meter.StageCalibrate { // plans are made without such a partition
+				if stage != meter.StageCalibrate { // plans exclude such partitions
 					quarantined[stage] = 0
 				}
 			}

@@ -6,8 +6,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/live"
 )
 
-// liveMetrics are about predictions of live rows that were compared with their labels. Every process that runs stages
-// has them, from the topic of blocks.
+// liveMetrics cover predictions of live rows that were compared with their labels. Every process
+// that runs stages has them, from the topic of blocks.
 var liveMetrics = []metric{
 	{"live_rows", gauge, "", "rows",
 		"Rows with a label among the newest `1000` or `10000`, in whole blocks, whose prediction was compared. Every process serves this and the other live metrics, for the whole pipeline.",

@@ -4,7 +4,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// modelMetrics are about models and what `featurizer serve` answers with them.
+// modelMetrics cover models and the answers of `featurizer serve`.
 var modelMetrics = []metric{
 	// Requests to `featurizer serve`.
 	{"serve_requests_total", counter, "", "endpoint outcome",

@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// setMetrics are about explorations and feature sets.
+// setMetrics cover explorations and feature sets.
 var setMetrics = []metric{
 	// Explorations and feature sets.
 	{"exploration_running", gauge, "", "", "1 while an exploration is running.",

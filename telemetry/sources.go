@@ -16,7 +16,7 @@ func one(value func(r *reading) float64) source {
 	return func(r *reading, out output) { out.value(value(r)) }
 }
 
-// of is a value of a part that may be missing.
+// of is a value of an optional part.
 func of[T any](part func(r *reading) *T, value func(t *T) float64) source {
 	return func(r *reading, out output) {
 		if t := part(r); t != nil {
@@ -29,10 +29,10 @@ func newest(r *reading) *wire.Spec { return r.State.Spec }
 
 func model(r *reading) *wire.Model { return r.Activity.Model }
 
-// recallClasses bounds the classes whose recall is a series.
+// recallClasses limits the classes whose recall is a series.
 const recallClasses = 50
 
-// byOutput is a figure of the model in use for each output of its label.
+// byOutput is a figure of the current model for each output of its label.
 func byOutput(figures func(m *wire.Model) []float64) source {
 	return func(r *reading, out output) {
 		if m := r.Activity.Model; m != nil {
@@ -43,7 +43,7 @@ func byOutput(figures func(m *wire.Model) []float64) source {
 	}
 }
 
-// current is the reading if a feature set is in use, otherwise nil.
+// current is the reading if there is a current feature set, otherwise nil.
 func current(r *reading) *reading {
 	if r.set == nil {
 		return nil
@@ -51,7 +51,7 @@ func current(r *reading) *reading {
 	return r
 }
 
-// drawn is the reading if the features of the set in use are drawn candidates, otherwise nil.
+// drawn is the reading if the features of the current set are drawn candidates, otherwise nil.
 func drawn(r *reading) *reading {
 	if r.set == nil || r.set.Lineage.Learned() {
 		return nil
@@ -59,7 +59,7 @@ func drawn(r *reading) *reading {
 	return r
 }
 
-// learning says how the features of the set in use were learned.
+// learning describes how the features of the current set were learned.
 func learning(r *reading) *adaptive.Report {
 	if r.set == nil {
 		return nil
@@ -89,7 +89,7 @@ func compared(r *reading) *wire.Judgement {
 	return nil
 }
 
-// written counts what the stages have written, for those that count it.
+// written counts the output of the stages that record it.
 func written(count func(t meter.Traffic) int64) source {
 	return func(r *reading, out output) {
 		for _, stage := range []meter.Stage{meter.StageSubsample, meter.StageFeaturize} {
@@ -98,7 +98,7 @@ func written(count func(t meter.Traffic) int64) source {
 	}
 }
 
-// ofColumns counts values of the hundred columns that lack most.
+// ofColumns counts values of the hundred columns with the most missing ones.
 func ofColumns(value func(c meter.Imputed) float64) source {
 	return func(r *reading, out output) {
 		all := r.Activity.Columns.Imputed
@@ -140,7 +140,7 @@ func ofGroups(value func(g pipeline.GroupStatus) float64) source {
 	}
 }
 
-// budgetFetches is the setting of the memory of fetched records.
+// budgetFetches is the setting for the memory of fetched records.
 const budgetFetches = "kafka.fetch_memory"
 
 // ofBudgets is a value for each budget.

@@ -16,13 +16,13 @@ import (
 // scope names the source of the spans.
 const scope = "github.com/eerf-stream/eerf/stages"
 
-// TraceOptions say where traces go.
+// TraceOptions configure the destination of traces.
 type TraceOptions struct {
 	// Endpoint is the URL at which an OpenTelemetry collector accepts OTLP over HTTP, such as
 	// http://localhost:4318/v1/traces.
 	Endpoint string
-	// SampleRatio is the share of the traces started here that is kept. A trace carried by an event was sampled where
-	// it started.
+	// SampleRatio is the kept share of the traces started here. A trace carried by an event was
+	// sampled at its origin.
 	SampleRatio float64
 
 	Service  string // name of the program
@@ -30,8 +30,9 @@ type TraceOptions struct {
 	Version  string
 }
 
-// StartTracing returns a provider of tracers that sends spans to a collector. It does not wait for the collector: what
-// cannot be sent is logged and lost. Shutting down the provider sends what is left.
+// StartTracing returns a provider of tracers that sends spans to a collector. It does not wait for
+// the collector: spans that cannot be sent are logged and lost. Shutting down the provider sends
+// the remaining spans.
 func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*trace.TracerProvider, error) {
 	silence(otel.SetLogger)
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
@@ -44,8 +45,8 @@ func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*tra
 	return newTracing(trace.NewBatchSpanProcessor(exporter), o), nil
 }
 
-// silence turns off the library's own log: it shows variables that the library cannot read, and headers hold secrets. A zero logger
-// logs nothing.
+// silence turns off the library's own log, which shows variables that the library cannot read, and
+// headers hold secrets. A zero logger logs nothing.
 func silence[Logger any](set func(Logger)) {
 	var none Logger
 	set(none)

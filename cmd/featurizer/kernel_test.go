@@ -94,7 +94,7 @@ func TestExplorationEndsDespiteProcessWithOtherKernel(t *testing.T) {
 		`eerf_stage_wrong_kernel{pipeline="default",stage="subsample"} 1`) {
 		t.Errorf("/metrics: %s", body)
 	}
-	other.Stop(t).Want(t, cli.ExitOK, "takes no part in it")
+	other.Stop(t).Want(t, cli.ExitOK, "not participating")
 	others.Stop(t).Want(t, cli.ExitOK)
 }
 

@@ -1,2 +1,2 @@
-// Package env holds what a process gives to each of its stages.
+// Package env holds the resources that a process passes to each of its stages.
 package env

@@ -18,49 +18,50 @@ type Imputed struct {
 	values, imputed int64 // of recent rows
 }
 
-// NewField is a field of events that the feature set does not know.
+// NewField is a field of events that the feature set does not include.
 type NewField struct {
 	Field string  `json:"field"`
 	Rows  int64   `json:"rows"`
-	Now   float64 `json:"now"` // share of recent rows that have it
+	Now   float64 `json:"now"` // share of recent rows with the field
 }
 
 // Share is the share of imputed values.
 func (i Imputed) Share() float64 { return float64(i.Imputed) / float64(max(1, i.Values)) }
 
-// Lacks reports whether so many more values are missing than in calibration that people should
-// know.
+// Lacks reports whether the share of missing values exceeds calibration's by enough to notify
+// people.
 func (i Imputed) Lacks() bool { return i.Share() > i.Expected+0.1 }
 
-// Columns is what featurize saw of the columns of events by one feature set.
+// Columns holds featurize's observations of event columns under one feature set.
 type Columns struct {
 	FeatureSet string
 	Rows       int64
 	Imputed    []Imputed
-	Strays     []encoder.ClassRows // fields that the set does not know, and the rows that have them
+	Strays     []encoder.ClassRows // fields unknown to the set, with their row counts
 }
 
-// ColumnReport is the sum of what was seen since a feature set is in use.
+// ColumnReport sums the observations since the current feature set became active.
 type ColumnReport struct {
 	FeatureSet string
-	Imputed    []Imputed  // columns with any, those with the most beyond what is expected first
+	Imputed    []Imputed  // columns with imputed values, largest excess over calibration first
 	NewFields  []NewField // most rows first
 }
 
-// recentRows is how many rows are recent, at least: beyond twice as many they count half as much.
+// recentRows is the minimum number of recent rows: beyond twice that number their counts are
+// halved.
 const recentRows = 10_000
 
-// columnWatch sums what is reported of columns.
+// columnWatch sums the reported observations of columns.
 type columnWatch struct {
 	set          string
 	rows, recent int64
 	imputed      map[string]Imputed
 	strays       encoder.ClassTally
-	recently     map[string]int64 // recent rows of the strays
+	recently     map[string]int64 // recent row counts of the strays
 }
 
-// AddColumns adds what featurize saw of the columns of events, by the feature set in use. It
-// returns the names of the fields that the set does not know and that had not been seen before.
+// AddColumns adds featurize's observations of event columns under the current feature set. It
+// returns the names of unknown fields seen for the first time.
 func (m *Meter) AddColumns(seen Columns) (news []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,7 +91,7 @@ func (m *Meter) AddColumns(seen Columns) (news []string) {
 	return news
 }
 
-// halve makes recent rows count half as much.
+// halve halves the weight of recent rows.
 func (w *columnWatch) halve() {
 	w.recent /= 2
 	for name, one := range w.imputed {

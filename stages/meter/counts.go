@@ -6,15 +6,15 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// CalibrateCounts says what calibration read. It skips messages that do not decode: subsample makes
-// dead letters of them.
+// CalibrateCounts counts the input of calibration. It skips undecodable messages, which subsample
+// turns into dead letters.
 type CalibrateCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
-	Rows        int64 `json:"rows"` // of the other messages; learned from as far as they are needed
+	Rows        int64 `json:"rows"` // rows of the decodable messages, including rows not needed for learning
 }
 
-// FeaturizeCounts says what featurizing made of messages and rows: Rows = Featurized + Rejected.
+// FeaturizeCounts counts the messages and rows of featurize: Rows = Featurized + Rejected.
 type FeaturizeCounts struct {
 	Messages       int64 `json:"messages"`
 	Undecodable    int64 `json:"undecodable"`
@@ -27,15 +27,15 @@ type FeaturizeCounts struct {
 	UnseenClass    int64 `json:"unseen_class"`
 	// MissingOffsets counts offsets that retention removed before they were read.
 	MissingOffsets int64 `json:"missing_offsets"`
-	// Featurized rows, with predictions: those with a prediction, and those without one because no
-	// model is in use, because it belongs to another feature set, or because it cannot be used.
+	// Featurized rows, with predictions enabled: rows with a prediction, and rows without one
+	// because no model is active, the model belongs to another feature set, or it is unusable.
 	Predicted     int64 `json:"predicted,omitempty"`
 	NoModel       int64 `json:"no_model,omitempty"`
 	OtherSetModel int64 `json:"other_set_model,omitempty"`
 	UnusableModel int64 `json:"unusable_model,omitempty"`
 }
 
-// TrainCounts says what training made of the messages of the features topic.
+// TrainCounts counts the messages that train read from the features topic.
 type TrainCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
@@ -43,10 +43,10 @@ type TrainCounts struct {
 	Rows        int64 `json:"rows"`       // rows added to the sums
 	Unlabelled  int64 `json:"unlabelled"` // rows without a usable label
 	Rejected    int64 `json:"rejected"`   // rows with a label or features too large for sums
-	// UnseenClass is the number of rows of classes that the feature set does not know. They count as
+	// UnseenClass is the number of rows of classes unknown to the feature set. They count as
 	// errors.
 	UnseenClass int64 `json:"unseen_class"`
-	Duplicate   int64 `json:"duplicate"` // rows that two owners of a partition both wrote
+	Duplicate   int64 `json:"duplicate"` // rows written by two owners of a partition
 }
 
 // Totals are the counts of a process.
@@ -55,11 +55,11 @@ type Totals struct {
 	Scoring   wire.Counts     `json:"scoring"`
 	Featurize FeaturizeCounts `json:"featurize"`
 	Train     TrainCounts     `json:"train"`
-	// Seconds is the time that each stage worked, summed over partitions.
+	// Seconds is the busy time of each stage, summed over partitions.
 	Seconds map[Stage]float64 `json:"seconds"`
 }
 
-// Traffic is how many bytes a stage read in messages, by what became of them, and how many it
+// Traffic is the number of bytes that a stage read, by outcome of their messages, and the number it
 // wrote. Keys, values and headers count.
 type Traffic struct {
 	UsedBytes        int64
@@ -72,7 +72,7 @@ type Traffic struct {
 // Add adds counts, a struct of int64 fields, to sum.
 func Add[T any](sum *T, counts T) { combine(sum, &counts, 1) }
 
-// Sub returns by how much counts grew since before.
+// Sub returns the increase of counts since before.
 func Sub[T any](counts, before T) T {
 	combine(&counts, &before, -1)
 	return counts

@@ -10,18 +10,18 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// endOfTimes is the first moment that JSON cannot hold. A producer that confuses units gives times
-// beyond it.
+// endOfTimes is the first moment that JSON cannot represent. A producer that confuses units sends
+// later times.
 var endOfTimes = time.Date(10_000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// unknownTime is the time of a record whose time is not known.
+// unknownTime marks a record without a known time.
 var unknownTime = time.UnixMilli(0).UTC()
 
 // knownTime reports whether a time lies in the years 1970 to 9999. Brokers give records without a
 // time the first millisecond of 1970 or the one before.
 func knownTime(t time.Time) bool { return t.Unix() > 0 && t.Before(endOfTimes) }
 
-// headerTime returns the time in the header of a record made from an event.
+// headerTime returns the time in the header of a record derived from an event.
 func headerTime(r *pipeline.Record) (event time.Time, present, known bool) {
 	value, present := r.Header(wire.HeaderEventTime)
 	if !present {
@@ -31,7 +31,7 @@ func headerTime(r *pipeline.Record) (event time.Time, present, known bool) {
 	return event, true, known && knownTime(event)
 }
 
-// EventTime returns the time of the event that a record was made from: the one in its header
+// EventTime returns the time of the event from which a record was derived: the time in its header
 // ([wire.HeaderEventTime]), or else the record's own timestamp, which is never earlier. If neither
 // lies in the years 1970 to 9999, it returns the first millisecond of 1970.
 func EventTime(r *pipeline.Record) time.Time {
@@ -46,9 +46,9 @@ func EventTime(r *pipeline.Record) time.Time {
 }
 
 // CheckTime makes the time of an event unknown if it lies outside the years 1970 to 9999 or after
-// latest, so that one producer with a wrong unit or clock does not mislead what is computed from
-// times. It counts such events, and logs the first one. The time in the header, which a replayed
-// dead letter has, is checked before the record's own timestamp.
+// latest, so that one producer with a wrong unit or clock does not distort results computed from
+// times. It counts such events, and logs the first one. The time in the header of a replayed dead
+// letter is checked before the record's own timestamp.
 func (m *Meter) CheckTime(logger *zap.Logger, r *pipeline.Record, latest time.Time) {
 	refused := false
 	if event, present, known := headerTime(r); present && (!known || event.After(latest)) {
@@ -81,8 +81,8 @@ func withoutEventTime(headers []pipeline.Header) []pipeline.Header {
 	})
 }
 
-// WithEventTime returns the headers of an event with its time among them if it is known, for the
-// records made from it.
+// WithEventTime returns the headers of an event for the records derived from it, with the event's
+// time added if it is known.
 func WithEventTime(r *pipeline.Record) []pipeline.Header {
 	_, present, known := headerTime(r)
 	switch {

@@ -19,120 +19,120 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// Cause says which stage sent a dead letter and why.
+// Cause is the stage that sent a dead letter, and its reason.
 type Cause struct {
 	Stage  Stage
 	Reason string
 }
 
-// Budget is the memory that a setting allows, and how much of it is in use.
+// Budget is the memory limit of a setting, and its current use.
 type Budget struct {
 	Setting     string // its key in the configuration
 	Limit, Used int64  // bytes
 }
 
-// Challenges counts how the models that a process made compared with those in use.
+// Challenges counts the comparisons of this process's models with the current ones.
 type Challenges struct {
 	Verdicts map[wire.Verdict]int64
 	Last     *wire.Judgement // the newest; nil = none yet
 	At       time.Time       // when the newest model on the topic was trained
-	Pin      wire.Pin        // of the model in use
+	Pin      wire.Pin        // of the current model
 }
 
-// Settings whose budgets are watched.
+// Settings with monitored budgets.
 const (
 	BudgetCandidates = "exploration.candidate_memory"
 	BudgetSample     = "exploration.sample_memory"
 	BudgetTrainRows  = "train.row_memory"
 )
 
-// Planning says why no exploration is planned. The zero value means that nothing is in the way.
+// Planning holds the reason for planning no exploration. The zero value means that nothing prevents
+// one.
 type Planning struct {
 	MissingRows int64 // labelled rows that a plan still needs
-	Rows        int64 // labelled rows that there are, where some are missing
+	Rows        int64 // labelled rows available, if some are missing
 
-	Takeover string // why this process must not plan for the pipeline, see package calibrate
+	Takeover string // reason why this process must not plan for the pipeline, see package calibrate
 
 	Fault   string    // why the last plan failed
 	At      time.Time // when it failed
-	RetryAt time.Time // when the next try is due, at the earliest
+	RetryAt time.Time // earliest time of the next try
 }
 
-// String says what is in the way of a plan; it is empty where nothing is.
+// String describes the obstacle to a plan; it is empty if nothing prevents one.
 func (p Planning) String() string {
 	switch {
 	case p.Takeover != "":
 		return p.Takeover
 	case p.MissingRows > 0:
-		return fmt.Sprintf("%d labelled rows are missing for an exploration: there are %d, exploration.min_rows asks for %d",
+		return fmt.Sprintf("%d labelled rows are missing for an exploration: have %d, exploration.min_rows requires %d",
 			p.MissingRows, p.Rows, p.Rows+p.MissingRows)
 	case p.Fault != "":
-		return fmt.Sprintf("no exploration could be planned at %s, the next try is at %s: %s",
+		return fmt.Sprintf("no exploration could be planned at %s; next try at %s: %s",
 			p.At.UTC().Format(time.RFC3339), p.RetryAt.UTC().Format(time.RFC3339), p.Fault)
 	}
 	return ""
 }
 
-// Choosing says how far a selection has come.
+// Choosing is the progress of a selection.
 type Choosing struct {
-	Round, Rounds int // the current round, from 1 on, and the most that there can be; 0 = none
+	Round, Rounds int // the current round, from 1 on, and the maximum; 0 = none
 	// Point is the last measurement on held-out rows under the adaptive criterion; nil = none yet.
-	// It is never changed.
+	// It is immutable.
 	Point *adaptive.Point
 }
 
-// Activity is what the stages of a process did in addition to what [Totals] counts. Maps are by
-// stage.
+// Activity holds the stages' reports other than [Totals]. Maps are by stage.
 type Activity struct {
 	Traffic     map[Stage]Traffic
 	DeadLetters map[Cause]int64
-	// Handling has the times from starting on a message until it was handled: scored, featurized or
-	// added to the sums. Time in which the broker could not take features is included.
+	// Handling holds the times from starting on a message until it was scored, featurized or added
+	// to the sums. Waiting for the broker to take features is included.
 	Handling map[Stage]histogram.Snapshot
-	// Delay has the times from the timestamps of events to the acknowledgement of their features.
+	// Delay holds the times from the timestamps of events to the acknowledgement of their features.
 	Delay histogram.Snapshot
-	// UnseenClasses are the most frequent classes, among the rows that the process featurized, that
-	// the feature set does not know.
+	// UnseenClasses are the most frequent classes unknown to the feature set, among the rows that
+	// the process featurized.
 	UnseenClasses []encoder.ClassRows
-	// Columns is what featurize saw of the columns of events.
+	// Columns is featurize's report on the columns of events.
 	Columns ColumnReport
-	// IgnoredTimes counts events whose time was out of bounds, see [Meter.CheckTime].
+	// IgnoredTimes counts events with a time out of bounds, see [Meter.CheckTime].
 	IgnoredTimes int64
-	// ClassRequests counts the explorations that the process asked for because a class had many of
+	// ClassRequests counts the explorations that the process requested because a class had many of
 	// these rows.
 	ClassRequests int64
-	// MissingRows is how many rows the running exploration still has to score, as far as
-	// checkpoints show; -1 if the process does not select, or if there is no quota.
+	// MissingRows is the number of rows that the running exploration has yet to score, according to
+	// checkpoints; -1 if the process does not select, or if there is no quota.
 	MissingRows int64
-	// Planning says why no exploration is planned, if this process plans.
+	// Planning is the reason for planning no exploration, if this process plans.
 	Planning Planning
-	// Choosing says how far the running selection has come; zero = none is running.
+	// Choosing is the progress of the running selection; zero = none is running.
 	Choosing Choosing
 	// Undecodable counts records under the project's own keys that could not be decoded, by topic.
 	Undecodable map[string]int64
-	// LogChanges counts logs that turned out not to be the ones read before.
+	// LogChanges counts recreated and truncated logs.
 	LogChanges map[LogChange]int64
-	// Budgets are those of the stages that the process runs.
+	// Budgets are the budgets of the stages that the process runs.
 	Budgets []Budget
-	// WrongKernel says why a stage takes no part in explorations: the one that runs, or ran last,
-	// needs another numeric kernel than the process has. Empty = it takes part.
+	// WrongKernel is the reason why a stage does not participate in explorations: the running or
+	// most recent one needs another numeric kernel than this process has. Empty = it participates.
 	WrongKernel map[Stage]string
-	// Quarantined are the partitions whose work failed for good and is tried again, ordered by
-	// stage and partition.
+	// Quarantined are the partitions whose work fails persistently and is retried, ordered by stage
+	// and partition.
 	Quarantined []Quarantine
-	// Model is the one in use, without its weights, if this process trains; nil = none.
+	// Model is the current model, without its weights, if this process trains; nil = none.
 	Model *wire.Model
-	// Challenges are those of the models that this process made.
+	// Challenges are the comparisons of models made by this process.
 	Challenges Challenges
-	// Serving is what the process was asked for over HTTP.
+	// Serving holds the requests received over HTTP.
 	Serving ServingSnapshot
 }
 
-// Meter is what the stages of a process report to. It is safe for concurrent use.
+// Meter receives the reports of the stages of a process. It is safe for concurrent use.
 type Meter struct {
-	handling map[Stage]*histogram.Histogram // never changed; for the stages that handle messages one by one
+	handling map[Stage]*histogram.Histogram // the map is immutable; has the stages that handle messages one by one
 	delay    *histogram.Histogram
-	serving  *Serving // never changed
+	serving  *Serving // immutable
 
 	mu          sync.Mutex
 	totals      Totals
@@ -164,7 +164,7 @@ func New() *Meter {
 	return m
 }
 
-// Totals returns the present sums.
+// Totals returns the current sums.
 func (m *Meter) Totals() Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,7 +173,7 @@ func (m *Meter) Totals() Totals {
 	return totals
 }
 
-// Activity returns what was done so far.
+// Activity returns the current activity.
 func (m *Meter) Activity() Activity {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -200,16 +200,16 @@ func (m *Meter) update(change func()) {
 	change()
 }
 
-// AddCalibrate adds what calibration read.
+// AddCalibrate adds counts of calibration.
 func (m *Meter) AddCalibrate(counts CalibrateCounts) { add(m, &m.totals.Calibrate, counts) }
 
-// AddScoring adds what subsample made of rows.
+// AddScoring adds counts of subsample.
 func (m *Meter) AddScoring(counts wire.Counts) { add(m, &m.totals.Scoring, counts) }
 
-// AddFeaturize adds what featurize made of rows.
+// AddFeaturize adds counts of featurize.
 func (m *Meter) AddFeaturize(counts FeaturizeCounts) { add(m, &m.totals.Featurize, counts) }
 
-// AddTrain adds what train made of messages and rows.
+// AddTrain adds counts of train.
 func (m *Meter) AddTrain(counts TrainCounts) { add(m, &m.totals.Train, counts) }
 
 func add[T any](m *Meter, sum *T, counts T) { m.update(func() { Add(sum, counts) }) }
@@ -226,13 +226,13 @@ func (m *Meter) AddTraffic(stage Stage, t Traffic) {
 // AddUndecodable counts a record under the project's own keys that could not be decoded.
 func (m *Meter) AddUndecodable(topic string) { m.update(func() { m.activity.Undecodable[topic]++ }) }
 
-// LogChange is a log that turned out not to be the one read before.
+// LogChange identifies a change of a log: it was recreated or truncated.
 type LogChange struct {
 	Topic string
 	Kind  string // recreated or truncated
 }
 
-// AddGap counts a gap that is a change of the log, once for each partition and each reader that
+// AddGap counts a gap caused by a change of the log, once for each partition and each reader that
 // notices it.
 func (m *Meter) AddGap(g pipeline.Gap) {
 	if !g.Changed() {
@@ -255,7 +255,7 @@ func (m *Meter) AddUnseenClasses(classes []encoder.ClassRows) {
 	}
 }
 
-// AskedForClass counts an exploration that was asked for because of a class.
+// AskedForClass counts an exploration that was requested because of a class.
 func (m *Meter) AskedForClass() { m.update(func() { m.activity.ClassRequests++ }) }
 
 // Worked adds the time since start to a stage; for use with defer.
@@ -265,44 +265,45 @@ func (m *Meter) Worked(stage Stage, start time.Time) {
 	m.totals.Seconds[stage] += time.Since(start).Seconds()
 }
 
-// Handled records how long handling a message took; for use with defer.
+// Handled records the handling time of a message; for use with defer.
 func (m *Meter) Handled(stage Stage, start time.Time) {
 	m.handling[stage].Observe(time.Since(start).Seconds())
 }
 
-// Arrived records how long after an event its features were acknowledged.
+// Arrived records the delay from an event to the acknowledgement of its features.
 func (m *Meter) Arrived(event, now time.Time) {
 	if knownTime(event) {
 		m.delay.Observe(max(0, now.Sub(event).Seconds()))
 	}
 }
 
-// SetBudget records how much of a budget is in use.
+// SetBudget records the current use of a budget.
 func (m *Meter) SetBudget(b Budget) { m.update(func() { m.budgets[b.Setting] = b }) }
 
-// SetPlanning reports why no exploration is planned. The zero value means that nothing is in the
-// way.
+// SetPlanning reports why no exploration is planned. The zero value means that nothing prevents
+// one.
 func (m *Meter) SetPlanning(p Planning) { m.update(func() { m.activity.Planning = p }) }
 
-// SetChoosing reports how far a selection has come. The zero value means that none is running.
+// SetChoosing reports the progress of a selection. The zero value means that none is running.
 func (m *Meter) SetChoosing(c Choosing) { m.update(func() { m.activity.Choosing = c }) }
 
-// SetMissingRows records how many rows the running exploration still has to score; -1 = unknown.
+// SetMissingRows records the number of rows that the running exploration has yet to score; -1 =
+// unknown.
 func (m *Meter) SetMissingRows(rows int64) { m.update(func() { m.activity.MissingRows = rows }) }
 
-// RightKernel reports that a stage takes part in explorations.
+// RightKernel reports that a stage participates in explorations.
 func (m *Meter) RightKernel(stage Stage) { m.setKernel(stage, "") }
 
-// WrongKernel logs and reports that a stage takes no part in an exploration because it needs
-// another numeric kernel than this process has; with nil, that it takes part again.
+// WrongKernel logs and reports that a stage does not participate in an exploration because it needs
+// another numeric kernel than this process has; with nil, that it participates again.
 func (m *Meter) WrongKernel(logger *zap.Logger, stage Stage, kernel string, from *wire.Spec) {
 	if from == nil {
 		m.RightKernel(stage)
-		logger.Info("an exploration of this process's numeric kernel runs, taking part again", zap.String("kernel", kernel))
+		logger.Info("numeric kernel matches the exploration's; participating again", zap.String("kernel", kernel))
 		return
 	}
-	m.setKernel(stage, fmt.Sprintf("takes no part: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
-	logger.Error("this process has another numeric kernel than the exploration and takes no part in it: its partitions go to other processes",
+	m.setKernel(stage, fmt.Sprintf("not participating: exploration %s needs numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
+	logger.Error("numeric kernel differs from the exploration's; not participating, partitions go to other processes",
 		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
 }
 
@@ -310,10 +311,10 @@ func (m *Meter) setKernel(stage Stage, why string) {
 	m.update(func() { m.activity.WrongKernel[stage] = why })
 }
 
-// SetModel records the model in use; nil = none is known.
+// SetModel records the current model; nil = none is known.
 func (m *Meter) SetModel(model *wire.Model) { m.update(func() { m.activity.Model = model }) }
 
-// Judged records what became of a model that was just made.
+// Judged records the judgement of a newly trained model.
 func (m *Meter) Judged(j *wire.Judgement) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -321,24 +322,24 @@ func (m *Meter) Judged(j *wire.Judgement) {
 	m.activity.Challenges.Last = j
 }
 
-// SetPin records whether the model in use is pinned, and when the newest model was trained.
+// SetPin records whether the current model is pinned, and when the newest model was trained.
 func (m *Meter) SetPin(pin wire.Pin, newest time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.activity.Challenges.Pin, m.activity.Challenges.At = pin, newest
 }
 
-// ErrUnfinished says that a process was told to stop and could not finish its work in time. Nothing
-// is lost: whatever is not saved is done again after the next start.
-var ErrUnfinished = errors.New("work in progress was not finished within shutdown.drain_timeout and will be done again")
+// ErrUnfinished means that a process was told to stop and could not finish its work in time.
+// Nothing is lost: unsaved work is redone after the next start.
+var ErrUnfinished = errors.New("work in progress was not finished within shutdown.drain_timeout; it will be redone after the next start")
 
-// EndsWith names the channel that is closed when the process is told to stop.
+// EndsWith sets the channel that is closed when the process is told to stop.
 func (m *Meter) EndsWith(ending <-chan struct{}) { m.update(func() { m.ending = ending }) }
 
 // LeftUndone logs that a partition ended with unfinished work. When the process ends, this becomes
-// part of its error. When the partition was taken away, its next owner goes on from what is saved.
+// part of its error. If the partition was revoked, its next owner resumes from the saved state.
 func (m *Meter) LeftUndone(logger *zap.Logger, stage Stage, partition int, err error) {
-	logger.Warn("work in progress is not saved and will be done again", zap.Error(err))
+	logger.Warn("work in progress is unsaved; it will be redone", zap.Error(err))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	select {

@@ -2,7 +2,7 @@ package meter
 
 import "github.com/eerf-stream/eerf/internal/outside"
 
-// Outside lists the headers of traces, which any producer may write.
+// Outside lists the trace headers, which any producer may write.
 func Outside() []outside.Source {
 	return []outside.Source{{
 		Name:   "headers of traces",

@@ -18,54 +18,54 @@ import (
 type PartitionStatus struct {
 	Stage     Stage
 	Partition int
-	// NextOffset is the offset of the first unprocessed record: not scored, not known to be
+	// NextOffset is the offset of the first unprocessed record: not scored, not confirmed as
 	// featurized, or not in the sums of training.
 	NextOffset int64
-	// EndOffset is the next offset of the log as far as is known; zero before its first answer.
+	// EndOffset is the last known end of the log; zero before its first answer.
 	EndOffset int64
 	// FetchedAt is when the log last answered a request for records; zero before its first answer.
 	FetchedAt time.Time
-	// Lag is how long the first unprocessed record has been on the log, by its own timestamp; 0
-	// when all are processed. Between two fetches that record is not known, and Lag may be too long
-	// by the time between two records.
+	// Lag is the age of the first unprocessed record, by its own timestamp; 0 if all are processed.
+	// Between two fetches that record is unknown, and Lag may be too long by the time between two
+	// records.
 	Lag time.Duration
 	// LagRows estimates the rows in unprocessed records, from the rows of a message so far.
 	LagRows float64
 
-	// Messages and Rows were processed since the process took the partition.
+	// Messages and Rows count what was processed since the process took the partition.
 	Messages, Rows int64
 
 	// CheckpointAt is when subsample wrote the newest checkpoint; zero before the first one.
 	CheckpointAt time.Time
-	// UnsavedRows are in no checkpoint yet, out of those that belong in one.
+	// UnsavedRows counts the rows that belong in a checkpoint and are in none yet.
 	UnsavedRows int64
 }
 
-// LagMessages is how many offsets follow the last one processed. With transactions or after
+// LagMessages is the number of offsets after the last processed one. With transactions or after
 // compaction, not every offset has a message.
 func (s PartitionStatus) LagMessages() int64 { return max(0, s.EndOffset-s.NextOffset) }
 
-// Position follows a stage through a partition. Fetched makes records known, Done marks them as
-// processed. A nil Position follows nothing.
+// Position follows a stage through a partition. Fetched announces records, Done marks them as
+// processed. A nil Position ignores all calls.
 type Position struct {
 	meter *Meter
 	topic string
 
 	mu       sync.Mutex
 	status   PartitionStatus // without Lag
-	waiting  []stamp         // fetched and not yet processed
-	lastTime time.Time       // of the last record processed
-	caughtUp time.Time       // when the log last had nothing more
+	waiting  []stamp         // fetched and unprocessed
+	lastTime time.Time       // of the last processed record
+	caughtUp time.Time       // when the log last had no further records
 }
 
-// stamp is what is kept of a waiting record.
+// stamp holds the facts of a waiting record.
 type stamp struct {
 	offset int64
 	time   time.Time
 }
 
-// Follow starts to follow a stage through a partition of a topic, from an offset on, until Leave is
-// called on the result. It replaces what was followed there before.
+// Follow starts to follow a stage through a partition of a topic from an offset, until Leave is
+// called on the result. It replaces an earlier Position of the same partition.
 func (m *Meter) Follow(stage Stage, topic string, partition int, next int64) *Position {
 	p := &Position{meter: m, topic: topic, status: PartitionStatus{Stage: stage, Partition: partition, NextOffset: next}}
 	m.mu.Lock()
@@ -108,7 +108,7 @@ func (m *Meter) followed() []*Position {
 	return slices.Collect(maps.Values(m.positions))
 }
 
-// Fetched records what a fetch returned.
+// Fetched records the result of a fetch.
 func (p *Position) Fetched(f pipeline.Fetched, now time.Time) {
 	if p == nil {
 		return
@@ -140,11 +140,11 @@ func (p *Position) Done(next int64) {
 		processed++
 	}
 	if p.waiting = p.waiting[processed:]; len(p.waiting) == 0 {
-		p.waiting = nil // frees the records of one fetch, not of all
+		p.waiting = nil // frees the backing array
 	}
 }
 
-// Count adds what was processed.
+// Count adds processed messages and rows.
 func (p *Position) Count(messages, rows int64) {
 	if p == nil {
 		return
@@ -155,7 +155,7 @@ func (p *Position) Count(messages, rows int64) {
 	p.status.Rows += rows
 }
 
-// Saved records the newest checkpoint and how many rows are not in it.
+// Saved records the newest checkpoint and the number of rows missing from it.
 func (p *Position) Saved(checkpointAt time.Time, unsavedRows int64) {
 	if p == nil {
 		return
@@ -177,7 +177,7 @@ func (p *Position) at(now time.Time) PartitionStatus {
 	switch {
 	case len(p.waiting) > 0:
 		since = p.waiting[0].time
-	case p.caughtUp.After(since): // whatever came after it was not there then
+	case p.caughtUp.After(since): // unfetched records arrived after that
 		since = p.caughtUp
 	}
 	if knownTime(since) {
@@ -186,12 +186,12 @@ func (p *Position) at(now time.Time) PartitionStatus {
 	return status
 }
 
-// endsEvery is about how old the known end of a partition may be. It usually comes with every
-// fetch, but a stage that waits for the broker to take its output does not fetch.
+// endsEvery is the approximate maximum age of a partition's known end. It usually arrives with
+// every fetch, but a stage does not fetch while it waits for the broker to take its output.
 const endsEvery = 2 * time.Second
 
-// FollowEnds looks up the ends of partitions that stages have not fetched from for a while, until
-// ctx ends. Without it, lag would stand still whenever a stage does.
+// FollowEnds looks up the ends of partitions that stages have not fetched from recently, until ctx
+// ends. Without it, the lag of a stalled stage would stop growing.
 func (m *Meter) FollowEnds(ctx context.Context, log pipeline.Log, logger *zap.Logger, clock func() time.Time) {
 	tick := time.NewTicker(endsEvery)
 	defer tick.Stop()
@@ -206,8 +206,8 @@ func (m *Meter) FollowEnds(ctx context.Context, log pipeline.Log, logger *zap.Lo
 				continue
 			}
 			_, end, err := log.Offsets(ctx, p.topic, p.status.Partition)
-			if err != nil { // stages report an absent broker themselves
-				logger.Debug("end of a partition not looked up", zap.Int("partition", p.status.Partition), zap.Error(err))
+			if err != nil { // stages report an unavailable broker themselves
+				logger.Debug("looking up the end of a partition failed", zap.Int("partition", p.status.Partition), zap.Error(err))
 				continue
 			}
 			p.Ends(end)
@@ -221,7 +221,7 @@ func (p *Position) fetchedBefore(t time.Time) bool {
 	return p.status.FetchedAt.Before(t)
 }
 
-// Ends records where the partition ends now.
+// Ends records the current end of the partition.
 func (p *Position) Ends(end int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// Quarantine is a partition whose work failed for good, and which this process tries again at
-// intervals.
+// Quarantine is a partition whose work failed persistently. This process retries it at intervals.
 type Quarantine struct {
 	Stage     Stage
 	Partition int
 	Cause     string
 	Since     time.Time
-	Tries     int // that failed
+	Tries     int // number of failures
 	RetryAt   time.Time
 }
 
-// SetQuarantine reports that a partition is quarantined, or failed again.
+// SetQuarantine reports that a partition was quarantined, or failed again.
 func (m *Meter) SetQuarantine(q Quarantine) {
 	m.update(func() { m.quarantined[place{q.Stage, q.Partition}] = q })
 }
 
-// EndQuarantine reports that a partition is not quarantined any more.
+// EndQuarantine reports that a partition is no longer quarantined.
 func (m *Meter) EndQuarantine(stage Stage, partition int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,36 +7,35 @@ import (
 	"github.com/eerf-stream/eerf/internal/histogram"
 )
 
-// What a process can be asked for over HTTP, in the order of [Endpoints].
+// The endpoints for requests over HTTP, in the order of [Endpoints].
 const (
 	EndpointPredict = iota
 	EndpointFeatures
 	EndpointInfer
-	endpoints // how many there are
+	endpoints // their number
 )
 
 // Endpoints returns the names of the endpoints that a process serves.
 func Endpoints() []string { return []string{"predict", "features", "infer"} }
 
-// What can become of a request, in the order of [Outcomes].
+// The outcomes of a request, in the order of [Outcomes].
 const (
 	Answered     = iota
-	Invalid      // not rows, or not those of the feature set
+	Invalid      // not rows, or not rows of the feature set
 	TooLarge     // over a limit
 	Unauthorized // without the token
 	Busy         // no room, or no slot in time
 	Unavailable  // no pair yet, or none with a model
-	Failed       // an internal error, or a client that went away
-	outcomes     // how many there are
+	Failed       // an internal error, or a disconnected client
+	outcomes     // their number
 )
 
-// Outcomes are the names of what can become of a request.
+// Outcomes returns the names of the outcomes of a request.
 func Outcomes() []string {
 	return []string{"answered", "invalid", "too_large", "unauthorized", "busy", "unavailable", "failed"}
 }
 
-// Serving counts what a process was asked for over HTTP. It is safe for concurrent use and takes no
-// lock.
+// Serving counts requests over HTTP. It is safe for concurrent use and takes no lock.
 type Serving struct {
 	requests [endpoints][outcomes]atomic.Int64
 	rows     [endpoints]atomic.Int64
@@ -72,7 +71,7 @@ func (s *Serving) End(endpoint, outcome int, start time.Time, rows, rejected int
 // Swapped counts a new pair of feature set and model.
 func (s *Serving) Swapped() { s.swaps.Add(1) }
 
-// Waits says why the process does not serve what is in use on the topics; empty if it does.
+// Waits records why the process does not serve the current set and model; empty if it does.
 func (s *Serving) Waits(why string) { s.waiting.Store(&why) }
 
 // ServingSnapshot holds the requests that a process has received so far.
@@ -82,7 +81,7 @@ type ServingSnapshot struct {
 	Rejected map[string]int64
 	Seconds  map[string]histogram.Snapshot // of answered requests, by endpoint
 	Swaps    int64
-	Waiting  string // why what is served is not what is in use
+	Waiting  string // why the current set and model are not served
 	InFlight int64
 }
 

@@ -2,7 +2,7 @@ package meter
 
 import "time"
 
-// Snapshot is what a process did and where it stands at one moment. Its parts are taken one after
+// Snapshot holds the counts and positions of a process at one moment. Its parts are taken one after
 // another.
 type Snapshot struct {
 	Time       time.Time
@@ -11,7 +11,7 @@ type Snapshot struct {
 	Partitions []PartitionStatus
 }
 
-// Snapshot returns what the process did and where it stands now.
+// Snapshot returns the current counts and positions of the process.
 func (m *Meter) Snapshot(now time.Time) Snapshot {
 	s := Snapshot{Time: now, Totals: m.Totals(), Activity: m.Activity(), Partitions: m.Partitions(now)}
 	for i := range s.Partitions {
@@ -21,7 +21,7 @@ func (m *Meter) Snapshot(now time.Time) Snapshot {
 	return s
 }
 
-// rowsPerMessage is the mean of the partition, or else of the process, or else 1.
+// rowsPerMessage is the mean over the partition, or else over the process, or else 1.
 func rowsPerMessage(p PartitionStatus, t Totals) float64 {
 	rows, messages := p.Rows, p.Messages
 	if rows == 0 {

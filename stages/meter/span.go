@@ -17,14 +17,14 @@ const (
 	headerTraceState  = "tracestate"
 )
 
-// traceContext reads and writes those headers.
+// traceContext reads and writes these headers.
 var traceContext propagation.TraceContext
 
 // recordHeaders lets the headers of a record carry a trace.
 type recordHeaders []pipeline.Header
 
 // Get returns the value of the last header with the key, because writers append their headers to
-// those that they pass on.
+// the ones they pass on.
 func (h *recordHeaders) Get(key string) string {
 	for i := len(*h) - 1; i >= 0; i-- {
 		if (*h)[i].Key == key {
@@ -68,14 +68,14 @@ func StartSpan(tracer trace.Tracer, group string, stage Stage, rec pipeline.Reco
 
 var noSpan = trace.SpanFromContext(context.Background())
 
-// FailSpan records in a span the stable word for why its message could not be used.
+// FailSpan records in a span the stable reason code of an unusable message.
 func FailSpan(span trace.Span, reason string, err error) {
 	span.RecordError(err)
 	span.SetStatus(codes.Error, reason)
 }
 
-// WithSpan returns the headers with those of the span's trace in place of any others, so that
-// records made from a message continue its trace. Without a trace the headers stay as they are.
+// WithSpan returns the headers with the trace headers replaced by the span's, so that records
+// derived from a message continue its trace. Without a trace the headers stay unchanged.
 func WithSpan(headers []pipeline.Header, span trace.Span) []pipeline.Header {
 	if !span.SpanContext().IsValid() {
 		return headers

@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Exclude returns what asks, until its context ends, for every exploration that reads a partition to be planned again
-// without it. It serves as [Stage.Overdue].
+// Exclude returns a function that, until its context ends, requests a new plan without the
+// partition for every exploration that reads it. It serves as [Stage.Overdue].
 func Exclude(follower *state.Follower, logger *zap.Logger, clock func() time.Time) func(ctx context.Context, partition int, cause error) {
 	return func(ctx context.Context, partition int, cause error) {
 		asked := ""
@@ -39,8 +39,8 @@ func Exclude(follower *state.Follower, logger *zap.Logger, clock func() time.Tim
 func exclude(ctx context.Context, follower *state.Follower, logger *zap.Logger, request wire.Request) {
 	logger = logger.With(zap.Int32("partition", request.Partition), zap.String("exploration", request.Exploration))
 	if err := follower.SendRequest(ctx, request); err == nil {
-		logger.Warn("asked for a plan without the partition")
+		logger.Warn("requested a plan without the partition")
 	} else if ctx.Err() == nil {
-		logger.Error("no plan without the partition could be asked for: has this process the right to write to explorations?", zap.Error(err))
+		logger.Error("cannot request a plan without the partition; check write access to the explorations topic", zap.Error(err))
 	}
 }

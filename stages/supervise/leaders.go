@@ -14,15 +14,15 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// ErrNoLeader says that work was given up because a partition has had no leader for too long.
+// ErrNoLeader means that work was given up because a partition had no leader for too long.
 var ErrNoLeader = errors.New("the partition has had no leader for too long")
 
-// lookEvery is how often the leaders of partitions are looked up.
+// lookEvery is the interval of leader lookups.
 const lookEvery = 5 * time.Second
 
-// Leaders knows which partitions of some topics have no leader, and since when. While no broker answers it knows
-// nothing, and afterwards every partition gets its full time again. A nil Leaders knows nothing. It is safe for
-// concurrent use.
+// Leaders tracks which partitions of some topics have no leader, and since when. While no broker
+// answers it reports none, and afterwards every partition gets its full patience again. A nil
+// Leaders reports none. It is safe for concurrent use.
 type Leaders struct {
 	log      pipeline.Log
 	logger   *zap.Logger
@@ -31,11 +31,12 @@ type Leaders struct {
 
 	mu     sync.Mutex
 	since  map[int32]time.Time
-	looked chan struct{} // closed and replaced after each look
+	looked chan struct{} // closed and replaced after each lookup
 }
 
-// NewLeaders returns Leaders that know nothing until [Leaders.Watch] runs. A partition is gone when it has had no
-// leader in one of the topics for as long as patience; 0 means that of [DefaultPolicy].
+// NewLeaders returns Leaders that report nothing until [Leaders.Watch] runs. A partition is gone
+// when it has had no leader in one of the topics for the duration patience; 0 means the patience of
+// [DefaultPolicy].
 func NewLeaders(log pipeline.Log, logger *zap.Logger, patience time.Duration, topics ...string) *Leaders {
 	if patience == 0 {
 		patience = DefaultPolicy().Patience
@@ -43,14 +44,14 @@ func NewLeaders(log pipeline.Log, logger *zap.Logger, patience time.Duration, to
 	return &Leaders{log: log, logger: logger, topics: topics, patience: patience, since: map[int32]time.Time{}, looked: make(chan struct{})}
 }
 
-// Watch keeps looking until ctx ends.
+// Watch looks up leaders until ctx ends.
 func (l *Leaders) Watch(ctx context.Context) {
 	tick := time.NewTicker(min(lookEvery, l.patience/4))
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		away, err := l.look(ctx)
 		if err != nil && ctx.Err() == nil {
-			l.logger.Debug("leaders of partitions not known", zap.Error(err))
+			l.logger.Debug("looking up partition leaders failed", zap.Error(err))
 		}
 		l.note(away)
 		select {
@@ -122,7 +123,8 @@ func (l *Leaders) away(least time.Duration) (list []wire.Exclusion) {
 	return list
 }
 
-// During bounds work: once lost returns true after a look, its context ends with [ErrNoLeader] as the cause.
+// During bounds work: once lost returns true after a lookup, the context of work ends with
+// [ErrNoLeader] as the cause.
 func (l *Leaders) During(ctx context.Context, lost func() bool) (bounded context.Context, stop func()) {
 	bounded, cancel := context.WithCancelCause(ctx)
 	if l == nil {

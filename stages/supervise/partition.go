@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Partition says whether the work of a partition is quarantined, and since when. [Stage.Run] has one. It is used alone
-// where one loop does the work of several partitions.
+// Partition tracks whether the work of a partition is quarantined, and since when. [Stage.Run] has
+// one. Loops that do the work of several partitions use it directly.
 type Partition struct {
 	stage  *Stage
 	number int
@@ -25,8 +25,8 @@ type Partition struct {
 // Partition returns a partition that is not quarantined.
 func (s *Stage) Partition(number int) *Partition { return &Partition{stage: s, number: number} }
 
-// Failed quarantines the partition, or records another failure, and returns how long to wait before the next try. ctx
-// bounds the call of Overdue.
+// Failed quarantines the partition, or records another failure, and returns how long to wait before
+// the next try. ctx bounds the call of Overdue.
 func (p *Partition) Failed(ctx context.Context, cause error) (wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,19 +43,19 @@ func (p *Partition) Failed(ctx context.Context, cause error) (wait time.Duration
 	p.quarantine.Tries++
 	p.quarantine.Cause, p.quarantine.RetryAt = cause.Error(), time.Now().Add(p.wait)
 	stage.Meter.SetQuarantine(p.quarantine)
-	stage.Logger.Error("partition quarantined, it is tried again; the others go on", zap.Int("partition", p.number), zap.Error(cause),
+	stage.Logger.Error("partition quarantined; will retry, other partitions unaffected", zap.Int("partition", p.number), zap.Error(cause),
 		zap.Int("tries", p.quarantine.Tries), zap.Duration("wait", p.wait))
 	return p.wait
 }
 
-// RetryAt returns when to try the partition again, or zero if it is not quarantined.
+// RetryAt returns when to retry the partition, or zero if it is not quarantined.
 func (p *Partition) RetryAt() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.quarantine.RetryAt
 }
 
-// Recovered ends the quarantine, if there is one.
+// Recovered ends the quarantine, if any.
 func (p *Partition) Recovered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,14 +70,15 @@ func (p *Partition) Recovered() {
 	p.quarantine, p.wait, p.overdue = meter.Quarantine{}, 0, nil
 }
 
-// healthyAfter is how long a try has to last to end the quarantine.
+// healthyAfter is the duration after which a try ends the quarantine.
 func (p *Partition) healthyAfter() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.wait, p.stage.Policy.Healthy)
 }
 
-// later calls do in a goroutine after a delay, unless end is called first. end waits for the goroutine.
+// later calls do in a goroutine after a delay, unless end is called first. end waits for the
+// goroutine.
 func later(ctx context.Context, after time.Duration, do func(context.Context)) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

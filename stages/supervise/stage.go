@@ -11,15 +11,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Policy says when a quarantined partition is tried again. The zero value never quarantines one.
+// Policy sets when a quarantined partition is retried. The zero value never quarantines one.
 type Policy struct {
-	First, Max time.Duration // waits before the first try and between later ones; each is twice the one before
+	First, Max time.Duration // waits before the first try and between later ones; each is twice the previous one
 	Healthy    time.Duration // a try that lasts this long, and as long as the last wait, counts as recovery
 	Patience   time.Duration // explorations wait this long for a quarantined partition
 }
 
-// DefaultPolicy tries again after 5 s, then at growing intervals of up to five minutes. Explorations wait for two
-// minutes.
+// DefaultPolicy retries after 5 s, then at growing intervals of up to five minutes. Explorations
+// wait for two minutes.
 func DefaultPolicy() Policy {
 	return Policy{First: 5 * time.Second, Max: 5 * time.Minute, Healthy: 30 * time.Second, Patience: 2 * time.Minute}
 }
@@ -30,8 +30,8 @@ type Stage struct {
 	Meter  *meter.Meter
 	Logger *zap.Logger
 	Policy Policy
-	// Overdue, if set, is called in a goroutine once a partition has been quarantined for Policy.Patience. Its context
-	// ends when the partition recovers, or when its work is taken away.
+	// Overdue, if set, is called in a goroutine once a partition has been quarantined for
+	// Policy.Patience. Its context ends when the partition recovers or is revoked.
 	Overdue func(ctx context.Context, partition int, cause error)
 }
 
@@ -40,8 +40,8 @@ func (s *Stage) EndsProcess(err error) bool {
 	return s.Policy == (Policy{}) || errors.Is(err, pipeline.ErrDenied)
 }
 
-// Run runs the work of a partition, and again whenever it fails. It returns nil once ctx has ended or run returns nil,
-// and otherwise an error that ends the process.
+// Run runs the work of a partition, and retries whenever it fails. It returns nil once ctx has
+// ended or run returns nil, and otherwise an error that ends the process.
 func (s *Stage) Run(ctx context.Context, partition int, run func(context.Context) error) error {
 	p := s.Partition(partition)
 	defer p.Recovered()

@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Config names the topics and says how they are created.
+// Config names the topics and holds the settings for creating them.
 type Config struct {
 	Events       string `key:"events" doc:"topic that events are read from; empty = <pipeline.name>.events"`
 	Explorations string `key:"explorations" doc:"topic of specs and requests (one partition, compacted); empty = <pipeline.name>.explorations"`
@@ -30,12 +30,12 @@ type Config struct {
 	KeepModels        int           `key:"keep_models" range:"1,100000" doc:"how many of the newest models that were in use are kept, and as many that were not; older ones are tombstoned once features_retention has passed. This is how far back a rollback can go"`
 }
 
-// Explores reports whether this pipeline explores. One that uses the sets of another pipeline has no scores and
-// samples, and only reads the other's explorations, feature sets and models.
+// Explores reports whether this pipeline explores. A pipeline that uses the sets of another one has
+// no scores and samples, and only reads the other's explorations, feature sets and models.
 func (t Config) Explores() bool { return t.Scores != "" || t.Samples != "" }
 
-// coPartitioned lists the topics that stages cannot do without and that need a partition for each of events. Live is
-// not among them: a pipeline of an earlier version goes on without it.
+// coPartitioned lists the topics that stages require and that need a partition for each events
+// partition. Live is not among them: stages run without it.
 func (t Config) coPartitioned() []string {
 	if !t.Explores() {
 		return []string{t.Features, t.DeadLetters}
@@ -43,9 +43,9 @@ func (t Config) coPartitioned() []string {
 	return []string{t.Scores, t.Samples, t.Features, t.DeadLetters}
 }
 
-// Specs returns the topics to create for a number of partitions of events. Events itself is included with the broker's
-// own retention: it belongs to the user and is created only if it is missing. Topics of another pipeline are not
-// included.
+// Specs returns the topics to create for a number of events partitions. Events itself is included
+// with the broker's own retention: it belongs to the user and is created only if it is missing.
+// Topics of another pipeline are not included.
 func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	plain := t.common(nil)
 	features := t.common(map[string]string{"cleanup.policy": "delete",
@@ -54,7 +54,8 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 		"retention.ms": strconv.FormatInt(t.SamplesRetention.Milliseconds(), 10)})
 	deadLetters := t.common(map[string]string{"cleanup.policy": "delete"})
 	compacted := t.common(map[string]string{"cleanup.policy": "compact",
-		// Small segments and an eager cleaner bound what a restore reads. Kafka keeps their size in 32 bits.
+		// Small segments and an eager cleaner bound the data that a restore reads. Kafka keeps
+		// segment sizes in 32 bits.
 		"segment.bytes":             strconv.FormatInt(min(max(4*t.MaxMessageBytes, 64<<20), math.MaxInt32), 10),
 		"segment.ms":                strconv.FormatInt((10 * time.Minute).Milliseconds(), 10),
 		"min.cleanable.dirty.ratio": "0.1",
@@ -84,10 +85,10 @@ func (t Config) Specs(partitions int) []pipeline.TopicSpec {
 	}
 }
 
-// common adds the settings of all created topics. Writers ask for all in-sync replicas. With three replicas, two in
-// sync let one broker be away, and acknowledged records survive the loss of another. With fewer replicas, asking for
-// two would stop the pipeline whenever a broker restarts. The broker's own default number of replicas is not known
-// here, nor what it asks for.
+// common adds the settings of all created topics. Writers require all in-sync replicas. With three
+// replicas, a minimum of two in sync permits one unavailable broker, and acknowledged records
+// survive the loss of another. With fewer replicas, a minimum of two would stop the pipeline
+// whenever a broker restarts. The broker's own defaults for both numbers are unknown here.
 func (t Config) common(configs map[string]string) map[string]string {
 	all := map[string]string{"max.message.bytes": strconv.FormatInt(t.MaxMessageBytes, 10)}
 	switch {
@@ -100,8 +101,8 @@ func (t Config) common(configs map[string]string) map[string]string {
 	return all
 }
 
-// Named returns the configuration with a name for every topic: unnamed ones get the pipeline's name, because a shared
-// cluster may well have somebody else's topic "events".
+// Named returns the configuration with a name for every topic. Unnamed topics get the pipeline's
+// name as a prefix, because a shared cluster may well have another user's topic "events".
 func (t Config) Named(pipeline string) Config {
 	plain := Default()
 	plainNames := plain.names()
@@ -113,8 +114,8 @@ func (t Config) Named(pipeline string) Config {
 	return t
 }
 
-// Reading is [Config.Named] for a pipeline that uses the sets of another one: explorations, feature sets and models are
-// named after the other; scores and samples have no name.
+// Reading is [Config.Named] for a pipeline that uses the sets of another one: explorations, feature
+// sets and models are named after the other; scores and samples have no name.
 func (t Config) Reading(pipeline, setsFrom string) Config {
 	scores, samples := t.Scores, t.Samples
 	theirs := Config{Explorations: t.Explorations, FeatureSets: t.FeatureSets, Models: t.Models}.Named(setsFrom)
@@ -136,8 +137,8 @@ func (t *Config) names() []*string {
 	return []*string{&t.Events, &t.Explorations, &t.Scores, &t.Samples, &t.FeatureSets, &t.Features, &t.Models, &t.Live, &t.DeadLetters}
 }
 
-// Default has topic names without the pipeline's name, see [Config.Named], and the settings with which topics are
-// created.
+// Default returns topic names without the pipeline's name, see [Config.Named], and default settings
+// for creating topics.
 func Default() Config {
 	return Config{
 		Events: "events", Explorations: "explorations", Scores: "scores", Samples: "samples", FeatureSets: "feature-sets",

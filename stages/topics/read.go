@@ -9,9 +9,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Read reads a topic from its start to its present end, partition by partition in offset order. A record is valid only
-// during the call of do. Unreadable batches are skipped with a warning. Progress, if not nil, is called with the number
-// of offsets read and their total.
+// Read reads a topic from its start to its current end, partition by partition in offset order. A
+// record is valid only during the call of do. Unreadable batches are skipped with a warning.
+// Progress, if not nil, is called with the number of offsets read and their total.
 func Read(ctx context.Context, log pipeline.Log, logger *zap.Logger, topic string, do func(pipeline.Record) error,
 	progress func(done, total int64)) error {
 	partitions, err := log.Partitions(ctx, topic)

@@ -12,21 +12,21 @@ import (
 )
 
 var (
-	// ErrCompactedEvents says that the events topic is compacted: rows and their ordinals would vanish, and no result
-	// could be computed again.
-	ErrCompactedEvents = errors.New("the events topic is compacted (cleanup.policy): the same rows could not be read again")
-	// ErrNotCoPartitioned says that a topic has fewer partitions than events.
-	ErrNotCoPartitioned = errors.New("fewer partitions than events, run `featurizer topics create` to grow it")
+	// ErrCompactedEvents means that the events topic is compacted: rows and their ordinals would
+	// vanish, and no result could be recomputed.
+	ErrCompactedEvents = errors.New("the events topic is compacted (cleanup.policy): compaction removes rows, so they cannot be reread")
+	// ErrNotCoPartitioned means that a topic has fewer partitions than events.
+	ErrNotCoPartitioned = errors.New("fewer partitions than events; run `featurizer topics create` to grow it")
 )
 
-// Broker has topics that can be looked up and created.
+// Broker looks up and creates topics.
 type Broker interface {
 	pipeline.Log
 	pipeline.Control
 }
 
-// Create creates missing topics and grows co-partitioned ones to the number of partitions of events. It returns what it
-// did, one line each.
+// Create creates missing topics and grows co-partitioned ones to the number of events partitions.
+// It returns a log of its changes, one line each.
 func Create(ctx context.Context, broker Broker, config Config) (done []string, err error) {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if errors.Is(err, pipeline.ErrUnknownTopic) {
@@ -59,7 +59,7 @@ func Create(ctx context.Context, broker Broker, config Config) (done []string, e
 	return done, nil
 }
 
-// Check reports, all at once, every reason why the stages could not run on the topics as they are.
+// Check reports together all reasons why the stages could not run on the topics.
 func Check(ctx context.Context, broker Broker, config Config) error {
 	partitions, err := broker.Partitions(ctx, config.Events)
 	if err != nil {
@@ -89,7 +89,7 @@ func Check(ctx context.Context, broker Broker, config Config) error {
 	return errors.Join(faults...)
 }
 
-// absent is the fault of a topic that cannot be looked up.
+// absent is the error for a topic whose lookup failed.
 func absent(topic string, err error) error {
 	if errors.Is(err, pipeline.ErrUnknownTopic) {
 		return fmt.Errorf("topic %s: %w: run `featurizer topics create` to create it", topic, err)
@@ -97,8 +97,8 @@ func absent(topic string, err error) error {
 	return fmt.Errorf("topic %s: %w", topic, err)
 }
 
-// WaitCoPartitioned returns when each topic has the partition. Until then it keeps warning that the topics have to be
-// grown.
+// WaitCoPartitioned returns when each topic has the partition. Until then it keeps warning that the
+// topics must be grown.
 func WaitCoPartitioned(ctx context.Context, log pipeline.Log, logger *zap.Logger, partition int, topics ...string) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, logger, "look up topic "+topic, func() error {
