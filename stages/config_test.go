@@ -46,7 +46,7 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 	}
 }
 
-// A prediction is no feature of the plan, and the settings themselves stay as they are.
+// A column of predictions is not a feature of the plan, and the settings themselves stay unchanged.
 func TestPredictionsAreNoFeatures(t *testing.T) {
 	s := testSettings(1)
 	s.Events.Exclude = make([]string, 1, 2)

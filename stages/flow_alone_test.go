@@ -24,7 +24,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// untidyRow is a row of JSON as they come: values of several kinds in a column, some missing, some columns rare.
+// untidyRow is a row of real-world JSON: values of several kinds in a column, some missing, some
+// columns rare.
 func untidyRow(n int) string {
 	a, at := fmt.Sprintf("%.3f", float64(n%101)/7+0.001), time.Date(2026, 1, 1, n, 0, 0, 0, time.UTC).Format(time.RFC3339)
 	fields := []string{fmt.Sprintf(`"y":%.4f`, math.Cos(float64(n%101)/7))}
@@ -55,8 +56,8 @@ func untidyRow(n int) string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-// TestFlowTheCutIntoMessagesChangesNothing: the same rows of JSON in messages of other lengths give one feature set, and
-// every row has the same features.
+// TestFlowTheCutIntoMessagesChangesNothing: the same rows of JSON in messages of different lengths
+// give the same feature set and the same features.
 func TestFlowTheCutIntoMessagesChangesNothing(t *testing.T) {
 	t.Parallel()
 	const count = 1200
@@ -104,7 +105,7 @@ func TestFlowTheCutIntoMessagesChangesNothing(t *testing.T) {
 	}
 }
 
-// TestFlowOneMessageOfManyColumns changes nothing for the others.
+// TestFlowOneMessageOfManyColumns: one message with many columns does not affect other messages.
 func TestFlowOneMessageOfManyColumns(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) {
@@ -164,8 +165,9 @@ func (l *fickle) Fetch(ctx context.Context, id uint32) (registry.Schema, error) 
 	return found, err
 }
 
-// TestFlowTheRegistryDoesNotDecide: an exploration reads by the schemas that its plan saw. A refusal of one that there was
-// is waited for; any other difference abandons the exploration with that reason.
+// TestFlowTheRegistryDoesNotDecide: an exploration reads with the schemas of its plan. If the
+// registry refuses a schema that it had, the exploration waits; any other difference abandons it
+// with that reason.
 func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -215,7 +217,8 @@ func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 	}
 }
 
-// TestFlowDeadLettersAreSentOnce: the next exploration of the same messages counts them and does not report them again.
+// TestFlowDeadLettersAreSentOnce: the next exploration of the same messages counts their dead
+// letters without reporting them a second time.
 func TestFlowDeadLettersAreSentOnce(t *testing.T) {
 	t.Parallel()
 	bound := 50.0
@@ -239,7 +242,8 @@ func TestFlowDeadLettersAreSentOnce(t *testing.T) {
 	f.send(0, odd, 20)
 	w := f.start(exploring, nil)
 	first := f.set(1)
-	// The planner follows the topics by itself, and what it has not seen published it does not take for reported.
+	// The planner follows the topics independently, and treats only records that it has seen as
+	// reported.
 	if _, err := w.Env.State.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == first.ID }); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// everyRow scores every row in the log at the time of the plan.
+// everyRow makes explorations score every row in the log at the time of the plan.
 func everyRow(s *stages.Settings) { s.Exploration.SampleRate = 1 }
 
 func TestFlowRowsThatAreRejected(t *testing.T) {
@@ -105,8 +105,8 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	}
 }
 
-// rejectedRows reads a dead letter of rows: the reasons by row number in the message. It checks that the rows are those of the
-// event.
+// rejectedRows reads a dead letter of rows and returns the reasons by row number in the message. It
+// checks that the rows match the event's.
 func rejectedRows(t *testing.T, l deadLetter) map[int32]string {
 	t.Helper()
 	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(l.record.Value)
@@ -132,8 +132,8 @@ func rejectedRows(t *testing.T, l deadLetter) map[int32]string {
 	return found
 }
 
-// The memory for a batch decides which rows can be read. The spec states it, so that a differently configured process scores
-// the same rows.
+// The memory for a batch determines which rows are readable. The spec states it, so that a
+// differently configured process scores the same rows.
 func TestFlowTheBudgetOfBatchesIsTheSpecs(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, everyRow)

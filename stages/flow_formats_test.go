@@ -40,7 +40,8 @@ func (s *shelf) put(f formats.Format, text string) int {
 	return id
 }
 
-// sendAs sends rows in a format, to the partitions in turn; the first partition gets those of other formats than Arrow.
+// sendAs sends rows in a format, to the partitions in turn; formats other than Arrow go to the
+// first partition.
 func (f *flow) sendAs(format formats.Format, rows arrow.Record, perMessage int, put func(formats.Format, string) int) {
 	f.t.Helper()
 	if format.NeedsSchema() {
@@ -78,7 +79,7 @@ func (f *flow) sendAs(format formats.Format, rows arrow.Record, perMessage int, 
 	}
 }
 
-// TestFlowFormatsGiveTheSameSet: the same rows give the same feature set whatever format their messages have.
+// TestFlowFormatsGiveTheSameSet: the same rows give the same feature set in every message format.
 func TestFlowFormatsGiveTheSameSet(t *testing.T) {
 	t.Parallel()
 	file := rows(0, 3000, nil)

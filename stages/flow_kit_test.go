@@ -38,7 +38,8 @@ type flow struct {
 	batchBudget int // of the workers' clients; 0 = the default
 }
 
-// newFlow starts a broker and makes topics for that many partitions of events. edit changes the settings of the test.
+// newFlow starts a broker and creates topics for the given number of events partitions. edit
+// changes the settings of the test.
 func newFlow(t *testing.T, partitions int, edit func(*stages.Settings)) *flow {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -69,7 +70,7 @@ func (f *flow) follow(follower *state.Follower) *state.Follower {
 	return follower
 }
 
-// onlooker follows the control topics as they are now.
+// onlooker follows the control topics from their current state.
 func (f *flow) onlooker() *state.Follower {
 	return f.follow(state.New(f.client, zap.NewNop(), f.settings.State()))
 }
@@ -90,13 +91,13 @@ func testSettings(partitions int) stages.Settings {
 	return s
 }
 
-// dial makes a client with small fetches, so that there are many.
+// dial makes a client with small fetches, so that it needs many.
 func (f *flow) dial() *kafka.Client {
 	f.t.Helper()
 	return f.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes, c.BatchBudgetBytes = 16<<10, f.batchBudget })
 }
 
-// state waits until the topics say what ok wants.
+// state waits until ok accepts the state of the topics.
 func (f *flow) state(what string, ok func(state.Snapshot) bool) state.Snapshot {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, stagestest.Patience)
@@ -117,7 +118,7 @@ func (f *flow) set(sequence int64) *state.Set {
 	}).CurrentSet()
 }
 
-// until polls for what cannot be waited for.
+// until polls for conditions that cannot be awaited.
 func (f *flow) until(what string, ok func() bool) {
 	f.t.Helper()
 	stagestest.Until(f.t, what, func() bool {
@@ -142,7 +143,8 @@ func (f *flow) produce(topic string, partition int, records ...pipeline.Record) 
 	return first
 }
 
-// send writes rows to a partition of events in messages of the given size, about 200 rows in a request.
+// send writes rows to a partition of events in messages of the given size, about 200 rows in a
+// request.
 func (f *flow) send(partition int, rows arrow.Record, perMessage int64) {
 	f.t.Helper()
 	var pending []pipeline.Record
@@ -158,7 +160,7 @@ func (f *flow) send(partition int, rows arrow.Record, perMessage int64) {
 	}
 }
 
-// message is an event with some of the rows; its key is the number of the first.
+// message is an event with some of the rows; its key is the number of the first row.
 func message(t *testing.T, rows arrow.Record, first, next int64) pipeline.Record {
 	t.Helper()
 	slice := rows.NewSlice(first, next)
@@ -175,7 +177,7 @@ func encode(t *testing.T, rows ...arrow.Record) []byte {
 	return value
 }
 
-// deleteRecords moves the start of a partition, as retention does.
+// deleteRecords moves the log start offset of a partition, like retention.
 func (f *flow) deleteRecords(topic string, partition int, before int64) {
 	f.t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(f.server.Addrs()...))
@@ -199,7 +201,7 @@ func (f *flow) deleteRecords(topic string, partition int, before int64) {
 	}
 }
 
-// deadLetter is a dead letter as readers see it.
+// deadLetter is a dead letter as its readers see it.
 type deadLetter struct {
 	wire.DeadLetter
 	record pipeline.Record

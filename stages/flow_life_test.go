@@ -25,7 +25,7 @@ func (f *flow) request(action wire.Action, id string) {
 	}
 }
 
-// newestByKey returns what compaction would leave of a partition.
+// newestByKey returns the records of a partition that compaction would keep.
 func (f *flow) newestByKey(topic string, partition int) map[string]pipeline.Record {
 	f.t.Helper()
 	newest := map[string]pipeline.Record{}

@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// recreate deletes a topic and creates it again, empty.
+// recreate deletes a topic and recreates it empty.
 func (f *flow) recreate(topic string) {
 	f.t.Helper()
 	transport := &kafkago.Transport{}
@@ -45,13 +45,13 @@ func (f *flow) identity(topic string) string {
 	return string(id)
 }
 
-// changes is how often a worker noticed that a topic was replaced.
+// changes returns how often a worker noticed that a topic was replaced.
 func changes(w *worker, topic string) int64 {
 	return w.Env.Meter.Activity().LogChanges[meter.LogChange{Topic: topic, Kind: string(pipeline.GapRecreated)}]
 }
 
-// events is recreated between two runs of an exploration, or during it, and grows beyond what had been read: no set mixes rows of two
-// logs.
+// The events topic is recreated between two runs of an exploration, or during it, and grows beyond
+// the offsets already read: no set mixes rows of two logs.
 func TestFlowEventsMadeAgainInAnExploration(t *testing.T) {
 	t.Parallel()
 	for name, running := range map[string]bool{"between two runs": false, "under a worker": true} {
@@ -114,8 +114,9 @@ func rangeRows(m *wire.Model) (rows int64) {
 	return rows
 }
 
-// events is recreated during the run of a featurizer and a trainer, or between two runs of both, and grows beyond what had been
-// featurized: every row of the new log is featurized and trained on.
+// The events topic is recreated during the run of a featurizer and a trainer, or between two runs
+// of both, and grows beyond the featurized offsets: every row of the new log is featurized and
+// trained on.
 func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 	t.Parallel()
 	for name, running := range map[string]bool{"between two runs": false, "under a worker": true} {
@@ -155,8 +156,8 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 	}
 }
 
-// The control topics are recreated during the run of a worker with a set in use: the set stays in use, its owners write it again, and
-// a new worker starts with it.
+// The control topics are recreated during the run of a worker with a current set: the set stays
+// current, its owners rewrite it, and a new worker starts with it.
 func TestFlowControlTopicsMadeAgain(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, smallParts)

@@ -16,7 +16,8 @@ var everyStage = stages.Names()
 
 var poison = []byte("hello")
 
-// undecodable is how many records under keys of the pipeline a worker could not decode.
+// undecodable returns the number of records under keys of the pipeline that a worker could not
+// decode.
 func undecodable(w *worker, topic string) int64 {
 	n := w.Env.Meter.Activity().Undecodable[topic]
 	for t, seen := range w.Env.State.Snapshot().Undecodable {
@@ -27,8 +28,8 @@ func undecodable(w *worker, topic string) int64 {
 	return n
 }
 
-// Five bytes under any key of the pipeline, alone after compaction, are counted and overwritten by the owner of the key, and stop
-// nothing. At most one key of each topic is overwritten at a time.
+// Five bytes under any key of the pipeline, alone after compaction, are counted and overwritten by
+// the owner of the key, and block nothing. At most one key of each topic is overwritten at a time.
 func TestFlowPoisonUnderEachKey(t *testing.T) {
 	t.Parallel()
 	type place struct{ topic, key string }
@@ -73,7 +74,7 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				}
 				f.sendRows(0, 600, 1200)
 				for _, p := range poisoned {
-					if p.topic != f.settings.Topics.Scores { // its owner only wants the keys
+					if p.topic != f.settings.Topics.Scores { // the owner of scores needs only the keys
 						f.until("it is counted in "+p.topic, func() bool { return undecodable(w, p.topic) > 0 })
 					}
 				}
@@ -81,7 +82,7 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				f.state("another set", func(s state.Snapshot) bool {
 					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence && s.Running() == nil && len(s.Requests) == 0
 				})
-				f.until("the worker has seen it", func() bool { // otherwise it maps the rows with the previous set
+				f.until("the worker has seen the record", func() bool { // otherwise it maps the rows with the previous set
 					s := w.Env.State.Snapshot()
 					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence
 				})

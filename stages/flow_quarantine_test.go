@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/supervise"
 )
 
-// quickly sets a policy with short waits, for a worker of which a partition fails.
+// quickly sets a policy with short waits, for a worker with a failing partition.
 func quickly(w *worker) {
 	w.fails = true
 	w.Env.Quarantine = supervise.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Healthy: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
@@ -46,7 +46,7 @@ func notReady(w *worker, names []meter.Stage) (failed []string) {
 	return failed
 }
 
-// without checks that a set was made without partition 1 of three, and says so.
+// without checks that a set was made without partition 1 of three, and reports the exclusion.
 func without(t *testing.T, set *state.Set, reason string) {
 	t.Helper()
 	l := set.Set.Lineage
@@ -100,7 +100,7 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	}
 }
 
-// A plan leaves out what it cannot read, and says so.
+// A plan excludes unreadable partitions and reports them.
 func TestFlowAPlanGoesWithoutAPartitionThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -141,7 +141,7 @@ func TestFlowAPlanGoesWithoutAPartitionThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A partition that loses its leader during an exploration is left out after a while.
+// A partition that loses its leader during an exploration is excluded after a while.
 func TestFlowAPartitionLosesItsLeader(t *testing.T) {
 	t.Parallel()
 	for _, role := range []string{"events", "scores", "samples"} {
@@ -175,8 +175,8 @@ func TestFlowAPartitionLosesItsLeader(t *testing.T) {
 	}
 }
 
-// A trainer makes models from the partitions that it can read, and includes the others again when
-// it can.
+// A trainer makes models from the readable partitions, and includes the others once they are
+// readable.
 func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 2, byRows)

@@ -27,8 +27,8 @@ func rowNumbered(n int64) row {
 	return r
 }
 
-// rows returns rows first up to, not including, next of the stream; edit, which may be nil, changes single
-// ones.
+// rows returns rows first up to, not including, next of the stream; edit, if not nil, changes
+// single rows.
 func rows(first, next int64, edit func(n int64, r *row)) arrow.Record {
 	var list []row
 	for n := first; n < next; n++ {

@@ -64,7 +64,7 @@ func sameSet(t *testing.T, criterion scoring.Criterion, file arrow.Record) {
 		t.Fatalf("file: %+v", rows)
 	}
 	sizes := []int64{1, 64, 4096}
-	if criterion == scoring.Adaptive { // learning takes a while, and begins with what the rows have given
+	if criterion == scoring.Adaptive { // learning takes a while, and starts from the results of the rows
 		sizes = sizes[1:2]
 	}
 	for _, perMessage := range sizes {
@@ -86,7 +86,8 @@ func sameSet(t *testing.T, criterion scoring.Criterion, file arrow.Record) {
 	}
 }
 
-// fourPartitions sends every partition the same rows at every call; only the sizes of messages differ.
+// fourPartitions sends the same rows to every partition in each call; only the sizes of messages
+// differ.
 func fourPartitions(f *flow, perMessage int64) {
 	for p := range 4 {
 		events := rows(int64(p)*10_000, int64(p)*10_000+2000, nil)
@@ -95,13 +96,14 @@ func fourPartitions(f *flow, perMessage int64) {
 	}
 }
 
-// fourSettings makes an exploration that takes a while to read.
+// fourSettings configures an exploration that reads for a while.
 func fourSettings(s *stages.Settings) {
 	s.Exploration.SampleRows = 2400
 	s.Subsample.CheckpointRows = 20
 }
 
-// middle stops a worker in the middle of an exploration: after some checkpoints it gets no more events.
+// middle stops a worker in the middle of an exploration: after some checkpoints it receives no more
+// events.
 type middle struct {
 	after   int64
 	seen    atomic.Int64
@@ -204,7 +206,7 @@ func TestFlowTheSameSetHoweverItIsRun(t *testing.T) {
 	}
 }
 
-// inTheMiddle fails a test whose exploration was over before it was disturbed.
+// inTheMiddle fails a test whose exploration ended before the disturbance.
 func (f *flow) inTheMiddle() {
 	f.t.Helper()
 	if s := f.state("exploration", func(s state.Snapshot) bool { return s.Spec != nil }); s.Running() == nil {

@@ -39,7 +39,7 @@ func TestFlowAPipelineIsNotTakenOverByAccident(t *testing.T) {
 	f.settings = theirs
 	standby := f.start(exploring, nil) // a rolling update: the first pod of another configuration
 	refuses(standby)
-	first.stop() // the new one becomes the planner
+	first.stop() // the standby becomes the planner
 	f.until("the planner refuses", func() bool { return standby.Env.Meter.Activity().Planning.Takeover != "" })
 	f.request("start", "whoever")
 	detail := refuses(standby)

@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// A producer that gives its timestamps in nanoseconds once ended every process that compared models:
-// the year 57,000,000 has no JSON.
+// A producer with timestamps in nanoseconds once ended every process that compared models, because
+// JSON cannot represent the year 57,000,000.
 func TestFlowEventTimesInNanoseconds(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*pipeline.Record){

@@ -15,8 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// A build whose plans have another format version explores again. Until the new set is chosen, the set and the model in use
-// serve without a pause.
+// A build with another format version of plans explores again. Until the new set is chosen, the
+// current set and model serve without interruption.
 func TestFlowAnUpgradeServesOn(t *testing.T) {
 	t.Parallel()
 	f := newFlow(t, 1, func(s *stages.Settings) {
@@ -59,7 +59,7 @@ func TestFlowAnUpgradeServesOn(t *testing.T) {
 	if second.Set.Lineage.Exploration != spec.Exploration || second.ID == first.ID {
 		t.Errorf("set %s of %s after %s", second.ID, second.Set.Lineage.Exploration, spec.Exploration)
 	}
-	for next := int64(500); last().FeatureSetID != second.ID; next += 20 { // it takes the new set between two messages
+	for next := int64(500); last().FeatureSetID != second.ID; next += 20 { // the switch to the new set happens between two messages
 		f.sendRows(0, next, next+20)
 		f.featurizedUpTo(0, next/20+1)
 	}
@@ -74,7 +74,8 @@ func headerOf(r pipeline.Record, key string) string {
 	return ""
 }
 
-// planOfAnotherVersion replaces what explorations holds by the newest plan in another format version.
+// planOfAnotherVersion replaces the records of explorations by the newest plan in another format
+// version.
 func (f *flow) planOfAnotherVersion() {
 	f.t.Helper()
 	topic := f.settings.Topics.Explorations

@@ -24,7 +24,7 @@ type worker struct {
 	done   chan error
 	once   sync.Once
 	err    error
-	fails  bool // a partition of it may fail in the moment in which it is stopped
+	fails  bool // a partition may fail at the moment of stopping
 }
 
 // allButTrain lists the stages that make feature sets and features.
@@ -33,8 +33,8 @@ var allButTrain = []meter.Stage{meter.StageCalibrate, meter.StageSubsample, mete
 // exploring lists the stages that make feature sets.
 var exploring = allButTrain[:3]
 
-// start runs a worker until it is stopped, killed, or the test ends. prepare, which may be nil, is called with it before
-// it runs.
+// start runs a worker until it is stopped or killed, or the test ends. prepare, if not nil, is
+// called with it before it runs.
 func (f *flow) start(names []meter.Stage, prepare func(*worker)) *worker {
 	f.t.Helper()
 	client := f.dial()
@@ -77,7 +77,7 @@ func (w *worker) stop() {
 	}
 }
 
-// kill cuts the worker off: nothing that it still does reaches the broker.
+// kill disconnects the worker: none of its later requests reach the broker.
 func (w *worker) kill() {
 	w.log.Kill()
 	w.end()

@@ -18,7 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// cluster is a broker that only knows topics and groups.
+// cluster is a broker that knows only topics and groups.
 type cluster struct {
 	pipeline.Broker
 	away       error
@@ -44,7 +44,7 @@ func (c *cluster) TopicConfig(context.Context, string) (map[string]string, error
 
 func (c *cluster) Groups() []pipeline.GroupStatus { return c.groups }
 
-// A process is ready if it can work, even with nothing to do or far behind.
+// A process is ready if it can work, even if it is idle or far behind.
 func TestConditions(t *testing.T) {
 	s := Default()
 	topics := map[string]int{}
@@ -60,7 +60,7 @@ func TestConditions(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*cluster, *Process)
-		faulty []string // names of the conditions that do not hold
+		faulty []string // names of the failed conditions
 		detail string   // of one condition
 	}{
 		"all is well": {func(*cluster, *Process) {}, nil, "joined, partitions [1]"},

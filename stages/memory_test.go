@@ -18,7 +18,7 @@ func trainBytes(s Settings) (bytes int64) {
 	return bytes
 }
 
-// Where the configuration leaves the classes open, the largest number that fits counts.
+// If the configuration leaves the classes open, the largest number that fits counts.
 func TestMemoryOfTrainingCountsOpenClasses(t *testing.T) {
 	s := Default()
 	s.Exploration.Features, s.Exploration.Candidates = 20, 200

@@ -27,18 +27,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// hostileLimits are so small that a breach shows; codecTables is what decoding may allocate in addition.
+// hostileLimits are small, so that a breach is visible; codecTables is the additional allocation
+// permitted for decoding.
 var hostileLimits = arrowio.Limits{MaxMessageBytes: 1 << 20, BudgetBytes: 1 << 20, MaxRows: 1000, MaxColumns: 100}
 
 const codecTables = 1 << 20
 
-// TestMutants feeds damaged events to the stages that read events. A message is refused with a reason, or all of its rows
-// are accounted for: scored, not sampled, unlabelled or rejected; featurized or rejected. Every output and dead letter
-// must be readable.
+// TestMutants feeds damaged events to the stages that read events. A message is refused with a
+// reason, or all of its rows are accounted for: scored, not sampled, unlabelled or rejected;
+// featurized or rejected. Every output and dead letter must be readable.
 func TestMutants(t *testing.T) {
 	shapes := eventShapes(t)
 	victims := []*victim{newVictim(t, stagestest.Regression), newVictim(t, stagestest.Classes)}
-	of := 0 // the victim for whose events the mutant was made
+	of := 0 // the victim whose events produced the mutant
 	hostile.Run(t, hostile.Suite{
 		Make: func(r *rand.Rand, into []byte) []byte {
 			of = r.IntN(len(victims))
@@ -55,8 +56,8 @@ func TestMutants(t *testing.T) {
 	}, 8_000)
 }
 
-// eventShapes are messages of events by task, in all shapes: with and without nulls, in one batch and in several,
-// compressed, with dictionaries, and with passthrough columns of other types.
+// eventShapes are messages of events by task, in all shapes: with and without nulls, in one batch
+// and in several, compressed, with dictionaries, and with passthrough columns of other types.
 func eventShapes(t testing.TB) map[string][]*hostile.Message {
 	shapes := map[string][]*hostile.Message{}
 	for _, task := range []string{stagestest.Regression, stagestest.Classes} {
@@ -121,7 +122,7 @@ func withDictionary(t testing.TB, rows arrow.Record, name string) arrow.Record {
 	return rec
 }
 
-// passed are columns that the stages carry unread, from streams that another implementation wrote.
+// passed are columns that the stages carry unread, from streams of another implementation.
 var passed = []string{"id", "nothing", "flag", "half", "string", "large_string", "binary", "fixed", "date32[day]", "time64[us]",
 	"duration s", "timestamp[s, tz=+02:00]", "small", "big", "list", "large", "struct", "map", "vector", "words", "deep", "uint8", "int64"}
 
@@ -140,7 +141,7 @@ func withColumnsOf(t testing.TB, task, name string) arrow.Record {
 	return rec
 }
 
-// victim is the attacked stages.
+// victim is the set of attacked stages.
 type victim struct {
 	task       string
 	reader     *events.Reader
@@ -198,7 +199,7 @@ func (v *victim) try(value []byte) (reason string, err error) {
 	return hostile.Accepted, nil
 }
 
-// refused reads the reason in the dead letter; the featurizer's must have the same one.
+// refused returns the reason in the dead letter, which must equal the featurizer's.
 func (v *victim) refused(cause error) (reason string, err error) {
 	draft := deadletter.Refused(meter.StageSubsample, v.source, cause, stagestest.Noon)
 	head, err := wire.ParseDeadLetterHeaders(draft.Headers)
@@ -277,7 +278,7 @@ func (v *victim) checkOutput(part featurize.Part) error {
 	return err
 }
 
-// checkDeadLetter reads a dead letter of that many rows.
+// checkDeadLetter reads a dead letter with the given number of rows.
 func (v *victim) checkDeadLetter(deadLetter *deadletter.Draft, rows int) error {
 	head, err := wire.ParseDeadLetterHeaders(deadLetter.Headers)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	}
 }
 
-// The reason why there is no plan is shown until there is one.
+// The reason for the missing plan is shown until a plan exists.
 func TestPlanningSaysWhatIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.fill(1)

@@ -45,7 +45,7 @@ type bench struct {
 	server   *stagestest.Broker
 	broker   *kafka.Client
 	settings stages.Settings
-	// fetchBytes bounds the fetches of the processes, except for a single message; 0 = as usual.
+	// fetchBytes bounds the fetches of the processes, except for a single message; 0 = the default.
 	fetchBytes int
 }
 
@@ -113,7 +113,7 @@ func (b *bench) send(partition int, records ...pipeline.Record) (bytes int64) {
 	return bytes
 }
 
-// fill writes this number of messages of 50 rows to each partition.
+// fill writes the given number of messages of 50 rows to each partition.
 func (b *bench) fill(messages int) (bytes int64) {
 	b.t.Helper()
 	for partition := range partitions {
@@ -158,8 +158,8 @@ type process struct {
 	stop     func()
 }
 
-// run starts a process that runs until the end of the test or until it is stopped. wrap may put
-// something between it and the broker.
+// run starts a process that runs until the end of the test or until it is stopped. wrap may insert
+// a wrapper between it and the broker.
 func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...meter.Stage) *process {
 	b.t.Helper()
 	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes) })
@@ -239,7 +239,7 @@ func sum(m families, name string, labels ...string) (total float64, found bool) 
 	return total, found
 }
 
-// until waits for metrics that the condition accepts.
+// until waits until the condition accepts the metrics.
 func (p *process) until(what string, ok func(m families) bool) families {
 	p.t.Helper()
 	var m families
@@ -250,7 +250,7 @@ func (p *process) until(what string, ok func(m families) bool) families {
 	return m
 }
 
-// is says that a metric has this value.
+// is checks that a metric has this value.
 func is(want float64, name string, labels ...string) func(families) bool {
 	return func(m families) bool {
 		have, found := sum(m, name, labels...)

@@ -61,7 +61,7 @@ var stageMetrics = []metric{
 	{"output_bytes_total", counter, "bytes", "stage", "Bytes of the messages written and acknowledged.",
 		written(func(t meter.Traffic) int64 { return t.OutputBytes })},
 	{"encoded_values_total", counter, "", "stage treatment",
-		"Values that the encoder changed: nulls `imputed`, categories without a dimension of their own (`unseen_category`), numbers `clipped`. If it grows, the data drift from what calibration saw.",
+		"Values that the encoder changed: nulls `imputed`, categories without a dimension of their own (`unseen_category`), numbers `clipped`. If it grows, the data drift from calibration's.",
 		func(r *reading, out output) {
 			s, f := r.Totals.Scoring, r.Totals.Featurize
 			out.of(meter.StageSubsample).count(s.Imputed, "imputed")
@@ -71,26 +71,26 @@ var stageMetrics = []metric{
 			out.of(meter.StageFeaturize).count(f.UnseenCategory, "unseen_category")
 			out.of(meter.StageFeaturize).count(f.Clipped, "clipped")
 		}},
-	{"column_values_total", counter, "", "column", "Values of a feature column in events, since the feature set is in use; of the 100 columns with the most imputed ones beyond the share in calibration.",
+	{"column_values_total", counter, "", "column", "Values of a feature column in events since the feature set became current, for the 100 columns whose imputed share exceeds calibration's most.",
 		ofColumns(func(c meter.Imputed) float64 { return float64(c.Values) })},
-	{"column_imputed_total", counter, "", "column", "Those that were missing and imputed.",
+	{"column_imputed_total", counter, "", "column", "Missing values of these columns, which were imputed.",
 		ofColumns(func(c meter.Imputed) float64 { return float64(c.Imputed) })},
-	{"column_missing_ratio", gauge, "", "column", "The share of missing values of these columns in calibration.",
+	{"column_missing_ratio", gauge, "", "column", "Share of missing values of these columns in calibration.",
 		ofColumns(func(c meter.Imputed) float64 { return c.Expected })},
-	{"unknown_field_rows_total", counter, "", "field", "Rows of events with a field that the feature set in use does not know, of at most 64 fields: no feature is made of it before another exploration.",
+	{"unknown_field_rows_total", counter, "", "field", "Rows of events with a field unknown to the current feature set, for at most 64 fields; the field is ignored until another exploration.",
 		func(r *reading, out output) {
 			for _, f := range r.Activity.Columns.NewFields {
 				out.count(f.Rows, f.Field)
 			}
 		}},
 	{"unseen_class_rows_total", counter, "", "stage",
-		"Rows of classes that are neither configured nor among the rows that the exploration read: not scored, not trained on. The log and the status page name the classes; metrics do not, as names are data.",
+		"Rows of classes that are neither configured nor seen by the exploration: not scored, not trained on. The log and the status page name the classes; metrics do not, as names are data.",
 		func(r *reading, out output) {
 			out.of(meter.StageSubsample).count(r.Totals.Scoring.UnseenClass)
 			out.of(meter.StageFeaturize).count(r.Totals.Featurize.UnseenClass)
 		}},
 	{"class_requests_total", counter, "", "",
-		"Explorations that a featurize process asked for because a class that the newest one does not know has reached `events.class_min_rows` rows.",
+		"Explorations that a featurize process requested because a class unknown to the newest one reached `events.class_min_rows` rows.",
 		func(r *reading, out output) { out.count(r.Activity.ClassRequests) }},
 	{"ignored_event_times_total", counter, "", "",
 		"Messages of events whose time lies outside the years 1970 to 9999 or more than `events.max_ahead` ahead of the clock: they are featurized as messages without a time.",
@@ -104,7 +104,7 @@ var stageMetrics = []metric{
 			out.count(f.OtherSetModel, "other_feature_set")
 			out.count(f.UnusableModel, "unusable_model")
 		}},
-	{"missing_offsets_total", counter, "", "", "Offsets of events that retention removed before they were featurized, that a truncated or recreated log is known to have lost, or that an operator left out by a reset of the group.",
+	{"missing_offsets_total", counter, "", "", "Offsets of events that retention removed before they were featurized, that were lost in a truncated or recreated log, or that an operator skipped by resetting the group.",
 		func(r *reading, out output) { out.count(r.Totals.Featurize.MissingOffsets) }},
 	{"undecodable_records_total", counter, "", "topic",
 		"Undecodable records under the pipeline's own keys of a control topic, which are ignored; counted each time one is read.",
@@ -115,7 +115,7 @@ var stageMetrics = []metric{
 			}
 		}},
 	{"log_changes_total", counter, "", "topic kind",
-		"Topics found `recreated` (deleted and created again) or `truncated` (without their last records), once per partition and reader that noticed it.",
+		"Topics found `recreated` (deleted and recreated) or `truncated` (without their last records), once per partition and reader that noticed it.",
 		func(r *reading, out output) {
 			changes := maps.Clone(r.Activity.LogChanges)
 			if changes == nil {
@@ -189,14 +189,14 @@ var stageMetrics = []metric{
 	{"owned_partitions", gauge, "", "stage", "Partitions assigned to the process.",
 		ofGroups(func(g pipeline.GroupStatus) float64 { return float64(len(g.Partitions)) })},
 	{"stage_wrong_kernel", gauge, "", "stage",
-		"1 while a stage that scores or selects has given up what it owned because the exploration is for another numeric kernel; `/readyz` and the log say which.",
+		"1 while a stage that scores or selects has released its partitions because the exploration is for another numeric kernel; `/readyz` and the log name it.",
 		func(r *reading, out output) {
 			for stage, why := range r.Activity.WrongKernel {
 				out.of(stage).value(truth(why != ""))
 			}
 		}},
 	{"stage_partitions_quarantined", gauge, "", "stage",
-		"Partitions that the process has quarantined because their work fails for good; it retries them at intervals, and the others go on. `/readyz`, the status page and the log say which, and why.",
+		"Partitions that the process has quarantined because their work fails persistently; it retries them at intervals, other partitions are unaffected. `/readyz`, the status page and the log name the partitions and the errors.",
 		func(r *reading, out output) {
 			quarantined := map[meter.Stage]float64{}
 			for _, stage := range stages.Names() {
@@ -221,7 +221,7 @@ var stageMetrics = []metric{
 			}
 		}},
 	{"broker_fetches_waiting", gauge, "", "",
-		"Fetches that wait for memory (`kafka.fetch_memory`). If it stays above 0, records come faster than they are handled, or something that holds them is stuck.",
+		"Fetches that wait for memory (`kafka.fetch_memory`). If it stays above 0, records come faster than they are handled, or a holder of fetched records is stuck.",
 		one(func(r *reading) float64 { return float64(r.fetches.Waiting) })},
 	{"broker_request_duration_seconds", histograms, "seconds", "operation",
 		"Time of requests to the brokers, including a fetch's wait for records.",
@@ -232,7 +232,7 @@ var stageMetrics = []metric{
 		}},
 
 	{"broker_writers_total", counter, "", "protection",
-		"Writers opened, one per partition that a stage takes over: `fenced` (brokers refuse late writes of an earlier owner and write a repeated request once), `numbered` (only the latter) or `none`; the log says why.",
+		"Writers opened, one per partition that a stage takes over: `fenced` (brokers refuse late writes of an earlier owner and write a repeated request once), `numbered` (only the latter) or `none`; the log names the reason.",
 		func(r *reading, out output) {
 			for i, n := range r.writers {
 				out.count(int64(n), string(pipeline.Protections[i]))
@@ -241,16 +241,16 @@ var stageMetrics = []metric{
 
 	// The process.
 	{"memory_limit_bytes", gauge, "bytes", "",
-		"Resident memory that the process may take: as configured, or its container's limit; absent without a limit. Compare `process_resident_memory_bytes`, what it takes, and `go_gc_gomemlimit_bytes`, what the Go runtime aims at.",
+		"Resident memory that the process may take: as configured, or its container's limit; absent without a limit. Compare `process_resident_memory_bytes`, its current memory, and `go_gc_gomemlimit_bytes`, the target of the Go runtime.",
 		one(func(r *reading) float64 { return where(r.process.MemoryLimit > 0, float64(r.process.MemoryLimit)) })},
-	{"memory_worst_case_bytes", gauge, "bytes", "", "Memory that the process may need at worst, by its configuration.",
+	{"memory_worst_case_bytes", gauge, "bytes", "", "Worst-case memory of the process, by its configuration.",
 		one(func(r *reading) float64 {
 			return where(r.process.MemoryWorstCase > 0, float64(r.process.MemoryWorstCase))
 		})},
 	{"memory_budget_bytes", gauge, "bytes", "setting",
-		"Memory that a setting of the process's stages allows: `exploration.candidate_memory` (the candidates that are kept), `exploration.sample_memory`, `train.row_memory` if classes may be trained on, and in every process `kafka.fetch_memory`.",
+		"Memory limit of a setting of the process's stages: `exploration.candidate_memory` (kept candidates), `exploration.sample_memory`, `train.row_memory` if classes may be trained on, and in every process `kafka.fetch_memory`.",
 		ofBudgets(func(b meter.Budget) int64 { return b.Limit })},
-	{"memory_budget_used_bytes", gauge, "bytes", "setting", "Memory in use under a setting.",
+	{"memory_budget_used_bytes", gauge, "bytes", "setting", "Memory currently used under a setting.",
 		ofBudgets(func(b meter.Budget) int64 { return b.Used })},
 	{"build_info", gauge, "", "version revision kernel", "1, with the build and numeric kernel of the process.",
 		func(r *reading, out output) {

@@ -8,7 +8,7 @@ import (
 var modelMetrics = []metric{
 	// Requests to `featurizer serve`.
 	{"serve_requests_total", counter, "", "endpoint outcome",
-		"Requests to `featurizer serve`, by endpoint (`predict`, `features`, `infer`) and outcome: `answered`; `invalid`, not rows of the feature set; `too_large`, over a limit; `unauthorized`; `busy`, no room or no turn in time; `unavailable`, nothing to serve yet; `failed`, a fault or a client that disconnected.",
+		"Requests to `featurizer serve`, by endpoint (`predict`, `features`, `infer`) and outcome: `answered`; `invalid`, not rows of the feature set; `too_large`, over a limit; `unauthorized`; `busy`, no room or no slot in time; `unavailable`, nothing to serve yet; `failed`, an internal error or a disconnected client.",
 		func(r *reading, out output) {
 			for endpoint, outcomes := range r.Activity.Serving.Requests {
 				for outcome, n := range outcomes {
@@ -35,25 +35,25 @@ var modelMetrics = []metric{
 	{"serve_swaps_total", counter, "", "", "Times that `featurizer serve` changed to another pair of feature set and model.",
 		func(r *reading, out output) { out.count(r.Activity.Serving.Swaps) }},
 	{"serve_waiting", gauge, "", "",
-		"1 while `featurizer serve` does not serve what is in use, such as a feature set without a model; its `/readyz` says why.",
+		"1 while `featurizer serve` does not serve the current feature set and model, for example because the set has no model yet; its `/readyz` names the reason.",
 		one(func(r *reading) float64 { return truth(r.Activity.Serving.Waiting != "") })},
 
 	// Models, from the process that trains.
 	{"model_info", gauge, "", "model feature_set loss",
-		"1, with the id of the model in use. The process that trains serves this and the other model metrics.",
+		"1, with the id of the current model. The process that trains serves this and the other model metrics.",
 		func(r *reading, out output) {
 			if m := r.Activity.Model; m != nil {
 				out.value(1, m.ID, m.FeatureSetID, m.Model.Loss)
 			}
 		}},
-	{"model_timestamp_seconds", gauge, "seconds", "", "When the model in use was trained.",
+	{"model_timestamp_seconds", gauge, "seconds", "", "When the current model was trained.",
 		of(model, func(m *wire.Model) float64 { return timestamp(m.TrainedAt) })},
-	{"model_training_rows", gauge, "", "", "Rows on which the model in use was fitted.",
+	{"model_training_rows", gauge, "", "", "Rows on which the current model was fitted.",
 		of(model, func(m *wire.Model) float64 { return float64(m.TrainRows) })},
-	{"model_measured_rows", gauge, "", "", "Held-out rows on which the errors of the model in use were measured.",
+	{"model_measured_rows", gauge, "", "", "Held-out rows on which the errors of the current model were measured.",
 		of(model, func(m *wire.Model) float64 { return float64(m.Metrics.MeasuredRows) })},
 	{"model_error_ratio", gauge, "ratio", "measure",
-		"Held-out error of the model in use when it was trained, 1 being 100 %: `misclassification`; or `unexplained_variance` and the paper's `relative_squared_error`.",
+		"Held-out error of the current model when it was trained, 1 being 100 %: `misclassification`; or `unexplained_variance` and the paper's `relative_squared_error`.",
 		func(r *reading, out output) {
 			if m := r.Activity.Model; m != nil {
 				out.value(ratio(m.Metrics.Misclassification), "misclassification")
@@ -62,13 +62,13 @@ var modelMetrics = []metric{
 			}
 		}},
 	{"model_constant_error_ratio", gauge, "ratio", "",
-		"Held-out error of a constant prediction, in the main measure of the model in use: the misclassification of the most common class, or the unexplained variance of the mean, which is 1.",
+		"Held-out error of a constant prediction, in the main measure of the current model: the misclassification of the most common class, or the unexplained variance of the mean, which is 1.",
 		of(model, func(m *wire.Model) float64 {
 			_, _, constant := m.Metrics.Main()
 			return ratio(constant)
 		})},
 	{"model_log_loss", gauge, "", "predictor",
-		"Mean of -log p of the class on the held-out rows, in nats, of the `model` in use when it was trained and of a `constant`; with the logistic loss.",
+		"Mean of -log p of the class on the held-out rows, in nats, of the current `model` when it was trained and of a `constant`; with the logistic loss.",
 		func(r *reading, out output) {
 			if m := r.Activity.Model; m != nil {
 				out.value(figure(m.Metrics.LogLoss), "model")
@@ -76,17 +76,17 @@ var modelMetrics = []metric{
 			}
 		}},
 	{"model_auc_ratio", gauge, "ratio", "",
-		"With two classes, how often the model in use gave a held-out row of the second a larger output than one of the first, ties counting half.",
+		"With two classes, how often the current model gave a held-out row of the second a larger output than one of the first, ties counting half.",
 		of(model, func(m *wire.Model) float64 { return figure(m.Metrics.AUC) })},
 	{"model_average_precision_ratio", gauge, "ratio", "class",
-		"Average precision of the model in use on held-out rows, if one of two classes has less than a tenth of them, for that class.",
+		"Average precision of the current model on held-out rows, if one of two classes has less than a tenth of them, for that class.",
 		func(r *reading, out output) {
 			if m := r.Activity.Model; m != nil {
 				out.value(figure(m.Metrics.AveragePrecision), m.Metrics.RareClass)
 			}
 		}},
 	{"model_recall_ratio", gauge, "ratio", "class",
-		"Share of a class's held-out rows that the model in use assigned to it when it was trained, for the first 50 classes.",
+		"Share of a class's held-out rows that the current model assigned to it when it was trained, for the first 50 classes.",
 		func(r *reading, out output) {
 			if m := r.Activity.Model; m != nil {
 				for _, class := range m.Metrics.Recall[:min(len(m.Metrics.Recall), recallClasses)] {
@@ -97,16 +97,16 @@ var modelMetrics = []metric{
 			}
 		}},
 	{"model_calibration_error_ratio", gauge, "ratio", "",
-		"How far the probabilities of the model in use were from the observed shares on held-out rows: the mean over ten bins, weighted by rows.",
+		"How far the probabilities of the current model were from the observed shares on held-out rows: the mean over ten bins, weighted by rows.",
 		of(model, func(m *wire.Model) float64 { return figure(m.Metrics.CalibrationError()) })},
 	{"model_rmse", gauge, "", "output",
-		"Root mean squared error of the model in use on held-out rows when it was trained, in units of the label, by number of the output.",
+		"Root mean squared error of the current model on held-out rows when it was trained, in units of the label, by number of the output.",
 		byOutput(func(m *wire.Model) []float64 { return m.Metrics.RMSE })},
 	{"model_mae", gauge, "", "output",
-		"Mean absolute error of the model in use on held-out rows when it was trained, in units of the label, by number of the output.",
+		"Mean absolute error of the current model on held-out rows when it was trained, in units of the label, by number of the output.",
 		byOutput(func(m *wire.Model) []float64 { return m.Metrics.MAE })},
 	{"model_row_share_ratio", gauge, "ratio", "",
-		"Share of the training rows, by their hash, from which the model in use was made: below 1 if those of the logistic loss did not fit into `train.row_memory`.",
+		"Share of the training rows, by their hash, from which the current model was made: below 1 if the rows of the logistic loss did not fit into `train.row_memory`.",
 		of(model, func(m *wire.Model) float64 {
 			if m.Metrics.RowShare == 0 {
 				return 1
@@ -121,25 +121,25 @@ var modelMetrics = []metric{
 			}
 			return m.Metrics.Seen.Share
 		})},
-	{"model_challenger_timestamp_seconds", gauge, "seconds", "", "When the newest model was trained, whether or not it is in use.",
+	{"model_challenger_timestamp_seconds", gauge, "seconds", "", "When the newest model was trained, whether or not it is the current one.",
 		one(func(r *reading) float64 { return timestamp(r.Activity.Challenges.At) })},
 	{"model_challengers_total", counter, "", "verdict",
-		"Models trained, by verdict: those that replaced the one in use, and those that did not.",
+		"Models trained, by verdict: whether they replaced the current model.",
 		func(r *reading, out output) {
 			for _, verdict := range wire.Verdicts() {
 				out.count(r.Activity.Challenges.Verdicts[verdict], string(verdict))
 			}
 		}},
 	{"model_compared_error_ratio", gauge, "ratio", "model measure",
-		"Error of the newest model (`challenger`) and of the one then in use (`incumbent`) on the same held-out rows.",
+		"Error of the newest model (`challenger`) and of the then current one (`incumbent`) on the same held-out rows.",
 		func(r *reading, out output) {
 			if last := compared(r); last != nil {
 				out.value(ratio(last.ChallengerError), "challenger", last.Measure)
 				out.value(ratio(last.IncumbentError), "incumbent", last.Measure)
 			}
 		}},
-	{"model_compared_rows", gauge, "", "", "Held-out rows on which the newest model and the one then in use were compared.",
+	{"model_compared_rows", gauge, "", "", "Held-out rows on which the newest model and the then current one were compared.",
 		of(compared, func(j *wire.Judgement) float64 { return float64(j.Rows) })},
-	{"model_pinned", gauge, "", "", "1 while the model in use is pinned by a rollback.",
+	{"model_pinned", gauge, "", "", "1 while the current model is pinned by a rollback.",
 		one(func(r *reading) float64 { return truth(r.Activity.Challenges.Pin != "") })},
 }

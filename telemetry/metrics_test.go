@@ -20,9 +20,10 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// everything runs processes until one shows every existing metric, except those of drawn features: with an exploration
-// running and two sets before it, a model, and dead letters. drawn is what the process showed while its set had drawn
-// features, classes what it shows for a classification model.
+// everything runs processes until one shows every existing metric, except the metrics of drawn
+// features: with an exploration running after two sets, a model, and dead letters. drawn holds the
+// metrics of the process while its set had drawn features, classes the metrics of a classification
+// model.
 func everything(t *testing.T) (p *process, drawn, classes families) {
 	t.Helper()
 	b := newBench(t)
@@ -32,7 +33,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 		b.settings.Exploration.Seed, b.settings.Exploration.Criterion = uint64(seed+1), criterion
 		p := b.run(nil, stages.Names()...)
 		p.until("a feature set", is(float64(seed+1), "eerf_feature_set_sequence"))
-		// For the first set: all rows may be mapped by it before the second one is there.
+		// For the first set: it may map all rows before the second set exists.
 		p.until("a model", func(m families) bool { _, found := sum(m, "eerf_model_info"); return found })
 		if criterion == scoring.Residual {
 			drawn, classes = p.scrape(), p.ofClasses()
@@ -46,7 +47,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set
 	p.until("a model of the second set", func(m families) bool { n, _ := sum(m, "eerf_model_challengers_total"); return n > 0 })
-	b.fill(4) // for another one, which is compared with it
+	b.fill(4) // for another model, which is compared with it
 	p.until("a comparison of models", func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found })
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"]) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })
@@ -56,7 +57,7 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	b.compareClasses()
 	p.until("live errors", func(m families) bool { _, found := sum(m, "eerf_live_auc_ratio"); return found })
 	p.until("their noise", func(m families) bool { _, found := sum(m, "eerf_live_excess_standard_errors"); return found })
-	// As the selection would do it, but that is waiting for the checkpoints that are held back.
+	// This imitates the selection, which is waiting for the withheld checkpoints.
 	p.Env.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
 	return p, drawn, classes
 }
@@ -109,7 +110,7 @@ func TestEveryMetric(t *testing.T) {
 			"eerf_memory_limit_bytes":              1 << 30,
 			"eerf_memory_worst_case_bytes":         1 << 29,
 			"eerf_build_info":                      1,
-			"eerf_memory_budget_used_bytes":        -1, // candidates that are kept
+			"eerf_memory_budget_used_bytes":        -1, // kept candidates
 			"eerf_feature_set_features":            -1,
 			"eerf_model_info":                      1,
 			"eerf_model_pinned":                    0,
@@ -148,7 +149,7 @@ func TestEveryMetric(t *testing.T) {
 	})
 }
 
-// ofClasses are the metrics while a model of two classes is in use, one of them rare.
+// ofClasses returns the metrics while the current model has two classes, one of them rare.
 func (p *process) ofClasses() families {
 	figure := 0.25
 	model := &wire.Model{ID: "m-1", Model: &training.Model{Loss: training.LossLogistic}}
@@ -156,7 +157,7 @@ func (p *process) ofClasses() families {
 		Misclassification: &figure, LogLoss: &figure, ConstantLogLoss: &figure, AUC: &figure, AveragePrecision: &figure, RareClass: "yes",
 		Recall: []training.ClassRecall{{Class: "no"}, {Class: "yes", Rows: 4, Right: 1}}, Calibration: []training.CalibrationBin{{Rows: 4, Predicted: .5, Observed: .25}},
 	}
-	return p.until("its measures", func(m families) bool { // if another fit comes between, they are those of its model
+	return p.until("its measures", func(m families) bool { // if another fit intervenes, the measures are those of its model
 		auc, found := sum(m, "eerf_model_auc_ratio")
 		if !found {
 			p.Env.Meter.SetModel(model)
@@ -172,7 +173,8 @@ func (p *process) ofClasses() families {
 	})
 }
 
-// describe is a line for each metric of this module, and for known ones of others: name, type, labels.
+// describe returns a line for each metric of this module, and for known ones of others: name, type,
+// labels.
 func describe(m families, known string) (lines []string) {
 	for name, metrics := range m {
 		if !strings.HasPrefix(name, "eerf_") && !strings.Contains(known, "\n"+name+" ") {

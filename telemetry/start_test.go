@@ -25,8 +25,8 @@ func combinations(m families) map[string][]string {
 	return found
 }
 
-// A counter exists before it counts: what a process serves at its start and after everything has happened differs only
-// in numbers. Columns are not known at the start.
+// A counter exists before it counts: the metrics of a process at its start and after everything has
+// happened differ only in their numbers. Columns are unknown at the start.
 func TestCountersAreThereFromTheStart(t *testing.T) {
 	b := newBench(t)
 	p := b.run(nil, stages.Names()...)

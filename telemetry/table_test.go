@@ -11,11 +11,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what follows from the table of metrics: testdata/metrics.txt")
 
-// The file is compared with what a process serves, by TestEveryMetric, with queries, by cmd/internal/checks, and with pages,
-// by cmd/internal/checks/docs.
+// TestEveryMetric compares the file with the metrics of a process, cmd/internal/checks with
+// queries, and cmd/internal/checks/docs with pages.
 func TestListFollowsFromTheTable(t *testing.T) {
 	const name = "testdata/metrics.txt"
-	list := []string{ // metrics of the Go runtime and the process that dashboard and alerts use
+	list := []string{ // metrics of the Go runtime and the process in dashboard and alerts
 		"go_gc_gomemlimit_bytes gauge \n", "go_goroutines gauge \n", "process_cpu_seconds_total counter \n",
 		"process_resident_memory_bytes gauge \n", "process_start_time_seconds gauge \n",
 	}

@@ -19,10 +19,11 @@ import (
 
 const oneInt = `{"schema": "{\"type\":\"record\",\"name\":\"E\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}"}`
 
-// failing is a registry that serves all ids but 7, for which it answers as told, and refuses everything while it is down.
+// failing is a registry that serves all ids but 7, for which it gives the configured answer, and
+// refuses everything while it is down.
 type failing struct {
 	*httptest.Server
-	down atomic.Int32 // status of all answers; 0 = it is up
+	down atomic.Int32 // status of all answers; 0 = up
 }
 
 func newFailing(t *testing.T, seven func(w http.ResponseWriter)) (*failing, *Schemas) {
@@ -49,7 +50,8 @@ func newFailing(t *testing.T, seven func(w http.ResponseWriter)) (*failing, *Sch
 	return f, NewSchemas(client, zap.NewNop())
 }
 
-// TestOneIDThatFailsIsSetAside while the registry answers otherwise, and the partition goes on.
+// TestOneIDThatFailsIsSetAside: while the registry answers for other ids, an id that fails is
+// refused, and the partition continues.
 func TestOneIDThatFailsIsSetAside(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"403": func(w http.ResponseWriter) {
@@ -88,8 +90,8 @@ func TestOneIDThatFailsIsSetAside(t *testing.T) {
 	}
 }
 
-// TestAwayIsWaitedFor: credentials that are not accepted any more, and refusals of ids that were served before, turn
-// nothing into dead letters.
+// TestAwayIsWaitedFor: rejected credentials, and refusals of previously served ids, cause no dead
+// letters.
 func TestAwayIsWaitedFor(t *testing.T) {
 	for _, status := range []int32{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable} {
 		for _, planned := range []bool{false, true} { // whether this process or a plan knows that the id was served
@@ -101,7 +103,7 @@ func TestAwayIsWaitedFor(t *testing.T) {
 					schemas.Planned = func() []Seen { return []Seen{{ID: 1, Hash: "x"}} }
 				} else {
 					firstRow(t, Source{Registry: schemas}.Reader(nil), message)
-					schemas.answers.Put(1, answer{}, keptAnswers) // pushed out
+					schemas.answers.Put(1, answer{}, keptAnswers) // evicts the answer
 				}
 				f.down.Store(status)
 				ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
@@ -122,7 +124,8 @@ func TestAwayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestSchemasThatAreTooLargeAreNotKept: 64 references of nearly a megabyte are neither read to the end nor held.
+// TestSchemasThatAreTooLargeAreNotKept: 64 references of nearly a megabyte are neither read to the
+// end nor kept.
 func TestSchemasThatAreTooLargeAreNotKept(t *testing.T) {
 	_, schemas := newFailing(t, nil)
 	big := registry.Schema{Type: registry.TypeAvro, Text: "{}"}

@@ -17,8 +17,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Between messages the reader of a partition, and the rows that it encodes, hold nothing large: neither the schema of the last
-// message, nor the text of one from the registry.
+// Between messages, the reader of a partition and its encoded rows hold nothing large: neither the
+// schema of the last message nor a schema text from the registry.
 func TestReadersHoldLittle(t *testing.T) {
 	const readers, large, most = 8, 2 << 20, 64 << 10
 	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}}}, Dim: 1}
@@ -53,7 +53,7 @@ func TestReadersHoldLittle(t *testing.T) {
 				all[i].End()
 				all[i].registry = source.Registry
 			}
-			<-source.Slots.idle // with the memory in which messages were aligned
+			<-source.Slots.idle // with the memory for aligned messages
 			if held := (live() - before) / readers; held > most {
 				t.Errorf("%d bytes for each reader, at most %d", held, most)
 			}

@@ -94,7 +94,8 @@ func TestRegistryOfConfluentsSerializers(t *testing.T) {
 	}
 }
 
-// TestRegistryIsKilledAndComesBack waits for it, and accepts that it does not know a schema.
+// TestRegistryIsKilledAndComesBack: readers wait for the registry, and accept that it lacks a
+// schema.
 func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	client, address := realRegistry(t)
 	registrar, err := sr.NewClient(sr.URLs(address))
@@ -123,7 +124,7 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	go func() { waited <- r.Prepare(t.Context(), message) }()
 	stagestest.Until(t, "it is noticed that the registry is away", func() bool { return schemas.Away() != nil })
 	script("start")
-	// It has forgotten everything; any answer will do.
+	// The registry has lost everything; any answer suffices.
 	if err := <-waited; err != nil || schemas.Away() != nil {
 		t.Fatal(err, schemas.Away())
 	}
@@ -142,7 +143,8 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	}
 }
 
-// TestSchemasOfAServer uses a server that requires a password, refers to another schema, and is down at first.
+// TestSchemasOfAServer uses a server that requires a password, refers to another schema, and is
+// down at first.
 func TestSchemasOfAServer(t *testing.T) {
 	tries := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

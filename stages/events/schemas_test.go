@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/registry"
 )
 
-// endless has a schema for every even id.
+// endless is a registry with a schema for every even id.
 type endless struct{}
 
 func (endless) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
@@ -25,7 +25,8 @@ func (endless) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
 
 func (endless) Answers(context.Context) error { return nil }
 
-// TestReaderKeepsWhatItPrepared while others fill the schema cache of the process.
+// TestReaderKeepsWhatItPrepared: a reader keeps its prepared schema while others fill the schema
+// cache of the process.
 func TestReaderKeepsWhatItPrepared(t *testing.T) {
 	message := func(id uint32) []byte { return append(binary.BigEndian.AppendUint32([]byte{0}, id), 14) }
 	for name, c := range map[string]struct {

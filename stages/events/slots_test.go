@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// However many readers there are, the number of messages in work is bounded, and every reader gets
-// its turn.
+// The number of messages in work is bounded for any number of readers, and every reader gets its
+// turn.
 func TestSlotsBoundMessagesInHand(t *testing.T) {
 	const slots, readers, each = 3, 20, 50
 	source := Source{Limits: arrowio.DefaultLimits(), Slots: NewSlots(slots)}

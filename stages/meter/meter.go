@@ -302,7 +302,7 @@ func (m *Meter) WrongKernel(logger *zap.Logger, stage Stage, kernel string, from
 		logger.Info("numeric kernel matches the exploration's; participating again", zap.String("kernel", kernel))
 		return
 	}
-	m.setKernel(stage, fmt.Sprintf("not participating: exploration %s needs numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
+	m.setKernel(stage, fmt.Sprintf("not participating: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
 	logger.Error("numeric kernel differs from the exploration's; not participating, partitions go to other processes",
 		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
 }

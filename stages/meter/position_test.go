@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// recordsAt makes records from an offset on, a second apart from a time on.
+// recordsAt makes records from an offset on, one second apart, starting at a time.
 func recordsAt(offset int64, from time.Time, n int) []pipeline.Record {
 	records := make([]pipeline.Record, n)
 	for i := range records {
@@ -40,7 +40,7 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	}
 
 	// Five of seven records, the oldest 100 s old; offsets below the next one belong to a batch
-	// that was read before.
+	// that has already been read.
 	fetched := recordsAt(8, now.Add(-102*time.Second), 7)
 	p.Fetched(pipeline.Fetched{Records: fetched, NextOffset: 15, End: 17}, now)
 	want("waiting", 7, 100*time.Second)
@@ -58,8 +58,8 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	now = now.Add(time.Hour)
 	want("idle", 0, 0)
 
-	// An open transaction: the end is beyond what can be read. The records after it arrived when
-	// the log had been seen empty.
+	// An open transaction: the end is beyond the readable records. The records after it arrived
+	// after the log had been seen empty.
 	p.Fetched(pipeline.Fetched{NextOffset: 17, End: 17}, now)
 	now = now.Add(5 * time.Second)
 	p.Fetched(pipeline.Fetched{NextOffset: 17, End: 20}, now)

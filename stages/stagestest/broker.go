@@ -15,11 +15,11 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// Patience bounds each wait of a test: generous, because nothing waits for it unless it fails.
+// Patience bounds each wait of a test. It is generous, because only a failing test waits that long.
 const Patience = 90 * time.Second
 
-// Broker is an embedded broker that can be stopped, and started again at the same address with what it holds. It is
-// stopped when the test ends.
+// Broker is an embedded broker that can be stopped, and restarted at the same address with its
+// records. It is stopped when the test ends.
 type Broker struct {
 	*embedded.Broker // nil while it is stopped
 
@@ -27,7 +27,7 @@ type Broker struct {
 	options embedded.Options
 }
 
-// NewBroker starts one.
+// NewBroker starts a broker.
 func NewBroker(t testing.TB) *Broker {
 	t.Helper()
 	b := &Broker{t: t, options: embedded.Options{Dir: t.TempDir()}}
@@ -53,7 +53,7 @@ func (b *Broker) Start() {
 	}
 }
 
-// Stop takes the broker away; a second call does nothing.
+// Stop stops the broker; a second call does nothing.
 func (b *Broker) Stop() {
 	if b.Broker == nil {
 		return
@@ -64,10 +64,10 @@ func (b *Broker) Stop() {
 	b.Broker = nil
 }
 
-// Addr is where it listens.
+// Addr is the broker's address.
 func (b *Broker) Addr() string { return b.Addrs()[0] }
 
-// Dial makes a client that is quick where speed is not what is tested; edit, if not nil, changes its configuration. It is
+// Dial makes a client with short waits; edit, if not nil, changes its configuration. The client is
 // closed when the test ends.
 func (b *Broker) Dial(edit func(*kafka.Config)) *kafka.Client {
 	b.t.Helper()
@@ -86,7 +86,8 @@ func (b *Broker) Dial(edit func(*kafka.Config)) *kafka.Client {
 	return client
 }
 
-// Logger prints with EERF_TEST_LOG set. It stops to when the test ends, as runners may outlive it by a moment.
+// Logger prints if EERF_TEST_LOG is set. It stops when the test ends, because runners may outlive
+// the test by a moment.
 func Logger(t testing.TB) *zap.Logger {
 	if os.Getenv("EERF_TEST_LOG") == "" {
 		return zap.NewNop()
@@ -94,7 +95,8 @@ func Logger(t testing.TB) *zap.Logger {
 	return zaptest.NewLogger(t)
 }
 
-// Until fails the test unless ok holds within [Patience]. It asks again and again what cannot be waited for.
+// Until fails the test unless ok holds within [Patience]. It polls conditions that cannot be
+// awaited.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -106,7 +108,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// All reads what a partition holds.
+// All reads all records of a partition.
 func All(t testing.TB, log pipeline.Log, topic string, partition int) []pipeline.Record {
 	t.Helper()
 	at, next, err := log.Offsets(t.Context(), topic, partition)

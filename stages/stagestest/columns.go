@@ -38,7 +38,7 @@ var ColumnTypes = []arrow.DataType{
 	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.FixedWidthTypes.MonthDayNanoInterval},
 }
 
-// RandomColumn fills a column with values that are easy to tell apart, a third of them null.
+// RandomColumn fills a column with distinguishable values, a third of them null.
 func RandomColumn(t testing.TB, dt arrow.DataType, rows int, rng *rand.Rand) arrow.Array {
 	t.Helper()
 	b := array.NewBuilder(memory.DefaultAllocator, dt)
@@ -89,7 +89,7 @@ func appendSome(b array.Builder, n int, rng *rand.Rand) {
 	}
 }
 
-// appendFlat appends a value by its text in the form that the type reads.
+// appendFlat appends a value from its text in the type's format.
 func appendFlat(b array.Builder, rng *rand.Rand) {
 	n := rng.IntN(100)
 	texts := []string{fmt.Sprint(n), fmt.Sprintf("%d.5", n), []string{"true", "false"}[n%2], "2026-01-02",

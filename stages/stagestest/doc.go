@@ -1,7 +1,8 @@
-// Package stagestest is the kit of the tests of the stages: a broker, waiting, generated events whose rows, good and bad, are
-// a function of a seed, the messages that hold them, what reads such messages, and in float64 what the stages should make of
-// them. It imports no stage: what explores is in the package explored below it.
+// Package stagestest is the test kit of the stages: a broker, waiting, generated events whose rows,
+// good and bad, are a function of a seed, their messages, readers of such messages, and float64
+// references for the results of the stages. It imports no stage: package explored below it runs
+// explorations.
 //
-// What it returns is released when the test ends, unless its comment says otherwise. All of it is safe from several
-// goroutines, as far as testing.TB is.
+// Results are released when the test ends, unless their comments say otherwise. All functions are
+// safe for concurrent use, as far as testing.TB is.
 package stagestest

@@ -14,10 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// What follows computes in float64, row by row and from the published descriptions alone, what the stages compute
-// with kernels and batches: sampling, encoding, labels, feature maps, scores.
+// The rest of this file computes in float64, row by row and from the published descriptions alone,
+// the results that the stages compute with kernels and batches: sampling, encoding, labels, feature
+// maps, scores.
 
-// FeatureMaps are the feature maps with the distributions that go with them; bandwidth 0 = by the rule.
+// FeatureMaps are the feature maps with their distributions; bandwidth 0 = by the rule.
 var FeatureMaps = []struct {
 	Name         string
 	Map          scoring.Map
@@ -42,10 +43,10 @@ func Sampled(seed uint64, partition int32, ordinal int64, rate float64) bool {
 	return rate >= 1 || float64(xxhash.Sum64(b[:])) < rate*math.Ldexp(1, 64)
 }
 
-// Outcome is what becomes of a row.
+// Outcome is the result of processing a row.
 type Outcome string
 
-// The outcomes.
+// The possible outcomes.
 const (
 	NotSampled Outcome = "not sampled"
 	Unlabelled Outcome = "unlabelled"
@@ -61,7 +62,7 @@ type Row struct {
 	Finite      bool
 }
 
-// EncodeRow reads row i of a record by the encoder's description.
+// EncodeRow reads row i of a record according to the encoder's description.
 func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 	r := Row{Finite: true}
 	for _, c := range enc.Columns {
@@ -73,7 +74,7 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 		for j, v := range values {
 			if j < len(c.Scale) {
 				v = (v - c.Mean[j]) / c.Scale[j]
-				if enc.Clip > 0 && math.Abs(v) > enc.Clip { // of numbers, as all are here
+				if enc.Clip > 0 && math.Abs(v) > enc.Clip { // clipping concerns numbers; all values here are
 					v = math.Copysign(enc.Clip*(1+math.Log(min(math.Abs(v)/enc.Clip, encoder.MaxTail))), v)
 				}
 			}
@@ -84,7 +85,8 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 	return r
 }
 
-// values reads the dimensions of a column but that of missing values, and whether its value is missing.
+// values returns the dimensions of a column except the missing-value indicator, and whether its
+// value is missing.
 func (r *Row) values(enc *encoder.Encoder, c *encoder.Column, column arrow.Array, i int) (values []float64, missing bool) {
 	missing = column.IsNull(i)
 	switch c.Kind {
@@ -124,7 +126,7 @@ func (r *Row) values(enc *encoder.Encoder, c *encoder.Column, column arrow.Array
 	return values, missing
 }
 
-// number is element j of row i of a numeric or vector column.
+// number returns element j of row i of a numeric or vector column.
 func number(column arrow.Array, i, j int) float64 {
 	if list, ok := column.(*array.FixedSizeList); ok {
 		width := int(list.DataType().(*arrow.FixedSizeListType).Len())
@@ -141,7 +143,7 @@ func number(column arrow.Array, i, j int) float64 {
 	panic("no reference for " + column.DataType().String())
 }
 
-// label reads the label, which a record without its columns does not have.
+// label returns the label, or no label if the record lacks its columns.
 func (r *Row) label(l *encoder.Label, rec arrow.Record, i int) {
 	if !rec.Schema().HasField(l.Columns[0]) {
 		return
@@ -168,7 +170,7 @@ func (r *Row) label(l *encoder.Label, rec arrow.Record, i int) {
 	r.UnseenClass = true
 }
 
-// outputs reads the labels of a regression; a row that lacks one has none.
+// outputs returns the labels of a regression; none if any is missing.
 func (r *Row) outputs(l *encoder.Label, rec arrow.Record, i int) {
 	finite := r.Finite
 	for k, name := range l.Columns {
@@ -186,7 +188,7 @@ func (r *Row) outputs(l *encoder.Label, rec arrow.Record, i int) {
 	}
 }
 
-// OutcomeOf is the first that applies of not Sampled, Unlabelled, Rejected, Scored.
+// OutcomeOf returns the first applicable outcome of NotSampled, Unlabelled, Rejected and Scored.
 func OutcomeOf(spec *wire.Spec, partition int32, ordinal int64, r Row) Outcome {
 	switch {
 	case !Sampled(spec.SampleSeed, partition, ordinal, spec.SampleRate):
@@ -199,14 +201,14 @@ func OutcomeOf(spec *wire.Spec, partition int32, ordinal int64, r Row) Outcome {
 	return Scored
 }
 
-// Phi is φ(x, ω) of feature i.
+// Phi returns φ(x, ω) of feature i.
 func Phi(f *scoring.Features, i int, x []float64) float64 {
 	switch f.Kind(i) {
 	case scoring.KindRamp:
 		return max(product(f, i, x)+float64(f.Phase[i]), 0)
 	case scoring.KindHinge, scoring.KindBox:
 		return thresholds(&f.Products[i-f.Projections()], x)
-	case scoring.KindCosine: // or the map's own
+	case scoring.KindCosine: // or the map's own kind
 	}
 	switch f.Map {
 	case scoring.MapLinear:
@@ -228,7 +230,7 @@ func Phi(f *scoring.Features, i int, x []float64) float64 {
 	panic("no " + f.Map.String())
 }
 
-// thresholds is a hinge or a box.
+// thresholds computes a hinge or a box.
 func thresholds(p *scoring.Product, x []float64) float64 {
 	v := 1.0
 	for a := range p.Order {
@@ -241,7 +243,7 @@ func thresholds(p *scoring.Product, x []float64) float64 {
 	return v
 }
 
-// product is ω·x of feature i.
+// product returns ω·x of feature i.
 func product(f *scoring.Features, i int, x []float64) (z float64) {
 	for j, v := range x {
 		z += v * float64(f.Omega[i*f.Dim+j])
@@ -249,7 +251,8 @@ func product(f *scoring.Features, i int, x []float64) (z float64) {
 	return z
 }
 
-// Scores are Ŝ_k of every feature of a set, feature-major, over the rows, and sqrt(Σy_k²/n) of each output.
+// Scores returns Ŝ_k of every feature of a set, feature-major, over the rows, and sqrt(Σy_k²/n) of
+// each output.
 func Scores(set *wire.FeatureSet, rows []Row) (scores, spread []float64) {
 	features, outputs := set.Set.Features, len(set.Coding.Gain)
 	scores, spread = make([]float64, features.Len()*outputs), make([]float64, outputs)
@@ -273,7 +276,7 @@ func Scores(set *wire.FeatureSet, rows []Row) (scores, spread []float64) {
 	return scores, spread
 }
 
-// UsableRows are the rows that featurizing does not reject.
+// UsableRows returns the rows that featurizing does not reject.
 func UsableRows(set *wire.FeatureSet, rows arrow.Record) []int {
 	var usable []int
 	for i := range int(rows.NumRows()) {
@@ -284,8 +287,8 @@ func UsableRows(set *wire.FeatureSet, rows arrow.Record) []int {
 	return usable
 }
 
-// CheckFeatures compares the features of a row: to 2e-5 of φ, or of the largest |φ| that the map can give where it has no
-// bound.
+// CheckFeatures compares the features of a row with a tolerance of 2e-5, which is relative where φ
+// is unbounded and exceeds 1.
 func CheckFeatures(t testing.TB, set *wire.FeatureSet, rows arrow.Record, row int, z []float32) {
 	t.Helper()
 	x := EncodeRow(set.Encoder, rows, row).X

@@ -15,17 +15,17 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// Noon is the time at which everything in these tests happens.
+// Noon is the constant time of these tests.
 var Noon = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 
-// Tasks of the generated events, by the label that they have.
+// Tasks of the generated events, by their label.
 const (
 	Regression = "regression" // numbers
 	Binary     = "binary"     // two words
 	Classes    = "classes"    // four words
 )
 
-// Tasks lists them.
+// Tasks lists all tasks.
 var Tasks = []string{Regression, Binary, Classes}
 
 // Faults are the probabilities with which generated rows are bad, by kind.
@@ -36,7 +36,7 @@ type Faults struct {
 // SomeFaults makes every kind of bad row common.
 var SomeFaults = Faults{BadFeature: 0.1, BadLabel: 0.1, NoLabel: 0.1, UnseenClass: 0.1, Null: 0.1, UnseenCategory: 0.1}
 
-// Schema is that of the events of a task.
+// Schema is the schema of the events of a task.
 var Schema = map[string]*arrow.Schema{
 	Regression: schemaWithLabel(arrow.PrimitiveTypes.Float64),
 	Binary:     schemaWithLabel(arrow.BinaryTypes.String),
@@ -55,7 +55,8 @@ func schemaWithLabel(label arrow.DataType) *arrow.Schema {
 	}, nil)
 }
 
-// Events generates rows; row i is a function of the seed and i alone. The column id names each row: "row-<i>".
+// Events generates rows; row i is a function of the seed and i alone. The column id names each row:
+// "row-<i>".
 func Events(t testing.TB, task string, rows int, seed uint64, f Faults) arrow.Record {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, Schema[task])
@@ -119,7 +120,7 @@ func appendLabel(b array.Builder, task string, signal float64, rng *rand.Rand, f
 	}
 }
 
-// Bit is 1 for true and 0 for false.
+// Bit returns 1 for true and 0 for false.
 func Bit(b bool) int {
 	if b {
 		return 1
@@ -127,7 +128,7 @@ func Bit(b bool) int {
 	return 0
 }
 
-// Cut slices rows into batches whose sizes the function gives.
+// Cut slices rows into batches of the sizes that the function returns.
 func Cut(t testing.TB, rows arrow.Record, size func() int) []arrow.Record {
 	t.Helper()
 	var batches []arrow.Record
@@ -141,13 +142,13 @@ func Cut(t testing.TB, rows arrow.Record, size func() int) []arrow.Record {
 	return batches
 }
 
-// Every is a size for Cut that is always the same.
+// Every returns a constant size for Cut.
 func Every(n int) func() int { return func() int { return n } }
 
-// UpTo is a size for Cut between 1 and n.
+// UpTo returns random sizes between 1 and n for Cut.
 func UpTo(rng *rand.Rand, n int) func() int { return func() int { return 1 + rng.IntN(n) } }
 
-// Message is the bytes of a message of the batches.
+// Message returns the batches encoded as a message.
 func Message(t testing.TB, batches ...arrow.Record) []byte {
 	t.Helper()
 	value, err := arrowio.EncodeStream(batches[0].Schema(), batches...)
@@ -157,7 +158,7 @@ func Message(t testing.TB, batches ...arrow.Record) []byte {
 	return value
 }
 
-// Decode reads a message that must be good.
+// Decode reads a valid message.
 func Decode(t testing.TB, value []byte) []arrow.Record {
 	t.Helper()
 	batches, err := arrowio.NewDecoder(arrowio.DefaultLimits()).Decode(value)
@@ -172,7 +173,7 @@ func Decode(t testing.TB, value []byte) []arrow.Record {
 	return batches
 }
 
-// Header returns the last header of a key, which must be there.
+// Header returns the last header with a key, which must exist.
 func Header(t testing.TB, r pipeline.Record, key string) string {
 	t.Helper()
 	for i := len(r.Headers) - 1; i >= 0; i-- {
@@ -184,7 +185,7 @@ func Header(t testing.TB, r pipeline.Record, key string) string {
 	return ""
 }
 
-// WithSchema returns the rows under other names. The caller releases them.
+// WithSchema returns the rows with other column names. The caller releases them.
 func WithSchema(rows arrow.Record, fields []arrow.Field) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), rows.Columns(), rows.NumRows())
 }

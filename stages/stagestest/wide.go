@@ -11,13 +11,13 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// WideDim is how many numbers a wide event has, all float32, in addition to its label y.
+// WideDim is the number of float32 values of a wide event, in addition to its label y.
 const WideDim = 77
 
-// WideShapes are the ways in which a wide event holds its numbers.
+// WideShapes are the column layouts of wide events.
 var WideShapes = []string{"columns", "list"}
 
-// WideEvents are rows of the shape, what speed and allocations are measured on.
+// WideEvents returns rows of the shape, for measuring speed and allocations.
 func WideEvents(t testing.TB, shape string, rows int) arrow.Record {
 	t.Helper()
 	float, label := arrow.PrimitiveTypes.Float32, arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float32}
@@ -50,7 +50,7 @@ func WideEvents(t testing.TB, shape string, rows int) arrow.Record {
 	return rec
 }
 
-// EachWide runs a test on messages of each shape, of few and of many rows.
+// EachWide runs a test on messages of each shape, with few and with many rows.
 func EachWide(t *testing.T, test func(t *testing.T, shape string, rows arrow.Record)) {
 	for _, shape := range WideShapes {
 		for _, n := range []int{100, 4000} {
@@ -59,17 +59,17 @@ func EachWide(t *testing.T, test func(t *testing.T, shape string, rows arrow.Rec
 	}
 }
 
-// A message of wide events in the steady state allocates a number of small objects that does not grow with its rows: what
-// the Arrow library makes of each message that it writes, and for every column that it reads the array, its data, its
-// buffers and a flag.
+// In the steady state, a message of wide events allocates small objects whose number does not grow
+// with its rows: the Arrow library's objects for each written message, and for every column read
+// the array, its data, its buffers and a flag. buffers and a flag.
 const (
-	objectsPerMessage = 200 // about 150, and more under the race detector, where a sync.Pool drops some of what it is given
+	objectsPerMessage = 200 // about 150, and more under the race detector, where a sync.Pool drops some of its items
 	objectsPerColumn  = 2
 	bytesPerObject    = 192 // on average
 )
 
-// CheckAllocations fails the test where a call that handles a message of wide events allocates more than that and some
-// extra objects, once calls before it have made room.
+// CheckAllocations fails the test if a call that handles a message of wide events allocates more
+// than these limits and some extra objects, after warm-up calls.
 func CheckAllocations(t *testing.T, shape string, extra float64, call func()) {
 	t.Helper()
 	most := map[string]float64{"columns": objectsPerMessage + objectsPerColumn*WideDim, "list": objectsPerMessage}[shape] + extra

@@ -47,7 +47,8 @@ func TestCreateTopics(t *testing.T) {
 	}
 }
 
-// A pipeline that uses another one's sets has four topics of its own, and needs three of the other's.
+// A pipeline that uses another one's sets has four topics of its own, and needs three topics of the
+// other.
 func TestTopicsOfAPipelineThatFollows(t *testing.T) {
 	own := topics.Default().Unnamed()
 	own.Models = "shared.models"
@@ -91,7 +92,7 @@ func TestCreateTopicsFollowsTheEventsThatAreThere(t *testing.T) {
 	broker := pipelinetest.NewBroker()
 	broker.AddTopic(names.Events, 6)
 	broker.AddTopic(names.Scores, 2)
-	broker.AddTopic(names.Features, 8) // more than needed stays
+	broker.AddTopic(names.Features, 8) // more than needed is kept
 	done, err := topics.Create(t.Context(), broker, names)
 	if err != nil || !slices.Contains(done, "grew scores from 2 to 6 partitions") {
 		t.Fatalf("did %v, %v", done, err)

@@ -1,6 +1,6 @@
-// Package explored is the part of the tests' kit that explores: it makes specs and feature sets
-// from rows in memory, by the functions that the stages call. It is apart from stagestest, which
-// the tests inside the rooms that it uses import.
+// Package explored is the part of the test kit that explores: it makes specs and feature sets from
+// rows in memory with the functions that the stages call. It is separate from stagestest, because
+// the internal tests of these packages import stagestest.
 package explored
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// Events is how the generated events of a task are read. The classes are configured: those of bad
-// rows stay unseen. NaN is a fault.
+// Events configures reading the generated events of a task. The classes are configured, so that the
+// classes of bad rows stay unseen. NaN is a fault.
 func Events(task string) events.Config {
 	c := events.Default()
 	c.Label, c.Passthrough, c.NaN = []string{"y"}, []string{"id"}, encoder.NaNReject
@@ -33,15 +33,15 @@ func Events(task string) events.Config {
 func Exploration() calibrate.Config {
 	c := calibrate.Default()
 	c.Candidates, c.Features = 40, 10
-	c.Criterion = scoring.Correlation // criteria that need rows are tested separately
+	c.Criterion = scoring.Correlation // criteria that need rows have their own tests
 	c.SampleRate = 0.34
 	c.CalibrationRows = 300
 	c.Sigma = 1.5 // the neighbour rule has its own tests
 	return c
 }
 
-// Wide is how wide events are read and explored: as few candidates as there are features, since it
-// does not matter which ones are kept.
+// Wide configures reading and exploring wide events, with as many features as candidates, because
+// the choice does not matter.
 func Wide(features int) (events.Config, calibrate.Config) {
 	e, c := events.Default(), calibrate.Default()
 	e.Label, e.Task, e.NaN = []string{"y"}, "regression", encoder.NaNReject
@@ -50,8 +50,8 @@ func Wide(features int) (events.Config, calibrate.Config) {
 	return e, c
 }
 
-// Spec is the plan of an exploration of the batches, the messages of partition 0 of events from
-// offset 0 on.
+// Spec returns the plan of an exploration of the batches, the messages of partition 0 of events
+// from offset 0 on.
 func Spec(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.Spec {
 	t.Helper()
 	settings := calibrate.Settings{Pipeline: "test", Events: e, Exploration: c, Limits: events.DefaultLimits(), EventsTopic: "events"}
@@ -69,7 +69,7 @@ func Spec(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Re
 	return planned.Spec
 }
 
-// FeatureSet is what that exploration selects.
+// FeatureSet returns the result of that exploration.
 func FeatureSet(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.FeatureSet {
 	t.Helper()
 	spec := Spec(t, e, c, batches...)

@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Featurized is a message of features as readers see it.
+// Featurized is a message of features as its readers see it.
 type Featurized struct {
 	wire.FeatureBatch
 	Record   pipeline.Record
@@ -20,7 +20,7 @@ type Featurized struct {
 	Body     arrow.Record
 }
 
-// ReadFeatures reads a message of m features a row, which must be good.
+// ReadFeatures reads a valid message with m features per row.
 func ReadFeatures(t testing.TB, r pipeline.Record, m int) Featurized {
 	t.Helper()
 	part, err := wire.ParseFeatureHeaders(r.Headers)
@@ -65,7 +65,7 @@ func FeaturizedUpTo(t testing.TB, log pipeline.Log, topic string, partition int,
 	})
 }
 
-// CheckOnce checks rows as [CheckRows] does, and that each event was mapped with one set.
+// CheckOnce checks rows like [CheckRows], and that each event was mapped with one set.
 func CheckOnce(t testing.TB, sources []pipeline.Record, features []Featurized, rowsPerEvent int64) (sets []string) {
 	t.Helper()
 	setOf := map[int64]string{}
@@ -78,8 +78,8 @@ func CheckOnce(t testing.TB, sources []pipeline.Record, features []Featurized, r
 	return CheckRows(t, sources, features, rowsPerEvent)
 }
 
-// CheckRows checks that every row of a partition's events, which have so many rows each, is in the features once, in order,
-// with the key of its event. It returns the sets in order of use.
+// CheckRows checks that every row of a partition's events, each of rowsPerEvent rows, is in the
+// features once, in order, with the key of its event. It returns the sets in order of use.
 func CheckRows(t testing.TB, sources []pipeline.Record, features []Featurized, rowsPerEvent int64) (sets []string) {
 	t.Helper()
 	var at int64 // rows seen so far
@@ -102,7 +102,7 @@ func CheckRows(t testing.TB, sources []pipeline.Record, features []Featurized, r
 		}
 	}
 	if want := int64(len(sources)) * rowsPerEvent; at != want {
-		t.Errorf("%d rows in the features, %d in %d events", at, want, len(sources))
+		t.Errorf("features have %d rows, want %d for %d events", at, want, len(sources))
 	}
 	return sets
 }

@@ -28,19 +28,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// World is a broker in memory with the topics of a pipeline, on which workers explore. It is always noon: nothing happens
-// because of the time.
+// World is an in-memory broker with the topics of a pipeline, on which workers explore. Its clock
+// stands at noon, so nothing depends on the time.
 type World struct {
 	*pipelinetest.Broker
 	Topics    topics.Config
 	Settings  calibrate.Settings
 	Subsample subsample.Config
-	State     *state.Follower // looks on
+	State     *state.Follower // only observes
 
 	t testing.TB
 }
 
-// NewWorld makes one with so many partitions of events.
+// NewWorld makes a world with the given number of events partitions.
 func NewWorld(t testing.TB, partitions int, e events.Config, c calibrate.Config) *World {
 	t.Helper()
 	w := &World{
@@ -64,7 +64,7 @@ func NewWorld(t testing.TB, partitions int, e events.Config, c calibrate.Config)
 	return w
 }
 
-// Follower returns a follower of the pipeline that nothing runs yet.
+// Follower returns a follower of the pipeline. The caller runs it.
 func (w *World) Follower(broker state.Broker) *state.Follower {
 	return state.New(broker, stagestest.Logger(w.t), state.Config{
 		Pipeline: w.Settings.Pipeline, Explorations: w.Topics.Explorations, FeatureSets: w.Topics.FeatureSets, Models: w.Topics.Models,
@@ -122,7 +122,7 @@ func (w *World) Spec() *wire.Spec {
 	return w.Wait("plan", func(s state.Snapshot) bool { return s.Spec != nil }).Spec
 }
 
-// Checkpoints are those on a partition of scores, in the order of the topic.
+// Checkpoints returns the checkpoints on a partition of scores, in topic order.
 func (w *World) Checkpoints(partition int) (all []*wire.Checkpoint) {
 	decoder := arrowio.NewDecoder(arrowio.DefaultLimits())
 	for _, record := range w.Records(w.Topics.Scores, partition) {
@@ -133,7 +133,8 @@ func (w *World) Checkpoints(partition int) (all []*wire.Checkpoint) {
 	return all
 }
 
-// Closed waits until the last record of a partition of scores is the checkpoint of a closed partition, and returns it.
+// Closed waits until the last record of a partition of scores is the checkpoint of a closed
+// partition, and returns it.
 func (w *World) Closed(partition int) *wire.Checkpoint {
 	w.t.Helper()
 	var last *wire.Checkpoint
@@ -151,20 +152,20 @@ func (w *World) Closed(partition int) *wire.Checkpoint {
 	return last
 }
 
-// errKilled is what a killed worker is answered.
+// errKilled is the answer to all requests of a killed worker.
 var errKilled = pipeline.Permanent(errors.New("killed"))
 
-// Worker is a process that takes part: the broker as it sees it, and its stages.
+// Worker is a process of the exploration: its view of the broker, and its stages.
 type Worker struct {
 	*pipelinetest.Broker
 	Meter *meter.Meter
-	// Owns, where set, says which partitions of a topic the worker gets; others are not its own.
+	// Owns, if set, selects the worker's partitions of a topic.
 	Owns func(topic string, partition int) bool
-	// OnProduce, where set, is asked before each request. It may change the records; without any, nothing is written and
-	// the worker believes that it was.
+	// OnProduce, if set, is called before each request. It may change the records. If it removes
+	// all, nothing is written, and the worker believes that the write succeeded.
 	OnProduce func(topic string, partition int, records []pipeline.Record) []pipeline.Record
-	// KillAt is the produce request, counted from 1, at which the worker is killed: before the broker has it or, with
-	// KillAfter, when it has it. 0 = never.
+	// KillAt is the produce request, counted from 1, at which the worker is killed: before the
+	// broker has the records or, with KillAfter, after it. 0 = never.
 	KillAt    int64
 	KillAfter bool
 
@@ -182,7 +183,7 @@ type Worker struct {
 // Produced is the number of produce requests so far.
 func (w *Worker) Produced() int64 { return w.requests.Load() }
 
-// Fetch is part of [pipeline.Log].
+// Fetch implements [pipeline.Log].
 func (w *Worker) Fetch(ctx context.Context, topic string, partition int, offset int64) (pipeline.Fetched, error) {
 	if w.dead.Load() {
 		return pipeline.Fetched{}, errKilled
@@ -190,7 +191,7 @@ func (w *Worker) Fetch(ctx context.Context, topic string, partition int, offset 
 	return w.Broker.Fetch(ctx, topic, partition, offset)
 }
 
-// Produce is part of [pipeline.Log].
+// Produce implements [pipeline.Log].
 func (w *Worker) Produce(ctx context.Context, topic string, partition int, records []pipeline.Record) (int64, error) {
 	if w.dead.Load() {
 		return 0, errKilled
@@ -217,7 +218,7 @@ func (w *Worker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Tar
 	return w, nil
 }
 
-// Own is part of [pipeline.Broker]. There is one worker to a partition unless Owns says otherwise.
+// Own implements [pipeline.Broker]. Each partition has one worker unless Owns selects otherwise.
 func (w *Worker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
 	for ctx.Err() == nil {
 		generation, end := context.WithCancel(ctx)
@@ -239,15 +240,16 @@ func (w *Worker) Own(ctx context.Context, group, topic string, run func(context.
 	return nil
 }
 
-// Rebalance takes from a worker with one stage what it owns, and gives it back when it has let go.
+// Rebalance revokes the partitions of a worker with one stage, and reassigns them when it has
+// released them.
 func (w *Worker) Rebalance() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rebalance()
 }
 
-// Start runs a worker with some of the stages calibrate, subsample and selection until it is stopped, killed, or the test ends.
-// prepare, which may be nil, sees it before it runs.
+// Start runs a worker with some of the stages calibrate, subsample and selection until it is
+// stopped or killed, or the test ends. prepare, if not nil, may change it before it runs.
 func (w *World) Start(prepare func(*Worker), stages ...meter.Stage) *Worker {
 	worker := &Worker{Broker: w.Broker, Meter: meter.New(), t: w.t, done: make(chan error, 1)}
 	if prepare != nil {
@@ -267,7 +269,7 @@ func (w *World) Start(prepare func(*Worker), stages ...meter.Stage) *Worker {
 	return worker
 }
 
-// stage is the Run of a stage of a worker.
+// stage runs a stage of a worker.
 func (w *World) stage(worker *Worker, follower *state.Follower, name meter.Stage) func(context.Context) error {
 	e := env.Env{
 		Broker:       worker,
@@ -291,7 +293,7 @@ func (w *World) stage(worker *Worker, follower *state.Follower, name meter.Stage
 	panic(fmt.Sprintf("explored: no stage %q", name))
 }
 
-// Stop ends the worker in good order; one that was killed has ended by itself.
+// Stop ends the worker in an orderly way; a killed worker has ended by itself.
 func (w *Worker) Stop() {
 	w.once.Do(func() {
 		w.cancel()
@@ -301,7 +303,7 @@ func (w *Worker) Stop() {
 	})
 }
 
-// Kill cuts the worker off: nothing that it still does reaches the broker.
+// Kill disconnects the worker: none of its later requests reach the broker.
 func (w *Worker) Kill() {
 	w.dead.Store(true)
 	w.Stop()
@@ -313,7 +315,7 @@ func (w *Worker) Killed() {
 	select {
 	case err := <-w.done:
 		if w.done <- err; !w.dead.Load() {
-			w.t.Fatalf("ended, and not by being killed: %v", err)
+			w.t.Fatalf("worker ended without being killed: %v", err)
 		}
 	case <-time.After(stagestest.Patience):
 		w.t.Fatal("the worker was not killed")
@@ -321,7 +323,7 @@ func (w *Worker) Killed() {
 	w.Stop()
 }
 
-// reader is a file of batches in memory.
+// reader reads batches like a file.
 type reader struct{ left []arrow.Record }
 
 func (r *reader) Next() (arrow.Record, error) {
@@ -334,7 +336,7 @@ func (r *reader) Next() (arrow.Record, error) {
 	return batch, nil
 }
 
-// File opens a file of the batches, again and again.
+// File opens the batches as a file, any number of times.
 func File(batches ...arrow.Record) func() (events.RowReader, error) {
 	return func() (events.RowReader, error) { return &reader{batches}, nil }
 }
