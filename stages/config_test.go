@@ -28,7 +28,7 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 		err := s.CheckStages([]meter.Stage{meter.StageFeaturize, stage})
 		for _, text := range []string{"pipeline live", "pipeline flow", "featurize.sets_from", "no stage " + string(stage)} {
 			if err == nil || !strings.Contains(err.Error(), text) {
-				t.Errorf("%s: %v does not say %q", stage, err, text)
+				t.Errorf("%s: %v does not contain %q", stage, err, text)
 			}
 		}
 	}

@@ -153,7 +153,7 @@ func TestFlowTheBudgetOfBatchesIsTheSpecs(t *testing.T) {
 		t.Errorf("%d rows, %d refused", c.Rows, c.Undecodable)
 	}
 	if budget := f.follower.Snapshot().Spec.BatchBudget; budget != int64(kafka.DefaultConfig().BatchBudgetBytes) {
-		t.Errorf("the spec says %d bytes", budget)
+		t.Errorf("the spec has %d bytes", budget)
 	}
 }
 

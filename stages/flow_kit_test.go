@@ -123,7 +123,7 @@ func (f *flow) until(what string, ok func() bool) {
 	f.t.Helper()
 	stagestest.Until(f.t, what, func() bool {
 		if f.ctx.Err() != nil {
-			f.t.Fatalf("given up: %s", what)
+			f.t.Fatalf("gave up waiting: %s", what)
 		}
 		return ok()
 	})

@@ -84,7 +84,7 @@ func TestFlowEventsMadeAgainInAnExploration(t *testing.T) {
 				t.Errorf("set of log %s, that was %s: %+v", l.EventsLog, was, l.Partitions)
 			}
 			if changes(w, f.settings.Topics.Events) == 0 {
-				t.Error("it is not counted")
+				t.Error("the change of the log is not counted")
 			}
 		})
 	}
@@ -150,7 +150,7 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 				t.Errorf("%d rows of the new log featurized, trained on %d after %d: %+v", again, rangeRows(model), before, model.Ranges)
 			}
 			if changes(w, f.settings.Topics.Events) == 0 {
-				t.Error("it is not counted")
+				t.Error("the change of the log is not counted")
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestFlowControlTopicsMadeAgain(t *testing.T) {
 			return err == nil && next > 0
 		})
 	}
-	f.until("the pointer is written again", func() bool { return f.newestByKey(f.settings.Topics.FeatureSets, 0)["flow/current"].Value != nil })
+	f.until("the pointer is rewritten", func() bool { return f.newestByKey(f.settings.Topics.FeatureSets, 0)["flow/current"].Value != nil })
 	w.stop()
 	fresh := f.onlooker()
 	now, err := fresh.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })

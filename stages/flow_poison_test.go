@@ -75,25 +75,25 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				f.sendRows(0, 600, 1200)
 				for _, p := range poisoned {
 					if p.topic != f.settings.Topics.Scores { // the owner of scores needs only the keys
-						f.until("it is counted in "+p.topic, func() bool { return undecodable(w, p.topic) > 0 })
+						f.until("the record is counted in "+p.topic, func() bool { return undecodable(w, p.topic) > 0 })
 					}
 				}
 				f.request(wire.ActionStart, "after the poison")
 				f.state("another set", func(s state.Snapshot) bool {
 					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence && s.Running() == nil && len(s.Requests) == 0
 				})
-				f.until("the worker has seen the record", func() bool { // otherwise it maps the rows with the previous set
+				f.until("the worker has the new set", func() bool { // otherwise it maps the rows with the previous set
 					s := w.Env.State.Snapshot()
 					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence
 				})
 				f.sendRows(0, 1200, 1800)
 				f.featurizedUpTo(0, 90)
-				f.until("a model of it", func() bool {
+				f.until("a model of the new set", func() bool {
 					m := w.Env.Meter.Activity().Model
 					return m != nil && m.FeatureSetID == f.follower.Snapshot().Current.ID
 				})
 				for _, p := range poisoned {
-					f.until("it is written over in "+p.topic, func() bool { return !bytes.Equal(f.newestByKey(p.topic, 0)[p.key].Value, poison) })
+					f.until("the record is overwritten in "+p.topic, func() bool { return !bytes.Equal(f.newestByKey(p.topic, 0)[p.key].Value, poison) })
 				}
 				w.stop()
 			})

@@ -26,7 +26,7 @@ func TestFlowAPipelineIsNotTakenOverByAccident(t *testing.T) {
 	theirs.Events.Exclude = []string{"y"}
 	refuses := func(w *worker) (detail string) {
 		f.t.Helper()
-		f.until("it is not ready and names the change", func() bool {
+		f.until("the worker is not ready and names the change", func() bool {
 			for _, c := range w.Conditions(f.ctx, exploring, time.Second) {
 				if c.Name == stages.ConditionPlanning && !c.OK {
 					detail = c.Detail

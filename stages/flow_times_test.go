@@ -44,7 +44,7 @@ func TestFlowEventTimesInNanoseconds(t *testing.T) {
 			f.produce(f.settings.Topics.Events, 0, odd)
 			f.featurizedUpTo(0, 21)
 			judged("a model compared on the odd row", len(f.follower.Snapshot().Models.Entries()))
-			f.until("it is counted", func() bool { return w.Env.Meter.Activity().IgnoredTimes == 1 })
+			f.until("the event is counted", func() bool { return w.Env.Meter.Activity().IgnoredTimes == 1 })
 			for _, m := range f.features(0) {
 				if value := headerOf(m.Record, wire.HeaderEventTime); len(value) > len("1700000000000") {
 					t.Errorf("features carry the time %s", value)

@@ -22,7 +22,8 @@ const (
 	notSampled  = "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-00f067aa0ba902b7-00"
 )
 
-// A trace continues from an event through its features to the model. An unsampled one leaves no span.
+// A trace continues from an event through its features to the model. An unsampled one leaves no
+// span.
 func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 	f := newFlow(t, 1, func(s *stages.Settings) { s.Exploration.SampleRows = 200 })
 	spans := tracetest.NewInMemoryExporter()
@@ -61,7 +62,7 @@ func TestFlowATraceGoesFromEventToModel(t *testing.T) {
 		t.Errorf("featurize is a child of %s, train of %s", mapped.Parent.SpanID(), trained.Parent.SpanID())
 	}
 	if _, ok := names["featurize "+f.settings.Topics.Events+" unknown_format"]; !ok {
-		t.Errorf("no span says why a message was refused: %v", slices.Collect(maps.Keys(names)))
+		t.Errorf("no span has the reason for a refused message: %v", slices.Collect(maps.Keys(names)))
 	}
 	for _, out := range f.features(0) {
 		switch out.SourceOffset {

@@ -12,7 +12,7 @@ import (
 
 // runner is a stage of a process.
 type runner interface {
-	// Run runs the stage until ctx ends or it fails for good.
+	// Run runs the stage until ctx ends or it fails permanently.
 	Run(ctx context.Context) error
 }
 

@@ -214,7 +214,7 @@ func (v *victim) refused(cause error) (reason string, err error) {
 	}
 	return head.Reason, v.featurizer.Process(v.source, 0, stagestest.Noon, func(part featurize.Part) error {
 		if part.DeadLetter == nil || !bytes.Equal(part.DeadLetter.Value, v.source.Value) {
-			return fmt.Errorf("the featurizer makes %+v of what is refused", part)
+			return fmt.Errorf("the featurizer returns %+v for a refused message", part)
 		}
 		return nil
 	})

@@ -124,7 +124,7 @@ func (b *bench) fill(messages int) (bytes int64) {
 	return bytes
 }
 
-// compareClasses writes blocks of live errors of two classes, newer than those of the pipeline
+// compareClasses writes blocks of live errors of two classes, newer than the blocks of the pipeline
 // itself.
 func (b *bench) compareClasses() {
 	b.t.Helper()

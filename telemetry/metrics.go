@@ -115,7 +115,7 @@ var stageMetrics = []metric{
 			}
 		}},
 	{"log_changes_total", counter, "", "topic kind",
-		"Topics found `recreated` (deleted and recreated) or `truncated` (without their last records), once per partition and reader that noticed it.",
+		"Topics found `recreated` (deleted and created again) or `truncated` (without their last records), once per partition and reader that noticed it.",
 		func(r *reading, out output) {
 			changes := maps.Clone(r.Activity.LogChanges)
 			if changes == nil {

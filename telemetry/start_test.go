@@ -47,15 +47,15 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.until("everything is trained on", func(m families) bool { n, _ := sum(m, "eerf_model_info"); return n > 0 })
-	p.until("letters of subsample or featurize", func(m families) bool {
+	p.until("dead letters of subsample or featurize", func(m families) bool {
 		n, _ := sum(m, "eerf_dead_letters_total", "stage=featurize")
 		return n >= 2
 	})
-	m := p.until("letters of train", func(m families) bool { n, _ := sum(m, "eerf_dead_letters_total", "stage=train"); return n > 0 })
+	m := p.until("dead letters of train", func(m families) bool { n, _ := sum(m, "eerf_dead_letters_total", "stage=train"); return n > 0 })
 	last := combinations(m)
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if !slices.Equal(first[name], last[name]) && !strings.HasPrefix(name, "eerf_column_") {
-			t.Errorf("%s is there as\n%s\nand was there as\n%s", name, strings.Join(last[name], "\n"), strings.Join(first[name], "\n"))
+			t.Errorf("%s: labels are now\n%s\nand were at the start\n%s", name, strings.Join(last[name], "\n"), strings.Join(first[name], "\n"))
 		}
 	}
 }

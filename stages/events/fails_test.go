@@ -113,7 +113,7 @@ func TestAwayIsWaitedFor(t *testing.T) {
 					t.Fatalf("an answer: %v", err)
 				}
 				if schemas.Away() == nil {
-					t.Error("the registry does not count as away")
+					t.Error("the registry does not count as unavailable")
 				}
 				f.down.Store(0)
 				if got := firstRow(t, r, message); got != "a=7" || schemas.Away() != nil {

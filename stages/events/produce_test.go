@@ -48,7 +48,7 @@ func TestEventProducer(t *testing.T) {
 		}
 	}
 	if len(seen) != 1000 || p.Rows() != 1000 || p.Messages() != int64(total) {
-		t.Fatalf("%d rows in %d messages, it says %d and %d", len(seen), total, p.Rows(), p.Messages())
+		t.Fatalf("%d rows in %d messages, but the producer reports %d and %d", len(seen), total, p.Rows(), p.Messages())
 	}
 	if _, err := NewProducer(t.Context(), broker, "absent", 64); !errors.Is(err, pipeline.ErrUnknownTopic) {
 		t.Errorf("error %v", err)
@@ -61,6 +61,6 @@ func TestEventProducer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Flush(t.Context()); !errors.Is(err, pipeline.ErrMessageTooLarge) || !strings.Contains(err.Error(), "fewer rows") {
-		t.Errorf("error %v does not say what to do", err)
+		t.Errorf("error %v does not name the remedy", err)
 	}
 }

@@ -122,7 +122,7 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	r := Source{Registry: schemas}.Reader(nil)
 	waited := make(chan error, 1)
 	go func() { waited <- r.Prepare(t.Context(), message) }()
-	stagestest.Until(t, "it is noticed that the registry is away", func() bool { return schemas.Away() != nil })
+	stagestest.Until(t, "the unavailable registry is noticed", func() bool { return schemas.Away() != nil })
 	script("start")
 	// The registry has lost everything; any answer suffices.
 	if err := <-waited; err != nil || schemas.Away() != nil {

@@ -87,7 +87,7 @@ func (b *Broker) Dial(edit func(*kafka.Config)) *kafka.Client {
 }
 
 // Logger prints if EERF_TEST_LOG is set. It stops when the test ends, because runners may outlive
-// the test by a moment.
+// the test briefly.
 func Logger(t testing.TB) *zap.Logger {
 	if os.Getenv("EERF_TEST_LOG") == "" {
 		return zap.NewNop()

@@ -66,7 +66,7 @@ func TestTopicsOfAPipelineThatFollows(t *testing.T) {
 	err = topics.Check(t.Context(), broker, live)
 	for _, topic := range []string{want.Explorations, want.FeatureSets, want.Models} {
 		if err == nil || !strings.Contains(err.Error(), topic) {
-			t.Errorf("%v does not say that %s is missing", err, topic)
+			t.Errorf("%v does not report missing topic %s", err, topic)
 		}
 		broker.AddTopic(topic, 1)
 	}
