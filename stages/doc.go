@@ -11,8 +11,10 @@
 // Nouns:
 //
 //   - [Settings] combine the configurations of the stages;
-//   - a [Process] holds the stages of this process and the broker, follower of the control topics and meter that they share;
-//   - a [Condition] must hold for a process to do its work; a [MemoryNeed] bounds the memory of one part.
+//   - a [Process] holds the stages of this process, and the broker, the follower of the control
+//     topics and the meter that they share;
+//   - a [Condition] must hold for a process to do its work; a [MemoryNeed] bounds the memory of
+//     one part.
 //
 // The life of an exploration:
 //

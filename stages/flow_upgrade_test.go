@@ -59,7 +59,7 @@ func TestFlowAnUpgradeServesOn(t *testing.T) {
 	if second.Set.Lineage.Exploration != spec.Exploration || second.ID == first.ID {
 		t.Errorf("set %s of %s after %s", second.ID, second.Set.Lineage.Exploration, spec.Exploration)
 	}
-	for next := int64(500); last().FeatureSetID != second.ID; next += 20 { // the switch to the new set happens between two messages
+	for next := int64(500); last().FeatureSetID != second.ID; next += 20 { // the set changes between messages
 		f.sendRows(0, next, next+20)
 		f.featurizedUpTo(0, next/20+1)
 	}

@@ -169,7 +169,9 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	k := s.mostOutputs(load)
 	limits := train.FeatureLimits(s.State().Limits())
 	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and their decoded form
-	const samples, sums = int64(2), int64(3)                 // per lane: samples of held-out rows; sums of held-out rows, of other rows, and of rows seen by the exploration
+	// Per lane: two samples of held-out rows, and sums of held-out rows, of other rows, and of rows
+	// seen by the exploration.
+	const samples, sums = int64(2), int64(3)
 	needs := []MemoryNeed{
 		{"train: features being read", min(all, int64(load.Messages)) * message, []string{"memory.messages", "topics.max_message_bytes"}},
 		// Next to the samples, two models are compared on their merger.

@@ -157,7 +157,7 @@ func (p *process) ofClasses() families {
 		Misclassification: &figure, LogLoss: &figure, ConstantLogLoss: &figure, AUC: &figure, AveragePrecision: &figure, RareClass: "yes",
 		Recall: []training.ClassRecall{{Class: "no"}, {Class: "yes", Rows: 4, Right: 1}}, Calibration: []training.CalibrationBin{{Rows: 4, Predicted: .5, Observed: .25}},
 	}
-	return p.until("its measures", func(m families) bool { // if another fit intervenes, the measures are those of its model
+	return p.until("its measures", func(m families) bool { // of a later model if another fit intervenes
 		auc, found := sum(m, "eerf_model_auc_ratio")
 		if !found {
 			p.Env.Meter.SetModel(model)

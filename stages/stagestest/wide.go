@@ -61,7 +61,7 @@ func EachWide(t *testing.T, test func(t *testing.T, shape string, rows arrow.Rec
 
 // In the steady state, a message of wide events allocates small objects whose number does not grow
 // with its rows: the Arrow library's objects for each written message, and for every column read
-// the array, its data, its buffers and a flag. buffers and a flag.
+// the array, its data, its buffers and a flag.
 const (
 	objectsPerMessage = 200 // about 150, and more under the race detector, where a sync.Pool drops some of its items
 	objectsPerColumn  = 2
