@@ -45,7 +45,7 @@ type Gap struct {
 	// [*LogChangedError].
 	Err error
 	// Lost is the number of offsets that a truncated or recreated log lost, as far as the reader
-	// has seen: unread ones, and of a truncated log also those that were read.
+	// knows. It includes unread offsets and, for a truncated log, offsets already read.
 	Lost int64
 	// Now is the identity of the current log; empty if the reader does not watch it.
 	Now LogID

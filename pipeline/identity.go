@@ -19,7 +19,7 @@ const AnyPartition = -1
 // Mark distinguishes a record batch from other batches at the same offset, past or future. The zero
 // mark belongs to no batch.
 type Mark struct {
-	Offset   int64  // of the batch: at most that of its first record
+	Offset   int64  // of the batch, not above its first record's offset
 	Checksum uint32 // from its header
 	// Epoch is the epoch of the leader that accepted the batch. Marks of one batch may differ in
 	// it; a new epoch is only a reason to check the log.
@@ -34,8 +34,8 @@ func (m Mark) Is(other Mark) bool { return m.Offset == other.Offset && m.Checksu
 type Place struct {
 	Log LogID
 	// Batch is the last batch of which a record was read. A log that was truncated (an unclean
-	// leader election, a broker that returned without its last records) and has grown since holds
-	// another batch at that offset, or none.
+	// leader election, a broker that returned without its last records) and has grown since holds a
+	// different batch at that offset, or no batch.
 	Batch Mark
 }
 
@@ -160,7 +160,7 @@ func (r *Reader) identity(ctx context.Context) (LogID, error) {
 	})
 }
 
-// recreated returns the gap before a log that replaced the one that was read.
+// recreated returns the gap before the log that replaced the earlier one.
 func (r *Reader) recreated(ctx context.Context, now LogID) (*Gap, error) {
 	first, end, err := r.offsets(ctx)
 	if err != nil {

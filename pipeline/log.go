@@ -10,7 +10,7 @@ import (
 // Log reads the records of topic partitions by offset.
 type Log interface {
 	// Fetch returns records at or after offset. At the end of the partition it waits a short while
-	// for a record, and may return none. An offset outside the partition is an
+	// for a record, and may return no records. An offset outside the partition is an
 	// [*OffsetOutOfRangeError]; a batch that cannot be read is an [*UnreadableBatchError].
 	Fetch(ctx context.Context, topic string, partition int, offset int64) (Fetched, error)
 	// Offsets returns the first offset that the partition holds and its end, see [Fetched]: an open
@@ -67,8 +67,8 @@ type Ownership struct {
 type Committed struct {
 	Next int64 // -1 = none
 	// ByMember is set if a member of the group committed it by [Ownership].Commit, which stores the
-	// identity of the log. Other tools store none, which distinguishes an operator who resets the
-	// group.
+	// identity of the log. Other tools store no identity, which distinguishes an operator who
+	// resets the group.
 	ByMember bool
 }
 
@@ -87,7 +87,7 @@ type GroupStatus struct {
 	// Joins counts the generations that the process was a member of: the first one and one for each
 	// rebalance.
 	Joins int64
-	// Partitions are assigned to the process in the current generation; none while it is not
+	// Partitions are assigned to the process in the current generation; empty while it is not
 	// joined.
 	Partitions []int
 	// Err is the error of the last attempt to join; nil if it succeeded.

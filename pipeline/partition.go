@@ -23,7 +23,7 @@ type Processor interface {
 	// NextOffset is the next offset to read.
 	NextOffset() int64
 	// Process handles the records of one fetch and advances NextOffset to its NextOffset, or
-	// returns ErrDone. It is called without records when none have arrived for a while.
+	// returns ErrDone. It is called without records when nothing has arrived for a while.
 	Process(ctx context.Context, f Fetched) error
 	// Gap handles records that cannot be read: it moves NextOffset, usually to the gap's To, or
 	// returns an error.

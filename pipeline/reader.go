@@ -33,7 +33,7 @@ type ReadOptions struct {
 	// long as memory is free. At most two fetches are in memory. The fetch ends with the context of
 	// the call of Next that began it.
 	Ahead bool
-	// Watch selects the checks that the log is the one that Place names, and then the one that was
+	// Watch selects the checks that the log is still the log of Place, and later the log that was
 	// read last. A different log is a [Gap] of kind [GapRecreated] or [GapTruncated].
 	Watch Watch
 	// Place is the place before From. An empty one belongs to the current log.
@@ -128,9 +128,9 @@ func (r *Reader) endAhead() {
 	}
 }
 
-// Next returns the next records, which are valid until the next call; none if none arrived for a
-// while. At the end it returns [io.EOF]. Other errors are permanent, or come from ctx or OnGap;
-// reading can continue after them.
+// Next returns the next records, which are valid until the next call, or no records if nothing
+// arrived for a while. At the end it returns [io.EOF]. Other errors are permanent, or come from ctx
+// or OnGap; reading can continue after them.
 func (r *Reader) Next(ctx context.Context) (Fetched, error) {
 	r.release()
 	if err := r.begin(ctx); err != nil {
@@ -281,7 +281,7 @@ func (r *Reader) request(ctx context.Context, offset int64) (Fetched, error) {
 	return fetched, err
 }
 
-// askAhead sends the next request, if there is more to read.
+// askAhead sends the next request if more remains to be read.
 func (r *Reader) askAhead(ctx context.Context, after Fetched) {
 	if !r.options.Ahead || r.next >= after.End || r.until != Forever && r.next >= r.until {
 		return

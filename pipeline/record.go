@@ -62,9 +62,9 @@ type Fetched struct {
 	// NextOffset is the offset of the next fetch. It may be beyond the last record if later records
 	// were skipped.
 	NextOffset int64
-	// End is the next offset up to which the partition can be read now: that of the next record to
-	// be written or, while transactions are open, the offset where the oldest of them begins (the
-	// last stable offset).
+	// End is the next offset up to which the partition can be read now: the offset of the next
+	// record to be written or, while transactions are open, the offset where the oldest of them
+	// begins (the last stable offset).
 	End int64
 	// Log is the log that the response belongs to.
 	Log LogID

@@ -17,7 +17,7 @@ const (
 // Retry calls op until it succeeds, fails permanently ([IsPermanent]) or ctx ends, with exponential
 // backoff and jitter between 100 ms and 15 s. The number of attempts is not limited, because a
 // service outlives its broker; a one-shot command sets a deadline on ctx. At the end of ctx, Retry
-// returns the last error that op had before: an interrupted attempt says less about the cause.
+// returns the last error that op had before: an interrupted attempt reveals less about the cause.
 func Retry[T any](ctx context.Context, log *zap.Logger, what string, op func() (T, error)) (T, error) {
 	policy := backoff.NewExponentialBackOff()
 	policy.InitialInterval = 100 * time.Millisecond

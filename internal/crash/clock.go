@@ -25,7 +25,7 @@ func drawClocks(d drawer, p *Plan) {
 	}
 }
 
-// eventTime is the time that a producer writes into an event: that of every other event is wrong.
+// eventTime is the time that a producer writes into an event; every other event gets a wrong time.
 func (p *Plan) eventTime(offset int) time.Time {
 	if p.Ahead == 0 || offset%2 == 0 {
 		return time.Time{} // the broker client sets the current time

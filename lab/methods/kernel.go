@@ -79,7 +79,7 @@ func arcCosineKernel(order int, sigma float64) kernelFunction {
 	scale := 1 / (math.Pi * math.Pow(sigma, float64(2*order)))
 	return func(x, y []float32) float64 {
 		norms := math.Sqrt(innerProduct(x, x) * innerProduct(y, y))
-		cosine := 0.0 // the cosine for a zero row: with H(0) = ½, its kernel of order 0 is that of orthogonal rows
+		cosine := 0.0 // the cosine for a zero row: with H(0) = ½, it has the kernel of order 0 of orthogonal rows
 		if norms > 0 {
 			cosine = max(-1, min(innerProduct(x, y)/norms, 1))
 		}

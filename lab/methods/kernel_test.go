@@ -42,8 +42,8 @@ func TestFeaturesApproximateTheKernelFunctions(t *testing.T) {
 	}
 }
 
-// kernelCandidates are those of every feature map and distribution with a known kernel. If the
-// bandwidth matters, it is not 1, so that a misplaced one is noticed.
+// kernelCandidates are the candidates of every feature map and distribution with a known kernel. If
+// the bandwidth matters, it is not 1, so that a misplaced one is noticed.
 func kernelCandidates(dim int) (all []scoring.Candidates) {
 	for _, d := range []scoring.Distribution{scoring.Gaussian, scoring.Cauchy, scoring.Laplace} {
 		all = append(all, scoring.Candidates{Distribution: d, Sigma: 1.4, Dim: dim, Count: 1})

@@ -42,7 +42,7 @@ type steinFit struct {
 	// Penalty is μ in units of the mean diagonal of the quadratic form.
 	Penalty float64
 	// Error is ‖K − K̂‖/‖K‖ over the held-out rows, for weights fitted on the others; PlainError is
-	// that of equal weights.
+	// the error of equal weights.
 	Error, PlainError float64
 }
 

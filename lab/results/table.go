@@ -54,7 +54,8 @@ func writeFacts(w io.Writer, sets []*set) {
 	fmt.Fprintln(w)
 }
 
-// repeats returns the number of repeats of the methods, then that of learned methods if it differs.
+// repeats returns the number of repeats of the methods, then the number for learned methods if it
+// differs.
 func (s *set) repeats() string {
 	var counts []string
 	for _, name := range methodsOf([]*set{s}) {

@@ -25,7 +25,7 @@ type Fetcher struct {
 	// HTTPS_PROXY.
 	Client *http.Client
 	// Mirror, if not empty, is the URL of a folder that has the files under their paths, gzipped or
-	// not. They are then downloaded from there instead of from where they are published.
+	// not. They are then downloaded from the mirror instead of their published locations.
 	Mirror string
 
 	archives map[string][]byte // zip files that hold several files of a set, by URL

@@ -15,7 +15,7 @@ const Variable = "EERF_DATA"
 // DefaultDir is the default folder.
 const DefaultDir = "data"
 
-// Dir returns the folder of the data files: dir, or if that is empty the environment's, or
+// Dir returns the folder of the data files: dir, or the environment's if dir is empty, or
 // [DefaultDir].
 func Dir(dir string) string {
 	if dir != "" {

@@ -13,7 +13,7 @@ import (
 // Table has the rows of a set in memory.
 type Table struct {
 	*datasets.Table
-	// masks mark the test rows of each published split; nil if there are none.
+	// masks mark the test rows of each published split; nil without published splits.
 	masks [][]bool
 }
 
@@ -50,7 +50,8 @@ func (s *Set) load(ctx context.Context, dir string) (*Table, error) {
 	return table, nil
 }
 
-// Split is that of package datasets, or the published one with the number of the seed.
+// Split splits the rows like package datasets, or by the published split with the number of the
+// seed.
 func (t *Table) Split(o datasets.SplitOptions) (*datasets.Split, error) {
 	if t.masks == nil {
 		return t.Table.Split(o)

@@ -126,7 +126,7 @@ func clusterRestarts(t *testing.T, s Source) {
 	})
 	pipelinetest.Surely(t, "committed offset", func(ctx context.Context) error {
 		found, err := client.Committed(ctx, topic, topic, 1)
-		if err == nil && found.Next != 7 { // until the coordinator knows after the restart what its replicas have
+		if err == nil && found.Next != 7 { // until the restarted coordinator knows the contents of its replicas
 			err = fmt.Errorf("committed %d, want 7", found.Next)
 		}
 		return err

@@ -14,9 +14,9 @@ import (
 )
 
 // manyPartitions reads 50 partitions concurrently with one client, which may fetch several in one
-// request. Some are empty at first, one has a batch larger than a fetch, one has lost its
-// beginning. Every reader gets the records of its partition in order and once, including records
-// written while it waits, and all memory is released.
+// request. Some are empty at first, one has a batch larger than a fetch, one no longer has its
+// first records. Every reader gets the records of its partition in order and once, including
+// records written while it waits, and all memory is released.
 func manyPartitions(t *testing.T, s Source) {
 	const partitions, large, cut = 50, 7, 8
 	client := s.Open(t, Options{FetchMaxBytes: 20000})

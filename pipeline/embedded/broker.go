@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// lockName is the file in the data directory that marks it as in use.
+// lockName is the file in the data directory that marks it as locked.
 const lockName = "eerf.lock"
 
 // Options are the settings of a broker. The zero value is a broker for one test.
@@ -29,9 +29,9 @@ type Options struct {
 	// CompactEvery is the interval of compaction and retention; each run rewrites the compacted
 	// topics. Zero = 10s.
 	CompactEvery time.Duration
-	// RebalanceTimeout limits how long a rebalance waits for missing members, whatever they
-	// request. Every join restarts that wait, so members that come and go at the wrong moments
-	// could prolong it for ever. Zero = as requested.
+	// RebalanceTimeout limits how long a rebalance waits for missing members, regardless of the
+	// timeouts that they request. Every join restarts that wait, so members that come and go at the
+	// wrong moments could prolong it for ever. Zero = as requested.
 	RebalanceTimeout time.Duration
 	// Logger receives the broker's warnings. Nil = none.
 	Logger *zap.Logger

@@ -8,7 +8,7 @@
 //
 // It is kfake, the test broker of the franz-go project, and differs from Apache Kafka:
 //
-//   - there is one node and no replication: acks=all is acks=1, and a replication factor is stored without effect;
+//   - it has one node and no replication: acks=all is acks=1, and a replication factor is stored without effect;
 //   - an acknowledged record is in the operating system's cache, not on disk: it survives the process, but not the
 //     machine. Apache Kafka does the same, but has replicas;
 //   - compaction works on whole batches, on a timer, keeps the newest batch, and leaves no empty batches; Apache Kafka
@@ -20,7 +20,7 @@
 //   - batches are checked for checksum and counts but not decompressed, and names and configuration values of topics are
 //     not checked;
 //   - a metadata request never creates a topic;
-//   - all requests run on one goroutine, so its speed does not predict that of a cluster.
+//   - all requests run on one goroutine, so its speed does not predict the speed of a cluster.
 //
 // A Broker is safe for concurrent use. It needs its directory for itself; on Unix systems a lock
 // file ensures that.

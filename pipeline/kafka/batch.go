@@ -94,7 +94,7 @@ func parseBatch(set []byte) (b batch, whole bool, err error) {
 }
 
 // nextAfterDamaged returns the offset after a damaged batch: the base of the next batch if that one
-// is intact, otherwise the one that the damaged header states.
+// is intact, otherwise the offset stated in the damaged header.
 func nextAfterDamaged(b *batch, rest []byte) int64 {
 	if len(rest) < batchHeaderBytes {
 		return b.last + 1
@@ -130,8 +130,8 @@ func parseHeader(set []byte) batch {
 	}
 }
 
-// oldFormat refuses message sets of formats 0 and 1, whose format byte is at the same position. The
-// offset of a compressed set is that of its last message.
+// oldFormat refuses message sets of formats 0 and 1, whose format byte is at the same position. A
+// compressed set has the offset of its last message.
 func oldFormat(set []byte) error {
 	if len(set) <= 16 || set[16] == batchFormat {
 		return nil

@@ -23,7 +23,7 @@ type batchWriter struct {
 	pieces  [][]byte
 }
 
-// sequence identifies a batch within its partition: who wrote it, and the number of its first
+// sequence identifies a batch within its partition by its writer and the number of its first
 // record.
 type sequence struct {
 	producer int64
@@ -95,7 +95,7 @@ func (w *batchWriter) record(r *pipeline.Record, timeDelta int64, number int) {
 		size += varintSize(int64(len(h.Key))) + len(h.Key) + bytesSize(h.Value)
 	}
 	w.varint(int64(size))
-	w.framing = append(w.framing, 0) // attributes, none are defined
+	w.framing = append(w.framing, 0) // attributes (Kafka defines none)
 	w.varint(timeDelta)
 	w.varint(int64(number))
 	w.bytes(r.Key)

@@ -29,7 +29,7 @@ type guard struct {
 	t      *testing.T
 	judge  func(token string) (refusal string)
 	life   time.Duration
-	mu     sync.Mutex // guards what follows, and judge
+	mu     sync.Mutex // guards the fields below, and judge
 	first  []string   // what came to begin authentications
 	again  int        // authentications on connections that had one
 	ended  int        // connections that were late

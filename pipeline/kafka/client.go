@@ -155,8 +155,8 @@ func (c *Client) enter(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// place is the subject of a request, for errors. topic is empty if the request concerns none;
-// partition is -1 unless it concerns a single one.
+// place is the subject of a request, for errors. topic is empty if the request concerns no topic;
+// partition is -1 unless the request concerns a single one.
 type place struct {
 	doing     string
 	topic     string

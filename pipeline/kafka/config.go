@@ -15,7 +15,7 @@ import (
 )
 
 // Config holds the addresses of the brokers and the settings of connections. A zero field stands
-// for its default in [DefaultConfig]; brokers have none, so Config{Brokers: ...} is complete.
+// for its default in [DefaultConfig]; brokers have no default, so Config{Brokers: ...} is complete.
 type Config struct {
 	Brokers                []string      `key:"brokers" doc:"bootstrap addresses, host:port each; they name the other brokers of the cluster"`
 	ClientID               string        `key:"client_id" doc:"name of the client in the logs and quotas of brokers"`

@@ -56,7 +56,7 @@ func (c *Client) identify(
 
 // mark writes a marker of a new epoch to each target, after which the leaders refuse earlier
 // epochs. It is the marker of an aborted transaction without records, which readers do not see. The
-// coordinator gives out the next identity once all markers are written.
+// coordinator assigns the next identity once all markers are written.
 func (c *Client) mark(
 	ctx context.Context,
 	at place,

@@ -2,7 +2,7 @@
 // speaks its protocol, with kafka-go.
 //
 // Nouns: a [Client] is a pool of connections to one cluster, configured by a [Config]. All other
-// words are those of package pipeline.
+// terms are defined in package pipeline.
 //
 // Reading. The response to a fetch is read from the connection and decoded here, not by kafka-go,
 // for three reasons:
@@ -34,9 +34,9 @@
 // charged after decoding, until the records are released. A fetch that waits for data holds no
 // memory. The pool cannot deadlock, because
 //
-//   - a fetch that waits for memory holds none: it takes all that it needs at once. If that was too little, it releases
+//   - a waiting fetch holds no memory: it takes all that it needs at once. If that was too little, it releases
 //     everything, waits for more, and asks the broker again, at last with the memory of the largest fetch;
-//   - the largest fetch fits the pool, whatever the input: a larger set is not read, and decoding stops at the budget;
+//   - the largest fetch fits the pool for any input: a larger set is not read, and decoding stops at the budget;
 //   - reading a response never waits for memory. A set without memory is skipped, and its fetch waits;
 //   - fetching ahead ([pipeline.OnlyFree]) takes free memory only and never waits;
 //   - holders of records release them without waiting for another fetch from the same account. Data and the project's

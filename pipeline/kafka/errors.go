@@ -77,7 +77,7 @@ func whyEnded(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// explain converts an error to those of package pipeline and adds its place.
+// explain converts an error to an error of package pipeline and adds its place.
 func (c *Client) explain(ctx context.Context, at place, err error) error {
 	if err == nil {
 		return nil

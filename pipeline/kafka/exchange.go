@@ -34,7 +34,7 @@ var _ protocol.BrokerMessage = (*fetchExchange)(nil)
 // log.
 const fetchVersion = 13
 
-// newFetchExchange makes the request for partitions, none of which occurs twice.
+// newFetchExchange makes the request for distinct partitions.
 func newFetchExchange(c *Client, leader int32, fetches []*pendingFetch, wait time.Duration) *fetchExchange {
 	request := kmsg.NewPtrFetchRequest()
 	request.Version = fetchVersion
@@ -93,8 +93,8 @@ type roomError struct {
 
 func (r *roomError) Error() string { return fmt.Sprintf("no memory is free for %d bytes", r.need) }
 
-// oversizedSetError means that a record set in the response exceeds maxSet. header is that of the
-// first batch, as far as it was received.
+// oversizedSetError means that a record set in the response exceeds maxSet. header is the received
+// part of the first batch's header.
 type oversizedSetError struct {
 	bytes  int
 	header []byte

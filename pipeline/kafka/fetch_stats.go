@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// leastAsked is the smallest size of a fetch, whatever the number of partitions.
+// leastAsked is the smallest size of a fetch, regardless of the number of partitions.
 const leastAsked = 64 << 10
 
 // forgottenAfter is how long an unused partition still counts among the partitions that share the

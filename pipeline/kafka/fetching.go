@@ -60,7 +60,7 @@ func (f *fetching) run(ctx context.Context) (pipeline.Fetched, error) {
 
 // prepare chooses the size of the request: a share of the memory, so that all partitions can hold
 // one fetch and have another ahead. It is within the budget, because several batches together must
-// not look like one that exceeds it.
+// not look like a single batch over the budget.
 func (f *fetching) prepare() {
 	c := f.client
 	var partitions int
@@ -77,7 +77,7 @@ func (f *fetching) need(set, aborted int) int64 {
 	return min(stored+min(grown, int64(f.reader.budget)), max(stored, worstFetch(f.reader.budget)))
 }
 
-// wait releases all memory and waits for more, holding none meanwhile.
+// wait releases all memory and then waits for more.
 func (f *fetching) wait(ctx context.Context, bytes int64) (err error) {
 	f.funds.release()
 	f.funds = nil

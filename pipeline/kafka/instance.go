@@ -38,9 +38,9 @@ func cleanInstance(name string) string {
 	}, name)
 }
 
-// instance returns the name under which this process joins a group, empty for none, and a function
-// to call after leaving. The automatic name is that of the host with the lowest number that no
-// other process on it uses, so the successor of a dead process gets its name.
+// instance returns the name under which this process joins a group, empty for a dynamic member, and
+// a function to call after leaving. The automatic name is the host's name with the lowest number
+// that no other process on the host uses, so the successor of a dead process gets its name.
 func (c *Client) instance(group string) (name string, release func()) {
 	none := func() {}
 	switch c.config.GroupInstance {

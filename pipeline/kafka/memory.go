@@ -12,6 +12,6 @@ func LeastFetchMemory(budget int) int64 { return 2 * worstFetch(budget) }
 // the largest zstd frame, or several smaller ones.
 const codecBytes = 48 << 20
 
-// FetchBytes is the greatest memory of all fetches, whatever the number of partitions: fetch_memory
-// and the decoders.
+// FetchBytes is the greatest memory of all fetches, regardless of the number of partitions:
+// fetch_memory and the decoders.
 func (c Config) FetchBytes() int64 { return c.withDefaults().FetchMemory + codecBytes }

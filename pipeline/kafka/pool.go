@@ -89,7 +89,7 @@ func (a *account) try(bytes int64) *grant {
 	return &grant{of: a, bytes: bytes}
 }
 
-// wait takes bytes as soon as they are free. The caller must hold none.
+// wait takes bytes as soon as they are free. The caller must hold no memory.
 func (a *account) wait(ctx context.Context, bytes int64) (*grant, error) {
 	a.mu.Lock()
 	if bytes > a.limit {
@@ -203,7 +203,7 @@ func (g *grant) shrink(to int64) {
 	}
 }
 
-// release releases all bytes. A nil grant has none.
+// release releases all bytes. A nil grant holds no bytes.
 func (g *grant) release() {
 	if g != nil {
 		g.shrink(0)

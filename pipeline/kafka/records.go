@@ -30,7 +30,7 @@ var errShort = errors.New("more memory is needed to decode a batch")
 // allowance limits the memory for decoding the set of one fetch. Memory whose size the input states
 // is taken from it before it is allocated.
 type allowance struct {
-	left  int  // of the budget, which decides what can be read; includes bytes already in the response
+	left  int  // of the budget, which limits the readable batches; includes bytes already in the response
 	room  int  // of the available memory
 	short bool // room was too small
 	taken int  // of room
@@ -185,8 +185,8 @@ func (c *cursor) varint() int64 {
 	return value
 }
 
-// bytes returns the next n bytes; -1 is null. Appending to the result cannot overwrite what
-// follows.
+// bytes returns the next n bytes; -1 is null. Appending to the result cannot overwrite the bytes
+// after it.
 func (c *cursor) bytes(n int64) []byte {
 	if n == -1 {
 		return nil
@@ -203,7 +203,7 @@ func (c *cursor) bytes(n int64) []byte {
 // record reads one record.
 func (c *cursor) record(b *batch) (record pipeline.Record) {
 	r := cursor{left: c.bytes(c.varint()), memory: c.memory}
-	r.bytes(1) // attributes, none are defined
+	r.bytes(1) // attributes (Kafka defines none)
 	record.Time = recordTime(b, r.varint())
 	record.Offset = b.base + r.varint()
 	record.Batch = b.mark()
@@ -238,7 +238,8 @@ func (c *cursor) headers() []pipeline.Header {
 	return headers
 }
 
-// recordTime is the producer's time, or the broker's if the topic is configured so; -1 means none.
+// recordTime is the producer's time, or the broker's if the topic is configured so; -1 means that
+// the record has no time.
 func recordTime(b *batch, delta int64) time.Time {
 	millis := b.firstTime + delta
 	if b.attributes&appendTimeBit != 0 {

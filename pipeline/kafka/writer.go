@@ -17,9 +17,9 @@ import (
 var _ pipeline.Sink = (*Client)(nil)
 
 // renewAfter is the age at which an identity is renewed. Coordinators forget identities that are
-// unused for a week (transactional.id.expiration.ms), and could then not distinguish the next
-// owner's. A process that was paused for so long learns from the renewal that it is no longer the
-// owner.
+// unused for a week (transactional.id.expiration.ms), and could then not distinguish the identity
+// of the next owner. A process that was paused for so long learns from the renewal that it is no
+// longer the owner.
 const renewAfter = 6 * time.Hour
 
 // OpenWriter implements [pipeline.Sink]. The transactional id is the text of the WriterID.

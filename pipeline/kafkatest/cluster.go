@@ -94,7 +94,7 @@ func (c *Cluster) KillAll(t testing.TB) {
 	}
 }
 
-// StartAll starts all nodes together, because none answers before most have started.
+// StartAll starts all nodes together, because no node answers before most have started.
 func (c *Cluster) StartAll(t testing.TB) {
 	t.Helper()
 	var starting sync.WaitGroup

@@ -16,14 +16,15 @@ import (
 // patience bounds an administrative request.
 const patience = time.Minute
 
-// Right is one operation that a user may perform on a topic, a group, transactional ids, or the whole cluster.
+// Right is one operation that a user may perform on a topic, a group, transactional ids, or the
+// whole cluster.
 type Right struct {
 	Operation kmsg.ACLOperation
 	Kind      kmsg.ACLResourceType
-	Name      string // of transactional ids: what they begin with
+	Name      string // or the prefix of transactional ids
 }
 
-// pattern says how the name is matched.
+// pattern returns how the name is matched.
 func (r Right) pattern() kmsg.ACLResourcePatternType {
 	if r.Kind == kmsg.ACLResourceTypeTransactionalId {
 		return kmsg.ACLResourcePatternTypePrefixed
@@ -114,7 +115,8 @@ func (c *Cluster) Grant(t testing.TB, user string, rights ...Right) {
 	}
 }
 
-// awaitRight returns when the nodes know about a change of rights: the controller answers before they do.
+// awaitRight returns when the nodes know about a change of rights: the controller answers before
+// they do.
 func awaitRight(t testing.TB, client *kgo.Client, user string, r Right, there bool) {
 	t.Helper()
 	principal, host := "User:"+user, "*"

@@ -29,7 +29,7 @@ type TokenEndpoint struct {
 	key    *rsa.PrivateKey
 	life   time.Duration
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	fault  string
 	claims map[string]any
 	issued map[string][]string
@@ -61,7 +61,7 @@ func (c *Cluster) TokenEndpoint(t testing.TB, life time.Duration) *TokenEndpoint
 	return e
 }
 
-// Config is for clients.
+// Config returns the configuration of clients that use the endpoint.
 func (e *TokenEndpoint) Config() oauth.Config { return e.config }
 
 // Faults of a [TokenEndpoint].

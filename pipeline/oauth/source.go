@@ -132,7 +132,7 @@ func (s *Source) Token(ctx context.Context) (Token, error) {
 	}
 }
 
-// present returns a valid token, or a fetch to wait for, or the reason why there is neither.
+// present returns a valid token, or a fetch to wait for, or the reason for having neither.
 func (s *Source) present() (Token, <-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 // fetchRecords is the greatest number of records of one fetch.
 const fetchRecords = 100
 
-// fetchWait is how long a fetch waits for a first record, unless [Broker.SetFetchWait] says
-// otherwise.
+// fetchWait is how long a fetch waits for a first record, unless [Broker.SetFetchWait] sets another
+// time.
 const fetchWait = 20 * time.Millisecond
 
 // Broker is an in-memory [pipeline.Broker].

@@ -21,8 +21,8 @@ type Figures struct {
 	Loss float64 `json:"loss"` // mean
 	// Constant is the least mean loss of a constant on these rows; nil if undefined.
 	Constant *float64 `json:"constant,omitempty"`
-	// Promised is the mean loss that the models promised for these rows; nil if a model promised
-	// none.
+	// Promised is the mean loss that the models promised for these rows; nil if a model made no
+	// promise.
 	Promised *float64 `json:"promised,omitempty"`
 	// PromisedRows is the smallest number of held-out rows of a promise.
 	PromisedRows int64 `json:"promised_rows,omitempty"`
@@ -174,7 +174,7 @@ func entropy(classes []int64, n float64) (sum float64) {
 }
 
 // auc is the share of pairs with a row of each class in which the row of the second class has the
-// larger score; pairs in one bin count half. nil unless both classes have rows.
+// larger score; pairs in one bin count half. It is nil unless both classes have rows.
 func auc(scores [2][]wire.ScoreBin) *float64 {
 	var below, pairs, first, second float64
 	a := scores[0]

@@ -108,8 +108,8 @@ func (f *Follower) Look(ctx context.Context) error {
 // rows in each, the window needs far fewer, and the hours reach back as far as they allow.
 const atFirst = 20_000
 
-// begin returns the offset to read first in a partition: that of the oldest hour, as far back as
-// atFirst allows.
+// begin returns the offset to read first in a partition: the offset of the oldest hour, as far back
+// as atFirst allows.
 func (f *Follower) begin(ctx context.Context, number, partitions int) (int64, error) {
 	first, err := f.Log.OffsetAt(ctx, f.Topic, number, f.Clock().Add(-Hours*time.Hour))
 	if err != nil {
@@ -136,9 +136,9 @@ type source struct {
 	err      error // reading failed; the rest is left for the next time
 }
 
-// merge adds the new blocks of all partitions to the window, in the order of their times and those
-// of a partition in their own order. It holds a few of them at a time. A partition that cannot be
-// read does not stop the others.
+// merge adds the new blocks of all partitions to the window, in the order of their times, but the
+// blocks of one partition always in their own order. It holds a few of them at a time. A partition
+// that cannot be read does not stop the others.
 func (f *Follower) merge(ctx context.Context) error {
 	sources := make([]source, len(f.next))
 	group := errgroup.Group{}
@@ -213,7 +213,7 @@ func (s *source) fill(ctx context.Context) {
 	s.next = max(s.next, reader.NextOffset())
 }
 
-// decode returns the block in a record, nil if it is none of this pipeline and partition.
+// decode returns the block in a record, nil if it is not a block of this pipeline and partition.
 func (f *Follower) decode(rec *pipeline.Record) *wire.Block {
 	block, err := wire.DecodeBlock(rec.Value)
 	if err != nil {

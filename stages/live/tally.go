@@ -92,7 +92,7 @@ func residual(predicted, label float32) float64 {
 }
 
 // AddClass adds a row with the outputs of the model and the number of its class. It panics if the
-// number is no class.
+// number is not a class.
 func (t *Tally) AddClass(outputs []float32, class int32) {
 	if t.scores[0] != nil {
 		t.scores[class][scoreBin(t.score(outputs[0]))]++
@@ -105,7 +105,7 @@ func (t *Tally) AddClass(outputs []float32, class int32) {
 }
 
 // AddDecision adds a row with the numbers of its supplied class and its actual one. It panics if a
-// number is no class.
+// number is not a class.
 func (t *Tally) AddDecision(predicted, class int32) { t.add(t.decided(predicted, class)) }
 
 // decided counts a row of a class and returns 1 if another one was predicted.

@@ -39,7 +39,7 @@ type Scoreboard struct {
 type origin struct{ specHash, kernel string }
 
 // origins are the newest checkpoints of one partition by origin. A checkpoint of another spec or
-// kernel hides none.
+// kernel hides no other.
 type origins map[origin]*wire.Checkpoint
 
 // NewScoreboard returns a scoreboard without checkpoints.

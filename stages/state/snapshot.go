@@ -217,8 +217,8 @@ func decodeProgress(r pipeline.Record) (_ update, err error) {
 	}, nil
 }
 
-// applySpec applies a spec and the requests that it answers. A spec cannot answer requests that
-// come after it: they stay open regardless of its handled offset.
+// applySpec applies a spec and the requests that it answers. A spec cannot answer later requests:
+// they stay open regardless of its handled offset.
 func (s *Snapshot) applySpec(spec *wire.Spec, r pipeline.Record) {
 	at := r.Time
 	spec.HandledOffset = min(spec.HandledOffset, r.Offset)
@@ -231,8 +231,9 @@ func (s *Snapshot) applySpec(spec *wire.Spec, r pipeline.Record) {
 	s.keepRequests(func(r Request) bool { return r.Offset >= spec.HandledOffset })
 }
 
-// maxRequests limits the open requests, so that reading many records under keys of requests takes time in proportion to
-// their number, and little memory. Further ones stay on the topic until earlier ones are answered and the topic is reread.
+// maxRequests limits the open requests, so that reading many records under keys of requests takes
+// time in proportion to their number, and little memory. Further ones stay on the topic until
+// earlier ones are answered and the topic is reread.
 const maxRequests = 1000
 
 // addRequest adds an open request, in a copy, unless too many are open.

@@ -12,7 +12,7 @@ import (
 // speedEnv is how long TestFullSpeed lasts, such as 30m.
 const speedEnv = "EERF_TEST_SPEED"
 
-// What may increase from the middle third of the time to the last without counting as growth.
+// Increases from the middle third of the time to the last that do not count as growth.
 const (
 	residentSlack   = 1.1
 	goroutinesSlack = 8
