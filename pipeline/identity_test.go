@@ -14,8 +14,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// What a reader that watches the log does when the log changes. The partition holds ten records; the case changes it after the
-// first four have been read.
+// A reader that watches the log notices changes. The partition holds ten records; the case changes
+// it after the first four have been read.
 func TestReaderNoticesAnotherLog(t *testing.T) {
 	type broker = *pipelinetest.Broker
 	again := func(b broker, next int64, n int) {

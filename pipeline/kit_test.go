@@ -19,7 +19,8 @@ var (
 	errFault = errors.New("no way")
 )
 
-// newLog returns a broker with one partition of topic "t" that holds n records, valued by their offsets.
+// newLog returns a broker with one partition of topic "t" that holds n records, whose values are
+// their offsets.
 func newLog(t testing.TB, n int) *pipelinetest.Broker {
 	t.Helper()
 	log := pipelinetest.NewBroker()
@@ -28,7 +29,7 @@ func newLog(t testing.TB, n int) *pipelinetest.Broker {
 	return log
 }
 
-// write appends n records, valued by their offsets.
+// write appends n records, whose values are their offsets.
 func write(t testing.TB, log pipeline.Broker, n int) {
 	t.Helper()
 	_, next, err := log.Offsets(context.Background(), "t", 0)

@@ -15,7 +15,7 @@ import (
 )
 
 // accountedLog counts the held responses of data and of the project's own state. It fails the test
-// when a holder of data asks for more of it.
+// when a holder of data fetches more data.
 type accountedLog struct {
 	*pipelinetest.Broker
 	t *testing.T
@@ -30,7 +30,7 @@ func (l *accountedLog) Fetch(ctx context.Context, topic string, partition int, o
 		account = 1
 	}
 	if n := l.holds(account, 0); n > 0 {
-		l.t.Errorf("offset %d is asked for while %d responses are held", offset, n)
+		l.t.Errorf("fetch at offset %d while %d responses are held", offset, n)
 	}
 	fetched, err := l.Broker.Fetch(ctx, topic, partition, offset)
 	if err != nil || len(fetched.Records) == 0 {
@@ -47,8 +47,8 @@ func (l *accountedLog) holds(account, more int) int {
 	return l.held[account]
 }
 
-// However the log changes, what is not handed out is released, and nobody waits for memory while
-// holding records.
+// After any change of the log, records that are not returned are released, and the reader does not
+// fetch while holding records.
 func TestReaderReleasesRecordsThatItDoesNotReturn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -83,7 +83,7 @@ func TestReaderReleasesRecordsThatItDoesNotReturn(t *testing.T) {
 					next()
 				}
 				if r.Close(); log.held != [2]int{} {
-					t.Errorf("%v responses are held in the end", log.held)
+					t.Errorf("%v responses are still held", log.held)
 				}
 			})
 		})
@@ -106,6 +106,6 @@ func TestCheckingABatchHoldsNoMemory(t *testing.T) {
 		}
 	}
 	if log.held != [2]int{} {
-		t.Errorf("%v responses are held in the end", log.held)
+		t.Errorf("%v responses are still held", log.held)
 	}
 }

@@ -19,7 +19,7 @@ func TestObservedCountsHowRequestsWent(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := broker.Fetch(ended, "t", 0, 5); err == nil {
-		t.Error("a fetch with an ended context gave something")
+		t.Error("fetch with an ended context returned no error")
 	}
 	if _, err := broker.Produce(ctx, "t", 0, []pipeline.Record{{Value: []byte("x")}}); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestObservedCountsHowRequestsWent(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", stats.Operation, have, want[stats.Operation])
 		}
 		if sum := have.ok + have.refused + have.failed; stats.Seconds.Count != sum {
-			t.Errorf("%s: %d times of %d requests", stats.Operation, stats.Seconds.Count, sum)
+			t.Errorf("%s: %d durations for %d requests", stats.Operation, stats.Seconds.Count, sum)
 		}
 	}
 }

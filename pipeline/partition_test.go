@@ -17,13 +17,13 @@ import (
 // recorder is a Processor that records its calls.
 type recorder struct {
 	next     int64
-	doneAt   int64 // ErrDone once next is this far; 0 = never
+	doneAt   int64 // returns ErrDone once next has reached it; 0 = never
 	offsets  []int64
 	gaps     []pipeline.Gap
 	closed   int
 	process  func(ctx context.Context) error // called by Process, if set
 	closeErr error
-	closeCtx error // of the context given to Close
+	closeCtx error // error of Close's context
 }
 
 func (*recorder) Start() (at pipeline.Place, batchBudget int64) { return at, 0 }
@@ -95,12 +95,12 @@ func TestRunPartitionReturnsTheErrorThatEndedIt(t *testing.T) {
 	log := newLog(t, 3)
 	p := &recorder{process: func(context.Context) error { return errFault }, closeErr: unsaved}
 	if err := runPartition(t.Context(), log, p); !errors.Is(err, errFault) || !errors.Is(err, unsaved) || p.closed != 1 {
-		t.Errorf("%v, closed %d times", err, p.closed)
+		t.Errorf("error %v, closed %d times", err, p.closed)
 	}
 	log.FailNext(pipeline.OpFetch, pipeline.Permanent(errAway))
 	p = &recorder{doneAt: 3}
 	if err := runPartition(t.Context(), log, p); !errors.Is(err, errAway) || p.closed != 1 {
-		t.Errorf("%v, closed %d times", err, p.closed)
+		t.Errorf("error %v, closed %d times", err, p.closed)
 	}
 }
 
@@ -117,10 +117,10 @@ func TestRunPartitionFinishesItsWorkOnShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if during != nil || p.closeCtx != nil || p.closed != 1 {
-		t.Fatalf("context of work ended with the shutdown: during %v, close %v", during, p.closeCtx)
+		t.Fatalf("work context ended with the shutdown: in Process %v, in Close %v", during, p.closeCtx)
 	}
 	if len(p.offsets) != 3 {
-		t.Fatalf("the fetch in hand was not finished: %v", p.offsets)
+		t.Fatalf("current fetch was not finished: %v", p.offsets)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestRunPartitionEndsWhileFetching(t *testing.T) {
 		defer cancel()
 		p := &recorder{}
 		if err := runPartition(ctx, log, p); err != nil {
-			t.Fatalf("shutdown during retries gave %v", err)
+			t.Fatalf("shutdown during retries returned %v", err)
 		}
 		if p.closed != 1 {
 			t.Fatalf("closed %d times", p.closed)
@@ -148,10 +148,10 @@ func TestDrain(t *testing.T) {
 		work, stop := pipeline.Drain(ctx, limit)
 		defer stop()
 		if work.Value(key{}) != "kept" {
-			t.Error("values are lost")
+			t.Error("the context lost its values")
 		}
 		began := time.Now()
-		<-time.After(time.Hour) // of the bubble's clock
+		<-time.After(time.Hour) // on the fake clock
 		if work.Err() != nil {
 			t.Fatal("work ended before the shutdown")
 		}
@@ -185,6 +185,6 @@ func TestRunPartitionFetchesAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(p.offsets, upTo(0, 250)) || !slices.Equal(asked, []int64{0, 100, 200}) {
-		t.Errorf("asked for %v, got offsets %v", asked, p.offsets)
+		t.Errorf("requested %v, got offsets %v", asked, p.offsets)
 	}
 }

@@ -132,7 +132,7 @@ func TestOnGapDecidesWhereReadingContinues(t *testing.T) {
 	}
 }
 
-// A reader waiting for records tells its owner that nothing came, and that it has caught up.
+// A reader without new records returns empty results and reports that it has caught up.
 func TestReaderReturnsNoRecordsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newLog(t, 150)
@@ -158,8 +158,8 @@ func TestReaderReturnsNoRecordsAtTheEnd(t *testing.T) {
 	})
 }
 
-// An iterator that is left early leaves no request under way (the package's tests look for
-// goroutines), and keeps the position.
+// An abandoned iterator leaves no request under way (the package's tests look for goroutines), and
+// keeps the position.
 func TestAbandonedIteratorReleasesItsRecords(t *testing.T) {
 	log := newLog(t, 250)
 	r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{Until: pipeline.Forever, Ahead: true})
@@ -177,7 +177,7 @@ func TestAbandonedIteratorReleasesItsRecords(t *testing.T) {
 	r.MoveTo(131)
 	for record, err := range r.Records(t.Context()) {
 		if err != nil || record.Offset != 131 {
-			t.Errorf("goes on at %d, %v", record.Offset, err)
+			t.Errorf("reading continues at %d, %v", record.Offset, err)
 		}
 		break
 	}
@@ -202,9 +202,9 @@ func TestReadAllFailsAtTheEndOfItsContext(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("a part of the partition passes for the whole: error %v", err)
+		t.Fatalf("read only a part of the partition without an error: %v", err)
 	}
 	if _, err := pipeline.ReadAll(ctx, newLog(t, 1), zap.NewNop(), "t", 0, nil); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v with a context that had ended", err)
+		t.Fatalf("error %v with an ended context", err)
 	}
 }

@@ -25,7 +25,7 @@ func TestRetryUntilItSucceeds(t *testing.T) {
 		if err != nil || got != "there" || tries != 60 {
 			t.Fatalf("%q, %v after %d tries", got, err, tries)
 		}
-		// 59 waits grow from 0.1 s to at most 15 s, each with jitter of a half.
+		// The 59 waits grow from 0.1 s to at most 15 s, each with a jitter of one half.
 		if took := time.Since(began); took < 59*7500*time.Millisecond/2 || took > 59*23*time.Second {
 			t.Fatalf("60 tries took %v", took)
 		}
@@ -56,7 +56,7 @@ func TestRetryReturnsTheErrorBeforeTheEndOfItsContext(t *testing.T) {
 			return fmt.Errorf("dial: %w", ctx.Err())
 		})
 		if !errors.Is(err, errAway) || tries != 3 {
-			t.Fatalf("%v after %d tries: the try that the end cut short hides what was wrong", err, tries)
+			t.Fatalf("%v after %d tries: the interrupted try hides the earlier error", err, tries)
 		}
 	})
 }

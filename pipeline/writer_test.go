@@ -15,7 +15,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// fencing is a broker whose writers have the protection that their id asks for.
+// fencing is a broker whose writers have the protection named by their id.
 type fencing struct {
 	pipeline.Broker
 	away int // that many times
@@ -82,7 +82,7 @@ func TestRetakeRestartsAfterFencing(t *testing.T) {
 		}
 	}
 	if !pipeline.IsPermanent(fenced) {
-		t.Error("it would be tried again")
+		t.Error("the error is not permanent")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		runs, began := 0, time.Now()
@@ -93,7 +93,7 @@ func TestRetakeRestartsAfterFencing(t *testing.T) {
 			return nil
 		})
 		if took := time.Since(began); err != nil || runs != 3 || took < time.Second {
-			t.Errorf("still the owner: %v after %d runs in %v", err, runs, took)
+			t.Errorf("owner did not retake the partition: %v after %d runs in %v", err, runs, took)
 		}
 	})
 }

@@ -29,7 +29,7 @@ func membersShare(t *testing.T, s Source) {
 		t.Error(err)
 	}
 	if err := <-b.Done; err != nil {
-		t.Errorf("own of a closed client: %v", err)
+		t.Errorf("own of closed client: %v", err)
 	}
 	b.Done <- nil
 	pipelinetest.Await(t, c, b, "closing a client leaves its groups", func(c, _ []int) bool { return len(c) == 4 })

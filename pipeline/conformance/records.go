@@ -210,6 +210,6 @@ func batchOverFetchSize(t *testing.T, s Source) {
 	pipelinetest.Produce(t, client, topic, 0, pipeline.Record{Value: []byte("short")})
 	got := pipelinetest.ReadUntil(t, client, topic, 0, 0, 2)
 	if len(got) != 2 || !bytes.Equal(got[0].Value, long) || string(got[1].Value) != "short" {
-		t.Errorf("%d records came back otherwise", len(got))
+		t.Errorf("%d records differ from the written ones", len(got))
 	}
 }

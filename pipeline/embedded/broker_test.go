@@ -69,7 +69,7 @@ func put(t *testing.T, client *kafka.Client, topic, key, value string) {
 	}
 }
 
-// all returns the records of a topic, as key=value.
+// all returns the records of a topic, formatted as key=value.
 func all(t *testing.T, client *kafka.Client, topic string) string {
 	t.Helper()
 	var found []string
@@ -94,7 +94,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 
 	client = dial(t, start(t, options))
 	if got := all(t, client, "topic"); got != "a=1 b="+strings.Repeat("x", 1_500_000) {
-		t.Errorf("%d bytes came back", len(got))
+		t.Errorf("got %d bytes back", len(got))
 	}
 	if n, err := client.Partitions(background(t), "topic"); n != 2 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
@@ -104,7 +104,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 	}
 }
 
-// At any moment the directory holds what a killed process would leave.
+// A copy of the directory equals the state after a kill at that moment.
 func TestAcknowledgedRecordsSurviveTheProcess(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	client := dial(t, start(t, options))
@@ -137,9 +137,9 @@ func TestCompactionContinuesAfterARestart(t *testing.T) {
 	options.CompactEvery = 10 * time.Millisecond
 	client = dial(t, start(t, options))
 	ctx := background(t)
-	for all(t, client, "topic") != "l=3 k=4 l=4" { // the newest batch is not compacted, and does not count
+	for all(t, client, "topic") != "l=3 k=4 l=4" { // the newest batch is not compacted and is ignored
 		if ctx.Err() != nil {
-			t.Fatalf("still there: %s", all(t, client, "topic"))
+			t.Fatalf("topic still holds %s after compaction", all(t, client, "topic"))
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestDirectoryIsLockedForOneBroker(t *testing.T) {
 	options := embedded.Options{Dir: t.TempDir()}
 	broker := start(t, options)
 	if second, err := embedded.Start(options); err == nil || !strings.Contains(err.Error(), "locked by another broker") {
-		t.Errorf("a second broker: %v, %v", second, err)
+		t.Errorf("second broker on the same directory: %v, %v", second, err)
 	}
 	stop(t, broker)
 	start(t, options)
@@ -167,6 +167,6 @@ func TestTemporaryDirectoryIsRemoved(t *testing.T) {
 	broker.Compact()
 	stop(t, broker)
 	if len(broker.Addrs()) != 1 {
-		t.Error("the address is forgotten")
+		t.Error("the broker restarted at another address")
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// TestStatedSizesAllocateLittle sends requests of other protocols, and the sizes of large requests without the requests.
+// TestStatedSizesAllocateLittle sends requests of other protocols, and only the size fields of
+// large requests.
 func TestStatedSizesAllocateLittle(t *testing.T) {
 	broker, err := embedded.Start(embedded.Options{})
 	if err != nil {
@@ -36,7 +37,7 @@ func TestStatedSizesAllocateLittle(t *testing.T) {
 		http := send([]byte("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
 		_ = http.SetReadDeadline(time.Now().Add(time.Second))
 		if n, err := http.Read(make([]byte, 1)); err == nil {
-			t.Errorf("%d bytes in response to HTTP", n)
+			t.Errorf("got %d bytes in response to HTTP", n)
 		}
 		large := send(append(binary.BigEndian.AppendUint32(nil, 90<<20), bytes.Repeat([]byte{0}, 1000)...))
 		small := send(binary.BigEndian.AppendUint32(nil, 1000))

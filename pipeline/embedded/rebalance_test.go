@@ -11,7 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// A silent member does not hold up the others for the long time that it asked for.
+// A silent member delays the others for less than the long timeout that it requested.
 func TestRebalancesAreBounded(t *testing.T) {
 	broker := start(t, embedded.Options{RebalanceTimeout: 50 * time.Millisecond})
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addrs()...))
@@ -37,6 +37,6 @@ func TestRebalancesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	join() // not heard of again
+	join() // sends nothing more
 	join()
 }

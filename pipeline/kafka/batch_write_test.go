@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// randomRecords makes records with values below and above the size that is copied, and with optional fields
-// missing at times.
+// randomRecords makes records with values below and above the size that is copied, and with
+// optional fields missing sometimes.
 func randomRecords(rng *rand.Rand) []pipeline.Record {
 	noise := func(most int) []byte {
 		if rng.IntN(4) == 0 {
@@ -67,7 +67,7 @@ func TestEncodeBatchWritesWhatKafkaGoWrites(t *testing.T) {
 		}
 		got := bytes.Join(pieces, nil)
 		if want := kafkaGoBatch(t, records); len(got) != size || !bytes.Equal(got, want) {
-			t.Fatalf("%d bytes, said to be %d, want %d", len(got), size, len(want))
+			t.Fatalf("got %d bytes with reported size %d, want %d", len(got), size, len(want))
 		}
 	}
 }
@@ -86,6 +86,6 @@ func TestEncodeBatchDoesNotCopyLongValues(t *testing.T) {
 		}
 	}
 	if shared != 2 || len(pieces) != 5 {
-		t.Errorf("%d of %d pieces are the value", shared, len(pieces))
+		t.Errorf("%d of %d pieces alias the value", shared, len(pieces))
 	}
 }

@@ -23,16 +23,16 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// guard is in front of a broker that knows no OAUTHBEARER. Like Apache Kafka it ends connections
-// that send another request than for authentication after their session.
+// guard is a proxy for a broker without OAUTHBEARER. Like Apache Kafka, it cuts connections that
+// send anything but authentication requests after the end of their session.
 type guard struct {
 	t      *testing.T
 	judge  func(token string) (refusal string)
 	life   time.Duration
 	mu     sync.Mutex // guards the fields below, and judge
-	first  []string   // what came to begin authentications
-	again  int        // authentications on connections that had one
-	ended  int        // connections that were late
+	first  []string   // first messages of authentications
+	again  int        // re-authentications
+	ended  int        // connections that did not re-authenticate in time
 	opened int
 }
 
@@ -111,7 +111,7 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 
 func (c *guardedConn) Write(p []byte) (int, error) {
 	c.counting.Lock()
-	c.responded++ // kfake writes a response at a time
+	c.responded++ // kfake writes one response at a time
 	c.counting.Unlock()
 	return c.Conn.Write(p)
 }
@@ -160,7 +160,7 @@ func (c *guardedConn) authenticate(id []byte, text string) {
 		response.SASLAuthBytes = []byte(c.said)
 	} else {
 		if text != "\x01" {
-			c.t.Errorf("a refusal is answered with %q", text)
+			c.t.Errorf("client answered the refusal with %q", text)
 		}
 		response.ErrorCode, response.ErrorMessage = 58, &c.said
 	}
@@ -174,7 +174,7 @@ func (c *guardedConn) answer(id []byte, response kmsg.Response) {
 	_, _ = c.Conn.Write(body)
 }
 
-// TestConnectionsAreReauthenticated uses them while sessions end and end.
+// TestConnectionsAreReauthenticated uses connections across the ends of several sessions.
 func TestConnectionsAreReauthenticated(t *testing.T) {
 	g := &guard{judge: func(string) string { return "" }, life: 1800 * time.Millisecond}
 	useUntil(t, dial(t, g.start(t)), "topic", func() bool {
@@ -192,7 +192,7 @@ func TestConnectionsAreReauthenticated(t *testing.T) {
 	}
 }
 
-// useUntil writes, reads and stays in a group until enough has happened.
+// useUntil writes, reads and stays in a group until the condition holds.
 func useUntil(t *testing.T, client *kafka.Client, topic string, enough func() bool) {
 	t.Helper()
 	o := pipelinetest.Own(t, client, topic, topic)
@@ -205,14 +205,15 @@ func useUntil(t *testing.T, client *kafka.Client, topic string, enough func() bo
 		}
 	}
 	if got := pipelinetest.ReadUntil(t, client, topic, 0, 0, written); len(got) != int(written) {
-		t.Errorf("%d of %d records", len(got), written)
+		t.Errorf("got %d of %d records", len(got), written)
 	}
 	if joins := client.Groups()[0].Joins; joins != 1 {
-		t.Errorf("the group was joined %d times", joins)
+		t.Errorf("joined the group %d times", joins)
 	}
 }
 
-// TestIdleConnectionsAreReauthenticated use one after its session.
+// TestIdleConnectionsAreReauthenticated uses a connection that was idle past the end of its
+// session.
 func TestIdleConnectionsAreReauthenticated(t *testing.T) {
 	g := &guard{judge: func(string) string { return "" }, life: kafka.LeastRenewal - 100*time.Millisecond}
 	client := dial(t, g.start(t))
@@ -260,7 +261,7 @@ func TestRefusedTokenIsPermanentUntilOneWasAccepted(t *testing.T) {
 	}
 	cancel()
 	if err := <-ended; err != nil {
-		t.Errorf("the member has ended: %v", err)
+		t.Errorf("Own returned: %v", err)
 	}
 	for err, permanent := range map[error]bool{first: true, later: false} {
 		if err == nil || pipeline.IsPermanent(err) != permanent || strings.Contains(err.Error(), canary) ||
@@ -270,7 +271,7 @@ func TestRefusedTokenIsPermanentUntilOneWasAccepted(t *testing.T) {
 	}
 }
 
-// TestErrorWithoutATokenNamesItsOrigin has a file that goes away; the client says which.
+// TestErrorWithoutATokenNamesItsOrigin deletes the token file; the error names it.
 func TestErrorWithoutATokenNamesItsOrigin(t *testing.T) {
 	c := (&guard{judge: func(string) string { return "" }}).start(t)
 	client := dial(t, c)

@@ -9,8 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/embedded"
 )
 
-// TestSmallerBudgetReadsTheSameBatches reads batches that fit a budget one by one, through a client
-// that asks for many at once.
+// TestSmallerBudgetReadsTheSameBatches reads batches that individually fit a budget, with a client
+// that requests many at once.
 func TestSmallerBudgetReadsTheSameBatches(t *testing.T) {
 	broker := startBroker(t, embedded.Options{})
 	c := config(broker.Addrs())
@@ -43,6 +43,6 @@ func TestSmallerBudgetReadsTheSameBatches(t *testing.T) {
 	var over *pipeline.UnreadableBatchError
 	_, err := client.Fetch(pipeline.WithBatchBudget(t.Context(), 50_000), "events", 0, 3)
 	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, pipeline.ErrOverBudget) || !pipeline.IsPermanent(err) {
-		t.Errorf("a batch of twice the budget: %v", err)
+		t.Errorf("batch of twice the budget: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ type cluster struct {
 	move        func(t testing.TB, topic string, partition int) // makes another node the leader; nil if the test cannot
 	compacts    bool                                            // soon
 
-	real *kafkatest.Cluster // nil for others
+	real *kafkatest.Cluster // nil for other brokers
 }
 
 // connect returns the cluster that EERF_TEST_BROKERS and EERF_TEST_KAFKA name, or an embedded one.
@@ -90,7 +90,7 @@ func newEmbeddedThree(t testing.TB) *cluster {
 	}}
 }
 
-// restartable is an embedded broker that restarts at the same address with the same data.
+// restartable is an embedded broker that restarts at the same address on the same data.
 type restartable struct {
 	*embedded.Broker
 	options embedded.Options

@@ -68,16 +68,16 @@ func TestFaultsAreNamed(t *testing.T) {
 		test.bend(&c)
 		err := c.Validate()
 		if err == nil {
-			t.Errorf("%v: no fault", test.keys)
+			t.Errorf("%v: no error", test.keys)
 			continue
 		}
 		for _, key := range test.keys {
 			if !strings.Contains(err.Error(), key) {
-				t.Errorf("%s is not named in: %v", key, err)
+				t.Errorf("%s is missing from the error: %v", key, err)
 			}
 		}
 		if _, err := kafka.New(c, zap.NewNop()); err == nil {
-			t.Errorf("%v: a client is made", test.keys)
+			t.Errorf("%v: New returned a client", test.keys)
 		}
 	}
 }

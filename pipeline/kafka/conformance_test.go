@@ -13,8 +13,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// TestConformance checks everything that package pipeline requires of a broker, and what is required only of Kafka, on the
-// embedded broker or, with EERF_TEST_BROKERS, on another: one node or several, open or secured.
+// TestConformance checks everything that package pipeline requires of a broker, and the
+// requirements on Kafka alone. It uses the embedded broker or the one in EERF_TEST_BROKERS: one
+// node or several, open or secured.
 func TestConformance(t *testing.T) {
 	on := connect(t)
 	t.Run("every compression is read", func(t *testing.T) { everyCompression(t, on) })
@@ -25,7 +26,7 @@ func TestThreeEmbeddedBrokersConform(t *testing.T) {
 	conformance.Test(t, newEmbeddedThree(t).source())
 }
 
-// source gives the cluster to the suite.
+// source describes the cluster to the suite.
 func (on *cluster) source() conformance.Source {
 	return conformance.Source{
 		Open: func(t testing.TB, o conformance.Options) conformance.Client {
@@ -49,7 +50,7 @@ func (on *cluster) source() conformance.Source {
 	}
 }
 
-// otherWriter is a [conformance.Writer] with another client library.
+// otherWriter is a [conformance.Writer] that uses another client library.
 type otherWriter struct{ client *kgo.Client }
 
 func (w otherWriter) Begin(t testing.TB) {
@@ -89,7 +90,7 @@ func everyCompression(t *testing.T, on *cluster) {
 			pipelinetest.Produce(t, client, topic, 0, pipeline.Record{Value: []byte("short")}, pipeline.Record{Value: long})
 			got := pipelinetest.ReadUntil(t, client, topic, 0, 0, 2)
 			if len(got) != 2 || string(got[0].Value) != "short" || !bytes.Equal(got[1].Value, long) {
-				t.Errorf("%d records came back otherwise", len(got))
+				t.Errorf("%d records differ from the written ones", len(got))
 			}
 		})
 	}

@@ -92,8 +92,8 @@ func TestPartitionsOfAResponseAreAnsweredSeparately(t *testing.T) {
 	}
 }
 
-// TestAbandonedFetchGetsNoMemory: a caller that leaves before or after its answer leaves no memory
-// taken.
+// TestAbandonedFetchGetsNoMemory checks that a caller that leaves before or after its response
+// leaves no memory taken.
 func TestAbandonedFetchGetsNoMemory(t *testing.T) {
 	fetches := testFetches()
 	fetches[0].abandon()
@@ -107,6 +107,6 @@ func TestAbandonedFetchGetsNoMemory(t *testing.T) {
 	}
 	fetches[2].abandon()
 	if used := fetches[2].memory.used; used != 0 {
-		t.Errorf("%d bytes are used", used)
+		t.Errorf("%d bytes are still taken", used)
 	}
 }

@@ -19,7 +19,7 @@ type wire struct {
 	io.Writer
 }
 
-// testLog is the identity of the topic that tests ask for.
+// testLog is the identity of the requested topic.
 const testLog pipeline.LogID = "AAECAwQFBgcICQoLDA0ODw"
 
 // testFetches makes fetches of partitions 3, 4 and 5 of a topic. They share memory for two sets of
@@ -33,7 +33,7 @@ func testFetches() (fetches []*pendingFetch) {
 	return fetches
 }
 
-// exchange gives a response to the fetches.
+// exchange answers the fetches with a response.
 func exchange(response []byte, fetches ...*pendingFetch) error {
 	c := &Client{config: DefaultConfig(), formatter: kmsg.NewRequestFormatter()}
 	e := newFetchExchange(c, 1, fetches, 0)
@@ -42,7 +42,7 @@ func exchange(response []byte, fetches ...*pendingFetch) error {
 	return err
 }
 
-// exchangeOne gives a response to a fetch of partition 3 alone. An empty response counts too.
+// exchangeOne answers a fetch of partition 3 alone, also with an empty response.
 func exchangeOne(response []byte) (*fetchResponse, error) {
 	a := testFetches()[0]
 	if err := exchange(response, a); err != nil {
@@ -84,10 +84,10 @@ func TestFalseFetchResponsesAreErrors(t *testing.T) {
 	other := bytes.Clone(whole)
 	other[7]++
 	if _, err := exchangeOne(other); err == nil {
-		t.Error("a response to another request is taken")
+		t.Error("accepted the response to another request")
 	}
 	if _, err := exchangeOne(append(whole, 0)); err != nil {
-		t.Errorf("what follows is not the response's: %v", err)
+		t.Errorf("read beyond the end of the response: %v", err)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestFalseFetchResponsesAreErrors(t *testing.T) {
 func TestFalseSizesInResponsesAllocateLittle(t *testing.T) {
 	whole := encodeParts(part{partition: 3, aborted: 1})
 	binary.BigEndian.PutUint32(whole, 1<<31-1)
-	count := bytes.Index(whole, []byte{7: 8, 15: 9}) - 1 // in front of the aborted transaction
+	count := bytes.Index(whole, []byte{7: 8, 15: 9}) - 1 // position of the count before the aborted transaction
 	whole = append(binary.AppendUvarint(bytes.Clone(whole[:count]), 1<<26), whole[count+1:]...)
 	before := allocatedBytes()
 	if _, err := exchangeOne(whole); !errors.Is(err, io.ErrUnexpectedEOF) {

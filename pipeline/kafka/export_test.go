@@ -13,7 +13,7 @@ func Age(p pipeline.Producer, by time.Duration) {
 	w.renewed = w.renewed.Add(-by)
 }
 
-// UseUp leaves numbers for that many more records in every partition.
+// UseUp leaves sequence numbers for n more records in every partition.
 func UseUp(p pipeline.Producer, left int) {
 	for _, s := range p.(*writer).streams {
 		s.next = math.MaxInt32 - int32(left)
@@ -23,14 +23,14 @@ func UseUp(p pipeline.Producer, left int) {
 // Epoch returns a writer's epoch.
 func Epoch(p pipeline.Producer) int16 { return p.(*writer).identity.epoch }
 
-// Connections is how many connections a client has open.
+// Connections returns the number of open connections of a client.
 func Connections(c *Client) int {
 	c.conns.mu.Lock()
 	defer c.conns.mu.Unlock()
 	return len(c.conns.open)
 }
 
-// Instance is the name that a client takes in a group.
+// Instance returns the name under which a client joins a group.
 func Instance(c *Client, group string) (name string, release func()) { return c.instance(group) }
 
 // RenewAfter is the age at which an identity is renewed.
@@ -41,5 +41,5 @@ func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (
 	return s.readWithin(&allowance{left: s.budget, room: s.budget}, set, from, aborted)
 }
 
-// LeastRenewal is the least time after which a connection is authenticated again.
+// LeastRenewal is the least time after which a connection is re-authenticated.
 const LeastRenewal = leastRenewal

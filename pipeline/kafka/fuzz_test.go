@@ -21,9 +21,9 @@ func FuzzExpand(f *testing.F) {
 		expanded, err := reader.expand(uint16(codec&codecBits), body, &allowance{left: limit, room: limit})
 		switch {
 		case err != nil && !errors.Is(err, pipeline.ErrOverBudget) && !errors.Is(err, pipeline.ErrCorruptBatch):
-			t.Errorf("error %v has no reason", err)
+			t.Errorf("error %v wraps no known cause", err)
 		case err == nil && len(expanded) > max(limit, len(body)):
-			t.Errorf("%d bytes, at most %d are allowed", len(expanded), limit)
+			t.Errorf("expanded to %d bytes, limit %d", len(expanded), limit)
 		}
 	})
 }

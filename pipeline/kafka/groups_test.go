@@ -21,7 +21,7 @@ func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipelin
 			return groups[0]
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s; groups %+v", what, groups)
+			t.Fatalf("timeout: %s; groups %+v", what, groups)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestGroupsIncludeMembersWithoutPartitions(t *testing.T) {
 	a, b := dial(t, config(server.Addrs())), dial(t, config(server.Addrs()))
 	topic := pipelinetest.NewTopic(t, a, 1, nil)
 	if groups := a.Groups(); len(groups) != 0 {
-		t.Fatalf("groups %+v before one was joined", groups)
+		t.Fatalf("groups %+v before the first join", groups)
 	}
 	first := pipelinetest.Own(t, a, "g-"+topic, topic)
 	joined := awaitGroup(t, a, "one member", func(g pipeline.GroupStatus) bool { return g.Joined })
@@ -42,7 +42,7 @@ func TestGroupsIncludeMembersWithoutPartitions(t *testing.T) {
 	ofB := awaitGroup(t, b, "second member", func(g pipeline.GroupStatus) bool { return g.Joined })
 	ofA := awaitGroup(t, a, "first member again", func(g pipeline.GroupStatus) bool { return g.Joined && g.Joins > 1 })
 	if len(ofA.Partitions)+len(ofB.Partitions) != 1 {
-		t.Errorf("one partition, of a %v and b %v", ofA.Partitions, ofB.Partitions)
+		t.Errorf("want one partition each, got %v and %v", ofA.Partitions, ofB.Partitions)
 	}
 	first.Stop()
 	awaitGroup(t, b, "the one that is left", func(g pipeline.GroupStatus) bool { return g.Joined && len(g.Partitions) == 1 })
@@ -51,11 +51,11 @@ func TestGroupsIncludeMembersWithoutPartitions(t *testing.T) {
 	}
 	first.Done <- nil // for the cleanup
 	if groups := a.Groups(); len(groups) != 0 {
-		t.Errorf("groups %+v after the last was left", groups)
+		t.Errorf("groups %+v after leaving the last one", groups)
 	}
 }
 
-// A member that joined and never answers again delays every join until its session ends.
+// A member that stops answering after its join delays every join until its session ends.
 func TestLeavingDoesNotWaitForAJoin(t *testing.T) {
 	on := newEmbedded(t)
 	c := on.config()

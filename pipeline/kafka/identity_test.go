@@ -32,7 +32,7 @@ func deleteTopic(t testing.TB, on *cluster, topic string) {
 	}
 }
 
-// recreate creates a deleted topic again. A broker may still be deleting it.
+// recreate recreates a deleted topic, and waits while a broker is still deleting it.
 func recreate(t testing.TB, control pipeline.Control, topic string, partitions int) {
 	t.Helper()
 	pipelinetest.Eventually(t, "the topic is created again", func() bool {
@@ -59,7 +59,7 @@ func TestFetchesBelongToTheRequestedLog(t *testing.T) {
 		fetched.Release()
 		is, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now())
 		if err != nil || fetched.Log != is {
-			t.Errorf("the records are of log %q, the topic's is %q, %v", fetched.Log, is, err)
+			t.Errorf("records have log %q, the topic has %q, %v", fetched.Log, is, err)
 		}
 		if of = append(of, is); len(of) == 1 {
 			deleteTopic(t, on, topic)
@@ -67,12 +67,11 @@ func TestFetchesBelongToTheRequestedLog(t *testing.T) {
 		}
 	}
 	if of[0] == of[1] {
-		t.Errorf("recreated it is %q as before", of[1])
+		t.Errorf("recreated topic kept the identity %q", of[1])
 	}
 }
 
-// A recreated topic has another identity, which every reader is told; until then the identity
-// stays.
+// A recreated topic has a new identity for every reader. Before that, the identity is constant.
 func TestIdentityChangesWithARecreatedTopic(t *testing.T) {
 	on := connect(t)
 	client := dial(t, on.config())
@@ -93,20 +92,20 @@ func TestIdentityChangesWithARecreatedTopic(t *testing.T) {
 	before := pipelinetest.ReadUntil(t, client, topic, 0, 0, 3)
 	deleteTopic(t, on, topic)
 	if old, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now().Add(-time.Hour)); err != nil || old != was {
-		t.Errorf("what is known from before the deletion: %q, %v", old, err)
+		t.Errorf("cached identity from before the deletion: %q, %v", old, err)
 	}
-	pipelinetest.Eventually(t, "a topic that is not there has no identity", func() bool { // nodes learn of it one by one
+	pipelinetest.Eventually(t, "a deleted topic has no identity", func() bool { // nodes learn of the deletion one by one
 		_, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now())
 		return errors.Is(err, pipeline.ErrUnknownTopic)
 	})
 	recreate(t, client, topic, 2)
 	pipelinetest.SurelyProduce(t, client, topic, 0, "x")
 	if is := ask(0); is == was || is == "" {
-		t.Errorf("recreated it is %q, before %q", is, was)
+		t.Errorf("identity of the recreated topic is %q, before %q", is, was)
 	}
 	after := pipelinetest.SurelyRead(t, client, topic, 0, 0, 1)
 	if before[0].Batch.Checksum == 0 || before[0].Batch != before[2].Batch || before[0].Batch.Is(after[0].Batch) {
-		t.Errorf("batches %+v, %+v, and after it was recreated %+v", before[0].Batch, before[2].Batch, after[0].Batch)
+		t.Errorf("batches %+v, %+v, and in the recreated topic %+v", before[0].Batch, before[2].Batch, after[0].Batch)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// Members that died under a name, at whatever moment, do not keep their successor waiting for their
-// sessions, which are longer here than the test is patient.
+// Members that died under a name, in any state, do not delay their successor until their sessions
+// expire. The sessions here are longer than the timeout of the test.
 func TestSuccessorReplacesADeadMemberAtOnce(t *testing.T) {
 	on := connect(t)
 	for died, how := range map[string]struct {
@@ -39,8 +39,8 @@ func TestSuccessorReplacesADeadMemberAtOnce(t *testing.T) {
 	}
 }
 
-// A successor gets what its predecessor had. Partitions that were added in between are handed out
-// too.
+// A successor gets the partitions of its predecessor, and partitions that were added meanwhile are
+// assigned too.
 func TestSuccessorSeesAddedPartitions(t *testing.T) {
 	on := connect(t)
 	c := on.config()
@@ -55,7 +55,8 @@ func TestSuccessorSeesAddedPartitions(t *testing.T) {
 	pipelinetest.Await(t, o, o, "all of them", func(a, _ []int) bool { return len(a) == 3 })
 }
 
-// Of two that claim one name the older is fenced and says so. Both go on, and own nothing together.
+// If two members claim one name, the older is fenced and logs that. Both continue, and never own
+// the same partition.
 func TestTwoMembersUnderOneName(t *testing.T) {
 	on := connect(t)
 	c := on.config()
@@ -71,7 +72,7 @@ func TestTwoMembersUnderOneName(t *testing.T) {
 	pipelinetest.Await(t, older, older, "assigned", func(a, _ []int) bool { return len(a) == 4 })
 	former := older.Ownership(1)
 	if logs.Len() != 0 {
-		t.Errorf("errors of the only member: %v", logs.All())
+		t.Errorf("logged errors with a single member: %v", logs.All())
 	}
 	younger := pipelinetest.Own(t, dial(t, c), topic, topic)
 	pipelinetest.Await(t, older, younger, "both have some", func(a, b []int) bool {
@@ -88,7 +89,7 @@ func TestTwoMembersUnderOneName(t *testing.T) {
 	pipelinetest.Await(t, older, older, "all of them", func(a, _ []int) bool { return len(a) == 4 })
 }
 
-// Without a name and with one of its own a member takes part like any other.
+// Members without a name share the partitions like members with automatic names.
 func TestMembersWorkWithoutNames(t *testing.T) {
 	on := connect(t)
 	c := on.config()
@@ -102,10 +103,10 @@ func TestMembersWorkWithoutNames(t *testing.T) {
 	pipelinetest.Await(t, a, b, "the one that stays has all", func(_, b []int) bool { return len(b) == 4 })
 }
 
-// Names found by themselves differ as long as those who have them live, and are given again.
+// Automatic names of living members differ. A released name is reused.
 func TestNamesOfTheHost(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("processes have no names here")
+		t.Skip("automatic names need Linux")
 	}
 	a, b := dial(t, config([]string{"127.0.0.1:1"})), dial(t, config([]string{"127.0.0.1:1"}))
 	group := fmt.Sprintf("g%d", time.Now().UnixNano())
@@ -113,13 +114,13 @@ func TestNamesOfTheHost(t *testing.T) {
 	second, releaseSecond := kafka.Instance(b, group)
 	defer releaseSecond()
 	if first == "" {
-		t.Skipf("the name of this host is of no use")
+		t.Skipf("the name of this host is unusable")
 	}
 	if first == second {
-		t.Errorf("two members are %q", first)
+		t.Errorf("two members have the name %q", first)
 	}
 	if other, releaseOther := kafka.Instance(b, group+"-other"); other != first {
-		t.Errorf("in another group %q is %q", first, other)
+		t.Errorf("name in one group %q, in another group %q", first, other)
 	} else {
 		releaseOther()
 	}
@@ -127,12 +128,12 @@ func TestNamesOfTheHost(t *testing.T) {
 	again, release := kafka.Instance(b, group)
 	defer release()
 	if again != first {
-		t.Errorf("%q, which is free, became %q", first, again)
+		t.Errorf("released name %q was not reused, got %q", first, again)
 	}
 }
 
-// joinAndStall joins a group, under a name unless that is empty, gets a response, and its
-// partitions if it is to, and then does nothing.
+// joinAndStall joins a group, under a name unless it is empty, and then does nothing. With sync it
+// also receives its partitions.
 func joinAndStall(t *testing.T, on *cluster, group, name string, sync bool) {
 	t.Helper()
 	request := kmsg.NewPtrJoinGroupRequest()

@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// otherClient is a client of another library, for what this package does not do, and for reading what another
-// library wrote.
+// otherClient is a client of another library, for requests that this package lacks and for reading
+// records with a second implementation.
 func otherClient(t testing.TB, on *cluster, options ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	entry := []kgo.Opt{kgo.SeedBrokers(on.addrs...)}
@@ -26,7 +26,7 @@ func otherClient(t testing.TB, on *cluster, options ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// deleteRecords moves the start of a partition.
+// deleteRecords moves the first offset of a partition.
 func deleteRecords(t testing.TB, on *cluster, topic string, partition int32, before int64) {
 	t.Helper()
 	p := kmsg.NewDeleteRecordsRequestTopicPartition()

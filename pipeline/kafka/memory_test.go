@@ -17,7 +17,7 @@ import (
 )
 
 // TestFetchMemoryIsBounded reads 200 partitions in parallel, each with a batch of zeros or of
-// headers that decodes to a thousand times its stored size: in all many times the memory of
+// headers that decodes to a thousand times its stored size: in total many times the memory of
 // fetches.
 func TestFetchMemoryIsBounded(t *testing.T) {
 	const partitions, budget = 200, 512 << 10
@@ -63,7 +63,7 @@ func TestFetchMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d records, %+v", records.Load(), memory)
 	}
 	if memory.Peak < budget {
-		t.Errorf("at most %d bytes are charged", memory.Peak)
+		t.Errorf("peak of %d charged bytes", memory.Peak)
 	}
 }
 
@@ -84,8 +84,8 @@ func holdAll(t *testing.T, client *kafka.Client, topic string, partitions int) (
 	return nil
 }
 
-// TestStateIsReadWhileDataFillsTheMemory: holders of events may wait for the project's own topics,
-// and the memory that they release goes to those waiting for events.
+// TestStateIsReadWhileDataFillsTheMemory checks that holders of events may wait for the project's
+// own topics, and that memory that they release goes to fetches waiting for events.
 func TestStateIsReadWhileDataFillsTheMemory(t *testing.T) {
 	const partitions, budget = 16, 1 << 20
 	c := config(startBroker(t, embedded.Options{}).Addrs())
@@ -114,7 +114,7 @@ func TestStateIsReadWhileDataFillsTheMemory(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := client.Fetch(ctx, topic, 0, 0); !errors.Is(err, context.Canceled) {
-		t.Errorf("a fetch whose context has ended: %v", err)
+		t.Errorf("fetch with an ended context: %v", err)
 	}
 	for _, fetched := range held {
 		fetched.Release()

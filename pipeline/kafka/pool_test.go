@@ -21,7 +21,7 @@ func waitFor(ctx context.Context, a *account, bytes int64) <-chan *grant {
 	return told
 }
 
-// got is the grant received so far, if any.
+// got returns the grant received so far, if any.
 func got(told <-chan *grant) *grant {
 	synctest.Wait()
 	select {
@@ -38,7 +38,7 @@ func TestMemoryGoesToTheOldestClaim(t *testing.T) {
 		first := a.try(60)
 		large, small := waitFor(t.Context(), a, 90), waitFor(t.Context(), a, 10)
 		if got(small) != nil || a.try(1) != nil || first.extend(61) {
-			t.Fatal("somebody overtakes the one who waits first")
+			t.Fatal("a later claim overtook the first one")
 		}
 		first.shrink(5)
 		held := got(large)
@@ -48,12 +48,12 @@ func TestMemoryGoesToTheOldestClaim(t *testing.T) {
 		held.release()
 		held.release()
 		if last := got(small); last == nil || a.used != 15 || a.peak != 95 {
-			t.Fatalf("%d used, at most %d", a.used, a.peak)
+			t.Fatalf("%d bytes used, peak %d", a.used, a.peak)
 		}
 	})
 }
 
-// TestLargeClaimDoesNotBlockOthers: one waits for a lot, and somebody never releases what it needs.
+// TestLargeClaimDoesNotBlockOthers has a large claim wait for memory that is not released.
 func TestLargeClaimDoesNotBlockOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{limit: 100}
@@ -63,16 +63,16 @@ func TestLargeClaimDoesNotBlockOthers(t *testing.T) {
 		time.Sleep(patience + patience/2)
 		others := got(small)
 		if others == nil || got(large) != nil {
-			t.Fatal("what nobody can use is kept")
+			t.Fatal("memory stayed reserved for a claim that cannot be served")
 		}
 		time.Sleep(patience)
 		others.release()
 		if a.try(10) != nil {
-			t.Error("the one who waits first has no turn again")
+			t.Error("memory is not reserved for the first claim in its next turn")
 		}
 		stuck.release()
 		if got(large) == nil {
-			t.Error("and gets nothing")
+			t.Error("the first claim was not served")
 		}
 	})
 }
@@ -85,12 +85,12 @@ func TestCancelledClaimLeavesTheQueue(t *testing.T) {
 		large, small := waitFor(ctx, a, 90), waitFor(t.Context(), a, 10)
 		first.shrink(80)
 		if got(small) != nil {
-			t.Fatal("out of turn")
+			t.Fatal("a claim was served out of turn")
 		}
 		stop()
 		synctest.Wait()
 		if g := <-large; g != nil || got(small) == nil || a.used != 90 || a.waiting.Len() != 0 {
-			t.Errorf("%d used, %d wait", a.used, a.waiting.Len())
+			t.Errorf("%d bytes used, %d claims wait", a.used, a.waiting.Len())
 		}
 	})
 }
@@ -100,10 +100,10 @@ func TestStateHasSeparateMemory(t *testing.T) {
 	p := newPool(LeastFetchMemory(budget), budget)
 	data, state := p.account(t.Context()), p.account(pipeline.ForState(t.Context()))
 	if data.try(data.limit) == nil || data.try(1) != nil {
-		t.Fatal("data has another limit")
+		t.Fatal("the account of data has a wrong limit")
 	}
 	if state.try(worstFetch(budget)) == nil {
-		t.Error("state waits for data")
+		t.Error("state has to wait for data")
 	}
 	p.hold(4 * budget)
 	if s := p.stats(); s.Limit != LeastFetchMemory(4*budget) || s.Used != LeastFetchMemory(budget) || s.Peak != s.Used {
@@ -111,8 +111,8 @@ func TestStateHasSeparateMemory(t *testing.T) {
 	}
 }
 
-// TestFetchTakesFreeMemoryOrWaits: with the memory taken, a fetch that only takes free memory
-// fails, and another one waits.
+// TestFetchTakesFreeMemoryOrWaits takes the memory; then a fetch that only takes free memory fails,
+// and another one waits.
 func TestFetchTakesFreeMemoryOrWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &account{limit: 100}

@@ -202,7 +202,7 @@ func TestUnreadableBatchesAreReportedAndSkipped(t *testing.T) {
 			before := testBatch{base: 5, records: some(0, 1, 2, 3, 4)}.encode()
 			records, next, err := newReader(t).read(append(before, test.set...), 5, nil)
 			if err != nil || len(records) != 5 || next != 10 {
-				t.Errorf("after another: %d records, next %d, %v", len(records), next, err)
+				t.Errorf("after another batch: %d records, next %d, %v", len(records), next, err)
 			}
 			_, _, err = newReader(t).read(test.set, 10, nil)
 			var bad *unreadableError
@@ -213,7 +213,8 @@ func TestUnreadableBatchesAreReportedAndSkipped(t *testing.T) {
 	}
 }
 
-// TestImpossibleOffsetsAreOutOfRange are refused before the next offset is computed from them.
+// TestImpossibleOffsetsAreOutOfRange checks that impossible offsets are refused before the next
+// offset is computed from them.
 func TestImpossibleOffsetsAreOutOfRange(t *testing.T) {
 	for _, base := range []int64{math.MinInt64, -1, math.MaxInt64, math.MaxInt64 - 2} {
 		_, _, err := newReader(t).read(testBatch{base: base, records: some(0, 1, 2)}.encode(), 0, nil)
@@ -223,7 +224,8 @@ func TestImpossibleOffsetsAreOutOfRange(t *testing.T) {
 	}
 }
 
-// TestDamagedHeaderDoesNotDecideTheNextOffset: the next batch does.
+// TestDamagedHeaderDoesNotDecideTheNextOffset checks that the next offset comes from the next
+// batch.
 func TestDamagedHeaderDoesNotDecideTheNextOffset(t *testing.T) {
 	damaged := testBatch{base: 10, records: some(0, 1)}.encode()
 	damaged[23] ^= 0x3f // of the last offset's delta
@@ -236,17 +238,17 @@ func TestDamagedHeaderDoesNotDecideTheNextOffset(t *testing.T) {
 	response := &fetchResponse{end: 40, set: damaged}
 	f := testFetching(t, 10, 1<<20)
 	if _, err = f.decode(response); !errors.As(err, &bad) || bad.next != 40 {
-		t.Errorf("with nothing after it: %+v", err)
+		t.Errorf("without a next batch: %+v", err)
 	}
 }
 
-// testFetching is a fetch at an offset with that much memory for its response.
+// testFetching is a fetch at an offset with the given memory for its response.
 func testFetching(t testing.TB, offset, bytes int64) *fetching {
 	memory := &account{limit: 2 * worstFetch(testBudget)}
 	return &fetching{client: &Client{stats: newStatsTable()}, reader: newReader(t), offset: offset, memory: memory, funds: memory.try(bytes)}
 }
 
-// TestHeadersAreChargedBeforeAllocation reads a record of nothing but headers: an empty one is two
+// TestHeadersAreChargedBeforeAllocation reads a record with headers alone: an empty header is two
 // bytes on the wire and forty in memory.
 func TestHeadersAreChargedBeforeAllocation(t *testing.T) {
 	for name, header := range map[string][]byte{"empty": {0, 1}, "with a key": append([]byte{2 * 60}, make([]byte, 61)...)} {
@@ -263,12 +265,12 @@ func TestHeadersAreChargedBeforeAllocation(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if spent := after.TotalAlloc - before.TotalAlloc; spent > testBudget {
-			t.Errorf("%s: %d bytes allocated, the budget is %d", name, spent, testBudget)
+			t.Errorf("%s: %d bytes allocated, budget %d", name, spent, testBudget)
 		}
 	}
 }
 
-// compressors write what other producers write.
+// compressors encode like other producers.
 var compressors = map[string]struct {
 	codec    uint16
 	compress func(t testing.TB, body []byte) []byte
@@ -383,7 +385,7 @@ func FuzzRecordSets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, set []byte, from int64) {
 		if len(set) >= batchHeaderBytes {
 			if b := parseHeader(set); b.bytes == len(set) {
-				set = checked(bytes.Clone(set)) // otherwise only checksums would be tested
+				set = checked(bytes.Clone(set)) // otherwise every input would fail its checksum
 			}
 		}
 		records, next, err := reader.read(set, from, []abortedTransaction{{1, 2}})
@@ -391,7 +393,7 @@ func FuzzRecordSets(f *testing.F) {
 			t.Errorf("from %d next is %d", from, next)
 		}
 		if err != nil && (len(records) != 0 || next != from) {
-			t.Errorf("an error with %d records, from %d next %d", len(records), from, next)
+			t.Errorf("error after %d records, from %d next %d", len(records), from, next)
 		}
 		previous := from - 1
 		for _, r := range records {

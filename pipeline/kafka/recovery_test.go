@@ -40,8 +40,8 @@ func TestTokenSurvivesAnUnavailableBroker(t *testing.T) {
 	on := newEmbedded(t)
 	on.kill(t)
 	c := on.config()
-	c.LeaveTimeout = 2 * pipelinetest.Patience // must not be waited for
-	c.SessionTimeout = 2 * time.Second         // half of it is waited for
+	c.LeaveTimeout = 2 * pipelinetest.Patience // the test must not wait for it
+	c.SessionTimeout = 2 * time.Second         // the test waits for half of it
 	client := dial(t, c)
 	o := pipelinetest.Own(t, client, "group", "topic")
 	for what, call := range map[string]func(ctx context.Context) error{
@@ -84,7 +84,7 @@ func TestTokenSurvivesAnUnavailableBroker(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := client.Partitions(pipelinetest.Context(t), "topic"); err == nil || !pipeline.IsPermanent(err) {
-		t.Errorf("a closed client: %v", err)
+		t.Errorf("closed client: %v", err)
 	}
 }
 

@@ -36,7 +36,8 @@ func newRenewing(t *testing.T) *renewing {
 	return r
 }
 
-// renew gives the broker a new certificate and makes it trust no other; the folder gets the matching files.
+// renew gives the broker a new certificate and makes it trust no other; the folder gets the
+// matching files.
 func (r *renewing) renew(dir string) {
 	r.t.Helper()
 	pair, _, _ := certificate(r.t, dir)
@@ -63,7 +64,7 @@ func TestRenewedCertificatesNeedNoRestart(t *testing.T) {
 	client := r.client() // it has read the files
 	r.renew(r.dir)
 	if err := r.reaches(client); err != nil {
-		t.Errorf("both sides renewed: %v", err)
+		t.Errorf("after renewing both sides: %v", err)
 	}
 }
 
@@ -83,7 +84,7 @@ func TestHalfWrittenCertificatesAreNotUsed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := r.reaches(client); err != nil {
-				t.Errorf("what was read before is not used: %v", err)
+				t.Errorf("previous contents of the files are not used: %v", err)
 			}
 		})
 	}
@@ -109,7 +110,7 @@ func TestChangedPasswordNeedsNoRestart(t *testing.T) {
 	client := dial(t, c)
 	write("new")
 	if _, err := client.Partitions(pipelinetest.Context(t), "topic"); err != nil {
-		t.Errorf("the password that is there now: %v", err)
+		t.Errorf("current password: %v", err)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

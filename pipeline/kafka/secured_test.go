@@ -21,8 +21,8 @@ func addresses(t *testing.T, on *cluster, name string) []string {
 	return strings.Split(on.real.Read(t, name), ",")
 }
 
-// TestAllSecurityConfigurationsConnect connects to a secured cluster with each mechanism, and does
-// what a stage does.
+// TestAllSecurityConfigurationsConnect connects to a secured cluster with each mechanism, and uses
+// the operations of a stage.
 func TestAllSecurityConfigurationsConnect(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
@@ -71,8 +71,9 @@ func TestAllSecurityConfigurationsConnect(t *testing.T) {
 	}
 }
 
-// TestWrongSecurityConfigurationsAreRefused is refused by a secured cluster, with the reason. A
-// refusal by the broker is permanent; TLS faults may be repaired while a service waits.
+// TestWrongSecurityConfigurationsAreRefused checks that a secured cluster refuses wrong
+// configurations and that errors hold the reason. A refusal by the broker is permanent; TLS faults
+// may be repaired while a service waits.
 func TestWrongSecurityConfigurationsAreRefused(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
@@ -139,7 +140,7 @@ func TestWrongSecurityConfigurationsAreRefused(t *testing.T) {
 	}
 }
 
-// TestTokensAreRenewed uses connections while one token ends after another.
+// TestTokensAreRenewed uses connections while several tokens expire.
 func TestTokensAreRenewed(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)
@@ -150,7 +151,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	useUntil(t, client, pipelinetest.NewTopic(t, client, 1, nil), func() bool { return len(endpoint.Issued("eerf")) > 2 })
 }
 
-// TestMissingRightIsNamed tries everything that needs a right as a user with all other rights.
+// TestMissingRightIsNamed tries every operation as a user with all rights except the required one.
 func TestMissingRightIsNamed(t *testing.T) {
 	kafkatest.Need(t, 1, true)
 	on := connect(t)

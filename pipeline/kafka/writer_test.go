@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 )
 
-// faulty is a broker whose answers a test can corrupt, with a topic of one partition.
+// faulty is a broker whose responses a test can replace, with a topic of one partition.
 type faulty struct {
 	*kfake.Cluster
 	t      *testing.T
@@ -46,7 +46,7 @@ func newFaulty(t *testing.T) *faulty {
 	return f
 }
 
-// open opens a writer, with an id or without.
+// open opens a writer with or without an id.
 func (f *faulty) open(withID bool) pipeline.Producer {
 	f.t.Helper()
 	return openWriter(f.t, f.client, f.topic, withID)
@@ -69,7 +69,7 @@ func (f *faulty) fail(key kmsg.Key, err *kerr.Error, count int) {
 	f.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: err, Count: count})
 }
 
-// holds fails unless the log holds exactly these values, at whatever offsets.
+// holds fails unless the log holds exactly these values, at any offsets.
 func (f *faulty) holds(want string) {
 	f.t.Helper()
 	_, end, err := f.client.Offsets(pipelinetest.Context(f.t), f.topic, 0)
@@ -77,7 +77,7 @@ func (f *faulty) holds(want string) {
 		f.t.Fatal(err)
 	}
 	if have := pipelinetest.Joined(pipelinetest.ReadUntil(f.t, f.client, f.topic, 0, 0, end)); have != want {
-		f.t.Errorf("the log holds %s, want %s", have, want)
+		f.t.Errorf("log holds %s, want %s", have, want)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestLostAcknowledgementIsNotADuplicate(t *testing.T) {
 			}
 			offset, err := w.Produce(ctx, f.topic, 0, values)
 			if want := first + []int64{0, 2, 3}[i]; err != nil || offset != want {
-				t.Errorf("written again at offset %d, want %d: %v", offset, want, err)
+				t.Errorf("retry was written at offset %d, want %d: %v", offset, want, err)
 			}
 		}
 		f.holds("abcdef")
@@ -111,7 +111,7 @@ func TestLostAcknowledgementIsNotADuplicate(t *testing.T) {
 }
 
 // TestOtherRecordsAfterAFailedWrite writes other records while the previous ones are
-// unacknowledged: they must not be taken for those.
+// unacknowledged. The broker must not take them for a repetition.
 func TestOtherRecordsAfterAFailedWrite(t *testing.T) {
 	each(t, func(t *testing.T, withID bool) {
 		f := newFaulty(t)
@@ -119,7 +119,7 @@ func TestOtherRecordsAfterAFailedWrite(t *testing.T) {
 		ctx := pipelinetest.Context(t)
 		f.fail(kmsg.Produce, kerr.RequestTimedOut, 1)
 		if _, err := w.Produce(ctx, f.topic, 0, pipelinetest.Values("a")); err == nil {
-			t.Fatal("no fault")
+			t.Fatal("no error")
 		}
 		for _, text := range []string{"b", "c"} {
 			if _, err := w.Produce(ctx, f.topic, 0, pipelinetest.Values(text)); err != nil {
@@ -130,8 +130,8 @@ func TestOtherRecordsAfterAFailedWrite(t *testing.T) {
 	})
 }
 
-// TestWriterRecoversFromAForgetfulBroker has brokers forget writers: one that cannot have a
-// successor goes on, an owner ends if the log has lost something.
+// TestWriterRecoversFromAForgetfulBroker has brokers forget writers. A writer that cannot have a
+// successor continues; an owner ends if the log has lost records.
 func TestWriterRecoversFromAForgetfulBroker(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -167,8 +167,8 @@ func TestWriterRecoversFromAForgetfulBroker(t *testing.T) {
 	}
 }
 
-// TestWriterDetectsLostRecords has an owner stop before it writes after a gap: such a broker no
-// longer knows the writer and accepts any number.
+// TestWriterDetectsLostRecords has an owner stop before it writes after lost records: the broker
+// has forgotten the writer and would accept any number.
 func TestWriterDetectsLostRecords(t *testing.T) {
 	const topic = "t"
 	ctx := pipelinetest.Context(t)
@@ -215,7 +215,7 @@ func TestWriterDetectsLostRecords(t *testing.T) {
 		return err == nil || errors.Is(err, pipeline.ErrFenced)
 	})
 	if !errors.Is(err, pipeline.ErrFenced) {
-		t.Errorf("written after a gap: %v", err)
+		t.Errorf("write after lost records: %v", err)
 	}
 	if _, end, err := client.Offsets(ctx, topic, 0); err != nil || end != 1 {
 		t.Errorf("the log ends at %d, %v", end, err)
@@ -257,7 +257,7 @@ func TestWriterWithoutRightsToNumberWrites(t *testing.T) {
 				}
 			}
 			if n := f.warned.Len(); n != c.warned {
-				t.Errorf("%d warnings, want %d: %v", n, c.warned, f.warned.All())
+				t.Errorf("got %d warnings, want %d: %v", n, c.warned, f.warned.All())
 			}
 		})
 	}
@@ -268,7 +268,7 @@ func TestIdempotenceOff(t *testing.T) {
 	c := config(f.ListenAddrs())
 	c.Idempotence = kafka.IdempotenceOff
 	if w := openWriter(t, dial(t, c), f.topic, true); pipeline.ProtectionOf(w) != pipeline.ProtectionNone {
-		t.Errorf("it is %s", pipeline.ProtectionOf(w))
+		t.Errorf("protection is %s", pipeline.ProtectionOf(w))
 	}
 	if f.warned.Len() > 0 {
 		t.Error(f.warned.All())
@@ -306,6 +306,6 @@ func TestIdentitiesAreRenewed(t *testing.T) {
 		return // the embedded broker renews identities that have a successor
 	}
 	if _, err := w.Produce(pipelinetest.Context(t), topic, 0, pipelinetest.Values("late")); !errors.Is(err, pipeline.ErrFenced) {
-		t.Errorf("renewed despite a successor: %v", err)
+		t.Errorf("renewed the identity despite a successor: %v", err)
 	}
 }

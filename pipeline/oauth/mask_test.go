@@ -17,7 +17,7 @@ import (
 
 const awkward = `S3cr!t/P@ss w0rd"<é>+\`
 
-// encodings are spellings of a secret in answers.
+// encodings are the encodings of a secret in responses.
 func encodings(secret string) map[string]string {
 	inJSON, _ := json.Marshal(secret)
 	basic := func(id string) string { return base64.StdEncoding.EncodeToString([]byte(id + ":" + secret)) }
@@ -32,7 +32,7 @@ func encodings(secret string) map[string]string {
 	}
 }
 
-// TestSecretsAreMaskedInEveryEncoding looks for what is left of the middle of a secret.
+// TestSecretsAreMaskedInEveryEncoding looks for remains of the middle of a secret.
 func TestSecretsAreMaskedInEveryEncoding(t *testing.T) {
 	for _, secret := range []string{awkward, "S3cr!t/P@ss w0rd", "abcdefgh"} {
 		for name, text := range encodings(secret) {
@@ -54,14 +54,14 @@ func TestSecretsAreMaskedInEveryEncoding(t *testing.T) {
 		}
 	}
 	if got := visible("the client is unknown; basic facts, bearer tokens only"); !strings.HasPrefix(got, "the client is unknown;") {
-		t.Errorf("prose becomes %q", got)
+		t.Errorf("prose was masked: %q", got)
 	}
 	if got := visible("text", strings.Repeat("x", 2000)); got != masked {
-		t.Errorf("with a long secret: %q", got)
+		t.Errorf("answer with a long secret was quoted: %q", got)
 	}
 }
 
-// TestAnEchoingEndpointDoesNotRevealTheSecret has an endpoint that repeats the request.
+// TestAnEchoingEndpointDoesNotRevealTheSecret uses an endpoint whose responses repeat the request.
 func TestAnEchoingEndpointDoesNotRevealTheSecret(t *testing.T) {
 	const secret = "S3cr!t/P@ss w0rd"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// canary is what no error and no line of a log may show.
+// canary is a secret that no error and no log line may contain.
 const canary = "canary-2f1d8a"
 
 func jwt(claims map[string]any) string {
@@ -78,17 +78,17 @@ func TestTokensAreRenewedOnceInTime(t *testing.T) {
 			began := time.Now()
 			token, err := s.Token(t.Context())
 			if left := time.Until(token.end); err != nil || time.Since(began) > 0 || left < 12*time.Second {
-				t.Fatalf("%v left after waiting %v: %v", left, time.Since(began), err)
+				t.Fatalf("token valid for %v after waiting %v: %v", left, time.Since(began), err)
 			}
 		}
 		if fetches < 300/47 || fetches > 300/36+2 {
-			t.Errorf("%d requests for tokens of a minute in five", fetches)
+			t.Errorf("%d requests in five minutes for tokens that last one", fetches)
 		}
 	})
 }
 
-// TestUnavailableEndpointIsRetried is away for two minutes: the token lives on, ends, and is there
-// again soon after.
+// TestUnavailableEndpointIsRetried makes the endpoint unavailable for two minutes: the token stays
+// valid, expires, and is replaced soon after the endpoint returns.
 func TestUnavailableEndpointIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -113,10 +113,10 @@ func TestUnavailableEndpointIsRetried(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if n := logs.FilterMessage("token not renewed; retrying while the current one is valid").Len(); n < 2 {
-			t.Errorf("%d warnings while the token lived", n)
+			t.Errorf("got %d warnings while the token was valid", n)
 		}
 		if n := logs.FilterMessage("token renewed after failures").Len(); n != 1 {
-			t.Errorf("its return is logged %d times", n)
+			t.Errorf("the endpoint's return was logged %d times", n)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestSlowEndpointDelaysOnlyWithoutAToken(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if _, err := s.Token(short); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "https://idp/token: no answer within 5s") {
-			t.Errorf("a dial that ends: %v", err)
+			t.Errorf("caller with an ended context: %v", err)
 		}
 		if _, err := s.Token(t.Context()); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "no answer within 10s") {
 			t.Errorf("%v", err)
@@ -136,7 +136,7 @@ func TestSlowEndpointDelaysOnlyWithoutAToken(t *testing.T) {
 	})
 }
 
-// TestRefusedTokensAreReplaced is told of a refusal of a new token, and of an older one.
+// TestRefusedTokensAreReplaced reports the refusal of a new token and of an older one.
 func TestRefusedTokensAreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := scripted(t, func(_ context.Context, n int) (Token, error) { return minute(n) })
@@ -151,14 +151,14 @@ func TestRefusedTokensAreReplaced(t *testing.T) {
 			s.Refused(first)
 			synctest.Wait()
 			if token, _ := s.Token(t.Context()); token.Bearer() != step.want {
-				t.Errorf("%v instead of %s", token.Bearer(), step.want)
+				t.Errorf("got token %v, want %s", token.Bearer(), step.want)
 			}
 		}
 	})
 }
 
-// TestRefusedClientIsPermanent is permanent at first, when the configuration is wrong, and not once
-// there was a token.
+// TestRefusedClientIsPermanent checks that a refusal is permanent at first, when the configuration
+// is wrong, and temporary after a first token.
 func TestRefusedClientIsPermanent(t *testing.T) {
 	for _, had := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -193,20 +193,20 @@ func TestEqualConfigurationsShareASource(t *testing.T) {
 	c.TokenCommand = []string{"false"}
 	third := open(c)
 	if first != second || first == third {
-		t.Error("shared by other settings than those of the request")
+		t.Error("sources must be shared exactly by equal token settings")
 	}
 	first.Close()
 	if first.ctx.Err() != nil {
-		t.Error("closed while in use")
+		t.Error("source closed before its last user")
 	}
 	second.Close()
 	third.Close()
 	if first.ctx.Err() == nil || len(sources.by) != 0 {
-		t.Error("still open")
+		t.Error("source still open after its last user")
 	}
 }
 
-// idp is a token endpoint that answers as told.
+// idp is a token endpoint with a fixed response.
 type idp struct {
 	*httptest.Server
 	status     int
@@ -290,7 +290,7 @@ func TestEndpointAnswers(t *testing.T) {
 	}
 	p.Close()
 	if _, err := c.origin().fetch(t.Context()); err == nil || !strings.Contains(err.Error(), "refused") {
-		t.Errorf("away: %v", err)
+		t.Errorf("unavailable endpoint: %v", err)
 	}
 }
 
@@ -366,7 +366,7 @@ func TestCommandsThatFail(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := (Config{TokenCommand: []string{"sleep", "60"}}).origin().fetch(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("hangs: %v", err)
+		t.Errorf("hanging command: %v", err)
 	}
 }
 
@@ -411,6 +411,6 @@ func TestFaultsAreNamed(t *testing.T) {
 	}
 	endpoint.ClientSecretFile = "/no/such/file"
 	if _, err := Open(endpoint, zap.NewNop()); err == nil || !strings.Contains(err.Error(), "client_secret_file") {
-		t.Errorf("a file that is missing: %v", err)
+		t.Errorf("missing file: %v", err)
 	}
 }

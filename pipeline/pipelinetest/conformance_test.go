@@ -13,8 +13,8 @@ type closable struct{ *pipelinetest.Broker }
 
 func (closable) Close() error { return nil }
 
-// TestConformance checks that the broker in memory behaves like real ones. It has neither transactions nor compaction, one
-// member per group, and no nodes.
+// TestConformance checks that the in-memory broker behaves like real ones. It has neither
+// transactions nor compaction, one member per group, and no nodes.
 func TestConformance(t *testing.T) {
 	broker := pipelinetest.NewBroker()
 	conformance.Test(t, conformance.Source{

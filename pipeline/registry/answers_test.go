@@ -15,7 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// TestErrorsOfAnswersAreShortAndWithoutSecrets has a registry that repeats the request in a long page.
+// TestErrorsOfAnswersAreShortAndWithoutSecrets uses a registry that repeats the request in a long
+// page.
 func TestErrorsOfAnswersAreShortAndWithoutSecrets(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, password, _ := r.BasicAuth()
@@ -61,7 +62,7 @@ func TestErrorsOfAnswersAreShortAndWithoutSecrets(t *testing.T) {
 	_, err = client.Fetch(t.Context(), 2)
 	check("a refusal", err)
 	if !errors.Is(err, ErrNoSchema) {
-		t.Errorf("a refusal: %v", err)
+		t.Errorf("refused request: %v", err)
 	}
 	check("HTML", client.Answers(t.Context()))
 	server.Close()
@@ -69,7 +70,7 @@ func TestErrorsOfAnswersAreShortAndWithoutSecrets(t *testing.T) {
 	check("no server", err)
 }
 
-// TestFetchEndsInTime has references that each take almost the timeout of a request.
+// TestFetchEndsInTime uses references that each take almost the timeout of a request.
 func TestFetchEndsInTime(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

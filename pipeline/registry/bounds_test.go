@@ -14,7 +14,8 @@ import (
 
 const smallSchema = `{"schema": "{\"type\":\"record\",\"name\":\"E\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}"}`
 
-// TestCredentialsStayAtTheConfiguredAddress follows redirects within it only.
+// TestCredentialsStayAtTheConfiguredAddress checks that only redirects within the configured
+// address are followed.
 func TestCredentialsStayAtTheConfiguredAddress(t *testing.T) {
 	leaked := ""
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,14 +52,15 @@ func TestCredentialsStayAtTheConfiguredAddress(t *testing.T) {
 		}
 	}
 	if leaked != "" {
-		t.Errorf("another server saw %q", leaked)
+		t.Errorf("another server received %q", leaked)
 	}
 	if _, err := client.Fetch(t.Context(), 3); err != nil {
-		t.Errorf("a redirect within the address: %v", err)
+		t.Errorf("redirect within the address: %v", err)
 	}
 }
 
-// TestFetchIsBoundedWithItsReferences stops reading when they are too large together, and asks for no more of them.
+// TestFetchIsBoundedWithItsReferences checks that fetching stops when a schema and its references
+// are too large together.
 func TestFetchIsBoundedWithItsReferences(t *testing.T) {
 	asked, doc := 0, strings.Repeat("d", FetchBytes/4)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,6 +84,6 @@ func TestFetchIsBoundedWithItsReferences(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if asked > 6 {
-		t.Errorf("%d requests for a schema that is too large after the fifth", asked)
+		t.Errorf("%d requests for a schema that exceeds the limit at the fifth", asked)
 	}
 }

@@ -41,8 +41,8 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	}
 }
 
-// TestRequests identifies itself by a token, with what the registry wants in addition, and
-// distinguishes a refusal from a temporary fault.
+// TestRequests checks that requests carry the token and the configured headers, and that refusals
+// differ from temporary faults.
 func TestRequests(t *testing.T) {
 	status, body := http.StatusOK, ""
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func TestRequests(t *testing.T) {
 		t.Errorf("%+v, %v", schema, err)
 	}
 	if _, err := client.Fetch(t.Context(), 666); !errors.Is(err, ErrNoSchema) || !strings.Contains(err.Error(), "too large") {
-		t.Errorf("an endless answer: %v", err)
+		t.Errorf("endless response: %v", err)
 	}
 	for _, c := range []struct {
 		status int
@@ -107,11 +107,11 @@ func TestRequests(t *testing.T) {
 		}
 	}
 	if _, err := client.Fetch(t.Context(), 1<<31); !errors.Is(err, ErrNoSchema) {
-		t.Errorf("an id that there cannot be: %v", err)
+		t.Errorf("invalid schema id: %v", err)
 	}
 }
 
-// TestErrorsContainNoToken has a token command that fails.
+// TestErrorsContainNoToken uses a token command that fails.
 func TestErrorsContainNoToken(t *testing.T) {
 	client, err := New(Config{URL: []string{"https://127.0.0.1:1"}, OAuth: oauth.Config{TokenCommand: []string{"false"}}})
 	if err != nil {
