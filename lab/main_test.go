@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/compare"
 )
 
-// lab runs the command and returns what it prints.
+// lab runs the command and returns its output.
 func lab(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -25,7 +25,7 @@ func lab(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// waves is a file of rows whose label is a cosine of two columns.
+// waves makes a file of rows whose label is a cosine of two columns.
 func waves(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -86,12 +86,12 @@ func TestWrongUsage(t *testing.T) {
 	} {
 		if _, err := lab(t, append(strings.Fields(args), dataDir(args, t)...)...); err == nil ||
 			!strings.Contains(err.Error(), says) {
-			t.Errorf("%s: error %v, want one that says %q", args, err, says)
+			t.Errorf("%s: error %v, want %q in it", args, err, says)
 		}
 	}
 }
 
-// dataDir is an empty folder of data for comparisons on a set.
+// dataDir returns an empty data folder for comparisons on a set.
 func dataDir(args string, t *testing.T) []string {
 	if strings.Contains(args, "--dataset") {
 		return []string{"--data-dir", t.TempDir()}

@@ -18,7 +18,7 @@ import (
 // fencing is a broker whose writers have the protection named by their id.
 type fencing struct {
 	pipeline.Broker
-	away int // that many times
+	away int // number of failures before it works
 }
 
 func (f *fencing) OpenWriter(_ context.Context, id *pipeline.WriterID, _ ...pipeline.Target) (pipeline.Producer, error) {

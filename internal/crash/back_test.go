@@ -41,7 +41,7 @@ func TestBack(t *testing.T) {
 	if testing.Short() || hostile.RaceDetector {
 		t.Skip("runs processes")
 	}
-	t.Parallel() // with the schedules, which mostly wait
+	t.Parallel() // runs next to the schedules, which mostly wait
 	b := newBack(t)
 	once := func(at int) time.Time {
 		began := b.kill(at)
@@ -81,7 +81,7 @@ func TestBack(t *testing.T) {
 			slices.Sort(took)
 			t.Logf("%v, median %v, worst %v", took, took[len(took)/2], took[len(took)-1])
 			if worst := took[len(took)-1]; worst > *worstFlag {
-				t.Errorf("a partition stood still for %v", worst)
+				t.Errorf("a partition stopped for %v", worst)
 			}
 		})
 	}

@@ -63,12 +63,12 @@ func TestPlansAreDeterministic(t *testing.T) {
 		for seed := range uint64(200) {
 			text := Draw(kind, seed, testSession).String()
 			if text != Draw(kind, seed, testSession).String() {
-				t.Fatalf("seed %d of %s gives two plans", seed, kind)
+				t.Fatalf("seed %d of %s gives different plans", seed, kind)
 			}
 			texts[text] = true
 		}
 		if len(texts) != 200 {
-			t.Errorf("%d plans of 200 seeds of %s", len(texts), kind)
+			t.Errorf("only %d different plans of 200 seeds of %s", len(texts), kind)
 		}
 	}
 }

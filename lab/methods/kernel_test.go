@@ -29,7 +29,7 @@ func TestFeaturesApproximateTheKernelFunctions(t *testing.T) {
 		switch c.Map {
 		case scoring.MapLinear: // all coordinates
 			c.Count, tolerance = dim, 1e-6
-		case scoring.MapArcCosine2: // its products have long tails
+		case scoring.MapArcCosine2: // its products have heavy tails
 			tolerance = 0.04
 		}
 		phi, matrix := features(c.DrawAll(), x, rows), kernelMatrix(k, x, rows, dim)
@@ -54,7 +54,8 @@ func kernelCandidates(dim int) (all []scoring.Candidates) {
 	return append(all, scoring.Candidates{Map: scoring.MapLinear, Sigma: 1, Dim: dim, Count: 1})
 }
 
-// TestArcCosineKernelsScaleWithTheBandwidth, which kernelCandidates leaves at 1.
+// TestArcCosineKernelsScaleWithTheBandwidth covers other bandwidths, because kernelCandidates uses
+// 1.
 func TestArcCosineKernelsScaleWithTheBandwidth(t *testing.T) {
 	for _, m := range []scoring.Map{scoring.MapArcCosine0, scoring.MapArcCosine1, scoring.MapArcCosine2} {
 		c := scoring.Candidates{Map: m, Sigma: 1.7, Dim: 3, Count: 200000}

@@ -59,8 +59,8 @@ func TestLeverageScoresEqualTheDefinition(t *testing.T) {
 	}
 }
 
-// TestUnusualCandidatesHaveGreatLeverage: repeated coordinates of the linear map share the leverage
-// of a single one.
+// TestUnusualCandidatesHaveGreatLeverage checks that repeated coordinates of the linear map share
+// the leverage of a single one.
 func TestUnusualCandidatesHaveGreatLeverage(t *testing.T) {
 	c := scoring.Candidates{Map: scoring.MapLinear, Sigma: 1, Dim: 4, Count: 4}
 	x := normalRows(3, 40, 4)

@@ -19,7 +19,7 @@ func divergence(q []float64) float64 {
 	return sum * m0
 }
 
-// simplexProjection is the nearest point of the simplex, by bisection on what is subtracted from
+// simplexProjection is the nearest point of the simplex, by bisection on the amount subtracted from
 // every number.
 func simplexProjection(v []float64) []float64 {
 	low, high := slices.Min(v)-1, slices.Max(v)
@@ -86,8 +86,8 @@ func TestKernelWeightsEqualBruteForce(t *testing.T) {
 	}
 }
 
-// TestKernelWeightsAreOptimal: no random feasible direction improves them, the constraint is tight
-// where ρ is well below M0−1, and they are probabilities.
+// TestKernelWeightsAreOptimal checks that no random feasible direction improves them, that the
+// constraint is tight where ρ is well below M0−1, and that they are probabilities.
 func TestKernelWeightsAreOptimal(t *testing.T) {
 	const m0 = 500
 	rng := rand.New(rand.NewPCG(2, 1))
@@ -166,8 +166,8 @@ func TestLearnedKernelKeepsAllIfFewArePositive(t *testing.T) {
 	}
 }
 
-// TestLearnedKernelDraws: the mean over seeds of the kernel's shares is q, and every set counts m
-// draws.
+// TestLearnedKernelDraws checks that the mean over seeds of the kernel's shares is q, and that
+// every set counts m draws.
 func TestLearnedKernelDraws(t *testing.T) {
 	const m, seeds = 3, 4000
 	energy := []float64{5, 1, 3, 0, 2, 4}

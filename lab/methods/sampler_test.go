@@ -13,8 +13,8 @@ import (
 // random is the source of these tests.
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) }
 
-// Features of every sampler approximate the kernel of independent ones, better than those with as
-// many features.
+// Features of every sampler approximate the kernel of independent features, and better than the
+// same number of independent ones.
 func TestSamplersApproximateTheKernel(t *testing.T) {
 	x := normalRows(2, 6, 8)
 	for name, draw := range map[string]sampler{"orthogonal": orthogonal, "structured": structured, "halton": halton} {

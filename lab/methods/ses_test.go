@@ -12,7 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// descend minimises βᵀaβ − 2bᵀβ over β ≥ 0 one number at a time, until nothing moves.
+// descend minimises βᵀaβ − 2bᵀβ over β ≥ 0 one number at a time, until they are stable.
 func descend(a *mat.SymDense, b []float64) []float64 {
 	beta := make([]float64, len(b))
 	for range 200000 {
@@ -77,8 +77,8 @@ func TestIndefiniteFormsAreRefused(t *testing.T) {
 	}
 }
 
-// TestSteinWeightsMinimiseTheDenseObjective: against n² equations, one for each pair of rows, and μ
-// as m more.
+// TestSteinWeightsMinimiseTheDenseObjective compares them with the solution of n² equations, one
+// for each pair of rows, plus m equations for μ.
 func TestSteinWeightsMinimiseTheDenseObjective(t *testing.T) {
 	const rows, m = 12, 7
 	c := scoring.Candidates{Sigma: 1.5, Seed: 3, Dim: 2, Count: 20}
@@ -123,7 +123,8 @@ func TestSteinWeightsMinimiseTheDenseObjective(t *testing.T) {
 	}
 }
 
-// TestSteinWeightsImproveTheKernel on the held-out rows, for every kernel with few features.
+// TestSteinWeightsImproveTheKernel compares kernel errors on held-out rows, for every kernel, with
+// few features.
 func TestSteinWeightsImproveTheKernel(t *testing.T) {
 	x := normalRows(5, 60, 4)
 	for _, c := range kernelCandidates(4) {
@@ -142,7 +143,7 @@ func TestSteinWeightsImproveTheKernel(t *testing.T) {
 	}
 }
 
-// TestSteinErrorEqualsTheMatrixError, computed from all pairs.
+// TestSteinErrorEqualsTheMatrixError compares it with the error over all pairs of rows.
 func TestSteinErrorEqualsTheMatrixError(t *testing.T) {
 	c := scoring.Candidates{Map: scoring.MapArcCosine1, Sigma: 1, Seed: 3, Dim: 3, Count: 9}
 	k, _ := kernelOf(c)

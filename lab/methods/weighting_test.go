@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestDrawsWithoutReplacementFollowTheProportions: of the first two numbers drawn, by the
-// definition.
+// TestDrawsWithoutReplacementFollowTheProportions compares the first two draws with the definition.
 func TestDrawsWithoutReplacementFollowTheProportions(t *testing.T) {
 	const seeds = 20000
 	p := []float64{1, 0, 3, 6}
@@ -30,7 +29,7 @@ func TestDrawsWithoutReplacementFollowTheProportions(t *testing.T) {
 		}
 	}
 	if all := drawWithoutReplacement(p, 4, 1); all[3] != 1 {
-		t.Errorf("drew %v, want what has no probability last", all)
+		t.Errorf("drew %v, want numbers with probability 0 last", all)
 	}
 }
 

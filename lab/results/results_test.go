@@ -67,7 +67,7 @@ func write(t *testing.T, value any) string {
 	return path
 }
 
-// grown are measurements of trees.
+// grown returns measurements of trees.
 func grown(t *testing.T) string {
 	t.Helper()
 	one := func(trees, repeat int, percent float64) map[string]any {
@@ -125,7 +125,7 @@ func TestTablesGoIntoTheirSection(t *testing.T) {
 	}
 }
 
-// The README's picture shows what the page says.
+// The README's picture agrees with the page.
 func TestOverviewMatchesThePage(t *testing.T) {
 	const picture, page = "../../docs/pictures/learned.svg", "../results.md"
 	path := filepath.Join(t.TempDir(), "learned.svg")
@@ -156,11 +156,11 @@ func TestOverview(t *testing.T) {
 		">17 → 8.4<": 2, ">2.9 → 0.16<": 2, `<use href="#trees" x="`: 3, // in the legend, and two of airfoil
 	} {
 		if n := strings.Count(string(svg), text); n != times {
-			t.Errorf("%q is there %d times, want %d:\n%s", text, n, times, svg)
+			t.Errorf("%q occurs %d times, want %d:\n%s", text, n, times, svg)
 		}
 	}
 	if first, _, _ := strings.Cut(string(svg), ">airfoil<"); !strings.Contains(first, ">sml<") {
-		t.Error("the greatest gain does not come first")
+		t.Error("data sets are not sorted by gain")
 	}
 	for says, page := range map[string]string{
 		`no section "classes"`: section("regression", table),
@@ -169,7 +169,7 @@ func TestOverview(t *testing.T) {
 		"invalid syntax":       section("regression", strings.ReplaceAll(table, "17.01", "many")) + section("classes", table),
 	} {
 		if _, err := overview(page); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("error %v, want one that says %q", err, says)
+			t.Errorf("error %v, want %q in it", err, says)
 		}
 	}
 }
@@ -184,10 +184,10 @@ func TestFaults(t *testing.T) {
 		"other rows or settings":  {one, write(t, other)},
 	} {
 		if err := (options{}).run(args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v: error %v, want one that says %q", args, err, says)
+			t.Errorf("%v: error %v, want %q in it", args, err, says)
 		}
 	}
 	if err := (options{overview: "x.svg"}).run(nil, nil); err == nil {
-		t.Error("a figure of no page")
+		t.Error("drew a figure without a page")
 	}
 }

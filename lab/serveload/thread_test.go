@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// TestConnectionIsKeptOpen through answers of any length, until the server closes it.
+// TestConnectionIsKeptOpen sends requests with responses of any length, until the server closes the
+// connection.
 func TestConnectionIsKeptOpen(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		w.Header().Set("Content-Length", strconv.Itoa(len(body))) // the client understands no other way
+		w.Header().Set("Content-Length", strconv.Itoa(len(body))) // the client needs the length
 		_, _ = w.Write(body)
 	}))
 	defer server.Close()
@@ -35,11 +36,11 @@ func TestConnectionIsKeptOpen(t *testing.T) {
 	}
 	server.CloseClientConnections()
 	if _, _, err := c.do(newRequest("/", "", nil)); err == nil {
-		t.Error("an answer on a closed connection")
+		t.Error("got a response on a closed connection")
 	}
 }
 
-// TestConnectionTimesOut for an answer that does not come.
+// TestConnectionTimesOut waits for a server that does not respond.
 func TestConnectionTimesOut(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

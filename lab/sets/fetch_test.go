@@ -71,7 +71,7 @@ func TestFetchDownloadsFromPublishersAndArchives(t *testing.T) {
 		{Path: "two", URLs: []string{url + "/a.zip"}, Member: "two"},
 	}}
 	dir := t.TempDir()
-	for range 2 { // the second time, everything is there
+	for range 2 { // the second run downloads nothing
 		paths, err := (&Fetcher{}).Fetch(t.Context(), set, dir)
 		if err != nil || len(paths) != 4 || paths[1] != filepath.Join(dir, "folder", "gz.gz") {
 			t.Fatal(paths, err)
@@ -107,10 +107,10 @@ func TestWrongChecksumIsRefused(t *testing.T) {
 	} {
 		if _, err := (&Fetcher{}).Fetch(t.Context(), &Set{Files: []File{file}}, dir); err == nil ||
 			!strings.Contains(err.Error(), says) {
-			t.Errorf("error %v, want one that says %q", err, says)
+			t.Errorf("error %v, want %q in it", err, says)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
-			t.Errorf("%s: left %v, %v", says, left, err)
+			t.Errorf("%s: files after the failure: %v, %v", says, left, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "rows"), []byte("mine"), 0o600); err != nil {

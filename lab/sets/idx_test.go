@@ -42,7 +42,7 @@ func TestIDXPairs(t *testing.T) {
 	} {
 		dir := write(t, map[string]string{"v": pair[0], "l": pair[1]})
 		if _, err := folder(dir).idx("v", "l")(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("error %v, want one that says %q", err, says)
+			t.Errorf("error %v, want %q in it", err, says)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestSeedSelectsAPublishedSplit(t *testing.T) {
 	}
 	defer table.Release()
 	if table.Fixed() {
-		t.Error("ten splits are not one")
+		t.Error("a mask with every split was accepted")
 	}
 	for seed, first := range map[uint64]float64{1: 100, 2: 101, 10: 109, 11: 100, 0: 109} {
 		got := testLabels(t, table, seed)
@@ -75,7 +75,7 @@ func TestFaultyMasks(t *testing.T) {
 		files := regressionFiles()
 		change(files)
 		if _, err := s.Load(t.Context(), write(t, files)); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("error %v, want one that says %q", err, says)
+			t.Errorf("error %v, want %q in it", err, says)
 		}
 	}
 }

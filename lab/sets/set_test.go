@@ -28,7 +28,7 @@ func TestEverySetIsComplete(t *testing.T) {
 		switch {
 		case s.Name != name, s.Title == "", s.License == "", !strings.HasPrefix(s.Home,
 			"http"), s.open == nil, len(s.Files) == 0:
-			t.Errorf("%s lacks something: %+v", name, s)
+			t.Errorf("%s has empty fields: %+v", name, s)
 		case s.Dim < 1, s.TrainRows < 1, s.TestRows < 1, d.Candidates < d.Features[len(d.Features)-1], !slices.IsSorted(d.Features):
 			t.Errorf("%s: %+v", name, s)
 		case d.Sample <= 0, d.Sample > 1, (d.Fixed || d.Splits > 0) == (d.TestFraction != 0), d.Map != scoring.MapCosine:

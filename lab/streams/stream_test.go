@@ -32,15 +32,15 @@ func TestStreamsDependOnlyOnTheirSeeds(t *testing.T) {
 			t.Errorf("%s: again %v, other seed %v, still %v", name, same(first, again), same(first, other), same(first, still))
 		}
 		if !same(first[:1], still[:1]) {
-			t.Errorf("%s does not begin as one that does not change", name)
+			t.Errorf("%s begins differently with and without changes", name)
 		}
 	}
 	if Write(&bytes.Buffer{}, "rain", 1, 1, true) == nil {
-		t.Error("a stream that there is not")
+		t.Error("an unknown stream was written")
 	}
 }
 
-// share returns of how many rows something holds.
+// share returns the share of rows for which holds is true.
 func share(rows [][]string, holds func(x []float64, class string) bool) float64 {
 	n := 0
 	for _, row := range rows {
@@ -62,7 +62,8 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// Each concept of a stream is that of its paper: the relation explains all but the noise.
+// Each concept of a stream follows its paper: the relation explains every class except for the
+// noise.
 func TestConcepts(t *testing.T) {
 	const rows = 8000
 	quarter := func(all [][]string, i int) [][]string { return all[i*rows/concepts : (i+1)*rows/concepts] }

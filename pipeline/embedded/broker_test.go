@@ -167,6 +167,6 @@ func TestTemporaryDirectoryIsRemoved(t *testing.T) {
 	broker.Compact()
 	stop(t, broker)
 	if len(broker.Addrs()) != 1 {
-		t.Error("the broker restarted at another address")
+		t.Error("a stopped broker no longer returns its address")
 	}
 }

@@ -96,7 +96,7 @@ func TestFalseFetchResponsesAreErrors(t *testing.T) {
 func TestFalseSizesInResponsesAllocateLittle(t *testing.T) {
 	whole := encodeParts(part{partition: 3, aborted: 1})
 	binary.BigEndian.PutUint32(whole, 1<<31-1)
-	count := bytes.Index(whole, []byte{7: 8, 15: 9}) - 1 // position of the count before the aborted transaction
+	count := bytes.Index(whole, []byte{7: 8, 15: 9}) - 1 // position of the number of aborted transactions
 	whole = append(binary.AppendUvarint(bytes.Clone(whole[:count]), 1<<26), whole[count+1:]...)
 	before := allocatedBytes()
 	if _, err := exchangeOne(whole); !errors.Is(err, io.ErrUnexpectedEOF) {

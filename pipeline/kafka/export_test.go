@@ -13,7 +13,7 @@ func Age(p pipeline.Producer, by time.Duration) {
 	w.renewed = w.renewed.Add(-by)
 }
 
-// UseUp leaves sequence numbers for n more records in every partition.
+// UseUp leaves sequence numbers for left more records in every partition.
 func UseUp(p pipeline.Producer, left int) {
 	for _, s := range p.(*writer).streams {
 		s.next = math.MaxInt32 - int32(left)

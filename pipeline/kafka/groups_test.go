@@ -42,7 +42,7 @@ func TestGroupsIncludeMembersWithoutPartitions(t *testing.T) {
 	ofB := awaitGroup(t, b, "second member", func(g pipeline.GroupStatus) bool { return g.Joined })
 	ofA := awaitGroup(t, a, "first member again", func(g pipeline.GroupStatus) bool { return g.Joined && g.Joins > 1 })
 	if len(ofA.Partitions)+len(ofB.Partitions) != 1 {
-		t.Errorf("want one partition each, got %v and %v", ofA.Partitions, ofB.Partitions)
+		t.Errorf("want one partition between them, got %v and %v", ofA.Partitions, ofB.Partitions)
 	}
 	first.Stop()
 	awaitGroup(t, b, "the one that is left", func(g pipeline.GroupStatus) bool { return g.Joined && len(g.Partitions) == 1 })

@@ -173,11 +173,11 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A model is wrong from the block that shows it until it is well.
+// A model is wrong from the first block over its promise until it is well.
 func TestWrongSince(t *testing.T) {
 	w := halfLearned(100, 8)
 	if since := w.Report().WrongSince; !since.IsZero() {
-		t.Errorf("wrong since %v, and well", since)
+		t.Errorf("well, but wrong since %v", since)
 	}
 	if since := halfLearned(50, 0).Report().WrongSince; since.Sub(noon) < 40*time.Second ||
 		since.Sub(noon) > 44*time.Second {
@@ -296,7 +296,7 @@ func TestWhenBlocksClose(t *testing.T) {
 	}
 }
 
-// A block of many models closes before its sums exceed what windows have room for.
+// A block of many models closes before its sums exceed the room of a window.
 func TestBlocksStayWithinTheirMemory(t *testing.T) {
 	b := &Builder{Pipeline: "p", Partition: 3}
 	for i := range int64(100) {
@@ -337,17 +337,17 @@ func TestProvisionalBlocksDecideNothing(t *testing.T) {
 	final.Provisional = false
 	final.NextRow, final.Models = 9, []wire.LiveSums{*sums(250, 1, 1, 1)}
 	w.Add(&final)
-	w.Add(open) // published again by an owner that was fenced
+	w.Add(open) // republished by a fenced owner
 	if r := w.Report(); r.Open != nil || r.Short.Rows != 1000 || r.State != Well {
 		t.Errorf("after the final block: %+v", r)
 	}
 }
 
-// The newest block is kept even if it is larger than all blocks together may be.
+// The newest block is kept even if it exceeds the limit of all blocks together.
 func TestWindowKeepsTheNewestBlock(t *testing.T) {
 	w := windowOf(steady(40, 1, 0)...)
 	large := blockAt(40, sums(250, 1, 1, 1))
-	for i := range 130 { // as the record of another program may have them
+	for i := range 130 { // like a record of another program
 		s := sums(1, 1, 0, 1)
 		s.Model = fmt.Sprint("m-", i)
 		s.Outputs = slices.Repeat(s.Outputs, 1<<10)
@@ -361,6 +361,6 @@ func TestWindowKeepsTheNewestBlock(t *testing.T) {
 		t.Errorf("%d blocks, %+v", len(w.blocks), r.Short)
 	}
 	if err := large.Validate(); err == nil {
-		t.Error("a block larger than a window keeps is valid")
+		t.Error("a block larger than the window is valid")
 	}
 }

@@ -54,7 +54,7 @@ func TestMemberLeavesWhileKernelDiffers(t *testing.T) {
 		want("back", "in")
 		publish(3, "fma1", wire.StatusRunning)
 		want("out", "left for fma1")
-		publish(3, "fma1", wire.StatusCancelled) // no reason to come back
+		publish(3, "fma1", wire.StatusCancelled) // no reason to rejoin
 		publish(4, "fma1", wire.StatusRunning)
 		want()
 		publish(5, "go2", wire.StatusRunning)

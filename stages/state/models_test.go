@@ -132,7 +132,7 @@ func (k *modelsKit) rollback(ask Rollback) (*wire.Current, error) {
 	return f.Rollback(k.t.Context(), ask)
 }
 
-// inUse is the current model according to the documented rule.
+// inUse returns the current model according to the documented rule.
 func (k *modelsKit) inUse() wire.Current {
 	k.t.Helper()
 	m := k.models()
@@ -200,7 +200,7 @@ func TestModelEntriesAreSmall(t *testing.T) {
 func TestModelsReadTheTopic(t *testing.T) {
 	k := newModelsKit(t)
 	if m := k.models(); m.Current != nil || len(m.Entries()) != 0 {
-		t.Fatal("an empty topic has models")
+		t.Fatal("an empty topic lists models")
 	}
 	ids := k.chain(3)
 	lost := k.model(77, wire.VerdictWorse, ids[2])
@@ -214,7 +214,7 @@ func TestModelsReadTheTopic(t *testing.T) {
 		t.Errorf("%+v", entries)
 	}
 	if entry, ok := m.CurrentEntry(); !ok || entry.ID != ids[2] || entry.Model.Model.Theta != nil {
-		t.Errorf("in use %+v", entry)
+		t.Errorf("current model %+v", entry)
 	}
 	full, err := f.LoadModel(t.Context(), entries[2])
 	if err != nil || len(full.Model.Theta) != 2 {
@@ -235,7 +235,7 @@ func TestRollbackIsNotIgnored(t *testing.T) {
 	k.point(wire.Current{ID: later, Sequence: 5})
 	current, err := k.rollback(Rollback{})
 	if err != nil || current.Sequence != 5 || k.inUse().ID != ids[0] {
-		t.Errorf("%+v, %v, in use %+v", current, err, k.inUse())
+		t.Errorf("%+v, %v, current model %+v", current, err, k.inUse())
 	}
 }
 
@@ -261,10 +261,10 @@ func TestConcurrentPointerIsRestored(t *testing.T) {
 		stays, err := f.PointModel(t.Context(), m, wire.Current{ID: mine, Sequence: 1, Time: k.clock()})
 		if now := k.inUse(); err != nil || stays || now.ID != other.ID || now.Pin != other.Pin ||
 			now.Sequence != other.Sequence {
-			t.Errorf("%s: stays %v, %v; in use %+v", name, stays, err, now)
+			t.Errorf("%s: stays %v, %v; current model %+v", name, stays, err, now)
 		}
 		if now := f.Snapshot().Models.Current; now.ID != other.ID {
-			t.Errorf("%s: the trainer sees %s as current", name, now.ID)
+			t.Errorf("%s: trainer sees %s as current", name, now.ID)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func TestRollbackWinsOverTrainers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now := k.inUse(); now.ID != ids[0] || now.Pin != wire.PinHold || now.Sequence != 3 {
-		t.Errorf("in use %+v", now)
+		t.Errorf("current model %+v", now)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestStalePointerIsOverwritten(t *testing.T) {
 	}
 	if acted, err := f.Repair(t.Context(), OwnerTrainer,
 		noon); err != nil || acted || len(k.Records(testConfig.Models, 0)) != len(records) {
-		t.Errorf("rewritten: %v", err)
+		t.Errorf("not rewritten: %v", err)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestInvalidPointerIsOverwritten(t *testing.T) {
 		k.put(wire.CurrentKey("test"), value)
 		f, m := k.following()
 		if m.Current == nil || m.Current.ID != used {
-			t.Fatalf("%q: in use %+v, want %s", value, m.Current, used)
+			t.Fatalf("%q: current model %+v, want %s", value, m.Current, used)
 		}
 		if _, err := f.Repair(t.Context(), OwnerTrainer, noon); err != nil {
 			t.Fatal(err)
@@ -360,11 +360,11 @@ func TestOutdated(t *testing.T) {
 	}{
 		{10, 7, nil},
 		{6, 7, nil},
-		{5, 7, []string{"e2"}}, // of equal times the first by name stays
+		{5, 7, []string{"e2"}}, // with equal times, the first by name stays
 		{3, 7, []string{"d", "e", "e2"}},
-		{2, 7, []string{"d", "e", "e2"}}, // c was in use until b came, a day ago
+		{2, 7, []string{"d", "e", "e2"}}, // c was current until b replaced it a day ago
 		{1, 7, []string{"d", "e", "e2"}},
-		{1, 0, []string{"c", "d", "e", "e2"}}, // b was in use until now
+		{1, 0, []string{"c", "d", "e", "e2"}}, // b was current until now
 		{0, 0, []string{"c", "d", "e", "e2"}}, // the newest always stays
 		{0, 100, nil},
 	} {

@@ -16,9 +16,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// TestReaderPassesBatchesLeftByCompaction makes Kafka's cleaner leave nothing but five bytes under
-// the keys of the checkpoints of a running exploration, and then under that of the pointer to the
-// feature set. The exploration still gives the same set, and the pipeline gets its set back.
+// TestReaderPassesBatchesLeftByCompaction makes Kafka's cleaner leave only five bytes under the
+// checkpoint keys of a running exploration, and later under the key of the feature set's pointer.
+// The exploration still gives the same set, and the pipeline restores its pointer.
 func TestReaderPassesBatchesLeftByCompaction(t *testing.T) {
 	const rows, partitions = 3000, 3
 	cluster := kafkatest.Need(t, 1, false)
@@ -28,7 +28,7 @@ func TestReaderPassesBatchesLeftByCompaction(t *testing.T) {
 	p.cleanOften("scores", "feature-sets")
 
 	s.produce(rows)
-	first := s.stages("calibrate,subsample") // without select the exploration cannot end
+	first := s.stages("calibrate,subsample") // without selection the exploration cannot end
 	var checkpoints map[int32][]byte
 	clitest.Eventually(t, "checkpoints", func() bool {
 		checkpoints = p.checkpoints()
@@ -44,7 +44,7 @@ func TestReaderPassesBatchesLeftByCompaction(t *testing.T) {
 	s.stop(second)
 	set := s.featureSet()
 	if want := embeddedSet(t, rows); set != want || model.Text(t, "model.feature_set") != set {
-		t.Errorf("feature set %s, on the embedded broker without poison %s", set, want)
+		t.Errorf("feature set %s, want %s as on the embedded broker without poison", set, want)
 	}
 
 	pointer := wire.CurrentKey(s.name)
@@ -52,21 +52,21 @@ func TestReaderPassesBatchesLeftByCompaction(t *testing.T) {
 	third := s.stages("calibrate,subsample,selection,featurize")
 	s.produce(rows)
 	s.untilTrained(2 * rows)
-	clitest.Eventually(t, "the pointer is written again", func() bool {
+	clitest.Eventually(t, "the pointer is rewritten", func() bool {
 		values := p.under("feature-sets", 0, pointer)
 		return !bytes.Equal(values[len(values)-1], poison)
 	})
 	third.AwaitLog(t, "ignoring undecodable record")
 	s.stop(third)
 	if now := s.featureSet(); now != set {
-		t.Errorf("feature set %s, want %s back", now, set)
+		t.Errorf("feature set %s, want the earlier %s", now, set)
 	}
 }
 
-// poison is written in place of a record of the pipeline.
+// poison is an undecodable value that replaces a record of the pipeline.
 var poison = []byte("hello")
 
-// poisoner writes to the topics of a site without being part of it.
+// poisoner writes to the topics of a site like a foreign program.
 type poisoner struct {
 	*site
 	client *kgo.Client
@@ -109,16 +109,17 @@ func (p *poisoner) cleanOften(topics ...string) {
 	}
 }
 
-// leaveAlone writes poison under a key, and waits until compaction has left nothing else there.
+// leaveAlone writes poison under a key, and waits until compaction has removed all other values of
+// the key.
 func (p *poisoner) leaveAlone(topic string, partition int32, key []byte) {
 	p.t.Helper()
 	before := len(p.under(topic, partition, key))
 	if before == 0 {
-		p.t.Fatalf("%s has nothing under %s", topic, key)
+		p.t.Fatalf("%s has no record under %s", topic, key)
 	}
 	p.write(topic, partition, key)
 	clitest.Eventually(p.t, "compaction", func() bool {
-		p.write(topic, partition, []byte("somebody-else/tick")) // to have the segment closed
+		p.write(topic, partition, []byte("somebody-else/tick")) // rolls the segment
 		values := p.under(topic, partition, key)
 		return len(values) == 1 && bytes.Equal(values[0], poison)
 	})

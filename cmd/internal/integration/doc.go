@@ -1,3 +1,3 @@
-// Package integration tests the programs as separate processes, on the Apache Kafka that scripts/kafka.sh starts, and
-// checks that none of them reveals secrets, wherever it runs.
+// Package integration tests the programs as separate processes, on the Apache Kafka that
+// scripts/kafka.sh starts, and checks, also without Kafka, that they reveal no secrets.
 package integration

@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// following is the site of a pipeline that uses the sets and models of s, with its own topics
-// otherwise.
+// following is the site of a pipeline that uses the sets and models of s. All its other topics are
+// its own.
 func (s *site) following() *site {
 	name := s.name + "-live"
 	live := s.as("pipeline.name", name, "featurize.sets_from", s.name, "featurize.predictions", "true", "events.label", "", "topics.scores", "",
@@ -28,8 +28,8 @@ func (s *site) exported(topic string) int {
 	return len(r.Object(s.t).At(s.t, "messages").([]any))
 }
 
-// TestDocumentedRightsOfAFollowerSuffice featurizes and predicts with what another pipeline found,
-// as a user with exactly the documented rights.
+// TestDocumentedRightsOfAFollowerSuffice featurizes and predicts with the set and model of another
+// pipeline, as a user with exactly the documented rights.
 func TestDocumentedRightsOfAFollowerSuffice(t *testing.T) {
 	const rows = 2000
 	s, cluster := securedSite(t)
@@ -46,7 +46,7 @@ func TestDocumentedRightsOfAFollowerSuffice(t *testing.T) {
 	const row = "featurize by `featurize.sets_from`"
 	rights := live.documented()[row]
 	if len(rights) == 0 {
-		t.Fatalf("docs/operations.md has no rights of %s", row)
+		t.Fatalf("docs/operations.md lists no rights for %s", row)
 	}
 	for i, right := range rights {
 		for _, key := range []string{"explorations", "feature-sets", "models"} {

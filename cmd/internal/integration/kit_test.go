@@ -27,7 +27,7 @@ type site struct {
 	said   *transcript
 }
 
-// transcript is all output of processes.
+// transcript collects the output of processes.
 type transcript struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -46,7 +46,7 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// newSite is a pipeline with a unique name and topics. exploration is a section of the
+// newSite returns a pipeline with a unique name and unique topics. exploration is a section of the
 // configuration.
 func newSite(t *testing.T, addrs []string, exploration string) *site {
 	t.Helper()
@@ -85,13 +85,13 @@ func (s *site) as(pairs ...string) *site {
 	return &other
 }
 
-// command returns a command that runs a program on this site.
+// command returns a command of a program on this site.
 func (s *site) command(program string, args ...string) *exec.Cmd {
 	cmd := clitest.Command(s.t, program, append(args, "-c", s.config)...)
 	cmd.Env = os.Environ()
 	for _, key := range slices.Sorted(maps.Keys(s.env)) {
 		name := key
-		if strings.Contains(key, ".") { // others are variables already
+		if strings.Contains(key, ".") { // other keys are names of variables
 			name = "EERF_" + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
 		}
 		cmd.Env = append(cmd.Env, name+"="+s.env[key])
@@ -111,13 +111,13 @@ func (s *site) start(program string, args ...string) *clitest.Process {
 	return clitest.Start(s.t, s.command(program, args...))
 }
 
-// stages starts `featurizer run` for some stages. At its end it prints its counters.
+// stages starts `featurizer run` for some stages. It prints its counters when it ends.
 func (s *site) stages(names string) *clitest.Process {
 	s.t.Helper()
 	return s.start("featurizer", "run", "--json", "--stages", names)
 }
 
-// stop ends a service in an orderly way.
+// stop shuts a service down and checks its exit code.
 func (s *site) stop(p *clitest.Process) clitest.Result {
 	s.t.Helper()
 	return s.said.add(p.Stop(s.t)).Want(s.t, cli.ExitOK, "stopped")
@@ -144,7 +144,7 @@ func (s *site) untilTrained(rows int) (model clitest.Object) {
 	return model
 }
 
-// featureSet is the id of the set in use.
+// featureSet returns the id of the current set.
 func (s *site) featureSet() string {
 	s.t.Helper()
 	return s.run("featurizer", "inspect", "--json").Want(s.t, cli.ExitOK).Object(s.t).Text(s.t, "feature_set.id")

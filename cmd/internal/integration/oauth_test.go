@@ -14,12 +14,12 @@ import (
 )
 
 // TestExpiredTokens runs the whole pipeline under load through five renewals of tokens, and through
-// an endpoint that answers with a page, never, and not at all for twice as long as a token lives.
-// Every row is featurized once and trained on.
+// faults of the endpoint: it returns a page, hangs, or is unavailable for twice the lifetime of a
+// token. Every row is featurized once and trained on.
 func TestExpiredTokens(t *testing.T) {
 	life, err := time.ParseDuration(os.Getenv("EERF_TEST_TOKENS"))
 	if err != nil {
-		t.Skip("takes ten minutes: EERF_TEST_TOKENS=60s, which is how long tokens live")
+		t.Skip("takes ten minutes: EERF_TEST_TOKENS=60s, the lifetime of tokens")
 	}
 	const batch = 300
 	password, cluster := securedSite(t)
@@ -29,8 +29,8 @@ func TestExpiredTokens(t *testing.T) {
 		"kafka.sasl.mechanism", "oauthbearer", "kafka.sasl.oauth.token_endpoint", c.TokenEndpoint, "kafka.sasl.oauth.allow_plaintext", "true",
 		"kafka.sasl.oauth.client_id", "commands", "kafka.sasl.oauth.client_secret_file", c.ClientSecretFile,
 		"kafka.sasl.oauth.scope", c.Scope, "kafka.sasl.oauth.timeout", c.Timeout.String(),
-		"train.loss", "squared", "train.forget", "false") // cheap, and with every row
-	password.config, password.name = s.config, s.name // produces while there are no tokens
+		"train.loss", "squared", "train.forget", "false") // cheap, and trains on every row
+	password.config, password.name = s.config, s.name // produces without tokens
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	service := s.as("kafka.sasl.oauth.client_id", "service", "admin.listen", "127.0.0.1:0").stages("calibrate,subsample,selection,featurize,train")
 	rows := 0
@@ -50,7 +50,7 @@ func TestExpiredTokens(t *testing.T) {
 	}
 	s.untilTrained(rows)
 	if now := joins(); now != joined {
-		t.Errorf("groups were joined %d times after %d", now-joined, joined)
+		t.Errorf("groups were joined %d times after the first %d", now-joined, joined)
 	}
 	t.Logf("%d rows through five renewals", rows)
 	for _, fault := range []struct{ name, says string }{{kafkatest.Page, "without a token"}, {kafkatest.Slow, "no answer within 1s"}} {
@@ -60,7 +60,7 @@ func TestExpiredTokens(t *testing.T) {
 			produce(password)
 		}
 		if code, _ := service.Get(t, "/readyz"); code != http.StatusOK {
-			t.Errorf("%s: not ready while the token lives: %d", fault.name, code)
+			t.Errorf("%s: not ready while the token is valid: status %d", fault.name, code)
 		}
 		endpoint.Fail("")
 		clitest.Eventually(t, "a token after: "+fault.name, func() bool { return strings.Contains(service.Log()[from:], "token renewed after failures") })
@@ -70,7 +70,7 @@ func TestExpiredTokens(t *testing.T) {
 		produce(password)
 	}
 	if code, body := service.Get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "the token ended") || !strings.Contains(body, c.TokenEndpoint) {
-		t.Errorf("without a token for %v: %d %s", life, code, body)
+		t.Errorf("without a token for %v: status %d %s", life, code, body)
 	}
 	endpoint.Fail("")
 	produce(password)

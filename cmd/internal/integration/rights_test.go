@@ -99,7 +99,7 @@ func TestDocumentedRightsSuffice(t *testing.T) {
 	rights := func(name string) []kafkatest.Right {
 		found := documented[name]
 		if found == nil {
-			t.Fatalf("docs/operations.md has no rights of %s", name)
+			t.Fatalf("docs/operations.md lists no rights for %s", name)
 		}
 		return found
 	}
@@ -109,7 +109,7 @@ func TestDocumentedRightsSuffice(t *testing.T) {
 	}
 	command("`topics create`", "featurizer", "topics", "create")
 	command("`topics check`", "featurizer", "topics", "check")
-	s.garble(cluster) // before all rows, so that every exploration meets it
+	s.garble(cluster) // before all rows, so that every exploration reads it
 	command("`produce`", "featurizer", "produce", "--data", clitest.File(t, "rows.csv", clitest.Mixed(3000)), "--rows-per-message", "100")
 
 	var running []*clitest.Process
@@ -142,8 +142,8 @@ func TestDocumentedRightsSuffice(t *testing.T) {
 	silent(t, s.said.String(), canary, cluster.Read(t, "password"))
 }
 
-// operate handles dead letters like operators on Kubernetes in docs/operations.md: as one user with
-// all the rights for that, whose password comes from standard input.
+// operate handles dead letters like the operators on Kubernetes in docs/operations.md: as a single
+// user with the rights for all steps, whose password comes from standard input.
 func (s *site) operate(cluster *kafkatest.Cluster, rights []kafkatest.Right) {
 	s.t.Helper()
 	_, as := s.user(cluster, "operator", rights)

@@ -12,8 +12,8 @@ import (
 const smallExploration = "features: 32, candidates: 128, sample_rate: 1, min_rows: 1000, calibration_rows: 300"
 
 // The tour of the README on Apache Kafka: topics, events, feature sets, features, models, by
-// processes that share the work. The feature set is the same as on the embedded broker with one
-// process. With three nodes, one dies on the way.
+// processes that share the work. The feature set equals the one that a single process makes on the
+// embedded broker. With three nodes, one is killed meanwhile.
 func TestRoad(t *testing.T) {
 	cluster := kafkatest.Find()
 	if cluster == nil || cluster.Secured() {
@@ -30,7 +30,7 @@ func TestRoad(t *testing.T) {
 	s.untilTrained(rows)
 
 	disturbed := len(cluster.Addrs) == 3
-	s.produce(rows) // it does not retry when it cannot know what was written
+	s.produce(rows) // it does not retry writes with an unknown outcome, so it ends before the kill
 	if disturbed {
 		cluster.Kill(t, 1)
 	}
@@ -39,12 +39,12 @@ func TestRoad(t *testing.T) {
 		cluster.Start(t, 1)
 	}
 	if e, constant := model.Number(t, "model.metrics.misclassification"), model.Number(t, "model.metrics.constant_error"); e >= constant {
-		t.Errorf("the model errs in %.1f %%, a constant in %.1f %%", e, constant)
+		t.Errorf("error of the model %.1f %%, of a constant %.1f %%", e, constant)
 	}
 	if a, b := s.featureSet(), model.Text(t, "model.feature_set"); a != b {
-		t.Errorf("the model is on %s, current is %s", b, a)
+		t.Errorf("model uses feature set %s, current is %s", b, a)
 	}
-	trainer.AwaitLog(t, model.Text(t, "model.id")) // the service makes the same one
+	trainer.AwaitLog(t, model.Text(t, "model.id")) // the service trains the same model
 	s.stop(trainer)
 	s.stop(planner)
 	scored, featurized := 0.0, 0.0
@@ -53,13 +53,13 @@ func TestRoad(t *testing.T) {
 		scored += totals.Number(t, "scoring.scored")
 		featurized += totals.Number(t, "featurize.featurized")
 	}
-	// A dying node takes acknowledgements with it: such work is repeated, or found done by a
-	// successor and counted by nobody. The model has every row in any case.
+	// A killed node loses acknowledgements: that work is repeated, or a successor finds it done and
+	// does not count it. The model has every row in any case.
 	if !disturbed && (scored != rows || featurized != 2*rows) {
-		t.Errorf("%v rows scored, %v featurized", scored, featurized)
+		t.Errorf("scored %v rows, featurized %v", scored, featurized)
 	}
 	if a, b := s.featureSet(), embeddedSet(t, rows); a != b {
-		t.Errorf("feature set %s, on the embedded broker %s", a, b)
+		t.Errorf("feature set %s, want %s as on the embedded broker", a, b)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
-// canary is a password that occurs nowhere else; other secrets begin with it.
+// canary is a password that occurs nowhere else. Other secrets begin with it.
 const canary = "canary-Zq7_9vKx"
 
 // silent fails if a text contains a secret, plain or encoded.
@@ -29,7 +29,7 @@ func silent(t *testing.T, said string, secrets ...string) {
 			strings.TrimRight(base64.StdEncoding.EncodeToString([]byte("\x00"+secret)), "="),
 		} {
 			if at := strings.Index(said, form); at >= 0 {
-				t.Errorf("a secret was said: …%s…", said[max(0, at-200):min(len(said), at+50)])
+				t.Errorf("output reveals a secret: …%s…", said[max(0, at-200):min(len(said), at+50)])
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func silent(t *testing.T, said string, secrets ...string) {
 
 var address = regexp.MustCompile(`"address":"([^"]+)"`)
 
-// served is what the HTTP server of a service shows.
+// served returns the pages of a service's HTTP server.
 func served(t *testing.T, service *clitest.Process) string {
 	t.Helper()
 	service.AwaitLog(t, `"address":"`)
@@ -53,7 +53,7 @@ func served(t *testing.T, service *clitest.Process) string {
 	return pages.String()
 }
 
-// text returns the whole answer; absent means that nothing should be there.
+// text returns the whole response; absent means that the page must not exist.
 func text(t *testing.T, answer *http.Response, err error, absent bool) string {
 	t.Helper()
 	if err != nil {
@@ -67,8 +67,7 @@ func text(t *testing.T, answer *http.Response, err error, absent bool) string {
 	return fmt.Sprintf("%s: %s %v\n%s\n", answer.Request.URL, answer.Status, answer.Header, body)
 }
 
-// Whatever is requested and whatever fails, a process never shows the password, not even at log
-// level debug.
+// No request and no failure makes a process reveal the password, even at log level debug.
 func TestSecretsAreNotPrinted(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "anna", canary))
 	if err != nil {
@@ -93,7 +92,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		{"featurizer", "inspect", "--json"}, {"featurizer", "explorations", "list"},
 		{"featurizer", "dead-letters", "list"}, {"trainer", "fit"},
 	} {
-		if r := s.run(command[0], command[1:]...); command[0] != "trainer" { // it may have too few rows
+		if r := s.run(command[0], command[1:]...); command[0] != "trainer" { // it may fail for lack of rows
 			r.Want(t, cli.ExitOK)
 		}
 	}
@@ -122,6 +121,6 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	said := s.said.String() + pages
 	silent(t, said, canary)
 	if !strings.Contains(said, `"level":"debug"`) || !strings.Contains(pages, "user: anna") {
-		t.Error("nothing was said that could have held it")
+		t.Error("the processes printed nothing to check")
 	}
 }

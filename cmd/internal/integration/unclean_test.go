@@ -17,9 +17,10 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafkatest"
 )
 
-// The leader of events dies with events that only it has, and a replica that lacks them becomes
-// leader, while stages run that have featurized and trained on them. They notice it; the events
-// that take their place are featurized and trained on, like all that remain.
+// The leader of events is killed while it alone has the last events, and a replica without them
+// becomes leader. Running stages have already featurized and trained on the lost events. They
+// detect the loss, and the events that replace the lost ones are featurized and trained on like all
+// remaining events.
 func TestUncleanElection(t *testing.T) {
 	cluster := kafkatest.Need(t, 3, false)
 	const kept, lost, more = 3000, 500, 900
@@ -36,16 +37,16 @@ func TestUncleanElection(t *testing.T) {
 	s.produce(lost) // only on node 1
 	s.untilTrained(kept + lost)
 	cluster.Kill(t, 1)
-	cluster.Start(t, 2) // a majority of nodes is back, and this one becomes leader
+	cluster.Start(t, 2) // a majority of nodes runs again, and this one becomes leader
 	awaitInSync(t, cluster, s.topic("events"), 2)
 	cluster.Start(t, 1)
 	s.produce(more)
-	model := s.untilTrained(kept + lost + more) // features has the lost rows
+	model := s.untilTrained(kept + lost + more) // features still has the lost rows
 
 	clitest.Eventually(t, "it is noticed", func() bool {
 		said := worker.Log()
 		return strings.Contains(said, "events topic was recreated or truncated") || // while running
-			strings.Contains(said, "ignoring features of missing events") // if a writer had to retake the partition
+			strings.Contains(said, "ignoring features of missing events") // if a writer retook the partition
 	})
 	trainer.AwaitLog(t, model.Text(t, "model.id"))
 	s.stop(trainer)
@@ -55,7 +56,7 @@ func TestUncleanElection(t *testing.T) {
 	}
 }
 
-// makeUnclean makes a topic of three partitions on some nodes, any of which may lead.
+// makeUnclean creates a topic of three partitions on some nodes and allows unclean elections.
 func makeUnclean(t *testing.T, cluster *kafkatest.Cluster, name string, nodes ...int32) {
 	t.Helper()
 	topic := kmsg.NewCreateTopicsRequestTopic()
@@ -82,7 +83,7 @@ func makeUnclean(t *testing.T, cluster *kafkatest.Cluster, name string, nodes ..
 	}
 }
 
-// awaitInSync waits until a node leads every partition of a topic and is the only one in sync.
+// awaitInSync waits until a node leads every partition of a topic and is the only in-sync replica.
 func awaitInSync(t *testing.T, cluster *kafkatest.Cluster, name string, node int32) {
 	t.Helper()
 	client, ctx := administer(t, cluster)
@@ -99,7 +100,7 @@ func awaitInSync(t *testing.T, cluster *kafkatest.Cluster, name string, node int
 	})
 }
 
-// administer connects to a cluster for a few requests.
+// administer returns a client for administrative requests.
 func administer(t *testing.T, cluster *kafkatest.Cluster) (*kgo.Client, context.Context) {
 	t.Helper()
 	client, err := kgo.NewClient(cluster.Options(t)...)

@@ -19,8 +19,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// Twelve messages of 1 KB, which zstd expands to 8.3 MB of rows none of which can be used, leave a featurizer with the default
-// settings within what `config check` states.
+// Twelve messages of 1 KB, which zstd expands to 8.3 MB of unusable rows, keep a featurizer with
+// the default settings within the bound of `config check`.
 func TestTwelveSmallMessagesStayWithinTheStatedBound(t *testing.T) {
 	if os.Getenv(partitionsEnv) == "" {
 		t.Skip("takes half a minute: ", partitionsEnv)
@@ -44,8 +44,9 @@ func TestTwelveSmallMessagesStayWithinTheStatedBound(t *testing.T) {
 	featurizer.Stop(t).Want(t, cli.ExitOK)
 }
 
-// Messages by 252 schemas of 3,000 columns, which are more than all plans may take, leave scoring and featurizing within what
-// `config check` states. It also says how long a message takes whose schema has to be compiled again.
+// Messages of 252 schemas with 3,000 columns, which exceed the memory of all plans, keep scoring
+// and featurizing within the bound of `config check`. The test also logs the time for messages
+// whose schema has to be recompiled.
 func TestManySchemasStayWithinTheStatedBound(t *testing.T) {
 	if os.Getenv(partitionsEnv) == "" {
 		t.Skip("takes minutes: ", partitionsEnv)
@@ -81,7 +82,7 @@ func TestManySchemasStayWithinTheStatedBound(t *testing.T) {
 	planner.Stop(t).Want(t, cli.ExitOK)
 }
 
-// atEnds reports whether the features of the last event of every partition are there.
+// atEnds reports whether features contains the last event of every partition.
 func (s *site) atEnds(partitions int) func() bool {
 	return func() bool {
 		for p := range partitions {
@@ -93,7 +94,7 @@ func (s *site) atEnds(partitions int) func() bool {
 	}
 }
 
-// compressing is a client that compresses what it writes.
+// compressing returns a client that compresses its batches.
 func (s *site) compressing(c kafka.Compression) *kafka.Client {
 	s.t.Helper()
 	client, err := kafka.New(kafka.Config{Brokers: s.cluster.ListenAddrs(), Compression: c}, zap.NewNop())
@@ -104,7 +105,7 @@ func (s *site) compressing(c kafka.Compression) *kafka.Client {
 	return client
 }
 
-// write writes records to a partition of events, each in a batch of its own.
+// write writes records to a partition of events, each in its own batch.
 func (s *site) write(client *kafka.Client, partition int, records ...pipeline.Record) {
 	s.t.Helper()
 	for _, r := range records {
@@ -116,7 +117,7 @@ func (s *site) write(client *kafka.Client, partition int, records ...pipeline.Re
 
 const wideColumns = 3000
 
-// wideSchema is a schema of Avro whose columns have names of their own.
+// wideSchema is an Avro schema whose column names no other schema has.
 func wideSchema(id int) string {
 	var b strings.Builder
 	b.WriteString(`{"type": "record", "name": "E", "fields": [{"name": "x", "type": "double"}, {"name": "y", "type": "double"}`)
@@ -126,7 +127,7 @@ func wideSchema(id int) string {
 	return b.String() + `]}`
 }
 
-// wideRow is a message by such a schema.
+// wideRow is a message of wideSchema.
 func wideRow(id int, n float64) pipeline.Record {
 	x := math.Mod(n, 97) / 10
 	value := binary.BigEndian.AppendUint32([]byte{0}, uint32(id))

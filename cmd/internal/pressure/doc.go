@@ -1,3 +1,3 @@
-// Package pressure tests the programs, as separate processes, on a broker that is slow, refuses or hangs: how much
-// memory they take, that nothing is lost, and how they end.
+// Package pressure tests the programs, as separate processes, on a broker that is slow, refuses or
+// hangs: their memory, that no event is lost, and their exit.
 package pressure

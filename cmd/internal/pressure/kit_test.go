@@ -21,7 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// site is a pipeline on a broker whose requests the test can delay.
+// site is a pipeline on a broker whose produce requests the test can delay.
 type site struct {
 	t       *testing.T
 	cluster *kfake.Cluster
@@ -82,8 +82,7 @@ func (s *site) explore() {
 // hasSet reports whether a feature set and its pointer exist.
 func (s *site) hasSet() bool { return s.next("pressure.feature-sets", 0) >= 2 }
 
-// await waits for services as long as records arrive on any topic, because the time it takes
-// depends on the machine.
+// await waits while records arrive on any topic, because the total time depends on the machine.
 func (s *site) await(what string, done func() bool, services ...*clitest.Process) {
 	s.t.Helper()
 	moved, records := time.Now(), s.records()
@@ -91,7 +90,7 @@ func (s *site) await(what string, done func() bool, services ...*clitest.Process
 		for _, service := range services {
 			select {
 			case <-service.Ended():
-				s.t.Fatalf("the service has ended\n%s", service.Log())
+				s.t.Fatalf("service ended early\n%s", service.Log())
 			default:
 			}
 		}
@@ -99,7 +98,7 @@ func (s *site) await(what string, done func() bool, services ...*clitest.Process
 			moved, records = time.Now(), now
 		}
 		if time.Since(moved) > clitest.Patience {
-			s.t.Fatalf("%s: nothing moves any more\n%s", what, services[0].Log())
+			s.t.Fatalf("%s: no progress\n%s", what, services[0].Log())
 		}
 		<-time.After(20 * time.Millisecond)
 	}
@@ -159,7 +158,7 @@ func event(t *testing.T, rows, columns int) []byte {
 	})
 }
 
-// named are the names of the label and of so many numbers.
+// named returns the names of the label and of the given number of columns.
 func named(columns int) []string {
 	names := []string{"y"}
 	for j := range columns {
@@ -233,7 +232,7 @@ func (s *site) featurized() (rows [2]int64) {
 					continue
 				}
 				if part.SourceOffset != next[0] || int64(part.FirstRow) != next[1] {
-					s.t.Fatalf("partition %d: offset %d row %d follows what ends before offset %d row %d", p, part.SourceOffset, part.FirstRow, next[0], next[1])
+					s.t.Fatalf("partition %d: offset %d row %d, want offset %d row %d next", p, part.SourceOffset, part.FirstRow, next[0], next[1])
 				}
 				rows[p] += int64(part.RowCount)
 				next = [2]int64{part.SourceOffset, int64(part.FirstRow + part.RowCount)}
@@ -253,7 +252,7 @@ func (s *site) awaitFeatures(service *clitest.Process) {
 	s.t.Helper()
 	s.await("every row is featurized", func() bool { return s.atEnd(0) && s.atEnd(1) }, service)
 	if rows := s.featurized(); rows != s.sent {
-		s.t.Fatalf("%v rows are featurized, %v were sent", rows, s.sent)
+		s.t.Fatalf("%v rows are featurized of %v sent", rows, s.sent)
 	}
 }
 
@@ -263,7 +262,7 @@ func (s *site) atEnd(partition int) bool {
 	if end == 0 {
 		return false
 	}
-	const markers = 8 // at most, from owners that opened writers after the last message
+	const markers = 8 // upper limit, from owners that opened writers after the last message
 	reader := pipeline.NewReader(s.client, zap.NewNop(), "pressure.features", partition,
 		pipeline.ReadOptions{From: max(end-1-markers, 0), Until: end})
 	var last []wire.Header
@@ -285,7 +284,7 @@ func wireHeaders(rec pipeline.Record) []wire.Header {
 	return headers
 }
 
-// members is how many members the group of a stage has.
+// members returns the number of members of a stage's group.
 func (s *site) members(stage string) int {
 	info := s.cluster.GroupInfo("eerf-pressure-" + stage)
 	if info == nil {

@@ -36,7 +36,7 @@ func peak(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Skip("the kernel does not say:", err)
+		t.Skip("no peak memory on this system:", err)
 	}
 	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
@@ -48,7 +48,7 @@ func peak(t *testing.T, pid int) int64 {
 			return kib << 10
 		}
 	}
-	t.Fatal("no VmHWM")
+	t.Fatal("/proc has no VmHWM")
 	return 0
 }
 
@@ -72,38 +72,40 @@ func gauge(t *testing.T, service *clitest.Process, name string) float64 {
 	return value
 }
 
-// within compares what a service has taken with its limit, and checks that it reports both.
+// within compares the peak memory of a service with its limit, and checks that the metrics report
+// both.
 func (s *site) within(what string, service *clitest.Process, limit int64) {
 	s.t.Helper()
-	reported := int64(gauge(s.t, service, "process_resident_memory_bytes")) // first: the peak is of all that came before it
+	reported := int64(gauge(s.t, service, "process_resident_memory_bytes")) // read first, because the peak covers only the time before it
 	high := peak(s.t, service.PID())
 	s.t.Logf("%s: peak of the resident set %d MB, worst case %.0f MB, limit %d MB",
 		what, high/1_000_000, gauge(s.t, service, "eerf_memory_worst_case_bytes")/1e6, limit/1_000_000)
 	if high > limit {
-		s.t.Errorf("%s: %d bytes were resident, the limit is %d", what, high, limit)
+		s.t.Errorf("%s: peak of %d resident bytes, limit %d", what, high, limit)
 	}
 	if got := int64(gauge(s.t, service, "eerf_memory_limit_bytes")); got != limit {
-		s.t.Errorf("%s: a limit of %d bytes is reported, it is %d", what, got, limit)
+		s.t.Errorf("%s: reports a limit of %d bytes, want %d", what, got, limit)
 	}
 	if reported < 1<<20 || reported > high {
-		s.t.Errorf("%s: %d resident bytes are reported, the most were %d", what, reported, high)
+		s.t.Errorf("%s: reports %d resident bytes, peak %d", what, reported, high)
 	}
 }
 
-// refuse makes the broker refuse some requests to write to a topic; they should be repeated.
+// refuse makes the broker refuse some produce requests to a topic. Stages should retry them.
 func (s *site) refuse(topic string) {
 	for _, err := range []*kerr.Error{kerr.NotLeaderForPartition, kerr.RequestTimedOut} {
 		s.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: topic, Err: err, Count: 4})
 	}
 }
 
-// served are the settings of a service with a limit that it reports.
+// served returns the settings of a service with a memory limit and a metrics page.
 func served(limit int64) []string {
 	return []string{fmt.Sprintf("memory.limit=%d", limit), "admin.listen=127.0.0.1:0"}
 }
 
-// More events than the memory of a process: its source is faster than it, its sink slower, and sometimes refuses. It stays
-// within its limit, and delays but does not drop anything.
+// The events exceed the memory of a process. Its source is faster and its sink slower than the
+// process, and the sink sometimes refuses writes. The process stays within its limit, and drops no
+// event.
 func TestMemoryStaysWithinItsLimit(t *testing.T) {
 	const messages = 800 // 259 MB of events, 164 MB of features
 	s := newSite(t, tight+`
@@ -130,7 +132,7 @@ train: {loss: squared}
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
 
-	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) }) // the load: no outcome depends on how slow the sink is
+	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) }) // slows the sink down; no outcome depends on the time
 	featurizer := start("featurize")
 	s.awaitFeatures(featurizer)
 	s.within("a sink slower than the stage", featurizer, limits["featurize"])
@@ -143,8 +145,9 @@ train: {loss: squared}
 	trainer.Stop(t).Want(t, cli.ExitOK)
 }
 
-// wantDeadLetters checks that exactly these stages have sent dead letters, each for the unusable message. One may be there
-// twice, because the broker has carried out some of the requests that it refused.
+// wantDeadLetters checks that exactly these stages have sent dead letters, each for the unusable
+// message. One may occur twice, because the broker has performed some of the requests that it
+// refused.
 func (s *site) wantDeadLetters(stages ...string) {
 	s.t.Helper()
 	for p := range s.refused {
@@ -162,13 +165,13 @@ func (s *site) wantDeadLetters(stages ...string) {
 		}
 		for _, stage := range stages {
 			if !sent[stage] || len(sent) != len(stages) {
-				s.t.Errorf("dead letters of partition %d are of %v, want %v", p, sent, stages)
+				s.t.Errorf("dead letters of partition %d come from %v, want %v", p, sent, stages)
 			}
 		}
 	}
 }
 
-// The largest feature set that fits a message is made and used within the limit.
+// Making and using the largest feature set that fits a message stays within the limit.
 func TestMemoryStaysWithinItsLimitWithTheLargestSet(t *testing.T) {
 	const limit, columns = 768 << 20, 20
 	features := 1 << 20 / 108

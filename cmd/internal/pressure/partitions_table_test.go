@@ -14,14 +14,16 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// tableEnv gives the numbers of partitions for the table of TestPartitionsTable, such as 10,100,1000.
+// tableEnv gives the numbers of partitions for the table of TestPartitionsTable, such as
+// 10,100,1000.
 const tableEnv = "EERF_TEST_PARTITIONS_TABLE"
 
-// The cost of more partitions for the same rows: a table for docs/internals/performance.md. The broker is in the test's process.
+// Measures the cost of more partitions for the same rows: a table for
+// docs/internals/performance.md. The broker runs in the process of the test.
 func TestPartitionsTable(t *testing.T) {
 	list := os.Getenv(tableEnv)
 	if list == "" {
-		t.Skip("measures for minutes: ", tableEnv)
+		t.Skip("takes minutes: ", tableEnv)
 	}
 	table := "| partitions | first set, s | featurizing, rows/s | resident, MB | worst case, MB |\n| ---: | ---: | ---: | ---: | ---: |\n"
 	for _, one := range strings.Split(list, ",") {
@@ -55,7 +57,7 @@ func rowOf(t *testing.T, partitions int) string {
 		humanize.Comma(int64(messages*rows/featurized.Seconds())), resident/1_000_000, worst/1e6)
 }
 
-// written is how many records a topic has.
+// written returns the number of records of a topic.
 func (s *site) written(topic string, partitions int) (n int64) {
 	for p := range partitions {
 		n += s.next(topic, int32(p))

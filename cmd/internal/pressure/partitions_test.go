@@ -15,10 +15,12 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/kafka"
 )
 
-// partitionsEnv gives the numbers of partitions for TestPartitionsStayWithinTheStatedBound, such as 24,200,1000.
+// partitionsEnv gives the numbers of partitions for TestPartitionsStayWithinTheStatedBound, such as
+// 24,200,1000.
 const partitionsEnv = "EERF_TEST_PARTITIONS"
 
-// many is a configuration with small budgets, so that the stated bound is close to what is taken.
+// many is a configuration with small budgets, so that the stated bound is close to the memory
+// taken.
 const many = `
 kafka: {brokers: [BROKERS], fetch_max_wait: 100ms, fetch_max_bytes: 1MiB, batch_budget_bytes: 4MiB, fetch_memory: 20MiB, session_timeout: 10s}
 topics: {partitions: PARTITIONS, max_message_bytes: 1MiB}
@@ -28,8 +30,9 @@ exploration: {features: 64, candidates: 512, criterion: correlation, calibration
 featurize: {output_memory: 16MiB}
 `
 
-// A process takes no more than `config check` says, whatever the number of partitions and their contents: batches that
-// decompress to a thousand times their size, rows of nulls, records with nothing but headers.
+// The memory of a process stays within the bound of `config check` for any number of partitions and
+// any contents: batches that decompress to a thousand times their size, rows of nulls, records with
+// headers alone.
 func TestPartitionsStayWithinTheStatedBound(t *testing.T) {
 	counts := []int{24}
 	if list := os.Getenv(partitionsEnv); list != "" {
@@ -81,7 +84,7 @@ func TestTwoHundredPartitionsRunInTwoGiB(t *testing.T) {
 	}
 }
 
-// featurizedAll reports whether the features of the last rows of every partition are there.
+// featurizedAll reports whether features contains the last rows of every partition.
 func (s *site) featurizedAll(partitions int) func() bool {
 	return func() bool {
 		for p := range partitions {
@@ -93,7 +96,8 @@ func (s *site) featurizedAll(partitions int) func() bool {
 	}
 }
 
-// stated is the limit under which the most that stages take, according to `config check`, is the soft limit, in bytes.
+// stated returns the memory limit, in bytes, whose soft limit equals the bound that `config check`
+// states for the stages.
 func (s *site) stated(names string) int64 {
 	s.t.Helper()
 	result := s.run("config", "check", "--json", "--stages", names)
@@ -106,10 +110,11 @@ func (s *site) stated(names string) int64 {
 	if err := json.Unmarshal([]byte(result.Out), &said); err != nil || said.Memory.Bytes == 0 {
 		s.t.Fatalf("%v: %s", err, result.Out)
 	}
-	return said.Memory.Bytes + max(said.Memory.Bytes/9, 32<<20) + 1<<20 // what a soft limit leaves
+	return said.Memory.Bytes + max(said.Memory.Bytes/9, 32<<20) + 1<<20 // the difference between limit and soft limit
 }
 
-// sendHostile writes messages that take far more memory than bytes to each partition, between good rows.
+// sendHostile writes to each partition messages that take far more memory than their size, between
+// good rows.
 func (s *site) sendHostile(partitions int) {
 	s.t.Helper()
 	client := s.compressing(kafka.CompressionZstd)

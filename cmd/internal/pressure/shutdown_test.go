@@ -48,7 +48,7 @@ func (b *begun) await(t *testing.T, service *clitest.Process) {
 	}
 }
 
-// A process that is told to stop finishes its work, leaves its groups, and reports that with exit code 0.
+// After SIGTERM, a process finishes its work, leaves its groups, and exits with code 0.
 func TestSignalDrains(t *testing.T) {
 	s := newSite(t, quick)
 	s.send(20, 50, 3)
@@ -67,12 +67,12 @@ func TestSignalDrains(t *testing.T) {
 	release()
 	service.Wait().Want(t, cli.ExitOK, "stopped")
 	if n := s.members("featurize"); n != 0 {
-		t.Errorf("%d members are left in the group", n)
+		t.Errorf("group still has %d members", n)
 	}
-	s.awaitFeatures(s.stages("featurize")) // in order, without gaps
+	s.awaitFeatures(s.stages("featurize")) // checks that features has every row in order
 }
 
-// Scores that no checkpoint has yet are saved before a process ends in the middle of a range.
+// A process that stops in the middle of a range first saves the scores since its last checkpoint.
 func TestSignalSavesScores(t *testing.T) {
 	s := newSite(t, strings.Replace(quick, "fetch_max_wait", "fetch_max_bytes: 4KiB, fetch_max_wait", 1)+`
 subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
@@ -110,7 +110,7 @@ subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
 		t.Errorf("%d checkpoints, %v", s.next("pressure.scores", 0)-fence, totals)
 	}
 	if n := s.members("subsample"); n != 0 {
-		t.Errorf("%d members are left in the group", n)
+		t.Errorf("group still has %d members", n)
 	}
 	release()
 	again := s.stages("subsample")
@@ -118,7 +118,8 @@ subsample: {checkpoint_rows: 1000000, checkpoint_interval: 1h}
 	again.Stop(t).Want(t, cli.ExitOK)
 }
 
-// stuck is a site whose sink accepts no features until released, and a service that waits for it.
+// stuck returns a site whose sink accepts no features until released, and a service that waits for
+// the sink.
 func stuck(t *testing.T, sets ...string) (s *site, service *clitest.Process, release func()) {
 	t.Helper()
 	s = newSite(t, quick)
@@ -137,7 +138,8 @@ func stuck(t *testing.T, sets ...string) (s *site, service *clitest.Process, rel
 	return s, service, release
 }
 
-// If the sink hangs, the wait ends after the configured time, the exit code says so, and the next start does the work.
+// If the sink hangs, the wait ends after the configured time with its own exit code, and the next
+// process does the work.
 func TestSignalWithASinkThatHangs(t *testing.T) {
 	s, service, release := stuck(t, "shutdown.drain_timeout=1s")
 	signalled := time.Now()

@@ -18,14 +18,14 @@ const (
 	goroutinesSlack = 8
 )
 
-// level is the most that a process had of what must not grow.
+// level holds the largest values of the measurements of a process that must not grow.
 type level struct{ resident, goroutines float64 }
 
-// Rows are sent as fast as they are featurized, with a new exploration every two minutes. Nothing
-// grows with time.
+// Rows are sent as fast as they are featurized, with a new exploration every two minutes. Resident
+// memory and goroutines do not grow with time.
 func TestFullSpeed(t *testing.T) {
 	if os.Getenv(speedEnv) == "" {
-		t.Skip("takes as long as wanted: ", speedEnv)
+		t.Skip("skipped unless it names a duration: ", speedEnv)
 	}
 	duration, err := time.ParseDuration(os.Getenv(speedEnv))
 	if err != nil {
@@ -52,7 +52,7 @@ train: {loss: squared, interval: 20s}
 	}
 	for name, of := range map[string][3]level{"the stages": all, "training": learning} {
 		if of[2].resident > residentSlack*of[1].resident || of[2].goroutines > of[1].goroutines+goroutinesSlack {
-			t.Errorf("%s: %+v, before that %+v", name, of[2], of[1])
+			t.Errorf("%s: grew to %+v from %+v", name, of[2], of[1])
 		}
 	}
 	s.within("the stages", stages, limit)
@@ -62,14 +62,14 @@ train: {loss: squared, interval: 20s}
 	}
 }
 
-// raise looks at a process again.
+// raise measures a process and keeps the larger values.
 func (l *level) raise(t *testing.T, service *clitest.Process) {
 	t.Helper()
 	l.resident = max(l.resident, gauge(t, service, "process_resident_memory_bytes"))
 	l.goroutines = max(l.goroutines, gauge(t, service, "go_goroutines"))
 }
 
-// lag returns the number of messages not yet featurized.
+// lag returns the number of messages that are not yet featurized.
 func (s *site) lag() (n int64) {
 	s.t.Helper()
 	for p := range 2 {
