@@ -36,7 +36,7 @@ type RequestStats struct {
 	Seconds histogram.Snapshot
 }
 
-// Observed is a broker that counts its requests, except those about whole topics ([Control]).
+// Observed is a broker that counts its requests, except requests about whole topics ([Control]).
 type Observed struct {
 	Broker
 	operations operations

@@ -54,7 +54,7 @@ type Target struct {
 // Protection is the protection that brokers give to the writes of a producer.
 type Protection string
 
-// The protections. Each includes those after it.
+// The protections. Each includes the weaker ones after it.
 const (
 	ProtectionFenced   Protection = "fenced"   // writes of earlier owners are refused
 	ProtectionNumbered Protection = "numbered" // a repeated request is written once

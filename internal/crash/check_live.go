@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// checkLive compares the distinct blocks of live errors with those of the features messages. The
-// last block may be unpublished.
+// checkLive compares the distinct blocks of live errors with blocks made from the features
+// messages. The last block may be unpublished.
 func (r *run) checkLive(ctx context.Context) error {
 	// logs may have lost the blocks' rows
 	if r.result.Duplicates > 0 || r.plan.Kind != KindCrashes || r.plan.brokerDies() {

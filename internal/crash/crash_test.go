@@ -90,7 +90,7 @@ func TestMatrixCoversEveryPointAndAction(t *testing.T) {
 }
 
 // TestSchedules runs cells of the matrix and random plans, several at a time. The logs and data of
-// those that fail are kept.
+// failed schedules are kept.
 func TestSchedules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs processes for minutes")

@@ -62,7 +62,7 @@ func features(f *scoring.Features, x []float32, rows int) *mat.Dense {
 	return mat.NewDense(rows, n, dense)
 }
 
-// weightedTag separates the random streams that draw by weight from those of candidates.
+// weightedTag separates the random streams that draw by weight from the streams of candidates.
 const weightedTag = "eerf/weighted/01"
 
 // drawIndependently draws m of the numbers 0..len(p)-1 with probabilities in proportion to p, whose

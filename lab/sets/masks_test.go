@@ -50,7 +50,7 @@ func TestSeedSelectsAPublishedSplit(t *testing.T) {
 	}
 	defer table.Release()
 	if table.Fixed() {
-		t.Error("a mask with every split was accepted")
+		t.Error("a set with ten splits is reported as fixed")
 	}
 	for seed, first := range map[uint64]float64{1: 100, 2: 101, 10: 109, 11: 100, 0: 109} {
 		got := testLabels(t, table, seed)

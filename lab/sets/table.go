@@ -18,7 +18,7 @@ type Table struct {
 }
 
 // Load reads the set from the files in dir. An error names the file, and the line if it is text; an
-// error about missing files says how to get them.
+// error about missing files names the command that downloads them.
 func (s *Set) Load(ctx context.Context, dir string) (*Table, error) {
 	table, err := s.load(ctx, dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// rowsOf reads what Write writes.
+// rowsOf parses the output of Write.
 func rowsOf(t *testing.T, name string, rows int, seed uint64, changes bool) [][]string {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func TestStreamsDependOnlyOnTheirSeeds(t *testing.T) {
 		still, other := rowsOf(t, name, 400, 1, false), rowsOf(t, name, 400, 2, true)
 		same := func(a, b [][]string) bool { return slices.EqualFunc(a, b, slices.Equal[[]string]) }
 		if !same(first, again) || same(first, other) || same(first, still) {
-			t.Errorf("%s: again %v, other seed %v, still %v", name, same(first, again), same(first, other), same(first, still))
+			t.Errorf("%s: equal when repeated %v, with another seed %v, without changes %v", name, same(first, again), same(first, other), same(first, still))
 		}
 		if !same(first[:1], still[:1]) {
 			t.Errorf("%s begins differently with and without changes", name)

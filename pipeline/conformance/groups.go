@@ -44,7 +44,7 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 	topic := pipelinetest.NewTopic(t, client, 2, nil)
 	ctx := pipelinetest.Context(t)
 	if found, err := client.Committed(ctx, topic, topic, 1); found.Next != -1 || err != nil {
-		t.Errorf("nothing committed, yet %v, %v", found, err)
+		t.Errorf("committed offset without a commit: %v, %v", found, err)
 	}
 	o := pipelinetest.Own(t, client, topic, topic)
 	pipelinetest.Await(t, o, o, "assigned", func(a, _ []int) bool { return len(a) == 2 })
@@ -58,7 +58,7 @@ func offsetsAreCommitted(t *testing.T, s Source) {
 		}
 	}
 	if found, err := client.Committed(ctx, topic, topic, 0); found.Next != -1 || err != nil {
-		t.Errorf("nothing was committed on 0, but the lookup returned %v, %v", found, err)
+		t.Errorf("committed offset of partition 0 without a commit: %v, %v", found, err)
 	}
 	o.End(t)
 	if err := former.Commit(ctx, 99, ""); err == nil {

@@ -79,7 +79,7 @@ func openTransaction(t *testing.T, s Source) {
 		return nil
 	})
 	if got := pipelinetest.Texts(now); got != "0:a" || next != 1 || err != nil {
-		t.Errorf("what can be read now: %s, next %d, %v", got, next, err)
+		t.Errorf("readable records: %s, next %d, %v", got, next, err)
 	}
 	writer.End(t, true)
 	if got := pipelinetest.Texts(pipelinetest.ReadUntil(t, client, topic, 0, 1, 4)); got != "1:b 2:c" {

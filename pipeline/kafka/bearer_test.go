@@ -87,7 +87,7 @@ type guardedConn struct {
 	pending []byte // of a request for the broker
 
 	counting             sync.Mutex
-	requested, responded int // to and by the broker
+	requested, responded int // counts of requests and responses
 }
 
 func (c *guardedConn) Read(p []byte) (int, error) {

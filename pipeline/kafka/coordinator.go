@@ -18,7 +18,7 @@ type identity struct {
 	epoch    int16
 }
 
-// nobody is the identity of a writer without one.
+// nobody identifies a writer without an identity.
 var nobody = identity{-1, -1}
 
 // errRefused means that the cluster does not support or permit numbered writes.

@@ -67,7 +67,7 @@ func TestFetchMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// holdAll fetches events and keeps them until there is no memory for more.
+// holdAll fetches events and keeps them until no memory is left.
 func holdAll(t *testing.T, client *kafka.Client, topic string, partitions int) (held []pipeline.Fetched) {
 	t.Helper()
 	for p := range partitions {

@@ -78,7 +78,7 @@ type claim struct {
 	granted chan struct{}
 }
 
-// try takes bytes if they are free and nobody is waiting; otherwise it returns nil.
+// try takes bytes if they are free and no claim waits; otherwise it returns nil.
 func (a *account) try(bytes int64) *grant {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -104,7 +104,7 @@ func (c *Cluster) StartAll(t testing.TB) {
 	starting.Wait()
 }
 
-// Options are those of another client library that connects as [Admin].
+// Options returns the options of another client library to connect as [Admin].
 func (c *Cluster) Options(t testing.TB) []kgo.Opt {
 	t.Helper()
 	options := []kgo.Opt{kgo.SeedBrokers(c.Addrs...)}

@@ -173,7 +173,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A model is wrong from the first block over its promise until it is well.
+// WrongSince is the time of the block with which the model became wrong. It is zero once the model
+// is well.
 func TestWrongSince(t *testing.T) {
 	w := halfLearned(100, 8)
 	if since := w.Report().WrongSince; !since.IsZero() {
@@ -191,8 +192,8 @@ func TestWrongSince(t *testing.T) {
 	}
 }
 
-// halfLearned has blocks of a wrong model, and then of one that keeps a bad promise; the last ones
-// are as good as before. Each block has 250 rows.
+// halfLearned has blocks of a wrong model, and then of a model that keeps a bad promise. The last
+// blocks are as good as before. Each block has 250 rows.
 func halfLearned(blocks, good int) *Window {
 	w := windowOf(steady(40, 1, 0.05)...)
 	for i := range blocks {

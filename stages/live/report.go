@@ -135,7 +135,7 @@ func (w *Window) judge(added *wire.Block) {
 
 // decide returns the state of the newest rows: wrong if their mean loss, or their share of
 // misclassified rows, exceeds the promise by more than three standard errors. The variances of the
-// live rows also stand for those of the held-out rows of the promise.
+// live rows also stand for the variances of the promise's held-out rows.
 func (w *Window) decide(s *Figures) verdict {
 	if s.Rows < ShortRows || s.Promised == nil || len(w.blocks) < minBlocks {
 		return verdict{state: Unknown}
@@ -169,7 +169,7 @@ func inStandardErrors(difference, standard float64) float64 {
 // resemblance measures how much the rows of a block resemble each other: the variance of block
 // means, times their rows, over the variance of single rows, at least 1. It uses the median over
 // neighbouring blocks of (difference of means)²/2, which is .455 for independent rows. A median is
-// not inflated by a few changes of level, which are to be detected.
+// not inflated by the few changes of level that the state should detect.
 func (w *Window) resemblance(measure string) float64 {
 	var ratios []float64
 	last := -1

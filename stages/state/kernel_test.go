@@ -10,8 +10,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// A process that cannot compute an exploration leaves the group and rejoins for the next one that
-// it can compute.
+// A process that cannot compute an exploration leaves the group and rejoins for the next
+// exploration that it can compute.
 func TestMemberLeavesWhileKernelDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newTopics()

@@ -127,8 +127,8 @@ func (f *Follower) insist(ctx context.Context, pointer *wire.Current) error {
 	}
 }
 
-// writePointer appends a pointer. It raises the sequence number to that of the previous pointer,
-// because readers ignore lower ones.
+// writePointer appends a pointer. It raises the sequence number to the previous pointer's, because
+// readers ignore lower ones.
 func (f *Follower) writePointer(ctx context.Context, pointer *wire.Current) (offset int64, err error) {
 	if now := f.Snapshot().Models.Current; now != nil {
 		pointer.Sequence = max(pointer.Sequence, now.Sequence)

@@ -84,8 +84,9 @@ func (s Snapshot) gone(record Record, id string) bool {
 	return r.Gone
 }
 
-// maxRepairs limits the pending repairs of sets and models, so that reading many undecodable records takes time in
-// proportion to their number. The owner finds further ones when it rereads the topic after these repairs.
+// maxRepairs limits the pending repairs of sets and models, so that reading many undecodable
+// records takes time in proportion to their number. The owner finds further ones when it rereads
+// the topic after these repairs.
 const maxRepairs = 1000
 
 // damage adds a repair. The list is copied: earlier snapshots share it.
@@ -127,7 +128,7 @@ func (f *Follower) Repair(ctx context.Context, owner Owner, at time.Time) (acted
 	return acted, nil
 }
 
-// repair rewrites a record if its value is known, and deletes a damaged one that nobody can
+// repair rewrites a record if its value is known, and deletes a damaged one that no process can
 // restore.
 func (f *Follower) repair(ctx context.Context, now Snapshot, r Repair, at time.Time) (acted bool, err error) {
 	switch r.Record {
@@ -193,7 +194,7 @@ func (f *Follower) repairModel(ctx context.Context, models Models, r Repair, at 
 	return true, f.PublishModel(ctx, model)
 }
 
-// deleteDamaged deletes a record that nobody can restore.
+// deleteDamaged deletes a record that no process can restore.
 func (f *Follower) deleteDamaged(ctx context.Context, r Repair, key []byte, at time.Time) error {
 	kind := recordKinds[r.Record]
 	f.logger.Warn("undecodable record cannot be restored; deleting it",

@@ -18,7 +18,7 @@ func TestScoreboardOfSeveralOrigins(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		on      []*wire.Checkpoint // nil is a tombstone
-		ordinal int64              // of the one that counts; 0 = none
+		ordinal int64              // of the current checkpoint; 0 = none
 	}{
 		{"nothing", nil, 0},
 		{"the furthest", []*wire.Checkpoint{c[0], c[2], c[1]}, 300},

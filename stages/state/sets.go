@@ -38,10 +38,9 @@ type SetEntry struct {
 
 	Features int  // M
 	Bounded  bool // whether its feature map is bounded by 1
-	// Lineage lacks partitions, columns and the report of what was learned.
+	// Lineage lacks partitions, columns and the report of learning.
 	Lineage wire.Lineage
-	// Learned is from the lineage; LearnedBest and HeldOutRows are from the report, if there is
-	// one.
+	// Learned is from the lineage; LearnedBest and HeldOutRows are from the report, if it exists.
 	Learned     bool
 	LearnedBest *adaptive.Point
 	HeldOutRows int64

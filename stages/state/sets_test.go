@@ -50,7 +50,7 @@ func held(f *Follower) (n int) {
 	return n
 }
 
-// With an exploration each hour, a week's retention keeps 170 sets. Only the current one and those
+// With an exploration each hour, a week's retention keeps 170 sets. Only the current set and sets
 // held by callers are in memory.
 func TestRetainedSetsAreNotInMemory(t *testing.T) {
 	const kept = 170

@@ -232,7 +232,8 @@ func (s *site) featurized() (rows [2]int64) {
 					continue
 				}
 				if part.SourceOffset != next[0] || int64(part.FirstRow) != next[1] {
-					s.t.Fatalf("partition %d: offset %d row %d, want offset %d row %d next", p, part.SourceOffset, part.FirstRow, next[0], next[1])
+					s.t.Fatalf("partition %d: offset %d row %d, want offset %d row %d next",
+						p, part.SourceOffset, part.FirstRow, next[0], next[1])
 				}
 				rows[p] += int64(part.RowCount)
 				next = [2]int64{part.SourceOffset, int64(part.FirstRow + part.RowCount)}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// divide separates our own lines from those of other programs.
+// divide separates our own lines from the lines of other programs.
 func divide(lines []*line) (own, peers []*line) {
 	for _, l := range lines {
 		if l.by != "" {

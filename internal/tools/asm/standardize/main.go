@@ -30,7 +30,7 @@ func main() {
 // constants are vectors in memory.
 type constants struct {
 	midway   Mem // sets the low bits of a float64 to 0 if it is within four units of a midpoint
-	low      Mem // mask of those bits
+	low      Mem // mask of these bits
 	absolute Mem // all bits of a float32 except the sign
 }
 

@@ -14,7 +14,7 @@ type tile struct {
 	isa
 	rows, vectors int
 	offset        int
-	// prefix separates the labels of a tile from those of others in the function.
+	// prefix separates the labels of a tile from the labels of other tiles in the function.
 	prefix string
 }
 
@@ -120,7 +120,7 @@ func (t tile) start(from reg.GPVirtual) {
 	}
 }
 
-// fetch prefetches the lines that the tile will write, if there is a factor and the destination is
+// fetch prefetches the lines that the tile will write, if a factor is given and the destination is
 // therefore in memory: they arrive while the products are computed.
 func (t tile) fetch(dst reg.GPVirtual) {
 	if t.rows == 1 {
