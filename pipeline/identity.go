@@ -39,7 +39,7 @@ type Place struct {
 	Batch Mark
 }
 
-// Watch selects the checks by which a [Reader] makes sure that it continues in the same log.
+// Watch selects the checks by which a [Reader] ensures that it continues in the same log.
 type Watch int
 
 const (

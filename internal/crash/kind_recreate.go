@@ -16,8 +16,8 @@ import (
 // ActRecreate deletes a topic and recreates it empty; the slot of the action names the topic.
 const ActRecreate Act = "recreate"
 
-// recreated are the topics whose loss the pipeline recovers from by itself. Without explorations no
-// exploration starts on schedule, and lost dead letters stay lost.
+// recreated are the topics whose loss the pipeline recovers from without help. Without explorations
+// no exploration starts on schedule, and lost dead letters stay lost.
 var recreated = []string{"events", "features", "feature-sets", "scores", "samples", "models"}
 
 // drawRecreate adds one to three topics to recreate during the plan.

@@ -90,7 +90,7 @@ func later(point failpoint.Point) int {
 }
 
 // killCell kills successive processes at the points; each runs alone for a while. A process passes
-// the points of a shutdown when it is told to stop.
+// the points of a shutdown after SIGTERM.
 func killCell(name string, points []failpoint.Point, session time.Duration) Cell {
 	p, slot := pointPlan(points, session)
 	p.Slots[1].Start = time.Duration(2*len(points)) * session

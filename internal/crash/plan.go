@@ -76,7 +76,7 @@ type Slot struct {
 	Name    string
 	Role    Role
 	Start   time.Duration       // of the first process
-	Arms    []failpoint.Trigger // of the first process, the second, …; later processes have none
+	Arms    []failpoint.Trigger // of the first process, the second, …; later processes have no triggers
 	Respawn time.Duration       // between the end of a process and the start of the next
 	Clock   time.Duration       // by which the clock of its processes is ahead
 }

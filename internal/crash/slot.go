@@ -23,7 +23,7 @@ type slot struct {
 
 	mu      sync.Mutex
 	current *process // nil = none
-	doomed  bool     // current was told to stop
+	doomed  bool     // current has been asked to stop
 	closing bool     // start no more processes
 }
 

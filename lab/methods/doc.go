@@ -5,8 +5,8 @@
 // their features each time.
 //
 // Rows are dense, row-major float32 and finite, as in package scoring. Wrong shapes are mistakes of
-// the caller and panic; unusable data gives an error. Results depend only on the arguments, not on
-// the number of goroutines.
+// the caller and panic; unusable data is an error. Results depend only on the arguments, not on the
+// number of goroutines.
 package methods
 
 import "github.com/eerf-stream/eerf/compare"

@@ -56,7 +56,7 @@ func (p pace) run(ctx context.Context) (times, error) {
 	return merged, err
 }
 
-// one runs one connection, on a thread of its own.
+// one runs one connection on its own thread.
 func (p pace) one(ctx context.Context, number int, begin time.Time) (times, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -10,8 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/datasets"
 )
 
-// regressionFiles are 30 rows in the form of airfoil, of which row i is a test row of split i mod
-// 10.
+// regressionFiles are 30 rows in the form of airfoil. Row i is a test row of split i mod 10.
 func regressionFiles() map[string]string {
 	var rows, masks strings.Builder
 	for i := range 30 {

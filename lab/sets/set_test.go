@@ -36,7 +36,7 @@ func TestEverySetIsComplete(t *testing.T) {
 		case d.Splits == 0 && (d.Standardize != "all" || d.Clip != 0): // the paper's
 			t.Errorf("%s: defaults %+v", name, d)
 		case !d.Fixed && d.Splits == 0 && int(math.Round(d.TestFraction*float64(s.TrainRows+s.TestRows))) != s.TestRows:
-			t.Errorf("%s: a fraction of %v is not %d rows", name, d.TestFraction, s.TestRows)
+			t.Errorf("%s: a fraction of %v does not give %d rows", name, d.TestFraction, s.TestRows)
 		}
 		for _, f := range s.Files {
 			sum, err := hex.DecodeString(f.SHA256)

@@ -20,7 +20,7 @@ func membersShare(t *testing.T, s Source) {
 		return len(a) == 2 && len(b) == 2 && pipelinetest.AllOf(4)(a, b)
 	})
 	a.End(t)
-	pipelinetest.Await(t, a, b, "the one that stays has all", func(_, b []int) bool { return len(b) == 4 })
+	pipelinetest.Await(t, a, b, "the remaining member has all", func(_, b []int) bool { return len(b) == 4 })
 	c := pipelinetest.Own(t, first, topic, topic)
 	pipelinetest.Await(t, c, b, "a new one takes its share", func(c, b []int) bool {
 		return len(c) == 2 && pipelinetest.AllOf(4)(c, b)
@@ -29,13 +29,13 @@ func membersShare(t *testing.T, s Source) {
 		t.Error(err)
 	}
 	if err := <-b.Done; err != nil {
-		t.Errorf("own of closed client: %v", err)
+		t.Errorf("Own of a closed client: %v", err)
 	}
 	b.Done <- nil
 	pipelinetest.Await(t, c, b, "closing a client leaves its groups", func(c, _ []int) bool { return len(c) == 4 })
 	err := second.Own(pipelinetest.Context(t), topic, topic, nil)
 	if err == nil || !pipeline.IsPermanent(err) {
-		t.Errorf("a closed client owns: %v", err)
+		t.Errorf("closed client owns partitions: %v", err)
 	}
 }
 
@@ -116,10 +116,10 @@ func runFails(t *testing.T, s Source) {
 		return ctx.Err()
 	})
 	if !errors.Is(err, failure) {
-		t.Errorf("own ended with %v", err)
+		t.Errorf("Own returned %v", err)
 	}
 	if len(ended) != 2 {
-		t.Error("own did not wait for the other runs")
+		t.Error("Own did not wait for the other runs")
 	}
 	next := pipelinetest.Own(t, client, topic, topic)
 	pipelinetest.Await(t, next, next, "the group was left", func(a, _ []int) bool { return len(a) == 3 })

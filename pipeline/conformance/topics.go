@@ -58,7 +58,7 @@ func oneTopicFails(t *testing.T, s Source) {
 	}
 	for _, name := range []string{good + "-none", good + "-many"} {
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%q is not named in: %v", name, err)
+			t.Errorf("%q is missing from the error: %v", name, err)
 		}
 	}
 }

@@ -128,8 +128,8 @@ func boundRebalances(cluster *kfake.Cluster, limit time.Duration) {
 	})
 }
 
-// compactEvery runs compaction until stop is called. kfake has a timer of its own, but does not
-// start it for topics that it found in its directory.
+// compactEvery runs compaction until stop is called. kfake has its own timer, but does not start it
+// for topics that it found in its directory.
 func (b *Broker) compactEvery(interval time.Duration) (stop func()) {
 	ticker := time.NewTicker(interval)
 	quit, done := make(chan struct{}), make(chan struct{})

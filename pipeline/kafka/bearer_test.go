@@ -185,7 +185,7 @@ func TestConnectionsAreReauthenticated(t *testing.T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ended > 0 {
-		t.Errorf("%d connections were late", g.ended)
+		t.Errorf("%d connections did not re-authenticate in time", g.ended)
 	}
 	if want := "n,,\x01auth=Bearer " + bearerToken + "\x01logicalCluster=lkc-1\x01identityPoolId=pool-2\x01\x01"; g.first[0] != want {
 		t.Errorf("%q", g.first[0])

@@ -47,8 +47,8 @@
 //
 // The windows of zstd and lz4 decoders, 48 MiB in all, are extra.
 //
-// Batches of format 2 are read. A message set of an older format is reported as unreadable. Values
-// of records alias the fetched buffer.
+// Only batches of format 2 are read; message sets of older formats are reported as unreadable.
+// Values of records alias the fetched buffer.
 //
 // Writing. A produce request is one batch, acknowledged by all in-sync replicas. It is encoded
 // here, so that long values are sent without a copy. [Client.Produce] is not idempotent: when an

@@ -69,7 +69,7 @@ func (e *timeoutError) Error() string { return e.text }
 func (e *timeoutError) Is(target error) bool { return target == syscall.ETIMEDOUT }
 
 // whyEnded returns ctx.Err(), or the error of a deadline that has passed but not yet ended ctx:
-// dials have timers of their own.
+// dials have their own timers.
 func whyEnded(ctx context.Context) error {
 	if deadline, has := ctx.Deadline(); has && !time.Now().Before(deadline) {
 		return context.DeadlineExceeded

@@ -44,7 +44,7 @@ func FuzzFetchResponse(f *testing.F) {
 			}
 		}
 		if pool := asked[0].memory; pool.peak > pool.limit {
-			t.Errorf("%d bytes of %d", pool.peak, pool.limit)
+			t.Errorf("peak of %d bytes, limit %d", pool.peak, pool.limit)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func deleteTopic(t testing.TB, on *cluster, topic string) {
 // recreate recreates a deleted topic, and waits while a broker is still deleting it.
 func recreate(t testing.TB, control pipeline.Control, topic string, partitions int) {
 	t.Helper()
-	pipelinetest.Eventually(t, "the topic is created again", func() bool {
+	pipelinetest.Eventually(t, "the topic is recreated", func() bool {
 		created, err := control.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: partitions}})
 		return err == nil && len(created) == 1
 	})

@@ -16,8 +16,8 @@ const (
 	instanceNone = "none"
 )
 
-// processesPerHost limits the members of one group with names of the same host. Further ones have
-// no name.
+// processesPerHost limits the members of one group with names of the same host. Further members
+// have no name.
 const processesPerHost = 4096
 
 // maxInstance is the greatest length of a name in Kafka.

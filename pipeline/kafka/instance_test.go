@@ -100,7 +100,7 @@ func TestMembersWorkWithoutNames(t *testing.T) {
 	b := pipelinetest.Own(t, dial(t, on.config()), topic, topic)
 	pipelinetest.Await(t, a, b, "they share", pipelinetest.AllOf(4))
 	a.End(t)
-	pipelinetest.Await(t, a, b, "the one that stays has all", func(_, b []int) bool { return len(b) == 4 })
+	pipelinetest.Await(t, a, b, "the remaining member has all", func(_, b []int) bool { return len(b) == 4 })
 }
 
 // Automatic names of living members differ. A released name is reused.

@@ -80,7 +80,7 @@ func holdAll(t *testing.T, client *kafka.Client, topic string, partitions int) (
 		}
 		held = append(held, fetched)
 	}
-	t.Fatalf("%d fetches fit into memory", partitions)
+	t.Fatalf("only %d fetches fit into memory", partitions)
 	return nil
 }
 

@@ -36,8 +36,8 @@ func newRenewing(t *testing.T) *renewing {
 	return r
 }
 
-// renew gives the broker a new certificate and makes it trust no other; the folder gets the
-// matching files.
+// renew gives the broker a new certificate and makes the broker trust no other certificate; the
+// folder gets the matching files.
 func (r *renewing) renew(dir string) {
 	r.t.Helper()
 	pair, _, _ := certificate(r.t, dir)

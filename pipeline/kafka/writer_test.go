@@ -218,7 +218,7 @@ func TestWriterDetectsLostRecords(t *testing.T) {
 		t.Errorf("write after lost records: %v", err)
 	}
 	if _, end, err := client.Offsets(ctx, topic, 0); err != nil || end != 1 {
-		t.Errorf("the log ends at %d, %v", end, err)
+		t.Errorf("log ends at %d, %v", end, err)
 	}
 }
 

@@ -13,18 +13,20 @@ import (
 )
 
 const (
-	maxMaskable = 1 << 10 // bytes of a secret that is looked for; with a longer one no answer is quoted
+	maxMaskable = 1 << 10 // bytes of the longest secret that is masked; with a longer one no answer is quoted
 	masked      = "…"
 )
 
-// tokenLike is a run of characters that may be a token; credential is the value next to a word that announces one.
+// tokenLike is a run of characters that may be a token; credential is the value next to a word that
+// announces one.
 var (
 	tokenLike  = regexp.MustCompile(`[A-Za-z0-9+/=_.~%-]{40,}`)
 	credential = regexp.MustCompile(`(?i)\b((?:access|refresh|id)_token|client_(?:secret|assertion)|password|assertion|` +
 		`authorization|bearer|basic)\b([^A-Za-z0-9]{1,8}(?:(?:bearer|basic)\s+)?)[^\s"'&<>,;]+`)
 )
 
-// visible is an answer for an error message, without the secrets in any encoding and without tokens.
+// visible is an answer for an error message, without the secrets in any encoding and without
+// tokens.
 func visible(answer string, secrets ...string) string {
 	return pipeline.Quote(tokenLike.ReplaceAllString(Mask(answer, secrets...), masked))
 }
@@ -44,8 +46,9 @@ func Mask(answer string, secrets ...string) string {
 	return credential.ReplaceAllString(answer, "$1$2"+masked)
 }
 
-// spellings are patterns of a secret: each character plain, percent-encoded (also repeatedly), escaped as in JSON,
-// JavaScript or HTML, or as a plus; and all of it in hexadecimal or in base64, where it may follow other bytes.
+// spellings are patterns of a secret: each character plain, percent-encoded (also repeatedly),
+// escaped as in JSON, JavaScript or HTML, or as a plus; and all of it in hexadecimal or in base64,
+// where it may follow other bytes.
 func spellings(secret string) []*regexp.Regexp {
 	if secret == "" {
 		return nil
@@ -57,7 +60,8 @@ func spellings(secret string) []*regexp.Regexp {
 	all := []string{plain.String(), `(?i)` + hex.EncodeToString([]byte(secret))}
 	for before := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + secret))
-		// The first characters also depend on the bytes before the secret, the last ones on the bytes after it.
+		// The first characters also depend on the bytes before the secret, the last ones on the
+		// bytes after it.
 		from := []int{0, 2, 3}[before]
 		to := (before + len(secret)) * 8 / 6
 		if to-from < 4 {

@@ -41,7 +41,7 @@ func TestSecretsAreMaskedInEveryEncoding(t *testing.T) {
 				t.Errorf("%s of %q: %q becomes %q", name, secret, text, got)
 			}
 			if left := strings.Trim(got, `"\`); len(left) > len("before … after")+4 {
-				t.Errorf("%s of %q: %q leaves %q", name, secret, text, got)
+				t.Errorf("%s of %q: masking %q leaves %q", name, secret, text, got)
 			}
 		}
 	}

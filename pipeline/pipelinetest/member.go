@@ -112,11 +112,11 @@ func (m *Member) End(t testing.TB) {
 	select {
 	case err := <-m.Done:
 		if err != nil {
-			t.Errorf("own ended with %v", err)
+			t.Errorf("Own returned %v", err)
 		}
 		m.Done <- nil
 	case <-time.After(Patience):
-		t.Fatal("own does not end")
+		t.Fatal("Own does not return")
 	}
 	if left, _ := m.Partitions(); len(left) != 0 {
 		t.Errorf("runs of %v have not ended", left)

@@ -82,7 +82,7 @@ func TestFiguresOfARegressionEqualTraining(t *testing.T) {
 		near(t, "MAE", got.MAE[k], want.MAE[k])
 	}
 	if tally.Take() != nil {
-		t.Error("a tally has rows after Take")
+		t.Error("tally still has rows after Take")
 	}
 }
 
@@ -98,7 +98,7 @@ func TestSumsStayFinite(t *testing.T) {
 		sums := tally.Take()
 		again, err := wire.ParseLive([]wire.Header{wire.LiveHeader(sums)})
 		if err != nil || !reflect.DeepEqual(again, sums) {
-			t.Errorf("%+v read as %+v, %v", sums, again, err)
+			t.Errorf("wrote %+v, read %+v, %v", sums, again, err)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestWindowKeepsTheNewestRows(t *testing.T) {
 	}
 	w.Add(w.blocks[len(w.blocks)-2].Block)
 	if again := w.Report(); !reflect.DeepEqual(again, r) {
-		t.Error("a republished block counts twice")
+		t.Error("republished block was counted twice")
 	}
 	for i := range Hours + 5 {
 		at := noon.Add(time.Duration(i) * time.Hour)
@@ -311,7 +311,7 @@ func TestBlocksStayWithinTheirMemory(t *testing.T) {
 			return
 		}
 	}
-	t.Error("no block closes")
+	t.Error("no block was closed")
 }
 
 // A provisional block is reported, but decides nothing. The final one replaces it.

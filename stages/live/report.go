@@ -36,8 +36,8 @@ type Report struct {
 	// Open covers the rows of provisional blocks, which no decision uses; nil without any.
 	Open *Figures `json:"open,omitempty"`
 	// StandardError is the standard error of Short's loss minus the promise. Excess is the number
-	// of standard errors by which the loss, or the misclassification if that is more, exceeds the
-	// promise. nil if the state is unknown.
+	// of standard errors by which the loss or the misclassification, the worse of the two, exceeds
+	// the promise. nil if the state is unknown.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	Excess        *float64 `json:"excess_standard_errors,omitempty"`
 	// WrongSince is the time of the rows with which the model became wrong.

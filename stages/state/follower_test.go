@@ -286,7 +286,7 @@ func TestFeatureSets(t *testing.T) {
 				t.Fatalf("current %q, kept %v, %d faults; want %+v", current, kept, faults, c)
 			}
 			if state.Running() == nil || state.Sequence() != 3 {
-				t.Fatal("the exploration of a higher sequence number is not running")
+				t.Fatal("the exploration with the higher sequence number is not running")
 			}
 		})
 	}
@@ -297,8 +297,8 @@ func TestFeatureSets(t *testing.T) {
 	}
 }
 
-// A process that starts after a set and its pointer were overwritten and deleted does not know of
-// them and plans an exploration. Processes that remember the set must take part in it.
+// A process that starts after a set and its pointer were overwritten and deleted does not know them
+// and plans an exploration. Processes that remember the set must take part in it.
 func TestExploreAfterLosingSetAndPointer(t *testing.T) {
 	set, spec := testSet(2), testSpec()
 	published := []pipeline.Record{setRecord(set), currentRecord("test", set.ID(), 2)}
@@ -388,7 +388,7 @@ func TestWaitUntilBothTopicsAreRead(t *testing.T) {
 		short, stop := context.WithTimeout(ctx, time.Minute)
 		defer stop()
 		if now, err := f.Wait(short, anything); err == nil {
-			t.Fatalf("a snapshot before feature-sets was read: %+v", now)
+			t.Fatalf("Wait returned before feature-sets was read: %+v", now)
 		}
 		broker.AddTopic(testConfig.FeatureSets, 1)
 		now, err := f.Wait(ctx, anything)
@@ -406,7 +406,7 @@ func TestWaitUntilBothTopicsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := f.Wait(ctx, anything); err == nil {
-			t.Fatal("a wait under an ended context succeeded")
+			t.Fatal("Wait with an ended context succeeded")
 		}
 	})
 }
@@ -471,7 +471,7 @@ func TestAskForModels(t *testing.T) {
 	f := following(t, k.Broker)
 	must(f.Wait(t.Context(), anything))
 	if f.Snapshot().Models.Current != nil {
-		t.Error("models are followed before the first request")
+		t.Error("models were followed before the first request")
 	}
 	k.Broker.FailNext(pipeline.OpOffsets, pipeline.Permanent(pipeline.ErrDenied))
 	if err := f.Ask(); err != nil {

@@ -29,7 +29,7 @@ var testConfig = Config{
 	MaxMessageBytes: 8 << 20, KeepFeatureSets: 10, KeepModels: 10, Retention: 7 * 24 * time.Hour,
 }
 
-// must returns the value of a call that cannot fail here.
+// must returns the value of a call that should not fail.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

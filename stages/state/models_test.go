@@ -222,7 +222,7 @@ func TestModelsReadTheTopic(t *testing.T) {
 	}
 	k.Remove(testConfig.Models, 0, entries[2].Offset)
 	if _, err := f.LoadModel(t.Context(), entries[2]); !errors.Is(err, ErrNoModel) {
-		t.Errorf("a model that compaction has removed: %v", err)
+		t.Errorf("load of a compacted model: %v", err)
 	}
 }
 
@@ -374,9 +374,9 @@ func TestOutdated(t *testing.T) {
 	}
 	replaced := map[string]time.Time{"new": noon.Add(-time.Minute), "old": at(30), "older": at(31)}
 	if got := outdated(replaced, 1, 7); !slices.Equal(got, []string{"older"}) {
-		t.Errorf("of a set replaced a minute ago and one replaced 30 days ago: %v", got)
+		t.Errorf("outdated sets, of one replaced a minute ago and one replaced 30 days ago: %v", got)
 	}
 	if got := outdated(nil, 3, 0); got != nil {
-		t.Errorf("nothing published: %v", got)
+		t.Errorf("outdated models without any: %v", got)
 	}
 }

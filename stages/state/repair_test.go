@@ -51,7 +51,7 @@ func TestOwnersRewriteOverwrittenRecords(t *testing.T) {
 		for owner := range OwnerTrainer + 1 {
 			acted, err := f.Repair(t.Context(), owner, noon)
 			if err != nil || acted != (owner == recordKinds[c.want.Record].owner) {
-				t.Errorf("%s: owner %d acted: %v, %v", c.key, owner, acted, err)
+				t.Errorf("%s: repair by owner %d: acted %v, error %v", c.key, owner, acted, err)
 			}
 		}
 		if left := f.Snapshot().Repairs; len(left) > 0 {

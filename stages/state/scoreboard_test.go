@@ -78,7 +78,7 @@ func TestScoreboard(t *testing.T) {
 	}
 	if err := board.Apply(decoder,
 		pipeline.Record{Partition: 1, Key: last.Key}); err != nil || len(board.Of(spec)) != 0 || len(board.newest) != 0 {
-		t.Errorf("a tombstone left %d checkpoints", len(board.Of(spec)))
+		t.Errorf("%d checkpoints remain after the tombstone", len(board.Of(spec)))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestScoreboardRefusals(t *testing.T) {
 	board, r := NewScoreboard(testConfig), refusal(0, spec.Hash())
 	r.Partition = 0
 	if err := board.Apply(arrowio.NewDecoder(arrowio.DefaultLimits()), r); err == nil {
-		t.Error("a refusal of another partition was accepted")
+		t.Error("accepted the refusal of another partition")
 	}
 }
 

@@ -169,13 +169,13 @@ func TestSetsAreReadOnce(t *testing.T) {
 	group.Wait()
 	for _, one := range got {
 		if one != got[0] {
-			t.Error("read more than once")
+			t.Error("the set was read more than once")
 		}
 	}
 	runtime.KeepAlive(got)
 }
 
-// A caller that gives up does not affect the others.
+// A caller that stops waiting does not affect the others.
 func TestSetIsReadForRemainingCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Bool

@@ -30,7 +30,7 @@ func TestRoad(t *testing.T) {
 	s.untilTrained(rows)
 
 	disturbed := len(cluster.Addrs) == 3
-	s.produce(rows) // it does not retry writes with an unknown outcome, so it ends before the kill
+	s.produce(rows) // it does not retry writes with an unknown outcome, so it runs before the kill
 	if disturbed {
 		cluster.Kill(t, 1)
 	}

@@ -43,7 +43,7 @@ func TestUncleanElection(t *testing.T) {
 	s.produce(more)
 	model := s.untilTrained(kept + lost + more) // features still has the lost rows
 
-	clitest.Eventually(t, "it is noticed", func() bool {
+	clitest.Eventually(t, "stages detect the loss", func() bool {
 		said := worker.Log()
 		return strings.Contains(said, "events topic was recreated or truncated") || // while running
 			strings.Contains(said, "ignoring features of missing events") // if a writer retook the partition

@@ -210,7 +210,7 @@ func (s *site) hold(topic string, wait func()) {
 }
 
 // featurized reads features and returns the rows of each partition of events, counting repeated
-// ones once as every reader must.
+// rows once, as every reader must.
 func (s *site) featurized() (rows [2]int64) {
 	s.t.Helper()
 	for p := range rows {

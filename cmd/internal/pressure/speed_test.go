@@ -43,7 +43,7 @@ train: {loss: squared, interval: 20s}
 		for began := time.Now(); time.Since(began) < duration/3; {
 			const messages = 200
 			s.send(messages, 1024, 64)
-			s.await("the window moves on", func() bool { return s.lag() <= messages }, stages, trainer)
+			s.await("the lag is small again", func() bool { return s.lag() <= messages }, stages, trainer)
 			s.cluster.ApplyRetention()
 			all[third].raise(t, stages)
 			learning[third].raise(t, trainer)
