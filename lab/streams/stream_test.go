@@ -29,7 +29,8 @@ func TestStreamsDependOnlyOnTheirSeeds(t *testing.T) {
 		still, other := rowsOf(t, name, 400, 1, false), rowsOf(t, name, 400, 2, true)
 		same := func(a, b [][]string) bool { return slices.EqualFunc(a, b, slices.Equal[[]string]) }
 		if !same(first, again) || same(first, other) || same(first, still) {
-			t.Errorf("%s: equal when repeated %v, with another seed %v, without changes %v", name, same(first, again), same(first, other), same(first, still))
+			t.Errorf("%s: equal when repeated %v, with another seed %v, without changes %v",
+				name, same(first, again), same(first, other), same(first, still))
 		}
 		if !same(first[:1], still[:1]) {
 			t.Errorf("%s begins differently with and without changes", name)

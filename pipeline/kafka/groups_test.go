@@ -45,7 +45,9 @@ func TestGroupsIncludeMembersWithoutPartitions(t *testing.T) {
 		t.Errorf("want one partition between them, got %v and %v", ofA.Partitions, ofB.Partitions)
 	}
 	first.Stop()
-	awaitGroup(t, b, "the remaining member", func(g pipeline.GroupStatus) bool { return g.Joined && len(g.Partitions) == 1 })
+	awaitGroup(t, b, "the remaining member", func(g pipeline.GroupStatus) bool {
+		return g.Joined && len(g.Partitions) == 1
+	})
 	if err := <-first.Done; err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,8 @@ func gauge(t *testing.T, service *clitest.Process, name string) float64 {
 // both.
 func (s *site) within(what string, service *clitest.Process, limit int64) {
 	s.t.Helper()
-	reported := int64(gauge(s.t, service, "process_resident_memory_bytes")) // read first, because the peak covers only the time before it
+	// Read first, because the peak covers only the time before it.
+	reported := int64(gauge(s.t, service, "process_resident_memory_bytes"))
 	high := peak(s.t, service.PID())
 	s.t.Logf("%s: peak of the resident set %d MB, worst case %.0f MB, limit %d MB",
 		what, high/1_000_000, gauge(s.t, service, "eerf_memory_worst_case_bytes")/1e6, limit/1_000_000)
@@ -132,7 +133,8 @@ train: {loss: squared}
 	planner.Stop(t).Want(t, cli.ExitOK)
 	s.wantDeadLetters("subsample")
 
-	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) }) // slows the sink down; no outcome depends on the time
+	// Slows the sink down; no outcome depends on the time.
+	s.hold("pressure.features", func() { time.Sleep(5 * time.Millisecond) })
 	featurizer := start("featurize")
 	s.awaitFeatures(featurizer)
 	s.within("a sink slower than the stage", featurizer, limits["featurize"])
