@@ -62,7 +62,7 @@ func TestFetchResponse(t *testing.T) {
 	}
 	if got.code != 0 || got.end != 6 || !bytes.Equal(got.set, set) || got.log != testLog ||
 		len(got.aborted) != 1 || got.aborted[0] != (abortedTransaction{8, 9}) {
-		t.Errorf("%+v", got)
+		t.Errorf("response %+v", got)
 	}
 }
 

@@ -121,7 +121,7 @@ func TestStateIsReadWhileDataFillsTheMemory(t *testing.T) {
 	}
 	waiting.Wait()
 	if memory := client.FetchMemory(); memory.Used != 0 || memory.Peak > memory.Limit {
-		t.Errorf("%+v", memory)
+		t.Errorf("fetch memory %+v", memory)
 	}
 }
 

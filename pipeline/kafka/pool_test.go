@@ -107,7 +107,7 @@ func TestStateHasSeparateMemory(t *testing.T) {
 	}
 	p.hold(4 * budget)
 	if s := p.stats(); s.Limit != LeastFetchMemory(4*budget) || s.Used != LeastFetchMemory(budget) || s.Peak != s.Used {
-		t.Errorf("%+v", s)
+		t.Errorf("memory of the pool %+v", s)
 	}
 }
 

@@ -9,8 +9,8 @@
 //     bytes alone, never by time, so it is a function of the log, and a new owner of the partition rebuilds the same
 //     block. The open block may be published as a provisional one, which the final one replaces;
 //   - a [Window] merges the blocks of all partitions: the newest rows, and the hours. Decisions use final blocks only;
-//   - a [Report] holds the newest rows' errors next to the errors of a constant and the model's promise, and whether they
-//     exceed the promise by more than their noise ([State]);
+//   - a [Report] holds the newest rows' errors next to the errors of a constant and the model's promise, and
+//     whether they exceed the promise by more than their noise ([State]);
 //   - a [Follower] reads the topic of blocks into a window.
 //
 // Memory: a window keeps the blocks of the newest [LongRows] rows, at most maxBlocks and

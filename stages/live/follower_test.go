@@ -124,7 +124,7 @@ func TestFutureEventsAreNotTheNewest(t *testing.T) {
 		t.Errorf("%s, %v", order(f.window), err)
 	}
 	if hours := f.Report().Hours; len(hours) != 1 || hours[0].Rows != 500 {
-		t.Errorf("%+v", hours)
+		t.Errorf("hours %+v", hours)
 	}
 }
 
@@ -172,6 +172,6 @@ func TestFollowerHoldsFewBlocks(t *testing.T) {
 		t.Errorf("%d bytes held, at most %d", held, WindowBytes)
 	}
 	if r := f.Report(); r.Short.Rows != ShortRows || r.Hours[len(r.Hours)-1].Rows == 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("report %+v", r)
 	}
 }

@@ -431,7 +431,7 @@ func TestRetireSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sets := f.Snapshot().SetsBySequence(); len(sets) != 2 || sets[0].ID != ids[3] || sets[1].ID != ids[1] {
-		t.Errorf("%+v", sets)
+		t.Errorf("kept sets %+v", sets)
 	}
 }
 

@@ -211,7 +211,7 @@ func TestModelsReadTheTopic(t *testing.T) {
 	entries := m.Entries()
 	if len(entries) != 4 || entries[0].Model != nil || entries[1].ID != lost || entries[1].Promoted() ||
 		!entries[2].Promoted() || entries[3].ID != ids[1] {
-		t.Errorf("%+v", entries)
+		t.Errorf("listed models %+v", entries)
 	}
 	if entry, ok := m.CurrentEntry(); !ok || entry.ID != ids[2] || entry.Model.Model.Theta != nil {
 		t.Errorf("current model %+v", entry)

@@ -95,11 +95,11 @@ func TestSetEntries(t *testing.T) {
 	now := f.Snapshot()
 	list := now.SetsBySequence()
 	if len(list) != 2 || list[0].ID != second.ID() || list[1].ID != first.ID() {
-		t.Fatalf("%+v", list)
+		t.Fatalf("listed sets %+v", list)
 	}
 	newer := list[0]
 	if newer.Features != 2 || !newer.Bounded || newer.Lineage.Rows != 40 || newer.Lineage.Partitions != nil {
-		t.Errorf("%+v", newer)
+		t.Errorf("newest set %+v", newer)
 	}
 }
 
