@@ -178,10 +178,10 @@ func TestFaults(t *testing.T) {
 	one := measured(t, "airfoil", map[string][]float64{"plain": {1, 2}})
 	other := compare.Result{Complete: true, Data: compare.Facts{Name: "airfoil"}, Tables: []compare.Table{{M: 100}}}
 	for says, args := range map[string][]string{
-		"no files":                {},
-		"no such file":            {"absent.json"},
-		"not the result of a who": {write(t, compare.Result{})},
-		"other rows or settings":  {one, write(t, other)},
+		"no files":                     {},
+		"no such file":                 {"absent.json"},
+		"not the result of a complete": {write(t, compare.Result{})},
+		"rows or settings differ":      {one, write(t, other)},
 	} {
 		if err := (options{}).run(args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: error %v, want %q in it", args, err, says)

@@ -201,7 +201,7 @@ func TestHARJoinsLabelsToRows(t *testing.T) {
 func TestSetsThatEndBeforeTheirTestRows(t *testing.T) {
 	s, _ := Lookup("letter")
 	_, err := s.Load(t.Context(), write(t, map[string]string{"letter-recognition.data": strings.Repeat("T,2,8,3,5,1,8,13,0,6,6,10,8,0,8,0,8\n", 10)}))
-	if err == nil || !strings.Contains(err.Error(), "there are no test rows") {
+	if err == nil || !strings.Contains(err.Error(), "no test rows") {
 		t.Error(err)
 	}
 }
