@@ -42,7 +42,7 @@ func TestMistakesWithFilesSayWhatToDo(t *testing.T) {
 		"only empty columns": {"a.csv", "x,y\n,1\n,2\n", "", cli.ExitFailure,
 			`no feature columns remain; excluded: "x": it has no value`},
 		"empty":          {"a.csv", "", "", cli.ExitFailure, "the file is empty"},
-		"a header alone": {"a.csv", "x,y\n", "", cli.ExitFailure, "there are no rows to calibrate on"},
+		"a header alone": {"a.csv", "x,y\n", "", cli.ExitFailure, "no rows to calibrate on"},
 		"ragged": {"a.csv", "x,y\n1,2\n3\n", "", cli.ExitFailure,
 			"line 3: the row has 1 fields where the first row has 2"},
 		"a spreadsheet": {"a.xlsx", "PK", "", cli.ExitFailure, "a spreadsheet: save it as CSV"},

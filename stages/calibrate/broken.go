@@ -9,7 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// partitionError says in which partition of events a plan failed.
+// partitionError names the partition of events in which a plan failed.
 type partitionError struct {
 	partition int32
 	err       error
@@ -18,8 +18,8 @@ type partitionError struct {
 func (e *partitionError) Error() string { return e.err.Error() }
 func (e *partitionError) Unwrap() error { return e.err }
 
-// broken holds the partitions of events in which plans failed. It is emptied after a plan without them, so that the
-// next plan tries them again.
+// broken holds the partitions of events in which plans failed. It is emptied after a plan without
+// them, so that the next plan retries them.
 type broken map[int32]brokenPartition
 
 type brokenPartition struct {
@@ -27,8 +27,9 @@ type brokenPartition struct {
 	reason string
 }
 
-// note records that a plan failed in a partition, if it did. Refused credentials and the end of ctx are not the
-// partition's fault, and a range that moved is simply looked up again.
+// note records the partition in which a plan failed, if any. It ignores refused credentials and the
+// end of ctx, which are not the partition's fault, and changed ranges, which are simply looked up
+// again.
 func (b broken) note(ctx context.Context, err error) {
 	var in *partitionError
 	if ctx.Err() != nil || !errors.As(err, &in) || errors.Is(err, pipeline.ErrDenied) || errors.Is(err, errPlanAgain) {
@@ -41,7 +42,7 @@ func (b broken) note(ctx context.Context, err error) {
 	b[in.partition] = brokenPartition{before.since, err.Error()}
 }
 
-// gone lists the partitions in which plans have failed for longer than patience.
+// gone returns the partitions in which plans have failed for at least the given patience.
 func (b broken) gone(patience time.Duration) (list []wire.Exclusion) {
 	for partition, at := range b {
 		if time.Since(at.since) >= patience {

@@ -23,8 +23,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// Calibration keeps the rows of the lowest hashes that fit the budget, however the rows are cut and whichever column is
-// large.
+// Calibration keeps the rows with the lowest hashes that fit the budget, however the rows are split
+// into messages and whichever column is large.
 func TestCalibrationKeepsWithinItsBudget(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.CalibrationRows = 1000
@@ -90,8 +90,8 @@ func TestCalibrationKeepsWithinItsBudget(t *testing.T) {
 	}
 }
 
-// The kept rows are those of the lowest hashes, whatever their order and their messages, and a refused message leaves
-// none behind.
+// The kept rows have the lowest hashes, whatever their order and messages, and a refused message
+// leaves no rows behind.
 func TestKeptRowsHaveTheLowestHashes(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	const rows, wanted = 3000, 200
@@ -114,7 +114,7 @@ func TestKeptRowsHaveTheLowestHashes(t *testing.T) {
 			}
 		}
 		if slices.Sort(kept); !slices.Equal(kept, want) {
-			t.Errorf("%s: other rows than those of the lowest hashes", name)
+			t.Errorf("%s: the kept rows do not have the lowest hashes", name)
 		}
 	}
 	for _, size := range []int{1, 7, 1000, rows} {
@@ -145,7 +145,7 @@ func TestKeptRowsHaveTheLowestHashes(t *testing.T) {
 
 		text := newKeptRows(s.Events, 5, 3, wanted, 1<<20)
 		for i := range rows {
-			if i%size == 0 { // a message that is refused, and the end of one that is not
+			if i%size == 0 { // a refused message, and the end of an accepted one
 				text.acceptText()
 				text.addText([]byte("refused"))
 				text.refuseText()
@@ -170,7 +170,8 @@ func TestKeptRowsHaveTheLowestHashes(t *testing.T) {
 	}
 }
 
-// Of shapes that no encoder can be learned from one row is kept. A row that fits the share is kept, even alone.
+// Shapes from which no encoder can be learned keep one row. A row that fits the share is kept, even
+// alone.
 func TestCalibrationOfStraysIsBounded(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	c := newKeptRows(s.Events, 1, 0, 10, 1000)
@@ -192,8 +193,8 @@ func TestCalibrationOfStraysIsBounded(t *testing.T) {
 	}
 }
 
-// What a partition keeps of its rows is what it is charged: of huge rows, of shapes with many columns that nothing reads, and
-// of rows of one shape whose other columns differ.
+// The memory that a partition holds matches its charge: for huge rows, for shapes with many unread
+// columns, and for rows of one shape that differ in other columns.
 func TestCalibrationHoldsItsShare(t *testing.T) {
 	const share, columns = 1 << 20, 1000
 	unread := arrow.ListOf(arrow.PrimitiveTypes.Float64)
@@ -231,7 +232,7 @@ func TestCalibrationHoldsItsShare(t *testing.T) {
 				}
 			}
 			if held := liveHeap() - before; held > 2*share {
-				t.Errorf("%d bytes are held of a share of %d, %d shapes", held, share, len(c.shapes))
+				t.Errorf("%d bytes held with a share of %d, %d shapes", held, share, len(c.shapes))
 			}
 			c.release()
 		})
@@ -245,7 +246,8 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Rows of JSON with columns of their own each are surveyed within bounds, and what is common among them is still found.
+// Rows of JSON that each have their own columns are surveyed within bounds, and their common
+// columns are still found.
 func TestASurveyOfManyColumnsIsBounded(t *testing.T) {
 	const rows, each, most = 400, 1000, 1000
 	limits := arrowio.DefaultLimits()

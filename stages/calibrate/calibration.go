@@ -13,30 +13,32 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// bandwidthRows is how many calibration rows, lowest hashes first, the nearest-neighbour rule looks at.
+// bandwidthRows is the number of calibration rows, lowest hashes first, used by the
+// nearest-neighbour rule.
 const bandwidthRows = 1000
 
-// How a bandwidth was chosen, as the spec records it.
+// Rules by which a bandwidth is chosen, as recorded in the spec.
 const (
 	bandwidthGiven     = "given"
 	bandwidthNeighbour = "mean distance to the 50th nearest neighbour"
 	bandwidthUnit      = "1 (arc-cosine and linear maps)"
 )
 
-// ErrNoCalibrationRows says that there was nothing to learn the encoder from.
-var ErrNoCalibrationRows = errors.New("there are no rows to calibrate on")
+// ErrNoCalibrationRows reports that no rows were available to learn the encoder from.
+var ErrNoCalibrationRows = errors.New("no rows to calibrate on")
 
-// calibration learns encoder and bandwidth from the rows that scans kept, in the order in which they are added.
+// calibration learns encoder and bandwidth from the kept rows of the scans, in the order in which
+// they are added.
 type calibration struct {
 	learn *encoder.Calibrator
 	kept  []calibrationBatch
-	cut   int // partitions that dropped rows because of their share
+	cut   int // number of partitions that dropped rows to stay within their share
 }
 
 // calibrationBatch is a run of kept rows.
 type calibrationBatch struct {
-	hashes []uint64                     // of the rows
-	open   func() (arrow.Record, error) // its rows, which the caller releases
+	hashes []uint64                     // one per row
+	open   func() (arrow.Record, error) // returns the rows; the caller releases them
 }
 
 // newCalibration returns a calibration without rows.
@@ -44,7 +46,7 @@ func newCalibration(o encoder.Options) *calibration {
 	return &calibration{learn: encoder.NewCalibrator(o)}
 }
 
-// add learns from a run of rows. The caller keeps them until finish has opened them again.
+// add learns from a run of rows. The caller keeps them until finish has reopened them.
 func (c *calibration) add(batch calibrationBatch) error {
 	rows, err := batch.open()
 	if err != nil {
@@ -58,7 +60,7 @@ func (c *calibration) add(batch calibrationBatch) error {
 	return nil
 }
 
-// again opens rows that are kept.
+// again returns a function that reopens kept rows.
 func again(rows arrow.Record) func() (arrow.Record, error) {
 	return func() (arrow.Record, error) {
 		rows.Retain()
@@ -66,7 +68,7 @@ func again(rows arrow.Record) func() (arrow.Record, error) {
 	}
 }
 
-// Rows is the number of rows learned from.
+// Rows returns the number of rows learned from.
 func (c *calibration) Rows() int64 { return c.learn.Rows() }
 
 // calibrated is the result of a calibration.
@@ -75,11 +77,11 @@ type calibrated struct {
 	report  encoder.Report
 	sigma   float64
 	rule    string
-	warning string // a warning about the bandwidth; usually empty
+	warning string // about the bandwidth; usually empty
 }
 
-// finish returns the encoder and the bandwidth for the exploration's sampling distribution, unless a bandwidth is
-// configured.
+// finish returns the encoder and the bandwidth: the configured bandwidth or, if none is configured,
+// a bandwidth for the exploration's sampling distribution.
 func (c *calibration) finish(e Config) (*calibrated, error) {
 	if c.Rows() == 0 {
 		return nil, ErrNoCalibrationRows
@@ -114,14 +116,14 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 	return found, nil
 }
 
-// hashedRow is an encoded row with the hash by which it is sampled.
+// hashedRow is an encoded row with its sampling hash.
 type hashedRow struct {
 	hash uint64
 	x    []float32
 }
 
-// sample returns the encoded rows with the smallest hashes, in hash order. It holds at most twice as many rows as it
-// returns, in addition to those being encoded.
+// sample returns the encoded rows with the smallest hashes, in hash order. It holds at most twice
+// as many rows as it returns, in addition to the chunk being encoded.
 func (c *calibration) sample(enc *encoder.Encoder) (x []float32, rows int, err error) {
 	var sample []hashedRow
 	var encoded encoder.Rows
@@ -150,7 +152,7 @@ func (c *calibration) sample(enc *encoder.Encoder) (x []float32, rows int, err e
 	return x, len(sample), nil
 }
 
-// eachChunk calls do for the kept rows, in pieces that fit into memory once they are encoded.
+// eachChunk calls do for the kept rows, in chunks that fit into memory after encoding.
 func (c *calibration) eachChunk(enc *encoder.Encoder, do func(hashes []uint64, chunk arrow.Record) error) error {
 	var read []string
 	for i := range enc.Columns {
@@ -164,7 +166,7 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(hashes []uint64, c
 		if err != nil {
 			return err
 		}
-		rows := wire.SelectColumns(opened, read) // the others may have no values
+		rows := wire.SelectColumns(opened, read) // the other columns may have no values
 		opened.Release()
 		err = events.EachChunk(rows, enc.Dim, func(first int64, chunk arrow.Record) error {
 			return do(batch.hashes[first:], chunk)
@@ -177,7 +179,7 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(hashes []uint64, c
 	return nil
 }
 
-// review reports what a second look at the rows finds.
+// review adds the findings of a second pass over the rows to the report.
 func (c *calibration) review(enc *encoder.Encoder, report *encoder.Report) error {
 	look := encoder.NewReview(enc)
 	err := c.eachChunk(enc, func(_ []uint64, chunk arrow.Record) error { return look.Add(chunk, nil) })
@@ -185,7 +187,8 @@ func (c *calibration) review(enc *encoder.Encoder, report *encoder.Report) error
 	return err
 }
 
-// smallest keeps the rows with the smallest hashes, in hash order; of equal hashes, the row that came first.
+// smallest keeps the rows with the smallest hashes, in hash order; among equal hashes, the first
+// row.
 func smallest(rows []hashedRow) []hashedRow {
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].hash < rows[j].hash })
 	kept := min(len(rows), bandwidthRows)

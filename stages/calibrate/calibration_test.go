@@ -59,7 +59,7 @@ func TestCalibrationBandwidth(t *testing.T) {
 	}
 }
 
-// A features message uses these names itself.
+// These names are reserved for columns of features messages.
 func TestCalibrationRefusesReservedNames(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	rows := stagestest.Events(t, stagestest.Regression, 100, 85, stagestest.Faults{})

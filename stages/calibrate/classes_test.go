@@ -30,7 +30,7 @@ func classRoom(t *testing.T) *room {
 
 var classSchema = arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.BinaryTypes.String}}, nil)
 
-// sendClasses appends rows to partition 0, ten in a message, with the classes in turn.
+// sendClasses appends rows to partition 0, ten per message, and cycles through the classes.
 func (r *room) sendClasses(rows int, classes ...string) {
 	r.t.Helper()
 	for first := 0; first < rows; first += 10 {
@@ -47,7 +47,7 @@ func (r *room) sendClasses(rows int, classes ...string) {
 	}
 }
 
-// askFor requests an exploration for a class as a featurizer does.
+// askFor requests an exploration for a class, like a featurizer.
 func (r *room) askFor(class string) {
 	r.t.Helper()
 	spec := r.Env.State.Snapshot().Spec
@@ -77,7 +77,8 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 		if now := r.still(); now.Spec.Sequence != 2 || !answered(now) {
 			t.Errorf("exploration %d, requests %+v", now.Spec.Sequence, now.Requests)
 		}
-		// One that has not heard of it asks again, for the exploration before.
+		// A featurizer that has not seen the new exploration repeats the request for the previous
+		// one.
 		late := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(1, "maybe"), Class: "maybe", Time: r.Env.Clock()}
 		if err := r.Env.State.SendRequest(t.Context(), late); err != nil {
 			t.Fatal(err)
@@ -88,8 +89,7 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 	})
 }
 
-// A class that is no longer in the window is declined, and looked for only once, even by the next
-// planner.
+// A class that has left the window is declined and looked for only once, even by the next planner.
 func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)
@@ -113,7 +113,7 @@ func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 		if now := r.still(); now.Spec.Sequence != 1 || !answered(now) || r.reads.Load() != reads {
 			t.Errorf("exploration %d, requests %+v, %d more fetches", now.Spec.Sequence, now.Requests, r.reads.Load()-reads)
 		}
-		// A request by a person gets what there is, and with it the class gets another chance.
+		// A person's request explores the present rows and gives the class another chance.
 		r.ask(wire.ActionStart, "")
 		if second := r.spec(2); second.KnowsClass("gone") {
 			t.Errorf("declined %v", second.DeclinedClasses)
@@ -121,7 +121,7 @@ func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 	})
 }
 
-// The running exploration is not given up for a class.
+// A request for a class does not cancel the running exploration.
 func TestPlannerLetsARunningExplorationFinishFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)
@@ -140,8 +140,7 @@ func TestPlannerLetsARunningExplorationFinishFirst(t *testing.T) {
 	})
 }
 
-// Classes that cannot be learned because there are too many must not make the planner read the
-// window again and again.
+// Too many classes to learn must not make the planner reread the window repeatedly.
 func TestPlannerDeclinesWhatCannotBePlanned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := classRoom(t)

@@ -22,9 +22,9 @@ type Config struct {
 	Conditions `key:",squash"`
 }
 
-// Method has the settings that the result of an exploration depends on. All of them are in [Hash]: a pipeline whose
-// newest exploration has another hash starts a new one. A field that is added later keeps the hash of present
-// configurations if its default is zero and its tag has omitempty.
+// Method holds the settings that determine the result of an exploration. [Hash] covers all of them:
+// a pipeline whose newest exploration has another hash starts a new exploration. A new field
+// preserves the hash of existing configurations if its default is zero and its tag has omitempty.
 type Method struct {
 	Map             scoring.Map          `key:"map" doc:"feature map"`
 	Distribution    scoring.Distribution `key:"distribution" doc:"sampling distribution (only the cosine map takes others than gaussian)"`
@@ -40,8 +40,8 @@ type Method struct {
 	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" range:"2,1000000000" doc:"rows from which encoder and bandwidth are learned, sampled from all that an exploration reads"`
 }
 
-// Conditions has the settings that start no exploration when they change: when one starts, which part of the log it
-// reads, and what it may cost.
+// Conditions holds the settings whose changes start no exploration: when an exploration starts,
+// which part of the log it reads, and how much memory and time it may use.
 type Conditions struct {
 	From            wire.From     `key:"from" doc:"part of the log that an exploration reads: recent = the newest rows, see window; earliest = all; next = rows after the last exploration"`
 	Window          int64         `key:"window" unit:"rows" range:"1,1000000000000" doc:"with from: recent, approximate number of the newest rows that an exploration reads, in proportion to the rows of each partition"`
@@ -55,8 +55,8 @@ type Conditions struct {
 	Kernel          Kernel        `key:"kernel" doc:"arithmetic of the processes that plan, score and select: auto = the fastest that the processor supports; plain = plain Go, which is the same on all processors and takes about twenty times as long"`
 }
 
-// Default returns the configuration of an empty file. The default map and distribution are the zero values of
-// their types.
+// Default returns the default configuration. The default map and distribution are the zero values
+// of their types.
 func Default() Config {
 	return Config{
 		Method: Method{
@@ -95,7 +95,7 @@ const (
 // Rate is a sample rate in (0, 1]; 0 is written as auto.
 type Rate float64
 
-// RateAuto derives the rate from the number of labelled rows.
+// RateAuto stands for a rate that is derived from the number of labelled rows.
 const RateAuto Rate = 0
 
 // MarshalText writes the rate, or auto.
@@ -106,7 +106,7 @@ func (r Rate) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(r), 'g', -1, 64), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses the output of MarshalText.
 func (r *Rate) UnmarshalText(text []byte) error {
 	if string(text) == "auto" {
 		*r = RateAuto
@@ -120,13 +120,13 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the text of the rate.
+// String returns the rate as text.
 func (r Rate) String() string {
 	text, _ := r.MarshalText()
 	return string(text)
 }
 
-// ActiveRounds returns the configured rounds under a criterion that chooses by residual, otherwise 0.
+// ActiveRounds returns the configured rounds under criteria that choose by residual, otherwise 0.
 func (c Config) ActiveRounds() int {
 	if !c.Criterion.NeedsRows() {
 		return 0
@@ -142,7 +142,7 @@ func (c Config) ActiveRefineSteps() int {
 	return c.RefineSteps
 }
 
-// refineRounds is the number of rounds of a refinement.
+// refineRounds returns the number of rounds of a refinement.
 func (c Config) refineRounds() int {
 	if c.ActiveRefineSteps() == 0 {
 		return 0
@@ -150,7 +150,7 @@ func (c Config) refineRounds() int {
 	return adaptive.DefaultRefineRounds
 }
 
-// CandidateCount is M0: the configured number, or a multiple of M.
+// CandidateCount returns M0: the configured number, or a multiple of M.
 func (c Config) CandidateCount() int {
 	if c.Candidates > 0 {
 		return c.Candidates
@@ -158,20 +158,22 @@ func (c Config) CandidateCount() int {
 	return c.Criterion.CandidatesPerFeature() * c.Features
 }
 
-// SettleCriterion replaces the default criterion by residual if adaptive does not support the candidates.
+// SettleCriterion replaces the default criterion by residual if adaptive does not support the
+// candidates.
 func (c *Config) SettleCriterion() {
 	if c.CheckCandidates() != nil {
 		c.Criterion = scoring.Residual
 	}
 }
 
-// CheckCandidates returns an error, which names the keys, if the criterion does not support the candidates.
+// CheckCandidates returns an error that names the keys if the criterion does not support the
+// candidates.
 func (c Config) CheckCandidates() error {
 	return c.Criterion.Check(scoring.Candidates{Map: c.Map, Distribution: c.Distribution})
 }
 
-// Hash identifies what a pipeline asks of explorations: its method, the use of the columns of events, and their topic.
-// Settings that mean the same have the same hash.
+// Hash identifies the settings that a pipeline's explorations must match: the method, the roles of
+// the columns of events, and the events topic. Equivalent settings have the same hash.
 func Hash(c Config, e events.Config, topic string) string {
 	method, columns := c.Method, e.Columns
 	method.Candidates = c.CandidateCount()

@@ -13,7 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
 
-// columnsThatFit returns the columns, or none if the report on them would make the plan or the feature set too large for its topic.
+// columnsThatFit returns the columns, or nil if their report would make the plan or the feature set
+// too large for its topic.
 func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) []encoder.ColumnUse {
 	set := wire.FeatureSetBytes(spec.Features, spec.Encoder.Dim, spec.Encoder.Outputs())
 	plan := wire.SpecBytes(len(spec.Partitions), spec.Encoder.Dim)
@@ -23,8 +24,9 @@ func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) [
 	return columns
 }
 
-// quota bounds the scored rows of a partition, given its share, so that a log that differs from what the planner counted cannot take
-// unbounded memory. Rows are sampled by hash, so the number varies, relatively more if it is small.
+// quota bounds the scored rows of a partition, given its expected share, so that a log that differs
+// from the planner's counts cannot take unbounded memory. Rows are sampled by hash, so their number
+// varies, relatively more if it is small.
 func quota(share int64) int64 {
 	const room = 64
 	return share + share/4 + room
@@ -36,11 +38,13 @@ func setQuotas(spec *wire.Spec) {
 	}
 }
 
-// fewestRows are sampled whatever memory and time they take: an exploration of fewer would be no better than none.
+// fewestRows rows are sampled regardless of memory and time: an exploration of fewer rows is
+// worthless.
 const fewestRows = 1000
 
-// FittingRows returns N0 for sample_rate auto: sample_rows, or as many as memory and time allow, but no fewer than an exploration
-// needs at least; and what memory and time these take in so many partitions.
+// FittingRows returns N0 for sample_rate auto, and the memory and time that N0 rows in the given
+// number of partitions take. N0 is sample_rows, or fewer if memory and time require it, but at
+// least the minimum of an exploration.
 func (c Config) FittingRows(of scoring.Candidates, outputs, partitions int) (rows, memory int64, learning time.Duration) {
 	cost := func(rows int64) (memory int64, learning time.Duration) {
 		memory, _ = c.SampleCost(of, outputs, quota(rows)+int64(partitions-1)*quota(0))
@@ -57,9 +61,9 @@ func (c Config) FittingRows(of scoring.Candidates, outputs, partitions int) (row
 	return rows, memory, learning
 }
 
-// SampleCost returns the memory that a sample of rows, and a selection from it, take at most, and about the processor time of
-// learning from it: 0 for criteria that need sums only. Rows exist three times while they are read: as messages, by partition, and in
-// the sample.
+// SampleCost returns the maximum memory of a sample of rows and of the selection from it, and the
+// estimated CPU time of learning from it. Both are 0 for criteria that need only sums. While rows
+// are read they exist three times: as messages, by partition, and in the sample.
 func (c Config) SampleCost(of scoring.Candidates, outputs int, rows int64) (memory int64, learning time.Duration) {
 	if !c.Criterion.NeedsRows() {
 		return 0, 0
@@ -71,7 +75,7 @@ func (c Config) SampleCost(of scoring.Candidates, outputs int, rows int64) (memo
 	return memory, adaptive.Time(of, int(rows), outputs, o)
 }
 
-// sampledRows bounds the number of rows that an exploration samples.
+// sampledRows returns the maximum number of rows that an exploration samples.
 func sampledRows(spec *wire.Spec) (rows int64) {
 	for _, part := range spec.Partitions {
 		rows += min(part.Quota, part.LabelledRows)
@@ -79,8 +83,8 @@ func sampledRows(spec *wire.Spec) (rows int64) {
 	return rows
 }
 
-// checkFits refuses a plan whose messages the broker would not take, or whose sample would take too much memory.
-// Dimensions, outputs and rows are only known at this point.
+// checkFits refuses a plan whose messages exceed the broker's limit or whose sample would take too
+// much memory. The numbers of dimensions, outputs and rows are known only at this point.
 func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	outputs, limit := spec.Encoder.Outputs(), s.MaxMessageBytes
 	width := spec.Candidates.Map.Width(spec.Encoder.Dim)
@@ -90,7 +94,7 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 			len(spec.Partitions), spec.Encoder.Dim, overMessage{size, limit}))
 	}
 	if n := len(spec.Partitions); n > wire.MaxPartitions {
-		faults = append(faults, fmt.Errorf("events has %d partitions, an exploration reads at most %d", n, wire.MaxPartitions))
+		faults = append(faults, fmt.Errorf("events has %d partitions; an exploration reads at most %d", n, wire.MaxPartitions))
 	}
 	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); limit > 0 && size > limit {
 		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %v",
@@ -106,22 +110,28 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	}
 	if size, limit := scoring.BankBytes(spec.Candidates, len(spec.Partitions)), s.Exploration.CandidateMemory; size > limit {
 		needed, allowed := bytesize.Compared(size, limit)
-		faults = append(faults, fmt.Errorf("%d candidates of %d dimensions, plus the waiting rows of %d partitions, take %s, over exploration.candidate_memory (%s): "+
-			"ask for fewer candidates or more memory", spec.Candidates.Count, spec.Encoder.Dim, len(spec.Partitions), needed, allowed))
+		faults = append(faults, fmt.Errorf(
+			"%d candidates of %d dimensions, plus the waiting rows of %d partitions, "+
+				"take %s, over exploration.candidate_memory (%s): "+
+				"ask for fewer candidates or more memory",
+			spec.Candidates.Count, spec.Encoder.Dim, len(spec.Partitions), needed, allowed))
 	}
 	if memory > s.Exploration.SampleMemory {
 		needed, allowed := bytesize.Compared(memory, s.Exploration.SampleMemory)
-		faults = append(faults, fmt.Errorf("up to %d sampled rows of %d dimensions, and the results computed from them, take up to %s, over exploration.sample_memory (%s): "+
-			"ask for fewer rows, candidates or features, for more memory, or for a criterion that takes less", sampledRows(spec), spec.Encoder.Dim, needed, allowed))
+		faults = append(faults, fmt.Errorf(
+			"up to %d sampled rows of %d dimensions, and the results computed from them, "+
+				"take up to %s, over exploration.sample_memory (%s): "+
+				"ask for fewer rows, candidates or features, for more memory, or for a criterion that takes less",
+			sampledRows(spec), spec.Encoder.Dim, needed, allowed))
 	}
 	return errors.Join(faults...)
 }
 
-// overMessage is a size compared with the largest message that the topics take.
+// overMessage is a size that exceeds the largest message of the topics.
 type overMessage struct{ size, limit int64 }
 
 // String implements [fmt.Stringer].
 func (o overMessage) String() string {
 	size, limit := bytesize.Compared(o.size, o.limit)
-	return fmt.Sprintf("%s, topics.max_message_bytes is %s", size, limit)
+	return fmt.Sprintf("%s but topics.max_message_bytes is %s", size, limit)
 }

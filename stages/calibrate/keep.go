@@ -16,22 +16,24 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// Calibration keeps this many bytes of rows, divided evenly among the partitions, but never less than the smaller
-// number for each. The size of a row does not depend on its message: it is the values of the columns that can be
-// features or labels, and rowBytes. Between two selections, rows may take a quarter more.
+// Calibration keeps up to calibrationBytes of rows, divided evenly among the partitions, but each
+// gets at least minCalibrationBytes. The size of a row does not depend on its message: it is the
+// size of the values in possible feature and label columns, plus rowBytes. Between two trims, rows
+// may take a quarter more.
 const (
 	calibrationBytes    = 64 << 20
 	minCalibrationBytes = 1 << 20
 	rowBytes            = 8
-	textBytes           = 8 // of a string, in addition to its length
+	textBytes           = 8 // per string, in addition to its length
 )
 
-// calibrationShare is what each of n partitions may keep.
+// calibrationShare returns the bytes that each of n partitions may keep.
 func calibrationShare(n int) int64 {
 	return max(calibrationBytes/int64(max(1, n)), minCalibrationBytes)
 }
 
-// KeptBytes is the most that calibration keeps of rows, given how many partitions there are.
+// KeptBytes returns the maximum bytes of rows that calibration keeps, given the number of
+// partitions.
 func KeptBytes(partitions int) int64 {
 	return max(calibrationBytes, int64(partitions)*minCalibrationBytes)
 }
@@ -56,7 +58,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// keeps reports whether the values of a column can matter.
+// keeps reports whether a column can be a feature or label.
 func (k *keeper) keeps(field arrow.Field) bool {
 	switch {
 	case encoder.TypeName(field.Type) == "":
@@ -70,7 +72,8 @@ func (k *keeper) keeps(field arrow.Field) bool {
 	}
 }
 
-// key is the same for schemas whose kept columns have the same names and kinds, in any order.
+// key returns the same key for schemas whose kept columns have the same names and kinds, in any
+// order.
 func (k *keeper) key(schema *arrow.Schema) string {
 	var columns []string
 	for _, field := range schema.Fields() {
@@ -82,7 +85,7 @@ func (k *keeper) key(schema *arrow.Schema) string {
 	return strings.Join(columns, "\n")
 }
 
-// columns returns the numbers of the columns that are kept.
+// columns returns the indexes of the kept columns.
 func (k *keeper) columns(schema *arrow.Schema) (columns []int) {
 	for i, field := range schema.Fields() {
 		if k.keeps(field) {
@@ -92,7 +95,8 @@ func (k *keeper) columns(schema *arrow.Schema) (columns []int) {
 	return columns
 }
 
-// sizes returns a function for the size of a row in these columns. It does not depend on the row's message.
+// sizes returns a function for the size of a row in these columns. It does not depend on the row's
+// message.
 func sizes(rows arrow.Record, columns []int) func(row int) int64 {
 	fixed := int64(rowBytes)
 	var texts []func(int) int64
@@ -121,15 +125,16 @@ func sizes(rows arrow.Record, columns []int) func(row int) int64 {
 	}
 }
 
-// absentBytes is what a column without values takes in a record.
+// absentBytes is the memory of a column without values in a record.
 const absentBytes = 320
 
-// shapeBytes is what the first record of a shape takes in addition to its values: it has all columns.
+// shapeBytes returns the memory of a shape's first record in addition to its values: that record
+// has all columns.
 func shapeBytes(schema *arrow.Schema) int64 {
 	return arrowio.SchemaBytes(schema) + absentBytes*int64(schema.NumFields())
 }
 
-// fixedBytes is the size of a value of a type other than strings.
+// fixedBytes returns the size of a value of a type other than string.
 func fixedBytes(t arrow.DataType) int64 {
 	switch t := t.(type) {
 	case *arrow.FixedSizeListType:
@@ -158,11 +163,13 @@ func textAt(column *array.Dictionary, row int) (string, bool) {
 	return "", false
 }
 
-// fewRuns is up to how many runs of adjacent rows are copied run by run, which is faster for a few.
+// fewRuns is the maximum number of runs of adjacent rows to copy run by run, which is faster for a
+// few runs.
 const fewRuns = 16
 
-// copyRows returns ascending rows of some columns in memory of their own, so that their message can be freed. The caller
-// releases it. Of a dictionary column it copies the strings, because a few rows need not keep a large dictionary alive.
+// copyRows returns copies of ascending rows of some columns, so that their message can be freed.
+// The caller releases the record. Dictionary columns are copied as strings, because a few rows must
+// not keep a large dictionary alive.
 func copyRows(batch arrow.Record, columns []int, taken []int32) (arrow.Record, error) {
 	runs := 1
 	for i := 1; i < len(taken); i++ {
@@ -214,7 +221,8 @@ func copyRuns(column arrow.Array, taken []int32) (arrow.Array, error) {
 	return array.Concatenate(runs, memory.DefaultAllocator)
 }
 
-// gather returns ascending rows of records in memory of their own, dictionaries as strings. The caller releases it.
+// gather returns copies of ascending rows of records, with dictionaries as strings. The caller
+// releases the record.
 func gather(recs []arrow.Record, taken []int32) (arrow.Record, error) {
 	rows, err := wire.GatherRows(recs, taken)
 	if err != nil {
@@ -239,10 +247,10 @@ func ownedColumn(column arrow.Array) (arrow.Array, error) {
 	if dictionary, ok := column.(*array.Dictionary); ok {
 		return plain(dictionary), nil
 	}
-	return array.Concatenate([]arrow.Array{column}, memory.DefaultAllocator) // copies, and takes no more than the values need
+	return array.Concatenate([]arrow.Array{column}, memory.DefaultAllocator) // copies, with no spare capacity
 }
 
-// stored returns the schema of copies: without columns that are not kept, dictionaries as strings.
+// stored returns the schema of copies: the kept columns, with dictionaries as strings.
 func (k *keeper) stored(schema *arrow.Schema) *arrow.Schema {
 	var fields []arrow.Field
 	for _, field := range schema.Fields() {
@@ -257,8 +265,8 @@ func (k *keeper) stored(schema *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// headed returns kept rows with all the columns of the first row of their shape, so that the encoder's report names
-// them. Columns that are not kept have no values. The caller releases it.
+// headed returns kept rows with all columns of the first row of their shape, so that the encoder's
+// report names them all. Columns that are not kept have no values. The caller releases the record.
 func (k *keeper) headed(rows arrow.Record, head *arrow.Schema) arrow.Record {
 	fields := slices.Clone(head.Fields())
 	columns := make([]arrow.Array, len(fields))
@@ -312,7 +320,7 @@ func plain(column *array.Dictionary) arrow.Array {
 	return b.NewArray()
 }
 
-// withoutValues stands for a column that nothing reads.
+// withoutValues stands in for a column that nothing reads.
 type withoutValues struct {
 	*array.Null
 	kind arrow.DataType
@@ -320,7 +328,7 @@ type withoutValues struct {
 
 func absent(t arrow.DataType, n int64) arrow.Array { return withoutValues{array.NewNull(int(n)), t} }
 
-// DataType is the type of the column it stands for.
+// DataType returns the type of the replaced column.
 func (c withoutValues) DataType() arrow.DataType { return c.kind }
 
 func releaseArrays(columns []arrow.Array) {

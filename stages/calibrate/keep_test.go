@@ -21,7 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// stray returns rows of a different shape: one column, and the label if requested.
+// stray returns rows of a different shape: one column, plus the label if requested.
 func stray(t testing.TB, column string, rows int, label bool) arrow.Record {
 	t.Helper()
 	fields := []arrow.Field{{Name: column, Type: arrow.PrimitiveTypes.Float64}}
@@ -49,7 +49,8 @@ func withColumn(t testing.TB, rows arrow.Record, name string, column arrow.Array
 	return rec
 }
 
-// fromTheLog plans over the messages of the partitions and returns the logged warnings.
+// fromTheLog plans over the messages of the partitions and returns the spec and the logged
+// warnings.
 func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*wire.Spec, *observer.ObservedLogs, error) {
 	t.Helper()
 	core, logs := observer.New(zap.WarnLevel)
@@ -61,7 +62,7 @@ func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*wire.Spec, *ob
 	return found.Spec, logs, nil
 }
 
-// A stray message does not decide what the features are, wherever it is and however many shapes there are.
+// A stray message does not determine the features, whatever its position and the number of shapes.
 func TestCalibrationSkipsStrays(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.CalibrationRows = 400
@@ -72,7 +73,7 @@ func TestCalibrationSkipsStrays(t *testing.T) {
 	defer unlabelled.Release()
 	for _, c := range []struct {
 		name   string
-		strays map[int]arrow.Record // before the message of that number
+		strays map[int]arrow.Record // keyed by the number of the message that follows
 		passed int64
 	}{
 		{"first, without label", map[int]arrow.Record{0: stray(t, "z", 1, false)}, 1},
@@ -94,7 +95,7 @@ func TestCalibrationSkipsStrays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sigma := got.Candidates.Sigma // added in the order of hashes, which depends on the strays
+				sigma := got.Candidates.Sigma // summed in the order of hashes, which depends on the strays
 				if !reflect.DeepEqual(got.Encoder, want.encoder) || math.Abs(sigma-want.sigma) > 1e-12*want.sigma ||
 					got.Partitions[0].CalibrationRows != 400 {
 					t.Fatalf("messages of %d: %d rows, sigma %v, want %v", size, got.Partitions[0].CalibrationRows, sigma, want.sigma)
@@ -107,8 +108,8 @@ func TestCalibrationSkipsStrays(t *testing.T) {
 	}
 }
 
-// Of two shapes with equally many rows the first in partition order counts, even if it has only one partition; one that
-// the options do not allow never counts.
+// If two shapes have equally many rows, the first one in partition order is chosen, even if only
+// one partition has it. A shape that the options do not allow is never chosen.
 func TestCalibrationChoosesAShape(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	z, q := stagestest.Message(t, stray(t, "z", 20, true)), stagestest.Message(t, stray(t, "q", 20, true))
@@ -138,7 +139,8 @@ func TestCalibrationChoosesAShape(t *testing.T) {
 	}
 }
 
-// What is kept is what the encoder reads, and it gives the same report on the rest as for the originals.
+// Calibration keeps exactly the columns that the encoder reads, and the encoder's report on the
+// other columns is the same as for the originals.
 func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 40, 301, stagestest.Faults{})
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -173,7 +175,7 @@ func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 	}
 }
 
-// keptBytes is the memory that the arrays of a record keep alive.
+// keptBytes returns the memory that the arrays of a record keep alive.
 func keptBytes(rec arrow.Record) (bytes int) {
 	var of func(arrow.ArrayData)
 	of = func(data arrow.ArrayData) {
@@ -195,7 +197,7 @@ func keptBytes(rec arrow.Record) (bytes int) {
 	return bytes
 }
 
-// Many small messages with large unread columns leave little behind.
+// Many small messages with large unread columns use little memory.
 func TestCalibrationKeepsLittleOfLargeMessages(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	rows := stagestest.Events(t, stagestest.Regression, 100, 302, stagestest.SomeFaults)

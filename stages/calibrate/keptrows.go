@@ -14,10 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// keptRows are the rows of one partition with the lowest hashes, which depend on seed, partition and ordinal alone: a
-// sample of the whole range, the same however rows are cut into messages. Rows of each shape are kept in their own
-// right, up to the wanted number. Where all of them take more bytes than the partition's share, the ones with the
-// highest hashes are dropped. So a row that is dropped once never comes back when more rows follow.
+// keptRows holds the rows of one partition with the lowest hashes. A hash depends only on seed,
+// partition and ordinal, so these rows are a sample of the whole range, independent of how rows are
+// split into messages. Each shape keeps its rows separately, up to the wanted number. If all of
+// them exceed the partition's share, the rows with the highest hashes are dropped. Bounds on the
+// hashes only fall, so a dropped row never returns.
 type keptRows struct {
 	events events.Config
 	keeper *keeper
@@ -25,44 +26,45 @@ type keptRows struct {
 	wanted int
 	share  int64 // bytes
 	next   int64 // ordinal of the next row
-	// columns is the memory of the shapes' columns, apart from the first shape's free ones.
+	// columns is the memory of the shapes' columns that counts against the share.
 	columns int64
-	bytes   int64 // of the kept rows, without rows of JSON
-	over    bool  // rows were dropped because of the share
+	bytes   int64 // of the kept rows, except rows of JSON
+	over    bool  // rows were dropped to stay within the share
 	shapes  []*shapeRows
 	byKey   map[string]*shapeRows
-	text    textRows // rows of JSON, whose shape is [textShape]
-	staged  textRows // of the message being read
-	// schema, shape and variant are those of the last batch.
+	text    textRows // the rows of JSON, whose shape is [textShape]
+	staged  textRows // rows of the current message
+	// schema, shape and variant belong to the last batch.
 	schema  *arrow.Schema
 	shape   *shapeRows
 	variant *variantRows
 }
 
-// shapeRows are the rows of one shape in one partition: of events whose possible feature and label columns have the
-// same names and kinds.
+// shapeRows holds the rows of one shape in one partition. Events have the same shape if their
+// possible feature and label columns have the same names and kinds.
 type shapeRows struct {
 	key string // identifies the shape
-	// usable is set if an encoder can be learned from the rows: the label columns exist and every column has a usable
-	// kind. Of another shape only one row is kept, for its fault.
+	// usable is set if an encoder can be learned from the rows: the label columns exist and every
+	// column has a usable kind. An unusable shape keeps only one row, to report its fault.
 	usable   bool
-	head     *arrow.Schema // of the first row, with the columns that are not kept
+	head     *arrow.Schema // all columns of the first row, including columns that are not kept
 	rows     int64         // seen
 	count    int           // kept
-	bound    uint64        // rows are kept below it
-	full     bool          // rows were dropped because there are more than wanted
+	bound    uint64        // only rows with lower hashes are kept
+	full     bool          // rows beyond the wanted number were dropped
 	variants []*variantRows
 }
 
-// variantRows are the kept rows of a shape whose columns have the same order and types. Rows of most shapes do.
+// variantRows holds the kept rows of a shape whose columns have the same order and types. Most
+// shapes have a single variant.
 type variantRows struct {
 	schema  *arrow.Schema  // of the pieces
-	columns []int          // of the last batch, in the order of the schema
+	columns []int          // indexes in the last batch, in the order of the schema
 	pieces  []arrow.Record // in row order
-	entries []keptRow      // of the rows in pieces
+	entries []keptRow      // one per row in pieces
 }
 
-// keptRow is a row that is kept.
+// keptRow describes a kept row.
 type keptRow struct {
 	hash  uint64
 	bytes int64
@@ -81,11 +83,12 @@ func newKeptRows(e events.Config, seed uint64, partition int32, wanted, share in
 	}
 }
 
-// freeShape, or a quarter of the share, is the memory of the first shape's columns that counts against no share.
+// freeShape, or a quarter of the share, is the part of the first shape's columns that is not
+// charged to the share.
 const freeShape = 64 << 10
 
-// afford reports whether the share has room for the columns of another shape, and charges them. Rows have at least half
-// of the share.
+// afford reports whether the share has room for the columns of another shape, and charges them if
+// so. At least half of the share remains for rows.
 func (c *keptRows) afford(cost int64) bool {
 	free := int64(0)
 	if len(c.shapes) == 0 {
@@ -99,7 +102,7 @@ func (c *keptRows) afford(cost int64) bool {
 	return true
 }
 
-// bind finds shape and variant of a batch with rows; shape is nil if its columns are too large.
+// bind sets shape and variant for a batch with rows; shape is nil if its columns are too large.
 func (c *keptRows) bind(batch arrow.Record) {
 	if batch.Schema() == c.schema {
 		return
@@ -139,8 +142,8 @@ func (c *keptRows) usable(batch arrow.Record) bool {
 	return encoder.NewCalibrator(c.events.Options()).Add(head) == nil
 }
 
-// add copies the rows of a batch that have low hashes. Which rows are kept is decided row by row, so that it does not
-// depend on how rows are cut into batches.
+// add copies the rows of a batch with low hashes. It decides row by row, so that the result does
+// not depend on how rows are split into batches.
 func (c *keptRows) add(batch arrow.Record) error {
 	rows := int(batch.NumRows())
 	first := c.next
@@ -166,8 +169,9 @@ func (c *keptRows) add(batch arrow.Record) error {
 	return c.drop()
 }
 
-// take decides which of the first rows of a batch are kept, the first of which has the given ordinal, and whether that
-// displaces others. The bounds of shapes then are below the hashes of the displaced rows.
+// take returns which of the first rows of a batch to keep. The first row has ordinal first. trimmed
+// reports that they displace other rows: the bounds of the shapes are then at most the hashes of
+// the displaced rows.
 func (c *keptRows) take(batch arrow.Record, first int64, rows int) (taken []int32, trimmed bool) {
 	var size func(row int) int64
 	for i := range rows {
@@ -195,7 +199,7 @@ func (c *keptRows) take(batch arrow.Record, first int64, rows int) (taken []int3
 	return taken, trimmed
 }
 
-// store copies rows of a batch, the last entries of the variant.
+// store copies the taken rows of a batch, which are the last entries of the variant.
 func (c *keptRows) store(batch arrow.Record, taken []int32) error {
 	if len(taken) == 0 {
 		return nil
@@ -209,11 +213,11 @@ func (c *keptRows) store(batch arrow.Record, taken []int32) error {
 	return c.variant.add(rows)
 }
 
-// fewPieces is how many pieces of similar size are joined into one, so that many small messages do not become many small
-// records.
+// fewPieces is the number of pieces of similar size that are joined into one, so that many small
+// messages do not become many small records.
 const fewPieces = 8
 
-// add takes over rows, the last ones.
+// add appends rows and takes ownership of them.
 func (v *variantRows) add(rows arrow.Record) error {
 	v.pieces = append(v.pieces, rows)
 	for {
@@ -234,8 +238,8 @@ func (v *variantRows) add(rows arrow.Record) error {
 	}
 }
 
-// budget returns the bytes that kept rows may take: without the columns, and half each where a partition has rows of
-// JSON and of other formats.
+// budget returns the bytes that kept rows may take, not counting columns. If a partition has rows
+// of JSON and of other formats, each side gets half.
 func (c *keptRows) budget() int64 {
 	budget := c.share - c.columns
 	if text := c.byKey[textShape]; text != nil && len(c.shapes) > 1 {
@@ -244,7 +248,8 @@ func (c *keptRows) budget() int64 {
 	return budget
 }
 
-// lower lowers the bounds of the shapes until the rows below them are as many as wanted and fit the budget.
+// lower lowers the bounds of the shapes until the rows below them fit the wanted number and the
+// budget.
 func (c *keptRows) lower() {
 	type candidate struct {
 		keptRow
@@ -283,7 +288,7 @@ func (c *keptRows) lower() {
 	}
 }
 
-// drop drops the rows whose hashes are not below the bounds of their shapes.
+// drop drops the rows with hashes at or above the bounds of their shapes.
 func (c *keptRows) drop() error {
 	for _, shape := range c.shapes {
 		for _, v := range shape.variants {
@@ -295,7 +300,7 @@ func (c *keptRows) drop() error {
 	return nil
 }
 
-// drop drops the rows whose hash is not below the bound.
+// drop drops the rows with hashes at or above the bound.
 func (v *variantRows) drop(bound uint64) error {
 	var rows []int32
 	var entries []keptRow
@@ -317,7 +322,7 @@ func (v *variantRows) drop(bound uint64) error {
 	return nil
 }
 
-// addText stages a row of JSON: its message may still be refused.
+// addText stages a row of JSON, because its message may still be refused.
 func (c *keptRows) addText(row []byte) {
 	hash := c.hasher.Row(c.next + c.staged.seen)
 	c.staged.seen++
@@ -333,7 +338,7 @@ func (c *keptRows) addText(row []byte) {
 	}
 }
 
-// acceptText takes over the staged rows of a message.
+// acceptText keeps the staged rows of a message.
 func (c *keptRows) acceptText() {
 	c.next += c.staged.seen
 	if c.staged.seen > 0 {
@@ -354,10 +359,10 @@ func (c *keptRows) acceptText() {
 	c.refuseText()
 }
 
-// refuseText drops the staged rows: their message was refused.
+// refuseText drops the staged rows of a refused message.
 func (c *keptRows) refuseText() { c.staged.reset() }
 
-// settle drops what is too much, after the last row.
+// settle drops the surplus rows after the last row was added.
 func (c *keptRows) settle() error {
 	c.text.trim(c.wanted, c.budget())
 	c.over = c.over || c.text.over
@@ -377,8 +382,9 @@ func (c *keptRows) release() {
 	}
 }
 
-// chooseShape picks the shape to learn from: the usable one with the most rows over all partitions, and of equals the
-// one seen first in partition order. If none is usable, it is the one with the most rows, whose fault is then reported.
+// chooseShape picks the shape to learn from: the usable shape with the most rows over all
+// partitions, and among equals the first one in partition order. If no shape is usable, it picks
+// the shape with the most rows, whose fault is then reported.
 func chooseShape(partitions []*scan) string {
 	type total struct {
 		rows   int64
@@ -404,9 +410,9 @@ func chooseShape(partitions []*scan) string {
 	return best
 }
 
-// commonBound returns the hash below which every partition has kept all of its rows of a shape, so that the rows below
-// it are a sample of all partitions, each in proportion to its rows. A partition that dropped rows because of its share
-// does not count: it gives fewer.
+// commonBound returns the hash below which every partition has kept all its rows of a shape. The
+// rows below it thus sample every partition in proportion to its rows. Partitions that dropped rows
+// only to stay within their share are ignored; they contribute fewer rows.
 func commonBound(partitions []*scan, key string) uint64 {
 	bound := uint64(math.MaxUint64)
 	for _, partition := range partitions {

@@ -24,7 +24,7 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// cuttings are ways to cut rows into messages.
+// cuttings are ways to split rows into messages.
 var cuttings = map[string]func(*rand.Rand) func() int{
 	"1":      func(*rand.Rand) func() int { return stagestest.Every(1) },
 	"64":     func(*rand.Rand) func() int { return stagestest.Every(64) },
@@ -32,8 +32,8 @@ var cuttings = map[string]func(*rand.Rand) func() int{
 	"random": func(rng *rand.Rand) func() int { return stagestest.UpTo(rng, 150) },
 }
 
-// testSettings belong to the pipeline test: 40 candidates for 10 features. The classes are configured, so those of bad rows stay
-// unseen.
+// testSettings returns settings of the pipeline test: 40 candidates for 10 features. The classes
+// are configured, so the classes of bad rows stay unseen.
 func testSettings(task string) Settings {
 	s := Settings{
 		Pipeline: "test", Events: events.Default(), Exploration: Default(), Limits: events.DefaultLimits(),
@@ -50,7 +50,7 @@ func testSettings(task string) Settings {
 	return s
 }
 
-// topicsOf makes the topics of a pipeline with that many partitions of events.
+// topicsOf creates the topics of a pipeline with the given number of partitions.
 func topicsOf(partitions int) *pipelinetest.Broker {
 	b, t := pipelinetest.NewBroker(), topics.Default()
 	for _, name := range []string{t.Events, t.Scores, t.Samples, t.DeadLetters} {
@@ -62,12 +62,12 @@ func topicsOf(partitions int) *pipelinetest.Broker {
 	return b
 }
 
-// envWith has the events of a broker.
+// envWith returns an environment with the given broker.
 func envWith(b pipeline.Broker, logger *zap.Logger) env.Env {
 	return env.Env{Broker: b, Logger: logger, Topics: topics.Default()}
 }
 
-// logOf is a broker with these messages in each partition.
+// logOf returns a broker with the given messages in each partition.
 func logOf(t testing.TB, partitions ...[][]byte) *pipelinetest.Broker {
 	t.Helper()
 	b := topicsOf(len(partitions))
@@ -98,7 +98,7 @@ func messages(t testing.TB, batches []arrow.Record) [][]byte {
 	return values
 }
 
-// rowsAsMessages generates rows, size in a message.
+// rowsAsMessages generates rows, size per message.
 func rowsAsMessages(t testing.TB, task string, rows, size int, seed uint64) [][]byte {
 	t.Helper()
 	return messages(t, stagestest.Cut(t, stagestest.Events(t, task, rows, seed, stagestest.Faults{}), stagestest.Every(size)))
@@ -129,7 +129,8 @@ func calibratedOn(t testing.TB, s Settings, partitions ...[]arrow.Record) *calib
 	return found
 }
 
-// planned plans the exploration with sequence number 1 at noon, starting where a request says or, with "", the settings.
+// planned plans the exploration with sequence number 1 at noon, from the request's From or, if it
+// is empty, as configured.
 func planned(t testing.TB, b pipeline.Broker, s Settings, r Request) *Planned {
 	t.Helper()
 	r.Sequence, r.Now = max(1, r.Sequence), stagestest.Noon
@@ -159,5 +160,5 @@ func ranges(partitions []wire.Partition) (text string) {
 	return text
 }
 
-// at is a stopped clock.
+// at returns a stopped clock.
 func at(when time.Time) func() time.Time { return func() time.Time { return when } }

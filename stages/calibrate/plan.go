@@ -22,26 +22,26 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// Settings is what a plan depends on besides the log.
+// Settings holds the inputs of a plan other than the log.
 type Settings struct {
 	Pipeline        string
-	AcceptChange    string // the change of a pipeline's target that is accepted, see [TakeoverError]
+	AcceptChange    string // hash of the accepted change of the pipeline's target, see [TakeoverError]
 	Events          events.Config
 	Exploration     Config
 	Limits          events.Limits
-	Schema          string // text of the schema that events.schema names
+	Schema          string // text of the schema named by events.schema
 	EventsTopic     string
-	BatchBudget     int64  // of the broker that is read; 0 = a file is read
-	EventsLog       string // identity of the log that is read; empty = a file, or the broker has none
-	MaxMessageBytes int64  // that the topics take
+	BatchBudget     int64  // batch budget of the broker; 0 = reading a file
+	EventsLog       string // identity of the log; empty = a file, or the broker reports none
+	MaxMessageBytes int64  // limit of the topics
 
-	seen []wire.SeenSchema // by the scan
+	seen []wire.SeenSchema // schemas seen by the scan
 }
 
-// hash is the configuration hash.
+// hash returns the configuration hash.
 func (s Settings) hash() string { return Hash(s.Exploration, s.Events, s.EventsTopic) }
 
-// messages says how messages have to be read.
+// messages returns how to read messages.
 func (s Settings) messages() wire.Messages {
 	m := wire.Messages{Format: string(s.Events.Format), Schema: s.Schema}
 	if s.Events.Format == formats.Auto {
@@ -50,16 +50,16 @@ func (s Settings) messages() wire.Messages {
 	return m
 }
 
-// Request says what kind of plan is wanted.
+// Request describes the wanted plan.
 type Request struct {
 	From wire.From  // empty = as configured
 	Last *wire.Spec // the previous exploration; nil = none
-	// Unfinished says that Last gave no feature set: the next exploration reads what Last should
-	// have read and what came after.
+	// Unfinished means that Last yielded no feature set: the next exploration reads the ranges of
+	// Last and all rows after them.
 	Unfinished bool
 	Sequence   int64
-	// Classes are those that featurizers ask for. ClassesOnly says that they are the only reason:
-	// without rows of one of them there is nothing to plan.
+	// Classes lists the classes that featurizers request. ClassesOnly means that they are the only
+	// reason to plan: without rows of at least one of them, planning fails.
 	Classes     []string
 	ClassesOnly bool
 	Reason      string
@@ -68,12 +68,12 @@ type Request struct {
 	// Reported holds, by partition, the offsets for which earlier explorations already sent dead
 	// letters.
 	Reported map[int32]interval
-	// Force allows an exploration of the same rows as the last one.
+	// Force allows an exploration of the same rows as the last exploration.
 	Force bool
 	Now   time.Time
 }
 
-// Next requests the exploration that follows those in a snapshot.
+// Next requests the exploration that follows the newest one in a snapshot.
 func Next(now state.Snapshot, at time.Time) Request {
 	return Request{
 		Last: now.Spec, Unfinished: now.Spec != nil && (now.Current == nil || now.Current.Sequence < now.Spec.Sequence),
@@ -81,35 +81,35 @@ func Next(now state.Snapshot, at time.Time) Request {
 	}
 }
 
-// Planned is a plan and what was learned on the way.
+// Planned is a plan with the findings of planning.
 type Planned struct {
 	Spec    *wire.Spec
 	Report  encoder.Report
 	Warning string                // about the bandwidth
-	Counts  meter.CalibrateCounts // of what was read
+	Counts  meter.CalibrateCounts // rows and messages read
 	Read    meter.Traffic
-	Memory  int64 // that the sample and the selection take at most; 0 under criteria that need no rows
+	Memory  int64 // maximum for the sample and the selection; 0 under criteria that need no rows
 	Seconds float64
 }
 
-// TooFewRowsError says that the log does not yet hold the labelled rows that a plan needs.
+// TooFewRowsError reports that the log does not yet hold the labelled rows that a plan needs.
 type TooFewRowsError struct {
 	Have, Want int64 // labelled rows
 	Rows       int64 // in the ranges, labelled or not
 }
 
 func (e *TooFewRowsError) Error() string {
-	return fmt.Sprintf("%d labelled rows among %d, exploration.min_rows asks for %d: %d are missing", e.Have, e.Rows, e.Want, e.Want-e.Have)
+	return fmt.Sprintf("%d of %d rows are labelled but exploration.min_rows is %d: %d are missing",
+		e.Have, e.Rows, e.Want, e.Want-e.Have)
 }
 
-// ErrSameRows says that an exploration would read the same rows as the last one.
+// ErrSameRows reports that an exploration would read the same rows as the last one.
 var ErrSameRows = errors.New("nothing new: the exploration would read the same rows as the last one")
 
-// errNoSuchClass says that the ranges hold too few rows of the requested classes.
-var errNoSuchClass = errors.New("the ranges hold too few rows of the class")
+// errNoSuchClass reports that the ranges hold too few rows of the requested classes.
+var errNoSuchClass = errors.New("the ranges hold too few rows of the requested classes")
 
-// planTries is how often a plan is tried again because the log loses offsets of its ranges
-// meanwhile.
+// planTries is the number of attempts at a plan if the log changes meanwhile.
 const planTries = 5
 
 // Plan reads the ranges of the log of events for an exploration, and returns its spec.
@@ -120,7 +120,7 @@ func Plan(ctx context.Context, e env.Env, s Settings, r Request) (*Planned, erro
 		planned, err := events.plan(ctx, s, r)
 		switch {
 		case errors.Is(err, errPlanAgain) && try < planTries:
-			e.Logger.Info("looking up the ranges again", zap.Error(err))
+			e.Logger.Info("log changed during planning; planning again with new ranges", zap.Error(err))
 		case err != nil:
 			return nil, err
 		default:
@@ -152,7 +152,7 @@ func (l *log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 		return nil, err
 	}
 	if now, err := l.identity(ctx); err != nil || now != s.EventsLog {
-		return nil, cmp.Or(err, fmt.Errorf("%w: it is log %s now, not %s", errPlanAgain, now, s.EventsLog))
+		return nil, cmp.Or(err, fmt.Errorf("%w: the identity is now %s instead of %s", errPlanAgain, now, s.EventsLog))
 	}
 	if err := l.forgetLost(ctx, scans, r); err != nil {
 		return nil, err
@@ -163,13 +163,12 @@ func (l *log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	}
 	noteLastBatches(planned.Spec, scans)
 	if other := otherShapes(scans); other > 0 {
-		l.env.Logger.Warn("calibration passed over rows of other columns than most", zap.Int64("rows", other))
+		l.env.Logger.Warn("calibration skipped rows whose columns differ from the majority", zap.Int64("rows", other))
 	}
 	return planned, nil
 }
 
-// PlanRows is Plan for the rows of a file, as if they were the messages of partition 0 from first
-// to last.
+// PlanRows is Plan for the rows of a file, read as the messages of partition 0.
 func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Planned, error) {
 	scans := newScans(s, []wire.Partition{{EndOffset: 1}})
 	defer releaseScans(scans)
@@ -186,7 +185,7 @@ func PlanRows(s Settings, each func(func(batch arrow.Record) error) error) (*Pla
 	return plan(s, scans, wire.FromEarliest, Request{Sequence: 1, Now: time.Now()})
 }
 
-// planError says that the resulting plan cannot be carried out.
+// planError reports that the resulting plan cannot be carried out.
 type planError struct {
 	exploration string
 	err         error
@@ -201,7 +200,7 @@ func (e *planError) Unwrap() error { return e.err }
 // plan makes the plan from the scans of all ranges.
 func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error) {
 	if len(s.Events.Label) == 0 {
-		return nil, errors.New("events.label is not configured: there is nothing to explore against")
+		return nil, errors.New("events.label is not configured: an exploration needs a label")
 	}
 	if err := s.Exploration.CheckCandidates(); err != nil {
 		return nil, fmt.Errorf("exploration: %w", err)
@@ -241,7 +240,8 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	return planned, nil
 }
 
-// learn calibrates on the rows of the chosen shape, and records how many each partition gave.
+// learn calibrates on the rows of the chosen shape and records the number of rows from each
+// partition.
 func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (*calibrated, int64, error) {
 	shape := chooseShape(scans)
 	options, hint := s.Events.Options(), ""
@@ -291,10 +291,10 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 	return found, calibration.Rows(), nil
 }
 
-// shapeOpened are the rows of a shape, to be read more than once.
+// shapeOpened holds the rows of a shape so that they can be read more than once.
 type shapeOpened struct {
-	schema  *arrow.Schema        // with the kind of the label
-	of      [][]calibrationBatch // of each scan
+	schema  *arrow.Schema        // determines the kind of the label
+	of      [][]calibrationBatch // by scan
 	warning string
 }
 
@@ -310,7 +310,7 @@ func openRows(s Settings, scans []*scan, shape string) (shapeOpened, error) {
 		return openText(s, scans, bound), nil
 	}
 	opened := shapeOpened{schema: arrow.NewSchema(nil, nil), of: make([][]calibrationBatch, len(scans))}
-	var head *arrow.Schema // of the first rows
+	var head *arrow.Schema // head of the first rows
 	for i, one := range scans {
 		rows := one.kept.byKey[shape]
 		if rows == nil {
@@ -341,7 +341,7 @@ func openRows(s Settings, scans []*scan, shape string) (shapeOpened, error) {
 	return opened, nil
 }
 
-// openText opens the kept rows of JSON below a bound.
+// openText opens the kept rows of JSON with hashes below a bound.
 func openText(s Settings, scans []*scan, bound uint64) shapeOpened {
 	for _, one := range scans {
 		one.kept.text.drop(bound)
@@ -356,8 +356,8 @@ func openText(s Settings, scans []*scan, bound uint64) shapeOpened {
 		}
 	}
 	if others.Count > 0 {
-		opened.warning = fmt.Sprintf("left out were %d columns with a value in at most one of %d calibration rows, "+
-			"or less common than limits.max_columns others, such as %q; events.features can name them",
+		opened.warning = fmt.Sprintf("left out %d columns that have a value in at most one of %d calibration rows "+
+			"or are less common than limits.max_columns others, such as %q; list columns in events.features to keep them",
 			others.Count, commonest, others.Example)
 	}
 	return opened
@@ -376,7 +376,7 @@ func otherShapes(scans []*scan) (rows int64) {
 	return rows
 }
 
-// newSpec makes the spec over the partitions from the result of calibration.
+// newSpec makes the spec for the partitions from the result of calibration.
 func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.From, r Request, partitions []wire.Partition) *wire.Spec {
 	e := s.Exploration
 	spec := &wire.Spec{
@@ -413,7 +413,7 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 		},
 	}
 	spec.Candidates.Varied = e.Criterion.Learns()
-	if e.Map.Coordinates() { // one for each dimension, which only calibration counts
+	if e.Map.Coordinates() { // one candidate per dimension, and only calibration counts dimensions
 		spec.Candidates.Count, spec.Features = min(spec.Candidates.Count, found.encoder.Dim), min(spec.Features, found.encoder.Dim)
 	}
 	if e.SampleRate == RateAuto {

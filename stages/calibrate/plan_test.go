@@ -70,10 +70,10 @@ func TestHashCoversMethodAndColumns(t *testing.T) {
 			t.Errorf("%s: same hash %v, want %v", c.name, same, c.same)
 		}
 	}
-	hash := func() string { return base.hash() } // of the changed settings
+	hash := func() string { return base.hash() } // hash of the changed settings
 	everyField(t, &base.Exploration.Conditions, func(string) bool { return true }, hash)
 	everyField(t, &base.Events.Handling, func(string) bool { return true }, hash)
-	everyField(t, &base.Exploration.Method, func(field string) bool { // those of other criteria
+	everyField(t, &base.Exploration.Method, func(field string) bool { // fields that only other criteria use
 		return field == "Rounds" || field == "RefineSteps"
 	}, hash)
 	everyField(t, &base.Events.Columns, func(string) bool { return false }, hash)
@@ -138,21 +138,22 @@ func TestSpecAndItsID(t *testing.T) {
 	}
 	s.Exploration.SampleRate = 0.5
 	if half := planned(t, b, s, Request{}).Spec; half.SampleRate != 0.5 || half.SampleRows != 0 {
-		t.Errorf("a rate that is given: %v for %d rows", half.SampleRate, half.SampleRows)
+		t.Errorf("configured rate: %v for %d rows", half.SampleRate, half.SampleRows)
 	}
 	s.Exploration.Criterion = scoring.Adaptive
 	if varied := planned(t, b, s, Request{}).Spec; !varied.Candidates.Varied || varied.Hash() == spec.Hash() {
-		t.Errorf("candidates to learn from: %+v", varied.Candidates)
+		t.Errorf("candidates for learning: %+v", varied.Candidates)
 	}
 }
 
-// A plan depends only on the rows of its ranges: not on how they are cut into messages, nor on which scan ends first.
+// A plan depends only on the rows of its ranges, not on how they are split into messages or on
+// which scan ends first.
 func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 	for _, task := range []string{stagestest.Regression, stagestest.Classes} {
 		s := testSettings(task)
 		s.Exploration.Sigma, s.Exploration.SampleRows, s.Exploration.From = 0, 300, wire.FromEarliest
 		s.Exploration.CalibrationRows, s.Events.Classes = 50, nil
-		const partitions = 11 // more than are read at once
+		const partitions = 11 // more than Scanners
 		var all [partitions]arrow.Record
 		for i := range all {
 			all[i] = stagestest.Events(t, task, 20+8*i, uint64(90+i), stagestest.SomeFaults)
@@ -165,7 +166,7 @@ func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 				values[i] = messages(t, stagestest.Cut(t, rows, size(rng)))
 			}
 			got := *planned(t, logOf(t, values...), s, Request{}).Spec
-			// The offsets depend on the cutting; what was learned does not.
+			// The offsets depend on the messages; the learned values do not.
 			got.Exploration = ""
 			got.Notes = nil
 			got.Partitions = slices.Clone(got.Partitions)
@@ -188,7 +189,8 @@ func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 	}
 }
 
-// Classes that occur only after the calibration rows are in the spec, because a log may be sorted by class.
+// Classes that occur only after the calibration rows are in the spec, because a log may be sorted
+// by class.
 func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 	s := testSettings(stagestest.Classes)
 	s.Exploration.CalibrationRows, s.Events.Classes = 20, nil
@@ -211,7 +213,7 @@ func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 	if file, err := fileOf(s, sorted); err != nil || !slices.Equal(file.Spec.Encoder.Label.Classes, want) {
 		t.Errorf("file: %v, %v", file, err)
 	}
-	// One partition for each class is also sorted.
+	// One partition per class is also sorted.
 	var partitions [][][]byte
 	for _, class := range want {
 		partitions = append(partitions, messages(t, byClass[class]))
@@ -225,7 +227,8 @@ func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 	}
 }
 
-// Labelled rows are counted one by one: null labels, messages without the column and undecodable ones have none.
+// Labelled rows are counted one by one: null labels, messages without the label column and
+// undecodable messages add none.
 func TestPlanCountsLabelledRows(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	faults := stagestest.Faults{NoLabel: 0.3}
@@ -268,7 +271,7 @@ func TestPlanRefusals(t *testing.T) {
 		t.Errorf("an empty log: %v", err)
 	}
 	if err := plan(func(s *Settings) { s.Exploration.MinRows = 100 }, rows); err != nil {
-		t.Errorf("as many as are asked for: %v", err)
+		t.Errorf("exactly min_rows: %v", err)
 	}
 	if err := plan(func(s *Settings) { s.Exploration.MinRows = 0 }, nil); !errors.Is(err, ErrNoCalibrationRows) {
 		t.Errorf("no rows at all: %v", err)
@@ -297,7 +300,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 }
 
-// If a log loses offsets of a range while it is read, the plan covers what is left.
+// If a log loses offsets of a range while it is read, the plan covers the remaining offsets.
 func TestPlanAgainWhereRangesMoved(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.From = wire.FromEarliest
@@ -323,7 +326,7 @@ func (l *expiringLog) Fetch(ctx context.Context, topic string, partition int, of
 	return l.Broker.Fetch(ctx, topic, partition, offset)
 }
 
-// Partitions give calibration rows in proportion to their rows, not as many each.
+// Partitions contribute calibration rows in proportion to their rows, not in equal numbers.
 func TestCalibrationRowsAreProportional(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.From = wire.FromEarliest
@@ -334,7 +337,8 @@ func TestCalibrationRowsAreProportional(t *testing.T) {
 	for _, p := range spec.Partitions {
 		got = append(got, p.CalibrationRows)
 	}
-	// The second is a quarter of the first, the third a twentieth, each within four standard errors.
+	// The second partition has a quarter of the first one's rows, the third a twentieth. The bounds
+	// are four standard errors.
 	if got[0] != 200 || math.Abs(float64(got[1])-50) > 28 || math.Abs(float64(got[2])-10) > 13 ||
 		spec.CalibrationRows != got[0]+got[1]+got[2] {
 		t.Errorf("calibration rows %v of %d", got, spec.CalibrationRows)

@@ -20,18 +20,17 @@ import (
 )
 
 const (
-	// planTick is how often time and offsets are checked for a scheduled exploration.
+	// planTick is the time between two checks whether an exploration is due.
 	planTick = time.Second
-	// planRetry is how long to wait for other data after a plan that the data did not allow (one
-	// class, no label).
+	// planRetry is the wait for new data after planning failed because of the data (one class, no
+	// label).
 	planRetry = 30 * time.Second
-	// offsetsEvery is how often the offsets of all partitions are looked up to see how far the log
-	// has grown.
+	// offsetsEvery is the time between two lookups of the offsets of all partitions.
 	offsetsEvery = 5 * time.Second
 )
 
 // Planner is the stage: it decides when an exploration starts, plans it, and publishes the spec.
-// One instance plans at a time: the owner of the single partition of explorations.
+// One instance at a time plans: the owner of the single partition of explorations.
 type Planner struct {
 	Env      env.Env
 	Settings Settings
@@ -41,26 +40,26 @@ type Planner struct {
 	attempts
 }
 
-// attempts remembers plans that could not be made. Times are on this process's clock, not on
-// [Planner.Clock].
+// attempts remembers failed plans. Times are on this process's clock, not on the clock of the
+// environment.
 type attempts struct {
 	retryAt time.Time // no plan before this
 	missing int64     // missing rows as last reported
-	have    int64     // labelled rows that there were then
-	// refused is the last plan refused for its rows. The log has to grow before it is tried again.
+	have    int64     // labelled rows at that time
+	// refused is the last plan refused for its rows. It is retried only after the log has grown.
 	refused    *refusal
-	refusedFor error    // why, for the reasons to know
-	takeover   string   // the refused takeover as last logged
-	reasons    []reason // with what they remember
+	refusedFor error    // cause of the refusal, for the reasons
+	takeover   string   // last logged error of a refused takeover
+	reasons    []reason // with their memory of earlier checks
 }
 
-// refusal is what was refused, and the sum of the end offsets of events at that time. Rows that
-// have not grown enough for one trigger may be enough for another.
+// refusal identifies a refused trigger and holds the sum of the end offsets of events at that time.
+// Rows that are too few for one trigger may be enough for another.
 type refusal struct {
 	from    wire.From
 	asked   bool
 	atLeast int64
-	without int // partitions that were left out
+	without int // number of excluded partitions
 	end     int64
 }
 
@@ -90,8 +89,8 @@ func (p *Planner) log() *log { return &log{p.Env} }
 
 func (p *Planner) run(ctx context.Context) error {
 	p.attempts, p.broken = attempts{}, broken{}
-	defer p.Env.Meter.SetPlanning(meter.Planning{}) // another process plans
-	// Records from the previous planner may not have arrived yet.
+	defer p.Env.Meter.SetPlanning(meter.Planning{}) // from then on another process plans
+	// Records of the previous planner may not have arrived yet.
 	if _, err := p.Env.State.CatchUp(ctx, state.TopicExplorations, state.TopicFeatureSets); err != nil {
 		return err
 	}
@@ -126,7 +125,7 @@ func (p *Planner) run(ctx context.Context) error {
 	}
 }
 
-// act does the one thing that the state calls for, and reports whether there was anything to do.
+// act takes the next step that the state requires, if any, and reports whether it did.
 func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 	if acted, err := p.Env.State.Repair(ctx, state.OwnerPlanner, p.Env.Clock()); acted || err != nil {
 		return acted, err
@@ -139,7 +138,7 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 		start = p.scheduled(ctx, now)
 	}
 	switch {
-	case cancelledAt >= 0: // whatever should start comes after it
+	case cancelledAt >= 0: // before any start
 		cancelled := *now.Spec
 		cancelled.Status, cancelled.HandledOffset = wire.StatusCancelled, cancelledAt+1
 		cancelled.Reason = describeAll(now.Requests, wire.ActionCancel)
@@ -162,7 +161,8 @@ func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (b
 	defer stop()
 	acted, err := p.startWithout(planning, now, why, without)
 	if errors.Is(context.Cause(planning), supervise.ErrNoLeader) && ctx.Err() == nil && !acted {
-		p.Env.Logger.Warn("planning again without partitions that have no leader", zap.Any("without", p.leaders.Gone()))
+		p.Env.Logger.Warn("partitions lost their leader during planning; planning again without them",
+			zap.Any("without", p.leaders.Gone()))
 		return false, nil
 	}
 	return acted, err
@@ -172,9 +172,9 @@ func (p *Planner) patience() time.Duration {
 	return cmp.Or(p.Env.Quarantine.Patience, supervise.DefaultPolicy().Patience)
 }
 
-// startWithout is start without some of the partitions.
+// startWithout is start with some partitions excluded.
 func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trigger, without []wire.Exclusion) (bool, error) {
-	end, err := p.end(ctx, without) // looked up before the plan, so that what arrives meanwhile is new to the next one
+	end, err := p.end(ctx, without) // looked up before planning, so that rows that arrive meanwhile count as growth
 	if err != nil || p.refused != nil && *p.refused == why.refusedAt(end, without) {
 		return false, err
 	}
@@ -216,7 +216,7 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	return true, p.publish(ctx, spec, now.Requests...)
 }
 
-// refuseTakeover logs, once, why nothing is planned. For one-shot commands that is an error.
+// refuseTakeover logs once why nothing is planned. For one-shot commands it returns the error.
 func (p *Planner) refuseTakeover(err error) error {
 	if p.Env.FailFast {
 		return err
@@ -231,7 +231,7 @@ func (p *Planner) refuseTakeover(err error) error {
 	return nil
 }
 
-// inVain reports whether an exploration for a class would fail in the same way again.
+// inVain reports whether another exploration for a class would fail in the same way.
 func inVain(err error) bool {
 	var label *encoder.LabelError
 	var plan *planError
@@ -239,10 +239,11 @@ func inVain(err error) bool {
 }
 
 // decline answers requests for classes without an exploration. The newest spec remembers the
-// classes, so that they are not asked for again before the next one.
+// classes, so that they are not requested again before the next exploration.
 func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (bool, error) {
 	classes := classesOf(now)
-	p.Env.Logger.Warn("no exploration for a class that featurizers asked for", zap.Strings("classes", classes), zap.Error(why))
+	p.Env.Logger.Warn("classes requested by featurizers declined; no exploration planned",
+		zap.Strings("classes", classes), zap.Error(why))
 	if now.Spec == nil {
 		return true, p.Env.State.AnswerRequests(ctx, now.Requests, p.Env.Clock())
 	}
@@ -252,8 +253,8 @@ func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (b
 	return true, p.publish(ctx, &spec, now.Requests...)
 }
 
-// refuse reports why the log gives nothing to explore. It answers a request if waiting would not
-// help: missing rows may still come.
+// refuse reports why the log is not explored. It answers a request if waiting would not help;
+// missing rows may still arrive.
 func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, what refusal, cause error, took time.Duration) (bool, error) {
 	var few *TooFewRowsError
 	if p.Env.FailFast && errors.As(cause, &few) {
@@ -271,12 +272,12 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, w
 		return true, p.Env.State.AnswerRequests(ctx, requestsOf(now, wire.ActionStart), p.Env.Clock())
 	}
 	p.refusedFor = cause
-	// A window full of rows without labels must not be read over and over.
+	// A window full of unlabelled rows must not be reread continuously.
 	p.refused, p.retryAt = &what, time.Now().Add(max(planTick, 4*took))
 	return false, nil
 }
 
-// end adds up the end offsets of the partitions of events that are not left out.
+// end adds up the end offsets of the partitions of events that are not excluded.
 func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64, err error) {
 	partitions, err := pipeline.Retry(ctx, p.Env.Logger, "look up offsets", func() ([]extent, error) { return p.log().extents(ctx, without) })
 	for _, part := range partitions {
@@ -285,8 +286,8 @@ func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64,
 	return sum, err
 }
 
-// publish writes the spec, with tombstones for the requests that it answers, and waits until the
-// follower has read it.
+// publish writes the spec, with tombstones for the answered requests, and waits until the follower
+// has read it.
 func (p *Planner) publish(ctx context.Context, spec *wire.Spec, answered ...state.Request) error {
 	failpoint.Hit(failpoint.PlanBefore)
 	if err := p.Env.State.PublishSpec(ctx, spec, p.Env.Clock(), answered...); err != nil {

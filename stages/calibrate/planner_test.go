@@ -25,8 +25,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// room is a planner running on a broker in memory. Its clock stands still unless a test moves it; timers use the clock of the test's bubble,
-// so that a test can show that nothing was waiting.
+// room is a planner running on an in-memory broker. Its clock stands still unless a test moves it.
+// Timers use the clock of the test's bubble, so that a test can show that no timer was involved.
 type room struct {
 	*pipelinetest.Broker
 	*calibrate.Planner
@@ -35,9 +35,9 @@ type room struct {
 	stop    func() error
 	reads   atomic.Int64           // fetches of events
 	reading atomic.Pointer[func()] // called once, by the next fetch
-	away    atomic.Bool            // offsets cannot be looked up
-	after   atomic.Int64           // on the clock, since noon
-	seed    uint64                 // of the rows sent last
+	away    atomic.Bool            // lookups of offsets fail
+	after   atomic.Int64           // time on the clock since noon
+	seed    uint64                 // seed of the last rows sent
 	request int
 }
 
@@ -62,7 +62,7 @@ func (c counted) Offsets(ctx context.Context, topic string, partition int) (firs
 	return c.Broker.Offsets(ctx, topic, partition)
 }
 
-// newRoom has the topics for that many partitions of events. The sample rate is auto.
+// newRoom creates the topics with the given number of partitions. The sample rate is auto.
 func newRoom(t *testing.T, partitions int, change func(*calibrate.Settings)) *room {
 	t.Helper()
 	names := topics.Default()
@@ -124,7 +124,7 @@ func (r *room) run(do func(context.Context) error) (stop func() error) {
 // start runs the planner.
 func (r *room) start() { r.stop = r.run(r.Planner.Run) }
 
-// send appends rows to a partition, ten in a message.
+// send appends rows to a partition, ten per message.
 func (r *room) send(partition, rows int, faults stagestest.Faults) {
 	r.t.Helper()
 	r.seed++
@@ -143,19 +143,19 @@ func (r *room) until(what string, ok func(state.Snapshot) bool) state.Snapshot {
 	return now
 }
 
-// spec waits for the exploration of a sequence number.
+// spec waits for the exploration with a sequence number.
 func (r *room) spec(sequence int64) *wire.Spec {
 	r.t.Helper()
 	return r.until("an exploration", func(s state.Snapshot) bool { return s.Sequence() >= sequence }).Spec
 }
 
-// still lets two minutes pass and returns the state then.
+// still lets two minutes pass and returns the resulting state.
 func (r *room) still() state.Snapshot {
 	<-time.After(2 * time.Minute)
 	return r.Env.State.Snapshot()
 }
 
-// planning is what the planner says about what prevents a plan.
+// planning returns the reported obstacle to planning.
 func (r *room) planning() meter.Planning { return r.Env.Meter.Activity().Planning }
 
 // ask sends a request.
@@ -177,7 +177,8 @@ func (r *room) publish(spec wire.Spec, change func(*wire.Spec)) {
 	}
 }
 
-// selected puts a set made from that many rows in use, as the selection does when an exploration is over.
+// selected publishes a set made from the given number of rows as the current one, as the selection
+// does at the end of an exploration.
 func (r *room) selected(spec *wire.Spec, rows int64) {
 	r.t.Helper()
 	e := r.Settings.Exploration
@@ -194,7 +195,8 @@ func (r *room) selected(spec *wire.Spec, rows int64) {
 
 var noFaults, unlabelled = stagestest.Faults{}, stagestest.Faults{NoLabel: 1}
 
-// The first plan over 100 partitions, 97 of which are idle, is made at once: no timer is involved, because no time passes.
+// The first plan over 100 partitions, 97 of them idle, is made immediately: no time passes, so no
+// timer is involved.
 func TestPlannerOverIdlePartitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 100, nil)
@@ -211,12 +213,13 @@ func TestPlannerOverIdlePartitions(t *testing.T) {
 			t.Errorf("%d labelled rows in %d partitions, %q", spec.LabelledRows(), len(spec.Partitions), spec.Reason)
 		}
 		if planning := r.planning(); planning != (meter.Planning{}) {
-			t.Errorf("in the way: %+v", planning)
+			t.Errorf("planning not cleared: %+v", planning)
 		}
 	})
 }
 
-// A young topic: a request is told how many rows are missing, and the plan is made when they have arrived.
+// On a young topic the planner reports the number of missing rows, and plans when they have
+// arrived.
 func TestPlannerWaitsForRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 2, nil)
@@ -228,7 +231,7 @@ func TestPlannerWaitsForRows(t *testing.T) {
 		}
 		reads := r.reads.Load()
 		if r.still(); r.reads.Load() != reads {
-			t.Errorf("%d fetches of a log to which nothing came", r.reads.Load()-reads)
+			t.Errorf("%d fetches without new records", r.reads.Load()-reads)
 		}
 		r.send(1, 40, noFaults)
 		began := time.Now()
@@ -239,7 +242,7 @@ func TestPlannerWaitsForRows(t *testing.T) {
 	})
 }
 
-// Rows that arrive while too few are counted are not missed.
+// Rows that arrive during a scan that finds too few rows are not missed.
 func TestPlannerSeesRowsThatComeMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
@@ -253,7 +256,7 @@ func TestPlannerSeesRowsThatComeMeanwhile(t *testing.T) {
 	})
 }
 
-// A request to start waits for missing rows, and reads them no more often than they arrive.
+// A request to start waits for missing rows, and the log is read only when rows arrive.
 func TestPlannerKeepsARequestForRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
@@ -267,7 +270,7 @@ func TestPlannerKeepsARequestForRows(t *testing.T) {
 		}
 		reads := r.reads.Load()
 		if r.still(); r.reads.Load() != reads {
-			t.Errorf("%d fetches of a log to which nothing came", r.reads.Load()-reads)
+			t.Errorf("%d fetches without new records", r.reads.Load()-reads)
 		}
 		r.send(0, 50, noFaults)
 		spec := r.spec(2)
@@ -277,7 +280,8 @@ func TestPlannerKeepsARequestForRows(t *testing.T) {
 	})
 }
 
-// If an exploration would read exactly the rows of the last one, a request is answered by that one, once.
+// If an exploration would read exactly the rows of the last one, a request is answered once,
+// without a new exploration.
 func TestPlannerDoesNotRepeatAnExploration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 2, func(s *calibrate.Settings) { s.Exploration.Every = time.Hour })
@@ -293,7 +297,8 @@ func TestPlannerDoesNotRepeatAnExploration(t *testing.T) {
 		if last := r.Records("explorations", 0)[records-1]; last.Value != nil || string(last.Key) != "test/request/b" {
 			t.Errorf("last record %s of %d bytes", last.Key, len(last.Value))
 		}
-		// The schedule does not explore the same rows either, and does not prevent the answer to a request.
+		// The schedule does not explore the same rows either, and does not prevent the answer to a
+		// request.
 		r.after.Store(int64(2 * time.Hour))
 		if now := r.still(); now.Sequence() != 1 {
 			t.Fatalf("sequence %d", now.Sequence())
@@ -324,19 +329,20 @@ func TestPlannerCancelsAndStarts(t *testing.T) {
 		if second := r.spec(2); second.Partitions[0] != first.Partitions[0] || second.Status != wire.StatusRunning {
 			t.Errorf("%+v", second)
 		}
-		if err := r.stop(); err != nil { // both handled at once, but rows are missing for the start
+		if err := r.stop(); err != nil { // both handled in one step, but the start lacks rows
 			t.Fatal(err)
 		}
 		r.ask(wire.ActionCancel, "")
 		r.ask(wire.ActionStart, wire.FromNext)
 		r.start()
-		if spec := r.spec(3); spec.Partitions[0].StartOffset != 0 { // what the cancelled ones did not reach
+		if spec := r.spec(3); spec.Partitions[0].StartOffset != 0 { // includes the ranges of the cancelled explorations
 			t.Errorf("%+v", spec.Partitions)
 		}
 	})
 }
 
-// A set on all of 3,000 rows is replaced when they have grown fourfold. Unlabelled rows look like growth once.
+// A set made from all 3,000 rows is replaced when the rows have grown fourfold. Unlabelled rows are
+// mistaken for growth only once.
 func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 2, func(s *calibrate.Settings) { s.Exploration.MinRows = 2000 })
@@ -355,17 +361,19 @@ func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 		reads := r.reads.Load()
 		r.send(1, 200, unlabelled)
 		if now := r.still(); now.Sequence() != 1 || r.reads.Load() != reads {
-			t.Errorf("sequence %d: the log was read again for few rows more, by %d fetches", now.Sequence(), r.reads.Load()-reads)
+			t.Errorf("sequence %d: the log was reread for few additional rows, by %d fetches",
+				now.Sequence(), r.reads.Load()-reads)
 		}
 		r.send(0, 13_000, noFaults)
 		spec := r.spec(2)
-		if spec.LabelledRows() != 24_990 || !strings.Contains(spec.Reason, "rests on 3000 rows, and the labelled rows have grown fourfold") || spec.SampleRate >= 1 {
+		if spec.LabelledRows() != 24_990 || !strings.Contains(spec.Reason, "made from 3000 rows, and the labelled rows have grown fourfold") || spec.SampleRate >= 1 {
 			t.Errorf("%d rows, %q, rate %v", spec.LabelledRows(), spec.Reason, spec.SampleRate)
 		}
 	})
 }
 
-// Rows that a request left out do not come back when the others have grown fourfold: they lack what is new.
+// Rows that a request excluded stay excluded when the other rows have grown fourfold, because they
+// do not contain the new data.
 func TestPlannerKeepsWhatARequestLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
@@ -387,7 +395,8 @@ func TestPlannerKeepsWhatARequestLeftOut(t *testing.T) {
 	})
 }
 
-// What was reported as dead letters counts in the same log only: after a loss other events may stand at those offsets.
+// Reported dead letters count only for the same log: after a truncation other events may have these
+// offsets.
 func TestPlannerForgetsWhatALostLogReported(t *testing.T) {
 	for lost, want := range map[bool]int64{false: 300, true: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -410,7 +419,8 @@ func TestPlannerForgetsWhatALostLogReported(t *testing.T) {
 	}
 }
 
-// An abandoned exploration is planned again after a while, even on the same rows; one for another kernel, once nobody works on it.
+// An abandoned exploration is replanned after a while, even on the same rows. An exploration for
+// another kernel is replanned once no process works on it.
 func TestPlannerReplans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, nil)
@@ -419,7 +429,7 @@ func TestPlannerReplans(t *testing.T) {
 		first := r.spec(1)
 		r.publish(*first, func(s *wire.Spec) { s.Status, s.Reason = wire.StatusAbandoned, "lost" })
 		if now := r.still(); now.Sequence() != 1 {
-			t.Fatalf("planned again at once: %+v", now.Spec)
+			t.Fatalf("replanned immediately: %+v", now.Spec)
 		}
 		r.after.Store(int64(time.Hour))
 		second := r.spec(2)
@@ -433,7 +443,8 @@ func TestPlannerReplans(t *testing.T) {
 	})
 }
 
-// An exploration for another kernel is left to others as long as they save scores or choose features.
+// An exploration for another kernel is left to other processes while they save scores or choose
+// features.
 func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 2, nil)
@@ -449,16 +460,16 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 			}
 			<-time.After(time.Minute)
 			if now := r.Env.State.Snapshot(); now.Sequence() != 2 {
-				t.Fatalf("minute %d: planned again, though others work: %+v", minute, now.Spec)
+				t.Fatalf("minute %d: replanned although others work on it: %+v", minute, now.Spec)
 			}
 		}
-		<-time.After(time.Minute / 2) // with the last minute still less than its patience
+		<-time.After(time.Minute / 2) // less than its patience, together with the last minute
 		r.away.Store(true)
 		<-time.After(10 * time.Minute) // no brokers, no signs
 		r.away.Store(false)
 		<-time.After(time.Minute) // less than its patience
 		if now := r.Env.State.Snapshot(); now.Sequence() != 2 {
-			t.Errorf("planned again as soon as the brokers are back: %+v", now.Spec)
+			t.Errorf("replanned immediately after the outage: %+v", now.Spec)
 		}
 		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "no process works on the running exploration") {
 			t.Errorf("%+v", third)
@@ -466,7 +477,7 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 	})
 }
 
-// What prevents a plan is reported, with sizes, and ends a one-shot command.
+// The obstacle to a plan is reported with sizes and ends a one-shot command.
 func TestPlannerSaysWhatIsInTheWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, 1, func(s *calibrate.Settings) {

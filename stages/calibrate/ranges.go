@@ -20,24 +20,25 @@ import (
 // log reads the events of a pipeline for a plan.
 type log struct{ env env.Env }
 
-// source says how events are read, by the schemas that an admission takes; nil = all.
+// source returns how to read events whose schemas the admission accepts; nil = all schemas.
 func (l *log) source(s Settings, admission *events.Admission) events.Source {
 	return events.Source{
 		Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.env.Registry, Admission: admission, Slots: l.env.Slots,
 	}
 }
 
-// probeOffsets is how many offsets at the end of a partition serve to estimate the size of its messages.
+// probeOffsets is the number of offsets at the end of a partition from which the size of its
+// messages is estimated.
 const probeOffsets = 8
 
-// extent is what a partition holds.
+// extent describes the contents of a partition.
 type extent struct {
 	first, end  int64   // offsets
-	rows, bytes float64 // of one offset, estimated; 0 = unknown
-	out         bool    // not looked up
+	rows, bytes float64 // estimates per offset; 0 = unknown
+	out         bool    // excluded, not looked up
 }
 
-// ranges returns the range of each partition of events, ascending.
+// ranges returns the range of each partition of events, in partition order.
 func (l *log) ranges(ctx context.Context, s Settings, from wire.From, r Request) ([]wire.Partition, error) {
 	partitions, err := l.extents(ctx, r.Excluded)
 	if err != nil {
@@ -84,7 +85,8 @@ func sameLog(spec *wire.Spec, log string) bool {
 	return spec.EventsLog == "" || log == "" || spec.EventsLog == log
 }
 
-// leftOut returns the range of a partition that is left out: empty, where the next exploration would go on.
+// leftOut returns the range of an excluded partition: empty, at the offset where the next
+// exploration would continue.
 func leftOut(partition int32, r Request) wire.Partition {
 	var at int64
 	if r.Last != nil {
@@ -96,7 +98,7 @@ func leftOut(partition int32, r Request) wire.Partition {
 	return wire.Partition{Partition: partition, StartOffset: at, EndOffset: at}
 }
 
-// windowShare is the share of what the partitions hold, newest first, that fits the window.
+// windowShare returns the share of the partitions' contents, newest first, that fits the window.
 func windowShare(partitions []extent, rows, bytes int64) float64 {
 	var offsets, allRows, allBytes, probed float64
 	for _, p := range partitions {
@@ -110,11 +112,12 @@ func windowShare(partitions []extent, rows, bytes int64) float64 {
 	if probed == 0 {
 		return 1
 	}
-	allRows, allBytes = allRows*offsets/probed, allBytes*offsets/probed // the others are assumed to be like these
+	allRows, allBytes = allRows*offsets/probed, allBytes*offsets/probed // assumes that the other partitions are similar
 	return min(1, float64(rows)/allRows, float64(bytes)/allBytes)
 }
 
-// extents looks up what each partition of events holds below its last stable offset, except for those left out.
+// extents looks up the extent of each partition of events below its last stable offset, except for
+// the excluded ones.
 func (l *log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, error) {
 	n, err := l.env.Broker.Partitions(ctx, l.env.Topics.Events)
 	if err != nil {
@@ -152,7 +155,7 @@ func (l *log) extents(ctx context.Context, without []wire.Exclusion) ([]extent, 
 	return partitions, group.Wait()
 }
 
-// probe measures the last messages of each partition that holds any.
+// probe measures the last messages of each non-empty partition.
 func (l *log) probe(ctx context.Context, s Settings, partitions []extent) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(Scanners)
@@ -175,8 +178,8 @@ func (l *log) probe(ctx context.Context, s Settings, partitions []extent) error 
 	return group.Wait()
 }
 
-// sameRows reports whether the last exploration, with the same configuration, limits and arithmetic, reads or has read
-// these very ranges. One that was cancelled or abandoned has not.
+// sameRows reports whether the last exploration read, or is reading, exactly these ranges under the
+// same configuration, limits and arithmetic. A cancelled or abandoned exploration does not count.
 func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
 	return last != nil && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
 		last.Limits == s.Limits.Decoder() && last.Messages == s.messages() && (last.BatchBudget == 0 || last.BatchBudget == s.BatchBudget) &&

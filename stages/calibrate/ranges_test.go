@@ -15,7 +15,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Partitions of messages of 10 rows each: offsets 0 to 40, 60 to 80, and an empty one at 50.
+// unevenLog returns partitions with messages of 10 rows: offsets 0 to 40, 60 to 80, and an empty
+// one at 50.
 func unevenLog(t *testing.T) *pipelinetest.Broker {
 	t.Helper()
 	values := rowsAsMessages(t, stagestest.Regression, 800, 10, 100)
@@ -56,7 +57,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// The window in bytes, with larger messages in one partition than in the other.
+// The window is limited in bytes, and one partition has larger messages than the other.
 func TestRangesWithinBytes(t *testing.T) {
 	small, large := rowsAsMessages(t, stagestest.Regression, 100, 1, 101), rowsAsMessages(t, stagestest.Regression, 100*200, 200, 102)
 	b := logOf(t, small, large)
@@ -132,11 +133,12 @@ func TestSameRows(t *testing.T) {
 		}
 	}
 	if sameRows(partitions, s, nil) {
-		t.Error("the same as none before")
+		t.Error("equal to no previous exploration")
 	}
 }
 
-// A range ends before an open transaction and does not wait for it. The rows after it are there for the next plan.
+// A range ends before an open transaction and does not wait for it. The next plan reads the rows
+// after it.
 func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 	broker := stagestest.NewBroker(t)
 	client := broker.Dial(nil)

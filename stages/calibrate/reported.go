@@ -11,8 +11,9 @@ import (
 // interval is a range of offsets.
 type interval struct{ from, to int64 }
 
-// reported are the offsets of each partition whose dead letters the last exploration has sent, or found sent: those that
-// its set was made from. What it left out, or another configuration refused, has not been reported.
+// reported returns the offsets of each partition whose dead letters were already sent: the offsets
+// that earlier explorations noted, joined with the offsets that the current set was made from.
+// Offsets that an exploration left out, or that another configuration refused, are not reported.
 func reported(now state.Snapshot) map[int32]interval {
 	last := now.Spec
 	if last == nil {
@@ -33,7 +34,7 @@ func reported(now state.Snapshot) map[int32]interval {
 	return found
 }
 
-// and joins intervals that touch; of others the second counts.
+// and joins intervals that touch; otherwise it returns other.
 func (i interval) and(other interval) interval {
 	if i.from == i.to || i.to < other.from || other.to < i.from {
 		return other
@@ -41,12 +42,13 @@ func (i interval) and(other interval) interval {
 	return interval{min(i.from, other.from), max(i.to, other.to)}
 }
 
-// forgetLost forgets what was reported of partitions that have lost their end since: other events may stand at those offsets now.
+// forgetLost forgets the reported offsets of partitions that were truncated since: other events may
+// now have these offsets.
 func (l *log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	for _, s := range scans {
 		p := s.part.Partition
 		if _, ok := r.Reported[p]; !ok || s.last == (wire.BatchMark{}) {
-			continue // nothing to forget, or nothing was read that could be reported
+			continue // nothing to forget, or nothing read that could be reported
 		}
 		last := r.Last.Note(p).LastBatch
 		if last == (wire.BatchMark{}) {
@@ -64,7 +66,8 @@ func (l *log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	return nil
 }
 
-// carry notes which dead letters of the same log were reported under the same configuration.
+// carry copies to the spec which dead letters of the same log were reported under the same
+// configuration.
 func (r *Request) carry(spec *wire.Spec) {
 	last := r.Last
 	if last == nil || last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog || last.Limits != spec.Limits || last.Messages != spec.Messages {

@@ -10,15 +10,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// answer handles the open requests, which the next spec will answer. cancelledAt is the offset of a request to cancel,
-// -1 if there is none.
+// answer evaluates the open requests, which the next spec will answer. cancelledAt is the offset of
+// the last request to cancel, or -1.
 func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 	cancelledAt = -1
 	running := now.Running()
 	for _, r := range now.Requests {
 		switch {
 		case r.Action == wire.ActionStart && r.Class != "":
-			if start == nil && running == nil { // let the running one finish first
+			if start == nil && running == nil { // the running exploration finishes first
 				start = &trigger{reason: r.Describe(), asked: true, classesOnly: true}
 			}
 		case r.Action == wire.ActionStart:
@@ -32,13 +32,15 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 	return start, cancelledAt
 }
 
-// harms reports whether a request asks to plan the running exploration again without a partition that it reads.
+// harms reports whether a request asks to replan the running exploration without one of its
+// partitions.
 func harms(running *wire.Spec, r state.Request) bool {
 	return r.Action == wire.ActionExclude && running != nil && running.Exploration == r.Exploration && running.Reads(r.Partition)
 }
 
-// excludedFor lists the partitions to leave out of the next exploration: those that workers have set aside and, if it
-// replaces a running one because of such a partition, those that the running one left out.
+// excludedFor returns the partitions to exclude from the next exploration: the partitions that
+// workers have quarantined and, if it replaces the running exploration because of a bad partition,
+// the partitions that the running one excludes.
 func excludedFor(now state.Snapshot, why trigger) (list []wire.Exclusion) {
 	if running := now.Running(); running != nil && why.replan {
 		list = running.Excluded
@@ -51,7 +53,7 @@ func excludedFor(now state.Snapshot, why trigger) (list []wire.Exclusion) {
 	return list
 }
 
-// classesOf lists the classes that the open requests name.
+// classesOf returns the classes named by the open requests.
 func classesOf(now state.Snapshot) (classes []string) {
 	for _, r := range now.Requests {
 		if r.Class != "" {
@@ -81,12 +83,12 @@ func requestsOf(now state.Snapshot, action wire.Action) (requests []state.Reques
 	return requests
 }
 
-// concerns reports whether a request names the running exploration, or none.
+// concerns reports whether a request names the running exploration or no particular one.
 func concerns(running *wire.Spec, r state.Request) bool {
 	return running != nil && (r.Exploration == "" || r.Exploration == running.Exploration)
 }
 
-// void returns the requests that cannot be carried out. They are answered by their tombstones.
+// void returns the requests that cannot be carried out. Their tombstones answer them.
 func (p *Planner) void(now state.Snapshot) []state.Request {
 	var void []state.Request
 	for _, r := range now.Requests {
@@ -95,9 +97,9 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 		case r.Fault != nil:
 			why = r.Fault.Error()
 		case r.Action == wire.ActionCancel && !concerns(now.Running(), r):
-			why = "the exploration that it is about does not run"
+			why = "its exploration is not running"
 		case r.Action == wire.ActionExclude && !harms(now.Running(), r):
-			why = "the exploration that it is about does not run, or does not read the partition"
+			why = "its exploration is not running or does not read the partition"
 		case r.Class != "" && now.Spec != nil && now.Spec.KnowsClass(r.Class):
 			why = "the newest exploration was planned with the class, or did not find it"
 		}
@@ -110,7 +112,7 @@ func (p *Planner) void(now state.Snapshot) []state.Request {
 	return void
 }
 
-// handledOffset is the offset after the requests in the state.
+// handledOffset returns the offset after the requests in the state.
 func handledOffset(now state.Snapshot) int64 {
 	var next int64
 	if now.Spec != nil {

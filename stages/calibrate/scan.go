@@ -17,11 +17,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Scanners is how many partitions are read at a time.
+// Scanners is the number of partitions that are read at a time.
 const Scanners = 8
 
-// errPlanAgain says that the log lost offsets of a range during the scan, or that the registry changed its mind, so that
-// the plan has to be made again.
+// errPlanAgain reports that the log lost offsets of a range, or that the registry changed an
+// answer, during the scan. Planning must start again.
 var errPlanAgain = errors.New("the log changed while it was read")
 
 // scan is the result of reading a range once.
@@ -34,7 +34,7 @@ type scan struct {
 	last   wire.BatchMark // last batch of events
 }
 
-// newScans returns a scan of each range that has read nothing yet.
+// newScans returns an unread scan for each range.
 func newScans(s Settings, partitions []wire.Partition) []*scan {
 	busy := 0
 	for _, part := range partitions {
@@ -53,7 +53,7 @@ func newScans(s Settings, partitions []wire.Partition) []*scan {
 	return scans
 }
 
-// add adds the rows of a message. Rows of JSON are staged already.
+// add adds the rows of a message. Rows of JSON are already staged.
 func (s *scan) add(m message) error {
 	var faults []error
 	for _, batch := range m.batches {
@@ -73,7 +73,7 @@ func releaseScans(scans []*scan) {
 	}
 }
 
-// noteLastBatches records the last batch that was read of each partition.
+// noteLastBatches records the last batch read from each partition.
 func noteLastBatches(spec *wire.Spec, scans []*scan) {
 	for _, s := range scans {
 		if s.last != (wire.BatchMark{}) {
@@ -82,8 +82,8 @@ func noteLastBatches(spec *wire.Spec, scans []*scan) {
 	}
 }
 
-// scanAll reads the ranges of all partitions, several at a time, and returns the schemas that their messages named; nil
-// without a registry.
+// scanAll reads the ranges of all partitions, several at a time, and returns the schemas named by
+// their messages; nil without a registry.
 func (l *log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.SeenSchema, error) {
 	admission := events.NewAdmission()
 	group, ctx := errgroup.WithContext(ctx)
@@ -101,7 +101,8 @@ func (l *log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.Se
 	return admission.Seen(), nil
 }
 
-// scan reads one range. Messages that do not decode have no rows here: subsample makes dead letters of them.
+// scan reads one range. Undecodable messages have no rows here; subsample turns them into dead
+// letters.
 func (l *log) scan(ctx context.Context, source events.Source, settings Settings, s *scan) error {
 	options := pipeline.ReadOptions{From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
 		if g.Kind == pipeline.GapUnreadable {
@@ -126,15 +127,16 @@ func (l *log) scan(ctx context.Context, source events.Source, settings Settings,
 	})
 }
 
-// message is what an event message gives.
+// message holds the contents of an event message.
 type message struct {
-	batches []arrow.Record // of JSON, its labels only, by their kinds
+	batches []arrow.Record // for JSON only the labels, one batch per kind
 	rows    int64
-	text    bool // it is of JSON
+	text    bool // the message is JSON
 }
 
-// each calls do with the messages of a partition of events: with their rows, which are valid until it returns, or with
-// why they cannot be read; and row with each row of JSON, before its message.
+// each calls do for each message of a partition of events, with its rows, which are valid until do
+// returns, or the error that makes them unreadable. Before that, it calls row for each row of a
+// JSON message.
 func (l *log) each(ctx context.Context, source events.Source, s Settings, partition int, options pipeline.ReadOptions, row func(text []byte),
 	do func(record pipeline.Record, m message, err error)) error {
 	var text int64

@@ -14,11 +14,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// target is what the explorations of a pipeline predict, and from which topic.
+// target is the predicted quantity of a pipeline's explorations and their events topic.
 type target struct {
 	Topic string
 	Label []string
-	Task  string // regression or classification; as configured also auto
+	Task  string // regression or classification; auto only in a configuration
 }
 
 func targetOf(spec *wire.Spec) target {
@@ -29,7 +29,7 @@ func targetOf(spec *wire.Spec) target {
 	return target{Topic: spec.EventsTopic, Label: spec.Encoder.Label.Columns, Task: task}
 }
 
-// equal reports whether two targets are the same, as far as they are known.
+// equal reports whether two targets are the same, ignoring unknown parts.
 func (t target) equal(other target) bool {
 	task := t.Task == other.Task || t.Task == encoder.TaskAuto || other.Task == encoder.TaskAuto
 	return t.Topic == other.Topic && slices.Equal(t.Label, other.Label) && task
@@ -39,28 +39,28 @@ func (t target) String() string {
 	return fmt.Sprintf("%s of %s in topic %s", t.Task, strings.Join(t.Label, ", "), t.Topic)
 }
 
-// TakeoverError means that a process would replace the feature sets and models of a pipeline by
-// ones for another label, task or events topic, as a second process with a copied pipeline name
-// does by mistake.
+// TakeoverError reports that a process would replace the feature sets and models of a pipeline by
+// ones for another label, task or events topic. A second process with a copied pipeline name would
+// do so by mistake.
 type TakeoverError struct {
 	Pipeline         string
 	Present, Planned string // targets, for people
-	Hash             string // the value of pipeline.accept_change that allows it
+	Hash             string // value of pipeline.accept_change that allows the change
 }
 
 func (e *TakeoverError) Error() string {
-	return fmt.Sprintf("pipeline %s is for %s, this process is configured for %s; no exploration is planned. "+
+	return fmt.Sprintf("pipeline %s is for %s but this process is configured for %s; no exploration is planned. "+
 		"Choose another pipeline.name, or set pipeline.accept_change: %s to replace the feature sets and models",
 		e.Pipeline, e.Present, e.Planned, e.Hash)
 }
 
-// CheckTakeover returns a [TakeoverError] if the target of these settings is not the one of the
-// newest spec, unless the change is accepted. A task that is to be found in the data is checked
-// when it is known, by checkTask.
+// CheckTakeover returns a [TakeoverError] if the target of these settings differs from the newest
+// spec's, unless the change is accepted. If the task depends on the data, checkTask checks it once
+// it is known.
 func (s Settings) CheckTakeover(newest *wire.Spec) error { return s.checkTarget(newest, s.target()) }
 
-// checkTask is CheckTakeover for the task of a plan. A change that is visible without a plan has
-// been accepted before it was made.
+// checkTask is CheckTakeover for the task of a plan. Changes that are visible without a plan were
+// accepted before planning.
 func (s Settings) checkTask(newest, planned *wire.Spec) error {
 	if !hasTarget(newest) || !targetOf(newest).equal(s.target()) {
 		return nil
@@ -91,8 +91,8 @@ func (s Settings) checkTarget(newest *wire.Spec, planned target) error {
 	return &TakeoverError{Pipeline: s.Pipeline, Present: present.String(), Planned: planned.String(), Hash: hash}
 }
 
-// changeHash names one change of a pipeline's target, so that accepting it accepts no other one, in
-// particular not the way back.
+// changeHash identifies one change of a pipeline's target, so that accepting it accepts no other
+// change, in particular not the reverse.
 func changeHash(pipeline string, from, to target) string {
 	document, err := json.Marshal([]any{pipeline, from, to})
 	if err != nil {

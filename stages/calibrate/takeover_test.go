@@ -28,7 +28,7 @@ func TestATaskFoundInTheDataIsNotTakenOverByAccident(t *testing.T) {
 	if err := s.checkTask(present, planned); err != nil {
 		t.Fatal(err)
 	}
-	s = Settings{Pipeline: "test", EventsTopic: "f"} // accepted before the plan, whatever task it finds
+	s = Settings{Pipeline: "test", EventsTopic: "f"} // accepted before planning, whatever the task turns out to be
 	s.Events.Label = []string{"y"}
 	if err := s.checkTask(present, planned); err != nil {
 		t.Fatal(err)

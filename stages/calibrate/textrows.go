@@ -14,21 +14,23 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// textShape is the key of all rows of JSON: they have no types, so one lacks what another has.
+// textShape is the key of all rows of JSON. They have no schema: each row may lack columns of the
+// others.
 const textShape = "rows of JSON"
 
-// textRows are the rows of JSON in one partition with the lowest hashes, as text. Their columns and types are decided
-// when the whole range has been read: they depend on the rows, not on the messages that held them.
+// textRows holds the rows of JSON in one partition with the lowest hashes, as text. Their columns
+// and types are decided after the whole range has been read, so that they depend on the rows, not
+// on the messages.
 type textRows struct {
 	text  []byte
 	rows  []textRow // in row order
 	seen  int64
-	bound uint64 // rows are kept below it
-	full  bool   // rows were dropped because there are more than wanted
-	over  bool   // rows were dropped because of their bytes
+	bound uint64 // only rows with lower hashes are kept
+	full  bool   // rows beyond the wanted number were dropped
+	over  bool   // rows were dropped to stay within the bytes
 }
 
-// textRow is a row in the text.
+// textRow locates a row in the text.
 type textRow struct {
 	hash uint64
 	end  int
@@ -46,7 +48,7 @@ func (t *textRows) reset() {
 	t.text = text
 }
 
-// Rows of JSON are read again in pieces of at most so many rows and bytes.
+// Rows of JSON are reread in pieces of at most pieceRows rows and pieceBytes bytes.
 const (
 	pieceRows  = 256
 	pieceBytes = 256 << 10
@@ -75,12 +77,12 @@ func (t *textRows) of(p piece) []byte { return t.text[t.start(p.from):t.start(p.
 // bytes returns the size of the rows.
 func (t *textRows) bytes() int64 { return int64(len(t.text)) + rowBytes*int64(len(t.rows)) }
 
-// exceeds reports whether the rows are so far beyond a number or a budget that they should be trimmed.
+// exceeds reports whether the rows exceed a number or a budget by enough to be trimmed.
 func (t *textRows) exceeds(wanted int, budget int64) bool {
 	return len(t.rows) > wanted+wanted/4 || t.bytes() > budget+budget/4
 }
 
-// trim drops the rows with the highest hashes, until there are as many as wanted and they fit the budget.
+// trim drops the rows with the highest hashes until the rest fits the wanted number and the budget.
 func (t *textRows) trim(wanted int, budget int64) {
 	order := make([]int, len(t.rows))
 	for i := range order {
@@ -102,7 +104,7 @@ func (t *textRows) trim(wanted int, budget int64) {
 	}
 }
 
-// drop drops the rows whose hash is not below the bound.
+// drop drops the rows with hashes at or above the bound.
 func (t *textRows) drop(bound uint64) {
 	t.bound = min(t.bound, bound)
 	left := textRows{bound: t.bound, seen: t.seen, full: t.full, over: t.over}
@@ -114,8 +116,8 @@ func (t *textRows) drop(bound uint64) {
 	*t = left
 }
 
-// survey adds the rows to a survey, and returns the pieces in which it could read them: rows with few columns in common
-// may be too much together.
+// survey adds the rows to a survey and returns the pieces that it could read: rows with few common
+// columns may exceed the limits together.
 func (t *textRows) survey(s *formats.Survey) (pieces []piece) {
 	var try func(p piece)
 	try = func(p piece) {
@@ -139,10 +141,12 @@ func (t *textRows) survey(s *formats.Survey) (pieces []piece) {
 	return pieces
 }
 
-// commonest divides the rows: a column must have a value in more than one of so many, or be named by the configuration.
+// commonest sets the minimum share of rows: a column must have a value in more than 1/commonest of
+// the rows, or be named by the configuration.
 const commonest = 100
 
-// textColumns decides the columns of the rows of JSON in all partitions. Pieces are in the order of scans.
+// textColumns decides the columns of the rows of JSON in all partitions. Pieces are in the order of
+// scans.
 func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns []formats.Column, pieces [][]piece, others formats.Others) {
 	named := setOf(slices.Concat(e.Features, e.Label, e.Passthrough, e.Exclude))
 	survey := formats.NewSurvey(limits, func(name string) bool { return named[name] })
@@ -153,7 +157,7 @@ func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns
 	return columns, pieces, others
 }
 
-// schemaOfText is the schema of rows of JSON that all have a value in each column.
+// schemaOfText returns the schema of rows of JSON that all have a value in each column.
 func schemaOfText(columns []formats.Column) *arrow.Schema {
 	types := map[encoder.Kind]arrow.DataType{
 		encoder.Category: arrow.BinaryTypes.String, encoder.Numeric: arrow.PrimitiveTypes.Float64, encoder.Bool: arrow.FixedWidthTypes.Boolean, "": arrow.Null,
@@ -169,7 +173,7 @@ func schemaOfText(columns []formats.Column) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// reading opens a piece of the rows, read as the reader's columns.
+// reading returns a batch that reads a piece of the rows with the reader's columns.
 func (t *textRows) reading(reader *formats.Decoder, p piece) calibrationBatch {
 	batch := calibrationBatch{open: func() (arrow.Record, error) {
 		recs, err := reader.Decode(t.of(p))

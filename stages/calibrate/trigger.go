@@ -7,25 +7,25 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// trigger says why an exploration starts, and how.
+// trigger describes why and how an exploration starts.
 type trigger struct {
 	reason      string
 	from        wire.From // empty = as configured
-	extends     bool      // what the last one read, and what came after
-	asked       bool      // by a request
+	extends     bool      // read the ranges of the last exploration and the rows after them
+	asked       bool      // started by a request
 	atLeast     int64     // labelled rows needed to be worthwhile; 0 = any number
-	classesOnly bool      // only by requests that name classes
-	replan      bool      // the running one, with one more partition left out
-	force       bool      // even if it reads the same rows as the last one
+	classesOnly bool      // started only by requests that name classes
+	replan      bool      // replan the running exploration with one more partition excluded
+	force       bool      // even if it reads the same rows as the last exploration
 }
 
-// reason is one of those for which an exploration starts unasked.
+// reason is a condition under which an exploration starts without a request.
 type reason interface {
 	// check returns a trigger if the reason holds in a state.
 	check(ctx context.Context, p *Planner, now state.Snapshot) *trigger
 }
 
-// reasons are all of them; the first that holds counts. For requests see [answer].
+// reasons returns all reasons; the first one that holds counts. For requests see [answer].
 func reasons() []reason {
 	return []reason{noSet{}, specLost{}, setLost{}, configChanged{}, abandoned{}, leaderless{}, &stalled{}, elapsed{}, &logGrown{}}
 }

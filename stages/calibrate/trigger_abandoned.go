@@ -7,7 +7,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// abandoned holds some time after an exploration that could not give a feature set.
+// abandoned holds from planRetry after an exploration was abandoned without a feature set.
 type abandoned struct{}
 
 func (abandoned) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {

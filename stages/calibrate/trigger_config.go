@@ -6,7 +6,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// configChanged holds if the configuration asks for something else than the newest exploration did.
+// configChanged holds if the configuration hash differs from the newest exploration's.
 type configChanged struct{}
 
 func (configChanged) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {

@@ -7,7 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// elapsed holds exploration.every after the last plan. The record's own time moves when an exploration is cancelled.
+// elapsed holds from exploration.every after the last plan on. It uses the time of planning,
+// because the record's own time changes when an exploration is cancelled.
 type elapsed struct{}
 
 func (elapsed) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {

@@ -12,22 +12,23 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// growth is the factor by which the labelled rows of the log must grow before a set made from fewer than N0 rows is
-// replaced.
+// growth is the factor by which the labelled rows of the log must grow before a set made from fewer
+// than N0 rows is replaced.
 const growth = 4
 
-// leftOutFor is how long the rows of a partition that the last exploration left out are no reason for another
-// exploration, which would try that partition again.
+// leftOutFor is the time during which rows of a partition that the last exploration excluded are no
+// reason for another exploration, which would retry that partition.
 const leftOutFor = 10 * time.Minute
 
-// errNotGrown says that the log seemed to have grown by the factor but has not.
+// errNotGrown reports that the labelled rows have not grown by the factor, contrary to the
+// estimate.
 var errNotGrown = errors.New("the labelled rows have not grown fourfold yet")
 
 // logGrown holds if the log has grown far enough since the last exploration.
 type logGrown struct {
-	lookedAt time.Time // for offsets, on this process's clock
-	offsets  int64     // that the log had then
-	tooEarly int64     // offsets of the log when its labelled rows turned out not to have grown enough; 0 = never
+	lookedAt time.Time // time of the last lookup, on this process's clock
+	offsets  int64     // size of the log at that time
+	tooEarly int64     // size of the log when its labelled rows had not grown enough; 0 = never
 }
 
 func (g *logGrown) check(ctx context.Context, p *Planner, now state.Snapshot) *trigger {
@@ -40,7 +41,7 @@ func (g *logGrown) check(ctx context.Context, p *Planner, now state.Snapshot) *t
 	g.lookedAt = time.Now()
 	partitions, err := p.log().extents(ctx, p.leaders.Away())
 	if err != nil {
-		p.Env.Logger.Warn("offsets of events not known", zap.Error(err))
+		p.Env.Logger.Warn("cannot look up the offsets of events", zap.Error(err))
 		return nil
 	}
 	g.offsets = 0
@@ -49,7 +50,7 @@ func (g *logGrown) check(ctx context.Context, p *Planner, now state.Snapshot) *t
 	}
 	log, err := p.log().identity(ctx)
 	if err != nil {
-		p.Env.Logger.Warn("identity of events not known", zap.Error(err))
+		p.Env.Logger.Warn("cannot look up the identity of events", zap.Error(err))
 		return nil
 	}
 	start := grown(p.Settings.Exploration, now, partitions, sameLog(now.Spec, log), p.Env.Clock())
@@ -59,8 +60,8 @@ func (g *logGrown) check(ctx context.Context, p *Planner, now state.Snapshot) *t
 	return start
 }
 
-// grown starts an exploration if the log has grown far enough since the last one. If that one read another log,
-// everything is new.
+// grown starts an exploration if the log has grown far enough since the last one. If the last
+// exploration read another log, all rows are new.
 func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time.Time) *trigger {
 	set := now.CurrentSet()
 	var advanced int64
@@ -72,7 +73,7 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 		if !ok || !same {
 			before.EndOffset = p.first
 		}
-		advanced += max(0, p.end-before.EndOffset) // counts what retention has removed meanwhile
+		advanced += max(0, p.end-before.EndOffset) // includes offsets that retention has removed meanwhile
 	}
 	if e.EveryOffsets > 0 && advanced >= e.EveryOffsets {
 		return &trigger{reason: fmt.Sprintf("events advanced by %d offsets", advanced)}
@@ -81,7 +82,7 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 		return nil
 	}
 	start := trigger{}
-	if now.Spec.From == wire.FromNext { // what it left out on purpose stays out
+	if now.Spec.From == wire.FromNext { // rows that it skipped on purpose stay skipped
 		start = trigger{from: wire.FromNext, extends: true}
 		for i, p := range partitions {
 			if before, ok := now.Spec.Partition(int32(i)); ok && same {
@@ -93,12 +94,13 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 	if estimateLabelled(now.Spec, partitions) < growth*labelled {
 		return nil
 	}
-	start.reason = fmt.Sprintf("the feature set rests on %d rows, and the labelled rows have grown fourfold", set.Set.Lineage.Rows)
+	start.reason = fmt.Sprintf("the feature set was made from %d rows, and the labelled rows have grown fourfold",
+		set.Set.Lineage.Rows)
 	start.atLeast = growth * labelled
 	return &start
 }
 
-// estimateLabelled estimates the labelled rows of the log from those that the last plan counted.
+// estimateLabelled estimates the labelled rows of the log from the last plan's count.
 func estimateLabelled(last *wire.Spec, partitions []extent) int64 {
 	var labelled, offsets, all float64
 	for _, part := range last.Partitions {

@@ -7,8 +7,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// leaderless holds while the running exploration waits for a partition without a leader. Once features are being chosen,
-// all of its rows have been read.
+// leaderless holds while the running exploration waits for a partition without a leader. It does
+// not hold once the selection has begun, because all rows have been read by then.
 type leaderless struct{}
 
 func (leaderless) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {

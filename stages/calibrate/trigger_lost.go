@@ -17,8 +17,8 @@ func (noSet) check(_ context.Context, _ *Planner, now state.Snapshot) *trigger {
 	return &trigger{reason: "the pipeline has no feature set"}
 }
 
-// specLost holds if nothing says what the last exploration was, for instance because a build with another format version
-// planned it.
+// specLost holds if the spec of the last exploration is unreadable, for instance because a build
+// with another format version planned it.
 type specLost struct{}
 
 func (specLost) check(_ context.Context, _ *Planner, now state.Snapshot) *trigger {
@@ -28,12 +28,12 @@ func (specLost) check(_ context.Context, _ *Planner, now state.Snapshot) *trigge
 	return &trigger{reason: "the spec of the last exploration cannot be read"}
 }
 
-// setLost holds if the set in use cannot be read and none is on its way.
+// setLost holds if the current set is unreadable and no exploration is about to replace it.
 type setLost struct{}
 
 func (setLost) check(_ context.Context, _ *Planner, now state.Snapshot) *trigger {
 	if now.Current == nil || now.CurrentSet() != nil || now.Status() != state.StatusPublished {
 		return nil
 	}
-	return &trigger{reason: fmt.Sprintf("feature set %s, which is in use, cannot be read", now.Current.ID), force: true}
+	return &trigger{reason: fmt.Sprintf("current feature set %s cannot be read", now.Current.ID), force: true}
 }

@@ -11,25 +11,26 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// stallPatience is how long an exploration that this process cannot compute may give no sign of life before it is
-// planned again. It is several times what the partitions need to move away from a worker that stays out, and longer
-// than workers go without a checkpoint.
+// stallPatience is the time without a sign of life after which an exploration that this process
+// cannot compute is replanned. It is several times the time in which partitions move away from a
+// worker that does not participate, and longer than the time between a worker's checkpoints.
 const stallPatience = 2 * time.Minute
 
-// stalled holds if the running exploration needs another numeric kernel than this process has and no process works on
-// it any more. If others have that kernel, the exploration ends without this one. If this is the only process, or all
-// are like it, nothing would move, and all of them can compute what is planned here.
+// stalled holds if the running exploration needs a different numeric kernel from this process's and
+// no process works on it any longer. If other processes have that kernel, they finish the
+// exploration. Otherwise it would never end, and a new plan uses the kernel of this process, which
+// all of them have.
 type stalled struct {
 	exploration string
 	signs       signs
-	since       time.Time // when they last changed, on this process's clock
-	lookedAt    time.Time // for signs
+	since       time.Time // last change of signs, on this process's clock
+	lookedAt    time.Time // last lookup of signs
 }
 
-// signs of life of an exploration.
+// signs holds the signs of life of an exploration.
 type signs struct {
-	scores int64 // sum of the ends of the partitions of scores: it grows with every checkpoint
-	round  int   // of the selection
+	scores int64 // sum of the end offsets of scores, which grows with every checkpoint
+	round  int   // current round of the selection
 }
 
 func (s *stalled) check(ctx context.Context, p *Planner, now state.Snapshot) *trigger {
@@ -42,8 +43,8 @@ func (s *stalled) check(ctx context.Context, p *Planner, now state.Snapshot) *tr
 		s.lookedAt = time.Now()
 		seen, err := p.log().signsOfLife(ctx, now)
 		if err != nil {
-			p.Env.Logger.Warn("offsets of scores not known", zap.Error(err))
-			s.exploration = "" // no process can work without brokers: all get the full time again once they are back
+			p.Env.Logger.Warn("cannot look up the offsets of scores", zap.Error(err))
+			s.exploration = "" // no process can work without brokers: the full patience starts again after an outage
 			return nil
 		}
 		if s.exploration != spec.Exploration || s.signs != seen {
@@ -53,10 +54,11 @@ func (s *stalled) check(ctx context.Context, p *Planner, now state.Snapshot) *tr
 	if s.exploration != spec.Exploration || time.Since(s.since) < stallPatience {
 		return nil
 	}
-	return &trigger{reason: fmt.Sprintf("no process works on the running exploration, which is for numeric kernel %s; this is %s", spec.Arithmetic, scoring.Arithmetic())}
+	return &trigger{reason: fmt.Sprintf("no process works on the running exploration, which needs numeric kernel %s; this process has %s",
+		spec.Arithmetic, scoring.Arithmetic())}
 }
 
-// signsOfLife looks for signs of life of the running exploration.
+// signsOfLife returns the signs of life of the running exploration.
 func (l *log) signsOfLife(ctx context.Context, now state.Snapshot) (seen signs, err error) {
 	n, err := l.env.Broker.Partitions(ctx, l.env.Topics.Scores)
 	if err != nil {

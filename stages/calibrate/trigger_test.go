@@ -29,7 +29,7 @@ func TestPlannerAnswersRequests(t *testing.T) {
 	running := &wire.Spec{Exploration: "test.3.x", Plan: wire.Plan{Sequence: 3}, Status: wire.StatusRunning, HandledOffset: 10}
 	idle := state.Snapshot{Spec: running, Current: &wire.Current{Sequence: 3}}
 	fault := request(13, "", "")
-	fault.Fault = errors.New("restart is no action any more")
+	fault.Fault = errors.New("restart is no longer an action")
 	const none = int64(-1)
 	for _, c := range []struct {
 		name      string
@@ -100,8 +100,8 @@ func plannerAt(after time.Duration, s Settings) *Planner {
 	return &Planner{Env: e, Settings: s}
 }
 
-// setOver is a set with these settings, from an exploration that read the two partitions up to 60
-// and 70.
+// setOver returns a set with these settings, from an exploration that read the two partitions up to
+// 60 and 70.
 func setOver(s Settings, rows int64, rate float64) state.Set {
 	e := s.Exploration
 	return state.Set{ID: "fs", Set: &wire.FeatureSet{
@@ -117,7 +117,7 @@ func setOver(s Settings, rows int64, rate float64) state.Set {
 
 func TestPlannerSchedule(t *testing.T) {
 	settings := testSettings(stagestest.Regression)
-	settings.Exploration.SampleRate = 0.5 // growth has a test of its own
+	settings.Exploration.SampleRate = 0.5 // TestGrown covers growth
 	spec := func(change func(*wire.Spec)) *wire.Spec {
 		s := &wire.Spec{
 			Exploration: "test.3.x", Status: wire.StatusRunning, ConfigHash: settings.hash(), PlannedAt: stagestest.Noon,
@@ -140,7 +140,7 @@ func TestPlannerSchedule(t *testing.T) {
 	every := func(d time.Duration) Settings { s := settings; s.Exploration.Every = d; return s }
 	offsets := func(n int64) Settings { s := settings; s.Exploration.EveryOffsets = n; return s }
 	running := with(state.Snapshot{SpecTime: stagestest.Noon}, nil)
-	replacing := selected // one is running and a set is in use
+	replacing := selected // an exploration is running and a set is current
 	replacing.Spec = spec(func(s *wire.Spec) { s.Sequence = 4 })
 	lost := selected
 	lost.Spec = nil
@@ -159,7 +159,7 @@ func TestPlannerSchedule(t *testing.T) {
 		{"one runs and offsets have advanced", running, offsets(1), 0, ""},
 		{"one runs beside a set", replacing, offsets(1), 0, ""},
 		{"one runs under another configuration", running, later(settings), 0, "configured spec has changed"},
-		{"one runs under another kernel", with(state.Snapshot{}, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""}, // others may compute it, see TestPlannerReplans
+		{"one runs under another kernel", with(state.Snapshot{}, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""}, // other processes may compute it, see TestPlannerReplans
 		{"selected", selected, settings, 100 * time.Hour, ""},
 		{"selected by another kernel", with(selected, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""},
 		{"selected, the configuration has changed", selected, later(settings), 0, "configured spec has changed"},
@@ -181,16 +181,16 @@ func TestPlannerSchedule(t *testing.T) {
 			start := plannerAt(c.after, c.settings).scheduled(t.Context(), c.state)
 			switch {
 			case start == nil && c.starts != "":
-				t.Errorf("no start, want one because of %q", c.starts)
+				t.Errorf("no start, want reason %q", c.starts)
 			case start != nil && (c.starts == "" || !strings.Contains(start.reason, c.starts)):
-				t.Errorf("start because %q, want %q", start.reason, c.starts)
+				t.Errorf("started for reason %q, want %q", start.reason, c.starts)
 			}
 		})
 	}
 }
 
-// A set on all of 3,000 labelled rows is replaced when these have grown fourfold according to the
-// offsets, until N0 rows are reached.
+// A set made from all 3,000 labelled rows is replaced when the offsets suggest that these have
+// grown fourfold, until N0 rows are reached.
 func TestGrown(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.SampleRows = 10_000

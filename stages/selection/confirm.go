@@ -11,9 +11,9 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// confirm fails unless events still hold the last batch of each partition's range. A log may lose its end and grow
-// again between the plan and the end of the last partition, and sums of what was there before and after would describe
-// no log at all.
+// confirm fails unless events still holds the last batch of each partition's range. A log may be
+// truncated and grow again between the plan and the end of the last partition, and sums over rows
+// from before and after the truncation would describe no log at all.
 func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
 	keep := r.supervised().Run
 	for _, part := range spec.Partitions {
@@ -37,10 +37,11 @@ func (r *Runner) confirm(ctx context.Context, spec *wire.Spec, checkpoints map[i
 		case err != nil || ctx.Err() != nil:
 			return errors.Join(err, ctx.Err())
 		case denied != nil:
-			r.Env.Logger.Warn("no right to read events: whether they still hold what was scored is not known", zap.Error(denied))
+			r.Env.Logger.Warn("no read access to events; cannot verify that it still holds the scored rows", zap.Error(denied))
 			return nil
 		case !holds:
-			return fmt.Errorf("events of partition %d that the exploration reads are not in the log any more: it has lost its end, or is another one", part.Partition)
+			return fmt.Errorf("partition %d of events no longer holds the rows of the exploration: "+
+				"the topic was truncated or recreated", part.Partition)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// learn selects learned features of all rows.
+// learn configures learned features from all rows.
 func learn(c *calibrate.Config) { c.Criterion, c.RefineSteps, c.SampleRate = scoring.Adaptive, 8, 1 }
 
 // relabelled replaces the label of rows by a function of their encoding by a spec.
@@ -39,7 +39,8 @@ func relabelled(t testing.TB, spec *wire.Spec, rows arrow.Record, label func(x [
 	return out
 }
 
-// residualWorld has events whose label is one of residual's candidates, so that nothing learned is better.
+// residualWorld returns a world in which the label is one of residual's candidates, so that learned
+// features are no better.
 func residualWorld(t testing.TB, perMessage int, edit func(*calibrate.Config)) *explored.World {
 	t.Helper()
 	c := explored.Exploration()
@@ -72,7 +73,7 @@ func residualWorld(t testing.TB, perMessage int, edit func(*calibrate.Config)) *
 	return w
 }
 
-// Under residual the set is candidates as they were drawn, and as many as are best.
+// Under residual the set consists of the best candidates, unchanged.
 func TestTheSetOfResidual(t *testing.T) {
 	ids := map[string]bool{}
 	for _, perMessage := range []int{50, 7} {

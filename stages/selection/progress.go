@@ -12,19 +12,20 @@ import (
 )
 
 const (
-	// progressPatience is how long a selection waits for the broker to take a progress report.
+	// progressPatience is the longest time that a selection waits for the broker to accept a
+	// progress report.
 	progressPatience = time.Second
-	// progressEvery is the time between two reports of steps. Each report has all points so far.
+	// progressEvery is the time between two reports of steps. Each report holds all points so far.
 	progressEvery = time.Second
 )
 
-// progressReporter publishes how far a selection has come. It is for people only, so a broker that does not accept it
-// hardly delays anything.
+// progressReporter publishes the progress of a selection. Only people read it, so a broker that
+// does not accept it must hardly delay the selection.
 type progressReporter struct {
 	runner *Runner
 	spec   *wire.Spec
 	rows   int64
-	at     time.Time // of the last report
+	at     time.Time // time of the last report
 }
 
 func (r *progressReporter) report(ctx context.Context, p Progress) {
@@ -41,6 +42,6 @@ func (r *progressReporter) report(ctx context.Context, p Progress) {
 		Exploration: r.spec.Exploration, Sequence: r.spec.Sequence, Rows: r.rows, Round: p.Round, Rounds: p.Rounds, Points: p.Points, Time: now,
 	})
 	if err != nil {
-		r.runner.Env.Logger.Debug("progress not published", zap.Error(err))
+		r.runner.Env.Logger.Debug("progress report not published", zap.Error(err))
 	}
 }

@@ -20,27 +20,28 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// maxAttempts is how often a partition is read before an exploration is abandoned because its samples cannot be used.
+// maxAttempts is the number of times a partition is read before the exploration is abandoned
+// because its samples are unusable.
 const maxAttempts = 3
 
-// Runner is the stage: it follows the checkpoints of the running exploration and publishes its feature set when every
-// partition is closed.
+// Runner is the stage: it follows the checkpoints of the running exploration and publishes its
+// feature set when every partition is closed.
 type Runner struct {
 	Env env.Env
 	// SampleMemory bounds the memory of the sample and of the selection from it, in bytes.
 	SampleMemory int64
 	Workers      int // goroutines of a selection; 0 = one for each core
 
-	// finished is the set of an exploration that was selected but perhaps not published, by its spec hash, so that a
-	// rebalance does not start again.
+	// finished holds the latest selected set, which is perhaps not yet published, under its spec
+	// hash. A rebalance thus does not repeat the selection.
 	finished struct {
 		specHash string
 		set      *wire.FeatureSet
 	}
 }
 
-// Run selects until ctx ends, except while an exploration runs that this process cannot compute: then another process
-// selects.
+// Run selects until ctx ends. It leaves the selection to other processes while an exploration runs
+// that this process cannot compute.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 	r.Env.Meter.RightKernel(meter.StageSelection)
@@ -50,7 +51,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	return r.Env.State.WhileKernelMatches(ctx, scoring.Arithmetic(), leaves, r.own)
 }
 
-// supervised returns what runs the work on one partition of scores or samples.
+// supervised returns the stage that supervises the work on single partitions of scores or samples.
 func (r *Runner) supervised() *supervise.Stage {
 	return &supervise.Stage{
 		Name: meter.StageSelection, Meter: r.Env.Meter, Logger: r.Env.Logger, Policy: r.Env.Quarantine,
@@ -73,19 +74,20 @@ func (r *Runner) own(ctx context.Context) error {
 			if err := topics.WaitCoPartitioned(ctx, r.Env.Broker, r.Env.Logger, more.partition, r.Env.Topics.Scores); err != nil {
 				return err
 			}
-			r.Env.Logger.Info("scores has grown, following all its partitions")
+			r.Env.Logger.Info("scores topic has more partitions; following all of them")
 		}
 	})
 }
 
-// morePartitionsError says that an exploration reads a partition that is not followed yet.
+// morePartitionsError reports that an exploration reads a partition that is not followed yet.
 type morePartitionsError struct{ partition int }
 
 func (e *morePartitionsError) Error() string {
 	return fmt.Sprintf("partition %d of scores is not followed", e.partition)
 }
 
-// followScores follows every partition of scores and selects, until ctx ends or scores has grown.
+// followScores follows every partition of scores and selects, until ctx ends or scores has more
+// partitions.
 func (r *Runner) followScores(ctx context.Context) error {
 	partitions, err := pipeline.Retry(ctx, r.Env.Logger, "look up topic "+r.Env.Topics.Scores, func() (int, error) {
 		return r.Env.Broker.Partitions(ctx, r.Env.Topics.Scores)
@@ -99,7 +101,8 @@ func (r *Runner) followScores(ctx context.Context) error {
 	})
 }
 
-// publishAll selects from one exploration after another while the partitions of scores are followed.
+// publishAll selects from one exploration after another while the partitions of scores are
+// followed.
 func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partitions int) error {
 	for {
 		stateChanged, boardChanged := r.Env.State.Changed(), board.Changed()
@@ -122,7 +125,7 @@ func (r *Runner) publishAll(ctx context.Context, board *state.Scoreboard, partit
 	}
 }
 
-// act does the next thing to do, and reports whether there was one.
+// act takes the next step, if any is due, and reports whether it did.
 func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Scoreboard, partitions int) (bool, error) {
 	if acted, err := r.Env.State.Repair(ctx, state.OwnerSelection, r.Env.Clock()); acted || err != nil {
 		return acted, err
@@ -135,7 +138,7 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 	if last := int(spec.Partitions[len(spec.Partitions)-1].Partition); last >= partitions {
 		return false, &morePartitionsError{last}
 	}
-	if spec.Arithmetic != scoring.Arithmetic() { // the ownership is about to be given up
+	if spec.Arithmetic != scoring.Arithmetic() { // this process is about to give up the ownership
 		return false, nil
 	}
 	checkpoints, ok := r.closed(board, spec)
@@ -145,7 +148,8 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 	return true, r.finish(ctx, board, spec, checkpoints)
 }
 
-// closed returns the newest checkpoints of an exploration once every partition that has rows to read is closed.
+// closed returns the newest checkpoints of an exploration once every partition that has rows to
+// read is closed.
 func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wire.Checkpoint, bool) {
 	checkpoints, missing, open := map[int32]*wire.Checkpoint{}, int64(0), 0
 	for _, c := range board.Of(spec) {
@@ -171,14 +175,14 @@ func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wi
 	return checkpoints, open == 0
 }
 
-// errNoRows says that an exploration ended before any row was scored.
-var errNoRows = errors.New("no row was scored: the rows have no labels, or none can be used")
+// errNoRows reports that an exploration ended before any row was scored.
+var errNoRows = errors.New("no row was scored: the rows are unlabelled or unusable")
 
 // finish selects and publishes the set, or abandons the exploration.
 func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
 	began := time.Now()
 	set, err := r.selectWhileRunning(ctx, spec, checkpoints)
-	r.Env.Meter.Worked(meter.StageSelection, began) // counted before the set is published
+	r.Env.Meter.Worked(meter.StageSelection, began) // counted before publishing the set
 	var disagrees *disagreement
 	switch {
 	case errors.As(err, &disagrees) && disagrees.attempt+1 < maxAttempts:
@@ -186,7 +190,8 @@ func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire
 	case err != nil && ctx.Err() != nil, errors.Is(err, pipeline.ErrDenied):
 		return err
 	case errors.Is(err, errOver):
-		r.Env.Logger.Info("the exploration is over, nothing is selected from it", zap.String("exploration", spec.Exploration))
+		r.Env.Logger.Info("exploration ended during its selection; publishing no feature set",
+			zap.String("exploration", spec.Exploration))
 		return nil
 	case err != nil:
 		return r.giveUp(ctx, spec, err)
@@ -194,11 +199,11 @@ func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire
 	return r.publish(ctx, spec, set)
 }
 
-// errOver says that an exploration ended, or was replaced, during its selection.
-var errOver = errors.New("the exploration does not run any more")
+// errOver reports that an exploration ended, or was replaced, during its selection.
+var errOver = errors.New("the exploration is no longer running")
 
-// selectWhileRunning is selectSet until the exploration is over: if a partition of samples cannot be read, it is
-// planned again.
+// selectWhileRunning runs selectSet and stops when the exploration ends. An exploration ends early
+// if a partition of samples is unreadable: it is then replanned.
 func (r *Runner) selectWhileRunning(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*wire.FeatureSet, error) {
 	over := func(s state.Snapshot) bool {
 		now := s.Running()
@@ -223,7 +228,7 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	for _, c := range checkpoints {
 		switch c.CloseReason {
 		case wire.CloseLost:
-			return nil, fmt.Errorf("offsets of partition %d are no longer in the log, or the log is another one", c.Partition)
+			return nil, fmt.Errorf("the log of partition %d lost offsets of the exploration or was replaced", c.Partition)
 		case wire.CloseRegistry:
 			return nil, fmt.Errorf("partition %d: %w", c.Partition, events.ErrRegistryChanged)
 		case wire.CloseEnd, wire.CloseQuota, "":
@@ -259,9 +264,10 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	return set, err
 }
 
-// refuse asks the owner of a partition to read it again.
+// refuse asks the owner of a partition to reread it.
 func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, d *disagreement) error {
-	r.Env.Logger.Error("samples do not match the checkpoint; requesting a re-read of the partition", zap.String("exploration", spec.Exploration),
+	r.Env.Logger.Error("samples do not match the checkpoint; requesting a re-read of the partition",
+		zap.String("exploration", spec.Exploration),
 		zap.Int32("partition", d.partition), zap.Int("attempt", d.attempt), zap.String("reason", d.reason))
 	refusal := &wire.Refusal{
 		Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: d.partition, Attempt: d.attempt, Reason: d.reason, Time: r.Env.Clock(),
@@ -269,7 +275,7 @@ func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire
 	if err := r.Env.State.RefuseSamples(ctx, refusal); err != nil {
 		return err
 	}
-	board.Refuse(refusal) // not considered again before the refusal is read back
+	board.Refuse(refusal) // ignores the checkpoint until the refusal is read back
 	return nil
 }
 
@@ -281,7 +287,7 @@ func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.Feature
 	case err == nil:
 	case errors.Is(err, pipeline.ErrDenied), ctx.Err() != nil, !pipeline.IsPermanent(err):
 		return err
-	default: // too large, or no set at all: trying again would not help
+	default: // too large or invalid: a retry would not help
 		return r.giveUp(ctx, spec, err)
 	}
 	failpoint.Hit(failpoint.SetBetween)
@@ -296,12 +302,13 @@ func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.Feature
 	return r.Env.State.RetireSets(ctx, r.Env.Clock())
 }
 
-// giveUp abandons an exploration that cannot give a set.
+// giveUp abandons an exploration that cannot yield a set.
 func (r *Runner) giveUp(ctx context.Context, spec *wire.Spec, cause error) error {
 	if r.Env.FailFast {
 		return pipeline.Permanent(cause)
 	}
-	r.Env.Logger.Error("exploration abandoned, it gives no feature set", zap.String("exploration", spec.Exploration), zap.Error(cause))
+	r.Env.Logger.Error("exploration abandoned; it yields no feature set",
+		zap.String("exploration", spec.Exploration), zap.Error(cause))
 	abandoned := *spec
 	abandoned.Status, abandoned.Reason = wire.StatusAbandoned, cause.Error()
 	return r.Env.State.PublishSpec(ctx, &abandoned, r.Env.Clock())

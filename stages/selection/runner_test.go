@@ -17,7 +17,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// newWorld has three partitions of events, with many bad rows, and an empty fourth one.
+// newWorld returns a world with three partitions of events with many bad rows, and an empty fourth
+// one.
 func newWorld(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	t.Helper()
 	c := explored.Exploration()
@@ -27,7 +28,7 @@ func newWorld(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	}
 	w := explored.NewWorld(t, 4, explored.Events(stagestest.Classes), c)
 	w.Subsample.CheckpointRows = 120
-	w.Topics.MaxMessageBytes = 4 << 10 // several messages of samples for a checkpoint
+	w.Topics.MaxMessageBytes = 4 << 10 // several messages of samples per checkpoint
 	for p := range 3 {
 		rows := stagestest.Events(t, stagestest.Classes, 400, uint64(40+p), stagestest.SomeFaults)
 		w.Send(p, stagestest.Cut(t, rows, stagestest.Every(50))...)
@@ -35,7 +36,7 @@ func newWorld(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	return w
 }
 
-// planned has a plan that nobody executes yet.
+// planned returns a world with a plan that no worker executes yet.
 func planned(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	t.Helper()
 	w := newWorld(t, edit)
@@ -45,7 +46,7 @@ func planned(t testing.TB, edit func(*calibrate.Config)) *explored.World {
 	return w
 }
 
-// undisturbed is the set of that world.
+// undisturbed returns the set of that world without disturbances.
 func undisturbed(t testing.TB, edit func(*calibrate.Config)) *state.Set {
 	t.Helper()
 	w := newWorld(t, edit)
@@ -53,7 +54,7 @@ func undisturbed(t testing.TB, edit func(*calibrate.Config)) *state.Set {
 	return w.Set()
 }
 
-// isProgress reports whether records are about the progress of a selection.
+// isProgress reports whether records report the progress of a selection.
 func isProgress(records []pipeline.Record) bool {
 	return slices.ContainsFunc(records, func(r pipeline.Record) bool { return string(r.Key) == string(wire.ProgressKey("test")) })
 }
@@ -109,7 +110,8 @@ func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 	})
 }
 
-// spoil changes the samples that a worker sends for partition 1 in an attempt: change gets each message with its number.
+// spoil changes the samples that a worker sends for partition 1. change receives each message and
+// its number.
 func spoil(t *testing.T, w *explored.World, change func(number int, record pipeline.Record) []pipeline.Record) func(*explored.Worker) {
 	t.Helper()
 	return func(worker *explored.Worker) {
@@ -124,7 +126,7 @@ func spoil(t *testing.T, w *explored.World, change func(number int, record pipel
 	}
 }
 
-// damaged is a message of samples with another x in its last row.
+// damaged returns a message of samples with a changed x in its last row.
 func damaged(t *testing.T, record pipeline.Record) pipeline.Record {
 	t.Helper()
 	headers := record.Headers
@@ -249,12 +251,12 @@ func TestRetentionThatPassesTheRangeAbandonsTheExploration(t *testing.T) {
 	w := planned(t, nil)
 	w.Expire(w.Topics.Events, 2, 3)
 	w.Start(nil, meter.StageSubsample, meter.StageSelection)
-	if reason := w.Abandoned(); !strings.Contains(reason, "offsets of partition 2 are no longer in the log") {
+	if reason := w.Abandoned(); !strings.Contains(reason, "the log of partition 2 lost offsets") {
 		t.Errorf("reason %q", reason)
 	}
 	lost := slices.ContainsFunc(w.Checkpoints(2), func(c *wire.Checkpoint) bool { return c.CloseReason == wire.CloseLost })
 	if !lost {
-		t.Errorf("no checkpoint says so")
+		t.Errorf("no checkpoint with this close reason")
 	}
 }
 
@@ -266,7 +268,7 @@ func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
 	}
 }
 
-// The selection waits until scores has all partitions that the exploration reads.
+// The selection waits until scores has all partitions of the exploration.
 func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 	want := undisturbed(t, nil)
 	w := planned(t, nil)
@@ -281,8 +283,9 @@ func TestSelectionWaitsForScoresToGrow(t *testing.T) {
 	}
 }
 
-// Events that lose their end after the plan give no set, whether or not they have grown beyond it again and whether or not they were
-// scored before: the rows read before and after would come from two logs.
+// If events is truncated after the plan, the exploration yields no set, whether or not the log has
+// grown past the old end and whether or not it was scored before: the rows read before and after
+// would come from two logs.
 func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -305,7 +308,7 @@ func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
 				}
 			}
 			w.Start(nil, meter.StageSubsample, meter.StageSelection)
-			if reason := w.Abandoned(); !strings.Contains(reason, "events of partition 1 that the exploration reads are not in the log any more") {
+			if reason := w.Abandoned(); !strings.Contains(reason, "partition 1 of events no longer holds the rows of the exploration") {
 				t.Errorf("reason %q", reason)
 			}
 		})

@@ -17,7 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// disagreement says that the samples of a partition are not the ones that its checkpoint counts.
+// disagreement reports that the samples of a partition do not match its checkpoint.
 type disagreement struct {
 	partition int32
 	attempt   int
@@ -34,12 +34,12 @@ type sampleReader struct {
 	logger *zap.Logger
 	topic  string
 	limits arrowio.Limits
-	// keep runs the reading of a partition, again if it fails.
+	// keep runs the reading of a partition and retries failures.
 	keep func(ctx context.Context, partition int, run func(context.Context) error) error
 }
 
-// read returns the rows that the checkpoints count, in partition order. A [disagreement] names a partition whose
-// samples cannot be used.
+// read returns the rows that the checkpoints count, in partition order. A [disagreement] names a
+// partition with unusable samples.
 func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sample, error) {
 	sample, hash := NewSample(spec), spec.Hash()
 	for _, part := range spec.Partitions {
@@ -47,7 +47,7 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 		if c == nil || c.Samples.Rows == 0 {
 			continue
 		}
-		if part.Quota > 0 && c.Samples.Rows > part.Quota { // the plan checked the memory of no more
+		if part.Quota > 0 && c.Samples.Rows > part.Quota { // the plan reserved memory for the quota only
 			return nil, &disagreement{c.Partition, c.Attempt, fmt.Sprintf("%d rows, more than the quota of %d", c.Samples.Rows, part.Quota)}
 		}
 		var rows *wire.Samples
@@ -68,7 +68,8 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 	return sample, nil
 }
 
-// NewSample returns the sample of an exploration from the rows of its partitions, in partition order.
+// NewSample returns the sample of an exploration from the rows of its partitions, in partition
+// order.
 func NewSample(spec *wire.Spec, partitions ...*wire.Samples) *scoring.Sample {
 	sample := &scoring.Sample{Dim: spec.Encoder.Dim, Targets: scoring.Targets{Outputs: spec.Encoder.Outputs()}}
 	for _, rows := range partitions {
@@ -94,8 +95,8 @@ func appendRows(sample *scoring.Sample, spec *wire.Spec, rows *wire.Samples) {
 	sample.Targets.Values = append(sample.Targets.Values, rows.Targets.Values...)
 }
 
-// partition reads what a checkpoint counts: each ordinal below its next one once, whatever the order in which owners of
-// the partition, past ones included, wrote them.
+// partition reads the rows that a checkpoint counts: each ordinal below the checkpoint's next one
+// once, in whatever order the current and past owners of the partition wrote them.
 func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash string, c *wire.Checkpoint) (*wire.Samples, error) {
 	refuse := func(format string, args ...any) error {
 		return &disagreement{partition: c.Partition, attempt: c.Attempt, reason: fmt.Sprintf(format, args...)}
@@ -124,12 +125,12 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs() || (rows.Targets.Class != nil) != classes) {
 			err = fmt.Errorf("%w: unexpected dimensions (%d), outputs (%d) or task", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
 		}
-		if err != nil { // its rows may follow in a copy
+		if err != nil { // a copy of its rows may follow
 			lost = fmt.Sprintf("offset %d: %v", record.Offset, err)
 			continue
 		}
 		if found.add(rows) {
-			break // all there, or too many: later records cannot change that
+			break // complete, or too many: later records cannot change that
 		}
 	}
 	rows, mark := found.sorted(), wire.SampleMark{FirstOffset: c.Samples.FirstOffset}
@@ -142,13 +143,14 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 	case mark.Rows != c.Samples.Rows:
 		return nil, refuse("%d of %d rows", mark.Rows, c.Samples.Rows)
 	}
-	return nil, refuse("%d rows with another checksum than when they were scored", mark.Rows)
+	return nil, refuse("checksum of %d rows differs from the checkpoint's", mark.Rows)
 }
 
-// stablePatience is how long another writer's transaction may hide samples before their partition counts as unreadable.
+// stablePatience is the longest time that another writer's transaction may hide samples before
+// their partition counts as unreadable.
 const stablePatience = 10 * time.Second
 
-// awaitStable waits until everything on a partition of the topic can be read.
+// awaitStable waits until no open transaction hides records of a partition.
 func (r *sampleReader) awaitStable(ctx context.Context, partition int) error {
 	until := time.Now().Add(stablePatience)
 	return pipeline.Try(ctx, r.logger, "await the end of transactions", func() error {
@@ -160,15 +162,16 @@ func (r *sampleReader) awaitStable(ctx context.Context, partition int) error {
 	})
 }
 
-// ordinals collects rows by their ordinals. It copies them: a message may have one row that is new among many that are not.
+// ordinals collects rows by their ordinals. It copies them, because a message may hold one new row
+// among many known ones.
 type ordinals struct {
-	next int64 // ordinals from here on are ignored
-	most int64 // rows that there should be
+	next int64 // this ordinal and later ones are ignored
+	most int64 // expected number of rows
 	seen map[int64]bool
-	rows *wire.Samples // in the order in which they were found, at most one too many
+	rows *wire.Samples // in the order found, at most one more than expected
 }
 
-// add adds the rows that are not there yet, and reports whether there are enough.
+// add adds the rows with new ordinals and reports whether the expected number is reached.
 func (o *ordinals) add(rows *wire.Samples) bool {
 	for i, ordinal := range rows.Ordinal {
 		if ordinal < o.next && !o.seen[ordinal] && int64(o.rows.Rows()) <= o.most {

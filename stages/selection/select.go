@@ -12,8 +12,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Merge adds up the sums of an exploration's partitions in partition order. A partition with an empty range has no
-// checkpoint.
+// Merge adds up the sums of an exploration's partitions in partition order. Partitions with an
+// empty range have no checkpoint.
 func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sums, wire.Lineage) {
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
 	lineage := wire.Lineage{
@@ -41,10 +41,10 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 	return sums, lineage
 }
 
-// Progress is how far a selection has come.
+// Progress is the progress of a selection.
 type Progress struct {
-	Round, Rounds int // the current round, from 1 on, and the most that there can be
-	// Points are the measurements on held-out rows so far, under the adaptive criterion.
+	Round, Rounds int // the current round, counted from 1, and the maximum
+	// Points holds the measurements on held-out rows so far, under the adaptive criterion.
 	Points []adaptive.Point
 }
 
@@ -57,22 +57,23 @@ func (p Progress) Last() *adaptive.Point {
 	return &last
 }
 
-// Options say how a selection runs. They do not change its result.
+// Options control how a selection runs. They do not affect its result.
 type Options struct {
-	Workers  int            // goroutines; 0 = one for each core
+	Workers  int            // goroutines; 0 = one per core
 	Progress func(Progress) // called before each round and with each point; nil = not reported
 	Stop     func() error   // called between steps; the selection ends with its error; nil = never
 }
 
-// chosen is what a selection chose, by any criterion.
+// chosen is the result of a selection by any criterion.
 type chosen struct {
 	selection scoring.Selection
 	set       *scoring.FeatureSet
 	learning  *adaptive.Report
 }
 
-// Select chooses the features of an exploration and makes the feature set. The sample has the rows in the sums and
-// those held out of them, in partition order. It is nil under a criterion that needs sums only.
+// Select chooses the features of an exploration and makes the feature set. The sample holds the
+// summed and the held-out rows in partition order. It is nil under a criterion that needs only
+// sums.
 func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *scoring.Sample, now time.Time, o Options) (*wire.FeatureSet, error) {
 	choose := choose
 	if spec.Criterion.NeedsRows() {
@@ -100,7 +101,7 @@ func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *s
 	}, nil
 }
 
-// choose keeps candidates of the spec by their sums.
+// choose selects candidates of the spec by their sums.
 func choose(spec *wire.Spec, sums *scoring.Sums, _ *scoring.Sample, _ Options) (*chosen, error) {
 	s, err := scoring.Select(sums, spec.Encoder.Label.Task, spec.Criterion, spec.Features)
 	if err != nil {
@@ -109,7 +110,7 @@ func choose(spec *wire.Spec, sums *scoring.Sums, _ *scoring.Sample, _ Options) (
 	return &chosen{selection: s, set: scoring.NewFeatureSet(spec.Candidates, s)}, nil
 }
 
-// learn makes features from the sample, or chooses candidates by its rows.
+// learn learns features from the sample, or chooses candidates by its rows.
 func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
 	options := adaptive.Options{
 		Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Workers: o.Workers,
@@ -132,8 +133,8 @@ func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Option
 	return &chosen{selection: learned.Selection, set: learned.FeatureSet(), learning: &learned.Report}, nil
 }
 
-// PlainSet returns M candidates as drawn, without selection, under the encoder of a set, to compare data-dependent
-// features with.
+// PlainSet returns the first M candidates as drawn, without selection, under the encoder of a set:
+// the baseline for data-dependent features.
 func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 	m := of.Set.Features.Len()
 	index := make([]int32, m)
@@ -141,7 +142,7 @@ func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 		index[i] = int32(i)
 	}
 	outputs := len(of.Coding.Gain)
-	candidates := adaptive.Plain(of.Candidates) // of one bandwidth, and dense: nothing chooses among scales
+	candidates := adaptive.Plain(of.Candidates) // dense and with one bandwidth, because no selection chooses among scales
 	return &wire.FeatureSet{
 		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: candidates,
 		Lineage: wire.Lineage{Pipeline: of.Lineage.Pipeline, Arithmetic: scoring.Arithmetic(), Criterion: of.Lineage.Criterion},

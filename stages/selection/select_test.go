@@ -24,8 +24,8 @@ import (
 // No goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// checkScores recomputes the scores of a published set in float64, from its omega, phase and encoder and the rows of the
-// batches (partition 0), and compares them to 1e-5 of sqrt(Σy²/n).
+// checkScores recomputes the scores of a published set in float64, from its omega, phase and
+// encoder and the rows of the batches (partition 0), and compares them to 1e-5 of sqrt(Σy²/n).
 func checkScores(t testing.TB, set *wire.FeatureSet, batches []arrow.Record) {
 	t.Helper()
 	value, err := wire.EncodeFeatureSet(set)
@@ -48,7 +48,7 @@ func checkScores(t testing.TB, set *wire.FeatureSet, batches []arrow.Record) {
 		}
 	}
 	if int64(len(rows)) != published.Lineage.Rows || len(rows) == 0 {
-		t.Fatalf("%d rows scored, the lineage says %d", len(rows), published.Lineage.Rows)
+		t.Fatalf("%d rows scored, lineage has %d", len(rows), published.Lineage.Rows)
 	}
 	scores, spread := stagestest.Scores(published, rows)
 	outputs, worst := len(spread), 0.0
@@ -71,7 +71,8 @@ func decodeSet(t testing.TB, value []byte) *wire.FeatureSet {
 	return set
 }
 
-// checkOrder fails unless the features are sorted best first, equal ones by index, and the lineage says what is kept.
+// checkOrder fails unless the features are sorted best first, equal ones by index, and the lineage
+// matches them.
 func checkOrder(t testing.TB, set *wire.FeatureSet) {
 	t.Helper()
 	score, index := set.Set.Score, set.Set.Index
@@ -81,7 +82,7 @@ func checkOrder(t testing.TB, set *wire.FeatureSet) {
 		}
 	}
 	if l := set.Lineage; l.Best != score[0] || l.Cutoff != score[len(score)-1] || !(l.Radius > 0) {
-		t.Fatalf("lineage says best %v, cutoff %v, radius %v", l.Best, l.Cutoff, l.Radius)
+		t.Fatalf("lineage has best %v, cutoff %v, radius %v", l.Best, l.Cutoff, l.Radius)
 	}
 	if want := 1 / math.Sqrt(float64(len(score))); math.Abs(float64(set.Set.Scale)-want) > 1e-7 {
 		t.Fatalf("scale %v, want %v", set.Set.Scale, want)
@@ -107,7 +108,8 @@ func TestScoresEqualTheirFloat64Recomputation(t *testing.T) {
 	}
 }
 
-// The checkpoints of two halves of the rows are those of two of three partitions; the middle one is empty.
+// The checkpoints of two halves of the rows belong to the outer two of three partitions; the middle
+// one is empty.
 func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 800, 12, stagestest.SomeFaults)
 	spec := explored.Spec(t, explored.Events(stagestest.Regression), explored.Exploration(), rows)
@@ -141,7 +143,7 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	}
 }
 
-// sampleOf explores rows by a criterion and returns what a selection starts from.
+// sampleOf explores rows by a criterion and returns the inputs of a selection.
 func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Spec, *scoring.Sums, wire.Lineage, *scoring.Sample) {
 	t.Helper()
 	c := explored.Exploration()
@@ -163,7 +165,8 @@ func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Sp
 	return spec, sums, lineage, nil
 }
 
-// criteria are the ways to choose, including the linear map, with which residual becomes a selection of variables.
+// criteria lists the ways to choose features, including the linear map, which turns residual into
+// variable selection.
 var criteria = map[string]func(*calibrate.Config){
 	"energy":                 func(c *calibrate.Config) { c.Criterion = scoring.Energy },
 	"correlation":            func(c *calibrate.Config) { c.Criterion = scoring.Correlation },
@@ -222,12 +225,12 @@ func TestPlainSet(t *testing.T) {
 		t.Fatal("plain features are not the first candidates")
 	}
 	if plain.ID() == set.ID() {
-		t.Fatal("two sets, one id")
+		t.Fatal("two different sets have the same id")
 	}
 	c := explored.Exploration()
 	c.Criterion = scoring.Adaptive
 	learned := explored.FeatureSet(t, explored.Events(stagestest.Classes), c, rows)
 	if got := selection.PlainSet(learned).Set.Features; got.Len() != learned.Set.Features.Len() || !slices.Equal(got.Omega, set.Candidates.DrawAll().Omega[:len(got.Omega)]) {
-		t.Fatal("plain features beside learned ones are not the first plain candidates")
+		t.Fatal("plain features for a learned set are not the first plain candidates")
 	}
 }

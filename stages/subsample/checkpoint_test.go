@@ -54,8 +54,8 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 							rt.Fatalf("next offset %d, want %d", next.NextOffset(), at.NextOffset())
 						}
 						at = next
-						// The previous owner may not have committed yet, so that messages are read
-						// again.
+						// The previous owner may not have committed yet, so that messages are
+						// reread.
 						if err := at.Add(int64(offset), []arrow.Record{rows}, nil); err != nil {
 							rt.Fatal(err)
 						}
@@ -66,11 +66,11 @@ func TestSubsamplerGivesEqualBitsAfterRestartsAtAnyMessage(t *testing.T) {
 				want := whole.Samples()
 				if !slices.Equal(sent.Ordinal, want.Ordinal) || !slices.Equal(sent.X, want.X) ||
 					!slices.Equal(sent.Targets.Class, want.Targets.Class) || !slices.Equal(sent.Targets.Values, want.Targets.Values) {
-					rt.Fatal("other samples")
+					rt.Fatal("samples differ")
 				}
 				mark := wire.SampleMark{FirstOffset: 7}
 				if mark.Add(sent, 0); mark != at.Checkpoint(stagestest.Noon).Samples {
-					rt.Fatalf("samples %+v are marked as %+v", mark, at.Checkpoint(stagestest.Noon).Samples)
+					rt.Fatalf("mark of the samples %+v, checkpoint has %+v", mark, at.Checkpoint(stagestest.Noon).Samples)
 				}
 			})
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 )
 
-// Partition is a partition with a single owner, for tests.
+// Partition exports partition for tests.
 type Partition = partition
 
 // Restore restores the first partition of a spec.
@@ -21,14 +21,14 @@ func (r *Runner) Restore(ctx context.Context, spec *wire.Spec, attempt int) (*Pa
 // Run reads to the end of the range.
 func (p *Partition) Run(ctx context.Context) error { return p.run(ctx) }
 
-// Guard keeps the last checkpoint the newest.
+// Guard guards the last checkpoint.
 func (p *Partition) Guard(ctx context.Context) error { return p.guard(ctx) }
 
 // Core returns the subsampler.
 func (p *Partition) Core() *Subsampler { return p.core }
 
-// Saved is the newest checkpoint that is known to be on the topic.
+// Saved returns the newest checkpoint known to be on the topic.
 func (p *Partition) Saved() *wire.Checkpoint { return p.scores.saved }
 
-// ErrOvertaken ends the guarding when another owner's checkpoint has to be continued.
+// ErrOvertaken ends guarding when work must continue from another owner's checkpoint.
 var ErrOvertaken = errOvertaken

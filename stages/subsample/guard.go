@@ -16,18 +16,18 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// scoresTail is what the owner of a partition knows about its partition of scores.
+// scoresTail is the owner's view of its partition of the scores topic.
 type scoresTail struct {
 	saved    *wire.Checkpoint // the newest checkpoint known to be on the topic
-	refused  *wire.Refusal    // of the latest attempt that was refused
+	refused  *wire.Refusal    // refusal of the latest refused attempt
 	next     int64            // offset after the last record seen
 	shadowed bool             // the topic's last record of this exploration is older than saved
-	lookedAt time.Time        // when the records after saved were last looked at
-	log      pipeline.LogID   // identity of the topic that was read
+	lookedAt time.Time        // when the records after saved were last read
+	log      pipeline.LogID   // identity of the topic incarnation that was read
 }
 
-// readScores finds the newest checkpoint of this exploration on the partition of scores. A record that cannot be
-// decoded counts as one of an owner that lost the partition.
+// readScores finds the newest checkpoint of this exploration on the partition of scores. An
+// undecodable record is treated like a stale record of a former owner.
 func (p *partition) readScores(ctx context.Context) error {
 	decoder := p.decoder()
 	var err error
@@ -52,8 +52,9 @@ func (p *partition) readScores(ctx context.Context) error {
 	return err
 }
 
-// see returns what a record says about the partition. newer says that it is a checkpoint that replaces the last one;
-// any other record of the exploration hides that from compaction.
+// see decodes a record of the exploration. newer reports a checkpoint that supersedes the saved
+// one. Any other record under the exploration's key shadows the saved checkpoint: compaction would
+// keep the record instead.
 func (p *partition) see(decoder *arrowio.Decoder, rec pipeline.Record) (found wire.ScoresRecord, newer bool) {
 	if !bytes.Equal(rec.Key, wire.CheckpointKey(p.spec.Exploration)) {
 		return found, false
@@ -70,7 +71,8 @@ func (p *partition) see(decoder *arrowio.Decoder, rec pipeline.Record) (found wi
 	return found, newer
 }
 
-// decode reads a record under the exploration's key, which should belong to this partition and spec.
+// decode decodes a record under the exploration's key and checks that it belongs to this partition
+// and spec.
 func (p *partition) decode(decoder *arrowio.Decoder, rec pipeline.Record) (found wire.ScoresRecord, ok bool) {
 	found, err := wire.DecodeScores(decoder, rec.Value)
 	switch c, r := found.Checkpoint, found.Refusal; {
@@ -81,17 +83,18 @@ func (p *partition) decode(decoder *arrowio.Decoder, rec pipeline.Record) (found
 		err = fmt.Errorf("checkpoint of partition %d", c.Partition)
 	case c != nil:
 		if err = c.CheckAgainst(p.spec, scoring.Arithmetic()); errors.Is(err, wire.ErrArithmeticMismatch) {
-			err = nil // it belongs to another owner, not to another exploration
+			err = nil // an owner with another kernel wrote it, for the same exploration
 		}
 	}
 	if err != nil {
 		p.Env.Meter.AddUndecodable(rec.Topic)
-		p.logger.Error("record of scores cannot be used, ignored", zap.Int64("offset", rec.Offset), zap.Error(err))
+		p.logger.Error("ignoring unusable scores record", zap.Int64("offset", rec.Offset), zap.Error(err))
 	}
 	return found, err == nil
 }
 
-// guard keeps the last checkpoint of a closed partition the newest until the exploration is over or refuses its samples.
+// guard keeps the last checkpoint of a closed partition the newest on its topic until the
+// exploration ends or the selection refuses its samples.
 func (p *partition) guard(ctx context.Context) error {
 	if !p.core.Closed() {
 		return nil
@@ -99,7 +102,7 @@ func (p *partition) guard(ctx context.Context) error {
 	return pipeline.EndOf(ctx, p.lookUntil(ctx, pipeline.Forever))
 }
 
-// lookWhileIdle does for an open partition without new rows what guard does for a closed one, at most once per
+// lookWhileIdle is guard for an open partition without new rows. It reads scores at most once per
 // checkpoint interval.
 func (p *partition) lookWhileIdle(ctx context.Context) error {
 	if p.scores.saved == nil || p.Env.Clock().Sub(p.scores.lookedAt) < p.Config.CheckpointInterval {
@@ -112,7 +115,8 @@ func (p *partition) lookWhileIdle(ctx context.Context) error {
 	return nil
 }
 
-// lookUntil looks at the records after the last checkpoint. If the topic has lost its end, the checkpoint is lost too.
+// lookUntil checks the records after the last checkpoint. If the topic was truncated, the
+// checkpoint is lost too.
 func (p *partition) lookUntil(ctx context.Context, until int64) error {
 	reader := pipeline.NewReader(p.Env.Broker, p.logger, p.Env.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
 		From: p.scores.next, Until: until, Watch: pipeline.WatchLog, Place: pipeline.Place{Log: p.scores.log}, OnGap: func(g pipeline.Gap) error {
@@ -124,7 +128,7 @@ func (p *partition) lookUntil(ctx context.Context, until int64) error {
 			return nil
 		},
 	})
-	for fetched, err := range reader.Fetches(pipeline.ForState(ctx)) { // events may be held meanwhile
+	for fetched, err := range reader.Fetches(pipeline.ForState(ctx)) { // the partition may hold events meanwhile
 		if err == nil {
 			err = p.lookAt(ctx, fetched)
 		}
@@ -135,9 +139,9 @@ func (p *partition) lookUntil(ctx context.Context, until int64) error {
 	return nil
 }
 
-// lookAt looks at records after the last checkpoint. If an owner that lost the partition has written an older
-// checkpoint, which compaction would keep, it writes its own again. It returns an error for whatever ends the attempt:
-// [refusedError], [errOvertaken].
+// lookAt checks records after the last checkpoint. If a former owner has written an older
+// checkpoint, which compaction would keep, lookAt rewrites its own. It returns a [refusedError] or
+// [errOvertaken] if the attempt is over.
 func (p *partition) lookAt(ctx context.Context, fetched pipeline.Fetched) error {
 	p.scores.next = fetched.NextOffset
 	decoder := p.decoder()
@@ -156,12 +160,12 @@ func (p *partition) lookAt(ctx context.Context, fetched pipeline.Fetched) error 
 	return p.unshadow(ctx)
 }
 
-// unshadow writes the last checkpoint again if an older one came after it.
+// unshadow rewrites the last checkpoint if an older one follows it.
 func (p *partition) unshadow(ctx context.Context) error {
 	if p.scores.saved == nil || !p.scores.shadowed {
 		return nil
 	}
-	p.logger.Warn("an older checkpoint was written after the last one; writing the last one again",
+	p.logger.Warn("latest checkpoint was overwritten by a stale record; rewriting it",
 		zap.Int64("next_offset", p.scores.saved.NextOffset), zap.Int64("scores_next_offset", p.scores.next))
 	again := *p.scores.saved
 	again.WrittenAt = p.Env.Clock()

@@ -28,7 +28,7 @@ const outputs = "outputs"
 
 var tasks = append([]string{outputs}, stagestest.Tasks...)
 
-// eventsOf are the generated events of a task.
+// eventsOf generates events of a task.
 func eventsOf(t testing.TB, task string, rows int, seed uint64, f stagestest.Faults) arrow.Record {
 	if task == outputs {
 		task = stagestest.Regression
@@ -36,7 +36,7 @@ func eventsOf(t testing.TB, task string, rows int, seed uint64, f stagestest.Fau
 	return stagestest.Events(t, task, rows, seed, f)
 }
 
-// settings explore with a criterion that needs rows.
+// settings returns a configuration whose criterion needs rows.
 func settings(task string) (events.Config, calibrate.Config) {
 	e, c := explored.Events(task), explored.Exploration()
 	if task == outputs {
@@ -46,7 +46,8 @@ func settings(task string) (events.Config, calibrate.Config) {
 	return e, c
 }
 
-// plan plans an exploration of the given partitions on the rows; edit, if not nil, changes the configuration.
+// plan plans an exploration of the given partitions on the rows; edit, if not nil, changes the
+// configuration.
 func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Config), partitions ...wire.Partition) *wire.Spec {
 	t.Helper()
 	e, c := settings(task)
@@ -62,10 +63,10 @@ func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Con
 	return spec
 }
 
-// farOff is an end that no test reaches.
+// farOff is an end offset that no test reaches.
 const farOff = 1 << 40
 
-// fullSpan is all of partition 0.
+// fullSpan covers all of partition 0.
 func fullSpan(quota int64) wire.Partition { return wire.Partition{EndOffset: farOff, Quota: quota} }
 
 // start starts the first partition of a spec.
@@ -78,8 +79,8 @@ func start(t testing.TB, spec *wire.Spec, from *wire.Checkpoint) *subsample.Subs
 	return s
 }
 
-// feed passes messages to a subsampler, encoded and decoded, from offset 0 on, and returns the numbers, among all rows,
-// of the rejected ones.
+// feed encodes and decodes messages, passes them to a subsampler from offset 0 on, and returns the
+// indexes of the rejected rows among all rows.
 func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *rand.Rand) (rejectedRows []int64) {
 	t.Helper()
 	reader := events.NewReader(events.DefaultLimits().Decoder(), nil)
@@ -104,13 +105,14 @@ func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *r
 	return rejectedRows
 }
 
-// sameState fails unless two subsamplers hold equal bits, whatever their messages.
+// sameState fails unless two subsamplers hold equal bits, even if their messages differ.
 func sameState(t testing.TB, got, want *subsample.Subsampler) {
 	t.Helper()
 	sameCheckpoint(t, got.Checkpoint(stagestest.Noon), want.Checkpoint(stagestest.Noon))
 }
 
-// sameCheckpoint fails unless two checkpoints are equal except for what depends on the messages.
+// sameCheckpoint fails unless two checkpoints are equal, ignoring fields that depend on the
+// messages.
 func sameCheckpoint(t testing.TB, got, want *wire.Checkpoint) {
 	t.Helper()
 	if got.NextOrdinal != want.NextOrdinal || got.CloseReason != want.CloseReason {

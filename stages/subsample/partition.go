@@ -20,19 +20,19 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// refusedError says that the selection refused the samples of an attempt.
+// refusedError reports that the selection refused the samples of an attempt.
 type refusedError struct {
 	attempt int
 	reason  string
 }
 
 func (e *refusedError) Error() string {
-	return fmt.Sprintf("the samples of attempt %d were refused: %s", e.attempt, e.reason)
+	return fmt.Sprintf("samples of attempt %d refused: %s", e.attempt, e.reason)
 }
 
-// errOvertaken says that another owner of the partition has written a checkpoint to continue from: of a later attempt,
-// or beyond the offsets that the log seemed to have lost.
-var errOvertaken = errors.New("another owner is further along")
+// errOvertaken reports that another owner of the partition has written a checkpoint to continue
+// from: one of a later attempt, or one past the offsets that this owner considered lost.
+var errOvertaken = errors.New("another owner has written a newer checkpoint")
 
 // partition is the pipeline.Processor of one partition in one attempt.
 type partition struct {
@@ -40,29 +40,30 @@ type partition struct {
 	spec     *wire.Spec
 	specHash string
 	part     wire.Partition
-	writer   pipeline.Producer // of everything
+	writer   pipeline.Producer // shared by checkpoints, samples and dead letters
 	logger   *zap.Logger
 	commit   func(context.Context, int64, pipeline.LogID) error
 	at       *meter.Position
 
 	core        *Subsampler
-	void        bool // the core's state must not be saved
+	void        bool // do not save the core's state
 	reader      *events.Reader
-	deadLetters []deadletter.Draft // that wait for a checkpoint
+	deadLetters []deadletter.Draft // queued for the next checkpoint
 
 	deadLetterBytes int
 
-	lastBatch pipeline.Mark // the batch of events read last
-	fetchedAt time.Time     // when the records added last were fetched
+	lastBatch pipeline.Mark // the last batch of events read
+	fetchedAt time.Time     // when the last added records were fetched
 
 	scores   scoresTail
 	savedAt  time.Time
 	recorded wire.Counts   // counts already added to the process's counters
-	traffic  meter.Traffic // not added yet
+	traffic  meter.Traffic // not yet added to the process's counters
 }
 
-// restore starts the core from the newest checkpoint, or from the start of the range: of the first attempt that is not refused,
-// and not of an earlier one than the one given. A checkpoint that an older one hides from compaction is written again.
+// restore starts the core from the newest checkpoint or, without a usable one, from the start of
+// the range. It skips refused attempts and attempts before the given one. It rewrites a checkpoint
+// that a stale record shadows.
 func (p *partition) restore(ctx context.Context, attempt int) error {
 	p.reader = events.SourceOf(p.spec, p.Env.Registry, p.Env.Slots).Reader(p.spec.Encoder)
 	failpoint.Hit(failpoint.RestoreBefore)
@@ -71,7 +72,7 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 	}
 	if saved := p.scores.saved; saved != nil {
 		if err := saved.CheckAgainst(p.spec, scoring.Arithmetic()); errors.Is(err, wire.ErrArithmeticMismatch) {
-			p.logger.Warn("checkpoint was made by a kernel with other bits, scores are computed again from the start",
+			p.logger.Warn("checkpoint was computed by a different numeric kernel; recomputing scores from the start",
 				zap.Error(err))
 			p.scores.saved = nil
 		}
@@ -101,7 +102,7 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 	return p.unshadow(ctx)
 }
 
-// begin begins an attempt: its samples come after what their topic holds now.
+// begin begins an attempt. Its samples start at the current end of their topic.
 func (p *partition) begin(ctx context.Context, attempt int) error {
 	var end int64
 	if p.spec.Criterion.NeedsRows() {
@@ -117,8 +118,8 @@ func (p *partition) begin(ctx context.Context, attempt int) error {
 	return nil
 }
 
-// run reads events until the partition closes or ctx ends. A partition that is closed already reads nothing more: a
-// batch that cannot be read must not change what it counted.
+// run reads events until the partition closes or ctx ends. An already closed partition reads
+// nothing: an unreadable batch must not change its counts.
 func (p *partition) run(ctx context.Context) error {
 	if !p.core.Closed() {
 		p.at = p.Env.Meter.Follow(meter.StageSubsample, p.Env.Topics.Events, int(p.part.Partition), p.core.NextOffset())
@@ -192,7 +193,8 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 	span := meter.StartSpan(p.Env.Tracer, p.Env.Group, meter.StageSubsample, rec)
 	defer span.End()
 	if err := p.reader.Prepare(ctx, rec.Value); errors.Is(err, events.ErrRegistryChanged) {
-		p.logger.Error("the exploration cannot be finished", zap.Int64("offset", rec.Offset), zap.Error(err))
+		p.logger.Error("cannot finish the exploration; closing the partition",
+			zap.Int64("offset", rec.Offset), zap.Error(err))
 		p.core.Disagree()
 		return nil
 	} else if err != nil {
@@ -209,12 +211,12 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 		return err
 	}
 	if p.deadLetterBytes > 2*p.deadLetterShare() || p.sampleBytes() > 2*p.sampleShare() {
-		return p.save(ctx) // more than a partition may keep: the slot is held meanwhile
+		return p.save(ctx) // more than a partition may keep; it holds the slot meanwhile
 	}
 	return nil
 }
 
-// score adds the rows of a message, which is worked on in a slot.
+// score adds the rows of a message. It holds a slot meanwhile.
 func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	batches, err := p.reader.Read(rec.Value)
 	if err != nil {
@@ -226,7 +228,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	}
 	defer events.Release(batches)
 	p.traffic.UsedBytes += int64(rec.Size())
-	budget := arrowio.NewBudget(p.reader.Left()) // of all letters: they wait together
+	budget := arrowio.NewBudget(p.reader.Left()) // shared by all queued dead letters
 	err = p.core.Add(rec.Offset, batches, func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
 		deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, piece, rowBase, rows, &budget, p.Env.Clock())
 		if err == nil {
@@ -241,8 +243,9 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	return nil
 }
 
-// addDeadLetter has the dead letter of an offset wait for the next checkpoint, unless an earlier exploration has sent it. One that is larger than what may wait is sent before the records of
-// its fetch are given back, so that it need not be copied.
+// addDeadLetter queues a dead letter for the next checkpoint unless an earlier exploration already
+// reported the offset. A dead letter larger than the queue's limit is sent before the records of
+// its fetch are released, so that it need not be copied.
 func (p *partition) addDeadLetter(offset int64, deadLetter deadletter.Draft) {
 	if p.spec.Note(p.part.Partition).Reported(offset) {
 		return
@@ -255,7 +258,8 @@ func (p *partition) addDeadLetter(offset int64, deadLetter deadletter.Draft) {
 	p.deadLetterBytes += size
 }
 
-// sendWaiting sends what is more than may wait: dead letters followed by a checkpoint, samples alone.
+// sendWaiting sends dead letters or samples that exceed their limits. A checkpoint follows dead
+// letters, but not samples.
 func (p *partition) sendWaiting(ctx context.Context) error {
 	switch {
 	case p.deadLetterBytes > p.deadLetterShare():
@@ -270,7 +274,7 @@ func (p *partition) deadLetterShare() int { return deadletter.Share(p.Env.Partit
 
 func (p *partition) sampleShare() int64 { return SampleShare(p.Env.Partitions) }
 
-// sampleBytes is what the samples that wait take.
+// sampleBytes is the size of the collected samples.
 func (p *partition) sampleBytes() int64 {
 	if samples := p.core.Samples(); samples != nil {
 		return 4 * int64(len(samples.X))
@@ -278,15 +282,16 @@ func (p *partition) sampleBytes() int64 {
 	return 0
 }
 
-// Gap implements pipeline.Processor. With rows gone, or others in their place, the result would not depend on one log alone any
-// more: the partition closes, and the exploration yields no feature set.
+// Gap implements pipeline.Processor. With lost or replaced rows, the result would no longer
+// describe a single log: the partition closes, and the exploration yields no feature set.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
 		p.addDeadLetter(g.From, deadletter.RefusedBatch(meter.StageSubsample, g, p.Env.Clock()))
 		p.core.Refuse(g.To)
 		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset(), End: g.End})
 	}
-	p.logger.Warn("offsets of the exploration are no longer in the log", zap.Stringer("gap", g), zap.Error(g.Err))
+	p.logger.Warn("events lost offsets of the exploration; closing the partition",
+		zap.Stringer("gap", g), zap.Error(g.Err))
 	p.Env.Meter.AddGap(g)
 	p.core.Lose()
 	if err := p.save(ctx); err != nil {
@@ -295,7 +300,7 @@ func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	return pipeline.ErrDone
 }
 
-// Close saves what was read since the last checkpoint, unless it is unusable.
+// Close saves the rows read since the last checkpoint, unless the state is void.
 func (p *partition) Close(ctx context.Context) error {
 	failpoint.Hit(failpoint.SubsampleDrain)
 	p.report()
@@ -306,7 +311,7 @@ func (p *partition) Close(ctx context.Context) error {
 	return p.save(ctx)
 }
 
-// report adds what was counted since the last call to the process's counters.
+// report adds the counts since the last call to the process's counters.
 func (p *partition) report() {
 	before, traffic := p.recorded, p.traffic
 	p.recorded, p.traffic = p.core.Counts(), meter.Traffic{}
@@ -315,7 +320,8 @@ func (p *partition) report() {
 	p.Env.Meter.AddTraffic(meter.StageSubsample, traffic)
 }
 
-// reportSaved reports how old the newest checkpoint is and how many rows would have to be read again without another one.
+// reportSaved reports the age of the newest checkpoint and the number of rows that a restart would
+// reread.
 func (p *partition) reportSaved() {
 	var at time.Time
 	var next int64

@@ -21,7 +21,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// bench is a broker in memory with partition 0 of an exploration.
+// bench is an in-memory broker with partition 0 of an exploration.
 type bench struct {
 	t      *testing.T
 	broker *pipelinetest.Broker
@@ -39,7 +39,7 @@ func newBench(t *testing.T, spec *wire.Spec) *bench {
 	return b
 }
 
-// partition is a new, restored owner of the partition.
+// partition returns a new, restored owner of the partition.
 func (b *bench) partition() *subsample.Partition {
 	b.t.Helper()
 	r := &subsample.Runner{
@@ -99,7 +99,7 @@ func (b *bench) last() (*wire.Checkpoint, int) {
 	return c, len(records)
 }
 
-// steps are the checkpoints after each of three messages of 100 rows.
+// steps returns the checkpoints after each of three messages of 100 rows.
 func steps(t *testing.T, quota int64) (*wire.Spec, []*wire.Checkpoint, []pipeline.Record) {
 	t.Helper()
 	rows := eventsOf(t, stagestest.Regression, 300, 21, stagestest.Faults{})
@@ -123,7 +123,7 @@ func changed(c *wire.Checkpoint, change func(*wire.Checkpoint)) *wire.Checkpoint
 	return &other
 }
 
-// ofKernel is the checkpoint of another kernel.
+// ofKernel returns a copy of a checkpoint with another kernel.
 func ofKernel(c *wire.Checkpoint, kernel string) *wire.Checkpoint {
 	return changed(c, func(c *wire.Checkpoint) { c.Arithmetic = kernel })
 }
@@ -138,9 +138,9 @@ func TestPartitionDropsACheckpointOfAnotherKernel(t *testing.T) {
 	b.write(ofKernel(checkpoints[2], "abacus"))
 	p := b.partition()
 	if p.Saved() != nil || p.NextOffset() != 0 || p.Core().NextOrdinal() != 0 {
-		t.Fatalf("goes on at offset %d from %v", p.NextOffset(), p.Saved())
+		t.Fatalf("continues at offset %d from %v", p.NextOffset(), p.Saved())
 	}
-	// Up to a checkpoint of the first rows, which is far below the foreign one.
+	// Process up to a checkpoint of the first rows, far below the other kernel's checkpoint.
 	if err := p.Process(t.Context(), pipeline.Fetched{Records: records[:1], NextOffset: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -179,13 +179,14 @@ func TestPartitionRestoresTheFurthestAndWritesItAgain(t *testing.T) {
 			p := b.partition()
 			last, n := b.last()
 			if p.Core().NextOrdinal() != test.ordinal || last.NextOrdinal != test.ordinal || last.Arithmetic != spec.Arithmetic || n != test.written {
-				t.Fatalf("goes on at ordinal %d; %d records, the last at %d", p.Core().NextOrdinal(), n, last.NextOrdinal)
+				t.Fatalf("continues at ordinal %d; %d records, the last at %d", p.Core().NextOrdinal(), n, last.NextOrdinal)
 			}
 		})
 	}
 }
 
-// A fetch may hold hundreds of thousands of empty records, each of which becomes a dead letter of a kilobyte.
+// A fetch may hold hundreds of thousands of empty records, each of which becomes a dead letter of a
+// kilobyte.
 func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {
 	spec, _, _ := steps(t, 20)
 	b := newBench(t, spec)
@@ -207,7 +208,8 @@ func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {
 		t.Errorf("%d dead letters of %d bytes were sent with %d checkpoints", len(sent), bytes, n)
 	}
 	if checkpoint.Counts.Undecodable != int64(len(sent)) || checkpoint.NextOffset != int64(len(sent)) {
-		t.Errorf("%d dead letters are out, the checkpoint is at offset %d and counts %d", len(sent), checkpoint.NextOffset, checkpoint.Counts.Undecodable)
+		t.Errorf("%d dead letters sent, but the checkpoint is at offset %d and counts %d",
+			len(sent), checkpoint.NextOffset, checkpoint.Counts.Undecodable)
 	}
 }
 
@@ -234,7 +236,7 @@ func TestPartitionThatIsClosedReadsNothing(t *testing.T) {
 	}
 }
 
-// An idle partition looks at what follows its checkpoint, no more often than it would write one.
+// An idle partition checks the records after its checkpoint, at most once per checkpoint interval.
 func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	spec, checkpoints, records := steps(t, 0)
 	b := newBench(t, spec)
@@ -252,7 +254,7 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	}
 	b.write(checkpoints[0])
 	if idle() != 0 {
-		t.Fatal("looked before the interval was over")
+		t.Fatal("read scores before the interval was over")
 	}
 	b.now = b.now.Add(2 * time.Minute)
 	idle()
@@ -260,7 +262,7 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 		t.Fatalf("%d records, the last at ordinal %d", n, c.NextOrdinal)
 	}
 	if b.write(checkpoints[0]); idle() != 0 {
-		t.Fatal("looked again at once")
+		t.Fatal("read scores again immediately")
 	}
 	b.append(nil)
 	b.now = b.now.Add(2 * time.Minute)
@@ -268,7 +270,7 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	if c, n := b.last(); n != 6 || c.NextOrdinal != 200 {
 		t.Fatalf("%d records, the last at ordinal %d", n, c.NextOrdinal)
 	}
-	b.write(checkpoints[2]) // by an owner that is further ahead; equally valid
+	b.write(checkpoints[2]) // by an owner with newer rows; equally valid
 	for range 2 {
 		b.now = b.now.Add(2 * time.Minute)
 		idle()
@@ -278,11 +280,12 @@ func TestPartitionThatIsIdleWritesOverOlderCheckpoints(t *testing.T) {
 	}
 	b.now = b.now.Add(2 * time.Minute)
 	if idle() != 0 {
-		t.Fatal("fetched where nothing new was")
+		t.Fatal("fetched without new records")
 	}
 }
 
-// A refusal found by an open partition concerns an attempt that another owner has closed. What was read after it is not saved.
+// A refusal found by an open partition concerns an attempt that another owner has closed. Rows read
+// since are not saved.
 func TestPartitionThatIsRefusedSavesNothing(t *testing.T) {
 	spec, _, records := steps(t, 0)
 	b := newBench(t, spec)
@@ -294,7 +297,7 @@ func TestPartitionThatIsRefusedSavesNothing(t *testing.T) {
 	b.now = b.now.Add(2 * time.Minute)
 	err := p.Process(t.Context(), pipeline.Fetched{NextOffset: 1})
 	if err == nil {
-		t.Fatal("goes on")
+		t.Fatal("no error after the refusal")
 	}
 	if err := p.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -304,11 +307,11 @@ func TestPartitionThatIsRefusedSavesNothing(t *testing.T) {
 	}
 	again := b.partition()
 	if c := again.Core().Checkpoint(b.now); c.Attempt != 1 || c.NextOffset != 0 || c.Counts.Scored != 0 || c.Samples.FirstOffset != 1 {
-		t.Fatalf("the next owner goes on from %+v", c)
+		t.Fatalf("the next owner continues from %+v", c)
 	}
 }
 
-// guarded guards the partition until something ends that.
+// guarded guards the partition in the background until end is called or guarding ends by itself.
 func guarded(t *testing.T, p *subsample.Partition) (end func(), ended chan error) {
 	ctx, cancel := context.WithTimeout(t.Context(), stagestest.Patience)
 	t.Cleanup(cancel)
@@ -339,7 +342,7 @@ func TestPartitionThatIsClosedGuardsItsCheckpoint(t *testing.T) {
 			p := b.partition()
 			end, ended := guarded(t, p)
 			test.do(b)
-			stagestest.Until(t, "written again", func() bool {
+			stagestest.Until(t, "rewritten", func() bool {
 				records := b.broker.Records(b.topics.Scores, 0)
 				if len(records) == 0 {
 					return false
@@ -355,7 +358,7 @@ func TestPartitionThatIsClosedGuardsItsCheckpoint(t *testing.T) {
 	}
 }
 
-// If another owner has come further, work continues from there.
+// If another owner has written a newer checkpoint, work continues from it.
 func TestPartitionThatIsClosedGivesWay(t *testing.T) {
 	spec, c, _ := steps(t, 60)
 	lost := changed(c[0], func(c *wire.Checkpoint) { c.Closed, c.CloseReason = true, wire.CloseLost })
@@ -378,7 +381,7 @@ func TestPartitionThatIsClosedGivesWay(t *testing.T) {
 				t.Fatalf("ended with %v", err)
 			}
 			if p := b.partition(); p.NextOffset() != test.want || p.Core().Closed() {
-				t.Fatalf("goes on at offset %d, closed %v", p.NextOffset(), p.Core().Closed())
+				t.Fatalf("continues at offset %d, closed %v", p.NextOffset(), p.Core().Closed())
 			}
 		})
 	}

@@ -20,7 +20,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/topics"
 )
 
-// Runner is the stage: it accumulates the scores of the partitions of events that this process owns.
+// Runner is the stage: it accumulates the scores of the partitions of events that this process
+// owns.
 type Runner struct {
 	Env    env.Env
 	Config Config
@@ -32,7 +33,8 @@ type Runner struct {
 	key  string
 }
 
-// Run owns partitions until ctx ends, except while an exploration runs that this process cannot compute.
+// Run owns partitions until ctx ends. It gives them up while an exploration runs that this process
+// cannot compute.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory})
 	r.Env.Meter.RightKernel(meter.StageSubsample)
@@ -50,7 +52,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	})
 }
 
-// owner is an ownership with the writer that fences off earlier owners.
+// owner is an ownership with the writer that fences earlier owners.
 type owner struct {
 	pipeline.Ownership
 	writer pipeline.Producer
@@ -62,7 +64,7 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 	return pipeline.Retake(ctx, logger, func() error { return r.take(ctx, logger, o) })
 }
 
-// take fences off earlier owners of the partition and runs one exploration after another.
+// take fences earlier owners of the partition and runs one exploration after another.
 func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipeline.Ownership) error {
 	o := owner{Ownership: ownership}
 	err := topics.WaitCoPartitioned(ctx, r.Env.Broker, logger, o.Partition, r.Env.Topics.Scores, r.Env.Topics.Samples, r.Env.Topics.DeadLetters)
@@ -75,7 +77,7 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipelin
 	if o.writer, err = r.openWriter(ctx, logger, o.Partition); err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
-	if err := r.retire(ctx, logger, o); err != nil { // what an earlier owner left
+	if err := r.retire(ctx, logger, o); err != nil { // checkpoints left by an earlier owner
 		return err
 	}
 	for {
@@ -83,7 +85,8 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipelin
 		if err != nil {
 			return pipeline.EndOf(ctx, err)
 		}
-		// Returns once that exploration no longer runs: two planners may use the same sequence number.
+		// explore returns once that very exploration no longer runs: two planners may use the same
+		// sequence number.
 		if err := r.explore(ctx, logger, now.Running(), o); err != nil {
 			return err
 		}
@@ -96,12 +99,12 @@ func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition i
 		pipeline.Target{Topic: r.Env.Topics.DeadLetters, Partition: partition})
 }
 
-// explore takes the partition through an exploration: restore, read, close, guard the last checkpoint until the
-// exploration is over, retire it.
+// explore takes the partition through an exploration: restore, read, close, guard the last
+// checkpoint until the exploration is over, and retire it.
 func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spec, o owner) error {
 	logger = logger.With(zap.String("exploration", spec.Exploration))
 	hash := spec.Hash()
-	over := func(s state.Snapshot) bool { // another one replaces it, or its set is published
+	over := func(s state.Snapshot) bool { // another exploration replaces it, or its set is published
 		now := s.Running()
 		return now == nil || now != spec && (now.Exploration != spec.Exploration || now.Hash() != hash)
 	}
@@ -118,8 +121,8 @@ func (r *Runner) explore(ctx context.Context, logger *zap.Logger, spec *wire.Spe
 	return r.retire(ctx, logger, o)
 }
 
-// takePart reads the partition's share of the exploration, again if its samples are refused, and keeps its last
-// checkpoint the newest until ctx ends.
+// takePart reads the partition's share of the exploration and rereads it if its samples are
+// refused. It guards the last checkpoint until ctx ends.
 func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Spec, hash string, o owner) error {
 	part, ok := spec.Partition(int32(o.Partition))
 	if !ok || part.Empty() { // nothing to read or write
@@ -134,7 +137,7 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 			return pipeline.EndOf(ctx, err)
 		}
 		err := p.run(ctx)
-		if err != nil && ctx.Err() != nil { // the checkpoint on the topic is valid, only older
+		if err != nil && ctx.Err() != nil { // the checkpoint on the topic stays valid, it is only older
 			r.Env.Meter.LeftUndone(logger, meter.StageSubsample, o.Partition, err)
 			return nil
 		}
@@ -144,10 +147,11 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 		var refused *refusedError
 		switch {
 		case errors.As(err, &refused):
-			logger.Warn("samples refused; rereading the partition from its start", zap.Int("attempt", refused.attempt), zap.String("reason", refused.reason))
+			logger.Warn("samples refused; rereading the partition from its start",
+				zap.Int("attempt", refused.attempt), zap.String("reason", refused.reason))
 			attempt = refused.attempt + 1
 		case errors.Is(err, errOvertaken):
-			logger.Warn("another owner is further along, continuing from its checkpoint")
+			logger.Warn("another owner has written a newer checkpoint; continuing from it")
 		default:
 			return pipeline.EndOf(ctx, wrap(err, o.Partition))
 		}
@@ -188,8 +192,8 @@ func (r *Runner) retire(ctx context.Context, logger *zap.Logger, o owner) error 
 	}))
 }
 
-// finished lists tombstones for what finished explorations of this pipeline have left, recognised by their keys,
-// including those of earlier versions.
+// finished returns tombstones for the remaining records of this pipeline's finished explorations.
+// It recognises them by their keys, including the keys of earlier versions.
 func (r *Runner) finished(ctx context.Context, logger *zap.Logger, partition int) ([]pipeline.Record, error) {
 	there := map[string]bool{}
 	_, err := pipeline.ReadAll(ctx, r.Env.Broker, logger, r.Env.Topics.Scores, partition, func(rec pipeline.Record) error {
@@ -213,7 +217,7 @@ func (r *Runner) isOver(key []byte) bool {
 	if !ok || owner != r.Env.Pipeline {
 		return false
 	}
-	// Another owner may be working on an exploration that the follower does not know yet.
+	// Another owner may be working on an exploration that the follower has not read yet.
 	now := r.Env.State.Snapshot()
 	running := now.Running()
 	return sequence <= now.Sequence() && (running == nil || running.Exploration != string(key))

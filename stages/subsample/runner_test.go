@@ -11,14 +11,14 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// planned is a log of one partition with some undecodable messages, and a plan for it.
+// planned returns a log of one partition with some undecodable messages, and a plan for it.
 func planned(t testing.TB, task string) *explored.World {
 	t.Helper()
 	e, c := settings(task)
 	c.SampleRate, c.CalibrationRows = 0.5, 100
 	w := explored.NewWorld(t, 1, e, c)
 	w.Subsample.CheckpointRows = 90
-	w.Topics.MaxMessageBytes = 3 << 10 // several messages of samples for a checkpoint
+	w.Topics.MaxMessageBytes = 3 << 10 // several messages of samples per checkpoint
 	for i, batch := range stagestest.Cut(t, eventsOf(t, task, 400, 5, stagestest.SomeFaults), stagestest.Every(40)) {
 		w.Send(0, batch)
 		if i%3 == 0 {
@@ -41,7 +41,8 @@ type outcome struct {
 	letters    map[string]bool // the distinct dead letters
 }
 
-// finish waits until the partition is closed, and selects the set: the selection compares samples and checkpoint.
+// finish waits until the partition is closed and selects the set: the selection compares samples
+// and checkpoint.
 func finish(t testing.TB, w *explored.World) outcome {
 	t.Helper()
 	o := outcome{checkpoint: w.Closed(0), letters: map[string]bool{}}
@@ -57,13 +58,14 @@ func finish(t testing.TB, w *explored.World) outcome {
 	return o
 }
 
-// An owner is killed at each of its requests, before or after the broker has written it: the next one gets the same result.
+// An owner is killed at each of its requests, before or after the broker has written it. The next
+// owner gets the same result.
 func TestPartitionOutlivesItsOwners(t *testing.T) {
 	for _, task := range []string{outputs, stagestest.Classes} {
 		w := planned(t, task)
 		worker := w.Start(nil, meter.StageSubsample)
 		w.Closed(0)
-		requests := worker.Produced() // tombstones come after them
+		requests := worker.Produced() // tombstones follow later
 		want := finish(t, w)
 		if requests < 10 {
 			t.Fatalf("%d requests", requests)

@@ -14,15 +14,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 )
 
-// Bytes of x that partitions collect before they send them.
+// Limits on the bytes of x that partitions collect before they send them.
 const (
-	SampleBytes      = 1 << 20  // for each partition, at most
-	leastSampleShare = 64 << 10 // for each partition, at least
-	samplesWaiting   = 16 << 20 // for all partitions
+	SampleBytes      = 1 << 20  // upper limit per partition
+	leastSampleShare = 64 << 10 // lower limit per partition
+	samplesWaiting   = 16 << 20 // over all partitions
 )
 
-// SampleShare is roughly how many bytes of x a partition collects before it sends them, given how many partitions there
-// are.
+// SampleShare returns roughly how many bytes of x a partition collects before it sends them, given
+// the number of partitions.
 func SampleShare(partitions int) int64 {
 	return min(SampleBytes, max(leastSampleShare, samplesWaiting/int64(max(1, partitions))))
 }
@@ -37,9 +37,9 @@ func (p *partition) checkpointDue() bool {
 		(rows > 0 || len(p.deadLetters) > 0) && p.Env.Clock().Sub(p.savedAt) >= p.Config.CheckpointInterval
 }
 
-// confirm closes the partition as lost if events is no longer the log that the exploration reads, because the last
-// records may come from another one. It asks for the partition's leader after the records were read, so that nothing
-// from two logs is ever saved.
+// confirm closes the partition as lost if the events topic is no longer the log that the
+// exploration reads: the last records may come from its replacement. It looks up the identity after
+// the records were read, so that rows of two logs are never saved together.
 func (p *partition) confirm(ctx context.Context) error {
 	if p.spec.EventsLog == "" || p.core.CloseReason() == wire.CloseLost || p.fetchedAt.IsZero() {
 		return nil
@@ -51,14 +51,15 @@ func (p *partition) confirm(ctx context.Context) error {
 		return err
 	}
 	g := pipeline.Gap{Topic: p.Env.Topics.Events, Partition: int(p.part.Partition), Kind: pipeline.GapRecreated, From: p.core.NextOffset(), Now: now}
-	p.logger.Warn("events were deleted and made again while the exploration read them", zap.Stringer("gap", g))
+	p.logger.Warn("events topic was recreated during the exploration; closing the partition", zap.Stringer("gap", g))
 	p.Env.Meter.AddGap(g)
-	p.deadLetters, p.deadLetterBytes = nil, 0 // they may come from the other log, which will be read from its start
+	p.deadLetters, p.deadLetterBytes = nil, 0 // they may come from the new log, which will be read from its start
 	p.core.Lose()
 	return nil
 }
 
-// save sends the dead letters and the samples, then writes the checkpoint that counts them, then commits the offset.
+// save sends the dead letters and the samples, writes the checkpoint that counts them, and then
+// commits the offset.
 func (p *partition) save(ctx context.Context) error {
 	if err := p.confirm(ctx); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (p *partition) sendSamples(ctx context.Context) error {
 	return nil
 }
 
-// rowsPerMessage is how many sampled rows a message holds at most.
+// rowsPerMessage is the maximum number of sampled rows in a message.
 func (p *partition) rowsPerMessage() int {
 	row := wire.SampleRowBytes(p.spec.Encoder.Dim, p.spec.Encoder.Outputs())
 	return int(max(1, min(SampleBytes, p.Env.Topics.MaxMessageBytes/2)/row))

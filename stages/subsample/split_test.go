@@ -13,7 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
-// heldOut is the documented rule: the hash for sampling is divisible by 5.
+// heldOut is the documented rule: the sampling hash is divisible by 5.
 func heldOut(seed uint64, partition int32, ordinal int64) bool {
 	var b [24]byte
 	binary.LittleEndian.PutUint64(b[:8], seed)
@@ -22,8 +22,8 @@ func heldOut(seed uint64, partition int32, ordinal int64) bool {
 	return xxhash.Sum64(b[:])%5 == 0
 }
 
-// Held-out rows are samples like all others, counted as scored, but not in the sums, however the rows are cut into messages and
-// wherever a checkpoint is continued.
+// Held-out rows are sampled and counted as scored, but excluded from the sums, however the rows are
+// split into messages and wherever work continues from a checkpoint.
 func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 				t.Errorf("%d rows held out, %d samples, counts %+v", held, samples.Rows(), c.Counts)
 			}
 			if !reflect.DeepEqual(c.Sums, sums.Sums()) {
-				t.Errorf("sums of %d rows are not those of the %d rows that are not held out", c.Sums.Rows, sums.Sums().Rows)
+				t.Errorf("sums of %d rows differ from the sums of the %d rows that are not held out", c.Sums.Rows, sums.Sums().Rows)
 			}
 			halves := stagestest.Cut(t, rows, stagestest.Every(450))
 			first := start(t, spec, nil)

@@ -27,16 +27,16 @@ type Subsampler struct {
 	counts      wire.Counts
 	attempt     int
 
-	mark    wire.SampleMark // over all samples collected so far
-	samples *wire.Samples   // collected since the last ClearSamples; nil = the criterion needs none
+	mark    wire.SampleMark // covers all samples collected so far
+	samples *wire.Samples   // samples since the last ClearSamples; nil = the criterion needs no rows
 
 	rows  encoder.Rows // reused
-	take  []int32      // reused: sampled rows of the current batch; never nil, which would mean all of them
-	split split        // of the rows into held out and others
+	take  []int32      // reused: sampled rows of the current batch; never nil, because nil means all rows
+	split split        // reused: the rows that are not held out
 }
 
-// New starts the partition at the start of its range, or where the checkpoint left off; it then owns the checkpoint's
-// sums. The bank has the candidates of the spec and is shared by the partitions.
+// New starts the partition at the start of its range, or at the checkpoint, whose sums it then
+// owns. The bank holds the candidates of the spec and is shared by the partitions.
 func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Checkpoint) (*Subsampler, error) {
 	s := &Subsampler{spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{}}
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
@@ -56,7 +56,8 @@ func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Ch
 	return s, nil
 }
 
-// Begin starts the attempt with that number. Its samples are at or after an offset of their topic.
+// Begin starts the attempt with the given number. Its samples are at or after offset firstSample of
+// their topic.
 func (s *Subsampler) Begin(attempt int, firstSample int64) {
 	s.attempt = attempt
 	if s.samples != nil {
@@ -67,7 +68,7 @@ func (s *Subsampler) Begin(attempt int, firstSample int64) {
 // Use encodes the next message in the memory of a slot, until Trim is called with the slot.
 func (s *Subsampler) Use(slot *events.Slot) { s.rows.Exchange(&slot.Rows) }
 
-// Trim gives back the memory of a slot, and drops what a large message took in addition.
+// Trim returns the memory of a slot and frees the extra memory of a large message.
 func (s *Subsampler) Trim(slot *events.Slot) {
 	s.rows.Exchange(&slot.Rows)
 	if s.take = events.Trim(s.take); s.take == nil {
@@ -76,20 +77,21 @@ func (s *Subsampler) Trim(slot *events.Slot) {
 	s.split.trim()
 }
 
-// NextOffset is the next offset of events to read.
+// NextOffset returns the next offset of events to read.
 func (s *Subsampler) NextOffset() int64 { return s.nextOffset }
 
-// NextOrdinal is the ordinal that the next row gets.
+// NextOrdinal returns the ordinal of the next row.
 func (s *Subsampler) NextOrdinal() int64 { return s.nextOrdinal }
 
 // Closed reports whether the partition needs no more rows.
 func (s *Subsampler) Closed() bool { return s.closedBy != "" }
 
-// Counts are the outcomes of the rows so far.
+// Counts returns the outcomes of the rows so far.
 func (s *Subsampler) Counts() wire.Counts { return s.counts }
 
-// Samples are the sampled rows collected since the last ClearSamples, in ordinal order; nil under a criterion that
-// needs sums only. They are valid until the next call of Add or ClearSamples.
+// Samples returns the sampled rows collected since the last ClearSamples, in ordinal order; nil
+// under a criterion that needs only sums. They are valid until the next call of Add or
+// ClearSamples.
 func (s *Subsampler) Samples() *wire.Samples { return s.samples }
 
 // ClearSamples drops the collected samples once they are written.
@@ -99,12 +101,14 @@ func (s *Subsampler) ClearSamples() {
 	s.samples.Targets.Class, s.samples.Targets.Values = events.Trim(s.samples.Targets.Class), events.Trim(s.samples.Targets.Values)
 }
 
-// Reject is called with rejected rows of a piece of a message, whose first row has that number in the message.
+// Reject receives the rejected rows of a piece of a message. rowBase is the number of the piece's
+// first row in the message.
 type Reject func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error
 
-// Add takes the rows of the message at the offset. It calls reject, if that is not nil, for each piece with rows that it
-// rejects. It skips offsets below NextOffset or after the range, and messages after the close. After an error, which may be
-// of reject, the sums hold part of the message, and the state is unusable.
+// Add takes the rows of the message at the offset. It calls reject, if not nil, for each piece with
+// rejected rows. It skips offsets below NextOffset or after the range, and all messages after the
+// close. After an error, possibly one of reject, the sums hold part of the message and the state is
+// unusable.
 func (s *Subsampler) Add(offset int64, batches []arrow.Record, reject Reject) error {
 	if offset < s.nextOffset || offset >= s.part.EndOffset || s.Closed() {
 		s.Advance(offset)
@@ -133,8 +137,8 @@ func (s *Subsampler) Add(offset int64, batches []arrow.Record, reject Reject) er
 	return nil
 }
 
-// Refuse counts a message that could not be used and goes on at nextOffset. It does nothing after the close, and for
-// offsets that were counted before.
+// Refuse counts an unusable message and continues at nextOffset. It does nothing after the close,
+// or for offsets already counted.
 func (s *Subsampler) Refuse(nextOffset int64) {
 	if s.Closed() || nextOffset <= s.nextOffset {
 		return
@@ -144,7 +148,8 @@ func (s *Subsampler) Refuse(nextOffset int64) {
 	s.Advance(nextOffset)
 }
 
-// Advance skips offsets without a message, up to the end of the range. After the close it does nothing.
+// Advance skips offsets without a message, up to the end of the range. After the close it does
+// nothing.
 func (s *Subsampler) Advance(nextOffset int64) {
 	if s.Closed() {
 		return
@@ -153,14 +158,14 @@ func (s *Subsampler) Advance(nextOffset int64) {
 	s.closeAtEnd()
 }
 
-// CloseReason says why the partition needs no more rows; empty while it needs more.
+// CloseReason returns the reason why the partition needs no more rows; empty while it is open.
 func (s *Subsampler) CloseReason() wire.CloseReason { return s.closedBy }
 
-// Lose closes the partition because offsets of its range are no longer in the log, or because the log is a different
-// one.
+// Lose closes the partition because the log lost offsets of its range or was replaced.
 func (s *Subsampler) Lose() { s.closedBy = wire.CloseLost }
 
-// Disagree closes the partition because the schema registry answers otherwise than it did for the plan.
+// Disagree closes the partition because the schema registry's answers differ from those at
+// planning.
 func (s *Subsampler) Disagree() { s.closedBy = wire.CloseRegistry }
 
 func (s *Subsampler) closeAtEnd() {
@@ -217,7 +222,8 @@ func (s *Subsampler) quotaRow() (row int32, fills bool) {
 	return 0, false
 }
 
-// score adds the labelled rows of the encoded batch that are not held out to the sums, and collects all labelled rows.
+// score adds the labelled rows of the encoded batch that are not held out to the sums, and collects
+// all labelled rows.
 func (s *Subsampler) score() {
 	s.rows.KeepLabelled()
 	if s.rows.N == 0 {
@@ -250,7 +256,8 @@ func (s *Subsampler) heldOut(row int32) bool {
 	return scoring.HeldOut(scoring.Hash(s.spec.SampleSeed, s.part.Partition, s.nextOrdinal+int64(row)))
 }
 
-// count adds up the outcomes of the batch's first rows, of which take was sampled.
+// count adds up the outcomes of the batch's first rows, of which the rows in take were sampled, and
+// returns the rejected ones.
 func (s *Subsampler) count(rows int64) []deadletter.RejectedRow {
 	c := wire.Counts{
 		Rows: rows, NotSampled: rows - int64(len(s.take)),

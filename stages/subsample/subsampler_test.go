@@ -15,14 +15,15 @@ import (
 	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
-// Compares outcomes, closing ordinal and rejected rows with a walk over the rows one by one.
+// TestSubsamplerOutcomes compares outcomes, closing ordinal and rejected rows with a walk over the
+// rows one by one.
 func TestSubsamplerOutcomes(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {
 			e, exploration := settings(task)
 			high := 520.0
 			if task == stagestest.Regression {
-				e.LabelMax = &high // some labels are beyond it
+				e.LabelMax = &high // some labels exceed it
 			}
 			exploration.Candidates = 10
 			rows := eventsOf(t, task, 600, 3, stagestest.SomeFaults)
@@ -69,7 +70,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 				got := feed(t, s, stagestest.Cut(t, rows, stagestest.UpTo(rng, 400)), rng)
 				counts := s.Counts()
 				if !counts.Reconciles() || counts.Validate() != nil {
-					rt.Fatalf("counts do not reconcile: %+v", counts)
+					rt.Fatalf("counts do not add up: %+v", counts)
 				}
 				counts.Messages, counts.Imputed, counts.UnseenCategory, counts.Clipped = 0, 0, 0, 0
 				if counts != want || s.NextOrdinal() != closing || !slices.Equal(got, bad) {
@@ -84,7 +85,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 	}
 }
 
-// An undecodable message has no ordinals: the rows after it are sampled as if it were not there.
+// An undecodable message has no ordinals: the rows after it are sampled as if it did not exist.
 func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
 	rows := eventsOf(t, stagestest.Regression, 600, 6, stagestest.SomeFaults)
 	spec := plan(t, stagestest.Regression, rows, nil, fullSpan(0))
@@ -146,7 +147,7 @@ func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
 				t.Fatalf("closed by %q", s.Checkpoint(stagestest.Noon).CloseReason)
 			}
 			if restored := start(t, spec, saved(t, s)); restored.Closed() != c.closed {
-				t.Fatalf("closed %v once restored", restored.Closed())
+				t.Fatalf("closed %v after restoring", restored.Closed())
 			}
 		})
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
 )
 
-// A batch whose dense form would be too large is encoded in parts, with no visible effect: the quota is filled in the
-// second one.
+// A batch whose dense form would be too large is encoded in parts, without a visible effect. Here
+// the second part fills the quota.
 func TestSubsamplerTakesWideRowsInParts(t *testing.T) {
 	const dim, n = 20_000, 300
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
@@ -43,7 +43,7 @@ func TestSubsamplerTakesWideRowsInParts(t *testing.T) {
 	rows := b.NewRecord()
 	defer rows.Release()
 	if step := events.ChunkRows(dim); step >= n-10 {
-		t.Fatalf("%d rows at a time: the batch is not in parts", step)
+		t.Fatalf("%d rows at a time: the batch is not split into parts", step)
 	}
 	e, exploration := settings(stagestest.Regression)
 	e.Passthrough = nil

@@ -40,7 +40,7 @@ func TestReaderPassesBatchesLeftByCompaction(t *testing.T) {
 	}
 	second := s.stages("calibrate,subsample,selection,featurize")
 	model := s.untilTrained(rows)
-	second.AwaitLog(t, "record of scores cannot be used, ignored")
+	second.AwaitLog(t, "ignoring unusable scores record")
 	s.stop(second)
 	set := s.featureSet()
 	if want := embeddedSet(t, rows); set != want || model.Text(t, "model.feature_set") != set {
