@@ -58,7 +58,11 @@ func TestReaderReleasesRecordsThatItDoesNotReturn(t *testing.T) {
 		{"nothing happens", pipeline.WatchBatches, func(*pipelinetest.Broker) {}},
 		{"recreated", pipeline.WatchLog, func(b *pipelinetest.Broker) { b.Recreate("t"); write(t, b, 12) }},
 		{"recreated, by batches", pipeline.WatchBatches, func(b *pipelinetest.Broker) { b.Recreate("t"); write(t, b, 12) }},
-		{"end lost and grown again", pipeline.WatchBatches, func(b *pipelinetest.Broker) { b.LoseEnd("t", 0, 2); write(t, b, 10) }},
+		{
+			"end lost and grown again",
+			pipeline.WatchBatches,
+			func(b *pipelinetest.Broker) { b.LoseEnd("t", 0, 2); write(t, b, 10) },
+		},
 		{"no identity to be had", pipeline.WatchBatches, func(b *pipelinetest.Broker) {
 			b.LoseEnd("t", 0, 2)
 			b.FailNext(pipeline.OpIdentity, pipeline.Permanent(errFault))

@@ -170,12 +170,15 @@ func TestDrain(t *testing.T) {
 func TestRunPartitionFetchesAhead(t *testing.T) {
 	var asked []int64
 	second := make(chan struct{})
-	log := &pipelinetest.Between{Broker: newLog(t, 250), OnFetch: func(_ context.Context, _ string, _ int, offset int64) error {
-		if asked = append(asked, offset); len(asked) == 2 {
-			close(second)
-		}
-		return nil
-	}}
+	log := &pipelinetest.Between{
+		Broker: newLog(t, 250),
+		OnFetch: func(_ context.Context, _ string, _ int, offset int64) error {
+			if asked = append(asked, offset); len(asked) == 2 {
+				close(second)
+			}
+			return nil
+		},
+	}
 	p := &recorder{doneAt: 250}
 	p.process = func(context.Context) error {
 		<-second // the next fetch begins while these records are processed

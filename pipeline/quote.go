@@ -9,8 +9,8 @@ import (
 // maxQuoted limits the bytes of a text from outside that an error quotes.
 const maxQuoted = 300
 
-// Quote returns a text of another program for an error: one line without control characters, at most 300 bytes, and
-// without secrets in its URLs.
+// Quote returns a text of another program for an error: one line without control characters, at
+// most 300 bytes, and without secrets in its URLs.
 func Quote(text string) string {
 	const read = 4 * maxQuoted // enough for a line with some characters replaced
 	if len(text) > read {
@@ -39,7 +39,8 @@ func PrintableURL(address string) string {
 	if end := strings.IndexAny(rest, "?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	// A password may contain a slash that is not escaped, so the last @ ends the user, even after a slash.
+	// A password may contain a slash that is not escaped, so the last @ ends the user, even after a
+	// slash.
 	return scheme + rest[strings.LastIndexByte(rest, '@')+1:]
 }
 

@@ -37,27 +37,112 @@ func TestReaderSkipsGaps(t *testing.T) {
 				b.Remove("t", 0, offset)
 			}
 		}, nil, []int64{2, 3, 4, 6, 7}, "", 10},
-		{"what came later is left", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { write(t, b, 5) }, upTo(0, 10), "", 10},
-		{"retention before", 0, pipeline.PresentEnd, func(b broker) { b.Expire("t", 0, 3) }, nil, upTo(3, 10), "retention 0 to 3", 10},
+		{
+			"what came later is left",
+			pipeline.FirstOffset,
+			pipeline.PresentEnd,
+			nothing,
+			func(b broker) { write(t, b, 5) },
+			upTo(0, 10),
+			"",
+			10,
+		},
+		{
+			"retention before",
+			0,
+			pipeline.PresentEnd,
+			func(b broker) { b.Expire("t", 0, 3) },
+			nil,
+			upTo(3, 10),
+			"retention 0 to 3",
+			10,
+		},
 		{"retention meanwhile", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.Expire("t", 0, 8) },
 			[]int64{0, 1, 2, 3, 8, 9}, "retention 4 to 8", 10},
-		{"retention beyond the end of reading", 0, 6, nothing, func(b broker) { b.Expire("t", 0, 8) }, upTo(0, 4), "retention 4 to 8", 6},
+		{
+			"retention beyond the end of reading",
+			0,
+			6,
+			nothing,
+			func(b broker) { b.Expire("t", 0, 8) },
+			upTo(0, 4),
+			"retention 4 to 8",
+			6,
+		},
 		{"unreadable", pipeline.FirstOffset, pipeline.PresentEnd, func(b broker) { b.Oversize("t", 0, 4, 7) }, nil,
 			[]int64{0, 1, 2, 3, 7, 8, 9}, "unreadable 4 to 7", 10},
-		{"unreadable over the end of reading", 0, 6, func(b broker) { b.Oversize("t", 0, 4, 7) }, nil, upTo(0, 4), "unreadable 4 to 7", 6},
-		{"unreadable at the end", pipeline.FirstOffset, pipeline.PresentEnd, func(b broker) { b.Oversize("t", 0, 8, 10) }, nil,
-			upTo(0, 8), "unreadable 8 to 10", 10},
-		{"truncated before the position", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 2) },
-			[]int64{0, 1, 2, 3, 0, 1}, "truncated 4 to 0", 2},
-		{"truncated at the position", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 4) },
-			[]int64{0, 1, 2, 3, 0, 1, 2, 3}, "truncated 4 to 0", 4},
-		{"truncated after the position", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 6) },
-			append(upTo(0, 6), upTo(0, 6)...), "truncated 6 to 0", 6},
-		{"emptied and written again", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0); write(t, b, 1) },
-			[]int64{0, 1, 2, 3, 0}, "truncated 4 to 0", 1},
+		{
+			"unreadable over the end of reading",
+			0,
+			6,
+			func(b broker) { b.Oversize("t", 0, 4, 7) },
+			nil,
+			upTo(0, 4),
+			"unreadable 4 to 7",
+			6,
+		},
+		{
+			"unreadable at the end",
+			pipeline.FirstOffset,
+			pipeline.PresentEnd,
+			func(b broker) { b.Oversize("t", 0, 8, 10) },
+			nil,
+			upTo(0, 8),
+			"unreadable 8 to 10",
+			10,
+		},
+		{
+			"truncated before the position",
+			pipeline.FirstOffset,
+			pipeline.PresentEnd,
+			nothing,
+			func(b broker) { b.LoseEnd("t", 0, 2) },
+			[]int64{0, 1, 2, 3, 0, 1},
+			"truncated 4 to 0",
+			2,
+		},
+		{
+			"truncated at the position",
+			pipeline.FirstOffset,
+			pipeline.PresentEnd,
+			nothing,
+			func(b broker) { b.LoseEnd("t", 0, 4) },
+			[]int64{0, 1, 2, 3, 0, 1, 2, 3},
+			"truncated 4 to 0",
+			4,
+		},
+		{
+			"truncated after the position",
+			pipeline.FirstOffset,
+			pipeline.PresentEnd,
+			nothing,
+			func(b broker) { b.LoseEnd("t", 0, 6) },
+			append(upTo(0, 6), upTo(0, 6)...),
+			"truncated 6 to 0",
+			6,
+		},
+		{
+			"emptied and written again",
+			pipeline.FirstOffset,
+			pipeline.PresentEnd,
+			nothing,
+			func(b broker) { b.LoseEnd("t", 0, 0); write(t, b, 1) },
+			[]int64{0, 1, 2, 3, 0},
+			"truncated 4 to 0",
+			1,
+		},
 		{"emptied", pipeline.FirstOffset, pipeline.PresentEnd, nothing, func(b broker) { b.LoseEnd("t", 0, 0) },
 			upTo(0, 4), "truncated 4 to 0", 0},
-		{"truncated before reading began", 10, pipeline.PresentEnd, func(b broker) { b.LoseEnd("t", 0, 2) }, nil, []int64{0, 1}, "truncated 10 to 0", 2},
+		{
+			"truncated before reading began",
+			10,
+			pipeline.PresentEnd,
+			func(b broker) { b.LoseEnd("t", 0, 2) },
+			nil,
+			[]int64{0, 1},
+			"truncated 10 to 0",
+			2,
+		},
 		{"at the end", 10, pipeline.PresentEnd, nothing, nil, nil, "", 10},
 		{"an end that never was", 2, 20, nothing, nil, append(upTo(2, 10), upTo(0, 10)...), "truncated 10 to 0", 10},
 	} {
@@ -72,10 +157,16 @@ func TestReaderSkipsGaps(t *testing.T) {
 					c.before(log)
 					var offsets []int64
 					var gaps []string
-					r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{From: c.from, Until: c.until, Ahead: ahead, OnGap: func(g pipeline.Gap) error {
-						gaps = append(gaps, fmt.Sprintf("%s %d to %d", g.Kind, g.From, g.To))
-						return nil
-					}})
+					r := pipeline.NewReader(
+						log,
+						zap.NewNop(),
+						"t",
+						0,
+						pipeline.ReadOptions{From: c.from, Until: c.until, Ahead: ahead, OnGap: func(g pipeline.Gap) error {
+							gaps = append(gaps, fmt.Sprintf("%s %d to %d", g.Kind, g.From, g.To))
+							return nil
+						}},
+					)
 					change := c.while
 					for fetched, err := range r.Fetches(t.Context()) {
 						if err != nil {
@@ -136,13 +227,22 @@ func TestOnGapDecidesWhereReadingContinues(t *testing.T) {
 func TestReaderReturnsNoRecordsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newLog(t, 150)
-		r := pipeline.NewReader(log, zap.NewNop(), "t", 0, pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.Forever})
+		r := pipeline.NewReader(
+			log,
+			zap.NewNop(),
+			"t",
+			0,
+			pipeline.ReadOptions{From: pipeline.FirstOffset, Until: pipeline.Forever},
+		)
 		var seen []string
 		for fetched, err := range r.Fetches(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen = append(seen, fmt.Sprintf("%d to %d of %d, caught up: %v", len(fetched.Records), fetched.NextOffset, fetched.End, r.CaughtUp()))
+			seen = append(
+				seen,
+				fmt.Sprintf("%d to %d of %d, caught up: %v", len(fetched.Records), fetched.NextOffset, fetched.End, r.CaughtUp()),
+			)
 			if len(seen) == 3 {
 				write(t, log, 1)
 			}
@@ -150,8 +250,12 @@ func TestReaderReturnsNoRecordsAtTheEnd(t *testing.T) {
 				break
 			}
 		}
-		want := []string{"100 to 100 of 150, caught up: false", "50 to 150 of 150, caught up: true", "0 to 150 of 150, caught up: true",
-			"1 to 151 of 151, caught up: true"}
+		want := []string{
+			"100 to 100 of 150, caught up: false",
+			"50 to 150 of 150, caught up: true",
+			"0 to 150 of 150, caught up: true",
+			"1 to 151 of 151, caught up: true",
+		}
 		if !slices.Equal(seen, want) {
 			t.Errorf("%q", seen)
 		}

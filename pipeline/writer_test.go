@@ -21,7 +21,11 @@ type fencing struct {
 	away int // number of failures before it works
 }
 
-func (f *fencing) OpenWriter(_ context.Context, id *pipeline.WriterID, _ ...pipeline.Target) (pipeline.Producer, error) {
+func (f *fencing) OpenWriter(
+	_ context.Context,
+	id *pipeline.WriterID,
+	_ ...pipeline.Target,
+) (pipeline.Producer, error) {
 	if f.away--; f.away >= 0 {
 		return nil, errAway
 	}

@@ -43,9 +43,16 @@ type Settings struct {
 func Default() Settings {
 	const pipeline = "default"
 	return Settings{
-		Pipeline: PipelineConfig{Name: pipeline}, Topics: topics.Default().Unnamed().Named(pipeline), Events: events.Default(),
-		Exploration: calibrate.Default(), Subsample: subsample.Default(), Featurize: featurize.Default(), Train: train.Default(),
-		Limits: events.DefaultLimits(),
+		Pipeline: PipelineConfig{
+			Name: pipeline,
+		},
+		Topics:      topics.Default().Unnamed().Named(pipeline),
+		Events:      events.Default(),
+		Exploration: calibrate.Default(),
+		Subsample:   subsample.Default(),
+		Featurize:   featurize.Default(),
+		Train:       train.Default(),
+		Limits:      events.DefaultLimits(),
 	}
 }
 
@@ -56,8 +63,13 @@ func (s Settings) Plan() calibrate.Settings {
 		s.Events.Exclude = append(slices.Clone(s.Events.Exclude), column)
 	}
 	return calibrate.Settings{
-		Pipeline: s.Pipeline.Name, AcceptChange: s.Pipeline.AcceptChange, Events: s.Events, Exploration: s.Exploration, Limits: s.Limits,
-		EventsTopic: s.Topics.Events, MaxMessageBytes: s.Topics.MaxMessageBytes,
+		Pipeline:        s.Pipeline.Name,
+		AcceptChange:    s.Pipeline.AcceptChange,
+		Events:          s.Events,
+		Exploration:     s.Exploration,
+		Limits:          s.Limits,
+		EventsTopic:     s.Topics.Events,
+		MaxMessageBytes: s.Topics.MaxMessageBytes,
 	}
 }
 
@@ -90,8 +102,16 @@ func (s Settings) CheckStages(names []meter.Stage) error {
 func (s Settings) State() state.Config {
 	t := s.Topics
 	return state.Config{
-		Pipeline: s.SetsOf(), ReadOnly: s.Featurize.SetsFrom != "", Explorations: t.Explorations, FeatureSets: t.FeatureSets, Models: t.Models, Scores: t.Scores,
-		MaxMessageBytes: t.MaxMessageBytes, KeepFeatureSets: t.KeepFeatureSets, KeepModels: t.KeepModels, Retention: t.FeaturesRetention,
+		Pipeline:        s.SetsOf(),
+		ReadOnly:        s.Featurize.SetsFrom != "",
+		Explorations:    t.Explorations,
+		FeatureSets:     t.FeatureSets,
+		Models:          t.Models,
+		Scores:          t.Scores,
+		MaxMessageBytes: t.MaxMessageBytes,
+		KeepFeatureSets: t.KeepFeatureSets,
+		KeepModels:      t.KeepModels,
+		Retention:       t.FeaturesRetention,
 	}
 }
 

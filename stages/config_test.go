@@ -24,7 +24,12 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 	if err := s.CheckStages([]meter.Stage{meter.StageFeaturize}); err != nil {
 		t.Error(err)
 	}
-	for _, stage := range []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageTrain} {
+	for _, stage := range []meter.Stage{
+		meter.StageCalibrate,
+		meter.StageSubsample,
+		meter.StageSelection,
+		meter.StageTrain,
+	} {
 		err := s.CheckStages([]meter.Stage{meter.StageFeaturize, stage})
 		for _, text := range []string{"pipeline live", "pipeline flow", "featurize.sets_from", "no stage " + string(stage)} {
 			if err == nil || !strings.Contains(err.Error(), text) {
@@ -38,7 +43,10 @@ func TestAPipelineThatFollowsOnlyFeaturizes(t *testing.T) {
 	client := state.Still(s.State(), state.Snapshot{})
 	for what, err := range map[string]error{
 		"request": client.SendRequest(t.Context(), wire.Request{Action: wire.ActionStart, ID: "r"}),
-		"pointer": client.PointSet(t.Context(), &wire.Current{ID: "fs-0123456789abcdef0123456789abcdef", Sequence: 1}, time.Unix(1, 0)),
+		"pointer": client.PointSet(t.Context(), &wire.Current{
+			ID:       "fs-0123456789abcdef0123456789abcdef",
+			Sequence: 1,
+		}, time.Unix(1, 0)),
 	} {
 		if !errors.Is(err, state.ErrReadOnly) || !pipeline.IsPermanent(err) {
 			t.Errorf("%s: %v", what, err)

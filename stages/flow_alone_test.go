@@ -120,7 +120,10 @@ func TestFlowOneMessageOfManyColumns(t *testing.T) {
 	values := []pipeline.Record{{Value: []byte(many.String() + "}")}}
 	for n := range 3000 {
 		a, b := float64(n%101)/7+0.001, float64(n%89)/5+0.001
-		values = append(values, pipeline.Record{Value: []byte(fmt.Sprintf(`{"a":%.3f,"b":%.3f,"y":%.4f}`, a, b, math.Cos(a)+b/10))})
+		values = append(
+			values,
+			pipeline.Record{Value: []byte(fmt.Sprintf(`{"a":%.3f,"b":%.3f,"y":%.4f}`, a, b, math.Cos(a)+b/10))},
+		)
 	}
 	for part := range slices.Chunk(values, 500) {
 		f.produce(f.settings.Topics.Events, 0, part...)
@@ -174,7 +177,9 @@ func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 		planned, then int32
 		abandoned     bool
 	}{
-		"refused later": {asBefore, refuses, false}, "replaced": {asBefore, replaced, true}, "served later": {refuses, asBefore, true},
+		"refused later": {asBefore, refuses, false},
+		"replaced":      {asBefore, replaced, true},
+		"served later":  {refuses, asBefore, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +204,10 @@ func TestFlowTheRegistryDoesNotDecide(t *testing.T) {
 			s.mood.Store(c.then)
 			w := f.start([]meter.Stage{meter.StageSubsample, meter.StageSelection}, withRegistry)
 			if c.abandoned {
-				reason := f.state("abandoned", func(s state.Snapshot) bool { return s.Spec.Status == wire.StatusAbandoned }).Spec.Reason
+				reason := f.state(
+					"abandoned",
+					func(s state.Snapshot) bool { return s.Spec.Status == wire.StatusAbandoned },
+				).Spec.Reason
 				if !strings.Contains(reason, "registry") {
 					t.Errorf("reason %q", reason)
 				}
@@ -244,14 +252,18 @@ func TestFlowDeadLettersAreSentOnce(t *testing.T) {
 	first := f.set(1)
 	// The planner follows the topics independently, and treats only records that it has seen as
 	// reported.
-	if _, err := w.Env.State.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.CurrentSet().ID == first.ID }); err != nil {
+	if _, err := w.Env.State.Wait(f.ctx, func(s state.Snapshot) bool {
+		return s.CurrentSet() != nil && s.CurrentSet().ID == first.ID
+	}); err != nil {
 		t.Fatal(err)
 	}
 	f.sendRows(0, 400, 500)
 	fresh := f.produce(f.settings.Topics.Events, 0, pipeline.Record{Value: []byte(`{"neither`)})
 	f.request(wire.ActionStart, "again")
 	second := f.set(2)
-	if c, again := first.Set.Lineage.Counts, second.Set.Lineage.Counts; c.Undecodable != 10 || c.Rejected != 2 || again.Undecodable != 11 || again.Rejected != 2 {
+	if c, again := first.Set.Lineage.Counts, second.Set.Lineage.Counts; c.Undecodable != 10 || c.Rejected != 2 ||
+		again.Undecodable != 11 ||
+		again.Rejected != 2 {
 		t.Errorf("counts %+v, then %+v", c, again)
 	}
 	letters := f.deadLetters(0, meter.StageSubsample)

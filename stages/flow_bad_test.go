@@ -76,12 +76,14 @@ func TestFlowRowsThatAreRejected(t *testing.T) {
 	if totals.Scoring != c {
 		t.Errorf("counters %+v, lineage %+v", totals.Scoring, c)
 	}
-	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 2 || c.UnseenCategory != 1 {
+	if c := totals.Featurize; c.Rows != 520 || c.Rejected != 6 || c.Featurized != 514 || c.Imputed != 2 ||
+		c.UnseenCategory != 1 {
 		t.Errorf("featurized %+v", c)
 	}
 	for stage, want := range map[meter.Stage]int{meter.StageSubsample: 5, meter.StageFeaturize: 6} {
 		deadLetters := f.deadLetters(0, stage)
-		if len(deadLetters) != 1 || deadLetters[0].Rows == 0 || deadLetters[0].Offset != 20 || deadLetters[0].Reason != "nan_feature" {
+		if len(deadLetters) != 1 || deadLetters[0].Rows == 0 || deadLetters[0].Offset != 20 ||
+			deadLetters[0].Reason != "nan_feature" {
 			t.Fatalf("%s: %d dead letters, %+v", stage, len(deadLetters), deadLetters)
 		}
 		got := rejectedRows(t, deadLetters[0])
@@ -168,7 +170,10 @@ func TestFlowABatchThatExpandsBeyondTheBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if err := other.ProduceSync(f.ctx, &kgo.Record{Topic: f.settings.Topics.Events, Value: make([]byte, 8<<20)}).FirstErr(); err != nil {
+	if err := other.ProduceSync(f.ctx, &kgo.Record{
+		Topic: f.settings.Topics.Events,
+		Value: make([]byte, 8<<20),
+	}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	f.sendRows(0, 400, 500)
@@ -184,7 +189,8 @@ func TestFlowABatchThatExpandsBeyondTheBudget(t *testing.T) {
 	}
 	for _, stage := range []meter.Stage{meter.StageSubsample, meter.StageFeaturize} {
 		deadLetters := f.deadLetters(0, stage)
-		if len(deadLetters) != 1 || deadLetters[0].Reason != "unreadable_batch" || deadLetters[0].Offset != 20 || deadLetters[0].Topic != f.settings.Topics.Events ||
+		if len(deadLetters) != 1 || deadLetters[0].Reason != "unreadable_batch" || deadLetters[0].Offset != 20 ||
+			deadLetters[0].Topic != f.settings.Topics.Events ||
 			deadLetters[0].record.Value != nil {
 			t.Errorf("%s: %+v", stage, deadLetters)
 		}

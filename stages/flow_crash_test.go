@@ -34,7 +34,10 @@ func TestFlowASetThatTheBrokerDoesNotTake(t *testing.T) {
 			return nil
 		}
 	})
-	state := f.state("abandoned", func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned })
+	state := f.state(
+		"abandoned",
+		func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned },
+	)
 	if state.Spec.Sequence != 1 || state.Current != nil {
 		t.Errorf("%+v", state)
 	}

@@ -90,7 +90,11 @@ func TestFlowFormatsGiveTheSameSet(t *testing.T) {
 		format     formats.Format
 		perMessage int
 	}{
-		{"arrow", formats.Arrow, 256}, {"json", formats.JSON, 256}, {"json objects", formats.JSON, 1}, {"avro", formats.Avro, 1}, {"protobuf", formats.Protobuf, 1},
+		{"arrow", formats.Arrow, 256},
+		{"json", formats.JSON, 256},
+		{"json objects", formats.JSON, 1},
+		{"avro", formats.Avro, 1},
+		{"protobuf", formats.Protobuf, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

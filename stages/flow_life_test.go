@@ -67,8 +67,15 @@ func TestFlowTwoPlansOfOneSequenceNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.produce(f.settings.Topics.Explorations, 0, pipeline.Record{Key: wire.SpecKey("flow"), Value: value, Time: time.Now()})
-	f.state("the other plan", func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration })
+	f.produce(
+		f.settings.Topics.Explorations,
+		0,
+		pipeline.Record{Key: wire.SpecKey("flow"), Value: value, Time: time.Now()},
+	)
+	f.state(
+		"the other plan",
+		func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Exploration == spec.Exploration },
+	)
 	close(m.release)
 	if set := f.set(1); set.Set.Lineage.Exploration != spec.Exploration || set.Set.Candidates.Seed != 77 {
 		t.Errorf("%+v", set.Set.Lineage)

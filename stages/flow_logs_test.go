@@ -80,7 +80,8 @@ func TestFlowEventsMadeAgainInAnExploration(t *testing.T) {
 			f.state("abandoned", func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned })
 			shift.Store(int64(time.Minute))
 			set := f.set(2)
-			if l := set.Set.Lineage; l.EventsLog != f.identity(f.settings.Topics.Events) || l.EventsLog == was || l.Partitions[0].EndOffset != 200 {
+			if l := set.Set.Lineage; l.EventsLog != f.identity(f.settings.Topics.Events) || l.EventsLog == was ||
+				l.Partitions[0].EndOffset != 200 {
 				t.Errorf("set of log %s, that was %s: %+v", l.EventsLog, was, l.Partitions)
 			}
 			if changes(w, f.settings.Topics.Events) == 0 {
@@ -147,7 +148,13 @@ func TestFlowEventsMadeAgainAreFeaturizedAndTrainedOn(t *testing.T) {
 			}
 			model := f.fit(r)
 			if again != 1600 || rangeRows(model) != before+1600 || len(model.Ranges) != 2 || model.Ranges[1].Log != is {
-				t.Errorf("%d rows of the new log featurized, trained on %d after %d: %+v", again, rangeRows(model), before, model.Ranges)
+				t.Errorf(
+					"%d rows of the new log featurized, trained on %d after %d: %+v",
+					again,
+					rangeRows(model),
+					before,
+					model.Ranges,
+				)
 			}
 			if changes(w, f.settings.Topics.Events) == 0 {
 				t.Error("the change of the log is not counted")
@@ -165,7 +172,12 @@ func TestFlowControlTopicsMadeAgain(t *testing.T) {
 	w := f.start(allButTrain, nil)
 	set := f.set(1)
 	f.featurizedUpTo(0, 60)
-	for _, topic := range []string{f.settings.Topics.FeatureSets, f.settings.Topics.Explorations, f.settings.Topics.Scores, f.settings.Topics.Samples} {
+	for _, topic := range []string{
+		f.settings.Topics.FeatureSets,
+		f.settings.Topics.Explorations,
+		f.settings.Topics.Scores,
+		f.settings.Topics.Samples,
+	} {
 		f.recreate(topic)
 	}
 	for _, topic := range []string{f.settings.Topics.FeatureSets, f.settings.Topics.Explorations} {
@@ -174,7 +186,10 @@ func TestFlowControlTopicsMadeAgain(t *testing.T) {
 			return err == nil && next > 0
 		})
 	}
-	f.until("the pointer is rewritten", func() bool { return f.newestByKey(f.settings.Topics.FeatureSets, 0)["flow/current"].Value != nil })
+	f.until(
+		"the pointer is rewritten",
+		func() bool { return f.newestByKey(f.settings.Topics.FeatureSets, 0)["flow/current"].Value != nil },
+	)
 	w.stop()
 	fresh := f.onlooker()
 	now, err := fresh.Wait(f.ctx, func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })

@@ -37,18 +37,23 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 		"in use": func(c topics.Config, now state.Snapshot, model string) []place {
 			return []place{
 				{c.Explorations, string(wire.SpecKey("flow"))}, {c.FeatureSets, string(wire.SetKey("flow", now.Current.ID))},
-				{c.Models, string(wire.SetKey("flow", model))}, {c.Scores, string(wire.CheckpointKey(now.Spec.Exploration))}, // its exploration is over
+				// its exploration is over
+				{c.Models, string(wire.SetKey("flow", model))}, {c.Scores, string(wire.CheckpointKey(now.Spec.Exploration))},
 			}
 		},
 		"unknown": func(c topics.Config, _ state.Snapshot, _ string) []place {
 			const id = "0123456789abcdef"
 			return []place{
-				{c.Explorations, string(wire.RequestKey("flow", "again"))}, {c.FeatureSets, string(wire.SetKey("flow", id))}, {c.Models, string(wire.SetKey("flow", id))},
+				{c.Explorations, string(wire.RequestKey("flow", "again"))},
+				{c.FeatureSets, string(wire.SetKey("flow", id))},
+				{c.Models, string(wire.SetKey("flow", id))},
 			}
 		},
 		"pointers": func(c topics.Config, _ state.Snapshot, _ string) []place {
 			return []place{
-				{c.Explorations, string(wire.ProgressKey("flow"))}, {c.FeatureSets, string(wire.CurrentKey("flow"))}, {c.Models, string(wire.CurrentKey("flow"))},
+				{c.Explorations, string(wire.ProgressKey("flow"))},
+				{c.FeatureSets, string(wire.CurrentKey("flow"))},
+				{c.Models, string(wire.CurrentKey("flow"))},
 			}
 		},
 	} {
@@ -61,7 +66,10 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				now := f.state("a set and its plan", func(s state.Snapshot) bool { return s.CurrentSet() != nil && s.Spec != nil })
 				f.until("a model", func() bool { return w.Env.Meter.Activity().Model != nil })
 				poisoned := places(f.settings.Topics, now, w.Env.Meter.Activity().Model.ID)
-				f.until("the checkpoint is retired", func() bool { return f.newestByKey(f.settings.Topics.Scores, 0)[now.Spec.Exploration].Value == nil })
+				f.until(
+					"the checkpoint is retired",
+					func() bool { return f.newestByKey(f.settings.Topics.Scores, 0)[now.Spec.Exploration].Value == nil },
+				)
 				if when == "between two runs" {
 					w.stop()
 				}
@@ -80,7 +88,8 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 				}
 				f.request(wire.ActionStart, "after the poison")
 				f.state("another set", func(s state.Snapshot) bool {
-					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence && s.Running() == nil && len(s.Requests) == 0
+					return s.CurrentSet() != nil && s.Current.Sequence > now.Current.Sequence && s.Running() == nil &&
+						len(s.Requests) == 0
 				})
 				f.until("the worker has the new set", func() bool { // otherwise it maps the rows with the previous set
 					s := w.Env.State.Snapshot()
@@ -93,7 +102,10 @@ func TestFlowPoisonUnderEachKey(t *testing.T) {
 					return m != nil && m.FeatureSetID == f.follower.Snapshot().Current.ID
 				})
 				for _, p := range poisoned {
-					f.until("the record is overwritten in "+p.topic, func() bool { return !bytes.Equal(f.newestByKey(p.topic, 0)[p.key].Value, poison) })
+					f.until(
+						"the record is overwritten in "+p.topic,
+						func() bool { return !bytes.Equal(f.newestByKey(p.topic, 0)[p.key].Value, poison) },
+					)
 				}
 				w.stop()
 			})

@@ -20,7 +20,12 @@ import (
 // quickly sets a policy with short waits, for a worker with a failing partition.
 func quickly(w *worker) {
 	w.fails = true
-	w.Env.Quarantine = supervise.Policy{First: 20 * time.Millisecond, Max: 100 * time.Millisecond, Healthy: 200 * time.Millisecond, Patience: 300 * time.Millisecond}
+	w.Env.Quarantine = supervise.Policy{
+		First:    20 * time.Millisecond,
+		Max:      100 * time.Millisecond,
+		Healthy:  200 * time.Millisecond,
+		Patience: 300 * time.Millisecond,
+	}
 }
 
 // byRows makes explorations read all rows.
@@ -53,7 +58,8 @@ func without(t *testing.T, set *state.Set, reason string) {
 	if len(l.Excluded) != 1 || l.Excluded[0].Partition != 1 || !strings.Contains(l.Excluded[0].Reason, reason) {
 		t.Errorf("made without %+v", l.Excluded)
 	}
-	if len(l.Partitions) != 3 || l.Partitions[1].ClosingOrdinal != 0 || l.Partitions[0].ClosingOrdinal == 0 || l.Partitions[2].ClosingOrdinal == 0 {
+	if len(l.Partitions) != 3 || l.Partitions[1].ClosingOrdinal != 0 || l.Partitions[0].ClosingOrdinal == 0 ||
+		l.Partitions[2].ClosingOrdinal == 0 {
 		t.Errorf("partitions %+v", l.Partitions)
 	}
 }
@@ -82,9 +88,13 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 	without(t, set, "what is this")
 	f.featurizedUpTo(0, 30)
 	f.featurizedUpTo(2, 30)
-	f.until("the partition is quarantined", func() bool { return slices.Equal(quarantinedOf(w, meter.StageFeaturize), []int{1}) })
+	f.until(
+		"the partition is quarantined",
+		func() bool { return slices.Equal(quarantinedOf(w, meter.StageFeaturize), []int{1}) },
+	)
 	if faults := notReady(w, rowStages); !slices.ContainsFunc(faults, func(c string) bool {
-		return strings.HasPrefix(c, "partitions featurize: partition 1 quarantined since") && strings.Contains(c, "what is this")
+		return strings.HasPrefix(c, "partitions featurize: partition 1 quarantined since") &&
+			strings.Contains(c, "what is this")
 	}) {
 		t.Errorf("not ready: %q", faults)
 	}
@@ -95,7 +105,8 @@ func TestFlowAFailingPartitionIsQuarantined(t *testing.T) {
 		t.Errorf("not ready: %q", faults)
 	}
 	f.request(wire.ActionStart, "all of them")
-	if all := f.set(set.Set.Lineage.Sequence + 1); len(all.Set.Lineage.Excluded) != 0 || all.Set.Lineage.Partitions[1].ClosingOrdinal == 0 {
+	if all := f.set(set.Set.Lineage.Sequence + 1); len(all.Set.Lineage.Excluded) != 0 ||
+		all.Set.Lineage.Partitions[1].ClosingOrdinal == 0 {
 		t.Errorf("without %+v, partitions %+v", all.Set.Lineage.Excluded, all.Set.Lineage.Partitions)
 	}
 }
@@ -199,7 +210,10 @@ func TestFlowATrainerQuarantinesAPartition(t *testing.T) {
 			return nil
 		}
 	})
-	f.until("a model of one partition", func() bool { return w.Env.Meter.Activity().Model != nil && w.Env.Meter.Totals().Train.Rows == 600 })
+	f.until(
+		"a model of one partition",
+		func() bool { return w.Env.Meter.Activity().Model != nil && w.Env.Meter.Totals().Train.Rows == 600 },
+	)
 	if got := quarantinedOf(w, meter.StageTrain); !slices.Equal(got, []int{1}) {
 		t.Errorf("set aside: %v", got)
 	}

@@ -52,7 +52,12 @@ func TestFlowAnUpgradeServesOn(t *testing.T) {
 	f.featurizedUpTo(0, 25)
 	last := func() explored.Featurized { all := f.features(0); return all[len(all)-1] }
 	if at := last(); at.FeatureSetID != first.ID || headerOf(at.Record, wire.HeaderModel) == "" {
-		t.Errorf("meanwhile: set %s, model %q; the current set was %s", at.FeatureSetID, headerOf(at.Record, wire.HeaderModel), first.ID)
+		t.Errorf(
+			"meanwhile: set %s, model %q; the current set was %s",
+			at.FeatureSetID,
+			headerOf(at.Record, wire.HeaderModel),
+			first.ID,
+		)
 	}
 	close(release)
 	second := f.set(spec.Sequence)

@@ -39,7 +39,13 @@ func (f *flow) start(names []meter.Stage, prepare func(*worker)) *worker {
 	f.t.Helper()
 	client := f.dial()
 	log := &pipelinetest.Between{Broker: client}
-	w := &worker{Process: stages.NewProcess(log, f.settings, stagestest.Logger(f.t)), t: f.t, client: client, log: log, done: make(chan error, 1)}
+	w := &worker{
+		Process: stages.NewProcess(log, f.settings, stagestest.Logger(f.t)),
+		t:       f.t,
+		client:  client,
+		log:     log,
+		done:    make(chan error, 1),
+	}
 	w.Env.DrainTimeout = 5 * time.Second
 	if prepare != nil {
 		prepare(w)

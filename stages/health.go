@@ -88,8 +88,13 @@ func topicsCondition(err error) Condition {
 	if err == nil {
 		return Condition{ConditionTopics, true, ""}
 	}
-	works := errors.Is(err, topics.ErrNotCoPartitioned) && !errors.Is(err, topics.ErrCompactedEvents) && !errors.Is(err, pipeline.ErrUnknownTopic)
-	return Condition{ConditionTopics, works, err.Error() + " (`featurizer topics check` lists all problems, `topics create` creates missing topics)"}
+	works := errors.Is(err, topics.ErrNotCoPartitioned) && !errors.Is(err, topics.ErrCompactedEvents) &&
+		!errors.Is(err, pipeline.ErrUnknownTopic)
+	return Condition{
+		ConditionTopics,
+		works,
+		err.Error() + " (`featurizer topics check` lists all problems, `topics create` creates missing topics)",
+	}
 }
 
 // registryCondition judges the last answer of the schema registry. Messages with unknown schemas
@@ -155,7 +160,11 @@ func (p *Process) setCondition(planning bool) Condition {
 	case set != nil:
 		return Condition{ConditionFeatureSet, true, set.ID}
 	case from != "":
-		return Condition{ConditionFeatureSet, false, fmt.Sprintf("pipeline %s (featurize.sets_from) has no feature set yet", from)}
+		return Condition{
+			ConditionFeatureSet,
+			false,
+			fmt.Sprintf("pipeline %s (featurize.sets_from) has no feature set yet", from),
+		}
 	case planning:
 		return Condition{ConditionFeatureSet, false, "none yet: see " + ConditionPlanning}
 	}

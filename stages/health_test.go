@@ -48,13 +48,27 @@ func (c *cluster) Groups() []pipeline.GroupStatus { return c.groups }
 func TestConditions(t *testing.T) {
 	s := Default()
 	topics := map[string]int{}
-	for _, topic := range []string{s.Topics.Events, s.Topics.Explorations, s.Topics.Scores, s.Topics.Samples, s.Topics.FeatureSets, s.Topics.Features,
-		s.Topics.Models, s.Topics.DeadLetters} {
+	for _, topic := range []string{
+		s.Topics.Events,
+		s.Topics.Explorations,
+		s.Topics.Scores,
+		s.Topics.Samples,
+		s.Topics.FeatureSets,
+		s.Topics.Features,
+		s.Topics.Models,
+		s.Topics.DeadLetters,
+	} {
 		topics[topic] = 2
 	}
 	const rejoin = 10 * time.Second
 	group := func(change func(*pipeline.GroupStatus)) []pipeline.GroupStatus {
-		status := pipeline.GroupStatus{Group: "eerf-default-featurize", Joined: true, Joins: 1, Since: time.Now().Add(-time.Hour), Partitions: []int{1}}
+		status := pipeline.GroupStatus{
+			Group:      "eerf-default-featurize",
+			Joined:     true,
+			Joins:      1,
+			Since:      time.Now().Add(-time.Hour),
+			Partitions: []int{1},
+		}
 		change(&status)
 		return []pipeline.GroupStatus{status}
 	}
@@ -67,11 +81,27 @@ func TestConditions(t *testing.T) {
 		"nothing assigned": {func(c *cluster, _ *Process) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Partitions = nil })
 		}, nil, "joined, partitions []"},
-		"the broker is away":   {func(c *cluster, _ *Process) { c.away = errors.New("refused") }, []string{"broker", "topics"}, "refused"},
-		"a topic is missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Models) }, []string{"topics"}, "models: unknown topic"},
-		"events are missing":   {func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Events) }, []string{"topics"}, "events: unknown topic or partition: run `featurizer topics create` to create it"},
+		"the broker is away": {
+			func(c *cluster, _ *Process) { c.away = errors.New("refused") },
+			[]string{"broker", "topics"},
+			"refused",
+		},
+		"a topic is missing": {
+			func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Models) },
+			[]string{"topics"},
+			"models: unknown topic",
+		},
+		"events are missing": {
+			func(c *cluster, _ *Process) { delete(c.partitions, s.Topics.Events) },
+			[]string{"topics"},
+			"events: unknown topic or partition: run `featurizer topics create` to create it",
+		},
 		"events are compacted": {func(c *cluster, _ *Process) { c.cleanup = "compact" }, []string{"topics"}, "compacted"},
-		"events have grown":    {func(c *cluster, _ *Process) { c.partitions[s.Topics.Events] = 3 }, nil, "2 partitions, events has 3"},
+		"events have grown": {
+			func(c *cluster, _ *Process) { c.partitions[s.Topics.Events] = 3 },
+			nil,
+			"2 partitions, events has 3",
+		},
 		"events have grown and a topic is missing": {func(c *cluster, _ *Process) {
 			c.partitions[s.Topics.Events] = 3
 			delete(c.partitions, s.Topics.Models)
@@ -92,21 +122,39 @@ func TestConditions(t *testing.T) {
 			c.groups = group(func(g *pipeline.GroupStatus) { g.Joined, g.Since = false, time.Now().Add(-2*rejoin) })
 		}, []string{"group featurize"}, "not joined for 20"},
 		"an exploration that it cannot compute": {func(_ *cluster, r *Process) {
-			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
+			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{
+				Exploration: "test.3.abc",
+				Plan:        wire.Plan{Arithmetic: "fma1"},
+			})
 		}, []string{"group featurize"}, "exploration test.3.abc is for numeric kernel fma1, this process has go2"},
 		"one that it can compute again": {func(_ *cluster, r *Process) {
-			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{Exploration: "test.3.abc", Plan: wire.Plan{Arithmetic: "fma1"}})
+			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", &wire.Spec{
+				Exploration: "test.3.abc",
+				Plan:        wire.Plan{Arithmetic: "fma1"},
+			})
 			r.Env.Meter.WrongKernel(zap.NewNop(), meter.StageFeaturize, "go2", nil)
 		}, nil, ""},
-		"no feature set": {func(_ *cluster, r *Process) { r.Env.State = state.Still(s.State(), state.Snapshot{}) }, []string{"feature_set"}, "none yet"},
-		"too few rows for a feature set": {func(_ *cluster, r *Process) {
-			r.Env.State = state.Still(s.State(), state.Snapshot{})
-			r.Env.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})
-		}, []string{"feature_set"}, "1360 labelled rows are missing for an exploration: have 640, exploration.min_rows requires 2000"},
-		"a plan that failed": {func(_ *cluster, r *Process) {
-			at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-			r.Env.Meter.SetPlanning(meter.Planning{Fault: "the label has one class", At: at, RetryAt: at.Add(30 * time.Second)})
-		}, nil, "no exploration could be planned at 2026-03-01T12:00:00Z; next try at 2026-03-01T12:00:30Z: the label has one class"},
+		"no feature set": {
+			func(_ *cluster, r *Process) { r.Env.State = state.Still(s.State(), state.Snapshot{}) },
+			[]string{"feature_set"},
+			"none yet",
+		},
+		"too few rows for a feature set": {
+			func(_ *cluster, r *Process) {
+				r.Env.State = state.Still(s.State(), state.Snapshot{})
+				r.Env.Meter.SetPlanning(meter.Planning{MissingRows: 1360, Rows: 640})
+			},
+			[]string{"feature_set"},
+			"1360 labelled rows are missing for an exploration: have 640, exploration.min_rows requires 2000",
+		},
+		"a plan that failed": {
+			func(_ *cluster, r *Process) {
+				at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+				r.Env.Meter.SetPlanning(meter.Planning{Fault: "the label has one class", At: at, RetryAt: at.Add(30 * time.Second)})
+			},
+			nil,
+			"no exploration could be planned at 2026-03-01T12:00:00Z; next try at 2026-03-01T12:00:30Z: the label has one class",
+		},
 		"far behind": {func(_ *cluster, r *Process) {
 			r.Env.Meter.Follow(meter.StageFeaturize, "events", 1, 0).Ends(1_000_000)
 		}, nil, ""},
@@ -129,7 +177,12 @@ func TestConditions(t *testing.T) {
 
 func TestTheFeatureSetIsAConditionOfFeaturizeAlone(t *testing.T) {
 	r := NewProcess(&cluster{away: errors.New("refused")}, Default(), zap.NewNop())
-	for _, condition := range r.Conditions(t.Context(), []meter.Stage{meter.StageCalibrate, meter.StageSubsample, meter.StageSelection, meter.StageTrain}, time.Second) {
+	for _, condition := range r.Conditions(t.Context(), []meter.Stage{
+		meter.StageCalibrate,
+		meter.StageSubsample,
+		meter.StageSelection,
+		meter.StageTrain,
+	}, time.Second) {
 		if condition.Name == ConditionFeatureSet {
 			t.Errorf("%+v", condition)
 		}

@@ -45,12 +45,19 @@ const processBytes = 64 << 20
 // arriving in all of its partitions at once. Uncollected garbage is excluded: the collector works
 // harder as memory runs short.
 func (s Settings) MemoryNeeds(load MemoryLoad) []MemoryNeed {
-	needs := []MemoryNeed{{"the process itself", processBytes, nil}, s.followerNeed(), {"live errors of the newest rows", live.WindowBytes, nil},
-		{"fetched messages", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}}}
+	needs := []MemoryNeed{
+		{"the process itself", processBytes, nil},
+		s.followerNeed(),
+		{"live errors of the newest rows", live.WindowBytes, nil},
+		{"fetched messages", load.FetchBytes, []string{"kafka.fetch_memory", "kafka.batch_budget_bytes"}},
+	}
 	if ReadEvents(load.Stages) {
 		needs = append(needs, s.messagesNeed(load))
 		if load.Schemas {
-			needs = append(needs, MemoryNeed{"schemas: source, compiled, and being compiled", events.SchemasBytes + formats.PlansBytes, nil})
+			needs = append(
+				needs,
+				MemoryNeed{"schemas: source, compiled, and being compiled", events.SchemasBytes + formats.PlansBytes, nil},
+			)
 		}
 	}
 	for _, stage := range list {
@@ -70,15 +77,20 @@ const partitionBytes = 256 << 10
 func (s Settings) messagesNeed(load MemoryLoad) MemoryNeed {
 	message := s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + 4*events.ChunkBytes
 	return MemoryNeed{fmt.Sprintf("events in work, %d messages at a time", load.Messages),
-		int64(load.Messages)*message + arrowio.SchemasBytes, []string{"memory.messages", "limits.budget_bytes", "limits.max_message_bytes"}}
+		int64(
+			load.Messages,
+		)*message + arrowio.SchemasBytes, []string{"memory.messages", "limits.budget_bytes", "limits.max_message_bytes"}}
 }
 
 // followerNeed covers the current feature set, the next one, one being read, and the entry that
 // snapshots keep for every model on the topic.
 func (s Settings) followerNeed() MemoryNeed {
 	models := 2*int64(s.Topics.KeepModels) + int64(s.Topics.FeaturesRetention/max(s.Train.Interval, time.Second))
-	return MemoryNeed{"feature sets: current, next, and one being read; an entry for each model", 4*s.setBytes() + models*state.ModelBytes,
-		[]string{"topics.max_message_bytes", "train.interval", "topics.features_retention"}}
+	return MemoryNeed{
+		"feature sets: current, next, and one being read; an entry for each model",
+		4*s.setBytes() + models*state.ModelBytes,
+		[]string{"topics.max_message_bytes", "train.interval", "topics.features_retention"},
+	}
 }
 
 // setBytes bounds a feature set by the message size that it must fit, because its dimensions are
@@ -87,7 +99,9 @@ func (s Settings) setBytes() int64 { return s.Topics.MaxMessageBytes }
 
 // calibrateNeeds covers the kept rows: joined, then encoded.
 func (s Settings) calibrateNeeds(load MemoryLoad) []MemoryNeed {
-	return []MemoryNeed{{"calibrate: training rows", 3 * calibrate.KeptBytes(int(s.partitions(load))), []string{"topics.partitions"}}}
+	return []MemoryNeed{
+		{"calibrate: training rows", 3 * calibrate.KeptBytes(int(s.partitions(load))), []string{"topics.partitions"}},
+	}
 }
 
 // partitions returns the number of events partitions, in this process or elsewhere.
@@ -107,7 +121,11 @@ func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 	return []MemoryNeed{
 		{"subsample: waiting dead letters and samples", n * waiting, []string{"memory.partitions"}},
 		{"subsample: candidates and rows waiting for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
-		{"subsample: sums and checkpoints", 3 * n * wire.CheckpointBytes(e.CandidateCount(), load.Outputs), []string{"exploration.candidates", "memory.partitions"}},
+		{
+			"subsample: sums and checkpoints",
+			3 * n * wire.CheckpointBytes(e.CandidateCount(), load.Outputs),
+			[]string{"exploration.candidates", "memory.partitions"},
+		},
 	}
 }
 
@@ -115,10 +133,22 @@ func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 // of the checkpoints, and the sample.
 func (s Settings) selectionNeeds(load MemoryLoad) []MemoryNeed {
 	all := s.partitions(load) + 2
-	needs := []MemoryNeed{{"selection: checkpoints", all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
-		[]string{"exploration.candidates", "topics.partitions"}}}
+	needs := []MemoryNeed{
+		{
+			"selection: checkpoints",
+			all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
+			[]string{"exploration.candidates", "topics.partitions"},
+		},
+	}
 	if s.Exploration.Criterion.NeedsRows() {
-		needs = append(needs, MemoryNeed{"selection: the sample and its derived data", s.Exploration.SampleMemory, []string{"exploration.sample_memory"}})
+		needs = append(
+			needs,
+			MemoryNeed{
+				"selection: the sample and its derived data",
+				s.Exploration.SampleMemory,
+				[]string{"exploration.sample_memory"},
+			},
+		)
 	}
 	return needs
 }
@@ -142,11 +172,18 @@ func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	needs := []MemoryNeed{
 		{"featurize: outputs", max(s.Featurize.OutputMemory, output) + 2*int64(load.Messages)*output + featurize.SpareBytes,
 			[]string{"featurize.output_memory", "featurize.max_output_bytes"}},
-		{"featurize: waiting dead letters and requests", n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))), []string{"memory.partitions"}},
+		{
+			"featurize: waiting dead letters and requests",
+			n * (partitionBytes + 3*int64(deadletter.Share(load.Partitions))),
+			[]string{"memory.partitions"},
+		},
 		{"featurize: prepared feature sets, current and next", 4 * s.setBytes(), []string{"topics.max_message_bytes"}},
 	}
 	// Two models while a new one arrives, and its message; labelled rows are always predicted.
-	return append(needs, MemoryNeed{"featurize: the predicting model", 6 * s.Topics.MaxMessageBytes, []string{"topics.max_message_bytes"}})
+	return append(
+		needs,
+		MemoryNeed{"featurize: the predicting model", 6 * s.Topics.MaxMessageBytes, []string{"topics.max_message_bytes"}},
+	)
 }
 
 // mostOutputs returns the largest K of training. If the configuration leaves the classes open, it
@@ -173,16 +210,34 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	// seen by the exploration.
 	const samples, sums = int64(2), int64(3)
 	needs := []MemoryNeed{
-		{"train: features being read", min(all, int64(load.Messages)) * message, []string{"memory.messages", "topics.max_message_bytes"}},
+		{
+			"train: features being read",
+			min(all, int64(load.Messages)) * message,
+			[]string{"memory.messages", "topics.max_message_bytes"},
+		},
 		// Next to the samples, two models are compared on their merger.
 		{"train: held-out rows", int64(s.Train.EvaluationRows) * 4 * ((samples*all+2)*(m+int64(k)) + 3*int64(k)),
 			[]string{"train.evaluation_rows", "exploration.features", "events.classes"}},
-		{"train: the current model, and events for comparing it", 2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes, []string{"limits.budget_bytes", "limits.max_message_bytes"}},
+		{
+			"train: the current model, and events for comparing it",
+			2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes,
+			[]string{"limits.budget_bytes", "limits.max_message_bytes"},
+		},
 	}
 	solving := 2*sums + 3 // two mergers, decomposition with its vectors, work space
 	gram := 8 * (m + 1) * (m + 1 + int64(k))
-	cells := (train.MaxCells+train.MaxJudging*(sums-1))*training.SettledBytes(int(m), k) + sums*training.SumsBytes(int(m), k) // of one lane
-	ofSums := MemoryNeed{"train: sums by age", all*cells + solving*gram, []string{"exploration.features", "topics.partitions"}}
+	cells := (train.MaxCells+train.MaxJudging*(sums-1))*training.SettledBytes(
+		int(m),
+		k,
+	) + sums*training.SumsBytes(
+		int(m),
+		k,
+	) // of one lane
+	ofSums := MemoryNeed{
+		"train: sums by age",
+		all*cells + solving*gram,
+		[]string{"exploration.features", "topics.partitions"},
+	}
 	// Rows, moments of the features with their factor, and the state of a descent.
 	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram + training.LogisticBytes(int(m), k),
 		[]string{"train.row_memory", "events.classes"}}

@@ -64,7 +64,19 @@ func eventShapes(t testing.TB) map[string][]*hostile.Message {
 		add := func(name string, options []ipc.Option, batches ...arrow.Record) {
 			shapes[task] = append(shapes[task], hostile.ArrowMessage(name, stream(t, options, batches...)))
 		}
-		clean, bad := stagestest.Events(t, task, 9, 1, stagestest.Faults{}), stagestest.Events(t, task, 20, 2, stagestest.SomeFaults)
+		clean, bad := stagestest.Events(
+			t,
+			task,
+			9,
+			1,
+			stagestest.Faults{},
+		), stagestest.Events(
+			t,
+			task,
+			20,
+			2,
+			stagestest.SomeFaults,
+		)
 		add("clean", nil, clean)
 		add("bad rows", nil, bad)
 		add("lz4", []ipc.Option{ipc.WithLZ4()}, bad)
@@ -72,7 +84,10 @@ func eventShapes(t testing.TB) map[string][]*hostile.Message {
 		add("several batches", nil, stagestest.Cut(t, bad, stagestest.Every(7))...)
 		coded := withDictionary(t, bad, "color")
 		add("dictionary", nil, coded)
-		add("growing dictionary", []ipc.Option{ipc.WithDictionaryDeltas(true)}, stagestest.Cut(t, coded, stagestest.Every(9))...)
+		add(
+			"growing dictionary",
+			[]ipc.Option{ipc.WithDictionaryDeltas(true)},
+			stagestest.Cut(t, coded, stagestest.Every(9))...)
 		for _, name := range []string{"flat", "temporal", "nested", "dictionary_kinds"} {
 			wide := withColumnsOf(t, task, name)
 			add(name, nil, wide)
@@ -123,8 +138,31 @@ func withDictionary(t testing.TB, rows arrow.Record, name string) arrow.Record {
 }
 
 // passed are columns that the stages carry unread, from streams of another implementation.
-var passed = []string{"id", "nothing", "flag", "half", "string", "large_string", "binary", "fixed", "date32[day]", "time64[us]",
-	"duration s", "timestamp[s, tz=+02:00]", "small", "big", "list", "large", "struct", "map", "vector", "words", "deep", "uint8", "int64"}
+var passed = []string{
+	"id",
+	"nothing",
+	"flag",
+	"half",
+	"string",
+	"large_string",
+	"binary",
+	"fixed",
+	"date32[day]",
+	"time64[us]",
+	"duration s",
+	"timestamp[s, tz=+02:00]",
+	"small",
+	"big",
+	"list",
+	"large",
+	"struct",
+	"map",
+	"vector",
+	"words",
+	"deep",
+	"uint8",
+	"int64",
+}
 
 // withColumnsOf adds the columns of such a stream to bad events of a task.
 func withColumnsOf(t testing.TB, task, name string) arrow.Record {
@@ -222,14 +260,26 @@ func (v *victim) refused(cause error) (reason string, err error) {
 
 func (v *victim) subsample(batches []arrow.Record) error {
 	before := v.subsampler.Counts()
-	err := v.subsampler.Add(v.source.Offset, batches, func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
-		budget := arrowio.NewBudget(64 << 20)
-		deadLetter, err := deadletter.Rejected(meter.StageSubsample, v.source, piece, rowBase, rows, &budget, stagestest.Noon)
-		if err != nil {
-			return err
-		}
-		return v.checkDeadLetter(&deadLetter, len(rows))
-	})
+	err := v.subsampler.Add(
+		v.source.Offset,
+		batches,
+		func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
+			budget := arrowio.NewBudget(64 << 20)
+			deadLetter, err := deadletter.Rejected(
+				meter.StageSubsample,
+				v.source,
+				piece,
+				rowBase,
+				rows,
+				&budget,
+				stagestest.Noon,
+			)
+			if err != nil {
+				return err
+			}
+			return v.checkDeadLetter(&deadLetter, len(rows))
+		},
+	)
 	if err != nil {
 		return err
 	}

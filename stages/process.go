@@ -216,5 +216,10 @@ type Snapshot struct {
 
 // Snapshot returns the current counts and positions of the process.
 func (p *Process) Snapshot() Snapshot {
-	return Snapshot{Snapshot: p.Env.Meter.Snapshot(p.Env.Clock()), Groups: p.Groups(), State: p.Env.State.Snapshot(), Live: p.Env.Live.Report()}
+	return Snapshot{
+		Snapshot: p.Env.Meter.Snapshot(p.Env.Clock()),
+		Groups:   p.Groups(),
+		State:    p.Env.State.Snapshot(),
+		Live:     p.Env.Live.Report(),
+	}
 }

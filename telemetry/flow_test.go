@@ -34,18 +34,19 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	totals := p.Env.Meter.Totals()
 
 	for name, want := range map[string]int64{
-		"eerf_rows_total stage=subsample":                                        totals.Scoring.Rows,
-		"eerf_rows_total stage=subsample outcome=scored":                         totals.Scoring.Scored,
-		"eerf_rows_total stage=featurize outcome=featurized":                     totals.Featurize.Featurized,
-		"eerf_rows_total stage=train outcome=trained":                            totals.Train.Rows,
-		"eerf_messages_total stage=calibrate":                                    totals.Calibrate.Messages,
-		"eerf_messages_total stage=subsample":                                    totals.Scoring.Messages,
-		"eerf_messages_total stage=featurize":                                    totals.Featurize.Messages,
-		"eerf_messages_total stage=train":                                        totals.Train.Messages,
-		"eerf_message_bytes_total stage=featurize":                               bytes,
-		"eerf_message_bytes_total stage=featurize outcome=undecodable":           int64(len("no Arrow")),
-		"eerf_message_handling_seconds stage=featurize":                          totals.Featurize.Messages,
-		"eerf_feature_delay_seconds":                                             totals.Train.Messages, // one output for each message here
+		"eerf_rows_total stage=subsample":                              totals.Scoring.Rows,
+		"eerf_rows_total stage=subsample outcome=scored":               totals.Scoring.Scored,
+		"eerf_rows_total stage=featurize outcome=featurized":           totals.Featurize.Featurized,
+		"eerf_rows_total stage=train outcome=trained":                  totals.Train.Rows,
+		"eerf_messages_total stage=calibrate":                          totals.Calibrate.Messages,
+		"eerf_messages_total stage=subsample":                          totals.Scoring.Messages,
+		"eerf_messages_total stage=featurize":                          totals.Featurize.Messages,
+		"eerf_messages_total stage=train":                              totals.Train.Messages,
+		"eerf_message_bytes_total stage=featurize":                     bytes,
+		"eerf_message_bytes_total stage=featurize outcome=undecodable": int64(len("no Arrow")),
+		"eerf_message_handling_seconds stage=featurize":                totals.Featurize.Messages,
+		// one output for each message here
+		"eerf_feature_delay_seconds":                                             totals.Train.Messages,
 		"eerf_output_messages_total stage=featurize":                             totals.Train.Messages,
 		"eerf_dead_letters_total stage=featurize reason=unknown_format":          1,
 		"eerf_owned_partitions stage=featurize":                                  partitions,
@@ -70,7 +71,8 @@ func TestMetricsReconcileWithTheTotals(t *testing.T) {
 	if s := totals.Scoring; s.Rows != s.Scored+s.NotSampled+s.Unlabelled+s.Rejected || s.Rows == 0 {
 		t.Errorf("%+v", s)
 	}
-	if errors, found := sum(m, "eerf_model_error_ratio", "measure=unexplained_variance"); !found || errors <= 0 || errors > 1.5 {
+	if errors, found := sum(m, "eerf_model_error_ratio", "measure=unexplained_variance"); !found || errors <= 0 ||
+		errors > 1.5 {
 		t.Errorf("unexplained variance %v", errors)
 	}
 }
@@ -80,7 +82,10 @@ func TestPlanningSaysWhatIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.fill(1)
 	p := b.run(nil, meter.StageCalibrate)
-	m := p.until("rows are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_planning_missing_rows"); return n > 0 })
+	m := p.until(
+		"rows are missing",
+		func(m families) bool { n, _ := sum(m, "eerf_exploration_planning_missing_rows"); return n > 0 },
+	)
 	if n, _ := sum(m, "eerf_exploration_planning_missing_rows"); n != 300-2*45 {
 		t.Errorf("%v rows are missing", n)
 	}

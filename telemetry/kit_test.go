@@ -142,7 +142,9 @@ func (b *bench) compareClasses() {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Live, 1, []pipeline.Record{{Key: []byte("bench"), Value: value, Time: time.Now()}}); err != nil {
+		if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Live, 1, []pipeline.Record{
+			{Key: []byte("bench"), Value: value, Time: time.Now()},
+		}); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -162,7 +164,9 @@ type process struct {
 // a wrapper between it and the broker.
 func (b *bench) run(wrap func(pipeline.Broker) pipeline.Broker, names ...meter.Stage) *process {
 	b.t.Helper()
-	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) { c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes) })
+	var broker pipeline.Broker = b.server.Dial(func(c *kafka.Config) {
+		c.FetchMaxBytes = cmp.Or(b.fetchBytes, c.FetchMaxBytes)
+	})
 	if wrap != nil {
 		broker = wrap(broker)
 	}
@@ -263,19 +267,22 @@ func is(want float64, name string, labels ...string) func(families) bool {
 func gate(topic string, open <-chan struct{}) func(pipeline.Broker) pipeline.Broker {
 	var through sync.Map
 	return func(broker pipeline.Broker) pipeline.Broker {
-		return &pipelinetest.Between{Broker: broker, OnProduce: func(ctx context.Context, to string, partition int, records []pipeline.Record) error {
-			if to != topic || records[0].Value == nil {
-				return nil
-			}
-			if _, passed := through.LoadOrStore(partition, true); !passed {
-				return nil
-			}
-			select {
-			case <-open:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}}
+		return &pipelinetest.Between{
+			Broker: broker,
+			OnProduce: func(ctx context.Context, to string, partition int, records []pipeline.Record) error {
+				if to != topic || records[0].Value == nil {
+					return nil
+				}
+				if _, passed := through.LoadOrStore(partition, true); !passed {
+					return nil
+				}
+				select {
+				case <-open:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			},
+		}
 	}
 }

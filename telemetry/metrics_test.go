@@ -46,19 +46,30 @@ func everything(t *testing.T) (p *process, drawn, classes families) {
 	t.Cleanup(func() { close(open) }) // before the process ends
 	p.until("the third exploration", is(1, "eerf_exploration_running"))
 	b.fill(4) // mapped by the second set
-	p.until("a model of the second set", func(m families) bool { n, _ := sum(m, "eerf_model_challengers_total"); return n > 0 })
+	p.until(
+		"a model of the second set",
+		func(m families) bool { n, _ := sum(m, "eerf_model_challengers_total"); return n > 0 },
+	)
 	b.fill(4) // for another model, which is compared with it
-	p.until("a comparison of models", func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found })
+	p.until(
+		"a comparison of models",
+		func(m families) bool { _, found := sum(m, "eerf_model_compared_rows"); return found },
+	)
 	p.until("checkpoints", func(m families) bool { return len(m["eerf_checkpoint_timestamp_seconds"]) == partitions })
 	p.until("a dead letter", func(m families) bool { _, found := sum(m, "eerf_dead_letters_total"); return found })
-	p.until("rows that are missing", func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 })
+	p.until(
+		"rows that are missing",
+		func(m families) bool { n, _ := sum(m, "eerf_exploration_missing_rows"); return n > 0 },
+	)
 	b.send(0, pipeline.Record{Value: []byte(`{"a": 1, "c": 2}`)})
 	p.until("a new field", func(m families) bool { _, found := sum(m, "eerf_unknown_field_rows_total"); return found })
 	b.compareClasses()
 	p.until("live errors", func(m families) bool { _, found := sum(m, "eerf_live_auc_ratio"); return found })
 	p.until("their noise", func(m families) bool { _, found := sum(m, "eerf_live_excess_standard_errors"); return found })
 	// This imitates the selection, which is waiting for the withheld checkpoints.
-	p.Env.Meter.SetChoosing(meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}})
+	p.Env.Meter.SetChoosing(
+		meter.Choosing{Round: 4, Rounds: 4, Point: &adaptive.Point{Kind: adaptive.ByStep, Round: 3, Step: 12, Loss: 0.25}},
+	)
 	return p, drawn, classes
 }
 
@@ -81,7 +92,13 @@ func TestEveryMetric(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, have := slices.Sorted(strings.Lines(string(table))), slices.Concat(describe(m, string(table)), describe(drawn, string(table)), describe(classes, string(table)))
+		want, have := slices.Sorted(
+			strings.Lines(string(table)),
+		), slices.Concat(
+			describe(m, string(table)),
+			describe(drawn, string(table)),
+			describe(classes, string(table)),
+		)
 		for _, line := range want {
 			if !slices.Contains(have, line) {
 				t.Errorf("not served: %s", line)
@@ -138,8 +155,13 @@ func TestEveryMetric(t *testing.T) {
 				t.Errorf("%s: of learned features %v, of drawn ones %v", name, found, ofDrawn)
 			}
 		}
-		for _, name := range []string{"eerf_feature_set_timestamp_seconds", "eerf_model_timestamp_seconds", "eerf_model_challenger_timestamp_seconds",
-			"eerf_exploration_planned_timestamp_seconds", "eerf_checkpoint_timestamp_seconds"} {
+		for _, name := range []string{
+			"eerf_feature_set_timestamp_seconds",
+			"eerf_model_timestamp_seconds",
+			"eerf_model_challenger_timestamp_seconds",
+			"eerf_exploration_planned_timestamp_seconds",
+			"eerf_checkpoint_timestamp_seconds",
+		} {
 			for _, one := range m[name] {
 				if age := time.Since(time.UnixMilli(int64(one.value * 1000))); age < 0 || age > stagestest.Patience {
 					t.Errorf("%s is %v ago", name, age)
@@ -154,8 +176,17 @@ func (p *process) ofClasses() families {
 	figure := 0.25
 	model := &wire.Model{ID: "m-1", Model: &training.Model{Loss: training.LossLogistic}}
 	model.Metrics.Measures = training.Measures{
-		Misclassification: &figure, LogLoss: &figure, ConstantLogLoss: &figure, AUC: &figure, AveragePrecision: &figure, RareClass: "yes",
-		Recall: []training.ClassRecall{{Class: "no"}, {Class: "yes", Rows: 4, Right: 1}}, Calibration: []training.CalibrationBin{{Rows: 4, Predicted: .5, Observed: .25}},
+		Misclassification: &figure,
+		LogLoss:           &figure,
+		ConstantLogLoss:   &figure,
+		AUC:               &figure,
+		AveragePrecision:  &figure,
+		RareClass:         "yes",
+		Recall: []training.ClassRecall{
+			{Class: "no"},
+			{Class: "yes", Rows: 4, Right: 1},
+		},
+		Calibration: []training.CalibrationBin{{Rows: 4, Predicted: .5, Observed: .25}},
 	}
 	return p.until("its measures", func(m families) bool { // of a later model if another fit intervenes
 		auc, found := sum(m, "eerf_model_auc_ratio")
@@ -163,8 +194,13 @@ func (p *process) ofClasses() families {
 			p.Env.Meter.SetModel(model)
 			return false
 		}
-		for name, want := range map[string]float64{"eerf_model_log_loss": 2 * figure, "eerf_model_average_precision_ratio": figure,
-			"eerf_model_recall_ratio": figure, "eerf_model_calibration_error_ratio": figure, "eerf_model_row_share_ratio": 1} {
+		for name, want := range map[string]float64{
+			"eerf_model_log_loss":                2 * figure,
+			"eerf_model_average_precision_ratio": figure,
+			"eerf_model_recall_ratio":            figure,
+			"eerf_model_calibration_error_ratio": figure,
+			"eerf_model_row_share_ratio":         1,
+		} {
 			if have, _ := sum(m, name); have != want {
 				p.t.Errorf("%s: %v, want %v", name, have, want)
 			}

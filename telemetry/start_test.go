@@ -43,7 +43,9 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 	for _, value := range []string{"no Arrow", "\xff\xff\xff\xff\xff\xff\xff\x7fno stream"} {
 		b.send(0, pipeline.Record{Value: []byte(value)})
 	}
-	if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Features, 0, []pipeline.Record{{Value: []byte("no features")}}); err != nil {
+	if _, err := b.broker.Produce(b.ctx, b.settings.Topics.Features, 0, []pipeline.Record{
+		{Value: []byte("no features")},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	p.until("everything is trained on", func(m families) bool { n, _ := sum(m, "eerf_model_info"); return n > 0 })
@@ -51,11 +53,19 @@ func TestCountersAreThereFromTheStart(t *testing.T) {
 		n, _ := sum(m, "eerf_dead_letters_total", "stage=featurize")
 		return n >= 2
 	})
-	m := p.until("dead letters of train", func(m families) bool { n, _ := sum(m, "eerf_dead_letters_total", "stage=train"); return n > 0 })
+	m := p.until(
+		"dead letters of train",
+		func(m families) bool { n, _ := sum(m, "eerf_dead_letters_total", "stage=train"); return n > 0 },
+	)
 	last := combinations(m)
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if !slices.Equal(first[name], last[name]) && !strings.HasPrefix(name, "eerf_column_") {
-			t.Errorf("%s: labels are now\n%s\nand were at the start\n%s", name, strings.Join(last[name], "\n"), strings.Join(first[name], "\n"))
+			t.Errorf(
+				"%s: labels are now\n%s\nand were at the start\n%s",
+				name,
+				strings.Join(last[name], "\n"),
+				strings.Join(first[name], "\n"),
+			)
 		}
 	}
 }

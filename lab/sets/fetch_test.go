@@ -67,7 +67,12 @@ func TestFetchDownloadsFromPublishersAndArchives(t *testing.T) {
 	set := &Set{Name: "s", Files: []File{
 		{Path: "flaky", URLs: []string{url + "/absent", url + "/flaky"}, SHA256: sum("rows")},
 		{Path: "folder/gz", URLs: []string{url + "/gz"}, SHA256: sum("zipped rows")},
-		{Path: "one", URLs: []string{url + "/a.zip"}, Member: "folder/one", GitBlob: "56a6051ca2b02b04ef92d5150c9ef600403cb1de"},
+		{
+			Path:    "one",
+			URLs:    []string{url + "/a.zip"},
+			Member:  "folder/one",
+			GitBlob: "56a6051ca2b02b04ef92d5150c9ef600403cb1de",
+		},
 		{Path: "two", URLs: []string{url + "/a.zip"}, Member: "two"},
 	}}
 	dir := t.TempDir()

@@ -29,7 +29,11 @@ func TestEverySetIsComplete(t *testing.T) {
 		case s.Name != name, s.Title == "", s.License == "", !strings.HasPrefix(s.Home,
 			"http"), s.open == nil, len(s.Files) == 0:
 			t.Errorf("%s has empty fields: %+v", name, s)
-		case s.Dim < 1, s.TrainRows < 1, s.TestRows < 1, d.Candidates < d.Features[len(d.Features)-1], !slices.IsSorted(d.Features):
+		case s.Dim < 1,
+			s.TrainRows < 1,
+			s.TestRows < 1,
+			d.Candidates < d.Features[len(d.Features)-1],
+			!slices.IsSorted(d.Features):
 			t.Errorf("%s: %+v", name, s)
 		case d.Sample <= 0, d.Sample > 1, (d.Fixed || d.Splits > 0) == (d.TestFraction != 0), d.Map != scoring.MapCosine:
 			t.Errorf("%s: defaults %+v", name, d)
@@ -63,7 +67,8 @@ func TestMissingFilesSayHowToGetThem(t *testing.T) {
 	s, _ := Lookup("adult")
 	dir := write(t, map[string]string{"adult.data": ""})
 	_, err := s.Load(t.Context(), dir)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "no adult.test (nor any with .gz): run `lab fetch adult --data-dir "+dir) {
+	if !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "no adult.test (nor any with .gz): run `lab fetch adult --data-dir "+dir) {
 		t.Error(err)
 	}
 }
@@ -106,7 +111,9 @@ func TestAdultAsPublished(t *testing.T) {
 	if !slices.Equal(split.Train.Class, []int32{0, 1}) || !slices.Equal(split.Test.Class, []int32{0, 1}) {
 		t.Errorf("classes %v and %v of %v", split.Train.Class, split.Test.Class, split.Encoder.Label.Classes)
 	}
-	if names := split.Encoder.FeatureNames(); !slices.Contains(names, "workclass=State-gov") || slices.Contains(names, "workclass=?") || names[0] != "age" {
+	if names := split.Encoder.FeatureNames(); !slices.Contains(names, "workclass=State-gov") ||
+		slices.Contains(names, "workclass=?") ||
+		names[0] != "age" {
 		t.Errorf("features %v", names)
 	}
 }
@@ -115,7 +122,11 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	s, _ := Lookup("adult")
 	for _, c := range []struct{ train, test, says string }{
 		{strings.Replace(adultTrain, "50, ?", "fifty, ?", 1), adultTest, "adult.data: line 2: column"},
-		{adultTrain, strings.Replace(adultTest, "44, ", "44", 1), "adult.test: line 3: the row has 14 fields where the first row has 15"},
+		{
+			adultTrain,
+			strings.Replace(adultTest, "44, ", "44", 1),
+			"adult.test: line 3: the row has 14 fields where the first row has 15",
+		},
 		{adultTrain, strings.Replace(adultTest, "25, ", "2O, ", 1), "adult.test: line 2: column"},
 		{adultTrain, "|1x3 Cross validator", "adult.test: the file is empty"},
 		{strings.ReplaceAll(adultTrain, ", White", ""), adultTest, "column"},
@@ -128,7 +139,10 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 }
 
 func TestNewsExcludesColumnsThatAreNoPredictors(t *testing.T) {
-	text := "url, timedelta, n_tokens_title, shares\n" + strings.Repeat("http://x, 731.0, 12.0, 100\nhttp://y, 5.0, 9.0, 10000\n", 5)
+	text := "url, timedelta, n_tokens_title, shares\n" + strings.Repeat(
+		"http://x, 731.0, 12.0, 100\nhttp://y, 5.0, 9.0, 10000\n",
+		5,
+	)
 	dir := write(t, map[string]string{"OnlineNewsPopularity.csv": text})
 	for name, means := range map[string]float64{"news": 5050, "news-log": 3 * math.Log(10)} {
 		s, _ := Lookup(name)
@@ -179,7 +193,10 @@ func TestHARJoinsLabelsToRows(t *testing.T) {
 	}{{6, ""}, {5, "more rows than labels"}, {7, "1 labels more than rows"}} {
 		_, labels := activities(0, c.labels)
 		d, err := s.Load(t.Context(), write(t, map[string]string{
-			"uci_har/X_train.txt": x, "uci_har/y_train.txt": y, "uci_har/X_test.txt.gz": zipped(t, x), "uci_har/y_test.txt": labels,
+			"uci_har/X_train.txt":   x,
+			"uci_har/y_train.txt":   y,
+			"uci_har/X_test.txt.gz": zipped(t, x),
+			"uci_har/y_test.txt":    labels,
 		}))
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -200,7 +217,10 @@ func TestHARJoinsLabelsToRows(t *testing.T) {
 
 func TestSetsThatEndBeforeTheirTestRows(t *testing.T) {
 	s, _ := Lookup("letter")
-	_, err := s.Load(t.Context(), write(t, map[string]string{"letter-recognition.data": strings.Repeat("T,2,8,3,5,1,8,13,0,6,6,10,8,0,8,0,8\n", 10)}))
+	_, err := s.Load(
+		t.Context(),
+		write(t, map[string]string{"letter-recognition.data": strings.Repeat("T,2,8,3,5,1,8,13,0,6,6,10,8,0,8,0,8\n", 10)}),
+	)
 	if err == nil || !strings.Contains(err.Error(), "no test rows") {
 		t.Error(err)
 	}
@@ -209,7 +229,9 @@ func TestSetsThatEndBeforeTheirTestRows(t *testing.T) {
 func TestYearColumnsFitTheSample(t *testing.T) {
 	path := testdata.Path(t, "partial/YearPredictionMSD_first1176.csv.gz")
 	columns := yearColumns()
-	reader, err := folder(filepath.Dir(path)).delimited("YearPredictionMSD_first1176.csv", headless(columns), named(columns))()
+	reader, err := folder(
+		filepath.Dir(path),
+	).delimited("YearPredictionMSD_first1176.csv", headless(columns), named(columns))()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,8 @@ func TestDataSurvivesARestart(t *testing.T) {
 	if n, err := client.Partitions(background(t), "topic"); n != 2 || err != nil {
 		t.Errorf("%d partitions, %v", n, err)
 	}
-	if configs, err := client.TopicConfig(background(t), "topic"); err != nil || configs["max.message.bytes"] != "2000000" {
+	if configs, err := client.TopicConfig(background(t), "topic"); err != nil ||
+		configs["max.message.bytes"] != "2000000" {
 		t.Errorf("configuration %v, %v", configs["max.message.bytes"], err)
 	}
 }

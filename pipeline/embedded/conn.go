@@ -11,7 +11,8 @@ import (
 // Limits of requests. Kafka's default of socket.request.max.bytes is the same.
 const (
 	maxRequestBytes = 100 << 20
-	// largeRequestBytes is the size from which a request is passed on only after all its bytes have arrived.
+	// largeRequestBytes is the size from which a request is passed on only after all its bytes have
+	// arrived.
 	largeRequestBytes = 1 << 20
 )
 
@@ -27,9 +28,10 @@ func (l listener) Accept() (net.Conn, error) {
 	return &requestConn{Conn: conn}, nil
 }
 
-// requestConn checks the sizes of requests. kfake allocates the size that the first four bytes of a request state, which
-// any program may send: of an HTTP request they mean more than 1 GB. So the connection fails at a request over the limit,
-// and kfake does not see the size of a large one before all its bytes have arrived. One goroutine reads.
+// requestConn checks the sizes of requests. kfake allocates the size that the first four bytes of a
+// request state, which any program may send: of an HTTP request they mean more than 1 GB. So the
+// connection fails at a request over the limit, and kfake does not see the size of a large one
+// before all its bytes have arrived. One goroutine reads.
 type requestConn struct {
 	net.Conn
 	ready []byte // bytes to return before others are read

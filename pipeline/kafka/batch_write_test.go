@@ -32,7 +32,10 @@ func randomRecords(rng *rand.Rand) []pipeline.Record {
 			Key:  noise(300), Value: noise([]int{1, 100, inlineBytes, 3 * inlineBytes}[rng.IntN(4)]),
 		}
 		for range rng.IntN(3) {
-			records[i].Headers = append(records[i].Headers, pipeline.Header{Key: fmt.Sprint("h", rng.IntN(9)), Value: noise(200)})
+			records[i].Headers = append(
+				records[i].Headers,
+				pipeline.Header{Key: fmt.Sprint("h", rng.IntN(9)), Value: noise(200)},
+			)
 		}
 	}
 	return records

@@ -65,7 +65,9 @@ func (g *guard) start(t *testing.T) kafka.Config {
 
 const canary = "canary-2f1d8a"
 
-var bearerToken = "e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"idp","aud":"others","exp":9e9}`)) + "." + canary
+var bearerToken = "e30." + base64.RawURLEncoding.EncodeToString(
+	[]byte(`{"iss":"idp","aud":"others","exp":9e9}`),
+) + "." + canary
 
 func (l *guardedListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
@@ -265,7 +267,10 @@ func TestRefusedTokenIsPermanentUntilOneWasAccepted(t *testing.T) {
 	}
 	for err, permanent := range map[error]bool{first: true, later: false} {
 		if err == nil || pipeline.IsPermanent(err) != permanent || strings.Contains(err.Error(), canary) ||
-			!strings.Contains(err.Error(), `issuer "idp", audience "others", scope none`) || !strings.Contains(err.Error(), `{"status":"invalid_token"}`) {
+			!strings.Contains(
+				err.Error(),
+				`issuer "idp", audience "others", scope none`,
+			) || !strings.Contains(err.Error(), `{"status":"invalid_token"}`) {
 			t.Errorf("permanent %v: %v", pipeline.IsPermanent(err), err)
 		}
 	}

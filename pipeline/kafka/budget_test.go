@@ -42,7 +42,8 @@ func TestSmallerBudgetReadsTheSameBatches(t *testing.T) {
 	}
 	var over *pipeline.UnreadableBatchError
 	_, err := client.Fetch(pipeline.WithBatchBudget(t.Context(), 50_000), "events", 0, 3)
-	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, pipeline.ErrOverBudget) || !pipeline.IsPermanent(err) {
+	if !errors.As(err, &over) || over.Offset != 3 || over.NextOffset != 4 || !errors.Is(err, pipeline.ErrOverBudget) ||
+		!pipeline.IsPermanent(err) {
 		t.Errorf("batch of twice the budget: %v", err)
 	}
 }

@@ -40,22 +40,35 @@ func TestFaultsAreNamed(t *testing.T) {
 			[]string{"brokers[1]", "brokers[2]", "brokers[3]", "brokers[4]"}},
 		{func(c *kafka.Config) { c.FetchMaxBytes = 65 << 20 }, []string{"fetch_max_bytes", "batch_budget_bytes"}},
 		{func(c *kafka.Config) { c.BatchBudgetBytes, c.FetchMemory = 1<<30+1, 8<<30 }, []string{"batch_budget_bytes"}},
-		{func(c *kafka.Config) { c.FetchMemory = kafka.LeastFetchMemory(64<<20) - 1 }, []string{"fetch_memory", "301,991,935 bytes is outside 301,991,936 bytes", "64 MiB"}},
-		{func(c *kafka.Config) { c.BatchBudgetBytes = 128 << 20; c.FetchMemory = 320 << 20 }, []string{"fetch_memory", "batch_budget_bytes"}},
+		{
+			func(c *kafka.Config) { c.FetchMemory = kafka.LeastFetchMemory(64<<20) - 1 },
+			[]string{"fetch_memory", "301,991,935 bytes is outside 301,991,936 bytes", "64 MiB"},
+		},
+		{
+			func(c *kafka.Config) { c.BatchBudgetBytes = 128 << 20; c.FetchMemory = 320 << 20 },
+			[]string{"fetch_memory", "batch_budget_bytes"},
+		},
 		{func(c *kafka.Config) { c.RebalanceTimeout = 1 }, []string{"rebalance_timeout"}},
 		{func(c *kafka.Config) { c.HeartbeatInterval = 9 * time.Second }, []string{"heartbeat_interval", "session_timeout"}},
 		{func(c *kafka.Config) { c.GroupInstance = "pod 1" }, []string{"group_instance", "pod 1", "auto, none"}},
 		{func(c *kafka.Config) { c.Compression = "9" }, []string{"compression"}},
 		{func(c *kafka.Config) { c.TLS.CertFile = "cert" }, []string{"tls.cert_file", "tls.key_file", "tls.enabled"}},
 		{func(c *kafka.Config) { c.SASL.Mechanism = "kerberos" }, []string{"sasl.mechanism", "sasl.user", "sasl.password"}},
-		{func(c *kafka.Config) { c.SASL = kafka.SASL{Mechanism: "plain", User: "u", Password: "p"} }, []string{"sasl.mechanism", "tls.enabled"}},
+		{
+			func(c *kafka.Config) { c.SASL = kafka.SASL{Mechanism: "plain", User: "u", Password: "p"} },
+			[]string{"sasl.mechanism", "tls.enabled"},
+		},
 		{func(c *kafka.Config) {
 			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", PasswordFile: "f"}
 		}, []string{"sasl.password", "sasl.password_file"}},
 		{func(c *kafka.Config) { c.SASL.Mechanism = "oauthbearer" }, []string{"sasl.mechanism", "sasl.oauth.token_endpoint"}},
 		{func(c *kafka.Config) {
 			c.TLS.Enabled = true
-			c.SASL = kafka.SASL{Mechanism: "oauthbearer", User: "u", OAuth: oauth.Config{TokenFile: "f", Extensions: []string{"logical-cluster=1"}}}
+			c.SASL = kafka.SASL{
+				Mechanism: "oauthbearer",
+				User:      "u",
+				OAuth:     oauth.Config{TokenFile: "f", Extensions: []string{"logical-cluster=1"}},
+			}
 		}, []string{"sasl.user", "sasl.oauth.extensions"}},
 		{func(c *kafka.Config) {
 			c.SASL = kafka.SASL{Mechanism: "scram-sha-256", User: "u", Password: "p", OAuth: oauth.Config{TokenFile: "f"}}
@@ -100,7 +113,8 @@ func TestFilesThatAreMissingOrWrong(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Error(err)
 		}
-		if _, err := kafka.New(c, zap.NewNop()); err == nil || !strings.Contains(err.Error(), empty) && !strings.Contains(err.Error(), "tls.") {
+		if _, err := kafka.New(c, zap.NewNop()); err == nil ||
+			!strings.Contains(err.Error(), empty) && !strings.Contains(err.Error(), "tls.") {
 			t.Error(err)
 		}
 	}
@@ -108,11 +122,17 @@ func TestFilesThatAreMissingOrWrong(t *testing.T) {
 
 func TestFaultsOfBrokersHaveNoSecrets(t *testing.T) {
 	for _, address := range []string{
-		"user:S3cret@host:9092", "S3cret@host:9092", "https://user:S3cret@host:9092", "host:9092?key=S3cret", "host:9092#S3cret",
-		"host/@S3cret:S3cret@b", strings.Repeat("x", 1<<20),
+		"user:S3cret@host:9092",
+		"S3cret@host:9092",
+		"https://user:S3cret@host:9092",
+		"host:9092?key=S3cret",
+		"host:9092#S3cret",
+		"host/@S3cret:S3cret@b",
+		strings.Repeat("x", 1<<20),
 	} {
 		err := kafka.Config{Brokers: []string{address}}.Validate()
-		if err == nil || !strings.Contains(err.Error(), "brokers[0]") || strings.Contains(err.Error(), "S3cret") || len(err.Error()) > 400 {
+		if err == nil || !strings.Contains(err.Error(), "brokers[0]") || strings.Contains(err.Error(), "S3cret") ||
+			len(err.Error()) > 400 {
 			t.Errorf("%.50s: %.500v", address, err)
 		}
 	}

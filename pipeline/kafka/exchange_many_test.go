@@ -70,15 +70,51 @@ func TestPartitionsOfAResponseAreAnsweredSeparately(t *testing.T) {
 		want  []string
 		bad   bool // the whole response
 	}{
-		"all":                       {[]part{{3, 0, 0, []byte("a")}, {4, 0, 1, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "b", "c"}, false},
-		"in another order":          {[]part{{5, 0, 0, []byte("c")}, {3, 0, 0, []byte("a")}, {4, 0, 0, nil}}, []string{"a", "waits", "c"}, false},
-		"an error":                  {[]part{{3, 1, 0, nil}, {4, 0, 0, []byte("b")}, {5, 6, 0, nil}}, []string{"Offset Out Of Range", "b", "Not Leader For Partition"}, false},
-		"an oversized set":          {[]part{{3, 0, 0, large}, {4, 0, 0, []byte("b")}, {5, 0, 0, nil}}, []string{"oversized", "b", "waits"}, false},
-		"too much in all":           {[]part{{3, 0, 0, long}, {4, 0, 0, long}, {5, 0, 0, long}}, []string{string(long), string(long), "no room"}, false},
-		"too many aborted":          {[]part{{3, 0, maxAborted(4<<20) + 1, []byte("a")}, {4, 0, 0, []byte("b")}, {5, 0, 0, nil}}, []string{"failed", "b", "waits"}, false},
-		"one is missing":            {[]part{{3, 0, 0, []byte("a")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "c"}, false},
-		"one that nobody asked for": {[]part{{3, 0, 0, []byte("a")}, {6, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
-		"one twice":                 {[]part{{3, 0, 0, []byte("a")}, {3, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}}, []string{"a", "nothing said", "nothing said"}, true},
+		"all": {
+			[]part{{3, 0, 0, []byte("a")}, {4, 0, 1, []byte("b")}, {5, 0, 0, []byte("c")}},
+			[]string{"a", "b", "c"},
+			false,
+		},
+		"in another order": {
+			[]part{{5, 0, 0, []byte("c")}, {3, 0, 0, []byte("a")}, {4, 0, 0, nil}},
+			[]string{"a", "waits", "c"},
+			false,
+		},
+		"an error": {
+			[]part{{3, 1, 0, nil}, {4, 0, 0, []byte("b")}, {5, 6, 0, nil}},
+			[]string{"Offset Out Of Range", "b", "Not Leader For Partition"},
+			false,
+		},
+		"an oversized set": {
+			[]part{{3, 0, 0, large}, {4, 0, 0, []byte("b")}, {5, 0, 0, nil}},
+			[]string{"oversized", "b", "waits"},
+			false,
+		},
+		"too much in all": {
+			[]part{{3, 0, 0, long}, {4, 0, 0, long}, {5, 0, 0, long}},
+			[]string{string(long), string(long), "no room"},
+			false,
+		},
+		"too many aborted": {
+			[]part{{3, 0, maxAborted(4<<20) + 1, []byte("a")}, {4, 0, 0, []byte("b")}, {5, 0, 0, nil}},
+			[]string{"failed", "b", "waits"},
+			false,
+		},
+		"one is missing": {
+			[]part{{3, 0, 0, []byte("a")}, {5, 0, 0, []byte("c")}},
+			[]string{"a", "nothing said", "c"},
+			false,
+		},
+		"one that nobody asked for": {
+			[]part{{3, 0, 0, []byte("a")}, {6, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}},
+			[]string{"a", "nothing said", "nothing said"},
+			true,
+		},
+		"one twice": {
+			[]part{{3, 0, 0, []byte("a")}, {3, 0, 0, []byte("b")}, {5, 0, 0, []byte("c")}},
+			[]string{"a", "nothing said", "nothing said"},
+			true,
+		},
 	} {
 		fetches := testFetches()
 		err := exchange(encodeParts(test.parts...), fetches...)
@@ -99,7 +135,12 @@ func TestAbandonedFetchGetsNoMemory(t *testing.T) {
 	fetches[0].abandon()
 	fetches[1].funds = fetches[1].memory.try(50)
 	fetches[1].abandon()
-	if err := exchange(encodeParts(part{3, 0, 0, []byte("a")}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), fetches...); err != nil {
+	if err := exchange(encodeParts(part{
+		3,
+		0,
+		0,
+		[]byte("a"),
+	}, part{4, 0, 0, []byte("b")}, part{5, 0, 0, []byte("c")}), fetches...); err != nil {
 		t.Fatal(err)
 	}
 	if outcome(fetches[0]) != "left" || outcome(fetches[1]) != "left" || outcome(fetches[2]) != "c" {

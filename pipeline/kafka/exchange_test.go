@@ -27,8 +27,17 @@ const testLog pipeline.LogID = "AAECAwQFBgcICQoLDA0ODw"
 func testFetches() (fetches []*pendingFetch) {
 	memory := &account{limit: 400}
 	for partition := 3; partition <= 5; partition++ {
-		fetches = append(fetches, &pendingFetch{partitionKey: partitionKey{"t", partition}, log: testLog, maxSet: 100, memory: memory, done: make(chan struct{}),
-			need: func(set, aborted int) int64 { return 2*int64(set) + 16*int64(aborted) }})
+		fetches = append(
+			fetches,
+			&pendingFetch{
+				partitionKey: partitionKey{"t", partition},
+				log:          testLog,
+				maxSet:       100,
+				memory:       memory,
+				done:         make(chan struct{}),
+				need:         func(set, aborted int) int64 { return 2*int64(set) + 16*int64(aborted) },
+			},
+		)
 	}
 	return fetches
 }

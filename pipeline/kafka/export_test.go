@@ -37,7 +37,11 @@ func Instance(c *Client, group string) (name string, release func()) { return c.
 const RenewAfter = renewAfter
 
 // read returns the records at or after from and the next offset, decoded within the whole budget.
-func (s *setReader) read(set []byte, from int64, aborted []abortedTransaction) (records []pipeline.Record, next int64, err error) {
+func (s *setReader) read(
+	set []byte,
+	from int64,
+	aborted []abortedTransaction,
+) (records []pipeline.Record, next int64, err error) {
 	return s.readWithin(&allowance{left: s.budget, room: s.budget}, set, from, aborted)
 }
 

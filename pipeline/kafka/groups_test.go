@@ -11,7 +11,12 @@ import (
 )
 
 // awaitGroup waits until the client reports one group and its status meets the condition.
-func awaitGroup(t *testing.T, client *kafka.Client, what string, ok func(pipeline.GroupStatus) bool) pipeline.GroupStatus {
+func awaitGroup(
+	t *testing.T,
+	client *kafka.Client,
+	what string,
+	ok func(pipeline.GroupStatus) bool,
+) pipeline.GroupStatus {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

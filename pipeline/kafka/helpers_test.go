@@ -26,8 +26,8 @@ func startBroker(t testing.TB, options embedded.Options) *embedded.Broker {
 	return broker
 }
 
-// config has short times, except where speed is tested. Sessions are long, so that members keep their membership on a busy
-// machine.
+// config has short times, except where speed is tested. Sessions are long, so that members keep
+// their membership on a busy machine.
 func config(addrs []string) kafka.Config {
 	c := kafka.DefaultConfig()
 	c.Brokers = addrs

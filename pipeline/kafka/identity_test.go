@@ -36,7 +36,10 @@ func deleteTopic(t testing.TB, on *cluster, topic string) {
 func recreate(t testing.TB, control pipeline.Control, topic string, partitions int) {
 	t.Helper()
 	pipelinetest.Eventually(t, "the topic is recreated", func() bool {
-		created, err := control.CreateTopics(pipelinetest.Context(t), []pipeline.TopicSpec{{Name: topic, Partitions: partitions}})
+		created, err := control.CreateTopics(
+			pipelinetest.Context(t),
+			[]pipeline.TopicSpec{{Name: topic, Partitions: partitions}},
+		)
 		return err == nil && len(created) == 1
 	})
 }
@@ -91,7 +94,8 @@ func TestIdentityChangesWithARecreatedTopic(t *testing.T) {
 	pipelinetest.Produce(t, client, topic, 0, pipelinetest.Values("a", "b", "c")...)
 	before := pipelinetest.ReadUntil(t, client, topic, 0, 0, 3)
 	deleteTopic(t, on, topic)
-	if old, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now().Add(-time.Hour)); err != nil || old != was {
+	if old, err := client.Identity(pipelinetest.Context(t), topic, 0, time.Now().Add(-time.Hour)); err != nil ||
+		old != was {
 		t.Errorf("cached identity from before the deletion: %q, %v", old, err)
 	}
 	pipelinetest.Eventually(t, "a deleted topic has no identity", func() bool { // nodes learn of the deletion one by one
@@ -115,7 +119,8 @@ func TestOldBrokersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(old.Close)
-	if _, err := dial(t, config(old.ListenAddrs())).Partitions(pipelinetest.Context(t), "t"); !pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "3.1") {
+	if _, err := dial(t, config(old.ListenAddrs())).Partitions(pipelinetest.Context(t), "t"); !pipeline.IsPermanent(err) ||
+		!strings.Contains(err.Error(), "3.1") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -78,7 +78,9 @@ func TestTwoMembersUnderOneName(t *testing.T) {
 	pipelinetest.Await(t, older, younger, "both have some", func(a, b []int) bool {
 		return len(a) == 2 && len(b) == 2 && pipelinetest.AllOf(4)(a, b)
 	})
-	if logged := logs.FilterMessageSnippet("another process joined the group under the same name").All(); len(logged) != 1 {
+	if logged := logs.FilterMessageSnippet("another process joined the group under the same name").All(); len(
+		logged,
+	) != 1 {
 		t.Errorf("logged %d times: %v", len(logged), logs.All())
 	}
 	if err := former.Commit(pipelinetest.Context(t), 3, ""); err == nil {
@@ -160,11 +162,16 @@ func joinAndStall(t *testing.T, on *cluster, group, name string, sync bool) {
 	if !sync {
 		return
 	}
-	given := kmsg.ConsumerMemberAssignment{Topics: []kmsg.ConsumerMemberAssignmentTopic{{Topic: group, Partitions: []int32{0}}}, UserData: []byte{0, 0, 0, 1}}
+	given := kmsg.ConsumerMemberAssignment{
+		Topics:   []kmsg.ConsumerMemberAssignmentTopic{{Topic: group, Partitions: []int32{0}}},
+		UserData: []byte{0, 0, 0, 1},
+	}
 	second := kmsg.NewPtrSyncGroupRequest()
 	second.Group, second.Generation, second.MemberID, second.InstanceID = group, response.Generation, response.MemberID, request.InstanceID
 	second.ProtocolType, second.Protocol = &request.ProtocolType, &request.Protocols[0].Name
-	second.GroupAssignment = []kmsg.SyncGroupRequestGroupAssignment{{MemberID: response.MemberID, MemberAssignment: given.AppendTo(nil)}}
+	second.GroupAssignment = []kmsg.SyncGroupRequestGroupAssignment{
+		{MemberID: response.MemberID, MemberAssignment: given.AppendTo(nil)},
+	}
 	synced, err := second.RequestWith(pipelinetest.Context(t), client)
 	if err == nil {
 		err = kerr.ErrorForCode(synced.ErrorCode)

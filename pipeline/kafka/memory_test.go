@@ -22,7 +22,9 @@ import (
 func TestFetchMemoryIsBounded(t *testing.T) {
 	const partitions, budget = 200, 512 << 10
 	c := config(startBroker(t, embedded.Options{}).Addrs())
-	c.Compression, c.FetchMaxBytes, c.BatchBudgetBytes, c.FetchMemory = kafka.CompressionZstd, budget/4, budget, kafka.LeastFetchMemory(budget)
+	c.Compression, c.FetchMaxBytes, c.BatchBudgetBytes, c.FetchMemory = kafka.CompressionZstd, budget/4, budget, kafka.LeastFetchMemory(
+		budget,
+	)
 	client := dial(t, c)
 	topic := pipelinetest.NewTopic(t, client, partitions, nil)
 	group, ctx := errgroup.WithContext(t.Context())
@@ -59,7 +61,8 @@ func TestFetchMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := client.FetchMemory()
-	if records.Load() != partitions || memory.Used != 0 || memory.Waiting != 0 || memory.Peak > memory.Limit || memory.Limit != c.FetchMemory {
+	if records.Load() != partitions || memory.Used != 0 || memory.Waiting != 0 || memory.Peak > memory.Limit ||
+		memory.Limit != c.FetchMemory {
 		t.Errorf("%d records, %+v", records.Load(), memory)
 	}
 	if memory.Peak < budget {
@@ -108,7 +111,9 @@ func TestStateIsReadWhileDataFillsTheMemory(t *testing.T) {
 		})
 	}
 	pipelinetest.Eventually(t, "readers wait for memory", func() bool { return client.FetchMemory().Waiting > 0 })
-	if _, err := pipeline.ReadAll(t.Context(), client, zap.NewNop(), topic, 0, func(pipeline.Record) error { return nil }); err != nil {
+	if _, err := pipeline.ReadAll(t.Context(), client, zap.NewNop(), topic, 0, func(pipeline.Record) error {
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -181,19 +181,49 @@ func TestUnreadableBatchesAreReportedAndSkipped(t *testing.T) {
 		err  error
 	}{
 		{"a damaged one", damaged, 13, errChecksum},
-		{"a count that is too high", testBatch{base: 10, records: some(0, 1, 2), count: 1 << 30}.encode(), 13, pipeline.ErrCorruptBatch},
-		{"a count that is too low", testBatch{base: 10, records: some(0, 1, 2), count: 2}.encode(), 13, pipeline.ErrCorruptBatch},
+		{
+			"a count that is too high",
+			testBatch{base: 10, records: some(0, 1, 2), count: 1 << 30}.encode(),
+			13,
+			pipeline.ErrCorruptBatch,
+		},
+		{
+			"a count that is too low",
+			testBatch{base: 10, records: some(0, 1, 2), count: 2}.encode(),
+			13,
+			pipeline.ErrCorruptBatch,
+		},
 		{"a negative count", testBatch{base: 10, records: some(0, 1, 2), count: -1}.encode(), 13, pipeline.ErrCorruptBatch},
 		{"a last offset before the first", patched(long, 23, 0xff, 0xff, 0xff, 0xfe), 11, pipeline.ErrCorruptBatch},
 		{"a record beyond the last offset", patched(long, 23, 0, 0, 0, 1), 12, pipeline.ErrCorruptBatch},
 		{"offsets that go back", testBatch{base: 10, records: some(1, 1)}.encode(), 12, pipeline.ErrCorruptBatch},
 		{"a length under that of a header", patched(long, 8, 0, 0, 0, 9), 11, pipeline.ErrCorruptBatch},
 		{"a negative length", patched(long, 8, 0xff, 0, 0, 9), 11, pipeline.ErrCorruptBatch},
-		{"a record that is not there", testBatch{base: 10, lastDelta: 2, body: []byte{200, 1, 0, 0, 0, 0, 0, 0}, count: 1}.encode(), 13, pipeline.ErrCorruptBatch},
-		{"a key that is not there", testBatch{base: 10, lastDelta: 2, body: []byte{14, 0, 0, 0, 0x7e, 0, 0, 0}, count: 1}.encode(), 13, pipeline.ErrCorruptBatch},
-		{"headers that are not there", testBatch{base: 10, records: []testRecord{{headers: 1 << 40}}}.encode(), 11, pipeline.ErrCorruptBatch},
+		{
+			"a record that is not there",
+			testBatch{base: 10, lastDelta: 2, body: []byte{200, 1, 0, 0, 0, 0, 0, 0}, count: 1}.encode(),
+			13,
+			pipeline.ErrCorruptBatch,
+		},
+		{
+			"a key that is not there",
+			testBatch{base: 10, lastDelta: 2, body: []byte{14, 0, 0, 0, 0x7e, 0, 0, 0}, count: 1}.encode(),
+			13,
+			pipeline.ErrCorruptBatch,
+		},
+		{
+			"headers that are not there",
+			testBatch{base: 10, records: []testRecord{{headers: 1 << 40}}}.encode(),
+			11,
+			pipeline.ErrCorruptBatch,
+		},
 		{"an unknown codec", testBatch{base: 10, attributes: 6, records: some(0)}.encode(), 11, pipeline.ErrCorruptBatch},
-		{"a body that is not compressed", testBatch{base: 10, attributes: 4, records: some(0)}.encode(), 11, pipeline.ErrCorruptBatch},
+		{
+			"a body that is not compressed",
+			testBatch{base: 10, attributes: 4, records: some(0)}.encode(),
+			11,
+			pipeline.ErrCorruptBatch,
+		},
 		{"an old format", patched(long, 16, 1), 11, pipeline.ErrOldFormat},
 		{"more records than memory", testBatch{base: 10, records: make([]testRecord, 1), count: testBudget / 8,
 			body: make([]byte, testBudget/8*minRecordBytes), lastDelta: 1 << 30}.encode(), 11 + 1<<30, pipeline.ErrOverBudget},
@@ -245,13 +275,22 @@ func TestDamagedHeaderDoesNotDecideTheNextOffset(t *testing.T) {
 // testFetching is a fetch at an offset with the given memory for its response.
 func testFetching(t testing.TB, offset, bytes int64) *fetching {
 	memory := &account{limit: 2 * worstFetch(testBudget)}
-	return &fetching{client: &Client{stats: newStatsTable()}, reader: newReader(t), offset: offset, memory: memory, funds: memory.try(bytes)}
+	return &fetching{
+		client: &Client{stats: newStatsTable()},
+		reader: newReader(t),
+		offset: offset,
+		memory: memory,
+		funds:  memory.try(bytes),
+	}
 }
 
 // TestHeadersAreChargedBeforeAllocation reads a record with headers alone: an empty header is two
 // bytes on the wire and forty in memory.
 func TestHeadersAreChargedBeforeAllocation(t *testing.T) {
-	for name, header := range map[string][]byte{"empty": {0, 1}, "with a key": append([]byte{2 * 60}, make([]byte, 61)...)} {
+	for name, header := range map[string][]byte{
+		"empty":      {0, 1},
+		"with a key": append([]byte{2 * 60}, make([]byte, 61)...),
+	} {
 		n := testBudget / 2 / len(header)
 		record := binary.AppendVarint([]byte{0, 0, 0, 1, 1}, int64(n)) // neither key nor value
 		record = append(record, bytes.Repeat(header, n)...)

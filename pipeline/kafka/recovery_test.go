@@ -101,7 +101,8 @@ func TestMemberGivesUpPartitionsOfASilentBroker(t *testing.T) {
 	if _, err := client.Fetch(pipelinetest.Context(t), "topic", 0, 0); err == nil || pipeline.IsPermanent(err) {
 		t.Error(err)
 	}
-	if _, err := client.Produce(pipelinetest.Context(t), "topic", 0, pipelinetest.Values("a")); err == nil || pipeline.IsPermanent(err) {
+	if _, err := client.Produce(pipelinetest.Context(t), "topic", 0, pipelinetest.Values("a")); err == nil ||
+		pipeline.IsPermanent(err) {
 		t.Error(err)
 	}
 	pipelinetest.Own(t, client, "group", "topic").End(t)

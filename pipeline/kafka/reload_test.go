@@ -26,8 +26,13 @@ func newRenewing(t *testing.T) *renewing {
 	t.Helper()
 	r := &renewing{t: t, dir: t.TempDir()}
 	r.renew(r.dir)
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "topic"),
-		kfake.TLS(&tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return r.config.Load(), nil }}))
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(1),
+		kfake.SeedTopics(1, "topic"),
+		kfake.TLS(
+			&tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return r.config.Load(), nil }},
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,13 @@ func (r *renewing) renew(dir string) {
 	pair, _, _ := certificate(r.t, dir)
 	authorities := x509.NewCertPool()
 	authorities.AddCert(pair.Leaf)
-	r.config.Store(&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authorities})
+	r.config.Store(
+		&tls.Config{
+			Certificates: []tls.Certificate{pair},
+			ClientAuth:   tls.RequireAndVerifyClientCert,
+			ClientCAs:    authorities,
+		},
+	)
 }
 
 func (r *renewing) client() *kafka.Client {

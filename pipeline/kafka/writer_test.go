@@ -94,7 +94,11 @@ func TestLostAcknowledgementIsNotADuplicate(t *testing.T) {
 		w := f.open(withID)
 		ctx := pipelinetest.Context(t)
 		first := pipelinetest.Produce(t, f.client, f.topic, 0, pipelinetest.Values("a")...) + 1
-		for i, values := range [][]pipeline.Record{pipelinetest.Values("b", "c"), pipelinetest.Values("d"), pipelinetest.Values("e", "f")} {
+		for i, values := range [][]pipeline.Record{
+			pipelinetest.Values("b", "c"),
+			pipelinetest.Values("d"),
+			pipelinetest.Values("e", "f"),
+		} {
 			f.fail(kmsg.Produce, kerr.RequestTimedOut, 2)
 			for range 2 {
 				if _, err := w.Produce(ctx, f.topic, 0, values); err == nil || pipeline.IsPermanent(err) {
@@ -179,7 +183,12 @@ func TestWriterDetectsLostRecords(t *testing.T) {
 		var cluster *kfake.Cluster
 		pipelinetest.Eventually(t, "the broker starts", func() (ok bool) { // at its old port
 			var err error
-			cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(dir), kfake.SeedTopics(1, topic))
+			cluster, err = kfake.NewCluster(
+				kfake.NumBrokers(1),
+				kfake.Ports(port),
+				kfake.DataDir(dir),
+				kfake.SeedTopics(1, topic),
+			)
 			return err == nil
 		})
 		return cluster
@@ -232,7 +241,12 @@ func TestWriterWithoutRightsToNumberWrites(t *testing.T) {
 	}{
 		{"nothing", func(*faulty) {}, [...]pipeline.Protection{pipeline.ProtectionFenced, pipeline.ProtectionNumbered}, 0},
 		{"transactional ids", func(f *faulty) {
-			f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.InitProducerID}, TxnID: "group/" + f.topic + "/0", Err: kerr.TransactionalIDAuthorizationFailed, Count: -1})
+			f.Fault(kfake.Fault{
+				Keys:  []kmsg.Key{kmsg.InitProducerID},
+				TxnID: "group/" + f.topic + "/0",
+				Err:   kerr.TransactionalIDAuthorizationFailed,
+				Count: -1,
+			})
 		}, [...]pipeline.Protection{pipeline.ProtectionNumbered, pipeline.ProtectionNumbered}, 1},
 		{"everything", func(f *faulty) { f.fail(kmsg.InitProducerID, kerr.ClusterAuthorizationFailed, -1) },
 			[...]pipeline.Protection{pipeline.ProtectionNone, pipeline.ProtectionNone}, 2},
@@ -305,7 +319,10 @@ func TestIdentitiesAreRenewed(t *testing.T) {
 	if on.real == nil {
 		return // the embedded broker renews identities that have a successor
 	}
-	if _, err := w.Produce(pipelinetest.Context(t), topic, 0, pipelinetest.Values("late")); !errors.Is(err, pipeline.ErrFenced) {
+	if _, err := w.Produce(pipelinetest.Context(t), topic, 0, pipelinetest.Values("late")); !errors.Is(
+		err,
+		pipeline.ErrFenced,
+	) {
 		t.Errorf("renewed the identity despite a successor: %v", err)
 	}
 }

@@ -26,8 +26,12 @@ func encodings(secret string) map[string]string {
 		"plain": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret), "browser": browser,
 		"twice": url.QueryEscape(url.QueryEscape(secret)),
 		"JSON":  string(inJSON), "slash": strings.ReplaceAll(string(inJSON), "/", `\/`), "HTML": html.EscapeString(secret),
-		"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "raw base64": base64.RawURLEncoding.EncodeToString([]byte(secret)),
-		"basic": basic("i"), "basic 2": basic("id"), "basic 3": basic("ids"), "escaped basic": url.QueryEscape(basic("kafka")),
+		"base64": base64.StdEncoding.EncodeToString(
+			[]byte(secret),
+		), "raw base64": base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		"basic": basic(
+			"i",
+		), "basic 2": basic("id"), "basic 3": basic("ids"), "escaped basic": url.QueryEscape(basic("kafka")),
 		"hex": hex.EncodeToString([]byte(secret)), "go": fmt.Sprintf("%q", secret),
 	}
 }
@@ -37,7 +41,8 @@ func TestSecretsAreMaskedInEveryEncoding(t *testing.T) {
 	for _, secret := range []string{awkward, "S3cr!t/P@ss w0rd", "abcdefgh"} {
 		for name, text := range encodings(secret) {
 			got := visible("before "+text+" after", secret)
-			if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") || strings.Contains(got, strings.Trim(text, `"`)) {
+			if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") ||
+				strings.Contains(got, strings.Trim(text, `"`)) {
 				t.Errorf("%s of %q: %q becomes %q", name, secret, text, got)
 			}
 			if left := strings.Trim(got, `"\`); len(left) > len("before … after")+4 {
@@ -46,14 +51,20 @@ func TestSecretsAreMaskedInEveryEncoding(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`< {"access_token":"short","expires_in":1}`, "client_secret=short&x=1", "Authorization: Basic c2hvcnQ", "authorization: bearer short",
+		`< {"access_token":"short","expires_in":1}`,
+		"client_secret=short&x=1",
+		"Authorization: Basic c2hvcnQ",
+		"authorization: bearer short",
 		`{"password": "short"}`,
 	} {
 		if got := visible(text); strings.Contains(got, "short") || strings.Contains(got, "c2hvcnQ") {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	if got := visible("the client is unknown; basic facts, bearer tokens only"); !strings.HasPrefix(got, "the client is unknown;") {
+	if got := visible("the client is unknown; basic facts, bearer tokens only"); !strings.HasPrefix(
+		got,
+		"the client is unknown;",
+	) {
 		t.Errorf("prose was masked: %q", got)
 	}
 	if got := visible("text", strings.Repeat("x", 2000)); got != masked {
@@ -75,7 +86,13 @@ func TestAnEchoingEndpointDoesNotRevealTheSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // in the header and in the form
-		_, err := Config{TokenEndpoint: server.URL, AllowPlaintext: true, ClientID: "kafka", ClientSecretFile: file}.origin().fetch(t.Context())
+		_, err := Config{
+			TokenEndpoint:    server.URL,
+			AllowPlaintext:   true,
+			ClientID:         "kafka",
+			ClientSecretFile: file,
+		}.origin().
+			fetch(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "it answered 400") {
 			t.Fatal(err)
 		}

@@ -105,7 +105,8 @@ func TestUnavailableEndpointIsRetried(t *testing.T) {
 			case at < 60 && err != nil || at > 173 && err != nil:
 				t.Fatalf("after %d s: %v", at, err)
 			case at > 62 && at < 150:
-				if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "https://idp/token: connect: connection refused") ||
+				if err == nil || pipeline.IsPermanent(err) ||
+					!strings.Contains(err.Error(), "https://idp/token: connect: connection refused") ||
 					!strings.Contains(err.Error(), "the token expired") {
 					t.Fatalf("after %d s: %v, %v", at, token, err)
 				}
@@ -127,10 +128,12 @@ func TestSlowEndpointDelaysOnlyWithoutAToken(t *testing.T) {
 		defer s.Close()
 		short, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if _, err := s.Token(short); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "https://idp/token: no answer within 5s") {
+		if _, err := s.Token(short); err == nil || pipeline.IsPermanent(err) ||
+			!strings.Contains(err.Error(), "https://idp/token: no answer within 5s") {
 			t.Errorf("caller with an ended context: %v", err)
 		}
-		if _, err := s.Token(t.Context()); err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "no answer within 10s") {
+		if _, err := s.Token(t.Context()); err == nil || pipeline.IsPermanent(err) ||
+			!strings.Contains(err.Error(), "no answer within 10s") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -231,11 +234,18 @@ func newIDP(t *testing.T) (*idp, Config) {
 	dir := t.TempDir()
 	secret, ca := filepath.Join(dir, "secret"), filepath.Join(dir, "ca.pem")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
-	if err := errors.Join(os.WriteFile(secret, []byte(canary+"\n"), 0o600), os.WriteFile(ca, certificate, 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(secret, []byte(canary+"\n"), 0o600), os.WriteFile(ca, certificate, 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	return p, Config{
-		TokenEndpoint: p.URL + "/token", ClientID: "eerf", ClientSecretFile: secret, Scope: "kafka read", Parameters: []string{"audience=brokers"}, CAFile: ca,
+		TokenEndpoint:    p.URL + "/token",
+		ClientID:         "eerf",
+		ClientSecretFile: secret,
+		Scope:            "kafka read",
+		Parameters:       []string{"audience=brokers"},
+		CAFile:           ca,
 	}
 }
 
@@ -243,7 +253,8 @@ func TestTokenRequest(t *testing.T) {
 	p, c := newIDP(t)
 	p.body = `{"access_token": "abc", "token_type": "Bearer", "expires_in": 60}`
 	token, err := c.origin().fetch(t.Context())
-	if left := time.Until(token.end); err != nil || token.Bearer() != "abc" || left > time.Minute || left < 50*time.Second {
+	if left := time.Until(token.end); err != nil || token.Bearer() != "abc" || left > time.Minute ||
+		left < 50*time.Second {
 		t.Fatalf("%v for %v: %v", token.Bearer(), left, err)
 	}
 	r := p.requests[0]
@@ -263,22 +274,58 @@ func TestEndpointAnswers(t *testing.T) {
 		says       string
 		permanent  bool
 	}{
-		{"a wrong secret", 401, "application/json", `{"error":"invalid_client","error_description":"no ` + canary + `"}`, `401 Unauthorized: "invalid_client no …"`, true},
-		{"a wrong scope", 400, "application/json", `{"error":"invalid_scope","error_description":"no such scope"}`, "invalid_scope no such scope", true},
+		{
+			"a wrong secret",
+			401,
+			"application/json",
+			`{"error":"invalid_client","error_description":"no ` + canary + `"}`,
+			`401 Unauthorized: "invalid_client no …"`,
+			true,
+		},
+		{
+			"a wrong scope",
+			400,
+			"application/json",
+			`{"error":"invalid_scope","error_description":"no such scope"}`,
+			"invalid_scope no such scope",
+			true,
+		},
 		{"an error with status 200", 200, "application/json", `{"error":"invalid_scope"}`, "invalid_scope", true},
-		{"a page", 200, "text/html; charset=utf-8", "<html>log in " + canary, `200 OK of type "text/html; charset=utf-8" without a token`, false},
-		{"a page of a proxy", 503, "text/html", "<html>no\nupstream " + strings.Repeat("eyJ", 20), `503 Service Unavailable: "<html>no upstream …"`, false},
+		{
+			"a page",
+			200,
+			"text/html; charset=utf-8",
+			"<html>log in " + canary,
+			`200 OK of type "text/html; charset=utf-8" without a token`,
+			false,
+		},
+		{
+			"a page of a proxy",
+			503,
+			"text/html",
+			"<html>no\nupstream " + strings.Repeat("eyJ", 20),
+			`503 Service Unavailable: "<html>no upstream …"`,
+			false,
+		},
 		{"busy", 429, "application/json", `{"error":"slow_down"}`, "429 Too Many Requests", false},
 		{"elsewhere", 307, "text/plain", "", "307 Temporary Redirect", false},
 		{"no token", 200, "application/json", `{"expires_in": 60}`, "without a token", false},
-		{"an old token", 200, "application/json", `{"access_token": "` + jwt(map[string]any{"exp": 1}) + `"}`, "a token that expired", false},
+		{
+			"an old token",
+			200,
+			"application/json",
+			`{"access_token": "` + jwt(map[string]any{"exp": 1}) + `"}`,
+			"a token that expired",
+			false,
+		},
 		{"a line that is none", 200, "application/json", `{"access_token": "a b"}`, "invalid in tokens", false},
 		{"nothing", 200, "application/json", "", "without a token", false},
 		{"endless", 200, "text/html", strings.Repeat("x", 2<<20), "without a token", false},
 	} {
 		p.status, p.kind, p.body = answer.status, answer.kind, answer.body
 		_, err := c.origin().fetch(t.Context())
-		if err == nil || !strings.Contains(err.Error(), answer.says) || pipeline.IsPermanent(err) != answer.permanent || strings.Contains(err.Error(), canary) ||
+		if err == nil || !strings.Contains(err.Error(), answer.says) || pipeline.IsPermanent(err) != answer.permanent ||
+			strings.Contains(err.Error(), canary) ||
 			len(err.Error()) > 500 {
 			t.Errorf("%s: permanent %v: %v", answer.name, pipeline.IsPermanent(err), err)
 		}
@@ -322,7 +369,8 @@ func TestTokensOfFilesAndCommands(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil || token.end.IsZero() != (holds.life == 0) || holds.life > 0 && (time.Until(token.end)-holds.life).Abs() > time.Minute {
+			if err != nil || token.end.IsZero() != (holds.life == 0) ||
+				holds.life > 0 && (time.Until(token.end)-holds.life).Abs() > time.Minute {
 				t.Errorf("%s: until %v: %v", holds.name, token.end, err)
 			}
 		}
@@ -355,29 +403,50 @@ func TestCommandsThatFail(t *testing.T) {
 		command []string
 		says    string
 	}{
-		"missing":   {[]string{"/no/such/program"}, "no such file"},
-		"fails":     {[]string{"sh", "-c", "echo " + canary + "; echo 'log in first: " + canary + "' >&2; exit 3"}, `exit status 3: "log in first: …"`},
+		"missing": {[]string{"/no/such/program"}, "no such file"},
+		"fails": {
+			[]string{"sh", "-c", "echo " + canary + "; echo 'log in first: " + canary + "' >&2; exit 3"},
+			`exit status 3: "log in first: …"`,
+		},
 		"is silent": {[]string{"true"}, "no token"},
 	} {
-		if _, err := (Config{TokenCommand: c.command}).origin().fetch(t.Context()); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), canary) {
+		if _, err := (Config{TokenCommand: c.command}).origin().fetch(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), c.says) ||
+			strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := (Config{TokenCommand: []string{"sleep", "60"}}).origin().fetch(ctx); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := (Config{TokenCommand: []string{"sleep", "60"}}).origin().fetch(ctx); !errors.Is(
+		err,
+		context.DeadlineExceeded,
+	) {
 		t.Errorf("hanging command: %v", err)
 	}
 }
 
 func TestTokensPrintWithoutTheirText(t *testing.T) {
-	token, err := tokenOf(jwt(map[string]any{"iss": "https://idp.example.com/realms/streams-of-events-of-all", "aud": []string{"kafka"}, "scope": "a b",
-		"exp": time.Now().Add(time.Minute).Unix()}), 0)
+	token, err := tokenOf(
+		jwt(
+			map[string]any{
+				"iss":   "https://idp.example.com/realms/streams-of-events-of-all",
+				"aud":   []string{"kafka"},
+				"scope": "a b",
+				"exp":   time.Now().Add(time.Minute).Unix(),
+			},
+		),
+		0,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%v %+v %#v %s", token, token, token, token)
-	if strings.Contains(got, canary) || !strings.Contains(got, `issuer "https://idp.example.com/realms/streams-of-events-of-all", audience ["kafka"], scope "a b", valid for`) {
+	if strings.Contains(got, canary) ||
+		!strings.Contains(
+			got,
+			`issuer "https://idp.example.com/realms/streams-of-events-of-all", audience ["kafka"], scope "a b", valid for`,
+		) {
 		t.Error(got)
 	}
 }
@@ -388,15 +457,18 @@ func TestFaultsAreNamed(t *testing.T) {
 		bend func(c *Config)
 		says string
 	}{
-		"valid":            {func(*Config) {}, ""},
-		"nothing":          {func(c *Config) { *c = Config{Scope: "s"} }, "exactly one of token_endpoint"},
-		"two":              {func(c *Config) { c.TokenFile = "f" }, "exactly one of token_endpoint"},
-		"file":             {func(c *Config) { *c = Config{TokenFile: "f"} }, ""},
-		"command":          {func(c *Config) { *c = Config{TokenCommand: []string{"c"}, Extensions: []string{"a=b"}} }, ""},
-		"scope of a file":  {func(c *Config) { *c = Config{TokenFile: "f", Scope: "s"} }, "token_endpoint: empty, but"},
-		"readable":         {func(c *Config) { c.TokenEndpoint = "http://idp" }, "allow_plaintext"},
-		"meant":            {func(c *Config) { c.TokenEndpoint, c.AllowPlaintext = "http://idp", true }, ""},
-		"user in it":       {func(c *Config) { c.TokenEndpoint = "https://u:" + canary + "@idp" }, "token_endpoint: must be https"},
+		"valid":           {func(*Config) {}, ""},
+		"nothing":         {func(c *Config) { *c = Config{Scope: "s"} }, "exactly one of token_endpoint"},
+		"two":             {func(c *Config) { c.TokenFile = "f" }, "exactly one of token_endpoint"},
+		"file":            {func(c *Config) { *c = Config{TokenFile: "f"} }, ""},
+		"command":         {func(c *Config) { *c = Config{TokenCommand: []string{"c"}, Extensions: []string{"a=b"}} }, ""},
+		"scope of a file": {func(c *Config) { *c = Config{TokenFile: "f", Scope: "s"} }, "token_endpoint: empty, but"},
+		"readable":        {func(c *Config) { c.TokenEndpoint = "http://idp" }, "allow_plaintext"},
+		"meant":           {func(c *Config) { c.TokenEndpoint, c.AllowPlaintext = "http://idp", true }, ""},
+		"user in it": {
+			func(c *Config) { c.TokenEndpoint = "https://u:" + canary + "@idp" },
+			"token_endpoint: must be https",
+		},
 		"no secret":        {func(c *Config) { c.ClientSecretFile = "" }, "client_secret_file"},
 		"no pair":          {func(c *Config) { c.Extensions = []string{canary} }, "extensions: each must be name=value"},
 		"control":          {func(c *Config) { c.Parameters = []string{"a=b\x01"} }, "parameters: each must be name=value"},
@@ -405,7 +477,8 @@ func TestFaultsAreNamed(t *testing.T) {
 		bent := endpoint
 		c.bend(&bent)
 		err := bent.Validate()
-		if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), canary)) {
+		if (err == nil) != (c.says == "") ||
+			err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), canary)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -25,6 +25,8 @@ func TestConformance(t *testing.T) {
 			}
 			return closable{broker}
 		},
-		DeleteRecords: func(_ testing.TB, topic string, partition int, before int64) { broker.Expire(topic, partition, before) },
+		DeleteRecords: func(_ testing.TB, topic string, partition int, before int64) {
+			broker.Expire(topic, partition, before)
+		},
 	})
 }

@@ -80,7 +80,8 @@ func TestFetchEndsInTime(t *testing.T) {
 		case <-r.Context().Done():
 		}
 		next := []map[string]any{{"name": fmt.Sprint(asked), "subject": fmt.Sprint(asked), "version": 1}}
-		_ = json.NewEncoder(w).Encode(map[string]any{"id": 1, "subject": "s", "version": 1, "schema": "x", "references": next})
+		_ = json.NewEncoder(w).
+			Encode(map[string]any{"id": 1, "subject": "s", "version": 1, "schema": "x", "references": next})
 	}))
 	defer server.Close()
 	client, err := New(Config{URL: []string{server.URL}, Timeout: 100 * time.Millisecond})
@@ -88,7 +89,8 @@ func TestFetchEndsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = client.Fetch(t.Context(), 1)
-	if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "not complete within 600ms") || asked > 12 {
+	if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "not complete within 600ms") ||
+		asked > 12 {
 		t.Errorf("after %d requests: %v", asked, err)
 	}
 }

@@ -39,7 +39,9 @@ func TestCredentialsStayAtTheConfiguredAddress(t *testing.T) {
 	defer secure.Close()
 	dir := t.TempDir()
 	ca, password := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "password")
-	if err := errors.Join(os.WriteFile(ca, certificate(secure), 0o600), os.WriteFile(password, []byte("secret"), 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(ca, certificate(secure), 0o600), os.WriteFile(password, []byte("secret"), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	client, err := New(Config{URL: []string{secure.URL}, User: "eerf", PasswordFile: password, TLS: TLS{CAFile: ca}})
@@ -47,7 +49,8 @@ func TestCredentialsStayAtTheConfiguredAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id := range uint32(2) {
-		if _, err := client.Fetch(t.Context(), id+1); err == nil || errors.Is(err, ErrNoSchema) || !strings.Contains(err.Error(), "redirect") {
+		if _, err := client.Fetch(t.Context(), id+1); err == nil || errors.Is(err, ErrNoSchema) ||
+			!strings.Contains(err.Error(), "redirect") {
 			t.Errorf("schema %d: %v", id+1, err)
 		}
 	}

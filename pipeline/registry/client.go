@@ -77,7 +77,8 @@ func (e *answerError) Error() string { return e.text }
 // Unwrap returns the error of the library.
 func (e *answerError) Unwrap() error { return e.err }
 
-// shortened returns an error of the library for messages: it may hold a whole answer, and the address with its query.
+// shortened returns an error of the library for messages: it may hold a whole answer, and the
+// address with its query.
 func (c *Client) shortened(err error) error {
 	if err == nil {
 		return nil

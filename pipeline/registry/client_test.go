@@ -31,11 +31,15 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		"meant to be":         {Config{URL: []string{"http://a"}, User: "u", PasswordFile: "p", AllowPlaintext: true}, ""},
 		"oauth":               {Config{URL: []string{"https://a"}, OAuth: oauth.Config{TokenFile: "t"}}, ""},
 		"oauth of nothing":    {Config{OAuth: oauth.Config{Scope: "s"}}, "oauth.token_endpoint"},
-		"oauth and user":      {Config{User: "u", PasswordFile: "p", OAuth: oauth.Config{TokenFile: "t"}}, "oauth.token_endpoint"},
-		"oauth readable":      {Config{URL: []string{"http://a"}, OAuth: oauth.Config{TokenFile: "t"}}, "allow_plaintext"},
-		"timeout":             {Config{Timeout: -time.Second}, "timeout"},
+		"oauth and user": {
+			Config{User: "u", PasswordFile: "p", OAuth: oauth.Config{TokenFile: "t"}},
+			"oauth.token_endpoint",
+		},
+		"oauth readable": {Config{URL: []string{"http://a"}, OAuth: oauth.Config{TokenFile: "t"}}, "allow_plaintext"},
+		"timeout":        {Config{Timeout: -time.Second}, "timeout"},
 	} {
-		if err := c.config.Validate(); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+		if err := c.config.Validate(); (err == nil) != (c.says == "") ||
+			err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -62,7 +66,9 @@ func TestRequests(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	token, ca := filepath.Join(dir, "token"), filepath.Join(dir, "ca.pem")
-	if err := errors.Join(os.WriteFile(token, []byte("abc\n"), 0o600), os.WriteFile(ca, certificate(server), 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(token, []byte("abc\n"), 0o600), os.WriteFile(ca, certificate(server), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	client, err := New(Config{URL: []string{server.URL}, TLS: TLS{CAFile: ca},
@@ -73,7 +79,8 @@ func TestRequests(t *testing.T) {
 	if schema, err := client.Fetch(t.Context(), 12); err != nil || schema.Type != TypeProtobuf || schema.Text != "x" {
 		t.Errorf("%+v, %v", schema, err)
 	}
-	if _, err := client.Fetch(t.Context(), 666); !errors.Is(err, ErrNoSchema) || !strings.Contains(err.Error(), "too large") {
+	if _, err := client.Fetch(t.Context(), 666); !errors.Is(err, ErrNoSchema) ||
+		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("endless response: %v", err)
 	}
 	for _, c := range []struct {
@@ -117,7 +124,8 @@ func TestErrorsContainNoToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) || !strings.Contains(err.Error(), "token_command false: exit status 1") {
+	if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) ||
+		!strings.Contains(err.Error(), "token_command false: exit status 1") {
 		t.Errorf("%v", err)
 	}
 }

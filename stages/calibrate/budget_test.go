@@ -199,21 +199,34 @@ func TestCalibrationHoldsItsShare(t *testing.T) {
 	const share, columns = 1 << 20, 1000
 	unread := arrow.ListOf(arrow.PrimitiveTypes.Float64)
 	wide := func(number int, read string) arrow.Record {
-		fields, arrays := []arrow.Field{{Name: read, Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, []arrow.Array{}
+		fields, arrays := []arrow.Field{
+			{Name: read, Type: arrow.PrimitiveTypes.Float64},
+			{Name: "y", Type: arrow.PrimitiveTypes.Float64},
+		}, []arrow.Array{}
 		for range fields {
 			b := array.NewFloat64Builder(memory.DefaultAllocator)
 			b.Append(1)
 			arrays = append(arrays, b.NewArray())
 		}
 		for i := range columns {
-			fields, arrays = append(fields, arrow.Field{Name: fmt.Sprintf("%d of %d", i, number), Type: unread}), append(arrays, array.MakeArrayOfNull(memory.DefaultAllocator, unread, 1))
+			fields, arrays = append(
+				fields,
+				arrow.Field{Name: fmt.Sprintf("%d of %d", i, number), Type: unread},
+			), append(
+				arrays,
+				array.MakeArrayOfNull(memory.DefaultAllocator, unread, 1),
+			)
 		}
 		return array.NewRecord(arrow.NewSchema(fields, nil), arrays, 1)
 	}
 	text := func(bytes int) arrow.Record {
 		b := array.NewStringBuilder(memory.DefaultAllocator)
 		b.Append(strings.Repeat("x", bytes))
-		return array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String}}, nil), []arrow.Array{b.NewArray()}, 1)
+		return array.NewRecord(
+			arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.BinaryTypes.String}}, nil),
+			[]arrow.Array{b.NewArray()},
+			1,
+		)
 	}
 	for name, add := range map[string]func(c *keptRows, i int) error{
 		"huge rows":           func(c *keptRows, _ int) error { return c.add(text(8 << 20)) },

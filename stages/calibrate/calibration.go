@@ -94,9 +94,12 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 		return nil, fmt.Errorf("label and passthrough columns: %w", err)
 	}
 	if c.cut > 0 {
-		report.Warnings = append(report.Warnings, fmt.Sprintf("in %d partitions the calibration rows exceed their memory bound "+
-			"(%d MiB over all partitions, at least %d each); calibrated on %d rows",
-			c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()))
+		report.Warnings = append(
+			report.Warnings,
+			fmt.Sprintf("in %d partitions the calibration rows exceed their memory bound "+
+				"(%d MiB over all partitions, at least %d each); calibrated on %d rows",
+				c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()),
+		)
 	}
 	if err := c.review(enc, &report); err != nil {
 		return nil, err

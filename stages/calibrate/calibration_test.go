@@ -18,8 +18,16 @@ func TestCalibrationBandwidth(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.Sigma, s.Exploration.Seed = 0, 77
 	partitions := [][]arrow.Record{
-		stagestest.Cut(t, stagestest.Events(t, stagestest.Regression, 1300, 82, stagestest.SomeFaults), stagestest.Every(333)),
-		stagestest.Cut(t, stagestest.Events(t, stagestest.Regression, 1900, 83, stagestest.SomeFaults), stagestest.Every(1000)),
+		stagestest.Cut(
+			t,
+			stagestest.Events(t, stagestest.Regression, 1300, 82, stagestest.SomeFaults),
+			stagestest.Every(333),
+		),
+		stagestest.Cut(
+			t,
+			stagestest.Events(t, stagestest.Regression, 1900, 83, stagestest.SomeFaults),
+			stagestest.Every(1000),
+		),
 	}
 	found := calibratedOn(t, s, partitions...)
 	type row struct {
@@ -35,7 +43,13 @@ func TestCalibrationBandwidth(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, number := range encoded.Row[:encoded.N] {
-				rows = append(rows, row{scoring.Hash(77^scoring.CalibrationTag, int32(partition), ordinal+int64(number)), slices.Clone(encoded.X[i*encoded.Dim : (i+1)*encoded.Dim])})
+				rows = append(
+					rows,
+					row{
+						scoring.Hash(77^scoring.CalibrationTag, int32(partition), ordinal+int64(number)),
+						slices.Clone(encoded.X[i*encoded.Dim : (i+1)*encoded.Dim]),
+					},
+				)
 			}
 			ordinal += batch.NumRows()
 		}

@@ -28,7 +28,10 @@ func classRoom(t *testing.T) *room {
 	})
 }
 
-var classSchema = arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.BinaryTypes.String}}, nil)
+var classSchema = arrow.NewSchema(
+	[]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.BinaryTypes.String}},
+	nil,
+)
 
 // sendClasses appends rows to partition 0, ten per message, and cycles through the classes.
 func (r *room) sendClasses(rows int, classes ...string) {
@@ -51,7 +54,13 @@ func (r *room) sendClasses(rows int, classes ...string) {
 func (r *room) askFor(class string) {
 	r.t.Helper()
 	spec := r.Env.State.Snapshot().Spec
-	request := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(spec.Sequence, class), Class: class, Reason: "rows of " + class, Time: r.Env.Clock()}
+	request := wire.Request{
+		Action: wire.ActionStart,
+		ID:     wire.ClassRequestID(spec.Sequence, class),
+		Class:  class,
+		Reason: "rows of " + class,
+		Time:   r.Env.Clock(),
+	}
 	if err := r.Env.State.SendRequest(r.t.Context(), request); err != nil {
 		r.t.Fatal(err)
 	}
@@ -70,7 +79,8 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 		r.askFor("maybe")
 		r.askFor("maybe")
 		second := r.spec(2)
-		if got := second.Encoder.Label.Classes; !slices.Equal(got, []string{"maybe", "no", "yes"}) || !strings.Contains(second.Reason, "rows of maybe") {
+		if got := second.Encoder.Label.Classes; !slices.Equal(got, []string{"maybe", "no", "yes"}) ||
+			!strings.Contains(second.Reason, "rows of maybe") {
 			t.Errorf("classes %v, because of %q", got, second.Reason)
 		}
 		r.selected(second, 200)
@@ -79,7 +89,12 @@ func TestPlannerExploresForANewClass(t *testing.T) {
 		}
 		// A featurizer that has not seen the new exploration repeats the request for the previous
 		// one.
-		late := wire.Request{Action: wire.ActionStart, ID: wire.ClassRequestID(1, "maybe"), Class: "maybe", Time: r.Env.Clock()}
+		late := wire.Request{
+			Action: wire.ActionStart,
+			ID:     wire.ClassRequestID(1, "maybe"),
+			Class:  "maybe",
+			Time:   r.Env.Clock(),
+		}
 		if err := r.Env.State.SendRequest(t.Context(), late); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +116,8 @@ func TestPlannerDeclinesAClassThatIsGone(t *testing.T) {
 		r.sendClasses(300, "no", "yes")
 		r.askFor("gone")
 		now := r.until("an answer", func(s state.Snapshot) bool { return answered(s) && len(s.Spec.DeclinedClasses) > 0 })
-		if now.Spec.Sequence != 1 || !now.Spec.KnowsClass("gone") || now.Spec.KnowsClass("other") || now.Spec.Hash() != first.Hash() {
+		if now.Spec.Sequence != 1 || !now.Spec.KnowsClass("gone") || now.Spec.KnowsClass("other") ||
+			now.Spec.Hash() != first.Hash() {
 			t.Errorf("spec %+v", now.Spec)
 		}
 		reads := r.reads.Load()

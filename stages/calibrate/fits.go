@@ -45,7 +45,10 @@ const fewestRows = 1000
 // FittingRows returns N0 for sample_rate auto, and the memory and time that N0 rows in the given
 // number of partitions take. N0 is sample_rows, or fewer if memory and time require it, but at
 // least the minimum of an exploration.
-func (c Config) FittingRows(of scoring.Candidates, outputs, partitions int) (rows, memory int64, learning time.Duration) {
+func (c Config) FittingRows(
+	of scoring.Candidates,
+	outputs, partitions int,
+) (rows, memory int64, learning time.Duration) {
 	cost := func(rows int64) (memory int64, learning time.Duration) {
 		memory, _ = c.SampleCost(of, outputs, quota(rows)+int64(partitions-1)*quota(0))
 		_, learning = c.SampleCost(of, outputs, rows)
@@ -69,7 +72,11 @@ func (c Config) SampleCost(of scoring.Candidates, outputs int, rows int64) (memo
 		return 0, 0
 	}
 	o := adaptive.Options{
-		Features: c.Features, Rounds: c.Rounds, RefineSteps: c.ActiveRefineSteps(), RefineRounds: c.refineRounds(), ChooseOnly: !c.Criterion.Learns(),
+		Features:     c.Features,
+		Rounds:       c.Rounds,
+		RefineSteps:  c.ActiveRefineSteps(),
+		RefineRounds: c.refineRounds(),
+		ChooseOnly:   !c.Criterion.Learns(),
 	}
 	memory = 2*rows*wire.SampleRowBytes(of.Dim, outputs) + adaptive.Bytes(of, int(rows), outputs, o)
 	return memory, adaptive.Time(of, int(rows), outputs, o)
@@ -94,7 +101,10 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 			len(spec.Partitions), spec.Encoder.Dim, overMessage{size, limit}))
 	}
 	if n := len(spec.Partitions); n > wire.MaxPartitions {
-		faults = append(faults, fmt.Errorf("events has %d partitions; an exploration reads at most %d", n, wire.MaxPartitions))
+		faults = append(
+			faults,
+			fmt.Errorf("events has %d partitions; an exploration reads at most %d", n, wire.MaxPartitions),
+		)
 	}
 	if size := wire.CheckpointBytes(spec.Candidates.Count, outputs); limit > 0 && size > limit {
 		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %v",
@@ -108,7 +118,9 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 		faults = append(faults, fmt.Errorf("a sampled row of %d dimensions has %v: fewer than two rows fit",
 			spec.Encoder.Dim, overMessage{size, limit}))
 	}
-	if size, limit := scoring.BankBytes(spec.Candidates, len(spec.Partitions)), s.Exploration.CandidateMemory; size > limit {
+	if size, limit := scoring.BankBytes(
+		spec.Candidates, len(spec.Partitions),
+	), s.Exploration.CandidateMemory; size > limit {
 		needed, allowed := bytesize.Compared(size, limit)
 		faults = append(faults, fmt.Errorf(
 			"%d candidates of %d dimensions, plus the waiting rows of %d partitions, "+

@@ -43,7 +43,10 @@ func stray(t testing.TB, column string, rows int, label bool) arrow.Record {
 // withColumn adds a column to rows.
 func withColumn(t testing.TB, rows arrow.Record, name string, column arrow.Array) arrow.Record {
 	t.Helper()
-	fields := append(slices.Clone(rows.Schema().Fields()), arrow.Field{Name: name, Type: column.DataType(), Nullable: true})
+	fields := append(
+		slices.Clone(rows.Schema().Fields()),
+		arrow.Field{Name: name, Type: column.DataType(), Nullable: true},
+	)
 	rec := array.NewRecord(arrow.NewSchema(fields, nil), append(slices.Clone(rows.Columns()), column), rows.NumRows())
 	t.Cleanup(rec.Release)
 	return rec
@@ -55,7 +58,12 @@ func fromTheLog(t testing.TB, s Settings, messages ...[][]byte) (*wire.Spec, *ob
 	t.Helper()
 	core, logs := observer.New(zap.WarnLevel)
 	s.Exploration.MinRows = 0
-	found, err := Plan(t.Context(), envWith(logOf(t, messages...), zap.New(core)), s, Request{Sequence: 1, Now: stagestest.Noon})
+	found, err := Plan(
+		t.Context(),
+		envWith(logOf(t, messages...), zap.New(core)),
+		s,
+		Request{Sequence: 1, Now: stagestest.Noon},
+	)
 	if err != nil {
 		return nil, logs, err
 	}
@@ -79,7 +87,11 @@ func TestCalibrationSkipsStrays(t *testing.T) {
 		{"first, without label", map[int]arrow.Record{0: stray(t, "z", 1, false)}, 1},
 		{"first, with label", map[int]arrow.Record{0: stray(t, "z", 3, true)}, 3},
 		{"many, without label", map[int]arrow.Record{0: stray(t, "z", 1000, false)}, 1000},
-		{"some of them in the middle", map[int]arrow.Record{2: stray(t, "z", 5, true), 3: stray(t, "q", 7, true), 4: stray(t, "z", 5, false)}, 17},
+		{
+			"some of them in the middle",
+			map[int]arrow.Record{2: stray(t, "z", 5, true), 3: stray(t, "q", 7, true), 4: stray(t, "z", 5, false)},
+			17,
+		},
 		{"the same features, unlabelled", map[int]arrow.Record{0: unlabelled}, 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -162,7 +174,8 @@ func TestCalibrationKeepsWhatTheEncoderReads(t *testing.T) {
 			s := testSettings(stagestest.Regression)
 			s.Events, s.Exploration.Sigma = events, 0
 			got, err := fileOf(s, stagestest.Cut(t, wide, stagestest.Every(7)))
-			if err != nil || !reflect.DeepEqual(got.Spec.Encoder, wantEncoder) || !reflect.DeepEqual(got.Report, want) || got.Spec.Candidates.Sigma <= 0 {
+			if err != nil || !reflect.DeepEqual(got.Spec.Encoder, wantEncoder) || !reflect.DeepEqual(got.Report, want) ||
+				got.Spec.Candidates.Sigma <= 0 {
 				t.Fatalf("%v: report %+v, want %+v", err, got.Report, want)
 			}
 			unreadable := slices.ContainsFunc(want.LeftOut, func(l encoder.LeftOut) bool {

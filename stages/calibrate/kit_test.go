@@ -101,7 +101,10 @@ func messages(t testing.TB, batches []arrow.Record) [][]byte {
 // rowsAsMessages generates rows, size per message.
 func rowsAsMessages(t testing.TB, task string, rows, size int, seed uint64) [][]byte {
 	t.Helper()
-	return messages(t, stagestest.Cut(t, stagestest.Events(t, task, rows, seed, stagestest.Faults{}), stagestest.Every(size)))
+	return messages(
+		t,
+		stagestest.Cut(t, stagestest.Events(t, task, rows, seed, stagestest.Faults{}), stagestest.Every(size)),
+	)
 }
 
 // calibratedOn calibrates on batches of partitions, in the given order.

@@ -232,7 +232,11 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	}
 	planned.Report, planned.Warning = found.report, found.warning
 	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)
-	planned.Memory, _ = s.Exploration.SampleCost(planned.Spec.Candidates, planned.Spec.Encoder.Outputs(), sampledRows(planned.Spec))
+	planned.Memory, _ = s.Exploration.SampleCost(
+		planned.Spec.Candidates,
+		planned.Spec.Encoder.Outputs(),
+		sampledRows(planned.Spec),
+	)
 	planned.Spec.Columns = columnsThatFit(planned.Spec, found.report.Columns, s.MaxMessageBytes)
 	if err := errors.Join(planned.Spec.Validate(), checkFits(planned.Spec, s, planned.Memory)); err != nil {
 		return nil, &planError{planned.Spec.Exploration, err}
@@ -253,7 +257,8 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		if err := labels.Fault(kind); err != nil {
 			return nil, 0, err
 		}
-		if r.ClassesOnly && !slices.ContainsFunc(r.Classes, func(class string) bool { return slices.Contains(labels.Classes(kind), class) }) {
+		if r.ClassesOnly &&
+			!slices.ContainsFunc(r.Classes, func(class string) bool { return slices.Contains(labels.Classes(kind), class) }) {
 			return nil, 0, errNoSuchClass
 		}
 		if hint = labels.Hint(kind); len(options.Classes) == 0 {
@@ -377,7 +382,14 @@ func otherShapes(scans []*scan) (rows int64) {
 }
 
 // newSpec makes the spec for the partitions from the result of calibration.
-func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.From, r Request, partitions []wire.Partition) *wire.Spec {
+func newSpec(
+	s Settings,
+	found *calibrated,
+	calibrationRows int64,
+	from wire.From,
+	r Request,
+	partitions []wire.Partition,
+) *wire.Spec {
 	e := s.Exploration
 	spec := &wire.Spec{
 		Status:     wire.StatusRunning,
@@ -414,7 +426,13 @@ func newSpec(s Settings, found *calibrated, calibrationRows int64, from wire.Fro
 	}
 	spec.Candidates.Varied = e.Criterion.Learns()
 	if e.Map.Coordinates() { // one candidate per dimension, and only calibration counts dimensions
-		spec.Candidates.Count, spec.Features = min(spec.Candidates.Count, found.encoder.Dim), min(spec.Features, found.encoder.Dim)
+		spec.Candidates.Count, spec.Features = min(
+			spec.Candidates.Count,
+			found.encoder.Dim,
+		), min(
+			spec.Features,
+			found.encoder.Dim,
+		)
 	}
 	if e.SampleRate == RateAuto {
 		spec.SampleRows, _, _ = e.FittingRows(spec.Candidates, spec.Encoder.Outputs(), len(partitions))

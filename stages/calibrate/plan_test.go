@@ -119,11 +119,15 @@ func TestSpecAndItsID(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	b := logOf(t, rowsAsMessages(t, stagestest.Regression, 300, 10, 70))
 	spec := planned(t, b, s, Request{}).Spec
-	if !strings.HasPrefix(spec.Exploration, "test.1.") || spec.ConfigHash != s.hash() || spec.Arithmetic != scoring.Arithmetic() ||
-		spec.Candidates.Count != 40 || spec.Candidates.Dim != spec.Encoder.Dim || spec.Limits != s.Limits.Decoder() || spec.Candidates.Varied {
+	if !strings.HasPrefix(spec.Exploration, "test.1.") || spec.ConfigHash != s.hash() ||
+		spec.Arithmetic != scoring.Arithmetic() ||
+		spec.Candidates.Count != 40 || spec.Candidates.Dim != spec.Encoder.Dim ||
+		spec.Limits != s.Limits.Decoder() ||
+		spec.Candidates.Varied {
 		t.Errorf("spec %+v", spec)
 	}
-	if spec.SampleRate != 1 || spec.SampleRows != s.Exploration.SampleRows || spec.LabelledRows() != 300 || spec.Partitions[0].Quota != 439 {
+	if spec.SampleRate != 1 || spec.SampleRows != s.Exploration.SampleRows || spec.LabelledRows() != 300 ||
+		spec.Partitions[0].Quota != 439 {
 		t.Errorf("rate %v for %d rows, %+v", spec.SampleRate, spec.SampleRows, spec.Partitions)
 	}
 	if again := planned(t, b, s, Request{}).Spec; again.Exploration != spec.Exploration || again.Hash() != spec.Hash() {
@@ -183,7 +187,8 @@ func TestPlanIsAFunctionOfTheRanges(t *testing.T) {
 				t.Errorf("%s, messages of %s: %+v, want %+v", task, name, got, *want)
 			}
 		}
-		if task == stagestest.Classes && !slices.Equal(want.Encoder.Label.Classes, []string{"east", "north", "south", "stranger", "west"}) {
+		if task == stagestest.Classes &&
+			!slices.Equal(want.Encoder.Label.Classes, []string{"east", "north", "south", "stranger", "west"}) {
 			t.Errorf("classes %v", want.Encoder.Label.Classes)
 		}
 	}
@@ -207,7 +212,11 @@ func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 		sorted = append(sorted, byClass[class]...)
 	}
 	want := []string{"east", "north", "south", "west"}
-	if spec := planned(t, logOf(t, messages(t, sorted)), s, Request{}).Spec; !slices.Equal(spec.Encoder.Label.Classes, want) || spec.CalibrationRows != 20 {
+	if spec := planned(t, logOf(t, messages(t, sorted)), s, Request{}).Spec; !slices.Equal(
+		spec.Encoder.Label.Classes,
+		want,
+	) ||
+		spec.CalibrationRows != 20 {
 		t.Errorf("log: classes %v from %d rows", spec.Encoder.Label.Classes, spec.CalibrationRows)
 	}
 	if file, err := fileOf(s, sorted); err != nil || !slices.Equal(file.Spec.Encoder.Label.Classes, want) {
@@ -222,7 +231,10 @@ func TestPlanHasTheClassesOfTheWindow(t *testing.T) {
 		t.Errorf("partitions: classes %v", spec.Encoder.Label.Classes)
 	}
 	s.Events.Classes = []string{"north", "west"}
-	if spec := planned(t, logOf(t, partitions...), s, Request{}).Spec; !slices.Equal(spec.Encoder.Label.Classes, s.Events.Classes) {
+	if spec := planned(t, logOf(t, partitions...), s, Request{}).Spec; !slices.Equal(
+		spec.Encoder.Label.Classes,
+		s.Events.Classes,
+	) {
 		t.Errorf("configured: classes %v", spec.Encoder.Label.Classes)
 	}
 }
@@ -238,7 +250,10 @@ func TestPlanCountsLabelledRows(t *testing.T) {
 		want[i] = rows.NumRows() - int64(rows.Column(6).NullN())
 		partitions[i] = messages(t, stagestest.Cut(t, rows, stagestest.Every(37)))
 	}
-	unlabelled := wire.SelectColumns(stagestest.Events(t, stagestest.Regression, 100, 99, stagestest.Faults{}), []string{"a", "b", "color", "ok", "v", "id"})
+	unlabelled := wire.SelectColumns(
+		stagestest.Events(t, stagestest.Regression, 100, 99, stagestest.Faults{}),
+		[]string{"a", "b", "color", "ok", "v", "id"},
+	)
 	defer unlabelled.Release()
 	partitions[1] = append(partitions[1], stagestest.Message(t, unlabelled), []byte("garbage"))
 	found := planned(t, logOf(t, partitions...), s, Request{})
@@ -248,7 +263,8 @@ func TestPlanCountsLabelledRows(t *testing.T) {
 			t.Errorf("partition %d: %+v, want %d labelled rows", i, part, want[i])
 		}
 	}
-	if found.Spec.LabelledRows() != total || found.Counts.Rows != 200+201+202+100 || found.Counts.Undecodable != 1 || found.Read.UndecodableBytes == 0 {
+	if found.Spec.LabelledRows() != total || found.Counts.Rows != 200+201+202+100 || found.Counts.Undecodable != 1 ||
+		found.Read.UndecodableBytes == 0 {
 		t.Errorf("%d labelled rows, counts %+v, read %+v", found.Spec.LabelledRows(), found.Counts, found.Read)
 	}
 }
@@ -259,12 +275,18 @@ func TestPlanRefusals(t *testing.T) {
 	plan := func(change func(*Settings), partitions ...[][]byte) error {
 		with := s
 		change(&with)
-		_, err := Plan(t.Context(), envWith(logOf(t, partitions...), zap.NewNop()), with, Request{Sequence: 1, Now: stagestest.Noon})
+		_, err := Plan(
+			t.Context(),
+			envWith(logOf(t, partitions...), zap.NewNop()),
+			with,
+			Request{Sequence: 1, Now: stagestest.Noon},
+		)
 		return err
 	}
 	var few *TooFewRowsError
 	err := plan(func(s *Settings) { s.Exploration.MinRows = 130 }, rows, nil)
-	if !errors.As(err, &few) || *few != (TooFewRowsError{Have: 100, Want: 130, Rows: 100}) || !strings.Contains(err.Error(), "30 are missing") {
+	if !errors.As(err, &few) || *few != (TooFewRowsError{Have: 100, Want: 130, Rows: 100}) ||
+		!strings.Contains(err.Error(), "30 are missing") {
 		t.Errorf("too few rows: %v", err)
 	}
 	if err := plan(func(s *Settings) { s.Exploration.MinRows = 130 }, nil); !errors.As(err, &few) || few.Have != 0 {
@@ -276,10 +298,12 @@ func TestPlanRefusals(t *testing.T) {
 	if err := plan(func(s *Settings) { s.Exploration.MinRows = 0 }, nil); !errors.Is(err, ErrNoCalibrationRows) {
 		t.Errorf("no rows at all: %v", err)
 	}
-	if err := plan(func(s *Settings) { s.Events.Label = nil }, rows); err == nil || !strings.Contains(err.Error(), "events.label") {
+	if err := plan(func(s *Settings) { s.Events.Label = nil }, rows); err == nil ||
+		!strings.Contains(err.Error(), "events.label") {
 		t.Errorf("no label configured: %v", err)
 	}
-	if err := plan(func(s *Settings) { s.MaxMessageBytes = 1000 }, rows); err == nil || !strings.Contains(err.Error(), "a checkpoint of 40 candidates") ||
+	if err := plan(func(s *Settings) { s.MaxMessageBytes = 1000 }, rows); err == nil ||
+		!strings.Contains(err.Error(), "a checkpoint of 40 candidates") ||
 		!strings.Contains(err.Error(), "a feature set of 10 features") {
 		t.Errorf("messages that do not fit: %v", err)
 	}
@@ -289,7 +313,9 @@ func TestPlanRefusals(t *testing.T) {
 		t.Error(err)
 	}
 	needsRows := func(s *Settings) { small(s); s.Exploration.Criterion, s.Exploration.Rounds = scoring.Residual, 2 }
-	if err := plan(needsRows, rows); err == nil || !strings.Contains(err.Error(), "over exploration.sample_memory (9.8 KiB)") || !strings.Contains(err.Error(), "up to 100 sampled rows") {
+	if err := plan(needsRows, rows); err == nil ||
+		!strings.Contains(err.Error(), "over exploration.sample_memory (9.8 KiB)") ||
+		!strings.Contains(err.Error(), "up to 100 sampled rows") {
 		t.Errorf("a sample that does not fit: %v", err)
 	}
 	tiny := func(s *Settings) {
@@ -331,7 +357,19 @@ func TestCalibrationRowsAreProportional(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.From = wire.FromEarliest
 	s.Exploration.CalibrationRows = 200
-	large, small := rowsAsMessages(t, stagestest.Regression, 4000, 100, 7), rowsAsMessages(t, stagestest.Regression, 1000, 50, 8)
+	large, small := rowsAsMessages(
+		t,
+		stagestest.Regression,
+		4000,
+		100,
+		7,
+	), rowsAsMessages(
+		t,
+		stagestest.Regression,
+		1000,
+		50,
+		8,
+	)
 	spec := planned(t, logOf(t, large, small, large[:2]), s, Request{}).Spec
 	var got []int64
 	for _, p := range spec.Partitions {

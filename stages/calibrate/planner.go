@@ -69,20 +69,32 @@ func (t trigger) refusedAt(end int64, without []wire.Exclusion) refusal {
 
 // Run plans until ctx ends.
 func (p *Planner) Run(ctx context.Context) error {
-	return p.Env.Broker.Own(ctx, p.Env.Group, p.Env.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
-		group, ctx := errgroup.WithContext(ctx)
-		watching, stop := context.WithCancel(ctx)
-		p.leaders = supervise.NewLeaders(p.Env.Broker, p.Env.Logger, p.Env.Quarantine.Patience, p.Env.Topics.Events, p.Env.Topics.Scores, p.Env.Topics.Samples)
-		group.Go(func() error {
-			p.leaders.Watch(watching)
-			return nil
-		})
-		group.Go(func() error {
-			defer stop()
-			return pipeline.EndOf(ctx, p.run(ctx))
-		})
-		return group.Wait()
-	})
+	return p.Env.Broker.Own(
+		ctx,
+		p.Env.Group,
+		p.Env.Topics.Explorations,
+		func(ctx context.Context, _ pipeline.Ownership) error {
+			group, ctx := errgroup.WithContext(ctx)
+			watching, stop := context.WithCancel(ctx)
+			p.leaders = supervise.NewLeaders(
+				p.Env.Broker,
+				p.Env.Logger,
+				p.Env.Quarantine.Patience,
+				p.Env.Topics.Events,
+				p.Env.Topics.Scores,
+				p.Env.Topics.Samples,
+			)
+			group.Go(func() error {
+				p.leaders.Watch(watching)
+				return nil
+			})
+			group.Go(func() error {
+				defer stop()
+				return pipeline.EndOf(ctx, p.run(ctx))
+			})
+			return group.Wait()
+		},
+	)
 }
 
 func (p *Planner) log() *log { return &log{p.Env} }
@@ -142,7 +154,11 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 		cancelled := *now.Spec
 		cancelled.Status, cancelled.HandledOffset = wire.StatusCancelled, cancelledAt+1
 		cancelled.Reason = describeAll(now.Requests, wire.ActionCancel)
-		p.Env.Logger.Info("exploration cancelled", zap.String("exploration", cancelled.Exploration), zap.String("reason", cancelled.Reason))
+		p.Env.Logger.Info(
+			"exploration cancelled",
+			zap.String("exploration", cancelled.Exploration),
+			zap.String("reason", cancelled.Reason),
+		)
 		return true, p.publish(ctx, &cancelled, now.Requests...)
 	case start != nil && !time.Now().Before(p.retryAt):
 		if err := p.Settings.CheckTakeover(now.Spec); err != nil {
@@ -157,7 +173,10 @@ func (p *Planner) act(ctx context.Context, now state.Snapshot) (bool, error) {
 // start plans and publishes an exploration, and reports whether anything was published.
 func (p *Planner) start(ctx context.Context, now state.Snapshot, why trigger) (bool, error) {
 	without := wire.Exclude(wire.Exclude(excludedFor(now, why), p.leaders.Gone()...), p.broken.gone(p.patience())...)
-	planning, stop := p.leaders.During(ctx, func() bool { return len(wire.Exclude(without, p.leaders.Gone()...)) > len(without) })
+	planning, stop := p.leaders.During(
+		ctx,
+		func() bool { return len(wire.Exclude(without, p.leaders.Gone()...)) > len(without) },
+	)
 	defer stop()
 	acted, err := p.startWithout(planning, now, why, without)
 	if errors.Is(context.Cause(planning), supervise.ErrNoLeader) && ctx.Err() == nil && !acted {
@@ -173,7 +192,12 @@ func (p *Planner) patience() time.Duration {
 }
 
 // startWithout is start with some partitions excluded.
-func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trigger, without []wire.Exclusion) (bool, error) {
+func (p *Planner) startWithout(
+	ctx context.Context,
+	now state.Snapshot,
+	why trigger,
+	without []wire.Exclusion,
+) (bool, error) {
 	end, err := p.end(ctx, without) // looked up before planning, so that rows that arrive meanwhile count as growth
 	if err != nil || p.refused != nil && *p.refused == why.refusedAt(end, without) {
 		return false, err
@@ -181,7 +205,9 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	began := time.Now()
 	defer p.Env.Meter.Worked(meter.StageCalibrate, began)
 	request := Next(now, p.Env.Clock())
-	request.From, request.Reason, request.Classes, request.ClassesOnly = why.from, why.reason, classesOf(now), why.classesOnly
+	request.From, request.Reason, request.Classes, request.ClassesOnly = why.from, why.reason, classesOf(
+		now,
+	), why.classesOnly
 	request.Excluded, request.Force = without, why.force
 	request.Unfinished = request.Unfinished || why.extends
 	planned, err := Plan(ctx, p.Env, p.Settings, request)
@@ -207,12 +233,24 @@ func (p *Planner) startWithout(ctx context.Context, now state.Snapshot, why trig
 	}
 	spec := planned.Spec
 	spec.HandledOffset = handledOffset(now)
-	p.Env.Logger.Info("exploration planned", zap.String("exploration", spec.Exploration), zap.String("reason", why.reason),
-		zap.Int64("labelled_rows", spec.LabelledRows()), zap.Float64("sample_rate", spec.SampleRate),
-		zap.Int("dim", spec.Candidates.Dim), zap.Float64("sigma", spec.Candidates.Sigma), zap.Int("candidates", spec.Candidates.Count),
-		zap.Int64("calibration_rows", spec.CalibrationRows), zap.Any("left_out", planned.Report.LeftOut),
+	p.Env.Logger.Info(
+		"exploration planned",
+		zap.String("exploration", spec.Exploration),
+		zap.String("reason", why.reason),
+		zap.Int64("labelled_rows", spec.LabelledRows()),
+		zap.Float64("sample_rate", spec.SampleRate),
+		zap.Int(
+			"dim",
+			spec.Candidates.Dim,
+		),
+		zap.Float64("sigma", spec.Candidates.Sigma),
+		zap.Int("candidates", spec.Candidates.Count),
+		zap.Int64("calibration_rows", spec.CalibrationRows),
+		zap.Any("left_out", planned.Report.LeftOut),
 		zap.Any("without", spec.Excluded),
-		zap.Strings("warnings", planned.Report.Warnings), zap.String("bandwidth_warning", planned.Warning))
+		zap.Strings("warnings", planned.Report.Warnings),
+		zap.String("bandwidth_warning", planned.Warning),
+	)
 	return true, p.publish(ctx, spec, now.Requests...)
 }
 
@@ -255,7 +293,14 @@ func (p *Planner) decline(ctx context.Context, now state.Snapshot, why error) (b
 
 // refuse reports why the log is not explored. It answers a request if waiting would not help;
 // missing rows may still arrive.
-func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, what refusal, cause error, took time.Duration) (bool, error) {
+func (p *Planner) refuse(
+	ctx context.Context,
+	now state.Snapshot,
+	why trigger,
+	what refusal,
+	cause error,
+	took time.Duration,
+) (bool, error) {
 	var few *TooFewRowsError
 	if p.Env.FailFast && errors.As(cause, &few) {
 		return false, cause
@@ -264,7 +309,11 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, w
 		p.missing, p.have = 0, 0
 	} else if few.Want-few.Have != p.missing {
 		p.missing, p.have = few.Want-few.Have, few.Have
-		p.Env.Logger.Info("too few labelled rows to explore", zap.Int64("rows", few.Have), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing))
+		p.Env.Logger.Info(
+			"too few labelled rows to explore", zap.Int64(
+				"rows", few.Have,
+			), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing),
+		)
 	}
 	p.Env.Meter.SetPlanning(meter.Planning{MissingRows: p.missing, Rows: p.have})
 	if errors.Is(cause, ErrSameRows) && why.asked {
@@ -279,7 +328,12 @@ func (p *Planner) refuse(ctx context.Context, now state.Snapshot, why trigger, w
 
 // end adds up the end offsets of the partitions of events that are not excluded.
 func (p *Planner) end(ctx context.Context, without []wire.Exclusion) (sum int64, err error) {
-	partitions, err := pipeline.Retry(ctx, p.Env.Logger, "look up offsets", func() ([]extent, error) { return p.log().extents(ctx, without) })
+	partitions, err := pipeline.Retry(
+		ctx,
+		p.Env.Logger,
+		"look up offsets",
+		func() ([]extent, error) { return p.log().extents(ctx, without) },
+	)
 	for _, part := range partitions {
 		sum += part.end
 	}

@@ -72,16 +72,27 @@ func newRoom(t *testing.T, partitions int, change func(*calibrate.Settings)) *ro
 		r.AddTopic(spec.Name, spec.Partitions)
 	}
 	settings := calibrate.Settings{
-		Pipeline: "test", Events: explored.Events(stagestest.Regression), Exploration: explored.Exploration(), Limits: events.DefaultLimits(),
-		EventsTopic: names.Events, MaxMessageBytes: names.MaxMessageBytes,
+		Pipeline:        "test",
+		Events:          explored.Events(stagestest.Regression),
+		Exploration:     explored.Exploration(),
+		Limits:          events.DefaultLimits(),
+		EventsTopic:     names.Events,
+		MaxMessageBytes: names.MaxMessageBytes,
 	}
 	settings.Exploration.SampleRate, settings.Exploration.MinRows = calibrate.RateAuto, 100
 	if change != nil {
 		change(&settings)
 	}
 	follower := state.New(r.Broker, zap.NewNop(), state.Config{
-		Pipeline: settings.Pipeline, Explorations: names.Explorations, FeatureSets: names.FeatureSets, Models: names.Models, Scores: names.Scores,
-		MaxMessageBytes: names.MaxMessageBytes, KeepFeatureSets: 10, KeepModels: 10, Retention: time.Hour,
+		Pipeline:        settings.Pipeline,
+		Explorations:    names.Explorations,
+		FeatureSets:     names.FeatureSets,
+		Models:          names.Models,
+		Scores:          names.Scores,
+		MaxMessageBytes: names.MaxMessageBytes,
+		KeepFeatureSets: 10,
+		KeepModels:      10,
+		Retention:       time.Hour,
 	})
 	r.Planner = &calibrate.Planner{
 		Env: env.Env{
@@ -128,7 +139,9 @@ func (r *room) start() { r.stop = r.run(r.Planner.Run) }
 func (r *room) send(partition, rows int, faults stagestest.Faults) {
 	r.t.Helper()
 	r.seed++
-	for _, batch := range stagestest.Cut(r.t, stagestest.Events(r.t, stagestest.Regression, rows, r.seed, faults), stagestest.Every(10)) {
+	for _, batch := range stagestest.Cut(
+		r.t, stagestest.Events(r.t, stagestest.Regression, rows, r.seed, faults), stagestest.Every(10),
+	) {
 		pipelinetest.Produce(r.t, r.Broker, "events", partition, pipeline.Record{Value: stagestest.Message(r.t, batch)})
 	}
 }
@@ -162,7 +175,13 @@ func (r *room) planning() meter.Planning { return r.Env.Meter.Activity().Plannin
 func (r *room) ask(action wire.Action, from wire.From) {
 	r.t.Helper()
 	r.request++
-	request := wire.Request{Action: action, ID: string(rune('a' + r.request)), From: from, Reason: "test", Time: r.Env.Clock()}
+	request := wire.Request{
+		Action: action,
+		ID:     string(rune('a' + r.request)),
+		From:   from,
+		Reason: "test",
+		Time:   r.Env.Clock(),
+	}
 	if err := r.Env.State.SendRequest(r.t.Context(), request); err != nil {
 		r.t.Fatal(err)
 	}
@@ -186,7 +205,11 @@ func (r *room) selected(spec *wire.Spec, rows int64) {
 	set.Lineage.Sequence, set.Lineage.Exploration, set.Lineage.Rows = spec.Sequence, spec.Exploration, rows
 	id, err := r.Env.State.PublishSet(r.t.Context(), set, r.Env.Clock())
 	if err == nil {
-		err = r.Env.State.PointSet(r.t.Context(), &wire.Current{ID: id, Sequence: spec.Sequence, Time: r.Env.Clock()}, r.Env.Clock())
+		err = r.Env.State.PointSet(
+			r.t.Context(),
+			&wire.Current{ID: id, Sequence: spec.Sequence, Time: r.Env.Clock()},
+			r.Env.Clock(),
+		)
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -209,7 +232,8 @@ func TestPlannerOverIdlePartitions(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("planned after %v", took)
 		}
-		if spec.LabelledRows() != 450 || len(spec.Partitions) != 100 || spec.Reason != "the pipeline has no feature set" || !spec.PlannedAt.Equal(stagestest.Noon) {
+		if spec.LabelledRows() != 450 || len(spec.Partitions) != 100 || spec.Reason != "the pipeline has no feature set" ||
+			!spec.PlannedAt.Equal(stagestest.Noon) {
 			t.Errorf("%d labelled rows in %d partitions, %q", spec.LabelledRows(), len(spec.Partitions), spec.Reason)
 		}
 		if planning := r.planning(); planning != (meter.Planning{}) {
@@ -236,7 +260,8 @@ func TestPlannerWaitsForRows(t *testing.T) {
 		r.send(1, 40, noFaults)
 		began := time.Now()
 		spec := r.spec(1)
-		if took := time.Since(began); took > 2*time.Second || spec.LabelledRows() != 100 || r.planning() != (meter.Planning{}) {
+		if took := time.Since(began); took > 2*time.Second || spec.LabelledRows() != 100 ||
+			r.planning() != (meter.Planning{}) {
 			t.Errorf("%d rows after %v, planning %+v", spec.LabelledRows(), took, r.planning())
 		}
 	})
@@ -274,7 +299,9 @@ func TestPlannerKeepsARequestForRows(t *testing.T) {
 		}
 		r.send(0, 50, noFaults)
 		spec := r.spec(2)
-		if part := spec.Partitions[0]; part.StartOffset != 15 || part.EndOffset != 25 || spec.From != wire.FromNext || spec.Reason != "request b: test" || len(r.Env.State.Snapshot().Requests) != 0 {
+		if part := spec.Partitions[0]; part.StartOffset != 15 || part.EndOffset != 25 || spec.From != wire.FromNext ||
+			spec.Reason != "request b: test" ||
+			len(r.Env.State.Snapshot().Requests) != 0 {
 			t.Errorf("%+v, %q", part, spec.Reason)
 		}
 	})
@@ -366,7 +393,9 @@ func TestPlannerExploresAsTheLogGrows(t *testing.T) {
 		}
 		r.send(0, 13_000, noFaults)
 		spec := r.spec(2)
-		if spec.LabelledRows() != 24_990 || !strings.Contains(spec.Reason, "made from 3000 rows, and the labelled rows have grown fourfold") || spec.SampleRate >= 1 {
+		if spec.LabelledRows() != 24_990 ||
+			!strings.Contains(spec.Reason, "made from 3000 rows, and the labelled rows have grown fourfold") ||
+			spec.SampleRate >= 1 {
 			t.Errorf("%d rows, %q, rate %v", spec.LabelledRows(), spec.Reason, spec.SampleRate)
 		}
 	})
@@ -389,7 +418,8 @@ func TestPlannerKeepsWhatARequestLeftOut(t *testing.T) {
 			t.Fatalf("700 rows: %+v", now.Spec)
 		}
 		r.send(0, 100, noFaults)
-		if spec := r.spec(3); spec.LabelledRows() != 800 || spec.Partitions[0].StartOffset != second.Partitions[0].StartOffset {
+		if spec := r.spec(3); spec.LabelledRows() != 800 ||
+			spec.Partitions[0].StartOffset != second.Partitions[0].StartOffset {
 			t.Errorf("%d rows of %+v", spec.LabelledRows(), spec.Partitions)
 		}
 	})
@@ -437,7 +467,8 @@ func TestPlannerReplans(t *testing.T) {
 			t.Errorf("%d rows, %q", second.LabelledRows(), second.Reason)
 		}
 		r.publish(*second, func(s *wire.Spec) { s.Arithmetic, s.Exploration = "abacus", "test.2.other" })
-		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || third.LabelledRows() != 150 || !strings.Contains(third.Reason, "numeric kernel abacus") {
+		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || third.LabelledRows() != 150 ||
+			!strings.Contains(third.Reason, "numeric kernel abacus") {
 			t.Errorf("%+v", third)
 		}
 	})
@@ -454,8 +485,19 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 		r.publish(*first, func(s *wire.Spec) { s.Arithmetic, s.Sequence, s.Exploration = "abacus", 2, "test.2.other" })
 		for minute := range 10 {
 			if minute%2 == 0 {
-				pipelinetest.Produce(t, r.Broker, "scores", 1, pipeline.Record{Key: []byte("test.2.other"), Value: []byte("a checkpoint")})
-			} else if err := r.Env.State.PublishProgress(t.Context(), &wire.Progress{Exploration: "test.2.other", Sequence: 2, Round: minute, Rounds: 10}); err != nil {
+				pipelinetest.Produce(
+					t,
+					r.Broker,
+					"scores",
+					1,
+					pipeline.Record{Key: []byte("test.2.other"), Value: []byte("a checkpoint")},
+				)
+			} else if err := r.Env.State.PublishProgress(t.Context(), &wire.Progress{
+				Exploration: "test.2.other",
+				Sequence:    2,
+				Round:       minute,
+				Rounds:      10,
+			}); err != nil {
 				t.Fatal(err)
 			}
 			<-time.After(time.Minute)
@@ -471,7 +513,8 @@ func TestPlannerLeavesAnExplorationToOthers(t *testing.T) {
 		if now := r.Env.State.Snapshot(); now.Sequence() != 2 {
 			t.Errorf("replanned immediately after the outage: %+v", now.Spec)
 		}
-		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() || !strings.Contains(third.Reason, "no process works on the running exploration") {
+		if third := r.spec(3); third.Arithmetic != scoring.Arithmetic() ||
+			!strings.Contains(third.Reason, "no process works on the running exploration") {
 			t.Errorf("%+v", third)
 		}
 	})
@@ -485,7 +528,8 @@ func TestPlannerSaysWhatIsInTheWay(t *testing.T) {
 		})
 		r.send(0, 150, noFaults)
 		r.start()
-		if now := r.still(); now.Spec != nil || !strings.Contains(r.planning().Fault, "over exploration.sample_memory (9.8 KiB)") {
+		if now := r.still(); now.Spec != nil ||
+			!strings.Contains(r.planning().Fault, "over exploration.sample_memory (9.8 KiB)") {
 			t.Errorf("%+v, planning %+v", now.Spec, r.planning())
 		}
 		if err := r.stop(); err != nil {

@@ -23,7 +23,12 @@ type log struct{ env env.Env }
 // source returns how to read events whose schemas the admission accepts; nil = all schemas.
 func (l *log) source(s Settings, admission *events.Admission) events.Source {
 	return events.Source{
-		Limits: s.Limits.Decoder(), Format: s.Events.Format, Schema: s.Schema, Registry: l.env.Registry, Admission: admission, Slots: l.env.Slots,
+		Limits:    s.Limits.Decoder(),
+		Format:    s.Events.Format,
+		Schema:    s.Schema,
+		Registry:  l.env.Registry,
+		Admission: admission,
+		Slots:     l.env.Slots,
 	}
 }
 
@@ -74,9 +79,14 @@ func (l *log) ranges(ctx context.Context, s Settings, from wire.From, r Request)
 
 // identity returns the identity of the log of events.
 func (l *log) identity(ctx context.Context) (string, error) {
-	id, err := pipeline.Retry(ctx, l.env.Logger, "look up the identity of "+l.env.Topics.Events, func() (pipeline.LogID, error) {
-		return l.env.Broker.Identity(ctx, l.env.Topics.Events, pipeline.AnyPartition, time.Now())
-	})
+	id, err := pipeline.Retry(
+		ctx,
+		l.env.Logger,
+		"look up the identity of "+l.env.Topics.Events,
+		func() (pipeline.LogID, error) {
+			return l.env.Broker.Identity(ctx, l.env.Topics.Events, pipeline.AnyPartition, time.Now())
+		},
+	)
 	return string(id), err
 }
 
@@ -166,10 +176,18 @@ func (l *log) probe(ctx context.Context, s Settings, partitions []extent) error 
 		}
 		group.Go(func() error {
 			from := max(p.first, p.end-probeOffsets)
-			err := l.each(ctx, l.source(s, nil), s, i, pipeline.ReadOptions{From: from, Until: p.end}, func([]byte) {}, func(record pipeline.Record, m message, _ error) {
-				p.bytes += float64(record.Size())
-				p.rows += float64(m.rows)
-			})
+			err := l.each(
+				ctx,
+				l.source(s, nil),
+				s,
+				i,
+				pipeline.ReadOptions{From: from, Until: p.end},
+				func([]byte) {},
+				func(record pipeline.Record, m message, _ error) {
+					p.bytes += float64(record.Size())
+					p.rows += float64(m.rows)
+				},
+			)
 			p.rows /= float64(p.end - from)
 			p.bytes /= float64(p.end - from)
 			return err
@@ -181,9 +199,12 @@ func (l *log) probe(ctx context.Context, s Settings, partitions []extent) error 
 // sameRows reports whether the last exploration read, or is reading, exactly these ranges under the
 // same configuration, limits and arithmetic. A cancelled or abandoned exploration does not count.
 func sameRows(ranges []wire.Partition, s Settings, last *wire.Spec) bool {
-	return last != nil && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned && last.ConfigHash == s.hash() &&
-		last.Limits == s.Limits.Decoder() && last.Messages == s.messages() && (last.BatchBudget == 0 || last.BatchBudget == s.BatchBudget) &&
-		last.Arithmetic == scoring.Arithmetic() && sameLog(last, s.EventsLog) &&
+	return last != nil && last.Status != wire.StatusCancelled && last.Status != wire.StatusAbandoned &&
+		last.ConfigHash == s.hash() &&
+		last.Limits == s.Limits.Decoder() && last.Messages == s.messages() &&
+		(last.BatchBudget == 0 || last.BatchBudget == s.BatchBudget) &&
+		last.Arithmetic == scoring.Arithmetic() &&
+		sameLog(last, s.EventsLog) &&
 		slices.EqualFunc(ranges, last.Partitions, func(a, b wire.Partition) bool {
 			return a.Partition == b.Partition && a.StartOffset == b.StartOffset && a.EndOffset == b.EndOffset
 		})

@@ -27,8 +27,23 @@ func unevenLog(t *testing.T) *pipelinetest.Broker {
 }
 
 func TestRanges(t *testing.T) {
-	read := &wire.Spec{Plan: wire.Plan{Partitions: []wire.Partition{{Partition: 0, StartOffset: 7, EndOffset: 30}, {Partition: 1, StartOffset: 5, EndOffset: 9}}}}
-	beyond := &wire.Spec{Plan: wire.Plan{Partitions: []wire.Partition{{Partition: 0, EndOffset: 99}, {Partition: 1, EndOffset: 99}, {Partition: 2, EndOffset: 99}}}}
+	read := &wire.Spec{
+		Plan: wire.Plan{
+			Partitions: []wire.Partition{
+				{Partition: 0, StartOffset: 7, EndOffset: 30},
+				{Partition: 1, StartOffset: 5, EndOffset: 9},
+			},
+		},
+	}
+	beyond := &wire.Spec{
+		Plan: wire.Plan{
+			Partitions: []wire.Partition{
+				{Partition: 0, EndOffset: 99},
+				{Partition: 1, EndOffset: 99},
+				{Partition: 2, EndOffset: 99},
+			},
+		},
+	}
 	for _, c := range []struct {
 		name       string
 		from       wire.From
@@ -50,7 +65,12 @@ func TestRanges(t *testing.T) {
 	} {
 		s := testSettings(stagestest.Regression)
 		s.Exploration.Window = c.window
-		got, err := (&log{envWith(unevenLog(t), zap.NewNop())}).ranges(t.Context(), s, c.from, Request{Last: c.last, Unfinished: c.unfinished})
+		got, err := (&log{envWith(unevenLog(t), zap.NewNop())}).ranges(
+			t.Context(),
+			s,
+			c.from,
+			Request{Last: c.last, Unfinished: c.unfinished},
+		)
 		if err != nil || ranges(got) != c.want || got[2].Partition != 2 {
 			t.Errorf("%s: %s%v, want %s", c.name, ranges(got), err, c.want)
 		}
@@ -59,7 +79,19 @@ func TestRanges(t *testing.T) {
 
 // The window is limited in bytes, and one partition has larger messages than the other.
 func TestRangesWithinBytes(t *testing.T) {
-	small, large := rowsAsMessages(t, stagestest.Regression, 100, 1, 101), rowsAsMessages(t, stagestest.Regression, 100*200, 200, 102)
+	small, large := rowsAsMessages(
+		t,
+		stagestest.Regression,
+		100,
+		1,
+		101,
+	), rowsAsMessages(
+		t,
+		stagestest.Regression,
+		100*200,
+		200,
+		102,
+	)
 	b := logOf(t, small, large)
 	size := func(values [][]byte) (bytes int64) {
 		for _, value := range values {
@@ -80,7 +112,8 @@ func TestRangesWithinBytes(t *testing.T) {
 		}
 	}
 	s.Exploration.WindowBytes = 1
-	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "99-100 99-100 " {
+	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil ||
+		ranges(got) != "99-100 99-100 " {
 		t.Errorf("a byte: %s, %v", ranges(got), err)
 	}
 }
@@ -91,11 +124,13 @@ func TestRangesOfGarbage(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.Window = 10
 	b := logOf(t, garbage, nil)
-	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "0-50 0-0 " {
+	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil ||
+		ranges(got) != "0-50 0-0 " {
 		t.Errorf("%s, %v", ranges(got), err)
 	}
 	b.Oversize("events", 0, 40, 50)
-	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil || ranges(got) != "0-50 0-0 " {
+	if got, err := (&log{envWith(b, zap.NewNop())}).ranges(t.Context(), s, wire.FromRecent, Request{}); err != nil ||
+		ranges(got) != "0-50 0-0 " {
 		t.Errorf("unreadable: %s, %v", ranges(got), err)
 	}
 }
@@ -122,8 +157,16 @@ func TestSameRows(t *testing.T) {
 		{"another configuration", func(s *wire.Spec) { s.ConfigHash = "x" }, false},
 		{"another kernel", func(s *wire.Spec) { s.Arithmetic = "abacus" }, false},
 		{"other limits", func(s *wire.Spec) { s.Limits.MaxRows++ }, false},
-		{"another start", func(s *wire.Spec) { s.Partitions = []wire.Partition{{StartOffset: 2, EndOffset: 7}, partitions[1]} }, false},
-		{"another end", func(s *wire.Spec) { s.Partitions = []wire.Partition{{StartOffset: 3, EndOffset: 8}, partitions[1]} }, false},
+		{
+			"another start",
+			func(s *wire.Spec) { s.Partitions = []wire.Partition{{StartOffset: 2, EndOffset: 7}, partitions[1]} },
+			false,
+		},
+		{
+			"another end",
+			func(s *wire.Spec) { s.Partitions = []wire.Partition{{StartOffset: 3, EndOffset: 8}, partitions[1]} },
+			false,
+		},
 		{"a partition more", func(s *wire.Spec) { s.Partitions = partitions[:1] }, false},
 	} {
 		before := last
@@ -150,7 +193,11 @@ func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 	values := rowsAsMessages(t, stagestest.Regression, 400, 20, 103)
 	send(t, client, 0, values[:10]...)
 	send(t, client, 1, values[10:15]...)
-	other, err := kgo.NewClient(kgo.SeedBrokers(broker.Addrs()...), kgo.TransactionalID("other"), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	other, err := kgo.NewClient(
+		kgo.SeedBrokers(broker.Addrs()...),
+		kgo.TransactionalID("other"),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +205,11 @@ func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 	if err := other.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	if err := other.ProduceSync(t.Context(), &kgo.Record{Topic: names.Events, Partition: 1, Value: values[15]}).FirstErr(); err != nil {
+	if err := other.ProduceSync(t.Context(), &kgo.Record{
+		Topic:     names.Events,
+		Partition: 1,
+		Value:     values[15],
+	}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	send(t, client, 1, values[16:]...)
@@ -174,7 +225,10 @@ func TestRangesEndBelowAnOpenTransaction(t *testing.T) {
 		_, end, err := client.Offsets(t.Context(), names.Events, 1)
 		return err == nil && end == 11
 	})
-	if spec := planned(t, client, s, Request{From: wire.FromNext, Last: spec}).Spec; ranges(spec.Partitions) != "10-10 5-11 " || spec.LabelledRows() != 100 {
+	if spec := planned(t, client, s, Request{From: wire.FromNext, Last: spec}).Spec; ranges(
+		spec.Partitions,
+	) != "10-10 5-11 " ||
+		spec.LabelledRows() != 100 {
 		t.Errorf("next: ranges %s, %d rows", ranges(spec.Partitions), spec.LabelledRows())
 	}
 }

@@ -70,7 +70,9 @@ func (l *log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 // configuration.
 func (r *Request) carry(spec *wire.Spec) {
 	last := r.Last
-	if last == nil || last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog || last.Limits != spec.Limits || last.Messages != spec.Messages {
+	if last == nil || last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog ||
+		last.Limits != spec.Limits ||
+		last.Messages != spec.Messages {
 		return
 	}
 	for _, p := range spec.Partitions {

@@ -24,7 +24,12 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 		case r.Action == wire.ActionStart:
 			start = &trigger{reason: r.Describe(), from: r.From, asked: true}
 		case r.Action == wire.ActionExclude && start == nil && harms(running, r):
-			start = &trigger{reason: fmt.Sprintf("planned again without partition %d: %s", r.Partition, r.Reason), from: running.From, asked: true, replan: true}
+			start = &trigger{
+				reason: fmt.Sprintf("planned again without partition %d: %s", r.Partition, r.Reason),
+				from:   running.From,
+				asked:  true,
+				replan: true,
+			}
 		case r.Action == wire.ActionCancel && concerns(running, r):
 			start, cancelledAt = nil, r.Offset
 		}
@@ -35,7 +40,8 @@ func answer(now state.Snapshot) (start *trigger, cancelledAt int64) {
 // harms reports whether a request asks to replan the running exploration without one of its
 // partitions.
 func harms(running *wire.Spec, r state.Request) bool {
-	return r.Action == wire.ActionExclude && running != nil && running.Exploration == r.Exploration && running.Reads(r.Partition)
+	return r.Action == wire.ActionExclude && running != nil && running.Exploration == r.Exploration &&
+		running.Reads(r.Partition)
 }
 
 // excludedFor returns the partitions to exclude from the next exploration: the partitions that

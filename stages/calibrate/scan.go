@@ -45,8 +45,14 @@ func newScans(s Settings, partitions []wire.Partition) []*scan {
 	scans := make([]*scan, len(partitions))
 	for i, part := range partitions {
 		scans[i] = &scan{
-			part:   part,
-			kept:   newKeptRows(s.Events, s.Exploration.Seed, part.Partition, s.Exploration.CalibrationRows, calibrationShare(busy)),
+			part: part,
+			kept: newKeptRows(
+				s.Events,
+				s.Exploration.Seed,
+				part.Partition,
+				s.Exploration.CalibrationRows,
+				calibrationShare(busy),
+			),
 			labels: encoder.NewLabelCounter(s.Events.Options()),
 		}
 	}
@@ -104,27 +110,40 @@ func (l *log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.Se
 // scan reads one range. Undecodable messages have no rows here; subsample turns them into dead
 // letters.
 func (l *log) scan(ctx context.Context, source events.Source, settings Settings, s *scan) error {
-	options := pipeline.ReadOptions{From: s.part.StartOffset, Until: s.part.EndOffset, Ahead: true, OnGap: func(g pipeline.Gap) error {
-		if g.Kind == pipeline.GapUnreadable {
-			return nil
-		}
-		return fmt.Errorf("%w: %v", errPlanAgain, g)
-	}}
-	return l.each(ctx, source, settings, int(s.part.Partition), options, s.kept.addText, func(record pipeline.Record, m message, err error) {
-		s.counts.Messages++
-		s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
-		if err != nil {
-			s.counts.Undecodable++
-			s.read.UndecodableBytes += int64(record.Size())
-			s.kept.refuseText()
-			return
-		}
-		s.read.UsedBytes += int64(record.Size())
-		if err := s.add(m); err != nil {
-			l.env.Logger.Warn("calibration skips rows that cannot be copied",
-				zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
-		}
-	})
+	options := pipeline.ReadOptions{
+		From:  s.part.StartOffset,
+		Until: s.part.EndOffset,
+		Ahead: true,
+		OnGap: func(g pipeline.Gap) error {
+			if g.Kind == pipeline.GapUnreadable {
+				return nil
+			}
+			return fmt.Errorf("%w: %v", errPlanAgain, g)
+		},
+	}
+	return l.each(
+		ctx,
+		source,
+		settings,
+		int(s.part.Partition),
+		options,
+		s.kept.addText,
+		func(record pipeline.Record, m message, err error) {
+			s.counts.Messages++
+			s.last = wire.BatchMark{Offset: record.Batch.Offset, Checksum: record.Batch.Checksum}
+			if err != nil {
+				s.counts.Undecodable++
+				s.read.UndecodableBytes += int64(record.Size())
+				s.kept.refuseText()
+				return
+			}
+			s.read.UsedBytes += int64(record.Size())
+			if err := s.add(m); err != nil {
+				l.env.Logger.Warn("calibration skips rows that cannot be copied",
+					zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
+			}
+		},
+	)
 }
 
 // message holds the contents of an event message.
@@ -137,14 +156,23 @@ type message struct {
 // each calls do for each message of a partition of events, with its rows, which are valid until do
 // returns, or the error that makes them unreadable. Before that, it calls row for each row of a
 // JSON message.
-func (l *log) each(ctx context.Context, source events.Source, s Settings, partition int, options pipeline.ReadOptions, row func(text []byte),
-	do func(record pipeline.Record, m message, err error)) error {
+func (l *log) each(
+	ctx context.Context,
+	source events.Source,
+	s Settings,
+	partition int,
+	options pipeline.ReadOptions,
+	row func(text []byte),
+	do func(record pipeline.Record, m message, err error),
+) error {
 	var text int64
 	reader := source.Learner(formats.Learning{Labels: s.Events.Label, Row: func(one []byte) {
 		text++
 		row(one)
 	}})
-	for record, err := range pipeline.NewReader(l.env.Broker, l.env.Logger, l.env.Topics.Events, partition, options).Records(ctx) {
+	for record, err := range pipeline.NewReader(
+		l.env.Broker, l.env.Logger, l.env.Topics.Events, partition, options,
+	).Records(ctx) {
 		if err == nil {
 			err = reader.Prepare(ctx, record.Value)
 		}
@@ -155,7 +183,10 @@ func (l *log) each(ctx context.Context, source events.Source, s Settings, partit
 			return fmt.Errorf("%w: %w", errPlanAgain, err)
 		}
 		if err != nil {
-			return &partitionError{int32(partition), fmt.Errorf("read %s/%d offset %d: %w", l.env.Topics.Events, partition, record.Offset, err)}
+			return &partitionError{
+				int32(partition),
+				fmt.Errorf("read %s/%d offset %d: %w", l.env.Topics.Events, partition, record.Offset, err),
+			}
 		}
 		text = 0
 		batches, err := reader.Read(record.Value)

@@ -147,7 +147,11 @@ const commonest = 100
 
 // textColumns decides the columns of the rows of JSON in all partitions. Pieces are in the order of
 // scans.
-func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns []formats.Column, pieces [][]piece, others formats.Others) {
+func textColumns(
+	scans []*scan,
+	e events.Config,
+	limits arrowio.Limits,
+) (columns []formats.Column, pieces [][]piece, others formats.Others) {
 	named := setOf(slices.Concat(e.Features, e.Label, e.Passthrough, e.Exclude))
 	survey := formats.NewSurvey(limits, func(name string) bool { return named[name] })
 	for _, one := range scans {
@@ -160,7 +164,10 @@ func textColumns(scans []*scan, e events.Config, limits arrowio.Limits) (columns
 // schemaOfText returns the schema of rows of JSON that all have a value in each column.
 func schemaOfText(columns []formats.Column) *arrow.Schema {
 	types := map[encoder.Kind]arrow.DataType{
-		encoder.Category: arrow.BinaryTypes.String, encoder.Numeric: arrow.PrimitiveTypes.Float64, encoder.Bool: arrow.FixedWidthTypes.Boolean, "": arrow.Null,
+		encoder.Category: arrow.BinaryTypes.String,
+		encoder.Numeric:  arrow.PrimitiveTypes.Float64,
+		encoder.Bool:     arrow.FixedWidthTypes.Boolean,
+		"":               arrow.Null,
 	}
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {

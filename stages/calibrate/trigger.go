@@ -27,7 +27,17 @@ type reason interface {
 
 // reasons returns all reasons; the first one that holds counts. For requests see [answer].
 func reasons() []reason {
-	return []reason{noSet{}, specLost{}, setLost{}, configChanged{}, abandoned{}, leaderless{}, &stalled{}, elapsed{}, &logGrown{}}
+	return []reason{
+		noSet{},
+		specLost{},
+		setLost{},
+		configChanged{},
+		abandoned{},
+		leaderless{},
+		&stalled{},
+		elapsed{},
+		&logGrown{},
+	}
 }
 
 // scheduled returns the trigger of the first reason that holds, or nil.

@@ -19,7 +19,11 @@ func (leaderless) check(_ context.Context, p *Planner, now state.Snapshot) *trig
 	for _, gone := range p.leaders.Gone() {
 		if spec.Reads(gone.Partition) {
 			return &trigger{
-				reason: fmt.Sprintf("planned again without partition %d: %s", gone.Partition, gone.Reason), from: spec.From, replan: true,
+				reason: fmt.Sprintf(
+					"planned again without partition %d: %s",
+					gone.Partition,
+					gone.Reason,
+				), from: spec.From, replan: true,
 			}
 		}
 	}

@@ -54,8 +54,10 @@ func (s *stalled) check(ctx context.Context, p *Planner, now state.Snapshot) *tr
 	if s.exploration != spec.Exploration || time.Since(s.since) < stallPatience {
 		return nil
 	}
-	return &trigger{reason: fmt.Sprintf("no process works on the running exploration, which needs numeric kernel %s; this process has %s",
-		spec.Arithmetic, scoring.Arithmetic())}
+	return &trigger{
+		reason: fmt.Sprintf("no process works on the running exploration, which needs numeric kernel %s; this process has %s",
+			spec.Arithmetic, scoring.Arithmetic()),
+	}
 }
 
 // signsOfLife returns the signs of life of the running exploration.

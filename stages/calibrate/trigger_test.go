@@ -22,11 +22,19 @@ const noon = 0 * time.Hour // times here are relative to noon
 
 // request makes a pending request; its id is "r<offset>".
 func request(offset int64, action wire.Action, exploration string) state.Request {
-	return state.Request{Offset: offset, Request: wire.Request{Action: action, ID: fmt.Sprintf("r%d", offset), Exploration: exploration, Reason: "lost"}}
+	return state.Request{
+		Offset:  offset,
+		Request: wire.Request{Action: action, ID: fmt.Sprintf("r%d", offset), Exploration: exploration, Reason: "lost"},
+	}
 }
 
 func TestPlannerAnswersRequests(t *testing.T) {
-	running := &wire.Spec{Exploration: "test.3.x", Plan: wire.Plan{Sequence: 3}, Status: wire.StatusRunning, HandledOffset: 10}
+	running := &wire.Spec{
+		Exploration:   "test.3.x",
+		Plan:          wire.Plan{Sequence: 3},
+		Status:        wire.StatusRunning,
+		HandledOffset: 10,
+	}
 	idle := state.Snapshot{Spec: running, Current: &wire.Current{Sequence: 3}}
 	fault := request(13, "", "")
 	fault.Fault = errors.New("restart is no longer an action")
@@ -41,17 +49,87 @@ func TestPlannerAnswersRequests(t *testing.T) {
 	}{
 		{"nothing asked", state.Snapshot{Spec: running}, nil, "", none, nil},
 		{"start", idle, []state.Request{request(12, wire.ActionStart, "")}, "request r12: lost", none, nil},
-		{"start while one runs", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionStart, "")}, "request r12: lost", none, nil},
-		{"start before there is a spec", state.Snapshot{}, []state.Request{request(0, wire.ActionStart, "")}, "request r0: lost", none, nil},
-		{"the last start counts", idle, []state.Request{request(12, wire.ActionStart, ""), request(14, wire.ActionStart, "")}, "request r14: lost", none, nil},
-		{"cancel whichever runs", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionCancel, "")}, "", 12, nil},
-		{"cancel the one that runs", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionCancel, "test.3.x")}, "", 12, nil},
-		{"cancel another one", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionCancel, "test.2.x")}, "", none, []int64{12}},
+		{
+			"start while one runs",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionStart, "")},
+			"request r12: lost",
+			none,
+			nil,
+		},
+		{
+			"start before there is a spec",
+			state.Snapshot{},
+			[]state.Request{request(0, wire.ActionStart, "")},
+			"request r0: lost",
+			none,
+			nil,
+		},
+		{
+			"the last start counts",
+			idle,
+			[]state.Request{request(12, wire.ActionStart, ""), request(14, wire.ActionStart, "")},
+			"request r14: lost",
+			none,
+			nil,
+		},
+		{
+			"cancel whichever runs",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionCancel, "")},
+			"",
+			12,
+			nil,
+		},
+		{
+			"cancel the one that runs",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionCancel, "test.3.x")},
+			"",
+			12,
+			nil,
+		},
+		{
+			"cancel another one",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionCancel, "test.2.x")},
+			"",
+			none,
+			[]int64{12},
+		},
 		{"cancel when none runs", idle, []state.Request{request(12, wire.ActionCancel, "")}, "", none, []int64{12}},
-		{"cancel before there is a spec", state.Snapshot{}, []state.Request{request(1, wire.ActionCancel, "")}, "", none, []int64{1}},
-		{"cancel, then start", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionCancel, ""), request(13, wire.ActionStart, "")}, "request r13: lost", 12, nil},
-		{"start, then cancel", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionStart, ""), request(13, wire.ActionCancel, "")}, "", 13, nil},
-		{"not understood", state.Snapshot{Spec: running}, []state.Request{request(12, wire.ActionStart, ""), fault}, "request r12: lost", none, []int64{13}},
+		{
+			"cancel before there is a spec",
+			state.Snapshot{},
+			[]state.Request{request(1, wire.ActionCancel, "")},
+			"",
+			none,
+			[]int64{1},
+		},
+		{
+			"cancel, then start",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionCancel, ""), request(13, wire.ActionStart, "")},
+			"request r13: lost",
+			12,
+			nil,
+		},
+		{
+			"start, then cancel",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionStart, ""), request(13, wire.ActionCancel, "")},
+			"",
+			13,
+			nil,
+		},
+		{
+			"not understood",
+			state.Snapshot{Spec: running},
+			[]state.Request{request(12, wire.ActionStart, ""), fault},
+			"request r12: lost",
+			none,
+			[]int64{13},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.state.Requests = c.requests
@@ -72,7 +150,10 @@ func TestPlannerAnswersRequests(t *testing.T) {
 			}
 		})
 	}
-	now := state.Snapshot{Spec: running, Requests: []state.Request{request(12, wire.ActionStart, ""), request(30, wire.ActionStart, "")}}
+	now := state.Snapshot{
+		Spec:     running,
+		Requests: []state.Request{request(12, wire.ActionStart, ""), request(30, wire.ActionStart, "")},
+	}
 	if got := handledOffset(now); got != 31 {
 		t.Errorf("requests below %d are handled, want 31", got)
 	}
@@ -81,7 +162,9 @@ func TestPlannerAnswersRequests(t *testing.T) {
 	}
 	from := request(5, wire.ActionStart, "")
 	from.From = wire.FromEarliest
-	if start, _ := answer(state.Snapshot{Requests: []state.Request{from}}); start == nil || start.from != wire.FromEarliest || !start.asked {
+	if start, _ := answer(state.Snapshot{Requests: []state.Request{from}}); start == nil ||
+		start.from != wire.FromEarliest ||
+		!start.asked {
 		t.Errorf("start %+v, want one from the earliest rows", start)
 	}
 }
@@ -109,8 +192,13 @@ func setOver(s Settings, rows int64, rate float64) state.Set {
 		Candidates: scoring.Candidates{Map: e.Map, Distribution: e.Distribution, Seed: e.Seed, Count: e.CandidateCount()},
 		Set:        scoring.FeatureSet{Index: make([]int32, e.Features)},
 		Lineage: wire.Lineage{
-			Exploration: "test.3.x", Rows: rows, SampleRate: rate, Criterion: e.Criterion, Rounds: e.ActiveRounds(), EventsTopic: s.EventsTopic,
-			Partitions: []wire.LineagePartition{{Partition: 0, NextOffset: 60}, {Partition: 1, NextOffset: 70}},
+			Exploration: "test.3.x",
+			Rows:        rows,
+			SampleRate:  rate,
+			Criterion:   e.Criterion,
+			Rounds:      e.ActiveRounds(),
+			EventsTopic: s.EventsTopic,
+			Partitions:  []wire.LineagePartition{{Partition: 0, NextOffset: 60}, {Partition: 1, NextOffset: 70}},
 		},
 	}}
 }
@@ -131,7 +219,13 @@ func TestPlannerSchedule(t *testing.T) {
 		}
 		return s
 	}
-	selected := state.Snapshot{Spec: spec(nil), SpecTime: stagestest.Noon, Current: &wire.Current{ID: "fs", Sequence: 3}}.With(setOver(settings, 50, 0.5))
+	selected := state.Snapshot{
+		Spec:     spec(nil),
+		SpecTime: stagestest.Noon,
+		Current:  &wire.Current{ID: "fs", Sequence: 3},
+	}.With(
+		setOver(settings, 50, 0.5),
+	)
 	with := func(s state.Snapshot, change func(*wire.Spec)) state.Snapshot { s.Spec = spec(change); return s }
 	status := func(to wire.Status) func(*wire.Spec) {
 		return func(s *wire.Spec) { s.Status, s.Reason = to, "no rows" }
@@ -159,7 +253,14 @@ func TestPlannerSchedule(t *testing.T) {
 		{"one runs and offsets have advanced", running, offsets(1), 0, ""},
 		{"one runs beside a set", replacing, offsets(1), 0, ""},
 		{"one runs under another configuration", running, later(settings), 0, "configured spec has changed"},
-		{"one runs under another kernel", with(state.Snapshot{}, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""}, // other processes may compute it, see TestPlannerReplans
+		// other processes may compute it, see TestPlannerReplans
+		{
+			"one runs under another kernel",
+			with(state.Snapshot{}, func(s *wire.Spec) { s.Arithmetic = "abacus" }),
+			settings,
+			0,
+			"",
+		},
 		{"selected", selected, settings, 100 * time.Hour, ""},
 		{"selected by another kernel", with(selected, func(s *wire.Spec) { s.Arithmetic = "abacus" }), settings, 0, ""},
 		{"selected, the configuration has changed", selected, later(settings), 0, "configured spec has changed"},
@@ -168,12 +269,30 @@ func TestPlannerSchedule(t *testing.T) {
 		{"selected, offsets not there yet", selected, offsets(71), 0, ""},
 		{"selected, offsets there", selected, offsets(70), 0, "advanced by 70 offsets"},
 		{"cancelled", with(state.Snapshot{}, status(wire.StatusCancelled)), settings, time.Hour, ""},
-		{"cancelled, time since the plan and not its record", with(state.Snapshot{SpecTime: stagestest.Noon.Add(time.Hour - 1)}, status(wire.StatusCancelled)), every(time.Hour), time.Hour, "since the last plan"},
-		{"cancelled, the configuration has changed", with(state.Snapshot{}, status(wire.StatusCancelled)), later(settings), 0, "configured spec has changed"},
+		{
+			"cancelled, time since the plan and not its record",
+			with(state.Snapshot{SpecTime: stagestest.Noon.Add(time.Hour - 1)}, status(wire.StatusCancelled)),
+			every(time.Hour),
+			time.Hour,
+			"since the last plan",
+		},
+		{
+			"cancelled, the configuration has changed",
+			with(state.Snapshot{}, status(wire.StatusCancelled)),
+			later(settings),
+			0,
+			"configured spec has changed",
+		},
 		{"abandoned a moment ago", with(running, status(wire.StatusAbandoned)), settings, planRetry - 1, ""},
 		{"abandoned", with(running, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
 		{"abandoned beside a set", with(selected, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
-		{"a spec that cannot be read", state.Snapshot{Repairs: []state.Repair{{Record: state.RecordSpec}}}, settings, 0, "cannot be read"},
+		{
+			"a spec that cannot be read",
+			state.Snapshot{Repairs: []state.Repair{{Record: state.RecordSpec}}},
+			settings,
+			0,
+			"cannot be read",
+		},
 		{"a set and a spec that cannot be read", unread, settings, 0, "cannot be read"},
 		{"a set without a spec", lost, settings, 0, "cannot be read"},
 	} {
@@ -195,7 +314,11 @@ func TestGrown(t *testing.T) {
 	s := testSettings(stagestest.Regression)
 	s.Exploration.SampleRows = 10_000
 	spec := &wire.Spec{Plan: wire.Plan{Sequence: 3, Partitions: []wire.Partition{
-		{Partition: 0, EndOffset: 200, LabelledRows: 2000}, {Partition: 1, StartOffset: 50, EndOffset: 150, LabelledRows: 1000},
+		{
+			Partition:    0,
+			EndOffset:    200,
+			LabelledRows: 2000,
+		}, {Partition: 1, StartOffset: 50, EndOffset: 150, LabelledRows: 1000},
 	}}}
 	for _, c := range []struct {
 		name       string
@@ -213,7 +336,13 @@ func TestGrown(t *testing.T) {
 	} {
 		s.Exploration.SampleRate = c.configured
 		now := state.Snapshot{Spec: spec, Current: &wire.Current{ID: "fs", Sequence: 3}}.With(setOver(s, c.rows, c.rate))
-		start := grown(s.Exploration, now, []extent{{first: 100, end: 100 + c.offsets - 10}, {first: 50, end: 60}}, true, time.Now())
+		start := grown(
+			s.Exploration,
+			now,
+			[]extent{{first: 100, end: 100 + c.offsets - 10}, {first: 50, end: 60}},
+			true,
+			time.Now(),
+		)
 		if (start != nil) != c.starts || start != nil && start.atLeast != 12_000 {
 			t.Errorf("%s: %+v", c.name, start)
 		}

@@ -58,7 +58,10 @@ func (a *Admission) unplanned(id uint32) (answer, bool) {
 	if _, known := a.seen[id]; known || a.open && a.taken[1] < wire.MaxSeenSchemas {
 		return answer{}, false
 	}
-	return answer{id: id, err: fmt.Errorf("%w: the exploration was planned without schema %d", formats.ErrUnknownSchema, id)}, true
+	return answer{
+		id:  id,
+		err: fmt.Errorf("%w: the exploration was planned without schema %d", formats.ErrUnknownSchema, id),
+	}, true
 }
 
 // admit returns the answer that the plan uses for a message, or [ErrRegistryChanged].
@@ -68,7 +71,13 @@ func (a *Admission) admit(found answer) (answer, error) {
 	hash, known := a.seen[found.id]
 	switch {
 	case known && hash != found.hash:
-		return found, fmt.Errorf("%w: schema %d was %s and is now %s", ErrRegistryChanged, found.id, cmp.Or(hash, "refused"), cmp.Or(found.hash, "refused"))
+		return found, fmt.Errorf(
+			"%w: schema %d was %s and is now %s",
+			ErrRegistryChanged,
+			found.id,
+			cmp.Or(hash, "refused"),
+			cmp.Or(found.hash, "refused"),
+		)
 	case known:
 		return found, nil
 	}

@@ -71,9 +71,22 @@ func (c Config) UnknownClassRows() int64 {
 // Options returns the options for learning the encoder.
 func (c Config) Options() encoder.Options {
 	return encoder.Options{
-		Features: c.Features, Include: c.Include, Exclude: c.Exclude, Passthrough: c.Passthrough, Label: c.Label, Task: c.Task,
-		Classes: c.Classes, ClassMinRows: c.ClassMinRows, Clip: c.Clip, Standardize: c.Standardize, MaxCategories: c.MaxCategories,
-		MissingIndicator: c.MissingIndicator, NaN: c.NaN, LabelMin: c.LabelMin, LabelMax: c.LabelMax, LabelTransform: c.LabelTransform,
+		Features:         c.Features,
+		Include:          c.Include,
+		Exclude:          c.Exclude,
+		Passthrough:      c.Passthrough,
+		Label:            c.Label,
+		Task:             c.Task,
+		Classes:          c.Classes,
+		ClassMinRows:     c.ClassMinRows,
+		Clip:             c.Clip,
+		Standardize:      c.Standardize,
+		MaxCategories:    c.MaxCategories,
+		MissingIndicator: c.MissingIndicator,
+		NaN:              c.NaN,
+		LabelMin:         c.LabelMin,
+		LabelMax:         c.LabelMax,
+		LabelTransform:   c.LabelTransform,
 	}
 }
 

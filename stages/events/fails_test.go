@@ -93,7 +93,12 @@ func TestOneIDThatFailsIsSetAside(t *testing.T) {
 // TestAwayIsWaitedFor: rejected credentials, and refusals of previously served ids, cause no dead
 // letters.
 func TestAwayIsWaitedFor(t *testing.T) {
-	for _, status := range []int32{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable} {
+	for _, status := range []int32{
+		http.StatusUnauthorized,
+		http.StatusForbidden,
+		http.StatusNotFound,
+		http.StatusServiceUnavailable,
+	} {
 		for _, planned := range []bool{false, true} { // whether this process or a plan knows that the id was served
 			t.Run(fmt.Sprintf("%d %v", status, planned), func(t *testing.T) {
 				f, schemas := newFailing(t, nil)
@@ -109,7 +114,8 @@ func TestAwayIsWaitedFor(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 				defer cancel()
 				r := Source{Registry: schemas}.Reader(nil)
-				if err := r.Prepare(ctx, message); !errors.Is(err, context.DeadlineExceeded) && !strings.Contains(fmt.Sprint(err), "registry") {
+				if err := r.Prepare(ctx, message); !errors.Is(err, context.DeadlineExceeded) &&
+					!strings.Contains(fmt.Sprint(err), "registry") {
 					t.Fatalf("an answer: %v", err)
 				}
 				if schemas.Away() == nil {

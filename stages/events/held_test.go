@@ -21,17 +21,29 @@ import (
 // schema of the last message nor a schema text from the registry.
 func TestReadersHoldLittle(t *testing.T) {
 	const readers, large, most = 8, 2 << 20, 64 << 10
-	enc := &encoder.Encoder{Columns: []encoder.Column{{Name: "a", Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}}}, Dim: 1}
+	enc := &encoder.Encoder{
+		Columns: []encoder.Column{{Name: "a", Kind: encoder.Numeric, Width: 1, Mean: []float64{0}, Scale: []float64{1}}},
+		Dim:     1,
+	}
 	name := strings.Repeat("n", large)
 	b := array.NewInt32Builder(memory.DefaultAllocator)
 	b.Append(7)
 	column := b.NewArray()
-	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: column.DataType()}, {Name: name, Type: column.DataType()}}, nil), []arrow.Array{column, column}, 1)
+	rec := array.NewRecord(
+		arrow.NewSchema([]arrow.Field{{Name: "a", Type: column.DataType()}, {Name: name, Type: column.DataType()}}, nil),
+		[]arrow.Array{column, column},
+		1,
+	)
 	byArrow := stagestest.Message(t, rec)
 	byAvro := append(binary.BigEndian.AppendUint32([]byte{0}, 2), 14)
 	for what, message := range map[string][]byte{"arrow": byArrow, "registered": byAvro} {
 		t.Run(what, func(t *testing.T) {
-			source := Source{Format: formats.Auto, Limits: arrowio.DefaultLimits(), Slots: NewSlots(1), Registry: NewSchemas(endless{}, zap.NewNop())}
+			source := Source{
+				Format:   formats.Auto,
+				Limits:   arrowio.DefaultLimits(),
+				Slots:    NewSlots(1),
+				Registry: NewSchemas(endless{}, zap.NewNop()),
+			}
 			all := make([]*Reader, readers)
 			rows := make([]encoder.Rows, readers)
 			before := live()

@@ -60,7 +60,8 @@ func TestEventProducer(t *testing.T) {
 	if err := p.Add(t.Context(), rows); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Flush(t.Context()); !errors.Is(err, pipeline.ErrMessageTooLarge) || !strings.Contains(err.Error(), "fewer rows") {
+	if err := p.Flush(t.Context()); !errors.Is(err, pipeline.ErrMessageTooLarge) ||
+		!strings.Contains(err.Error(), "fewer rows") {
 		t.Errorf("error %v does not name the remedy", err)
 	}
 }

@@ -28,7 +28,12 @@ type Source struct {
 // SourceOf returns how an exploration reads its messages: restricted to the schemas of its plan, if
 // it was planned with any.
 func SourceOf(spec *wire.Spec, registry *Schemas, slots *Slots) Source {
-	s := Source{Limits: spec.Limits, Format: formats.Format(spec.Messages.Format), Schema: spec.Messages.Schema, Slots: slots}
+	s := Source{
+		Limits: spec.Limits,
+		Format: formats.Format(spec.Messages.Format),
+		Schema: spec.Messages.Schema,
+		Slots:  slots,
+	}
 	if spec.Schemas != nil {
 		s.Registry, s.Admission = registry, admissionOf(spec.Schemas)
 	}
@@ -176,7 +181,8 @@ func (r *Reader) Left() int64 { return r.decoder.Left() }
 // reused memory, costs less than the decoder's copy of every column.
 func (r *Reader) align(value []byte) []byte {
 	const arrowAlignment = 8
-	if uintptr(unsafe.Pointer(unsafe.SliceData(value)))%arrowAlignment == 0 || int64(len(value)) > r.decoder.MaxMessageBytes() {
+	if uintptr(unsafe.Pointer(unsafe.SliceData(value)))%arrowAlignment == 0 ||
+		int64(len(value)) > r.decoder.MaxMessageBytes() {
 		return value
 	}
 	r.slot.aligned = append(r.slot.aligned[:0], value...)

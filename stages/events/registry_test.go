@@ -155,8 +155,10 @@ func TestSchemasOfAServer(t *testing.T) {
 		case user != "eerf" || password != "secret":
 			w.WriteHeader(http.StatusUnauthorized)
 		case r.URL.Path == "/schemas/ids/5":
-			_, _ = w.Write([]byte(`{"schema": "{\"type\":\"record\",\"name\":\"E\",\"fields\":[{\"name\":\"in\",\"type\":\"shop.In\"}]}",
-				"references": [{"name": "shop.In", "subject": "in", "version": 2}]}`))
+			_, _ = w.Write(
+				[]byte(`{"schema": "{\"type\":\"record\",\"name\":\"E\",\"fields\":[{\"name\":\"in\",\"type\":\"shop.In\"}]}",
+				"references": [{"name": "shop.In", "subject": "in", "version": 2}]}`),
+			)
 		case r.URL.Path == "/subjects/in/versions/2":
 			_, _ = w.Write([]byte(`{"id": 4, "subject": "in", "version": 2,
 				"schema": "{\"type\":\"record\",\"name\":\"In\",\"namespace\":\"shop\",\"fields\":[{\"name\":\"a\",\"type\":\"int\"}]}"}`))
@@ -170,7 +172,9 @@ func TestSchemasOfAServer(t *testing.T) {
 	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client, err := registry.New(registry.Config{URL: []string{server.URL}, User: "eerf", PasswordFile: password, AllowPlaintext: true})
+	client, err := registry.New(
+		registry.Config{URL: []string{server.URL}, User: "eerf", PasswordFile: password, AllowPlaintext: true},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

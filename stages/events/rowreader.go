@@ -21,7 +21,11 @@ type RowWriter interface {
 
 // EachBatch opens a file and calls do for its batches, numbered from 0, until the end, an error, or
 // io.EOF from do. It closes a reader that is an [io.Closer]. The batch is valid until do returns.
-func EachBatch(ctx context.Context, open func() (RowReader, error), do func(number int64, batch arrow.Record) error) error {
+func EachBatch(
+	ctx context.Context,
+	open func() (RowReader, error),
+	do func(number int64, batch arrow.Record) error,
+) error {
 	reader, err := open()
 	if err != nil {
 		return err

@@ -20,7 +20,11 @@ func TestTakeRowsOfEveryType(t *testing.T) {
 				column := stagestest.RandomColumn(t, dt, n+7, rng)
 				defer column.Release()
 				// A slice: positions are relative to it, and it shares the buffers of its parent.
-				full := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil), []arrow.Array{column}, int64(n+7))
+				full := array.NewRecord(
+					arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil),
+					[]arrow.Array{column},
+					int64(n+7),
+				)
 				defer full.Release()
 				rec := full.NewSlice(5, int64(n+5))
 				defer rec.Release()

@@ -66,8 +66,13 @@ const (
 // NewSchemas returns the schemas of a registry, initially empty.
 func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 	return &Schemas{
-		from: from, logger: logger, asking: make(chan struct{}, asking), answers: bytecache.Cache[uint32, answer]{Most: keptAnswers},
-		served: map[uint32]bool{}, failing: map[failure]time.Time{}, Patience: defaultPatience,
+		from:     from,
+		logger:   logger,
+		asking:   make(chan struct{}, asking),
+		answers:  bytecache.Cache[uint32, answer]{Most: keptAnswers},
+		served:   map[uint32]bool{},
+		failing:  map[failure]time.Time{},
+		Patience: defaultPatience,
 	}
 }
 
@@ -107,18 +112,23 @@ func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 	if known, ok := s.answered(id); ok {
 		return known, nil
 	}
-	found, err := pipeline.Retry(ctx, s.logger, fmt.Sprintf("fetch schema %d from the registry", id), func() (answer, error) {
-		select {
-		case s.asking <- struct{}{}:
-			defer func() { <-s.asking }()
-		case <-ctx.Done():
-			return answer{}, ctx.Err()
-		}
-		if known, ok := s.answered(id); ok { // fetched meanwhile
-			return known, nil
-		}
-		return s.ask(ctx, id)
-	})
+	found, err := pipeline.Retry(
+		ctx,
+		s.logger,
+		fmt.Sprintf("fetch schema %d from the registry", id),
+		func() (answer, error) {
+			select {
+			case s.asking <- struct{}{}:
+				defer func() { <-s.asking }()
+			case <-ctx.Done():
+				return answer{}, ctx.Err()
+			}
+			if known, ok := s.answered(id); ok { // fetched meanwhile
+				return known, nil
+			}
+			return s.ask(ctx, id)
+		},
+	)
 	if err != nil {
 		return answer{}, fmt.Errorf("schema registry: %w", err)
 	}
@@ -142,8 +152,15 @@ func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 		if probe != nil {
 			s.recovered(id, err)
 		} else if since >= s.Patience {
-			s.logger.Error("registry answers but does not serve the schema; setting its messages aside", zap.Uint32("schema", id), zap.Error(err))
-			return s.keep(answer{id: id, err: fmt.Errorf("%w: schema %d, although the registry answers: %w", formats.ErrUnknownSchema, id, err)}), nil
+			s.logger.Error(
+				"registry answers but does not serve the schema; setting its messages aside", zap.Uint32(
+					"schema", id,
+				), zap.Error(err),
+			)
+			return s.keep(answer{
+				id:  id,
+				err: fmt.Errorf("%w: schema %d, although the registry answers: %w", formats.ErrUnknownSchema, id, err),
+			}), nil
 		}
 	}
 	s.mu.Lock()

@@ -20,7 +20,10 @@ func (endless) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
 	if id%2 != 0 {
 		return registry.Schema{}, fmt.Errorf("%w: %d", registry.ErrNoSchema, id)
 	}
-	return registry.Schema{Type: registry.TypeAvro, Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]` + strings.Repeat(" ", 100<<10) + `}`}, nil
+	return registry.Schema{
+		Type: registry.TypeAvro,
+		Text: `{"type": "record", "name": "E", "fields": [{"name": "a", "type": "int"}]` + strings.Repeat(" ", 100<<10) + `}`,
+	}, nil
 }
 
 func (endless) Answers(context.Context) error { return nil }

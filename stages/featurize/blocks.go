@@ -211,12 +211,21 @@ func (b *blocks) addSince(ctx context.Context) error {
 		return err
 	}
 	env := b.runner.Env
-	return topics.ReadSpan(ctx, env.Broker, b.logger, env.Topics.Features, b.number, first, next, func(rec pipeline.Record) error {
-		if m, ok := b.messageIn(&rec); ok {
-			b.add(m)
-		}
-		return nil
-	})
+	return topics.ReadSpan(
+		ctx,
+		env.Broker,
+		b.logger,
+		env.Topics.Features,
+		b.number,
+		first,
+		next,
+		func(rec pipeline.Record) error {
+			if m, ok := b.messageIn(&rec); ok {
+				b.add(m)
+			}
+			return nil
+		},
+	)
 }
 
 // messageIn returns the output in a record; false if it does not come from this partition of

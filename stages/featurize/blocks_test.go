@@ -23,7 +23,9 @@ func predictingKit(t *testing.T, messages int) *kit {
 	k.models = newModelLoader(nil, k.log, false)
 	k.models.model.Store(&modelInUse{id: "m-1", model: drawnModel(k.set, training.LossSquared)})
 	var ticks atomic.Int64 // blocks are due at each look at the clock
-	k.runner.Env.Clock = func() time.Time { return stagestest.Noon.Add(24*time.Hour + time.Duration(ticks.Add(1))*time.Second) }
+	k.runner.Env.Clock = func() time.Time {
+		return stagestest.Noon.Add(24*time.Hour + time.Duration(ticks.Add(1))*time.Second)
+	}
 	k.restart()
 	rng := rand.New(rand.NewPCG(3, 4))
 	at := stagestest.Noon

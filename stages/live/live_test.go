@@ -31,7 +31,12 @@ func TestFiguresOfClassesEqualTraining(t *testing.T) {
 	for _, c := range []struct {
 		loss             string
 		outputs, classes int
-	}{{training.LossLogistic, 1, 2}, {training.LossSquared, 1, 2}, {training.LossLogistic, 3, 3}, {training.LossSquared, 3, 3}} {
+	}{
+		{training.LossLogistic, 1, 2},
+		{training.LossSquared, 1, 2},
+		{training.LossLogistic, 3, 3},
+		{training.LossSquared, 3, 3},
+	} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		tally := NewTally(modelOf(c.loss, wire.Metrics{}), "", c.outputs, c.classes)
 		reference := training.NewClassification(c.outputs, training.CommonestOfRows)

@@ -109,7 +109,10 @@ func (w *columnWatch) halve() {
 func (w *columnWatch) list() ColumnReport {
 	found := ColumnReport{FeatureSet: w.set}
 	for _, f := range w.strays.List() {
-		found.NewFields = append(found.NewFields, NewField{f.Class, f.Rows, float64(w.recently[f.Class]) / float64(max(1, w.recent))})
+		found.NewFields = append(
+			found.NewFields,
+			NewField{f.Class, f.Rows, float64(w.recently[f.Class]) / float64(max(1, w.recent))},
+		)
 	}
 	for _, one := range w.imputed {
 		if one.Imputed > 0 {

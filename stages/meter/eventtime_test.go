@@ -60,7 +60,8 @@ func TestTimesOutOfBoundsAreUnknown(t *testing.T) {
 			t.Errorf("%s: %d ignored and %d lines, want %d and %d", name, got, logs.Len(), 3*c.ignored, c.ignored)
 		}
 		_, carries := made.Header(wire.HeaderEventTime)
-		if carries != knownTime(c.want) || !slices.ContainsFunc(made.Headers, func(h pipeline.Header) bool { return h.Key == "k" }) {
+		if carries != knownTime(c.want) ||
+			!slices.ContainsFunc(made.Headers, func(h pipeline.Header) bool { return h.Key == "k" }) {
 			t.Errorf("%s: headers %v", name, made.Headers)
 		}
 	}

@@ -152,7 +152,11 @@ func New() *Meter {
 		handling: map[Stage]*histogram.Histogram{}, delay: histogram.New(), serving: newServing(),
 		totals: Totals{Seconds: map[Stage]float64{}},
 		activity: Activity{
-			Traffic: map[Stage]Traffic{}, DeadLetters: map[Cause]int64{}, Undecodable: map[string]int64{}, LogChanges: map[LogChange]int64{}, MissingRows: -1,
+			Traffic:     map[Stage]Traffic{},
+			DeadLetters: map[Cause]int64{},
+			Undecodable: map[string]int64{},
+			LogChanges:  map[LogChange]int64{},
+			MissingRows: -1,
 			WrongKernel: map[Stage]string{},
 			Challenges:  Challenges{Verdicts: map[wire.Verdict]int64{}},
 		},
@@ -179,9 +183,18 @@ func (m *Meter) Activity() Activity {
 	defer m.mu.Unlock()
 	now := m.activity
 	now.Traffic, now.DeadLetters = maps.Clone(now.Traffic), maps.Clone(now.DeadLetters)
-	now.Undecodable, now.LogChanges, now.WrongKernel = maps.Clone(now.Undecodable), maps.Clone(now.LogChanges), maps.Clone(now.WrongKernel)
+	now.Undecodable, now.LogChanges, now.WrongKernel = maps.Clone(
+		now.Undecodable,
+	), maps.Clone(
+		now.LogChanges,
+	), maps.Clone(
+		now.WrongKernel,
+	)
 	now.Challenges.Verdicts = maps.Clone(now.Challenges.Verdicts)
-	now.Budgets = slices.SortedFunc(maps.Values(m.budgets), func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) })
+	now.Budgets = slices.SortedFunc(
+		maps.Values(m.budgets),
+		func(a, b Budget) int { return cmp.Compare(a.Setting, b.Setting) },
+	)
 	now.Quarantined = m.quarantines()
 	now.UnseenClasses = m.unseen.List()
 	now.Columns = m.columns.list()
@@ -302,9 +315,24 @@ func (m *Meter) WrongKernel(logger *zap.Logger, stage Stage, kernel string, from
 		logger.Info("numeric kernel matches the exploration's; participating again", zap.String("kernel", kernel))
 		return
 	}
-	m.setKernel(stage, fmt.Sprintf("not participating: exploration %s is for numeric kernel %s, this process has %s", from.Exploration, from.Arithmetic, kernel))
-	logger.Error("numeric kernel differs from the exploration's; not participating, partitions go to other processes",
-		zap.String("exploration", from.Exploration), zap.String("kernel", kernel), zap.String("exploration_kernel", from.Arithmetic))
+	m.setKernel(
+		stage,
+		fmt.Sprintf(
+			"not participating: exploration %s is for numeric kernel %s, this process has %s",
+			from.Exploration,
+			from.Arithmetic,
+			kernel,
+		),
+	)
+	logger.Error(
+		"numeric kernel differs from the exploration's; not participating, partitions go to other processes",
+		zap.String(
+			"exploration",
+			from.Exploration,
+		),
+		zap.String("kernel", kernel),
+		zap.String("exploration_kernel", from.Arithmetic),
+	)
 }
 
 func (m *Meter) setKernel(stage Stage, why string) {
@@ -331,7 +359,9 @@ func (m *Meter) SetPin(pin wire.Pin, newest time.Time) {
 
 // ErrUnfinished means that a process was told to stop and could not finish its work in time.
 // Nothing is lost: unsaved work is redone after the next start.
-var ErrUnfinished = errors.New("work in progress was not finished within shutdown.drain_timeout; it will be redone after the next start")
+var ErrUnfinished = errors.New(
+	"work in progress was not finished within shutdown.drain_timeout; it will be redone after the next start",
+)
 
 // EndsWith sets the channel that is closed when the process is told to stop.
 func (m *Meter) EndsWith(ending <-chan struct{}) { m.update(func() { m.ending = ending }) }

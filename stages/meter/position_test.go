@@ -65,10 +65,20 @@ func TestLagIsTheAgeOfTheFirstRecordThatIsNotProcessed(t *testing.T) {
 	p.Fetched(pipeline.Fetched{NextOffset: 17, End: 20}, now)
 	want("not readable yet", 3, 5*time.Second)
 
-	p.Fetched(pipeline.Fetched{Records: []pipeline.Record{{Offset: 19, Time: now.Add(time.Minute)}}, NextOffset: 20, End: 20}, now)
+	p.Fetched(
+		pipeline.Fetched{Records: []pipeline.Record{{Offset: 19, Time: now.Add(time.Minute)}}, NextOffset: 20, End: 20},
+		now,
+	)
 	want("a clock that runs ahead", 3, 0)
 	p.Done(20)
-	p.Fetched(pipeline.Fetched{Records: []pipeline.Record{{Offset: 20}, {Offset: 21, Time: time.UnixMilli(-1)}}, NextOffset: 22, End: 22}, now)
+	p.Fetched(
+		pipeline.Fetched{
+			Records:    []pipeline.Record{{Offset: 20}, {Offset: 21, Time: time.UnixMilli(-1)}},
+			NextOffset: 22,
+			End:        22,
+		},
+		now,
+	)
 	want("no time", 2, 0)
 	p.Leave()
 	if all := m.Partitions(now); len(all) != 0 {

@@ -88,8 +88,12 @@ type ServingSnapshot struct {
 // Snapshot returns the counts so far.
 func (s *Serving) Snapshot() ServingSnapshot {
 	now := ServingSnapshot{
-		Requests: map[string]map[string]int64{}, Rows: map[string]int64{}, Rejected: map[string]int64{}, Seconds: map[string]histogram.Snapshot{},
-		Swaps: s.swaps.Load(), InFlight: s.inFlight.Load(),
+		Requests: map[string]map[string]int64{},
+		Rows:     map[string]int64{},
+		Rejected: map[string]int64{},
+		Seconds:  map[string]histogram.Snapshot{},
+		Swaps:    s.swaps.Load(),
+		InFlight: s.inFlight.Load(),
 	}
 	if why := s.waiting.Load(); why != nil {
 		now.Waiting = *why

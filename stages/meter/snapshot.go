@@ -31,7 +31,9 @@ func rowsPerMessage(p PartitionStatus, t Totals) float64 {
 		case StageFeaturize:
 			rows, messages = t.Featurize.Rows, t.Featurize.Messages
 		case StageTrain:
-			rows, messages = t.Train.Rows+t.Train.Unlabelled+t.Train.Rejected+t.Train.UnseenClass+t.Train.Duplicate, t.Train.Messages-t.Train.OtherSet
+			c := &t.Train
+			rows = c.Rows + c.Unlabelled + c.Rejected + c.UnseenClass + c.Duplicate
+			messages = c.Messages - c.OtherSet
 		}
 	}
 	if rows == 0 || messages == 0 {

@@ -54,15 +54,20 @@ func StartSpan(tracer trace.Tracer, group string, stage Stage, rec pipeline.Reco
 	}
 	headers := recordHeaders(rec.Headers)
 	ctx := traceContext.Extract(context.Background(), &headers)
-	_, span := tracer.Start(ctx, string(stage)+" "+rec.Topic, trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
-		attribute.String("messaging.system", "kafka"),
-		attribute.String("messaging.operation.type", "process"),
-		attribute.String("messaging.consumer.group.name", group),
-		attribute.String("messaging.destination.name", rec.Topic),
-		attribute.Int("messaging.destination.partition.id", rec.Partition),
-		attribute.Int64("messaging.kafka.offset", rec.Offset),
-		attribute.Int("messaging.message.body.size", len(rec.Value)),
-	))
+	_, span := tracer.Start(
+		ctx,
+		string(stage)+" "+rec.Topic,
+		trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithAttributes(
+			attribute.String("messaging.system", "kafka"),
+			attribute.String("messaging.operation.type", "process"),
+			attribute.String("messaging.consumer.group.name", group),
+			attribute.String("messaging.destination.name", rec.Topic),
+			attribute.Int("messaging.destination.partition.id", rec.Partition),
+			attribute.Int64("messaging.kafka.offset", rec.Offset),
+			attribute.Int("messaging.message.body.size", len(rec.Value)),
+		),
+	)
 	return span
 }
 

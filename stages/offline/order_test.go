@@ -31,7 +31,8 @@ type ride struct {
 	y      float64
 }
 
-// rides returns rows of three years. Of 30 cities each has its own level, and summers have another effect of x.
+// rides returns rows of three years. Of 30 cities each has its own level, and summers have another
+// effect of x.
 func rides(n int) []ride {
 	r := rand.New(rand.NewPCG(26, 27))
 	levels := make([]float64, 30)
@@ -76,8 +77,8 @@ func record(rows []ride) arrow.Record {
 	return b.NewRecord()
 }
 
-// Sorted by label, category, date or number, and with a column that begins late, a file gives the same columns as
-// shuffled, and errors within two standard errors.
+// Sorted by label, category, date or number, and with a column that begins late, a file gives the
+// same columns as shuffled, and errors within two standard errors.
 func TestOrderOfAFileDoesNotMatter(t *testing.T) {
 	rows := rides(12000)
 	s := settings(stagestest.Regression)

@@ -81,10 +81,12 @@ func TestTheSetOfResidual(t *testing.T) {
 		w.Start(nil, meter.StageCalibrate, meter.StageSubsample, meter.StageSelection)
 		got := w.Set()
 		l := got.Set.Lineage
-		if l.Learning == nil || l.Learning.Best().Kind != adaptive.ByResidual || l.Learned() || l.Counts.HeldOut == 0 || l.ByResidual != got.Set.Set.Features.Len() {
+		if l.Learning == nil || l.Learning.Best().Kind != adaptive.ByResidual || l.Learned() || l.Counts.HeldOut == 0 ||
+			l.ByResidual != got.Set.Set.Features.Len() {
 			t.Fatalf("lineage %+v", l)
 		}
-		if c := got.Set.Candidates; c.Varied || !c.Draw(got.Set.Set.Index).Equal(got.Set.Set.Features) || !slices.Contains(got.Set.Set.Index, 11) {
+		if c := got.Set.Candidates; c.Varied || !c.Draw(got.Set.Set.Index).Equal(got.Set.Set.Features) ||
+			!slices.Contains(got.Set.Set.Index, 11) {
 			t.Errorf("candidates %+v do not give the features", c)
 		}
 		ids[got.ID] = true
@@ -96,26 +98,46 @@ func TestTheSetOfResidual(t *testing.T) {
 
 func TestTheLineageSaysHowFeaturesWereLearned(t *testing.T) {
 	spec, sums, lineage, sample := sampleOf(t, stagestest.Regression, learn)
-	if sums.Rows != lineage.Rows-lineage.Counts.HeldOut || int(lineage.Rows) != sample.Rows || len(sample.HeldOut) != sample.Rows || !slices.Equal(sample.Parts, []int{sample.Rows}) {
-		t.Fatalf("sums of %d rows, a sample of %d in parts %v, %d of them marked; counts %+v", sums.Rows, sample.Rows, sample.Parts, len(sample.HeldOut), lineage.Counts)
+	if sums.Rows != lineage.Rows-lineage.Counts.HeldOut || int(lineage.Rows) != sample.Rows ||
+		len(sample.HeldOut) != sample.Rows ||
+		!slices.Equal(sample.Parts, []int{sample.Rows}) {
+		t.Fatalf(
+			"sums of %d rows, a sample of %d in parts %v, %d of them marked; counts %+v",
+			sums.Rows,
+			sample.Rows,
+			sample.Parts,
+			len(sample.HeldOut),
+			lineage.Counts,
+		)
 	}
 	var reports []selection.Progress
-	set, err := selection.Select(spec, sums, lineage, sample, stagestest.Noon, selection.Options{Progress: func(p selection.Progress) {
-		p.Points = slices.Clone(p.Points)
-		reports = append(reports, p)
-	}})
+	set, err := selection.Select(
+		spec,
+		sums,
+		lineage,
+		sample,
+		stagestest.Noon,
+		selection.Options{Progress: func(p selection.Progress) {
+			p.Points = slices.Clone(p.Points)
+			reports = append(reports, p)
+		}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := set.Lineage.Learning
-	if l.Rows != sums.Rows || l.HeldOutRows != lineage.Counts.HeldOut || len(l.Importance) != spec.Encoder.Dim || !set.Lineage.Learned() {
+	if l.Rows != sums.Rows || l.HeldOutRows != lineage.Counts.HeldOut || len(l.Importance) != spec.Encoder.Dim ||
+		!set.Lineage.Learned() {
 		t.Errorf("report %+v of counts %+v", l, lineage.Counts)
 	}
-	if set.Lineage.Radius != 0 || set.Lineage.AboveNoise != 0 || set.Lineage.RefineSteps != 8 || set.Lineage.RefineRounds != 1 {
+	if set.Lineage.Radius != 0 || set.Lineage.AboveNoise != 0 || set.Lineage.RefineSteps != 8 ||
+		set.Lineage.RefineRounds != 1 {
 		t.Errorf("lineage %+v", set.Lineage)
 	}
 	last, rounds := reports[len(reports)-1], adaptive.Options{RefineSteps: 8, RefineRounds: 1}.AllRounds()
-	if len(reports) != len(l.Points)+1 || !slices.Equal(last.Points, l.Points) || last.Round != rounds || reports[0].Round != 1 || reports[0].Last() != nil {
+	if len(reports) != len(l.Points)+1 || !slices.Equal(last.Points, l.Points) || last.Round != rounds ||
+		reports[0].Round != 1 ||
+		reports[0].Last() != nil {
 		t.Errorf("%d reports, the last %+v; points %+v", len(reports), last, l.Points)
 	}
 	decoded := decodeSet(t, stagestest.Must(wire.EncodeFeatureSet(set)))

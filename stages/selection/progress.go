@@ -39,7 +39,13 @@ func (r *progressReporter) report(ctx context.Context, p Progress) {
 	ctx, cancel := context.WithTimeout(ctx, progressPatience)
 	defer cancel()
 	err := r.runner.Env.State.PublishProgress(ctx, &wire.Progress{
-		Exploration: r.spec.Exploration, Sequence: r.spec.Sequence, Rows: r.rows, Round: p.Round, Rounds: p.Rounds, Points: p.Points, Time: now,
+		Exploration: r.spec.Exploration,
+		Sequence:    r.spec.Sequence,
+		Rows:        r.rows,
+		Round:       p.Round,
+		Rounds:      p.Rounds,
+		Points:      p.Points,
+		Time:        now,
 	})
 	if err != nil {
 		r.runner.Env.Logger.Debug("progress report not published", zap.Error(err))

@@ -61,22 +61,29 @@ func (r *Runner) supervised() *supervise.Stage {
 
 // own selects while this process owns the selection.
 func (r *Runner) own(ctx context.Context) error {
-	return r.Env.Broker.Own(ctx, r.Env.Group, r.Env.Topics.Explorations, func(ctx context.Context, _ pipeline.Ownership) error {
-		for {
-			err := r.followScores(ctx)
-			var more *morePartitionsError
-			switch {
-			case ctx.Err() != nil:
-				return nil
-			case !errors.As(err, &more):
-				return err
+	return r.Env.Broker.Own(
+		ctx,
+		r.Env.Group,
+		r.Env.Topics.Explorations,
+		func(ctx context.Context, _ pipeline.Ownership) error {
+			for {
+				err := r.followScores(ctx)
+				var more *morePartitionsError
+				switch {
+				case ctx.Err() != nil:
+					return nil
+				case !errors.As(err, &more):
+					return err
+				}
+				if err := topics.WaitCoPartitioned(
+					ctx, r.Env.Broker, r.Env.Logger, more.partition, r.Env.Topics.Scores,
+				); err != nil {
+					return err
+				}
+				r.Env.Logger.Info("scores topic has more partitions; following all of them")
 			}
-			if err := topics.WaitCoPartitioned(ctx, r.Env.Broker, r.Env.Logger, more.partition, r.Env.Topics.Scores); err != nil {
-				return err
-			}
-			r.Env.Logger.Info("scores topic has more partitions; following all of them")
-		}
-	})
+		},
+	)
 }
 
 // morePartitionsError reports that an exploration reads a partition that is not followed yet.
@@ -96,9 +103,14 @@ func (r *Runner) followScores(ctx context.Context) error {
 		return err
 	}
 	defer r.Env.Meter.SetMissingRows(-1)
-	return r.Env.State.FollowScores(ctx, partitions, r.supervised().Run, func(ctx context.Context, board *state.Scoreboard) error {
-		return r.publishAll(ctx, board, partitions)
-	})
+	return r.Env.State.FollowScores(
+		ctx,
+		partitions,
+		r.supervised().Run,
+		func(ctx context.Context, board *state.Scoreboard) error {
+			return r.publishAll(ctx, board, partitions)
+		},
+	)
 }
 
 // publishAll selects from one exploration after another while the partitions of scores are
@@ -179,7 +191,12 @@ func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wi
 var errNoRows = errors.New("no row was scored: the rows are unlabelled or unusable")
 
 // finish selects and publishes the set, or abandons the exploration.
-func (r *Runner) finish(ctx context.Context, board *state.Scoreboard, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) error {
+func (r *Runner) finish(
+	ctx context.Context,
+	board *state.Scoreboard,
+	spec *wire.Spec,
+	checkpoints map[int32]*wire.Checkpoint,
+) error {
 	began := time.Now()
 	set, err := r.selectWhileRunning(ctx, spec, checkpoints)
 	r.Env.Meter.Worked(meter.StageSelection, began) // counted before publishing the set
@@ -204,7 +221,11 @@ var errOver = errors.New("the exploration is no longer running")
 
 // selectWhileRunning runs selectSet and stops when the exploration ends. An exploration ends early
 // if a partition of samples is unreadable: it is then replanned.
-func (r *Runner) selectWhileRunning(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*wire.FeatureSet, error) {
+func (r *Runner) selectWhileRunning(
+	ctx context.Context,
+	spec *wire.Spec,
+	checkpoints map[int32]*wire.Checkpoint,
+) (*wire.FeatureSet, error) {
 	over := func(s state.Snapshot) bool {
 		now := s.Running()
 		return now == nil || now.Exploration != spec.Exploration
@@ -221,7 +242,11 @@ func (r *Runner) selectWhileRunning(ctx context.Context, spec *wire.Spec, checkp
 }
 
 // selectSet makes the set of an exploration whose partitions are closed.
-func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*wire.FeatureSet, error) {
+func (r *Runner) selectSet(
+	ctx context.Context,
+	spec *wire.Spec,
+	checkpoints map[int32]*wire.Checkpoint,
+) (*wire.FeatureSet, error) {
 	if r.finished.specHash == spec.Hash() {
 		return r.finished.set, nil
 	}
@@ -243,12 +268,24 @@ func (r *Runner) selectSet(ctx context.Context, spec *wire.Spec, checkpoints map
 	}
 	var sample *scoring.Sample
 	if spec.Criterion.NeedsRows() {
-		reader := sampleReader{log: r.Env.Broker, logger: r.Env.Logger, topic: r.Env.Topics.Samples, limits: r.Env.State.Limits(), keep: r.supervised().Run}
+		reader := sampleReader{
+			log:    r.Env.Broker,
+			logger: r.Env.Logger,
+			topic:  r.Env.Topics.Samples,
+			limits: r.Env.State.Limits(),
+			keep:   r.supervised().Run,
+		}
 		var err error
 		if sample, err = reader.read(ctx, spec, checkpoints); err != nil {
 			return nil, err
 		}
-		r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory, Used: 4 * int64(len(sample.X)+len(sample.Targets.Values)+len(sample.Targets.Class))})
+		r.Env.Meter.SetBudget(
+			meter.Budget{
+				Setting: meter.BudgetSample,
+				Limit:   r.SampleMemory,
+				Used:    4 * int64(len(sample.X)+len(sample.Targets.Values)+len(sample.Targets.Class)),
+			},
+		)
 		defer r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetSample, Limit: r.SampleMemory})
 		failpoint.Hit(failpoint.SampleRead)
 	}
@@ -270,7 +307,12 @@ func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire
 		zap.String("exploration", spec.Exploration),
 		zap.Int32("partition", d.partition), zap.Int("attempt", d.attempt), zap.String("reason", d.reason))
 	refusal := &wire.Refusal{
-		Exploration: spec.Exploration, SpecHash: spec.Hash(), Partition: d.partition, Attempt: d.attempt, Reason: d.reason, Time: r.Env.Clock(),
+		Exploration: spec.Exploration,
+		SpecHash:    spec.Hash(),
+		Partition:   d.partition,
+		Attempt:     d.attempt,
+		Reason:      d.reason,
+		Time:        r.Env.Clock(),
 	}
 	if err := r.Env.State.RefuseSamples(ctx, refusal); err != nil {
 		return err

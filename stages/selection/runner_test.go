@@ -56,7 +56,10 @@ func undisturbed(t testing.TB, edit func(*calibrate.Config)) *state.Set {
 
 // isProgress reports whether records report the progress of a selection.
 func isProgress(records []pipeline.Record) bool {
-	return slices.ContainsFunc(records, func(r pipeline.Record) bool { return string(r.Key) == string(wire.ProgressKey("test")) })
+	return slices.ContainsFunc(
+		records,
+		func(r pipeline.Record) bool { return string(r.Key) == string(wire.ProgressKey("test")) },
+	)
 }
 
 // rounds counts the rounds that a worker begins, and calls do in the second.
@@ -74,7 +77,8 @@ func rounds(count *atomic.Int64, do func()) func(*explored.Worker) {
 func TestARebalanceDoesNotBeginASelectionAgainAndACrashDoes(t *testing.T) {
 	for name, edit := range map[string]func(*calibrate.Config){
 		"residual": nil,
-		"adaptive": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 }, // reports of steps depend on the clock
+		// reports of steps depend on the clock
+		"adaptive": func(c *calibrate.Config) { c.Criterion, c.RefineSteps = scoring.Adaptive, 0 },
 	} {
 		t.Run(name, func(t *testing.T) { rebalanceAndCrash(t, edit) })
 	}
@@ -97,12 +101,21 @@ func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 		w := closed()
 		w.Start(func(worker *explored.Worker) { rounds(&rebalanced, worker.Rebalance)(worker) }, meter.StageSelection)
 		if got := w.Set(); got.ID != want.ID || rebalanced.Load() > wanted.Load() {
-			t.Errorf("set %s after %d rounds with a rebalance, want %s after %d", got.ID, rebalanced.Load(), want.ID, wanted.Load())
+			t.Errorf(
+				"set %s after %d rounds with a rebalance, want %s after %d",
+				got.ID,
+				rebalanced.Load(),
+				want.ID,
+				wanted.Load(),
+			)
 		}
 	})
 	t.Run("crash", func(t *testing.T) {
 		w := closed()
-		w.Start(func(worker *explored.Worker) { rounds(&crashed, func() { worker.KillAt = worker.Produced() })(worker) }, meter.StageSelection).Killed()
+		w.Start(func(worker *explored.Worker) {
+			rounds(&crashed, func() { worker.KillAt = worker.Produced() })(worker)
+		}, meter.StageSelection).
+			Killed()
 		w.Start(rounds(&again, nil), meter.StageSelection)
 		if got := w.Set(); got.ID != want.ID || again.Load() != wanted.Load() {
 			t.Errorf("set %s after %d rounds after a crash, want %s after %d", got.ID, again.Load(), want.ID, wanted.Load())
@@ -112,7 +125,11 @@ func rebalanceAndCrash(t *testing.T, edit func(*calibrate.Config)) {
 
 // spoil changes the samples that a worker sends for partition 1. change receives each message and
 // its number.
-func spoil(t *testing.T, w *explored.World, change func(number int, record pipeline.Record) []pipeline.Record) func(*explored.Worker) {
+func spoil(
+	t *testing.T,
+	w *explored.World,
+	change func(number int, record pipeline.Record) []pipeline.Record,
+) func(*explored.Worker) {
 	t.Helper()
 	return func(worker *explored.Worker) {
 		number := 0 // one goroutine sends the samples of a partition
@@ -176,7 +193,11 @@ func TestSamplesThatAreNotThoseThatWereScoredAreReadAgain(t *testing.T) {
 			}
 			return []pipeline.Record{r}
 		}, 1},
-		{"a damaged copy after it", func(_ int, r pipeline.Record) []pipeline.Record { return []pipeline.Record{r, damaged(t, r)} }, 0},
+		{
+			"a damaged copy after it",
+			func(_ int, r pipeline.Record) []pipeline.Record { return []pipeline.Record{r, damaged(t, r)} },
+			0,
+		},
 		{"noise before", func(_ int, r pipeline.Record) []pipeline.Record {
 			noise := r
 			noise.Value = []byte("noise")
@@ -205,7 +226,8 @@ func TestThreeRefusalsAbandonTheExploration(t *testing.T) {
 	w.Start(spoil(t, w, func(number int, r pipeline.Record) []pipeline.Record {
 		return []pipeline.Record{damaged(t, r)}
 	}), meter.StageSubsample, meter.StageSelection)
-	if reason := w.Abandoned(); !strings.Contains(reason, "partition 1, attempt 2") || !strings.Contains(reason, "checksum") {
+	if reason := w.Abandoned(); !strings.Contains(reason, "partition 1, attempt 2") ||
+		!strings.Contains(reason, "checksum") {
 		t.Errorf("reason %q", reason)
 	}
 	attempts := map[int]bool{}
@@ -290,7 +312,11 @@ func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		scored, again bool
-	}{{"gone", true, false}, {"others in their place", true, true}, {"others in their place before they are scored", false, true}} {
+	}{
+		{"gone", true, false},
+		{"others in their place", true, true},
+		{"others in their place before they are scored", false, true},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := planned(t, nil)
 			if c.scored {
@@ -308,7 +334,10 @@ func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
 				}
 			}
 			w.Start(nil, meter.StageSubsample, meter.StageSelection)
-			if reason := w.Abandoned(); !strings.Contains(reason, "partition 1 of events no longer holds the rows of the exploration") {
+			if reason := w.Abandoned(); !strings.Contains(
+				reason,
+				"partition 1 of events no longer holds the rows of the exploration",
+			) {
 				t.Errorf("reason %q", reason)
 			}
 		})

@@ -40,7 +40,11 @@ type sampleReader struct {
 
 // read returns the rows that the checkpoints count, in partition order. A [disagreement] names a
 // partition with unusable samples.
-func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sample, error) {
+func (r *sampleReader) read(
+	ctx context.Context,
+	spec *wire.Spec,
+	checkpoints map[int32]*wire.Checkpoint,
+) (*scoring.Sample, error) {
 	sample, hash := NewSample(spec), spec.Hash()
 	for _, part := range spec.Partitions {
 		c := checkpoints[part.Partition]
@@ -48,7 +52,11 @@ func (r *sampleReader) read(ctx context.Context, spec *wire.Spec, checkpoints ma
 			continue
 		}
 		if part.Quota > 0 && c.Samples.Rows > part.Quota { // the plan reserved memory for the quota only
-			return nil, &disagreement{c.Partition, c.Attempt, fmt.Sprintf("%d rows, more than the quota of %d", c.Samples.Rows, part.Quota)}
+			return nil, &disagreement{
+				c.Partition,
+				c.Attempt,
+				fmt.Sprintf("%d rows, more than the quota of %d", c.Samples.Rows, part.Quota),
+			}
 		}
 		var rows *wire.Samples
 		var disagrees error
@@ -97,14 +105,24 @@ func appendRows(sample *scoring.Sample, spec *wire.Spec, rows *wire.Samples) {
 
 // partition reads the rows that a checkpoint counts: each ordinal below the checkpoint's next one
 // once, in whatever order the current and past owners of the partition wrote them.
-func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash string, c *wire.Checkpoint) (*wire.Samples, error) {
+func (r *sampleReader) partition(
+	ctx context.Context,
+	spec *wire.Spec,
+	hash string,
+	c *wire.Checkpoint,
+) (*wire.Samples, error) {
 	refuse := func(format string, args ...any) error {
 		return &disagreement{partition: c.Partition, attempt: c.Attempt, reason: fmt.Sprintf(format, args...)}
 	}
 	if err := r.awaitStable(ctx, int(c.Partition)); err != nil {
 		return nil, err
 	}
-	found := &ordinals{next: c.NextOrdinal, most: c.Samples.Rows, seen: map[int64]bool{}, rows: &wire.Samples{Partition: c.Partition, Dim: spec.Encoder.Dim}}
+	found := &ordinals{
+		next: c.NextOrdinal,
+		most: c.Samples.Rows,
+		seen: map[int64]bool{},
+		rows: &wire.Samples{Partition: c.Partition, Dim: spec.Encoder.Dim},
+	}
 	lost := ""
 	reader := pipeline.NewReader(r.log, r.logger, r.topic, int(c.Partition), pipeline.ReadOptions{
 		From: c.Samples.FirstOffset, Until: pipeline.PresentEnd, OnGap: func(g pipeline.Gap) error {
@@ -122,8 +140,15 @@ func (r *sampleReader) partition(ctx context.Context, spec *wire.Spec, hash stri
 			continue
 		}
 		rows, err := wire.DecodeSamples(decoder, record.Value, record.Headers)
-		if err == nil && (rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs() || (rows.Targets.Class != nil) != classes) {
-			err = fmt.Errorf("%w: unexpected dimensions (%d), outputs (%d) or task", wire.ErrMalformed, rows.Dim, rows.Targets.Outputs)
+		if err == nil &&
+			(rows.Dim != spec.Encoder.Dim || rows.Targets.Outputs != spec.Encoder.Outputs() ||
+				(rows.Targets.Class != nil) != classes) {
+			err = fmt.Errorf(
+				"%w: unexpected dimensions (%d), outputs (%d) or task",
+				wire.ErrMalformed,
+				rows.Dim,
+				rows.Targets.Outputs,
+			)
 		}
 		if err != nil { // a copy of its rows may follow
 			lost = fmt.Sprintf("offset %d: %v", record.Offset, err)

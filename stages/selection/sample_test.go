@@ -17,7 +17,12 @@ func TestMessagesWithFewNewRowsAreNotHeld(t *testing.T) {
 	found := &ordinals{next: messages, most: messages, seen: map[int64]bool{}, rows: &wire.Samples{Dim: dim}}
 	before := liveHeap()
 	for i := range messages {
-		m := &wire.Samples{Dim: dim, Ordinal: make([]int64, rowsEach), X: make([]float32, rowsEach*dim), Targets: scoring.Targets{Outputs: 1, Values: make([]float32, rowsEach)}}
+		m := &wire.Samples{
+			Dim:     dim,
+			Ordinal: make([]int64, rowsEach),
+			X:       make([]float32, rowsEach*dim),
+			Targets: scoring.Targets{Outputs: 1, Values: make([]float32, rowsEach)},
+		}
 		for row := range m.Ordinal {
 			m.Ordinal[row] = int64(messages - 1 - i + messages*row) // the other rows are past the wanted ordinals
 		}
@@ -44,7 +49,9 @@ func liveHeap() int64 {
 // TestACheckpointOfMoreThanItsQuotaIsRefused checks that it is refused before any samples are read.
 func TestACheckpointOfMoreThanItsQuotaIsRefused(t *testing.T) {
 	spec := &wire.Spec{Plan: wire.Plan{
-		Encoder: &encoder.Encoder{Label: &encoder.Label{Task: scoring.Regression}}, Partitions: []wire.Partition{{Partition: 3, Quota: 100}},
+		Encoder: &encoder.Encoder{
+			Label: &encoder.Label{Task: scoring.Regression},
+		}, Partitions: []wire.Partition{{Partition: 3, Quota: 100}},
 	}}
 	c := &wire.Checkpoint{Partition: spec.Partitions[0].Partition, Samples: wire.SampleMark{Rows: 101}}
 	_, err := new(sampleReader).read(t.Context(), spec, map[int32]*wire.Checkpoint{c.Partition: c})

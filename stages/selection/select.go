@@ -17,13 +17,28 @@ import (
 func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Sums, wire.Lineage) {
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
 	lineage := wire.Lineage{
-		Pipeline: spec.Pipeline, Exploration: spec.Exploration, Sequence: spec.Sequence, SpecHash: spec.Hash(),
-		ConfigHash: spec.ConfigHash, EventsTopic: spec.EventsTopic, EventsLog: spec.EventsLog, Arithmetic: scoring.Arithmetic(),
-		From: spec.From, LabelledRows: spec.LabelledRows(),
-		SampleRate: spec.SampleRate, SampleSeed: spec.SampleSeed, SampleRows: spec.SampleRows,
-		CalibrationRows: spec.CalibrationRows, BandwidthRule: spec.BandwidthRule,
-		Columns: spec.Columns, Excluded: spec.Excluded,
-		Criterion: spec.Criterion, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Candidates: spec.Candidates.Count,
+		Pipeline:        spec.Pipeline,
+		Exploration:     spec.Exploration,
+		Sequence:        spec.Sequence,
+		SpecHash:        spec.Hash(),
+		ConfigHash:      spec.ConfigHash,
+		EventsTopic:     spec.EventsTopic,
+		EventsLog:       spec.EventsLog,
+		Arithmetic:      scoring.Arithmetic(),
+		From:            spec.From,
+		LabelledRows:    spec.LabelledRows(),
+		SampleRate:      spec.SampleRate,
+		SampleSeed:      spec.SampleSeed,
+		SampleRows:      spec.SampleRows,
+		CalibrationRows: spec.CalibrationRows,
+		BandwidthRule:   spec.BandwidthRule,
+		Columns:         spec.Columns,
+		Excluded:        spec.Excluded,
+		Criterion:       spec.Criterion,
+		Rounds:          spec.Rounds,
+		RefineSteps:     spec.RefineSteps,
+		RefineRounds:    spec.RefineRounds,
+		Candidates:      spec.Candidates.Count,
 	}
 	for _, part := range spec.Partitions {
 		line := wire.LineagePartition{
@@ -74,14 +89,24 @@ type chosen struct {
 // Select chooses the features of an exploration and makes the feature set. The sample holds the
 // summed and the held-out rows in partition order. It is nil under a criterion that needs only
 // sums.
-func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *scoring.Sample, now time.Time, o Options) (*wire.FeatureSet, error) {
+func Select(
+	spec *wire.Spec,
+	sums *scoring.Sums,
+	lineage wire.Lineage,
+	sample *scoring.Sample,
+	now time.Time,
+	o Options,
+) (*wire.FeatureSet, error) {
 	choose := choose
 	if spec.Criterion.NeedsRows() {
 		choose = learn
 	}
 	c, err := choose(spec, sums, sample, o)
 	if errors.Is(err, scoring.ErrConstantLabels) {
-		err = fmt.Errorf("%w: set events.label (--label) to a column that varies, or score more rows (exploration.sample_rows, --sample)", err)
+		err = fmt.Errorf(
+			"%w: set events.label (--label) to a column that varies, or score more rows (exploration.sample_rows, --sample)",
+			err,
+		)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("select by label %q from exploration %s with %d scored rows: %w",
@@ -89,7 +114,11 @@ func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *s
 	}
 	s := c.selection
 	lineage.SelectedAt, lineage.Learning = now, c.learning
-	lineage.Best, lineage.Cutoff, lineage.Radius, lineage.AboveNoise = slices.Max(s.Score), slices.Min(s.Score), s.Radius, s.AboveNoise
+	lineage.Best, lineage.Cutoff, lineage.Radius, lineage.AboveNoise = slices.Max(
+		s.Score,
+	), slices.Min(
+		s.Score,
+	), s.Radius, s.AboveNoise
 	if c.learning != nil && !lineage.Learned() {
 		lineage.ByResidual = len(s.Index)
 	}
@@ -97,7 +126,12 @@ func Select(spec *wire.Spec, sums *scoring.Sums, lineage wire.Lineage, sample *s
 		lineage.LargeSampleRadius = slices.Max(s.LargeSampleRadius)
 	}
 	return &wire.FeatureSet{
-		Encoder: spec.Encoder, Task: spec.Encoder.Label.Task, Coding: s.Coding, Candidates: spec.Candidates, Lineage: lineage, Set: *c.set,
+		Encoder:    spec.Encoder,
+		Task:       spec.Encoder.Label.Task,
+		Coding:     s.Coding,
+		Candidates: spec.Candidates,
+		Lineage:    lineage,
+		Set:        *c.set,
 	}, nil
 }
 
@@ -113,8 +147,14 @@ func choose(spec *wire.Spec, sums *scoring.Sums, _ *scoring.Sample, _ Options) (
 // learn learns features from the sample, or chooses candidates by its rows.
 func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Options) (*chosen, error) {
 	options := adaptive.Options{
-		Features: spec.Features, Rounds: spec.Rounds, RefineSteps: spec.RefineSteps, RefineRounds: spec.RefineRounds, Workers: o.Workers,
-		Columns: spec.Encoder.Origins(), ChooseOnly: !spec.Criterion.Learns(), Stop: o.Stop,
+		Features:     spec.Features,
+		Rounds:       spec.Rounds,
+		RefineSteps:  spec.RefineSteps,
+		RefineRounds: spec.RefineRounds,
+		Workers:      o.Workers,
+		Columns:      spec.Encoder.Origins(),
+		ChooseOnly:   !spec.Criterion.Learns(),
+		Stop:         o.Stop,
 	}
 	if o.Progress != nil {
 		now := Progress{Round: 1, Rounds: options.AllRounds()}
@@ -145,7 +185,11 @@ func PlainSet(of *wire.FeatureSet) *wire.FeatureSet {
 	candidates := adaptive.Plain(of.Candidates) // dense and with one bandwidth, because no selection chooses among scales
 	return &wire.FeatureSet{
 		Encoder: of.Encoder, Task: of.Task, Coding: of.Coding, Candidates: candidates,
-		Lineage: wire.Lineage{Pipeline: of.Lineage.Pipeline, Arithmetic: scoring.Arithmetic(), Criterion: of.Lineage.Criterion},
+		Lineage: wire.Lineage{
+			Pipeline:   of.Lineage.Pipeline,
+			Arithmetic: scoring.Arithmetic(),
+			Criterion:  of.Lineage.Criterion,
+		},
 		Set: *scoring.NewFeatureSet(candidates, scoring.Selection{
 			Index: index, Score: make([]float64, m), S: make([]float64, m*outputs),
 		}),

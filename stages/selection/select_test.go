@@ -40,7 +40,12 @@ func checkScores(t testing.TB, set *wire.FeatureSet, batches []arrow.Record) {
 	for _, batch := range batches {
 		for i := range int(batch.NumRows()) {
 			if ordinal < closing && stagestest.Sampled(spec.SampleSeed, 0, ordinal, spec.SampleRate) {
-				if row := stagestest.EncodeRow(published.Encoder, batch, i); stagestest.OutcomeOf(spec, 0, ordinal, row) == stagestest.Scored {
+				if row := stagestest.EncodeRow(published.Encoder, batch, i); stagestest.OutcomeOf(
+					spec,
+					0,
+					ordinal,
+					row,
+				) == stagestest.Scored {
 					rows = append(rows, row)
 				}
 			}
@@ -55,7 +60,13 @@ func checkScores(t testing.TB, set *wire.FeatureSet, batches []arrow.Record) {
 	for i, want := range scores {
 		worst = max(worst, math.Abs(published.Set.S[i]-want)/spread[i%outputs])
 	}
-	t.Logf("%d rows, %d features, %d outputs: worst score off by %.1e of sqrt(sum y^2/n)", len(rows), len(scores)/outputs, outputs, worst)
+	t.Logf(
+		"%d rows, %d features, %d outputs: worst score off by %.1e of sqrt(sum y^2/n)",
+		len(rows),
+		len(scores)/outputs,
+		outputs,
+		worst,
+	)
 	if !(worst <= 1e-5) {
 		t.Fatalf("a score is off by %v of sqrt(sum y^2/n)", worst)
 	}
@@ -113,7 +124,11 @@ func TestScoresEqualTheirFloat64Recomputation(t *testing.T) {
 func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 800, 12, stagestest.SomeFaults)
 	spec := explored.Spec(t, explored.Events(stagestest.Regression), explored.Exploration(), rows)
-	spec.Partitions = []wire.Partition{{StartOffset: 3, EndOffset: 9, Quota: 50}, {Partition: 1, StartOffset: 4, EndOffset: 4}, {Partition: 2, EndOffset: 1}}
+	spec.Partitions = []wire.Partition{
+		{StartOffset: 3, EndOffset: 9, Quota: 50},
+		{Partition: 1, StartOffset: 4, EndOffset: 4},
+		{Partition: 2, EndOffset: 1},
+	}
 	checkpoints := map[int32]*wire.Checkpoint{}
 	for i, half := range stagestest.Cut(t, rows, stagestest.Every(400)) {
 		part := spec.Partitions[2*i]
@@ -125,7 +140,14 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	}
 	sums, lineage := selection.Merge(spec, checkpoints)
 	want := []wire.LineagePartition{
-		{Partition: 0, StartOffset: 3, NextOffset: 4, EndOffset: 9, ClosingOrdinal: checkpoints[0].NextOrdinal, CloseReason: wire.CloseQuota},
+		{
+			Partition:      0,
+			StartOffset:    3,
+			NextOffset:     4,
+			EndOffset:      9,
+			ClosingOrdinal: checkpoints[0].NextOrdinal,
+			CloseReason:    wire.CloseQuota,
+		},
 		{Partition: 1, StartOffset: 4, NextOffset: 4, EndOffset: 4, CloseReason: wire.CloseEnd},
 		{Partition: 2, StartOffset: 0, NextOffset: 1, EndOffset: 1, ClosingOrdinal: 400, CloseReason: wire.CloseEnd},
 	}
@@ -135,7 +157,8 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 	var counts wire.Counts
 	meter.Add(&counts, checkpoints[0].Counts)
 	meter.Add(&counts, checkpoints[2].Counts)
-	if lineage.Counts != counts || lineage.Rows != counts.Scored || sums.Rows != counts.Scored || !lineage.Counts.Reconciles() {
+	if lineage.Counts != counts || lineage.Rows != counts.Scored || sums.Rows != counts.Scored ||
+		!lineage.Counts.Reconciles() {
 		t.Errorf("lineage counts %+v, want %+v", lineage.Counts, counts)
 	}
 	if lineage.SpecHash != spec.Hash() || lineage.Exploration != spec.Exploration || lineage.Sequence != 1 {
@@ -144,7 +167,11 @@ func TestMergeGoesByThePartitionsOfTheSpec(t *testing.T) {
 }
 
 // sampleOf explores rows by a criterion and returns the inputs of a selection.
-func sampleOf(t testing.TB, task string, edit func(*calibrate.Config)) (*wire.Spec, *scoring.Sums, wire.Lineage, *scoring.Sample) {
+func sampleOf(
+	t testing.TB,
+	task string,
+	edit func(*calibrate.Config),
+) (*wire.Spec, *scoring.Sums, wire.Lineage, *scoring.Sample) {
 	t.Helper()
 	c := explored.Exploration()
 	c.SampleRate = 1
@@ -192,8 +219,17 @@ func TestSelectIsTheSameWhoeverWorks(t *testing.T) {
 				for _, with := range [][2]int{{1, 0}, {2, 0}, {2, 3}} {
 					runtime.GOMAXPROCS(with[0])
 					rounds, most := 0, 0
-					set, err := selection.Select(spec, sums, lineage, sample, stagestest.Noon,
-						selection.Options{Workers: with[1], Progress: func(p selection.Progress) { rounds, most = max(rounds, p.Round), p.Rounds }})
+					set, err := selection.Select(
+						spec,
+						sums,
+						lineage,
+						sample,
+						stagestest.Noon,
+						selection.Options{
+							Workers:  with[1],
+							Progress: func(p selection.Progress) { rounds, most = max(rounds, p.Round), p.Rounds },
+						},
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -216,12 +252,14 @@ func TestPlainSet(t *testing.T) {
 	if err := plain.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if plain.Set.Features.Len() != set.Set.Features.Len() || plain.Encoder != set.Encoder || plain.Set.Scale != set.Set.Scale {
+	if plain.Set.Features.Len() != set.Set.Features.Len() || plain.Encoder != set.Encoder ||
+		plain.Set.Scale != set.Set.Scale {
 		t.Fatal("a plain set differs in more than its candidates")
 	}
 	want := set.Candidates.DrawAll()
 	n := len(plain.Set.Features.Omega)
-	if !slices.Equal(plain.Set.Features.Omega, want.Omega[:n]) || !slices.Equal(plain.Set.Features.Phase, want.Phase[:plain.Set.Features.Len()]) {
+	if !slices.Equal(plain.Set.Features.Omega, want.Omega[:n]) ||
+		!slices.Equal(plain.Set.Features.Phase, want.Phase[:plain.Set.Features.Len()]) {
 		t.Fatal("plain features are not the first candidates")
 	}
 	if plain.ID() == set.ID() {
@@ -230,7 +268,8 @@ func TestPlainSet(t *testing.T) {
 	c := explored.Exploration()
 	c.Criterion = scoring.Adaptive
 	learned := explored.FeatureSet(t, explored.Events(stagestest.Classes), c, rows)
-	if got := selection.PlainSet(learned).Set.Features; got.Len() != learned.Set.Features.Len() || !slices.Equal(got.Omega, set.Candidates.DrawAll().Omega[:len(got.Omega)]) {
+	if got := selection.PlainSet(learned).Set.Features; got.Len() != learned.Set.Features.Len() ||
+		!slices.Equal(got.Omega, set.Candidates.DrawAll().Omega[:len(got.Omega)]) {
 		t.Fatal("plain features for a learned set are not the first plain candidates")
 	}
 }

@@ -13,20 +13,43 @@ import (
 // ColumnTypes are the types that an event's columns may have, nested ones included.
 var ColumnTypes = []arrow.DataType{
 	arrow.FixedWidthTypes.Boolean,
-	arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int64,
-	arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
-	arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary,
+	arrow.PrimitiveTypes.Int8,
+	arrow.PrimitiveTypes.Uint16,
+	arrow.PrimitiveTypes.Int64,
+	arrow.FixedWidthTypes.Float16,
+	arrow.PrimitiveTypes.Float32,
+	arrow.PrimitiveTypes.Float64,
+	arrow.BinaryTypes.String,
+	arrow.BinaryTypes.LargeString,
+	arrow.BinaryTypes.Binary,
+	arrow.BinaryTypes.LargeBinary,
 	&arrow.FixedSizeBinaryType{ByteWidth: 3},
-	&arrow.Decimal128Type{Precision: 20, Scale: 2}, &arrow.Decimal256Type{Precision: 50, Scale: 2},
-	arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64ns,
-	arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Duration_s,
-	arrow.FixedWidthTypes.MonthInterval, arrow.FixedWidthTypes.DayTimeInterval, arrow.FixedWidthTypes.MonthDayNanoInterval,
+	&arrow.Decimal128Type{Precision: 20, Scale: 2},
+	&arrow.Decimal256Type{Precision: 50, Scale: 2},
+	arrow.FixedWidthTypes.Date32,
+	arrow.FixedWidthTypes.Date64,
+	arrow.FixedWidthTypes.Time32ms,
+	arrow.FixedWidthTypes.Time64ns,
+	arrow.FixedWidthTypes.Timestamp_us,
+	arrow.FixedWidthTypes.Duration_s,
+	arrow.FixedWidthTypes.MonthInterval,
+	arrow.FixedWidthTypes.DayTimeInterval,
+	arrow.FixedWidthTypes.MonthDayNanoInterval,
 	arrow.Null,
-	arrow.ListOf(arrow.PrimitiveTypes.Int32), arrow.LargeListOf(arrow.BinaryTypes.String),
+	arrow.ListOf(arrow.PrimitiveTypes.Int32),
+	arrow.LargeListOf(arrow.BinaryTypes.String),
 	arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32),
-	arrow.ListOf(arrow.ListOf(arrow.BinaryTypes.String)), arrow.ListOf(arrow.BinaryTypes.Binary), arrow.ListOf(arrow.BinaryTypes.LargeBinary),
+	arrow.ListOf(
+		arrow.ListOf(arrow.BinaryTypes.String),
+	),
+	arrow.ListOf(arrow.BinaryTypes.Binary),
+	arrow.ListOf(arrow.BinaryTypes.LargeBinary),
 	arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}),
-	arrow.FixedSizeListOf(2, arrow.BinaryTypes.Binary), arrow.StructOf(arrow.Field{Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}),
+	arrow.FixedSizeListOf(
+		2,
+		arrow.BinaryTypes.Binary,
+	),
+	arrow.StructOf(arrow.Field{Name: "b", Type: arrow.BinaryTypes.Binary, Nullable: true}),
 	arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
 		arrow.Field{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}),
 	arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32),
@@ -34,7 +57,10 @@ var ColumnTypes = []arrow.DataType{
 	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.PrimitiveTypes.Int64},
 	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.FixedWidthTypes.Float16},
 	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: &arrow.FixedSizeBinaryType{ByteWidth: 3}},
-	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: &arrow.Decimal128Type{Precision: 20, Scale: 2}},
+	&arrow.DictionaryType{
+		IndexType: arrow.PrimitiveTypes.Int16,
+		ValueType: &arrow.Decimal128Type{Precision: 20, Scale: 2},
+	},
 	&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.FixedWidthTypes.MonthDayNanoInterval},
 }
 
@@ -94,7 +120,11 @@ func appendFlat(b array.Builder, rng *rand.Rand) {
 	n := rng.IntN(100)
 	texts := []string{fmt.Sprint(n), fmt.Sprintf("%d.5", n), []string{"true", "false"}[n%2], "2026-01-02",
 		fmt.Sprintf("00:00:%02d", n%60), fmt.Sprintf("2026-01-02 00:00:%02d", n%60), fmt.Sprintf("%ds", n),
-		fmt.Sprintf(`{"days":%d,"milliseconds":%d}`, n, n), fmt.Sprintf(`{"months":%d,"days":1,"nanoseconds":%d}`, n, n), "YWJj"}
+		fmt.Sprintf(
+			`{"days":%d,"milliseconds":%d}`,
+			n,
+			n,
+		), fmt.Sprintf(`{"months":%d,"days":1,"nanoseconds":%d}`, n, n), "YWJj"}
 	switch b := b.(type) {
 	case *array.StringBuilder:
 		b.Append(fmt.Sprintf("word-%d", n))

@@ -87,7 +87,12 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 
 // values returns the dimensions of a column except the missing-value indicator, and whether its
 // value is missing.
-func (r *Row) values(enc *encoder.Encoder, c *encoder.Column, column arrow.Array, i int) (values []float64, missing bool) {
+func (r *Row) values(
+	enc *encoder.Encoder,
+	c *encoder.Column,
+	column arrow.Array,
+	i int,
+) (values []float64, missing bool) {
 	missing = column.IsNull(i)
 	switch c.Kind {
 	case encoder.Category:

@@ -72,7 +72,10 @@ const (
 // than these limits and some extra objects, after warm-up calls.
 func CheckAllocations(t *testing.T, shape string, extra float64, call func()) {
 	t.Helper()
-	most := map[string]float64{"columns": objectsPerMessage + objectsPerColumn*WideDim, "list": objectsPerMessage}[shape] + extra
+	most := map[string]float64{
+		"columns": objectsPerMessage + objectsPerColumn*WideDim,
+		"list":    objectsPerMessage,
+	}[shape] + extra
 	call()
 	objects := testing.AllocsPerRun(20, call)
 	var before, after runtime.MemStats

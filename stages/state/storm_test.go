@@ -9,7 +9,8 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 )
 
-// TestManyRecordsOfOneKindCostTheirNumber follows topics with many undecodable requests and sets, and many answers.
+// TestManyRecordsOfOneKindCostTheirNumber follows topics with many undecodable requests and sets,
+// and many answers.
 func TestManyRecordsOfOneKindCostTheirNumber(t *testing.T) {
 	const n = 5000
 	var explorations, sets []pipeline.Record

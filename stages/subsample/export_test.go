@@ -13,8 +13,15 @@ type Partition = partition
 
 // Restore restores the first partition of a spec.
 func (r *Runner) Restore(ctx context.Context, spec *wire.Spec, attempt int) (*Partition, error) {
-	p := &partition{Runner: r, spec: spec, specHash: spec.Hash(), part: spec.Partitions[0], writer: r.Env.Broker, logger: r.Env.Logger,
-		commit: func(context.Context, int64, pipeline.LogID) error { return nil }}
+	p := &partition{
+		Runner:   r,
+		spec:     spec,
+		specHash: spec.Hash(),
+		part:     spec.Partitions[0],
+		writer:   r.Env.Broker,
+		logger:   r.Env.Logger,
+		commit:   func(context.Context, int64, pipeline.LogID) error { return nil },
+	}
 	return p, p.restore(ctx, attempt)
 }
 

@@ -31,9 +31,14 @@ type scoresTail struct {
 func (p *partition) readScores(ctx context.Context) error {
 	decoder := p.decoder()
 	var err error
-	p.scores.log, err = pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Env.Topics.Scores, func() (pipeline.LogID, error) {
-		return p.Env.Broker.Identity(ctx, p.Env.Topics.Scores, int(p.part.Partition), time.Now())
-	})
+	p.scores.log, err = pipeline.Retry(
+		ctx,
+		p.logger,
+		"look up the identity of "+p.Env.Topics.Scores,
+		func() (pipeline.LogID, error) {
+			return p.Env.Broker.Identity(ctx, p.Env.Topics.Scores, int(p.part.Partition), time.Now())
+		},
+	)
 	if err != nil {
 		return err
 	}
@@ -66,7 +71,8 @@ func (p *partition) see(decoder *arrowio.Decoder, rec pipeline.Record) (found wi
 	if !ok {
 		return wire.ScoresRecord{}, false
 	}
-	newer = found.Checkpoint != nil && (p.scores.saved == nil || state.Supersedes(found.Checkpoint, p.scores.saved, p.spec.Arithmetic))
+	newer = found.Checkpoint != nil &&
+		(p.scores.saved == nil || state.Supersedes(found.Checkpoint, p.scores.saved, p.spec.Arithmetic))
 	p.scores.shadowed = !newer
 	return found, newer
 }
@@ -119,7 +125,11 @@ func (p *partition) lookWhileIdle(ctx context.Context) error {
 // checkpoint is lost too.
 func (p *partition) lookUntil(ctx context.Context, until int64) error {
 	reader := pipeline.NewReader(p.Env.Broker, p.logger, p.Env.Topics.Scores, int(p.part.Partition), pipeline.ReadOptions{
-		From: p.scores.next, Until: until, Watch: pipeline.WatchLog, Place: pipeline.Place{Log: p.scores.log}, OnGap: func(g pipeline.Gap) error {
+		From:  p.scores.next,
+		Until: until,
+		Watch: pipeline.WatchLog,
+		Place: pipeline.Place{Log: p.scores.log},
+		OnGap: func(g pipeline.Gap) error {
 			g.Log(p.logger)
 			if g.Changed() {
 				p.Env.Meter.AddGap(g)

@@ -48,7 +48,13 @@ func settings(task string) (events.Config, calibrate.Config) {
 
 // plan plans an exploration of the given partitions on the rows; edit, if not nil, changes the
 // configuration.
-func plan(t testing.TB, task string, rows arrow.Record, edit func(*calibrate.Config), partitions ...wire.Partition) *wire.Spec {
+func plan(
+	t testing.TB,
+	task string,
+	rows arrow.Record,
+	edit func(*calibrate.Config),
+	partitions ...wire.Partition,
+) *wire.Spec {
 	t.Helper()
 	e, c := settings(task)
 	if edit != nil {
@@ -86,7 +92,9 @@ func feed(t testing.TB, s *subsample.Subsampler, messages []arrow.Record, rng *r
 	reader := events.NewReader(events.DefaultLimits().Decoder(), nil)
 	first := int64(0)
 	for offset, rows := range messages {
-		batches, err := reader.Read(stagestest.Message(t, stagestest.Cut(t, rows, stagestest.UpTo(rng, 2*int(rows.NumRows())))...))
+		batches, err := reader.Read(
+			stagestest.Message(t, stagestest.Cut(t, rows, stagestest.UpTo(rng, 2*int(rows.NumRows())))...),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +124,13 @@ func sameState(t testing.TB, got, want *subsample.Subsampler) {
 func sameCheckpoint(t testing.TB, got, want *wire.Checkpoint) {
 	t.Helper()
 	if got.NextOrdinal != want.NextOrdinal || got.CloseReason != want.CloseReason {
-		t.Fatalf("next ordinal %d, closed by %q; want %d, %q", got.NextOrdinal, got.CloseReason, want.NextOrdinal, want.CloseReason)
+		t.Fatalf(
+			"next ordinal %d, closed by %q; want %d, %q",
+			got.NextOrdinal,
+			got.CloseReason,
+			want.NextOrdinal,
+			want.CloseReason,
+		)
 	}
 	a, b := got.Counts, want.Counts
 	a.Messages, b.Messages, a.Undecodable, b.Undecodable = 0, 0, 0, 0
@@ -136,7 +150,11 @@ func sameSums(t testing.TB, a, b *scoring.Sums) {
 	}
 	for _, pair := range [][2][]float64{{a.Phi, b.Phi}, {a.PhiSq, b.PhiSq}, {a.YPhi, b.YPhi}, {a.Y, b.Y}, {a.YSq, b.YSq},
 		{a.YMin, b.YMin}, {a.YMax, b.YMax}} {
-		if !slices.EqualFunc(pair[0], pair[1], func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
+		if !slices.EqualFunc(
+			pair[0],
+			pair[1],
+			func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) },
+		) {
 			t.Fatal("sums differ in their bits")
 		}
 	}

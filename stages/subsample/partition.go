@@ -96,8 +96,14 @@ func (p *partition) restore(ctx context.Context, attempt int) error {
 		p.lastBatch = pipeline.Mark{Offset: saved.LastBatch.Offset, Checksum: saved.LastBatch.Checksum}
 	}
 	p.recorded, p.savedAt, p.scores.lookedAt = core.Counts(), p.Env.Clock(), p.Env.Clock()
-	p.logger.Info("subsampling", zap.Int64("next_offset", core.NextOffset()), zap.Int64("next_ordinal", core.NextOrdinal()),
-		zap.Bool("restored", p.scores.saved != nil), zap.Int("attempt", attempt), zap.Bool("closed", core.Closed()))
+	p.logger.Info(
+		"subsampling",
+		zap.Int64("next_offset", core.NextOffset()),
+		zap.Int64("next_ordinal", core.NextOrdinal()),
+		zap.Bool("restored", p.scores.saved != nil),
+		zap.Int("attempt", attempt),
+		zap.Bool("closed", core.Closed()),
+	)
 	failpoint.Hit(failpoint.RestoreAfter)
 	return p.unshadow(ctx)
 }
@@ -125,7 +131,15 @@ func (p *partition) run(ctx context.Context) error {
 		p.at = p.Env.Meter.Follow(meter.StageSubsample, p.Env.Topics.Events, int(p.part.Partition), p.core.NextOffset())
 		defer p.at.Leave()
 		p.reportSaved()
-		return pipeline.RunPartition(ctx, p.Env.Broker, p.logger, p.Env.Topics.Events, int(p.part.Partition), p.Env.DrainTimeout, p)
+		return pipeline.RunPartition(
+			ctx,
+			p.Env.Broker,
+			p.logger,
+			p.Env.Topics.Events,
+			int(p.part.Partition),
+			p.Env.DrainTimeout,
+			p,
+		)
 	}
 	work, cancel := pipeline.Drain(ctx, p.Env.DrainTimeout)
 	defer cancel()

@@ -32,7 +32,14 @@ type bench struct {
 }
 
 func newBench(t *testing.T, spec *wire.Spec) *bench {
-	b := &bench{t: t, broker: pipelinetest.NewBroker(), spec: spec, topics: topics.Default(), meter: meter.New(), now: stagestest.Noon}
+	b := &bench{
+		t:      t,
+		broker: pipelinetest.NewBroker(),
+		spec:   spec,
+		topics: topics.Default(),
+		meter:  meter.New(),
+		now:    stagestest.Noon,
+	}
 	for _, topic := range []string{b.topics.Events, b.topics.Scores, b.topics.Samples, b.topics.DeadLetters} {
 		b.broker.AddTopic(topic, 1)
 	}
@@ -76,12 +83,20 @@ func (b *bench) write(checkpoints ...*wire.Checkpoint) {
 // append writes a record to scores under the exploration's key.
 func (b *bench) append(value []byte) {
 	b.t.Helper()
-	pipelinetest.Produce(b.t, b.broker, b.topics.Scores, 0, pipeline.Record{Key: wire.CheckpointKey(b.spec.Exploration), Value: value, Time: stagestest.Noon})
+	pipelinetest.Produce(
+		b.t,
+		b.broker,
+		b.topics.Scores,
+		0,
+		pipeline.Record{Key: wire.CheckpointKey(b.spec.Exploration), Value: value, Time: stagestest.Noon},
+	)
 }
 
 func (b *bench) refuse(attempt int) {
 	b.t.Helper()
-	value, err := wire.EncodeRefusal(&wire.Refusal{Exploration: b.spec.Exploration, SpecHash: b.spec.Hash(), Attempt: attempt, Reason: "a test"})
+	value, err := wire.EncodeRefusal(
+		&wire.Refusal{Exploration: b.spec.Exploration, SpecHash: b.spec.Hash(), Attempt: attempt, Reason: "a test"},
+	)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -178,7 +193,9 @@ func TestPartitionRestoresTheFurthestAndWritesItAgain(t *testing.T) {
 			b.write(test.on...)
 			p := b.partition()
 			last, n := b.last()
-			if p.Core().NextOrdinal() != test.ordinal || last.NextOrdinal != test.ordinal || last.Arithmetic != spec.Arithmetic || n != test.written {
+			if p.Core().NextOrdinal() != test.ordinal || last.NextOrdinal != test.ordinal ||
+				last.Arithmetic != spec.Arithmetic ||
+				n != test.written {
 				t.Fatalf("continues at ordinal %d; %d records, the last at %d", p.Core().NextOrdinal(), n, last.NextOrdinal)
 			}
 		})
@@ -306,7 +323,8 @@ func TestPartitionThatIsRefusedSavesNothing(t *testing.T) {
 		t.Fatalf("%d records of scores after %v", n, err)
 	}
 	again := b.partition()
-	if c := again.Core().Checkpoint(b.now); c.Attempt != 1 || c.NextOffset != 0 || c.Counts.Scored != 0 || c.Samples.FirstOffset != 1 {
+	if c := again.Core().Checkpoint(b.now); c.Attempt != 1 || c.NextOffset != 0 || c.Counts.Scored != 0 ||
+		c.Samples.FirstOffset != 1 {
 		t.Fatalf("the next owner continues from %+v", c)
 	}
 }

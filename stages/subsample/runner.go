@@ -67,7 +67,15 @@ func (r *Runner) own(ctx context.Context, o pipeline.Ownership) error {
 // take fences earlier owners of the partition and runs one exploration after another.
 func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipeline.Ownership) error {
 	o := owner{Ownership: ownership}
-	err := topics.WaitCoPartitioned(ctx, r.Env.Broker, logger, o.Partition, r.Env.Topics.Scores, r.Env.Topics.Samples, r.Env.Topics.DeadLetters)
+	err := topics.WaitCoPartitioned(
+		ctx,
+		r.Env.Broker,
+		logger,
+		o.Partition,
+		r.Env.Topics.Scores,
+		r.Env.Topics.Samples,
+		r.Env.Topics.DeadLetters,
+	)
 	if err != nil {
 		return pipeline.EndOf(ctx, err)
 	}
@@ -94,9 +102,18 @@ func (r *Runner) take(ctx context.Context, logger *zap.Logger, ownership pipelin
 }
 
 func (r *Runner) openWriter(ctx context.Context, logger *zap.Logger, partition int) (pipeline.Producer, error) {
-	return pipeline.OpenWriter(ctx, r.Env.Broker, logger, &pipeline.WriterID{Group: r.Env.Group, Topic: r.Env.Topics.Events, Partition: partition},
-		pipeline.Target{Topic: r.Env.Topics.Samples, Partition: partition}, pipeline.Target{Topic: r.Env.Topics.Scores, Partition: partition},
-		pipeline.Target{Topic: r.Env.Topics.DeadLetters, Partition: partition})
+	return pipeline.OpenWriter(
+		ctx,
+		r.Env.Broker,
+		logger,
+		&pipeline.WriterID{Group: r.Env.Group, Topic: r.Env.Topics.Events, Partition: partition},
+		pipeline.Target{
+			Topic:     r.Env.Topics.Samples,
+			Partition: partition,
+		},
+		pipeline.Target{Topic: r.Env.Topics.Scores, Partition: partition},
+		pipeline.Target{Topic: r.Env.Topics.DeadLetters, Partition: partition},
+	)
 }
 
 // explore takes the partition through an exploration: restore, read, close, guard the last
@@ -174,7 +191,12 @@ func (r *Runner) sharedBank(spec *wire.Spec) *scoring.Bank {
 		r.bank, r.key = scoring.NewBank(spec.Candidates), spec.Exploration
 		bytes := scoring.BankBytes(spec.Candidates, 0)
 		r.Env.Meter.SetBudget(meter.Budget{Setting: meter.BudgetCandidates, Limit: r.CandidateMemory, Used: bytes})
-		r.Env.Logger.Info("candidates drawn", zap.String("exploration", spec.Exploration), zap.Int("candidates", r.bank.Len()), zap.Int64("bytes", bytes))
+		r.Env.Logger.Info(
+			"candidates drawn",
+			zap.String("exploration", spec.Exploration),
+			zap.Int("candidates", r.bank.Len()),
+			zap.Int64("bytes", bytes),
+		)
 	}
 	return r.bank
 }

@@ -74,7 +74,8 @@ func TestPartitionOutlivesItsOwners(t *testing.T) {
 			for _, after := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, request %d, after %v", task, at, after), func(t *testing.T) {
 					w := planned(t, task)
-					w.Start(func(worker *explored.Worker) { worker.KillAt, worker.KillAfter = at, after }, meter.StageSubsample).Killed()
+					w.Start(func(worker *explored.Worker) { worker.KillAt, worker.KillAfter = at, after }, meter.StageSubsample).
+						Killed()
 					w.Start(nil, meter.StageSubsample)
 					sameOutcome(t, finish(t, w), want)
 				})

@@ -44,13 +44,24 @@ func (p *partition) confirm(ctx context.Context) error {
 	if p.spec.EventsLog == "" || p.core.CloseReason() == wire.CloseLost || p.fetchedAt.IsZero() {
 		return nil
 	}
-	now, err := pipeline.Retry(ctx, p.logger, "look up the identity of "+p.Env.Topics.Events, func() (pipeline.LogID, error) {
-		return p.Env.Broker.Identity(ctx, p.Env.Topics.Events, int(p.part.Partition), p.fetchedAt)
-	})
+	now, err := pipeline.Retry(
+		ctx,
+		p.logger,
+		"look up the identity of "+p.Env.Topics.Events,
+		func() (pipeline.LogID, error) {
+			return p.Env.Broker.Identity(ctx, p.Env.Topics.Events, int(p.part.Partition), p.fetchedAt)
+		},
+	)
 	if err != nil || now == "" || string(now) == p.spec.EventsLog {
 		return err
 	}
-	g := pipeline.Gap{Topic: p.Env.Topics.Events, Partition: int(p.part.Partition), Kind: pipeline.GapRecreated, From: p.core.NextOffset(), Now: now}
+	g := pipeline.Gap{
+		Topic:     p.Env.Topics.Events,
+		Partition: int(p.part.Partition),
+		Kind:      pipeline.GapRecreated,
+		From:      p.core.NextOffset(),
+		Now:       now,
+	}
 	p.logger.Warn("events topic was recreated during the exploration; closing the partition", zap.Stringer("gap", g))
 	p.Env.Meter.AddGap(g)
 	p.deadLetters, p.deadLetterBytes = nil, 0 // they may come from the new log, which will be read from its start
@@ -134,12 +145,19 @@ func (p *partition) write(ctx context.Context, checkpoint *wire.Checkpoint) erro
 	if err != nil {
 		return err
 	}
-	message := []pipeline.Record{{Key: wire.CheckpointKey(checkpoint.Exploration), Value: value, Time: checkpoint.WrittenAt}}
+	message := []pipeline.Record{
+		{Key: wire.CheckpointKey(checkpoint.Exploration), Value: value, Time: checkpoint.WrittenAt},
+	}
 	offset, err := pipeline.Retry(ctx, p.logger, "write checkpoint", func() (int64, error) {
 		return p.writer.Produce(ctx, p.Env.Topics.Scores, int(checkpoint.Partition), message)
 	})
 	if err != nil {
-		return fmt.Errorf("write checkpoint of partition %d at next offset %d: %w", checkpoint.Partition, checkpoint.NextOffset, err)
+		return fmt.Errorf(
+			"write checkpoint of partition %d at next offset %d: %w",
+			checkpoint.Partition,
+			checkpoint.NextOffset,
+			err,
+		)
 	}
 	p.savedAt = p.Env.Clock()
 	p.scores.saved, p.scores.next, p.scores.shadowed = checkpoint, offset+1, false

@@ -28,7 +28,13 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 	for _, task := range tasks {
 		t.Run(task, func(t *testing.T) {
 			rows := eventsOf(t, task, 900, 17, stagestest.SomeFaults)
-			spec := plan(t, task, rows, func(c *calibrate.Config) { c.Criterion, c.SampleRate = scoring.Adaptive, 0.6 }, fullSpan(0))
+			spec := plan(
+				t,
+				task,
+				rows,
+				func(c *calibrate.Config) { c.Criterion, c.SampleRate = scoring.Adaptive, 0.6 },
+				fullSpan(0),
+			)
 			part, rng := spec.Partitions[0], rand.New(rand.NewPCG(2, 3))
 			whole := start(t, spec, nil)
 			feed(t, whole, stagestest.Cut(t, rows, stagestest.UpTo(rng, 80)), rng)
@@ -37,7 +43,10 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 				t.Fatal(err)
 			}
 			samples := whole.Samples()
-			sums := scoring.NewAccumulator(scoring.NewBank(spec.Candidates), scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs()))
+			sums := scoring.NewAccumulator(
+				scoring.NewBank(spec.Candidates),
+				scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs()),
+			)
 			held := int64(0)
 			for i, ordinal := range samples.Ordinal {
 				if heldOut(spec.SampleSeed, part.Partition, ordinal) {
@@ -47,7 +56,8 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 				one := samples.Slice(i, i+1)
 				sums.Add(one.X, 1, one.Targets)
 			}
-			if c.Counts.HeldOut != held || held < 50 || int64(samples.Rows()) != c.Counts.Scored || !c.Counts.Reconciles() || c.Counts.Rejected == 0 {
+			if c.Counts.HeldOut != held || held < 50 || int64(samples.Rows()) != c.Counts.Scored || !c.Counts.Reconciles() ||
+				c.Counts.Rejected == 0 {
 				t.Errorf("%d rows held out, %d samples, counts %+v", held, samples.Rows(), c.Counts)
 			}
 			if !reflect.DeepEqual(c.Sums, sums.Sums()) {
@@ -62,7 +72,9 @@ func TestHeldOutRowsAreSamplesAndNotInTheSums(t *testing.T) {
 			if err := second.Add(1, halves[1:], nil); err != nil {
 				t.Fatal(err)
 			}
-			if again := second.Checkpoint(stagestest.Noon); !reflect.DeepEqual(again.Sums, c.Sums) || again.Counts.HeldOut != held || again.Samples != c.Samples {
+			if again := second.Checkpoint(stagestest.Noon); !reflect.DeepEqual(again.Sums, c.Sums) ||
+				again.Counts.HeldOut != held ||
+				again.Samples != c.Samples {
 				t.Errorf("continued: %+v, want %+v", again.Counts, c.Counts)
 			}
 		})

@@ -98,7 +98,11 @@ func (s *Subsampler) Samples() *wire.Samples { return s.samples }
 func (s *Subsampler) ClearSamples() {
 	s.samples.Reset()
 	s.samples.Ordinal, s.samples.X = events.Trim(s.samples.Ordinal), events.Trim(s.samples.X)
-	s.samples.Targets.Class, s.samples.Targets.Values = events.Trim(s.samples.Targets.Class), events.Trim(s.samples.Targets.Values)
+	s.samples.Targets.Class, s.samples.Targets.Values = events.Trim(
+		s.samples.Targets.Class,
+	), events.Trim(
+		s.samples.Targets.Values,
+	)
 }
 
 // Reject receives the rejected rows of a piece of a message. rowBase is the number of the piece's
@@ -287,9 +291,19 @@ func (s *Subsampler) count(rows int64) []deadletter.RejectedRow {
 // Checkpoint returns the state of the partition. Its sums are a copy.
 func (s *Subsampler) Checkpoint(now time.Time) *wire.Checkpoint {
 	return &wire.Checkpoint{
-		Exploration: s.spec.Exploration, Sequence: s.spec.Sequence,
-		SpecHash: s.specHash, Partition: s.part.Partition, Attempt: s.attempt, NextOffset: s.nextOffset, NextOrdinal: s.nextOrdinal,
-		Closed: s.Closed(), CloseReason: s.closedBy, Counts: s.counts, Sums: s.sums.Sums().Clone(), Samples: s.mark,
-		Arithmetic: scoring.Arithmetic(), WrittenAt: now,
+		Exploration: s.spec.Exploration,
+		Sequence:    s.spec.Sequence,
+		SpecHash:    s.specHash,
+		Partition:   s.part.Partition,
+		Attempt:     s.attempt,
+		NextOffset:  s.nextOffset,
+		NextOrdinal: s.nextOrdinal,
+		Closed:      s.Closed(),
+		CloseReason: s.closedBy,
+		Counts:      s.counts,
+		Sums:        s.sums.Sums().Clone(),
+		Samples:     s.mark,
+		Arithmetic:  scoring.Arithmetic(),
+		WrittenAt:   now,
 	}
 }

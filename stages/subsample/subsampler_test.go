@@ -78,7 +78,13 @@ func TestSubsamplerOutcomes(t *testing.T) {
 						counts, s.NextOrdinal(), got, want, closing, bad)
 				}
 				if s.Closed() != (part.Quota > 0 && want.Scored == part.Quota) || int64(s.Samples().Rows()) != want.Scored {
-					rt.Fatalf("closed %v with %d scored of a quota of %d, %d collected", s.Closed(), want.Scored, part.Quota, s.Samples().Rows())
+					rt.Fatalf(
+						"closed %v with %d scored of a quota of %d, %d collected",
+						s.Closed(),
+						want.Scored,
+						part.Quota,
+						s.Samples().Rows(),
+					)
 				}
 			})
 		})
@@ -109,7 +115,8 @@ func TestSubsamplerOrdinalsPassOverRefusedMessages(t *testing.T) {
 		}
 		offset++
 	}
-	if gaps.NextOffset() != offset || gaps.Counts().Undecodable != refused || gaps.Counts().Messages != plain.Counts().Messages+refused {
+	if gaps.NextOffset() != offset || gaps.Counts().Undecodable != refused ||
+		gaps.Counts().Messages != plain.Counts().Messages+refused {
 		t.Fatalf("next offset %d, counts %+v", gaps.NextOffset(), gaps.Counts())
 	}
 	sameState(t, gaps, plain)
@@ -129,11 +136,39 @@ func TestSubsamplerClosesAtItsEndOffset(t *testing.T) {
 		{"before the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 5) }, 30, false},
 		{"at the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 6) }, 40, true},
 		{"beyond the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 10) }, 40, true},
-		{"after a gap over the end", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); addFrom(t, s, batches, 8, 9) }, 20, true},
-		{"a refused message again", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Refuse(4) }, 20, false},
+		{
+			"after a gap over the end",
+			2,
+			6,
+			func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); addFrom(t, s, batches, 8, 9) },
+			20,
+			true,
+		},
+		{
+			"a refused message again",
+			2,
+			6,
+			func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Refuse(4) },
+			20,
+			false,
+		},
 		{"before its start", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 0, 3) }, 10, false},
-		{"the last offsets hold nothing", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Advance(6) }, 20, true},
-		{"the last message is refused", 2, 6, func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 5); s.Refuse(6) }, 30, true},
+		{
+			"the last offsets hold nothing",
+			2,
+			6,
+			func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 4); s.Advance(6) },
+			20,
+			true,
+		},
+		{
+			"the last message is refused",
+			2,
+			6,
+			func(s *subsample.Subsampler) { addFrom(t, s, batches, 2, 5); s.Refuse(6) },
+			30,
+			true,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			part := wire.Partition{StartOffset: c.start, EndOffset: c.end}

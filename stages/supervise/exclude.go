@@ -12,7 +12,11 @@ import (
 
 // Exclude returns a function that, until its context ends, requests a new plan without the
 // partition for every exploration that reads it. It serves as [Stage.Overdue].
-func Exclude(follower *state.Follower, logger *zap.Logger, clock func() time.Time) func(ctx context.Context, partition int, cause error) {
+func Exclude(
+	follower *state.Follower,
+	logger *zap.Logger,
+	clock func() time.Time,
+) func(ctx context.Context, partition int, cause error) {
 	return func(ctx context.Context, partition int, cause error) {
 		asked := ""
 		for {
@@ -26,8 +30,12 @@ func Exclude(follower *state.Follower, logger *zap.Logger, clock func() time.Tim
 			spec := now.Running()
 			asked = spec.Exploration
 			request := wire.Request{
-				Action: wire.ActionExclude, ID: wire.ExclusionRequestID(spec.Sequence, int32(partition)), Exploration: spec.Exploration,
-				Partition: int32(partition), Reason: cause.Error(), Time: clock(),
+				Action:      wire.ActionExclude,
+				ID:          wire.ExclusionRequestID(spec.Sequence, int32(partition)),
+				Exploration: spec.Exploration,
+				Partition:   int32(partition),
+				Reason:      cause.Error(),
+				Time:        clock(),
 			}
 			if !now.HasRequest(request.ID) {
 				exclude(ctx, follower, logger, request)
@@ -41,6 +49,8 @@ func exclude(ctx context.Context, follower *state.Follower, logger *zap.Logger, 
 	if err := follower.SendRequest(ctx, request); err == nil {
 		logger.Warn("requested a plan without the partition")
 	} else if ctx.Err() == nil {
-		logger.Error("cannot request a plan without the partition; check write access to the explorations topic", zap.Error(err))
+		logger.Error(
+			"cannot request a plan without the partition; check write access to the explorations topic", zap.Error(err),
+		)
 	}
 }

@@ -41,7 +41,14 @@ func NewLeaders(log pipeline.Log, logger *zap.Logger, patience time.Duration, to
 	if patience == 0 {
 		patience = DefaultPolicy().Patience
 	}
-	return &Leaders{log: log, logger: logger, topics: topics, patience: patience, since: map[int32]time.Time{}, looked: make(chan struct{})}
+	return &Leaders{
+		log:      log,
+		logger:   logger,
+		topics:   topics,
+		patience: patience,
+		since:    map[int32]time.Time{},
+		looked:   make(chan struct{}),
+	}
 }
 
 // Watch looks up leaders until ctx ends.
@@ -82,7 +89,12 @@ func (l *Leaders) note(away []int32) {
 	for _, p := range away {
 		since, known := before[p]
 		if !known {
-			l.logger.Warn("partition has no leader", zap.Strings("topics", l.topics), zap.Int32("partition", p), zap.Duration("patience", l.patience))
+			l.logger.Warn(
+				"partition has no leader",
+				zap.Strings("topics", l.topics),
+				zap.Int32("partition", p),
+				zap.Duration("patience", l.patience),
+			)
 			since = time.Now()
 		}
 		l.since[p] = since
@@ -117,7 +129,10 @@ func (l *Leaders) away(least time.Duration) (list []wire.Exclusion) {
 	defer l.mu.Unlock()
 	for p, since := range l.since {
 		if time.Since(since) >= least {
-			list = wire.Exclude(list, wire.Exclusion{Partition: p, Reason: fmt.Sprintf("no leader since %s", since.UTC().Format(time.RFC3339))})
+			list = wire.Exclude(
+				list,
+				wire.Exclusion{Partition: p, Reason: fmt.Sprintf("no leader since %s", since.UTC().Format(time.RFC3339))},
+			)
 		}
 	}
 	return list

@@ -43,8 +43,13 @@ func (p *Partition) Failed(ctx context.Context, cause error) (wait time.Duration
 	p.quarantine.Tries++
 	p.quarantine.Cause, p.quarantine.RetryAt = cause.Error(), time.Now().Add(p.wait)
 	stage.Meter.SetQuarantine(p.quarantine)
-	stage.Logger.Error("partition quarantined; will retry, other partitions unaffected", zap.Int("partition", p.number), zap.Error(cause),
-		zap.Int("tries", p.quarantine.Tries), zap.Duration("wait", p.wait))
+	stage.Logger.Error(
+		"partition quarantined; will retry, other partitions unaffected",
+		zap.Int("partition", p.number),
+		zap.Error(cause),
+		zap.Int("tries", p.quarantine.Tries),
+		zap.Duration("wait", p.wait),
+	)
 	return p.wait
 }
 
@@ -66,7 +71,11 @@ func (p *Partition) Recovered() {
 		p.overdue()
 	}
 	p.stage.Meter.EndQuarantine(p.quarantine.Stage, p.number)
-	p.stage.Logger.Info("partition is no longer quarantined", zap.Int("partition", p.number), zap.Duration("after", time.Since(p.quarantine.Since)))
+	p.stage.Logger.Info(
+		"partition is no longer quarantined",
+		zap.Int("partition", p.number),
+		zap.Duration("after", time.Since(p.quarantine.Since)),
+	)
 	p.quarantine, p.wait, p.overdue = meter.Quarantine{}, 0, nil
 }
 

@@ -134,7 +134,17 @@ func (t Config) Unnamed() Config {
 }
 
 func (t *Config) names() []*string {
-	return []*string{&t.Events, &t.Explorations, &t.Scores, &t.Samples, &t.FeatureSets, &t.Features, &t.Models, &t.Live, &t.DeadLetters}
+	return []*string{
+		&t.Events,
+		&t.Explorations,
+		&t.Scores,
+		&t.Samples,
+		&t.FeatureSets,
+		&t.Features,
+		&t.Models,
+		&t.Live,
+		&t.DeadLetters,
+	}
 }
 
 // Default returns topic names without the pipeline's name, see [Config.Named], and default settings

@@ -14,7 +14,9 @@ import (
 var (
 	// ErrCompactedEvents means that the events topic is compacted: rows and their ordinals would
 	// vanish, and no result could be recomputed.
-	ErrCompactedEvents = errors.New("the events topic is compacted (cleanup.policy): compaction removes rows, so they cannot be reread")
+	ErrCompactedEvents = errors.New(
+		"the events topic is compacted (cleanup.policy): compaction removes rows, so they cannot be reread",
+	)
 	// ErrNotCoPartitioned means that a topic has fewer partitions than events.
 	ErrNotCoPartitioned = errors.New("fewer partitions than events; run `featurizer topics create` to grow it")
 )
@@ -83,7 +85,10 @@ func Check(ctx context.Context, broker Broker, config Config) error {
 		case err != nil:
 			faults = append(faults, absent(topic, err))
 		case have < partitions:
-			faults = append(faults, fmt.Errorf("topic %s: %d partitions, events has %d: %w", topic, have, partitions, ErrNotCoPartitioned))
+			faults = append(
+				faults,
+				fmt.Errorf("topic %s: %d partitions, events has %d: %w", topic, have, partitions, ErrNotCoPartitioned),
+			)
 		}
 	}
 	return errors.Join(faults...)
@@ -99,7 +104,13 @@ func absent(topic string, err error) error {
 
 // WaitCoPartitioned returns when each topic has the partition. Until then it keeps warning that the
 // topics must be grown.
-func WaitCoPartitioned(ctx context.Context, log pipeline.Log, logger *zap.Logger, partition int, topics ...string) error {
+func WaitCoPartitioned(
+	ctx context.Context,
+	log pipeline.Log,
+	logger *zap.Logger,
+	partition int,
+	topics ...string,
+) error {
 	for _, topic := range topics {
 		err := pipeline.Try(ctx, logger, "look up topic "+topic, func() error {
 			have, err := log.Partitions(ctx, topic)

@@ -24,8 +24,17 @@ func TestCreateTopics(t *testing.T) {
 	if err := topics.Check(t.Context(), broker, names); err != nil {
 		t.Fatalf("topics as they were created: %v", err)
 	}
-	partitions := map[string]int{names.Events: 4, names.Explorations: 1, names.Scores: 4, names.Samples: 4, names.FeatureSets: 1,
-		names.Features: 4, names.Models: 1, names.Live: 4, names.DeadLetters: 4}
+	partitions := map[string]int{
+		names.Events:       4,
+		names.Explorations: 1,
+		names.Scores:       4,
+		names.Samples:      4,
+		names.FeatureSets:  1,
+		names.Features:     4,
+		names.Models:       1,
+		names.Live:         4,
+		names.DeadLetters:  4,
+	}
 	for topic, want := range partitions {
 		if got := stagestest.Must(broker.Partitions(t.Context(), topic)); got != want {
 			t.Errorf("%s has %d partitions, want %d", topic, got, want)
@@ -53,14 +62,27 @@ func TestTopicsOfAPipelineThatFollows(t *testing.T) {
 	own := topics.Default().Unnamed()
 	own.Models = "shared.models"
 	live := own.Reading("live", "shop")
-	want := topics.Config{Events: "live.events", Features: "live.features", Live: "live.live", DeadLetters: "live.dead-letters",
-		Explorations: "shop.explorations", FeatureSets: "shop.feature-sets", Models: "shared.models"}
+	want := topics.Config{
+		Events:       "live.events",
+		Features:     "live.features",
+		Live:         "live.live",
+		DeadLetters:  "live.dead-letters",
+		Explorations: "shop.explorations",
+		FeatureSets:  "shop.feature-sets",
+		Models:       "shared.models",
+	}
 	if got := live.Unnamed(); got != own.Unnamed() {
 		t.Errorf("settings %+v", got)
 	}
 	broker := pipelinetest.NewBroker()
 	done, err := topics.Create(t.Context(), broker, live)
-	if names := []string{"created " + want.Events, "created " + want.Features, "created " + want.Live, "created " + want.DeadLetters}; err != nil || !slices.Equal(done, names) {
+	if names := []string{
+		"created " + want.Events,
+		"created " + want.Features,
+		"created " + want.Live,
+		"created " + want.DeadLetters,
+	}; err != nil ||
+		!slices.Equal(done, names) {
 		t.Errorf("did %v, %v", done, err)
 	}
 	err = topics.Check(t.Context(), broker, live)
@@ -107,7 +129,8 @@ func TestCreateTopicsFollowsTheEventsThatAreThere(t *testing.T) {
 func TestCheckTopicsReportsEverythingAtOnce(t *testing.T) {
 	names := topics.Default()
 	broker := pipelinetest.NewBroker()
-	if err := topics.Check(t.Context(), broker, names); !errors.Is(err, pipeline.ErrUnknownTopic) || pipeline.IsPermanent(err) {
+	if err := topics.Check(t.Context(), broker, names); !errors.Is(err, pipeline.ErrUnknownTopic) ||
+		pipeline.IsPermanent(err) {
 		t.Errorf("no topics: error %v, which waiting may fix", err)
 	}
 	broker.AddConfiguredTopic(names.Events, 3, map[string]string{"cleanup.policy": "delete,compact"})

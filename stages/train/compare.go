@@ -41,7 +41,8 @@ func (t *Trainer) predictCoded(model *training.Model, rows heldOutRows) []float3
 	return coded
 }
 
-// errNotMeasurable reports a challenger without a finite error on rows on which the incumbent has one.
+// errNotMeasurable reports a challenger without a finite error on rows on which the incumbent has
+// one.
 var errNotMeasurable = errors.New("the error of the new model is not a number")
 
 // compare measures a challenger and the incumbent on the same rows and records the result in j.

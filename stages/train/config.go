@@ -18,8 +18,8 @@ type Config struct {
 	Operation `key:",squash"`
 }
 
-// Fitting has the settings that models, or the decision which of them become current, depend on. All of them are in the
-// configuration hash of a model.
+// Fitting has the settings that models, or the decision which of them become current, depend on.
+// All of them are in the configuration hash of a model.
 type Fitting struct {
 	MinRows         int64         `key:"min_rows" unit:"rows" range:"1,1000000000000" doc:"least number of training rows for a model"`
 	HeldOutFraction float64       `key:"held_out_fraction" doc:"share of rows, by row hash, on which lambda is chosen"`

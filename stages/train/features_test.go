@@ -40,7 +40,8 @@ func TestTrainerRereadsRecreatedFeatures(t *testing.T) {
 			k.sendFeatures(0, 5000, 5000+c.again, 100) // of later events
 			got := k.fit(r)
 			want := int64(200) + int64(c.kept)*rowsPerEvent + c.again
-			if rangeRows(got.Model) != want || got.ID == before.ID || logs.FilterMessageSnippet("summing the partition from its first").Len() != 1 {
+			if rangeRows(got.Model) != want || got.ID == before.ID ||
+				logs.FilterMessageSnippet("summing the partition from its first").Len() != 1 {
 				t.Errorf("model %s of %d rows %+v, want %d; logged %v", got.ID, rangeRows(got.Model), got.Ranges, want, logs.All())
 			}
 			fresh := k.runner(k.Broker)

@@ -34,8 +34,8 @@ type RowCounts struct {
 	Trained    int64 `json:"trained"`    // including held-out ones
 	Unlabelled int64 `json:"unlabelled"` // without a usable label
 	Rejected   int64 `json:"rejected"`   // with values that are not finite or too large for sums
-	// UnseenClass is the number of rows of classes that the feature set does not know. Held-out rows
-	// among them count as errors. UnseenClasses names the most frequent of these classes.
+	// UnseenClass is the number of rows of classes that the feature set does not know. Held-out
+	// rows among them count as errors. UnseenClasses names the most frequent of these classes.
 	UnseenClass   int64               `json:"unseen_class"`
 	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
 }

@@ -369,8 +369,8 @@ func (t *Trainer) level() uint8 {
 	return uint8(t.share.level.Load())
 }
 
-// addRow adds row i of the decoded labels, with its features, to the buffer that its hash selects. It refuses a
-// row with values that are too large for sums.
+// addRow adds row i of the decoded labels, with its features, to the buffer that its hash selects.
+// It refuses a row with values that are too large for sums.
 func (p *Partition) addRow(i int, z []float32, id training.RowID) (added bool) {
 	t, buffer := p.trainer, &p.buffers.fit
 	p.coded = codeLabel(p.coded[:0], t.set, p.rows.Targets, i, t.coding.Gain, t.coding.Offset)

@@ -74,7 +74,8 @@ type poisoner struct {
 
 func (s *site) poisonClient(cluster *kafkatest.Cluster) *kgo.Client {
 	s.t.Helper()
-	client, err := kgo.NewClient(append(cluster.Options(s.t), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DisableIdempotentWrite())...)
+	client, err := kgo.NewClient(
+		append(cluster.Options(s.t), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.DisableIdempotentWrite())...)
 	if err != nil {
 		s.t.Fatal(err)
 	}

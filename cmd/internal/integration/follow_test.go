@@ -14,8 +14,28 @@ import (
 // its own.
 func (s *site) following() *site {
 	name := s.name + "-live"
-	live := s.as("pipeline.name", name, "featurize.sets_from", s.name, "featurize.predictions", "true", "events.label", "", "topics.scores", "",
-		"topics.samples", "", "topics.events", name+"-events", "topics.features", name+"-features", "topics.live", name+"-live", "topics.dead_letters", name+"-dead-letters")
+	live := s.as(
+		"pipeline.name",
+		name,
+		"featurize.sets_from",
+		s.name,
+		"featurize.predictions",
+		"true",
+		"events.label",
+		"",
+		"topics.scores",
+		"",
+		"topics.samples",
+		"",
+		"topics.events",
+		name+"-events",
+		"topics.features",
+		name+"-features",
+		"topics.live",
+		name+"-live",
+		"topics.dead_letters",
+		name+"-dead-letters",
+	)
 	live.name = name
 	return live
 }
@@ -24,7 +44,8 @@ func (s *site) following() *site {
 func (s *site) exported(topic string) int {
 	s.t.Helper()
 	out := filepath.Join(s.t.TempDir(), "messages")
-	r := s.run("featurizer", "topics", "export", "--topic", topic, "--out", out, "--limit", "0", "--json").Want(s.t, cli.ExitOK)
+	r := s.run("featurizer", "topics", "export", "--topic", topic, "--out", out, "--limit", "0", "--json").
+		Want(s.t, cli.ExitOK)
 	return len(r.Object(s.t).At(s.t, "messages").([]any))
 }
 
@@ -57,7 +78,11 @@ func TestDocumentedRightsOfAFollowerSuffice(t *testing.T) {
 	}
 	_, user := live.user(cluster, "follower", rights)
 	service := user.stages("featurize")
-	clitest.Eventually(t, fmt.Sprintf("features of %d rows", rows), func() bool { return live.exported(live.topic("features")) == rows/100 })
+	clitest.Eventually(
+		t,
+		fmt.Sprintf("features of %d rows", rows),
+		func() bool { return live.exported(live.topic("features")) == rows/100 },
+	)
 	totals := s.stop(service).Object(t)
 	if totals.Number(t, "featurize.featurized") != rows || totals.Number(t, "featurize.predicted") != rows {
 		t.Errorf("%v", totals)

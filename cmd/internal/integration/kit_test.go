@@ -16,7 +16,17 @@ import (
 )
 
 // topicKeys are the configuration keys of the topics, with hyphens.
-var topicKeys = []string{"events", "explorations", "scores", "samples", "feature-sets", "features", "models", "live", "dead-letters"}
+var topicKeys = []string{
+	"events",
+	"explorations",
+	"scores",
+	"samples",
+	"feature-sets",
+	"features",
+	"models",
+	"live",
+	"dead-letters",
+}
 
 // site is a pipeline on a cluster, used with certain credentials.
 type site struct {

@@ -22,8 +22,12 @@ const residualExploration = "criterion: residual, rounds: 2, features: 16, candi
 
 // operations are the columns of the table of rights.
 var operations = map[string]kmsg.ACLOperation{
-	"read": kmsg.ACLOperationRead, "write": kmsg.ACLOperationWrite, "describe": kmsg.ACLOperationDescribe,
-	"describe configs": kmsg.ACLOperationDescribeConfigs, "create": kmsg.ACLOperationCreate, "alter": kmsg.ACLOperationAlter,
+	"read":             kmsg.ACLOperationRead,
+	"write":            kmsg.ACLOperationWrite,
+	"describe":         kmsg.ACLOperationDescribe,
+	"describe configs": kmsg.ACLOperationDescribeConfigs,
+	"create":           kmsg.ACLOperationCreate,
+	"alter":            kmsg.ACLOperationAlter,
 }
 
 var quoted = regexp.MustCompile("`([a-z-]+)`")
@@ -73,8 +77,18 @@ func securedSite(t *testing.T) (*site, *kafkatest.Cluster) {
 	t.Helper()
 	cluster := kafkatest.Need(t, 1, true)
 	s := newSite(t, cluster.Addrs, residualExploration)
-	return s.as("kafka.tls.enabled", "true", "kafka.tls.ca_file", cluster.File("ca.pem"), "kafka.sasl.mechanism", "scram-sha-512",
-		"kafka.sasl.user", kafkatest.Admin, "kafka.sasl.password", cluster.Read(t, "password")), cluster
+	return s.as(
+		"kafka.tls.enabled",
+		"true",
+		"kafka.tls.ca_file",
+		cluster.File("ca.pem"),
+		"kafka.sasl.mechanism",
+		"scram-sha-512",
+		"kafka.sasl.user",
+		kafkatest.Admin,
+		"kafka.sasl.password",
+		cluster.Read(t, "password"),
+	), cluster
 }
 
 // user makes a user and returns the site for that user, with the password in a file.
@@ -110,7 +124,15 @@ func TestDocumentedRightsSuffice(t *testing.T) {
 	command("`topics create`", "featurizer", "topics", "create")
 	command("`topics check`", "featurizer", "topics", "check")
 	s.garble(cluster) // before all rows, so that every exploration reads it
-	command("`produce`", "featurizer", "produce", "--data", clitest.File(t, "rows.csv", clitest.Mixed(3000)), "--rows-per-message", "100")
+	command(
+		"`produce`",
+		"featurizer",
+		"produce",
+		"--data",
+		clitest.File(t, "rows.csv", clitest.Mixed(3000)),
+		"--rows-per-message",
+		"100",
+	)
 
 	var running []*clitest.Process
 	for _, name := range stageNames {

@@ -38,7 +38,9 @@ func TestRoad(t *testing.T) {
 	if disturbed {
 		cluster.Start(t, 1)
 	}
-	if e, constant := model.Number(t, "model.metrics.misclassification"), model.Number(t, "model.metrics.constant_error"); e >= constant {
+	if e, constant := model.Number(
+		t, "model.metrics.misclassification",
+	), model.Number(t, "model.metrics.constant_error"); e >= constant {
 		t.Errorf("error of the model %.1f %%, of a constant %.1f %%", e, constant)
 	}
 	if a, b := s.featureSet(), model.Text(t, "model.feature_set"); a != b {
@@ -67,7 +69,8 @@ func TestRoad(t *testing.T) {
 func TestSystemAuthorities(t *testing.T) {
 	s, cluster := securedSite(t)
 	s = s.as("kafka.tls.ca_file", "")
-	s.run("featurizer", "topics", "create", "--timeout", "1s").Want(t, cli.ExitFailure, "certificate signed by unknown authority")
+	s.run("featurizer", "topics", "create", "--timeout", "1s").
+		Want(t, cli.ExitFailure, "certificate signed by unknown authority")
 	s.as("SSL_CERT_FILE", cluster.File("ca.pem")).run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 }
 
@@ -78,7 +81,11 @@ func embeddedSet(t *testing.T, rows int) (id string) {
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.produce(rows)
 	all := s.stages("calibrate,subsample,selection")
-	clitest.Eventually(t, "a feature set", func() bool { return s.run("featurizer", "inspect", "--json").Code == cli.ExitOK })
+	clitest.Eventually(
+		t,
+		"a feature set",
+		func() bool { return s.run("featurizer", "inspect", "--json").Code == cli.ExitOK },
+	)
 	s.stop(all)
 	return s.featureSet()
 }

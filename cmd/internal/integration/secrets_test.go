@@ -69,12 +69,20 @@ func text(t *testing.T, answer *http.Response, err error, absent bool) string {
 
 // No request and no failure makes a process reveal the password, even at log level debug.
 func TestSecretsAreNotPrinted(t *testing.T) {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "anna", canary))
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(1),
+		kfake.EnableSASL(),
+		kfake.Superuser("SCRAM-SHA-512", "anna", canary),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(cluster.Close)
-	s := newSite(t, cluster.ListenAddrs(), smallExploration).as("kafka.sasl.mechanism", "scram-sha-512", "kafka.sasl.user", "anna",
+	s := newSite(
+		t,
+		cluster.ListenAddrs(),
+		smallExploration,
+	).as("kafka.sasl.mechanism", "scram-sha-512", "kafka.sasl.user", "anna",
 		"kafka.sasl.password", canary)
 	s.run("featurizer", "topics", "create").Want(t, cli.ExitOK)
 	s.produce(1500)
@@ -88,15 +96,22 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	s.stop(service)
 
 	for _, command := range [][]string{
-		{"featurizer", "config", "print"}, {"featurizer", "config", "print", "--json"}, {"featurizer", "config", "check", "--json"},
-		{"featurizer", "inspect", "--json"}, {"featurizer", "explorations", "list"},
-		{"featurizer", "dead-letters", "list"}, {"trainer", "fit"},
+		{"featurizer", "config", "print"},
+		{"featurizer", "config", "print", "--json"},
+		{"featurizer", "config", "check", "--json"},
+		{"featurizer", "inspect", "--json"},
+		{"featurizer", "explorations", "list"},
+		{"featurizer", "dead-letters", "list"},
+		{"trainer", "fit"},
 	} {
 		if r := s.run(command[0], command[1:]...); command[0] != "trainer" { // it may fail for lack of rows
 			r.Want(t, cli.ExitOK)
 		}
 	}
-	flag := clitest.Finish(t, s.command("featurizer", "config", "print", "--set", "kafka.sasl.password="+canary+"-of-a-flag")).Want(t, cli.ExitOK)
+	flag := clitest.Finish(
+		t, s.command("featurizer", "config", "print", "--set", "kafka.sasl.password="+canary+"-of-a-flag"),
+	).
+		Want(t, cli.ExitOK)
 	silent(t, flag.Out+flag.Err, canary)
 	for _, fault := range [][]string{
 		{"kafka.sasl.mechanism", "scram"},

@@ -26,9 +26,17 @@ func TestTwelveSmallMessagesStayWithinTheStatedBound(t *testing.T) {
 		t.Skip("takes half a minute: ", partitionsEnv)
 	}
 	const partitions = 4
-	s := newSite(t, fmt.Sprintf("kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {min_rows: 100, criterion: correlation}\n", partitions))
+	s := newSite(
+		t,
+		fmt.Sprintf(
+			"kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {min_rows: 100, criterion: correlation}\n",
+			partitions,
+		),
+	)
 	good := pipeline.Record{Value: event(t, 200, 2)}
-	bad := pipeline.Record{Value: message(t, named(2)[1:], 1_040_000, func(int, int) float32 { return float32(math.Inf(1)) })}
+	bad := pipeline.Record{
+		Value: message(t, named(2)[1:], 1_040_000, func(int, int) float32 { return float32(math.Inf(1)) }),
+	}
 	client := s.compressing(kafka.CompressionZstd)
 	for p := range partitions {
 		s.write(client, p, good)
@@ -61,8 +69,15 @@ func TestManySchemasStayWithinTheStatedBound(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"schema": wideSchema(id), "schemaType": "AVRO"})
 	}))
 	defer registry.Close()
-	s := newSite(t, fmt.Sprintf("kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nregistry: {url: [%q]}\n", partitions, registry.URL)+
-		"exploration: {min_rows: 100, features: 16, candidates: 64, criterion: correlation, calibration_rows: 100, sample_rate: 1}\n")
+	s := newSite(
+		t,
+		fmt.Sprintf(
+			"kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nregistry: {url: [%q]}\n",
+			partitions,
+			registry.URL,
+		)+
+			"exploration: {min_rows: 100, features: 16, candidates: 64, criterion: correlation, calibration_rows: 100, sample_rate: 1}\n",
+	)
 	client := s.compressing(kafka.CompressionZstd)
 	for i := range rounds * schemas {
 		s.write(client, i%partitions, wideRow(i%schemas+1, float64(i)))
@@ -120,7 +135,9 @@ const wideColumns = 3000
 // wideSchema is an Avro schema whose column names no other schema has.
 func wideSchema(id int) string {
 	var b strings.Builder
-	b.WriteString(`{"type": "record", "name": "E", "fields": [{"name": "x", "type": "double"}, {"name": "y", "type": "double"}`)
+	b.WriteString(
+		`{"type": "record", "name": "E", "fields": [{"name": "x", "type": "double"}, {"name": "y", "type": "double"}`,
+	)
 	for i := range wideColumns {
 		fmt.Fprintf(&b, `, {"name": "c%d_%d", "type": ["null", "int"]}`, id, i)
 	}

@@ -34,8 +34,14 @@ type site struct {
 // newSite starts a broker and makes the topics. settings are sections of the configuration.
 func newSite(t *testing.T, settings string) *site {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DataDir(t.TempDir()), kfake.GroupMinSessionTimeout(100*time.Millisecond),
-		kfake.BrokerConfigs(map[string]string{"log.retention.bytes": fmt.Sprint(512 << 20), "log.segment.bytes": fmt.Sprint(64 << 20)}))
+	cluster, err := kfake.NewCluster(
+		kfake.NumBrokers(1),
+		kfake.DataDir(t.TempDir()),
+		kfake.GroupMinSessionTimeout(100*time.Millisecond),
+		kfake.BrokerConfigs(
+			map[string]string{"log.retention.bytes": fmt.Sprint(512 << 20), "log.segment.bytes": fmt.Sprint(64 << 20)},
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +112,15 @@ func (s *site) await(what string, done func() bool, services ...*clitest.Process
 
 // records counts the records on the topics that the stages write.
 func (s *site) records() (n int64) {
-	for _, topic := range []string{"pressure.explorations", "pressure.scores", "pressure.samples", "pressure.feature-sets", "pressure.features", "pressure.models", "pressure.dead-letters"} {
+	for _, topic := range []string{
+		"pressure.explorations",
+		"pressure.scores",
+		"pressure.samples",
+		"pressure.feature-sets",
+		"pressure.features",
+		"pressure.models",
+		"pressure.dead-letters",
+	} {
 		for partition := range int32(2) {
 			n += s.next(topic, partition)
 		}

@@ -154,7 +154,13 @@ func (s *site) wantDeadLetters(stages ...string) {
 	s.t.Helper()
 	for p := range s.refused {
 		sent := map[string]bool{}
-		r := pipeline.NewReader(s.client, zap.NewNop(), "pressure.dead-letters", p, pipeline.ReadOptions{Until: pipeline.PresentEnd})
+		r := pipeline.NewReader(
+			s.client,
+			zap.NewNop(),
+			"pressure.dead-letters",
+			p,
+			pipeline.ReadOptions{Until: pipeline.PresentEnd},
+		)
 		for rec, err := range r.Records(s.t.Context()) {
 			if err != nil {
 				s.t.Fatal(err)
@@ -188,7 +194,12 @@ exploration: {criterion: correlation, features: %d, candidates: %d, sample_rate:
 	s.awaitFeatures(service)
 	s.within(fmt.Sprintf("%d features of %d dimensions", features, columns), service, limit)
 	service.Stop(t).Want(t, cli.ExitOK)
-	clitest.Finish(t, clitest.Command(t, "featurizer", "run", "-c", s.config, "--set", fmt.Sprintf("exploration.features=%d", 2*features),
-		"--set", fmt.Sprintf("exploration.candidates=%d", 2*features), "--set", "events.features=x000,x001,x002,x003,x004,x005,x006,x007,x008,x009,x010,x011,x012,x013,x014,x015,x016,x017,x018,x019")).
+	clitest.Finish(t, clitest.Command(t, "featurizer", "run", "-c", s.config, "--set", fmt.Sprintf(
+		"exploration.features=%d", 2*features,
+	),
+		"--set", fmt.Sprintf(
+			"exploration.candidates=%d", 2*features,
+		), "--set", "events.features=x000,x001,x002,x003,x004,x005,x006,x007,x008,x009,x010,x011,x012,x013,x014,x015,x016,x017,x018,x019"),
+	).
 		Want(t, cli.ExitUsage, "a feature set takes")
 }

@@ -38,10 +38,18 @@ func TestPartitionsTable(t *testing.T) {
 
 func rowOf(t *testing.T, partitions int) string {
 	const messages, rows = 2000, 100
-	s := newSite(t, fmt.Sprintf("kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {features: 100, criterion: correlation}\n", partitions))
+	s := newSite(
+		t,
+		fmt.Sprintf(
+			"kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {features: 100, criterion: correlation}\n",
+			partitions,
+		),
+	)
 	value := event(t, rows, 10)
 	for i := range messages {
-		if _, err := s.client.Produce(t.Context(), "pressure.events", i%partitions, []pipeline.Record{{Value: value}}); err != nil {
+		if _, err := s.client.Produce(t.Context(), "pressure.events", i%partitions, []pipeline.Record{
+			{Value: value},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +57,11 @@ func rowOf(t *testing.T, partitions int) string {
 	first := s.stages("calibrate,subsample,selection,featurize", "admin.listen=127.0.0.1:0")
 	s.await("a feature set", s.hasSet, first)
 	selected := time.Since(begun)
-	s.await("every row is featurized", func() bool { return s.written("pressure.features", partitions) >= messages }, first)
+	s.await(
+		"every row is featurized",
+		func() bool { return s.written("pressure.features", partitions) >= messages },
+		first,
+	)
 	featurized := time.Since(begun) - selected
 	resident, worst := peak(t, first.PID()), gauge(t, first, "eerf_memory_worst_case_bytes")
 	first.Stop(t).Want(t, cli.ExitOK)

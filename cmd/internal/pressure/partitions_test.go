@@ -71,7 +71,13 @@ func TestTwoHundredPartitionsRunInTwoGiB(t *testing.T) {
 		t.Skip("takes minutes: ", partitionsEnv)
 	}
 	const partitions, limit = 200, 2 << 30
-	s := newSite(t, fmt.Sprintf("kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {min_rows: 100, features: 100}\n", partitions))
+	s := newSite(
+		t,
+		fmt.Sprintf(
+			"kafka: {brokers: [BROKERS]}\ntopics: {partitions: %d}\nexploration: {min_rows: 100, features: 100}\n",
+			partitions,
+		),
+	)
 	s.sendHostile(partitions)
 	var services []*clitest.Process
 	for _, names := range []string{"calibrate", "selection", "subsample", "featurize"} {

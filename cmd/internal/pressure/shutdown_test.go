@@ -143,7 +143,8 @@ func stuck(t *testing.T, sets ...string) (s *site, service *clitest.Process, rel
 func TestSignalWithASinkThatHangs(t *testing.T) {
 	s, service, release := stuck(t, "shutdown.drain_timeout=1s")
 	signalled := time.Now()
-	result := service.Stop(t).Want(t, cli.ExitUnfinished, "not finished within shutdown.drain_timeout", "partitions featurize")
+	result := service.Stop(t).
+		Want(t, cli.ExitUnfinished, "not finished within shutdown.drain_timeout", "partitions featurize")
 	if took := time.Since(signalled); took < time.Second {
 		t.Errorf("gave up after %v", took)
 	}

@@ -54,7 +54,13 @@ func Wide(features int) (events.Config, calibrate.Config) {
 // from offset 0 on.
 func Spec(t testing.TB, e events.Config, c calibrate.Config, batches ...arrow.Record) *wire.Spec {
 	t.Helper()
-	settings := calibrate.Settings{Pipeline: "test", Events: e, Exploration: c, Limits: events.DefaultLimits(), EventsTopic: "events"}
+	settings := calibrate.Settings{
+		Pipeline:    "test",
+		Events:      e,
+		Exploration: c,
+		Limits:      events.DefaultLimits(),
+		EventsTopic: "events",
+	}
 	planned, err := calibrate.PlanRows(settings, func(do func(arrow.Record) error) error {
 		for _, batch := range batches {
 			if err := do(batch); err != nil {

@@ -85,7 +85,8 @@ func CheckRows(t testing.TB, sources []pipeline.Record, features []Featurized, r
 	var at int64 // rows seen so far
 	for _, out := range features {
 		source := sources[out.SourceOffset]
-		if out.SourceTopic != source.Topic || int(out.SourcePartition) != source.Partition || int64(out.SourceRows) != rowsPerEvent {
+		if out.SourceTopic != source.Topic || int(out.SourcePartition) != source.Partition ||
+			int64(out.SourceRows) != rowsPerEvent {
 			t.Errorf("features message %d comes from %+v", out.Record.Offset, out.FeatureBatch)
 		}
 		if string(out.Record.Key) != string(source.Key) {

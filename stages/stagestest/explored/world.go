@@ -45,7 +45,13 @@ func NewWorld(t testing.TB, partitions int, e events.Config, c calibrate.Config)
 	t.Helper()
 	w := &World{
 		Broker: pipelinetest.NewBroker(), Topics: topics.Default(), Subsample: subsample.Default(), t: t,
-		Settings: calibrate.Settings{Pipeline: "test", Events: e, Exploration: c, Limits: events.DefaultLimits(), EventsTopic: "events"},
+		Settings: calibrate.Settings{
+			Pipeline:    "test",
+			Events:      e,
+			Exploration: c,
+			Limits:      events.DefaultLimits(),
+			EventsTopic: "events",
+		},
 	}
 	w.Settings.Exploration.MinRows = 0
 	for _, spec := range w.Topics.Specs(partitions) {
@@ -67,8 +73,15 @@ func NewWorld(t testing.TB, partitions int, e events.Config, c calibrate.Config)
 // Follower returns a follower of the pipeline. The caller runs it.
 func (w *World) Follower(broker state.Broker) *state.Follower {
 	return state.New(broker, stagestest.Logger(w.t), state.Config{
-		Pipeline: w.Settings.Pipeline, Explorations: w.Topics.Explorations, FeatureSets: w.Topics.FeatureSets, Models: w.Topics.Models,
-		Scores: w.Topics.Scores, MaxMessageBytes: w.Topics.MaxMessageBytes, KeepFeatureSets: 10, KeepModels: 10, Retention: time.Hour,
+		Pipeline:        w.Settings.Pipeline,
+		Explorations:    w.Topics.Explorations,
+		FeatureSets:     w.Topics.FeatureSets,
+		Models:          w.Topics.Models,
+		Scores:          w.Topics.Scores,
+		MaxMessageBytes: w.Topics.MaxMessageBytes,
+		KeepFeatureSets: 10,
+		KeepModels:      10,
+		Retention:       time.Hour,
 	})
 }
 
@@ -113,7 +126,10 @@ func (w *World) Set() *state.Set {
 // Abandoned waits until the exploration is abandoned and returns the reason.
 func (w *World) Abandoned() string {
 	w.t.Helper()
-	return w.Wait("abandoned", func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned }).Spec.Reason
+	return w.Wait(
+		"abandoned",
+		func(s state.Snapshot) bool { return s.Spec != nil && s.Spec.Status == wire.StatusAbandoned },
+	).Spec.Reason
 }
 
 // Spec waits for the plan.
@@ -219,7 +235,11 @@ func (w *Worker) OpenWriter(context.Context, *pipeline.WriterID, ...pipeline.Tar
 }
 
 // Own implements [pipeline.Broker]. Each partition has one worker unless Owns selects otherwise.
-func (w *Worker) Own(ctx context.Context, group, topic string, run func(context.Context, pipeline.Ownership) error) error {
+func (w *Worker) Own(
+	ctx context.Context,
+	group, topic string,
+	run func(context.Context, pipeline.Ownership) error,
+) error {
 	for ctx.Err() == nil {
 		generation, end := context.WithCancel(ctx)
 		w.mu.Lock()
