@@ -179,7 +179,7 @@ func (o Options) candidates(dim int, sigma float64, seed uint64) (scoring.Candid
 	return c, nil
 }
 
-// describe is candidates without checks.
+// describe returns the candidates without checking them.
 func (o Options) describe(dim int, sigma float64, seed uint64) scoring.Candidates {
 	return scoring.Candidates{
 		Map: o.Map, Distribution: o.Distribution, Sigma: sigma, Seed: seed, Dim: dim, Count: o.Candidates,

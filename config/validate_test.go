@@ -111,7 +111,7 @@ func TestRules(t *testing.T) {
 		{"window too small to plan", func(c *Config) { c.Stages.Exploration.Window = 1999 }, "exploration.min_rows",
 			"at most exploration.window (1999)"},
 		{"sample that takes too much memory", func(c *Config) { c.Stages.Exploration.SampleMemory = 1 << 20 },
-			"exploration.sample_rows", "over exploration.sample_memory (1.0 MiB"},
+			"exploration.sample_rows", "exploration.sample_memory is 1.0 MiB"},
 		{"one calibration row", func(c *Config) { c.Stages.Exploration.CalibrationRows = 1 }, "exploration.calibration_rows",
 			"want 2 to"},
 

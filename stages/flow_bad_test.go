@@ -123,7 +123,9 @@ func rejectedRows(t *testing.T, l deadLetter) map[int32]string {
 		}
 		return batches[0].Column(at[0])
 	}
-	rows, reasons, ids := column("eerf_row").(*array.Int32), column("eerf_reason").(*array.String), column("id").(*array.Int64)
+	rows := column("eerf_row").(*array.Int32)
+	reasons := column("eerf_reason").(*array.String)
+	ids := column("id").(*array.Int64)
 	found := map[int32]string{}
 	for i := range int(batches[0].NumRows()) {
 		found[rows.Value(i)] = reasons.Value(i)

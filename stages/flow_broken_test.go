@@ -92,7 +92,9 @@ func TestFlowABrokerThatIsAway(t *testing.T) {
 	var away atomic.Bool
 	w := f.start(allButTrain, func(w *worker) {
 		// The sums hold rows that are in no checkpoint, and saving them takes longer than allowed.
-		w.Env.DrainTimeout, w.Settings.Subsample.CheckpointRows, w.Settings.Subsample.CheckpointInterval = time.Second, 1e6, time.Hour
+		w.Env.DrainTimeout = time.Second
+		w.Settings.Subsample.CheckpointRows = 1e6
+		w.Settings.Subsample.CheckpointInterval = time.Hour
 		w.log.OnProduce = func(ctx context.Context, topic string, _ int, _ []pipeline.Record) error {
 			if topic != w.Settings.Topics.Scores && topic != w.Settings.Topics.Samples {
 				return nil

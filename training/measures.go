@@ -34,7 +34,7 @@ type Measures struct {
 	// misclassified and in no other figure.
 	UnknownClassRows int64 `json:"unknown_class_rows,omitempty"`
 
-	Recall []ClassRecall `json:"recall,omitempty" bound:"list 1024"` // by number of the class
+	Recall []ClassRecall `json:"recall,omitempty" bound:"list 1024"` // in order of class number
 	// logistic loss: ten equal bins from 0 to 1
 	Calibration []CalibrationBin `json:"calibration,omitempty" bound:"list 64"`
 }

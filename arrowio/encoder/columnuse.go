@@ -26,7 +26,7 @@ type ColumnUse struct {
 	// Type is the first Arrow type of the column other than null.
 	Type string `json:"type"`
 	Use  Use    `json:"use"`
-	// Kind is how a feature is read, Dims how many dimensions of x it became.
+	// Kind is the kind of a feature; Dims is its number of dimensions in x.
 	Kind Kind `json:"kind,omitempty"`
 	Dims int  `json:"dims,omitempty"`
 	// Missing is the share of calibration rows without a usable value (for a vector, the share of

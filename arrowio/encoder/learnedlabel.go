@@ -208,7 +208,7 @@ func (l *learnedLabel) label() (*Label, error) {
 		return nil, l.faulty("is a class, events.label_min and events.label_max are for regression")
 	}
 	if transformOf(o.LabelTransform) != "" {
-		return nil, fmt.Errorf("label %q: label_transform is for regression, the label is a class", o.Label[0])
+		return nil, fmt.Errorf("label %q: label_transform is for regression, but the label is a class", o.Label[0])
 	}
 	classes, err := l.learnedClasses()
 	if err != nil {

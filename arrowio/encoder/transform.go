@@ -95,7 +95,7 @@ func (o Options) transformFaults() []error {
 			fmt.Errorf("label_transform %q is not one of %s", o.LabelTransform, strings.Join(LabelTransforms(), ", ")),
 		}
 	case o.Task == TaskClassification || len(o.Classes) > 0:
-		return []error{fmt.Errorf("label_transform is for regression, the label is a class")}
+		return []error{fmt.Errorf("label_transform is for regression, but the label is a class")}
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("skip lines %d: want 0 or more", o.SkipLines)
 	}
 	if !validDelimiter(o.Delimiter) {
-		return o, fmt.Errorf("delimiter %q: want one character other than a quote, a line end", o.Delimiter)
+		return o, fmt.Errorf("delimiter %q: want one character other than a quote or a line end", o.Delimiter)
 	}
 	if o.NullValues == nil {
 		o.NullValues = DefaultNullValues()

@@ -30,8 +30,8 @@ type Block struct {
 	Models []LiveSums `json:"models" bound:"list 1024"`
 }
 
-// MaxBlockBytes bounds the memory of a block. Featurizers close a block before it, readers refuse a
-// larger one, and windows have room for it.
+// MaxBlockBytes bounds the memory of a block. Featurizers close a block before it exceeds the
+// bound, readers refuse larger blocks, and windows have room for a block of this size.
 const MaxBlockBytes = 1 << 20
 
 // sumsBytes is the memory of a block or of the sums of a model, without lists.

@@ -51,7 +51,7 @@ func (s *Spec) validateExcluded() error {
 	last := int32(-1)
 	for _, w := range s.Excluded {
 		if w.Partition <= last {
-			return fmt.Errorf("without partition %d after %d: they must be distinct and ascend from 0", w.Partition, last)
+			return fmt.Errorf("without: partition %d follows %d; partitions must be distinct and ascending, from 0", w.Partition, last)
 		}
 		last = w.Partition
 		if s.Status == StatusRunning && s.Reads(w.Partition) {

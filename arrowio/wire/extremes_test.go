@@ -402,7 +402,7 @@ func TestExtremesOfColumns(t *testing.T) {
 	t.Logf("%d values", tried)
 }
 
-// extremeBits are numbers of a column's type as the bytes of a value.
+// extremeBits returns the extreme numbers of a column type, encoded as the bytes of a value.
 func extremeBits(arrow.DataType) map[string]bool {
 	words := []uint64{
 		0,

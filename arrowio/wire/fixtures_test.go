@@ -372,7 +372,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// encodeFeatures is a features message with the given features.
+// encodeFeatures returns a features message with the given features.
 func encodeFeatures(rec arrow.Record, rows []int32, z []float32, m int, setID string, label []string) ([]byte, error) {
 	body, err := ReserveFeatures(nil, rec, rows, FeaturesLayout{FeatureSet: setID, Features: m, LabelColumns: label})
 	copy(body.Features, z)

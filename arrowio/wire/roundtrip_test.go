@@ -220,7 +220,10 @@ func TestFeatureSetIDCoversKinds(t *testing.T) {
 	} {
 		f := mixedFeatureSet()
 		if name == "order" {
-			f.Set.Features.Products[3].Coordinate[2], f.Set.Features.Products[3].Sign[2], f.Set.Features.Products[3].Threshold[2] = 0, 0, 0
+			product := &f.Set.Features.Products[3]
+			product.Coordinate[2] = 0
+			product.Sign[2] = 0
+			product.Threshold[2] = 0
 			f.Set.Features.Products[0].Coordinate[1], f.Set.Features.Products[0].Sign[1] = 0, 1
 		}
 		if change(f.Set.Features); f.ID() == base {

@@ -52,7 +52,7 @@ set reads, nothing is sent, and the error names the columns.`,
 func (f *produceFlags) run(c *cobra.Command) error {
 	switch {
 	case f.data == "":
-		return cli.Usagef("--data is required: the file to write")
+		return cli.Usagef("--data is required: the file of rows to write")
 	case f.message < 1:
 		return cli.Usagef("--rows-per-message %d: expected 1 or more", f.message)
 	}

@@ -117,7 +117,7 @@ func (f *backtestFlags) backtest(
 	b.Train.MinRows = min(b.Train.MinRows, f.first/2)
 	tested, err := b.Run(ctx, file.Rows("backtesting "+f.data))
 	if errors.Is(err, offline.ErrNothingCompared) {
-		return nil, fmt.Errorf("%w; use fewer than --first %d", err, f.first)
+		return nil, fmt.Errorf("%w; set --first below %d", err, f.first)
 	}
 	return tested, err
 }

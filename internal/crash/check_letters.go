@@ -135,7 +135,7 @@ func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 	}
 	missing, usable := lacking(want, have), lacking(have, known)
 	if len(missing)+len(usable) > 0 {
-		r.fault("dead-letters/%d: of subsample, %v are missing; unexpected: %v", partition, missing, usable)
+		r.fault("dead-letters/%d: missing from subsample: %v; unexpected: %v", partition, missing, usable)
 	}
 }
 

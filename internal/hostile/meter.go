@@ -62,7 +62,7 @@ func (m *Meter) Held(most int64) {
 		m.holds = live
 	}
 	if live-m.holds > most && m.fault == nil {
-		m.fault = fmt.Errorf("%d bytes held after the mutants so far, at most %d are allowed", live-m.holds, most)
+		m.fault = fmt.Errorf("%d bytes held after the mutants so far; at most %d are allowed", live-m.holds, most)
 	}
 }
 

@@ -21,7 +21,8 @@ func compactedTopic(t *testing.T, s Source) {
 		"cleanup.policy": "compact", "segment.ms": "50", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "0"})
 	const keys, rounds = 5, 20
 	for round := range rounds {
-		// The last batch of an idempotent producer stays, without records, for its sequence number.
+		// The last batch of an idempotent producer is kept as an empty batch, to preserve its
+		// sequence number.
 		writer := s.Writer(t, "")
 		for key := range keys {
 			writer.Produce(t, topic, pipeline.Record{Key: fmt.Append(nil, key), Value: fmt.Append(nil, round)})

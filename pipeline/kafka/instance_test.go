@@ -167,7 +167,10 @@ func joinAndStall(t *testing.T, on *cluster, group, name string, sync bool) {
 		UserData: []byte{0, 0, 0, 1},
 	}
 	second := kmsg.NewPtrSyncGroupRequest()
-	second.Group, second.Generation, second.MemberID, second.InstanceID = group, response.Generation, response.MemberID, request.InstanceID
+	second.Group = group
+	second.Generation = response.Generation
+	second.MemberID = response.MemberID
+	second.InstanceID = request.InstanceID
 	second.ProtocolType, second.Protocol = &request.ProtocolType, &request.Protocols[0].Name
 	second.GroupAssignment = []kmsg.SyncGroupRequestGroupAssignment{
 		{MemberID: response.MemberID, MemberAssignment: given.AppendTo(nil)},

@@ -22,9 +22,10 @@ import (
 func TestFetchMemoryIsBounded(t *testing.T) {
 	const partitions, budget = 200, 512 << 10
 	c := config(startBroker(t, embedded.Options{}).Addrs())
-	c.Compression, c.FetchMaxBytes, c.BatchBudgetBytes, c.FetchMemory = kafka.CompressionZstd, budget/4, budget, kafka.LeastFetchMemory(
-		budget,
-	)
+	c.Compression = kafka.CompressionZstd
+	c.FetchMaxBytes = budget / 4
+	c.BatchBudgetBytes = budget
+	c.FetchMemory = kafka.LeastFetchMemory(budget)
 	client := dial(t, c)
 	topic := pipelinetest.NewTopic(t, client, partitions, nil)
 	group, ctx := errgroup.WithContext(t.Context())

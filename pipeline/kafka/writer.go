@@ -53,7 +53,7 @@ func (c *Client) OpenWriter(
 		return nil, err
 	}
 	c.onceUnnumbered.Do(func() {
-		c.log.Warn("brokers do not number writes; a lost acknowledgement may cause a duplicate, and readers drop it",
+		c.log.Warn("brokers do not support idempotent writes; a lost acknowledgement may cause a duplicate, which readers drop",
 			zap.Error(err))
 	})
 	return c, nil

@@ -22,7 +22,7 @@ type Config struct {
 	AllowPlaintext   bool          `key:"allow_plaintext" doc:"permit an http address, where anyone on the network path can read secret and token"`
 	TokenFile        string        `key:"token_file" doc:"file with a token, which another program renews, instead of token_endpoint; reread for each connection"`
 	TokenCommand     []string      `key:"token_command" doc:"program and arguments that print a token, plain or as JSON with access_token and expires_in, instead of token_endpoint"`
-	Extensions       []string      `key:"extensions" doc:"additions to the token, as name=value: SASL extensions for brokers, such as logicalCluster=lkc-1, headers for a registry"`
+	Extensions       []string      `key:"extensions" doc:"additions to the token, as name=value: SASL extensions for brokers, such as logicalCluster=lkc-1, or headers for a registry"`
 	Timeout          time.Duration `key:"timeout" unit:"duration" doc:"time limit of token_endpoint or token_command; 0 = 10s"`
 }
 

@@ -99,9 +99,9 @@ const (
 	pathsPerRound = 10
 )
 
-// Time estimates the processor time of [Learn] on a core with AVX2, to a factor of two; learning
-// takes longer where most features are worth keeping. It counts the terms in M², in M and M0 times
-// the columns of an encoded row, and in M³.
+// Time estimates the CPU time of [Learn] on a core with AVX2, to within a factor of two; learning
+// takes longer where most features are worth keeping. It counts the terms in M², in M³, and in M
+// and M0 (each times the columns of an encoded row).
 func Time(c scoring.Candidates, rows, outputs int, o Options) time.Duration {
 	n := float64(rows)
 	d := float64(c.Dim)

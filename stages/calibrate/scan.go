@@ -153,9 +153,9 @@ type message struct {
 	text    bool // the message is JSON
 }
 
-// each calls do for each message of a partition of events, with its rows, which are valid until do
-// returns, or the error that makes them unreadable. Before that, it calls row for each row of a
-// JSON message.
+// each calls do for each message of an events partition, with its rows or the error that makes them
+// unreadable. The rows are valid until do returns. For a JSON message, it first calls row for each
+// row.
 func (l *log) each(
 	ctx context.Context,
 	source events.Source,

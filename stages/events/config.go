@@ -17,7 +17,7 @@ type Config struct {
 // Columns configures the use of the columns of an event. All of its settings are in the hash of
 // package calibrate: a changed value starts an exploration.
 type Columns struct {
-	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = told by the first bytes of each"`
+	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = detected from the first bytes of each"`
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
 	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text"`
@@ -98,7 +98,7 @@ type Limits struct {
 	MaxColumns      int   `key:"max_columns" range:"1,1000000" doc:"more columns in one message are refused"`
 	Amplification   int64 `json:"-" key:"amplification" unit:"bytes" range:"0,1TiB" doc:"most bytes of features and dead letters that featurize makes for each byte of a message, beyond the first 16 MiB; a message that could give more is refused, as is one whose dead letters could be 64 times its size. 0 = the size of a row of features, so that every row must come with at least one byte"`
 	// CompressedAmplification relates to the compressed size at the broker.
-	CompressedAmplification int64 `json:"-" key:"compressed_amplification" unit:"bytes" range:"0,1TiB" doc:"the same for each byte of a message as compressed at the broker. 0 = the size of 1,024 rows of features: messages of two or more constant columns of four bytes pass in every codec, and of any column whose features take less than 16 MiB"`
+	CompressedAmplification int64 `json:"-" key:"compressed_amplification" unit:"bytes" range:"0,1TiB" doc:"the same for each byte of a message as compressed at the broker. 0 = the size of 1,024 rows of features: in every codec, this admits messages of two or more constant four-byte columns, and messages of any column whose features take less than 16 MiB"`
 }
 
 // DefaultLimits returns the limits of an empty configuration.

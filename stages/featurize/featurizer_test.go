@@ -139,7 +139,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 			rt.Fatal("a replay cuts differently")
 		}
 
-		// Starting at the end of an output gives the outputs after it, cut alike.
+		// Starting at the end of an output yields the later outputs, split at the same places.
 		after := 1 + rng.IntN(len(done.Outputs))
 		if cut := explored.ReadFeatures(t, done.Outputs[after-1], 10); !cut.Last() {
 			rest := process(t, f, source, cut.FirstRow+cut.RowCount)

@@ -23,7 +23,7 @@ func newSupplied(of *encoder.Label, column string) *supplied {
 	if like.Task == scoring.Regression {
 		like.Mean = []float64{0}
 		if n := of.Outputs(); n > 1 {
-			s.fault = fmt.Errorf("the label has %d columns, the predictions have one", n)
+			s.fault = fmt.Errorf("the label has %d columns, but the predictions have one", n)
 		}
 	}
 	return s

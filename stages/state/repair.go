@@ -24,7 +24,7 @@ const (
 	OwnerTrainer
 )
 
-// Record is a kind of control record that its owner repairs.
+// Record is a kind of control record that is repaired by the stage that writes it.
 type Record int
 
 // The kinds of control records, in the order of repair: a set or model comes before its pointer.

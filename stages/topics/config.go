@@ -18,7 +18,7 @@ type Config struct {
 	FeatureSets  string `key:"feature_sets" doc:"topic of feature sets (one partition, compacted); empty = <pipeline.name>.feature-sets"`
 	Features     string `key:"features" doc:"topic of feature vectors (co-partitioned with events); one per pipeline; empty = <pipeline.name>.features"`
 	Models       string `key:"models" doc:"topic of models (one partition, compacted); empty = <pipeline.name>.models"`
-	Live         string `key:"live" doc:"topic of how good predictions of labelled rows were, in blocks (co-partitioned with events); without it nothing is known about live errors; empty = <pipeline.name>.live"`
+	Live         string `key:"live" doc:"topic of live prediction errors on labelled rows, in blocks (co-partitioned with events); without it live errors are unknown; empty = <pipeline.name>.live"`
 	DeadLetters  string `key:"dead_letters" doc:"topic of inputs that could not be used (co-partitioned with events); empty = <pipeline.name>.dead-letters"`
 
 	Partitions        int           `key:"partitions" range:"1,1000000" doc:"partitions of the events topic if topics create has to make it"`

@@ -13,7 +13,8 @@ import (
 	"github.com/eerf-stream/eerf/training"
 )
 
-// halfLives are the numbers of rows of the stream after which a row may count half.
+// halfLives are the candidate half-lives: the weight of a row halves after this many rows of the
+// stream.
 var halfLives = []float64{1_000, 4_000, 16_000, 64_000, 256_000}
 
 // minGainStdErrs is the number of standard errors by which a half-life must be better than no

@@ -30,7 +30,9 @@ func TestExpiredTokens(t *testing.T) {
 		cluster.Addrs,
 		smallExploration,
 	).as("kafka.tls.enabled", "true", "kafka.tls.ca_file", cluster.File("ca.pem"),
-		"kafka.sasl.mechanism", "oauthbearer", "kafka.sasl.oauth.token_endpoint", c.TokenEndpoint, "kafka.sasl.oauth.allow_plaintext", "true",
+		"kafka.sasl.mechanism", "oauthbearer",
+		"kafka.sasl.oauth.token_endpoint", c.TokenEndpoint,
+		"kafka.sasl.oauth.allow_plaintext", "true",
 		"kafka.sasl.oauth.client_id", "commands", "kafka.sasl.oauth.client_secret_file", c.ClientSecretFile,
 		"kafka.sasl.oauth.scope", c.Scope, "kafka.sasl.oauth.timeout", c.Timeout.String(),
 		"train.loss", "squared", "train.forget", "false")

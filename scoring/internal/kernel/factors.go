@@ -58,10 +58,10 @@ func PackFactors(dim int, features []Factors) *Panels {
 	})
 }
 
-// PackSlopes packs the derivatives of hinges by their factors v_a = s_a·(x_ja − t_a), hinge by
-// hinge: 1 where v_a > 0 and else 0, times the other factors. The derivative by t_a is −s_a times
-// that. [Score] with the errors of a model as outputs then returns the sums in its gradient. Boxes
-// panic.
+// PackSlopes packs, hinge by hinge, the derivatives of hinges with respect to their factors v_a =
+// s_a·(x_ja − t_a): 1 where v_a > 0, otherwise 0, times the other factors. The derivative with
+// respect to t_a is −s_a times that. [Score] with the errors of a model as outputs then returns the
+// sums in its gradient. It panics for boxes.
 func PackSlopes(dim int, features []Factors) *Panels {
 	var all []Factors
 	for i, f := range features {
