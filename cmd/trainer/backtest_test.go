@@ -62,5 +62,5 @@ func TestBacktestRefusesWrongUsage(t *testing.T) {
 	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--time", "x").Want(t, cli.ExitFailure,
 		`not in the order of column "x"`)
 	tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "3000").Want(t, cli.ExitFailure,
-		"too few labelled rows", "use fewer than --first 3000")
+		"too few labelled rows", "set --first below 3000")
 }
