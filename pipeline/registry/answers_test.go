@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,14 +73,14 @@ func TestErrorsOfAnswersAreShortAndWithoutSecrets(t *testing.T) {
 
 // TestFetchEndsInTime uses references that each take almost the timeout of a request.
 func TestFetchEndsInTime(t *testing.T) {
-	asked := 0
+	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked++
+		n := asked.Add(1)
 		select {
 		case <-time.After(60 * time.Millisecond):
 		case <-r.Context().Done():
 		}
-		next := []map[string]any{{"name": fmt.Sprint(asked), "subject": fmt.Sprint(asked), "version": 1}}
+		next := []map[string]any{{"name": fmt.Sprint(n), "subject": fmt.Sprint(n), "version": 1}}
 		_ = json.NewEncoder(w).
 			Encode(map[string]any{"id": 1, "subject": "s", "version": 1, "schema": "x", "references": next})
 	}))
@@ -90,7 +91,7 @@ func TestFetchEndsInTime(t *testing.T) {
 	}
 	_, err = client.Fetch(t.Context(), 1)
 	if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "not complete within 600ms") ||
-		asked > 12 {
-		t.Errorf("after %d requests: %v", asked, err)
+		asked.Load() > 12 {
+		t.Errorf("after %d requests: %v", asked.Load(), err)
 	}
 }
