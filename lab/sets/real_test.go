@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/internal/testdata"
 )
@@ -120,14 +121,19 @@ func checkPart(t *testing.T, set *Set, d *datasets.Data, rows int, classes []int
 func checkStandardized(t *testing.T, d *datasets.Data) {
 	t.Helper()
 	for j := range d.Dim {
-		var sum, squares float64
+		var sum, squares, fourths float64
 		for i := j; i < len(d.X); i += d.Dim {
 			v := float64(d.X[i])
 			sum += v
 			squares += v * v
+			fourths += v * v * v * v
 		}
-		mean, square := sum/float64(d.N), squares/float64(d.N)
-		if math.Abs(mean) > 1e-4 || math.Abs(square-1) > 1e-3 && square > 1e-3 {
+		n := float64(d.N)
+		mean, square := sum/n, squares/n
+		// Six standard errors of the moments of the calibration rows.
+		ofMean := 6 * math.Sqrt(square/encoder.DefaultCalibrationRows)
+		ofSquare := 6 * math.Sqrt((fourths/n-square*square)/encoder.DefaultCalibrationRows)
+		if math.Abs(mean) > ofMean+1e-4 || math.Abs(square-1) > ofSquare+1e-3 && square > 1e-3 {
 			t.Fatalf("column %d has mean %g and mean square %g", j, mean, square)
 		}
 	}

@@ -190,7 +190,7 @@ func TestHARJoinsLabelsToRows(t *testing.T) {
 	for _, c := range []struct {
 		labels int
 		says   string
-	}{{6, ""}, {5, "more rows than labels"}, {7, "1 labels more than rows"}} {
+	}{{6, ""}, {5, "more rows than labels"}, {7, "1 more labels than rows"}} {
 		_, labels := activities(0, c.labels)
 		d, err := s.Load(t.Context(), write(t, map[string]string{
 			"uci_har/X_train.txt":   x,
