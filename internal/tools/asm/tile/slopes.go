@@ -70,7 +70,7 @@ func (s isa) rampSlopesOf(dst, slope Mem, size int) {
 	}
 }
 
-// pick sets to to from where the predicate holds for z and zero, otherwise to 0.
+// pick copies from into to where the predicate holds for z and zero, otherwise to 0.
 func (s isa) pick(predicate uint8, zero, z, from, to reg.Register) {
 	if s.wide() {
 		VCMPPS(U8(predicate), zero, z, reg.K1)
