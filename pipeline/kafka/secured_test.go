@@ -213,7 +213,7 @@ func TestWrongSecurityConfigurationsAreRefused(t *testing.T) {
 			ours,
 			kafka.SASL{Mechanism: "plain", User: "admin", Password: password},
 			false,
-			"tls or sasl",
+			"tls and sasl",
 		},
 		{
 			"no tls where there is",
@@ -221,9 +221,9 @@ func TestWrongSecurityConfigurationsAreRefused(t *testing.T) {
 			kafka.TLS{},
 			kafka.SASL{Mechanism: "scram-sha-256", User: "admin", Password: password},
 			false,
-			"tls or sasl",
+			"tls and sasl",
 		},
-		{"no sasl where there is", readable, kafka.TLS{}, kafka.SASL{}, false, "tls or sasl"},
+		{"no sasl where there is", readable, kafka.TLS{}, kafka.SASL{}, false, "tls and sasl"},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			c := config(way.addrs)
