@@ -205,7 +205,8 @@ func TestPageOfLearnedFeaturesInBrowser(t *testing.T) {
 			"document.getElementById('learning-chart').offsetHeight > 100")
 	eval[bool](b, `(() => {
 		const over = document.querySelector('#learning-chart .u-over'), box = over.getBoundingClientRect();
-		return over.dispatchEvent(new MouseEvent('mousemove', { clientX: box.left + box.width / 2, clientY: box.top + 20, bubbles: true }));
+		const at = { clientX: box.left + box.width / 2, clientY: box.top + 20, bubbles: true };
+		return over.dispatchEvent(new MouseEvent('mousemove', at));
 	})()`)
 	b.await("the values under the cursor",
 		"/loss [0-9.]+/.test(document.querySelector('#learning-chart .tip').textContent)")

@@ -200,5 +200,6 @@ func (b *browser) fits(what string) {
 const clipped = `[...document.querySelectorAll('body *')].filter(n => {
 	const box = n.getBoundingClientRect(), panel = n.closest('.panel')?.getBoundingClientRect();
 	if (box.width === 0 || box.height === 0 || n.closest('.chart')) return false;
-	return panel && box.right > panel.right + 1 || getComputedStyle(n).display !== 'inline' && n.clientWidth > 0 && n.scrollWidth > n.clientWidth + 1;
+	if (panel && box.right > panel.right + 1) return true;
+	return getComputedStyle(n).display !== 'inline' && n.clientWidth > 0 && n.scrollWidth > n.clientWidth + 1;
 }).slice(0, 5).map(n => n.tagName + '.' + n.className + '#' + n.id).join(', ')`

@@ -34,7 +34,8 @@ const featurized = `produced=0
 featurized() {
   produced=$((produced + $(wc -l <"$1") - 1))
   while metrics=$(curl -fs http://127.0.0.1:9464/metrics); do
-    rows=$(awk '/^eerf_rows_total[{]outcome="featurized".*stage="featurize"/ { n += $NF } END { printf "%d", n }' <<<"$metrics")
+    rows=$(awk '/^eerf_rows_total[{]outcome="featurized".*stage="featurize"/ { n += $NF }
+      END { printf "%d", n }' <<<"$metrics")
     ((rows >= produced)) && return
     sleep 0.1
   done

@@ -135,7 +135,8 @@ for user in $(` + users + `); do
 done`,
 	},
 	{"kubectl -n kafka wait", `for user in $(kubectl -n kafka get kafkauser -o name); do
-  kubectl -n kafka patch $user --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}'
+  kubectl -n kafka patch $user --subresource=status --type=merge \
+    -p '{"status":{"conditions":[{"type":"Ready","status":"True"}]}}'
 done`},
 	{"kubectl -n eerf debug", `kubectl -n eerf get deployment eerf-featurizer -o json |
   jq '{apiVersion: "v1", kind: "Pod", metadata: {name: "pod"}, spec: .spec.template.spec}' | kubectl apply -n eerf -f -`},
@@ -149,7 +150,8 @@ var effects = []struct{ after, holds string }{
   [[ $(kubectl -n eerf get secret default.$user -o jsonpath='{.data.password}' | base64 -d) == of-$user ]]
 done
 [[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == authority ]]
-kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=renewed --dry-run=client -o yaml | kubectl apply -f - 2>/dev/null
+kubectl -n kafka create secret generic kafka-cluster-ca-cert --from-literal=ca.crt=renewed --dry-run=client -o yaml |
+  kubectl apply -f - 2>/dev/null
 scripts/strimzi-secrets.sh eerf default
 [[ $(kubectl -n eerf get secret kafka-cluster-ca-cert -o jsonpath='{.data.ca\.crt}' | base64 -d) == renewed ]]`},
 	{"kubectl -n eerf debug",
