@@ -35,15 +35,30 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict writes f_k of each row into dst (rows×K, row-major); z is rows×M, row-major. Products and
-// sums are in float64, in an order that is the same on every processor. Nothing is allocated. It
-// panics if the lengths do not match.
+// Predict writes f_k of each row, rounded to float32, into dst (rows×K, row-major); z is rows×M,
+// row-major. Products and sums are in float64, in an order that is the same on every processor.
+// Nothing is allocated. It panics if the lengths do not match.
+//
+// Float32 is enough for scores of classes and for coded labels. Labels in their own units need
+// [Model.PredictValues].
 func (m *Model) Predict(dst []float32, z []float32, rows int) {
-	if rows < 0 || len(z) != rows*m.Features || len(dst) != rows*m.Outputs {
-		panic(fmt.Sprintf("training: prediction of %d rows by %d features and %d outputs, given %d and %d values",
-			rows, m.Features, m.Outputs, len(z), len(dst)))
-	}
+	m.checkPrediction(len(dst), len(z), rows)
 	dots.Affine(dst, m.Theta, m.Intercept, z, rows, m.Outputs, m.Features)
+}
+
+// PredictValues is [Model.Predict] without rounding to float32, for labels in their own units: the
+// distance of a label from zero may be many times its range.
+func (m *Model) PredictValues(dst []float64, z []float32, rows int) {
+	m.checkPrediction(len(dst), len(z), rows)
+	dots.Affine(dst, m.Theta, m.Intercept, z, rows, m.Outputs, m.Features)
+}
+
+// checkPrediction panics if the lengths of a prediction do not match.
+func (m *Model) checkPrediction(predictions, values, rows int) {
+	if rows < 0 || values != rows*m.Features || predictions != rows*m.Outputs {
+		panic(fmt.Sprintf("training: prediction of %d rows by %d features and %d outputs, given %d and %d values",
+			rows, m.Features, m.Outputs, values, predictions))
+	}
 }
 
 func finite(values []float64) bool {

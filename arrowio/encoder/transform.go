@@ -63,24 +63,24 @@ func (t Transform) has(v float64) bool {
 
 // Invert maps a transformed label back. A model of the mean of transformed labels then predicts the
 // median of the label, if the transformed labels are spread evenly about their mean. The result is
-// at most the largest float32.
+// finite.
 func (t Transform) Invert(v float64) float64 {
 	switch t {
 	case TransformLog:
-		return min(math.Exp(v), math.MaxFloat32)
+		return min(math.Exp(v), math.MaxFloat64)
 	case TransformLog1p:
-		return min(math.Expm1(v), math.MaxFloat32)
+		return min(math.Expm1(v), math.MaxFloat64)
 	}
 	return v
 }
 
 // InvertAll inverts values in place.
-func (t Transform) InvertAll(values []float32) {
+func (t Transform) InvertAll(values []float64) {
 	if t == "" {
 		return
 	}
 	for i, v := range values {
-		values[i] = float32(t.Invert(float64(v)))
+		values[i] = t.Invert(v)
 	}
 }
 

@@ -21,9 +21,9 @@ func TestTransformsAreUndone(t *testing.T) {
 			t.Errorf("log1p of %v is %v, want %v", v, got, want)
 		}
 	}
-	values := []float32{0, 1, 1000}
+	values := []float64{0, 1, 1000}
 	Transform(TransformLog).InvertAll(values)
-	if values[0] != 1 || values[1] != float32(math.E) || values[2] != math.MaxFloat32 {
+	if values[0] != 1 || values[1] != math.E || values[2] != math.MaxFloat64 {
 		t.Errorf("inverted %v", values)
 	}
 }

@@ -18,15 +18,12 @@ func predict(g *graph, label *encoder.Label, m *training.Model, features, reject
 	}
 	z := g.cast("features as double", features, onnxpb.TensorProto_DOUBLE)
 	sums := g.add("weighted sums", "MatMul", []string{z, theta(g, m)})
-	f := g.cast(
-		"outputs",
-		g.add("outputs as double", "Add", []string{sums, g.row("intercept", m.Intercept)}),
-		onnxpb.TensorProto_FLOAT,
-	)
+	f := g.add("outputs as double", "Add", []string{sums, g.row("intercept", m.Intercept)})
 	switch label.Task {
 	case scoring.Regression:
 		return regress(g, label.Transform, m.Outputs, f, rejected)
 	case scoring.Binary, scoring.MultiClass:
+		f = g.cast("outputs", f, onnxpb.TensorProto_FLOAT)
 		classify(g, label.Classes, m.Outputs, f, rejected)
 		if m.Loss == training.LossLogistic {
 			probabilities(g, len(label.Classes), m.Outputs, f)
@@ -49,12 +46,12 @@ func theta(g *graph, m *training.Model) string {
 
 // regress adds predictions in the units of the label.
 func regress(g *graph, transform encoder.Transform, outputs int, f, rejected string) error {
-	const element = onnxpb.TensorProto_FLOAT
+	const element = onnxpb.TensorProto_DOUBLE
 	if transform == "" {
 		g.end(outPrediction, element, outputs, "Identity", []string{f})
 		return nil
 	}
-	label := g.add("powers", "Exp", []string{g.cast("logarithms", f, onnxpb.TensorProto_DOUBLE)})
+	label := g.add("powers", "Exp", []string{f})
 	switch transform {
 	case encoder.TransformLog:
 	case encoder.TransformLog1p:
@@ -62,13 +59,13 @@ func regress(g *graph, transform encoder.Transform, outputs int, f, rejected str
 	default:
 		return fmt.Errorf("transform %q of its label has no operators", transform)
 	}
-	label = g.add("bounded", "Min", []string{label, g.double("largest", math.MaxFloat32)})
+	bounded := []string{label, g.double("largest", math.MaxFloat64)}
 	if rejected == "" {
-		g.end(outPrediction, element, outputs, "Cast", []string{label}, integer("to", int64(element)))
+		g.end(outPrediction, element, outputs, "Min", bounded)
 		return nil
 	}
-	label = g.cast("unmasked predictions", label, element)
-	g.end(outPrediction, element, outputs, "Where", []string{rejected, notANumber(g), label})
+	label = g.add("unmasked predictions", "Min", bounded)
+	g.end(outPrediction, element, outputs, "Where", []string{rejected, g.double("no prediction", math.NaN()), label})
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -21,18 +22,21 @@ type Answer struct {
 
 // Tensor is an output: numbers, or texts that are each one of a list.
 type Tensor struct {
-	Name    string
-	Rows    int
-	Width   int  // values per row; 1 = the shape is [rows]
-	Binary  bool // its values follow the JSON
-	Numbers []float32
-	Texts   []string // all possible texts, if Numbers is nil
-	Number  []int32  // [Rows] index of each row's text
+	Name     string
+	Datatype string // of the protocol: FP32, FP64 or BYTES
+	Rows     int
+	Width    int       // values per row; 1 = the shape is [rows]
+	Binary   bool      // its values follow the JSON
+	Numbers  []float32 // of FP32
+	Doubles  []float64 // of FP64
+	Texts    []string  // of BYTES: all possible texts
+	Number   []int32   // [Rows] index of each row's text
 }
 
-// AppendNumber writes a number as JSON that reads back as the same float32. It must be finite.
-func AppendNumber(dst []byte, v float32) []byte {
-	return strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
+// AppendNumber writes a number as JSON that reads back as the same number of its type. It must be
+// finite.
+func AppendNumber[T float32 | float64](dst []byte, v T) []byte {
+	return strconv.AppendFloat(dst, float64(v), 'g', -1, 8*int(unsafe.Sizeof(v)))
 }
 
 // AppendText writes a string as JSON, replacing invalid UTF-8.
@@ -86,14 +90,10 @@ func appendColumns(dst []byte, name string, columns []string) []byte {
 }
 
 func (t *Tensor) appendJSON(dst []byte) []byte {
-	datatype := "FP32"
-	if t.Numbers == nil && t.Texts != nil {
-		datatype = DatatypeBytes
-	}
 	dst = append(dst, `{"name":`...)
 	dst = AppendText(dst, t.Name)
 	dst = append(dst, `,"datatype":"`...)
-	dst = append(dst, datatype...)
+	dst = append(dst, t.Datatype...)
 	dst = append(dst, `","shape":[`...)
 	dst = strconv.AppendInt(dst, int64(t.Rows), 10)
 	if t.Width > 1 {
@@ -106,12 +106,8 @@ func (t *Tensor) appendJSON(dst []byte) []byte {
 		return append(dst, `}}`...)
 	}
 	dst = append(dst, `],"data":[`...)
-	for i, v := range t.Numbers {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendNumber(dst, v)
-	}
+	dst = appendNumbers(dst, t.Numbers)
+	dst = appendNumbers(dst, t.Doubles)
 	for i, n := range t.Number {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -121,16 +117,30 @@ func (t *Tensor) appendJSON(dst []byte) []byte {
 	return append(dst, `]}`...)
 }
 
+// appendNumbers writes numbers with commas between them.
+func appendNumbers[T float32 | float64](dst []byte, values []T) []byte {
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendNumber(dst, v)
+	}
+	return dst
+}
+
 func (t *Tensor) binarySize() (size int64) {
 	for _, n := range t.Number {
 		size += 4 + int64(len(t.Texts[n]))
 	}
-	return size + 4*int64(len(t.Numbers))
+	return size + 4*int64(len(t.Numbers)) + 8*int64(len(t.Doubles))
 }
 
 func (t *Tensor) appendBinary(dst []byte) []byte {
 	for _, v := range t.Numbers {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+	}
+	for _, v := range t.Doubles {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 	}
 	for _, n := range t.Number {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(t.Texts[n])))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,8 +191,11 @@ func TestManyNamesTakeNoMemory(t *testing.T) {
 // Answers can be read by the same rules.
 func TestAnswers(t *testing.T) {
 	a := Answer{Model: "shop", Version: "m-1", ID: "a\"b", FeatureSet: "fs-1", Tensors: []Tensor{
-		{Name: "prediction", Rows: 2, Width: 1, Texts: []string{"no", "Åé"}, Number: []int32{1, 0}},
-		{Name: "probabilities", Rows: 2, Width: 2, Numbers: []float32{0.25, 0.75, 1e-7, 1}, Binary: true},
+		{Name: "prediction", Datatype: DatatypeBytes, Rows: 2, Width: 1, Texts: []string{"no", "Åé"}, Number: []int32{1, 0}},
+		{
+			Name: "probabilities", Datatype: DatatypeFloat32, Rows: 2, Width: 2,
+			Numbers: []float32{0.25, 0.75, 1e-7, 1}, Binary: true,
+		},
 	}}
 	body, header := a.Append(nil)
 	const want = `{"model_name":"shop","model_version":"m-1","id":"a\"b","parameters":{"feature_set":"fs-1"},"outputs":[` +
@@ -211,6 +215,27 @@ func TestAnswers(t *testing.T) {
 	body, header = a.Append(nil)
 	if got := string(body[header:]); got != "\x04\x00\x00\x00Åé\x02\x00\x00\x00no" {
 		t.Errorf("strings %q", got)
+	}
+}
+
+// Numbers far from zero keep the digits of float64, in JSON and in binary.
+func TestAnswersOfFloat64(t *testing.T) {
+	tensor := Tensor{Name: "prediction", Datatype: DatatypeFloat64, Rows: 2, Width: 1, Doubles: []float64{1.7e9 + 0.125, -1e-300}}
+	a := Answer{Model: "shop", Version: "m-1", FeatureSet: "fs-1", Tensors: []Tensor{tensor}}
+	body, _ := a.Append(nil)
+	const want = `{"name":"prediction","datatype":"FP64","shape":[2],"data":[1.700000000125e+09,-1e-300]}`
+	if !strings.Contains(string(body), want) {
+		t.Errorf("JSON %s\nwant %s", body, want)
+	}
+	a.Tensors[0].Binary = true
+	body, header := a.Append(nil)
+	var values [2]float64
+	err := binary.Read(bytes.NewReader(body[header:]), binary.LittleEndian, &values)
+	if err != nil || !slices.Equal(values[:], tensor.Doubles) {
+		t.Errorf("values %v, %v", values, err)
+	}
+	if !strings.Contains(string(body[:header]), `"binary_data_size":16`) {
+		t.Errorf("JSON %s", body[:header])
 	}
 }
 

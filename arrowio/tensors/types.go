@@ -20,8 +20,12 @@ func tooLarge(format string, args ...any) error {
 	return arrowio.Wrap(arrowio.ErrTooLarge, format, args...)
 }
 
-// DatatypeBytes is the type of strings.
-const DatatypeBytes = "BYTES"
+// The types of the outputs; inputs may have others as well.
+const (
+	DatatypeBytes   = "BYTES"
+	DatatypeFloat32 = "FP32"
+	DatatypeFloat64 = "FP64"
+)
 
 // datatype is how a type of the protocol is read.
 type datatype struct {
@@ -41,7 +45,7 @@ var datatypes = map[string]datatype{
 		arrow.PrimitiveTypes.Uint16,
 		2,
 	}, "UINT32": {arrow.PrimitiveTypes.Uint32, 4}, "UINT64": {arrow.PrimitiveTypes.Uint64, 8},
-	"FP32": {arrow.PrimitiveTypes.Float32, 4}, "FP64": {arrow.PrimitiveTypes.Float64, 8},
+	DatatypeFloat32: {arrow.PrimitiveTypes.Float32, 4}, DatatypeFloat64: {arrow.PrimitiveTypes.Float64, 8},
 	DatatypeBytes: {arrow.BinaryTypes.String, 0},
 }
 

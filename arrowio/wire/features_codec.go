@@ -70,7 +70,7 @@ type FeaturesLayout struct {
 type FeaturesBody struct {
 	Value         []byte
 	Features      []float32 // [rows·M] row-major
-	Prediction    []float32 // [rows·K] of a regression
+	Prediction    []float64 // [rows·K] of a regression
 	Class         []int32   // [rows] number of the class
 	Probabilities []float32 // [rows·C]
 }
@@ -144,7 +144,7 @@ func (b *FeaturesBody) place(p *Predictions, prediction, probabilities []byte) {
 		clear(prediction)
 		clear(probabilities)
 	case p.Classes == nil:
-		b.Prediction = arrow.Float32Traits.CastFromBytes(prediction)
+		b.Prediction = arrow.Float64Traits.CastFromBytes(prediction)
 	default:
 		b.Class = arrow.Int32Traits.CastFromBytes(prediction)
 		if p.Probabilities {

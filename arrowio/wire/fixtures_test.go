@@ -343,7 +343,9 @@ func exampleLive() *LiveSums {
 func exampleBlock() *Block {
 	sums := LiveSums{
 		Model: "m-1", Measure: LiveSquaredError, Rows: 2, Loss: 2.5, Squares: 4.25,
-		Outputs: []OutputSums{{Residual: 1, SquaredResidual: 2.5, AbsoluteResidual: 2, Label: 7, SquaredLabel: 25}},
+		Outputs: []OutputSums{{
+			Residual: 1, SquaredResidual: 2.5, AbsoluteResidual: 2, Label: 7, SquaredLabel: 25, Origin: 3,
+		}},
 	}
 	later := sums.Clone()
 	later.Model = "m-2"

@@ -19,8 +19,8 @@ const (
 	LiveMisclassification = "misclassification"
 )
 
-// The bounds of sums keep the sums over any number of blocks finite: labels are float32, and
-// residuals at most [LargestResidual].
+// The bounds of sums keep the sums over any number of blocks finite: residuals, and the distances
+// of labels from their origin, are at most [LargestResidual].
 
 // LiveSums compare predictions with the labels of the same rows, before anything learned from
 // these. Sums of different rows add up.
@@ -49,13 +49,15 @@ type LiveSums struct {
 }
 
 // OutputSums are sums over rows for one output of a regression, in the units of the label: r is the
-// prediction minus the label y.
+// prediction minus the label, y the label minus the origin, which is near the labels' mean. Without
+// it, the variance of labels far from zero would be lost to rounding.
 type OutputSums struct {
 	Residual         float64 `json:"r" bound:"-1e60..1e60"`
 	SquaredResidual  float64 `json:"r2" bound:"0..1e90"`
 	AbsoluteResidual float64 `json:"abs_r" bound:"0..1e60"`
 	Label            float64 `json:"y" bound:"-1e60..1e60"`
 	SquaredLabel     float64 `json:"y2" bound:"0..1e90"`
+	Origin           float64 `json:"origin" bound:"-1e39..1e39"`
 }
 
 // ScoreBins is the number of bins for the scores of the second of two classes:
@@ -79,7 +81,7 @@ func (s *LiveSums) Merge(other *LiveSums) {
 		s.Classes[k] += n
 	}
 	for k := range s.Outputs {
-		s.Outputs[k].merge(&other.Outputs[k])
+		s.Outputs[k].merge(&other.Outputs[k], float64(other.Rows))
 	}
 	for class := range s.Scores {
 		s.Scores[class] = mergeBins(s.Scores[class], other.Scores[class])
@@ -100,12 +102,15 @@ func (s *LiveSums) Clone() LiveSums {
 	return c
 }
 
-func (o *OutputSums) merge(other *OutputSums) {
+// merge adds the sums of n other rows.
+func (o *OutputSums) merge(other *OutputSums, n float64) {
 	o.Residual += other.Residual
 	o.SquaredResidual += other.SquaredResidual
 	o.AbsoluteResidual += other.AbsoluteResidual
-	o.Label += other.Label
-	o.SquaredLabel += other.SquaredLabel
+	// Σ(y+d) and Σ(y+d)², for labels y relative to the other origin.
+	d := other.Origin - o.Origin
+	o.Label += other.Label + float64(n*d)
+	o.SquaredLabel += max(0, other.SquaredLabel+float64(2*d*other.Label)+float64(n*d*d))
 }
 
 func mergeBins(a, b []ScoreBin) []ScoreBin {
@@ -257,7 +262,7 @@ func appendList[T any](b []byte, list []T, element func([]byte, T) []byte) []byt
 func appendOutput(b []byte, o OutputSums) []byte {
 	first := len(b)
 	b = appendFigure(appendFigure(appendFigure(b, "r", o.Residual), "r2", o.SquaredResidual), "abs_r", o.AbsoluteResidual)
-	b = appendFigure(appendFigure(b, "y", o.Label), "y2", o.SquaredLabel)
+	b = appendFigure(appendFigure(appendFigure(b, "y", o.Label), "y2", o.SquaredLabel), "origin", o.Origin)
 	b[first] = '{' // for the comma
 	return append(b, '}')
 }

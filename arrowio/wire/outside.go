@@ -132,7 +132,7 @@ var columnSources = []outside.Source{
 		{Name: ColumnRow, Shape: rowNumber}, {Name: ColumnFeatures, Shape: anyReal32},
 		{
 			Name:  ColumnPrediction,
-			Shape: anyReal32,
+			Shape: anyReal,
 		}, {Name: ColumnProbabilities, Shape: &outside.Shape{Kind: outside.Real, High: 1}}}},
 	{
 		Name:   "columns of rejected rows",

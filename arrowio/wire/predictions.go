@@ -43,7 +43,7 @@ func NewClasses(names []string) *Classes { return &Classes{textColumn("", names)
 // RowBytes is roughly the size of the columns per row.
 func (p *Predictions) RowBytes() int64 {
 	if p.Classes == nil {
-		return 4 * int64(p.Outputs)
+		return 8 * int64(p.Outputs)
 	}
 	return 4 * int64(1+p.Classes.n)
 }
@@ -56,16 +56,17 @@ func (p *Predictions) carve(into []byte, rows int) (gaps predictionGaps, rest []
 	if p == nil {
 		return predictionGaps{}, into
 	}
-	take := func(values int) []byte {
-		gap := into[: 4*values : 4*values]
-		into = into[4*values:]
+	take := func(size int) []byte {
+		gap := into[:size:size]
+		into = into[size:]
 		return gap
 	}
 	if p.Classes == nil {
-		gaps.prediction = take(rows * p.Outputs)
+		gaps.prediction = take(8 * rows * p.Outputs)
 		return gaps, into
 	}
-	gaps.prediction, gaps.probabilities = take(rows), take(rows*p.Classes.n)
+	gaps.prediction = take(4 * rows)
+	gaps.probabilities = take(4 * rows * p.Classes.n)
 	return gaps, into
 }
 
@@ -76,14 +77,17 @@ func (p *Predictions) columns(gaps predictionGaps, rows int) []column {
 		return nil
 	case p.Classes == nil && p.Outputs == 1:
 		return []column{
-			{ColumnPrediction, nullable(arrow.PrimitiveTypes.Float32, gaps.prediction, rows, p.Model != ""), true},
+			{ColumnPrediction, nullable(arrow.PrimitiveTypes.Float64, gaps.prediction, rows, p.Model != ""), true},
 		}
 	case p.Classes == nil:
-		return []column{{ColumnPrediction, nullableLists(gaps.prediction, rows, p.Outputs, p.Model != ""), true}}
+		lists := nullableLists(arrow.PrimitiveTypes.Float64, gaps.prediction, rows, p.Outputs, p.Model != "")
+		return []column{{ColumnPrediction, lists, true}}
 	}
+	there := p.Model != "" && p.Probabilities
+	lists := nullableLists(arrow.PrimitiveTypes.Float32, gaps.probabilities, rows, p.Classes.n, there)
 	return []column{
 		{ColumnPrediction, p.Classes.numbered(gaps.prediction, rows, p.Model != ""), true},
-		{ColumnProbabilities, nullableLists(gaps.probabilities, rows, p.Classes.n, p.Model != "" && p.Probabilities), true},
+		{ColumnProbabilities, lists, true},
 	}
 }
 
@@ -103,12 +107,12 @@ func nullable(t arrow.DataType, raw []byte, n int, there bool) arrow.Array {
 	return array.MakeFromData(data)
 }
 
-// nullableLists wraps the bytes of rows lists of n float32 values.
-func nullableLists(raw []byte, rows, n int, there bool) arrow.Array {
-	values := fixedWidth(arrow.PrimitiveTypes.Float32, raw, rows*n)
+// nullableLists wraps the bytes of rows lists of n values.
+func nullableLists(of arrow.DataType, raw []byte, rows, n int, there bool) arrow.Array {
+	values := fixedWidth(of, raw, rows*n)
 	defer values.Release()
 	bitmap, nulls := validity(rows, there)
-	t := arrow.FixedSizeListOfNonNullable(int32(n), arrow.PrimitiveTypes.Float32)
+	t := arrow.FixedSizeListOfNonNullable(int32(n), of)
 	data := array.NewData(t, rows, []*memory.Buffer{bitmap}, []arrow.ArrayData{values.Data()}, nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data)

@@ -68,14 +68,14 @@ func TestPredictionsOfARegression(t *testing.T) {
 	for _, k := range []int{1, 2} {
 		body := reservePredicted(t, nil, &Predictions{Model: "m-1", Outputs: k})
 		for i := range body.Prediction {
-			body.Prediction[i] = float32(i) + 0.5
+			body.Prediction[i] = 1.7e9 + float64(i) + 0.125
 		}
 		_, prediction, probabilities := predicted(t, body.Value)
 		if list, ok := prediction.(*array.FixedSizeList); ok {
 			prediction = list.ListValues()
 		}
-		values, ok := prediction.(*array.Float32)
-		if !ok || values.Len() != 3*k || values.Value(3*k-1) != float32(3*k-1)+0.5 || probabilities != nil {
+		values, ok := prediction.(*array.Float64)
+		if !ok || values.Len() != 3*k || values.Value(3*k-1) != 1.7e9+float64(3*k-1)+0.125 || probabilities != nil {
 			t.Errorf("%d outputs: %v", k, prediction)
 		}
 	}

@@ -132,7 +132,8 @@ func TestFilesAndMessagesHaveEqualPredictions(t *testing.T) {
 				stagestest.Cut(t, bare, stagestest.Every(300)),
 			} {
 				out, counts := mapFile(t, p, batches...)
-				var gotValues, gotProbabilities []float32
+				var gotValues []float64
+				var gotProbabilities []float32
 				var gotClasses []string
 				for _, rec := range out.batches {
 					v, cl, pr := predictionsOf(t, rec)

@@ -100,7 +100,7 @@ type Mapped struct {
 	Total         int       // rows, including unusable ones
 	Row           []int32   // number of each usable row
 	Features      []float32 // [rows·M] row-major, if asked for
-	Prediction    []float32 // [rows·K] of a regression
+	Prediction    []float64 // [rows·K] of a regression
 	Class         []int32   // [rows] number of the class
 	Probabilities []float32 // [rows·C]
 	Rejected      []encoder.Rejection

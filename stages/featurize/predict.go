@@ -81,11 +81,12 @@ type predictor struct {
 	label   *label
 	columns wire.Predictions // of the current message
 	model   *training.Model
-	outputs []float32 // reused: of a block of rows
+	outputs []float32 // reused: scores of classes of a block of rows
+	values  []float64 // reused: predictions of a regression of a block of rows
 
 	tally    *live.Tally // of the model; nil = nothing to compare
 	supplied suppliedRows
-	truth    []float32 // reused: the label of one row
+	truth    []float64 // reused: the label of one row
 }
 
 // predictionBlock is the number of rows predicted at a time, while their features are in the cache.
@@ -101,7 +102,12 @@ func (l *label) predictor() *predictor {
 	if l == nil {
 		return nil
 	}
-	p := &predictor{label: l, outputs: make([]float32, predictionBlock*l.outputs), truth: make([]float32, l.outputs)}
+	p := &predictor{label: l}
+	if l.task == scoring.Regression {
+		p.values, p.truth = make([]float64, predictionBlock*l.outputs), make([]float64, l.outputs)
+	} else {
+		p.outputs = make([]float32, predictionBlock*l.outputs)
+	}
 	if l.supplied != nil {
 		p.supplied.fault = l.supplied.fault
 	}
@@ -136,7 +142,7 @@ func (p *predictor) use(model *wire.Model, missing string) {
 	p.columns.Model = model.ID
 	p.columns.Probabilities = p.label.task != scoring.Regression && model.Model.Loss == training.LossLogistic
 	if p.label.supplied == nil || p.columns.Outputs <= 1 {
-		p.tally = live.NewTally(model, p.label.supplied.column(), p.columns.Outputs, len(p.label.classes))
+		p.tally = live.NewTally(model, p.label.supplied.column(), p.label.origins(), len(p.label.classes))
 	}
 }
 
@@ -151,6 +157,15 @@ func (l *label) unfit(model *wire.Model) string {
 	return ""
 }
 
+// origins returns the calibration mean of each output of a regression in the units of the label.
+func (l *label) origins() []float64 {
+	origins := make([]float64, len(l.mean))
+	for k, mean := range l.mean {
+		origins[k] = l.invert.Invert(mean)
+	}
+	return origins
+}
+
 // predict predicts the rows from first up to, not including, next, whose features are in the body.
 // Predictions stay valid until the next call; if they are attached, they are also written into the
 // body.
@@ -159,23 +174,26 @@ func (p *predictor) predict(body *wire.FeaturesBody, first, next int) {
 		return
 	}
 	n := next - first
-	f := p.outputs[:n*p.label.outputs]
-	p.model.Predict(f, body.Features[first*p.label.features:next*p.label.features], n)
+	z := body.Features[first*p.label.features : next*p.label.features]
 	if p.label.task == scoring.Regression {
-		p.label.invert.InvertAll(f)
+		values := p.values[:n*p.label.outputs]
+		p.model.PredictValues(values, z, n)
+		p.label.invert.InvertAll(values)
+		if p.label.attached {
+			copy(body.Prediction[first*p.label.outputs:], values)
+		}
+		return
 	}
+	f := p.outputs[:n*p.label.outputs]
+	p.model.Predict(f, z, n)
 	if p.label.attached {
-		p.write(body, f, first, n)
+		p.writeClasses(body, f, first, n)
 	}
 }
 
-// write puts n predictions, from first on, into the body.
-func (p *predictor) write(body *wire.FeaturesBody, f []float32, first, n int) {
+// writeClasses puts the classes and probabilities of n rows, from first on, into the body.
+func (p *predictor) writeClasses(body *wire.FeaturesBody, f []float32, first, n int) {
 	outputs, classes := p.label.outputs, len(p.label.classes)
-	if p.label.task == scoring.Regression {
-		copy(body.Prediction[first*outputs:], f)
-		return
-	}
 	for i := range n {
 		row := f[i*outputs : (i+1)*outputs]
 		body.Class[first+i] = training.DecideClass(row, outputs)
@@ -201,20 +219,20 @@ func (p *predictor) compare(chunk arrow.Record, rows *encoder.Rows, first, next 
 		if !rows.Labelled[i] {
 			continue
 		}
-		f := p.outputs[(i-first)*outputs : (i-first+1)*outputs]
+		at := (i - first) * outputs
 		if p.label.task == scoring.Regression {
-			p.tally.AddRegression(f, p.labelOf(rows, i))
+			p.tally.AddRegression(p.values[at:at+outputs], p.labelOf(rows, i))
 		} else {
-			p.tally.AddClass(f, classOf(rows, i))
+			p.tally.AddClass(p.outputs[at:at+outputs], classOf(rows, i))
 		}
 	}
 }
 
 // labelOf returns the label of a row of a regression in its units.
-func (p *predictor) labelOf(rows *encoder.Rows, i int) []float32 {
+func (p *predictor) labelOf(rows *encoder.Rows, i int) []float64 {
 	outputs := p.label.outputs
 	for k, v := range rows.Targets.Values[i*outputs : (i+1)*outputs] {
-		p.truth[k] = float32(p.label.invert.Invert(float64(v) + p.label.mean[k]))
+		p.truth[k] = p.label.invert.Invert(float64(v) + p.label.mean[k])
 	}
 	return p.truth
 }

@@ -50,7 +50,7 @@ func drawnModel(set *wire.FeatureSet, loss string) *wire.Model {
 }
 
 // predictionsOf reads the prediction columns of a message, classes as text.
-func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []string, probabilities []float32) {
+func predictionsOf(t testing.TB, rec arrow.Record) (values []float64, classes []string, probabilities []float32) {
 	t.Helper()
 	at := func(name string) arrow.Array {
 		if found := rec.Schema().FieldIndices(name); len(found) == 1 {
@@ -59,8 +59,8 @@ func predictionsOf(t testing.TB, rec arrow.Record) (values []float32, classes []
 		return nil
 	}
 	switch column := at(wire.ColumnPrediction).(type) {
-	case *array.Float32:
-		values = column.Float32Values()
+	case *array.Float64:
+		values = column.Float64Values()
 	case *array.Dictionary:
 		for i := range column.Len() {
 			if column.IsValid(i) {
@@ -120,20 +120,22 @@ func TestPredictionsAreThoseOfTheModel(t *testing.T) {
 func checkPredictions(t *testing.T, rec arrow.Record, model *wire.Model, z []float32) {
 	t.Helper()
 	n, k := int(rec.NumRows()), model.Model.Outputs
-	f := make([]float32, n*k)
-	model.Model.Predict(f, z, n)
 	values, classes, probabilities := predictionsOf(t, rec)
 	if model.Label.Classes == nil {
+		want := make([]float64, n*k)
+		model.Model.PredictValues(want, z, n)
 		if model.Label.Transform == encoder.TransformLog1p {
-			for i, v := range f {
-				f[i] = float32(math.Expm1(float64(v)))
+			for i, v := range want {
+				want[i] = math.Expm1(v)
 			}
 		}
-		if !slices.Equal(values, f) {
-			t.Errorf("predictions %v, the model says %v", values[:3], f[:3])
+		if !slices.Equal(values, want) {
+			t.Errorf("predictions %v, the model predicts %v", values[:3], want[:3])
 		}
 		return
 	}
+	f := make([]float32, n*k)
+	model.Model.Predict(f, z, n)
 	c := len(model.Label.Classes)
 	if logistic := model.Model.Loss == training.LossLogistic; n > 0 && (len(probabilities) == n*c) != logistic {
 		t.Errorf("%d probabilities of %d rows with loss %s", len(probabilities), n, model.Model.Loss)

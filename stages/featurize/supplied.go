@@ -21,7 +21,8 @@ func newSupplied(of *encoder.Label, column string) *supplied {
 	like := &encoder.Label{Columns: []string{column}, Kind: of.Kind, Task: of.Task, Classes: of.Classes}
 	s := &supplied{enc: &encoder.Encoder{Label: like}}
 	if like.Task == scoring.Regression {
-		like.Mean = []float64{0}
+		// Targets are float32 relative to the mean, which keeps the digits of labels far from zero.
+		like.Mean = []float64{of.Transform.Invert(of.Mean[0])}
 		if n := of.Outputs(); n > 1 {
 			s.fault = fmt.Errorf("the label has %d columns, but the predictions have one", n)
 		}
@@ -40,6 +41,7 @@ func (s *supplied) column() string {
 // suppliedRows is a predictor's state of reading supplied predictions.
 type suppliedRows struct {
 	rows     encoder.Rows // reused
+	value    [1]float64   // reused: the prediction of one row of a regression
 	fault    error        // predictions cannot be read; nil = no fault so far
 	reported bool         // the fault was logged
 }
@@ -59,7 +61,8 @@ func (p *predictor) compareSupplied(chunk arrow.Record, rows *encoder.Rows, firs
 		switch {
 		case !s.rows.Labelled[j] || !rows.Labelled[i]:
 		case p.label.task == scoring.Regression:
-			p.tally.AddRegression(s.rows.Targets.Values[j:j+1], p.labelOf(rows, i))
+			s.value[0] = float64(s.rows.Targets.Values[j]) + p.label.supplied.enc.Label.Mean[0]
+			p.tally.AddRegression(s.value[:], p.labelOf(rows, i))
 		default:
 			p.tally.AddDecision(classOf(&s.rows, j), classOf(rows, i))
 		}

@@ -38,7 +38,7 @@ func TestFiguresOfClassesEqualTraining(t *testing.T) {
 		{training.LossSquared, 3, 3},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		tally := NewTally(modelOf(c.loss, wire.Metrics{}), "", c.outputs, c.classes)
+		tally := NewTally(modelOf(c.loss, wire.Metrics{}), "", nil, c.classes)
 		reference := training.NewClassification(c.outputs, training.CommonestOfRows)
 		reference.Logits = c.loss == training.LossLogistic
 		block := &wire.Block{}
@@ -70,12 +70,13 @@ func TestFiguresOfClassesEqualTraining(t *testing.T) {
 
 func TestFiguresOfARegressionEqualTraining(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	tally := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", 2, 0)
+	const far = 1.7e9 // labels keep their variance far from zero
+	tally := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", []float64{0, far}, 0)
 	reference := training.NewRegression([]float64{0, 0})
 	for range 2000 {
 		y := []float32{float32(rng.NormFloat64()), float32(100 + 5*rng.NormFloat64())}
 		f := []float32{y[0] + float32(rng.NormFloat64()), y[1] - 1}
-		tally.AddRegression(f, y)
+		tally.AddRegression([]float64{float64(f[0]), float64(f[1]) + far}, []float64{float64(y[0]), float64(y[1]) + far})
 		reference.Add(f, y, 1)
 	}
 	block := &wire.Block{}
@@ -93,10 +94,10 @@ func TestFiguresOfARegressionEqualTraining(t *testing.T) {
 
 // The sums stay finite for any outputs of a model, because JSON has no other numbers.
 func TestSumsStayFinite(t *testing.T) {
-	regression := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", 1, 0)
-	classes := NewTally(modelOf(training.LossLogistic, wire.Metrics{}), "", 1, 2)
+	regression := NewTally(modelOf(training.LossSquared, wire.Metrics{}), "", []float64{math.MaxFloat64}, 0)
+	classes := NewTally(modelOf(training.LossLogistic, wire.Metrics{}), "", nil, 2)
 	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32} {
-		regression.AddRegression([]float32{float32(f)}, []float32{-math.MaxFloat32})
+		regression.AddRegression([]float64{f}, []float64{-math.MaxFloat64})
 		classes.AddClass([]float32{float32(f)}, 1)
 	}
 	for _, tally := range []*Tally{regression, classes} {

@@ -14,13 +14,16 @@ type Tally struct {
 	scores [2][]int32    // rows of each of two classes by bin; nil for a regression and for more classes
 }
 
-// NewTally returns an empty tally for a model: of a regression with a number of outputs if classes
-// is 0, otherwise of a number of classes. If the rows supply their predictions, column names their
-// column.
-func NewTally(model *wire.Model, column string, outputs, classes int) *Tally {
+// NewTally returns an empty tally for a model: of a regression if classes is 0, with the origin
+// from which the labels of each output are summed, otherwise of a number of classes. If the rows
+// supply their predictions, column names their column.
+func NewTally(model *wire.Model, column string, origins []float64, classes int) *Tally {
 	t := &Tally{sums: wire.LiveSums{Model: model.ID, Column: column, Measure: measureOf(model, column, classes)}}
 	if classes == 0 {
-		t.sums.Outputs = make([]wire.OutputSums, outputs)
+		t.sums.Outputs = make([]wire.OutputSums, len(origins))
+		for k, origin := range origins {
+			t.sums.Outputs[k].Origin = bounded(origin)
+		}
 	} else {
 		t.sums.Classes = make([]int64, classes)
 	}
@@ -63,15 +66,15 @@ func promise(m *wire.Metrics, measure string) *float64 {
 
 // AddRegression adds a row of predictions and labels, both in the units of the label. It panics
 // unless every output has one of each.
-func (t *Tally) AddRegression(predicted, label []float32) {
+func (t *Tally) AddRegression(predicted, label []float64) {
 	if len(predicted) != len(t.sums.Outputs) || len(label) != len(predicted) {
 		panic(fmt.Sprintf("live: %d predictions and %d labels of %d outputs",
 			len(predicted), len(label), len(t.sums.Outputs)))
 	}
 	loss := 0.0
 	for k := range predicted {
-		r, y := residual(predicted[k], label[k]), float64(label[k])
 		o := &t.sums.Outputs[k]
+		r, y := bounded(predicted[k]-label[k]), bounded(label[k]-o.Origin)
 		o.Residual += r
 		o.SquaredResidual += float64(r * r)
 		o.AbsoluteResidual += math.Abs(r)
@@ -82,13 +85,12 @@ func (t *Tally) AddRegression(predicted, label []float32) {
 	t.add(loss / float64(len(predicted)))
 }
 
-// residual is the prediction minus the label, clipped so that its fourth power is finite.
-func residual(predicted, label float32) float64 {
-	r := float64(predicted) - float64(label)
-	if math.IsNaN(r) {
+// bounded returns a difference, clipped so that its fourth power is finite.
+func bounded(d float64) float64 {
+	if math.IsNaN(d) {
 		return wire.LargestResidual
 	}
-	return min(max(r, -wire.LargestResidual), wire.LargestResidual)
+	return min(max(d, -wire.LargestResidual), wire.LargestResidual)
 }
 
 // AddClass adds a row with the outputs of the model and the number of its class. It panics if the
@@ -166,7 +168,9 @@ func (t *Tally) Take() *wire.LiveSums {
 		clear(bins)
 	}
 	clear(t.sums.Classes)
-	clear(t.sums.Outputs)
+	for k := range t.sums.Outputs {
+		t.sums.Outputs[k] = wire.OutputSums{Origin: t.sums.Outputs[k].Origin}
+	}
 	t.sums.Rows = 0
 	t.sums.Loss = 0
 	t.sums.Squares = 0

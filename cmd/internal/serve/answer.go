@@ -55,7 +55,7 @@ func appendPredictions(dst []byte, pair *featurize.Pair, made *featurize.Mapped)
 }
 
 // appendLists writes width numbers for each row.
-func appendLists(dst []byte, made *featurize.Mapped, values []float32, width int) []byte {
+func appendLists[T float32 | float64](dst []byte, made *featurize.Mapped, values []T, width int) []byte {
 	return eachRow(dst, made, func(dst []byte, i int) []byte {
 		dst = append(dst, '[')
 		for j, v := range values[i*width : (i+1)*width] {

@@ -104,14 +104,21 @@ func (c *call) headerLength() (int, error) {
 func outputsOf(pair *featurize.Pair) []tensors.Tensor {
 	var outputs []tensors.Tensor
 	if classes := pair.Classes(); classes != nil {
-		outputs = append(outputs, tensors.Tensor{Name: wire.ColumnPrediction, Width: 1, Texts: classes})
+		names := outputOf(wire.ColumnPrediction, tensors.DatatypeBytes, 1)
+		names.Texts = classes
+		outputs = append(outputs, names)
 		if pair.Probabilities() {
-			outputs = append(outputs, tensors.Tensor{Name: wire.ColumnProbabilities, Width: len(classes)})
+			outputs = append(outputs, outputOf(wire.ColumnProbabilities, tensors.DatatypeFloat32, len(classes)))
 		}
 	} else if pair.Model != nil {
-		outputs = append(outputs, tensors.Tensor{Name: wire.ColumnPrediction, Width: pair.Outputs()})
+		outputs = append(outputs, outputOf(wire.ColumnPrediction, tensors.DatatypeFloat64, pair.Outputs()))
 	}
-	return append(outputs, tensors.Tensor{Name: wire.ColumnFeatures, Width: pair.Features()})
+	return append(outputs, outputOf(wire.ColumnFeatures, tensors.DatatypeFloat32, pair.Features()))
+}
+
+// numbersOf describes an output of numbers.
+func outputOf(name, datatype string, width int) tensors.Tensor {
+	return tensors.Tensor{Name: name, Datatype: datatype, Width: width}
 }
 
 // wantedOutputs returns the outputs that a request names; by default all predictions or, if there
@@ -157,7 +164,7 @@ func fill(t *tensors.Tensor, pair *featurize.Pair, made *featurize.Mapped) {
 		t.Number = made.Class
 		if pair.Classes() == nil {
 			t.Number = nil
-			t.Numbers = made.Prediction
+			t.Doubles = made.Prediction
 		}
 	}
 }

@@ -154,10 +154,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 		m.Inputs = append(m.Inputs, inputOf(&pair.Encoder().Columns[i]))
 	}
 	for _, o := range outputsOf(pair) {
-		t := tensorMetadata{o.Name, "FP32", []int64{-1}}
-		if o.Texts != nil {
-			t.Datatype = tensors.DatatypeBytes
-		}
+		t := tensorMetadata{o.Name, o.Datatype, []int64{-1}}
 		if o.Width > 1 {
 			t.Shape = append(t.Shape, int64(o.Width))
 		}
@@ -169,7 +166,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 // inputOf describes the input of a feature column. Numbers may have any numeric type; times may be
 // text.
 func inputOf(c *encoder.Column) tensorMetadata {
-	t := tensorMetadata{c.Name, "FP64", []int64{-1}}
+	t := tensorMetadata{c.Name, tensors.DatatypeFloat64, []int64{-1}}
 	switch c.Kind {
 	case encoder.Bool:
 		t.Datatype = "BOOL"

@@ -98,6 +98,8 @@ type sizes struct{ fixed, jsonRow, binaryRow int64 }
 const (
 	// numberBytes is the length of the longest float32 in JSON with its comma.
 	numberBytes = 16
+	// doubleBytes is the length of the longest float64 in JSON with its comma.
+	doubleBytes = 26
 	// rejectedBytes is the size of an unusable row: null, or its entry in the list of rejected
 	// rows.
 	rejectedBytes = 64
@@ -116,7 +118,8 @@ func sizesOf(pair *featurize.Pair, features bool) sizes {
 	if features {
 		add(int64(pair.Features()))
 	}
-	add(int64(pair.Outputs()))
+	s.jsonRow += int64(pair.Outputs())*doubleBytes + 2
+	s.binaryRow += 8 * int64(pair.Outputs())
 	var longest, names int64
 	for _, name := range pair.Classes() {
 		longest = max(longest, int64(len(name)))

@@ -100,18 +100,24 @@ func readTensors(t testing.TB, body []byte, header string) *answers {
 	rest := body[length:]
 	var got answers
 	for _, o := range d.Outputs {
-		numbers := &got.numbers
-		if o.Name == wire.ColumnFeatures {
-			numbers = &got.features
-		}
+		var numbers []float64
 		switch {
 		case o.Data != nil && o.Datatype == "BYTES":
 			must(t, json.Unmarshal(o.Data, &got.classes))
+		case o.Data != nil && o.Datatype == "FP32":
+			var short []float32
+			must(t, json.Unmarshal(o.Data, &short))
+			numbers = widened(short)
 		case o.Data != nil:
-			must(t, json.Unmarshal(o.Data, numbers))
+			must(t, json.Unmarshal(o.Data, &numbers))
 		default:
-			readBinary(&got, numbers, o.Datatype, rest[:o.Parameters.Size])
+			numbers = readBinary(&got, o.Datatype, rest[:o.Parameters.Size])
 			rest = rest[o.Parameters.Size:]
+		}
+		if o.Name == wire.ColumnFeatures {
+			got.features = narrowed(numbers)
+		} else {
+			got.numbers = append(got.numbers, numbers...)
 		}
 	}
 	if len(rest) > 0 {
@@ -120,15 +126,21 @@ func readTensors(t testing.TB, body []byte, header string) *answers {
 	return &got
 }
 
-func readBinary(got *answers, numbers *[]float32, datatype string, raw []byte) {
+// readBinary adds classes to the answers and returns numbers.
+func readBinary(got *answers, datatype string, raw []byte) (numbers []float64) {
 	for len(raw) > 0 {
-		word := binary.LittleEndian.Uint32(raw)
-		raw = raw[4:]
-		if datatype == "BYTES" {
-			got.classes = append(got.classes, string(raw[:word]))
-			raw = raw[word:]
-		} else {
-			*numbers = append(*numbers, math.Float32frombits(word))
+		switch datatype {
+		case "BYTES":
+			length := binary.LittleEndian.Uint32(raw)
+			got.classes = append(got.classes, string(raw[4:4+length]))
+			raw = raw[4+length:]
+		case "FP64":
+			numbers = append(numbers, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+			raw = raw[8:]
+		default:
+			numbers = append(numbers, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+			raw = raw[4:]
 		}
 	}
+	return numbers
 }

@@ -34,8 +34,9 @@ import (
 // answers holds the results for rows: features, and predictions as numbers (for classes their
 // probabilities) and as classes.
 type answers struct {
-	features, numbers []float32
-	classes           []string
+	features []float32
+	numbers  []float64
+	classes  []string
 }
 
 // question holds rows and the pair that answers.
@@ -71,8 +72,13 @@ func TestAllInterfacesGiveSameAnswers(t *testing.T) {
 	var table strings.Builder
 	out := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "task\tway\tgreatest difference of features\tof predictions\tother classes")
-	for _, task := range []string{stagestest.Regression, stagestest.Binary, stagestest.Classes} {
-		pair, all := pairOf(t, task)
+	for _, task := range []string{stagestest.Regression, farFromZero, stagestest.Binary, stagestest.Classes} {
+		pair, all := pairOf(t, strings.TrimSuffix(task, offsetWords))
+		origin := 0.0
+		if task == farFromZero {
+			origin = 1.7e9
+			pair = shifted(t, pair, origin)
+		}
 		q := newQuestion(t, pair, all)
 		want := ways[0].ask(q)
 		for _, w := range ways {
@@ -81,7 +87,7 @@ func TestAllInterfacesGiveSameAnswers(t *testing.T) {
 				fmt.Fprintf(out, "%s\t%s\tnot run\t\t\n", task, w.name)
 				continue
 			}
-			features, numbers := greatest(got.features, want.features), greatest(got.numbers, want.numbers)
+			features, numbers := greatest(got.features, want.features, 0), greatest(got.numbers, want.numbers, origin)
 			others := differing(got.classes, want.classes)
 			fmt.Fprintf(out, "%s\t%s\t%.2g\t%.2g\t%d\n", task, w.name, features, numbers, others)
 			if !(features <= w.features && numbers <= w.numbers) || others > 0 {
@@ -91,6 +97,26 @@ func TestAllInterfacesGiveSameAnswers(t *testing.T) {
 	}
 	_ = out.Flush()
 	t.Logf("\n%s", &table)
+}
+
+const (
+	offsetWords = ", far from zero"
+	farFromZero = stagestest.Regression + offsetWords
+)
+
+// shifted returns a pair whose predictions are larger by a number.
+func shifted(t testing.TB, pair *featurize.Pair, by float64) *featurize.Pair {
+	t.Helper()
+	weights, model := *pair.Model.Model, *pair.Model
+	weights.Intercept = slices.Clone(weights.Intercept)
+	for k := range weights.Intercept {
+		weights.Intercept[k] += by
+	}
+	model.Model = &weights
+	model.ID = wire.ModelID(&model)
+	shifted, err := featurize.NewPair(pair.Set, &model)
+	must(t, err)
+	return shifted
 }
 
 func newQuestion(t testing.TB, pair *featurize.Pair, all arrow.Record) *question {
@@ -122,14 +148,14 @@ func withMissing(rows arrow.Record) arrow.Record {
 	return array.NewRecord(needed.Schema(), columns, needed.NumRows())
 }
 
-// greatest returns the largest difference, relative for numbers above 1; infinite for lists of
-// different lengths.
-func greatest(got, want []float32) (most float64) {
+// greatest returns the largest difference, relative for numbers that are more than 1 from an
+// origin; infinite for lists of different lengths.
+func greatest[T float32 | float64](got, want []T, origin float64) (most float64) {
 	if len(got) != len(want) {
 		return math.Inf(1)
 	}
 	for i := range got {
-		most = max(most, math.Abs(float64(got[i])-float64(want[i]))/max(1, math.Abs(float64(want[i]))))
+		most = max(most, math.Abs(float64(got[i])-float64(want[i]))/max(1, math.Abs(float64(want[i])-origin)))
 	}
 	return most
 }
@@ -187,16 +213,32 @@ func (a *answers) addRecord(rec arrow.Record) {
 			if field.Name == wire.ColumnFeatures {
 				a.features = append(a.features, values...)
 			} else {
-				a.numbers = append(a.numbers, values...)
+				a.numbers = append(a.numbers, widened(values)...)
 			}
-		case *array.Float32:
-			a.numbers = append(a.numbers, column.Float32Values()...)
+		case *array.Float64:
+			a.numbers = append(a.numbers, column.Float64Values()...)
 		case *array.Dictionary:
 			for row := range column.Len() {
 				a.classes = append(a.classes, column.Dictionary().(*array.String).Value(column.GetValueIndex(row)))
 			}
 		}
 	}
+}
+
+func widened(values []float32) []float64 {
+	wide := make([]float64, len(values))
+	for i, v := range values {
+		wide[i] = float64(v)
+	}
+	return wide
+}
+
+func narrowed(values []float64) []float32 {
+	short := make([]float32, len(values))
+	for i, v := range values {
+		short[i] = float32(v)
+	}
+	return short
 }
 
 // reply is a JSON answer.
@@ -216,7 +258,7 @@ func (a *answers) addJSON(q *question, d reply) {
 		return
 	}
 	must(q.t, json.Unmarshal(d.Predictions, &a.classes))
-	a.numbers = append(a.numbers, slices.Concat(d.Probabilities...)...)
+	a.numbers = append(a.numbers, widened(slices.Concat(d.Probabilities...))...)
 }
 
 func must(t testing.TB, err error) {
@@ -248,7 +290,7 @@ func byArrow(q *question) *answers {
 	got.addMessage(q, predictions.Body.Bytes())
 	var both answers // the message of features also has predictions
 	both.addMessage(q, features.Body.Bytes())
-	if greatest(both.numbers, got.numbers) != 0 || differing(both.classes, got.classes) > 0 {
+	if greatest(both.numbers, got.numbers, 0) != 0 || differing(both.classes, got.classes) > 0 {
 		q.t.Error("predictions with features differ from those alone")
 	}
 	got.features = both.features

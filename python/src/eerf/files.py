@@ -63,7 +63,7 @@ def _predictions(model: Model, features: Any) -> dict[str, pa.Array]:
     """Returns the columns that a model adds."""
     predicted = model.predict_features(features)
     if model.classes is None:
-        return {"prediction": _lists(predicted) if predicted.ndim == 2 else pa.array(predicted)}
+        return {"prediction": _lists(predicted, np.float64) if predicted.ndim == 2 else pa.array(predicted)}
     names = pa.array(model.classes, pa.string())
     found = {"prediction": pa.array(predicted, pa.string())}
     codes = pa.compute.index_in(found["prediction"], value_set=names)
@@ -73,6 +73,6 @@ def _predictions(model: Model, features: Any) -> dict[str, pa.Array]:
     return found
 
 
-def _lists(values: Any) -> pa.Array:
+def _lists(values: Any, dtype: Any = np.float32) -> pa.Array:
     """Returns numbers [n, k] as a column."""
-    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values, np.float32).ravel()), values.shape[1])
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values, dtype).ravel()), values.shape[1])

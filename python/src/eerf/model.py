@@ -66,17 +66,21 @@ class Model:
         """Returns the probabilities [n, classes] of rows, in the order of classes."""
         return self.probabilities(self._set().transform(rows))
 
-    def outputs(self, features: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Returns f [n, K] of features [n, M]. As in the pipeline, float32 features are summed in float64 and rounded to float32."""
+    def outputs(self, features: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Returns f [n, K] of features [n, M]: float64 for a regression, float32 for classes, as in the pipeline.
+
+        Features are rounded to float32 and summed in float64.
+        """
         z = np.asarray(features, dtype=np.float32)
         if z.ndim != 2 or z.shape[1] != len(self.theta):
             raise ValueError(f"features have shape {z.shape}, want (n, {len(self.theta)})")
-        return (z.astype(np.float64) @ self.theta + self.intercept).astype(np.float32)
+        f = z.astype(np.float64) @ self.theta + self.intercept
+        return f if self.classes is None else f.astype(np.float32)
 
     def predict_features(self, features: npt.ArrayLike) -> npt.NDArray[Any]:
         """Returns predictions from features [n, M].
 
-        For regression these are float32 in the units of the label, [n], or [n, K] for several outputs. For classes they are
+        For regression these are float64 in the units of the label, [n], or [n, K] for several outputs. For classes they are
         names [n], None for a row without features (NaN).
         """
         f = self.outputs(features)
@@ -103,13 +107,13 @@ class Model:
         """Whether the model predicts probabilities of classes."""
         return self.classes is not None and self.loss == "logistic"
 
-    def _in_units(self, f: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def _in_units(self, f: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Returns outputs of a regression in the units of the label, with its transform undone."""
         inverse = {"log": np.exp, "log1p": np.expm1}.get(self.label.get("transform") or "")
         if inverse is None:
             return f
         with np.errstate(over="ignore"):
-            return np.minimum(inverse(f.astype(np.float64)), np.finfo(np.float32).max).astype(np.float32)
+            return np.minimum(inverse(f), np.finfo(np.float64).max)
 
     def _set(self) -> FeatureSet:
         if self.feature_set is None:

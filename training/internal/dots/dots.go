@@ -19,9 +19,9 @@ const (
 	tileOutputs = 2 // outputs processed at a time
 )
 
-// Affine writes float32(intercept[k] + Σ_t theta[k·m+t]·z[n·m+t]) into dst[n·outputs+k]. It does
-// not allocate, and panics if the lengths do not match.
-func Affine(dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
+// Affine writes intercept[k] + Σ_t theta[k·m+t]·z[n·m+t], rounded to T, into dst[n·outputs+k]. It
+// does not allocate, and panics if the lengths do not match.
+func Affine[T float32 | float64](dst []T, theta, intercept []float64, z []float32, rows, outputs, m int) {
 	if rows < 0 || len(z) != rows*m || len(dst) != rows*outputs || len(theta) != outputs*m || len(intercept) != outputs {
 		panic(fmt.Sprintf("dots: %d rows, %d outputs, %d terms; given %d values, %d results, %d weights, %d intercepts",
 			rows, outputs, m, len(z), len(dst), len(theta), len(intercept)))
@@ -29,7 +29,13 @@ func Affine(dst []float32, theta, intercept []float64, z []float32, rows, output
 	affine(simd.Best(), dst, theta, intercept, z, rows, outputs, m)
 }
 
-func affine(level simd.Level, dst []float32, theta, intercept []float64, z []float32, rows, outputs, m int) {
+func affine[T float32 | float64](
+	level simd.Level,
+	dst []T,
+	theta, intercept []float64,
+	z []float32,
+	rows, outputs, m int,
+) {
 	var sum [tileRows * tileOutputs * lanes]float64
 	whole := m / lanes * lanes
 	for n := 0; n < rows; n += tileRows {
@@ -47,7 +53,7 @@ func affine(level simd.Level, dst []float32, theta, intercept []float64, z []flo
 				for j := range wide {
 					lane := (*[lanes]float64)(sum[(i*wide+j)*lanes:])
 					at, row := (k+j)*m, (n+i)*m
-					dst[(n+i)*outputs+k+j] = float32(intercept[k+j] + total(lane, theta[at+whole:at+m], z[row+whole:row+m]))
+					dst[(n+i)*outputs+k+j] = T(intercept[k+j] + total(lane, theta[at+whole:at+m], z[row+whole:row+m]))
 				}
 			}
 		}
