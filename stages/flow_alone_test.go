@@ -156,10 +156,10 @@ const (
 	replaced
 )
 
-func (l *fickle) Fetch(ctx context.Context, id uint32) (registry.Schema, error) {
+func (l *fickle) Fetch(ctx context.Context, id registry.ID) (registry.Schema, error) {
 	found, err := l.shelf.Fetch(ctx, id)
 	switch mood := l.mood.Load(); {
-	case id != 2 || mood == asBefore:
+	case id.Number != 2 || mood == asBefore:
 	case mood == refuses:
 		return registry.Schema{}, registry.ErrNoSchema
 	default:

@@ -19,11 +19,11 @@ import (
 // shelf is a registry of given schemas.
 type shelf struct{ schemas map[uint32]registry.Schema }
 
-func (s *shelf) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
-	if found, ok := s.schemas[id]; ok {
+func (s *shelf) Fetch(_ context.Context, id registry.ID) (registry.Schema, error) {
+	if found, ok := s.schemas[id.Number]; ok {
 		return found, nil
 	}
-	return registry.Schema{}, fmt.Errorf("%w: %d", registry.ErrNoSchema, id)
+	return registry.Schema{}, fmt.Errorf("%w: %s", registry.ErrNoSchema, id)
 }
 
 func (s *shelf) Answers(context.Context) error { return nil }

@@ -167,6 +167,12 @@ func (o output) outcomes(used, undecodable int64) {
 	o.count(undecodable, "undecodable")
 }
 
+// events sends the outcomes of the messages of stages that read events.
+func (o output) events(messages, undecodable, tombstones int64) {
+	o.outcomes(messages-undecodable-tombstones, undecodable)
+	o.count(tombstones, "tombstone")
+}
+
 func (o output) times(h histogram.Snapshot, labels ...string) {
 	o.ch <- prometheus.MustNewConstHistogram(o.desc, h.Count, h.Sum, h.Below, o.labels(labels)...)
 }

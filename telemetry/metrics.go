@@ -47,12 +47,15 @@ var stageMetrics = []metric{
 		counter,
 		"",
 		"stage outcome",
-		"Messages read, by outcome: `used`, `undecodable`, and for train `other_set` (of another feature set than the one trained on).",
+		"Messages read, by outcome: `used`, `undecodable`, for stages that read events `tombstone` (a null value, which has no rows), and for train `other_set` (of another feature set than the one trained on).",
 		func(r *reading, out output) {
 			t := r.Totals
-			out.of(meter.StageCalibrate).outcomes(t.Calibrate.Messages-t.Calibrate.Undecodable, t.Calibrate.Undecodable)
-			out.of(meter.StageSubsample).outcomes(t.Scoring.Messages-t.Scoring.Undecodable, t.Scoring.Undecodable)
-			out.of(meter.StageFeaturize).outcomes(t.Featurize.Messages-t.Featurize.Undecodable, t.Featurize.Undecodable)
+			c := t.Calibrate
+			out.of(meter.StageCalibrate).events(c.Messages, c.Undecodable, c.Tombstones)
+			s := t.Scoring
+			out.of(meter.StageSubsample).events(s.Messages, s.Undecodable, s.Tombstones)
+			f := t.Featurize
+			out.of(meter.StageFeaturize).events(f.Messages, f.Undecodable, f.Tombstones)
 			out.of(meter.StageTrain).outcomes(t.Train.Messages-t.Train.OtherSet-t.Train.Undecodable, t.Train.Undecodable)
 			out.of(meter.StageTrain).count(t.Train.OtherSet, "other_set")
 		},

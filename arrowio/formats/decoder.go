@@ -139,53 +139,33 @@ func (d *Decoder) Trim() {
 }
 
 // IsArrow reports whether a message is read as Arrow. If so, its records may alias it.
-func (d *Decoder) IsArrow(value []byte) bool {
-	f, _ := d.format(value)
+func (d *Decoder) IsArrow(value []byte, e Envelope) bool {
+	f, _ := d.format(value, e)
 	return f != nil && f.reader == nil
-}
-
-// format detects the format of a message from its first bytes; it returns nil for a framed message
-// whose schema decides.
-func (d *Decoder) format(value []byte) (f *format, framed bool) {
-	_, _, framed = frame(value)
-	configured := d.options.Format
-	switch {
-	case configured == "" || configured == Auto:
-		return d.detect(value, framed)
-	case configured == Arrow || arrowBegins(value) && (d.options.Schema == "" || d.options.Registry != nil):
-		return lookup(Arrow), false
-	}
-	f = lookup(configured)
-	return f, framed && (d.options.Registry != nil || f.check == nil)
-}
-
-func (d *Decoder) detect(value []byte, framed bool) (*format, bool) {
-	for i := range known {
-		if f := &known[i]; f.begins != nil && f.begins(value) {
-			return f, false
-		}
-	}
-	if framed && d.options.Registry != nil {
-		return nil, true
-	}
-	return lookup(Arrow), false
 }
 
 // unforeseen starts the text of an error after a panic.
 const unforeseen = "internal error while decoding"
 
-// Decode returns the record batches of a message; the caller releases each of them. An error has a
-// [Reason], and no batch is returned with it. Decode never panics.
-func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) {
-	f, framed := d.format(value)
+// Decode is [Decoder.DecodeIn] for a message without headers.
+func (d *Decoder) Decode(value []byte) ([]arrow.Record, error) { return d.DecodeIn(value, Envelope{}) }
+
+// DecodeIn returns the record batches of a message; the caller releases each of them. An error has
+// a [Reason], and no batch is returned with it. DecodeIn never panics.
+func (d *Decoder) DecodeIn(value []byte, e Envelope) ([]arrow.Record, error) {
+	f, named := d.format(value, e)
 	if d.isArrow = f != nil && f.reader == nil; d.isArrow {
 		recs, err := d.arrow.Decode(value)
 		return recs, d.unlike(value, err)
 	}
-	return d.decode(value, f, framed)
+	m := message{body: value}
+	if named {
+		m = unwrap(value, e)
+	}
+	return d.decode(value, m, f, named)
 }
 
-func (d *Decoder) decode(value []byte, f *format, framed bool) (recs []arrow.Record, err error) {
+func (d *Decoder) decode(value []byte, m message, f *format, named bool) (recs []arrow.Record, err error) {
 	if n := int64(len(value)); n > d.options.Limits.MaxMessageBytes {
 		return nil, tooLarge("message of %d bytes, at most %d", n, d.options.Limits.MaxMessageBytes)
 	}
@@ -201,7 +181,7 @@ func (d *Decoder) decode(value []byte, f *format, framed bool) (recs []arrow.Rec
 			d.table.abandon()
 		}
 	}()
-	if err := d.read(value, f, framed); err != nil {
+	if err := d.read(m, f, named); err != nil {
 		return nil, err
 	}
 	if d.options.Learning != nil && d.table.bound == nil {
@@ -220,24 +200,20 @@ func (d *Decoder) decode(value []byte, f *format, framed bool) (recs []arrow.Rec
 }
 
 // read decodes a message into the table.
-func (d *Decoder) read(value []byte, f *format, framed bool) error {
-	m := message{body: value}
-	if framed {
-		m.id, m.body, _ = frame(value)
-	}
-	if framed && (f == nil || f.check != nil) {
+func (d *Decoder) read(m message, f *format, named bool) error {
+	if named && (f == nil || f.check != nil) {
 		var err error
 		if m.schema, err = d.options.Registry.Schema(m.id); err != nil {
 			return err
 		}
-		named := lookup(m.schema.Format)
+		registered := lookup(m.schema.Format)
 		switch {
-		case f != nil && named != f:
-			return arrowio.Wrap(ErrBadSchema, "schema %d has the format %s", m.id, m.schema.Format)
-		case named == nil || named.reader == nil:
-			return arrowio.Wrap(ErrBadSchema, "schema %d has the unknown type %s", m.id, arrowio.Quote(m.schema.Format))
+		case f != nil && registered != f:
+			return arrowio.Wrap(ErrBadSchema, "schema %s has the format %s", m.id, m.schema.Format)
+		case registered == nil || registered.reader == nil:
+			return arrowio.Wrap(ErrBadSchema, "schema %s has the unknown type %s", m.id, arrowio.Quote(m.schema.Format))
 		}
-		f = named
+		f = registered
 	}
 	if err := d.readers[f.name].read(&d.table, m); err != nil {
 		return fmt.Errorf("%s message: %w", f.name, err)

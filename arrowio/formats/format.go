@@ -47,8 +47,11 @@ type messageReader interface {
 // message is a message without its frame.
 type message struct {
 	body   []byte
-	id     uint32  // schema ID
+	id     SchemaID
 	schema *Schema // from the registry; nil = the message names no schema
+	// inHeader means that a header names the schema, with the message indexes of Protobuf.
+	inHeader bool
+	indexes  []byte
 }
 
 func lookup(name Format) *format {
@@ -97,14 +100,57 @@ func (f Format) NeedsSchema() bool {
 	return found != nil && found.check != nil
 }
 
+// format detects the format of a message; it returns nil for a message whose named schema decides.
+// A configured schema leaves nothing to detect: a message begins with any bytes.
+func (d *Decoder) format(value []byte, e Envelope) (f *format, named bool) {
+	if e.Arrow {
+		return lookup(Arrow), false
+	}
+	_, _, framed := frame(value)
+	configured := lookup(d.options.Format)
+	switch named := e.Named && d.options.Registry != nil; {
+	case configured == nil && named:
+		return nil, true
+	case configured == nil:
+		return d.detect(value, framed)
+	case configured.reader == nil || arrowBegins(value) && d.options.Schema == "" && !named:
+		return lookup(Arrow), false
+	case configured.check == nil: // JSON needs no schema
+		return configured, framed && !named
+	case named:
+		return configured, true
+	}
+	return configured, framed && d.options.Registry != nil && d.options.Schema == ""
+}
+
+func (d *Decoder) detect(value []byte, framed bool) (*format, bool) {
+	for i := range known {
+		if f := &known[i]; f.begins != nil && f.begins(value) {
+			return f, false
+		}
+	}
+	if framed && d.options.Registry != nil {
+		return nil, true
+	}
+	return lookup(Arrow), false
+}
+
 // frameBytes is the length of the frame of a message that names its schema in a registry: a zero
 // byte and the schema ID.
 const frameBytes = 5
 
-// arrowBegins reports whether a message starts like an Arrow stream. Replayed rows of dead letters
-// are Arrow streams, regardless of the configured format. Only bare messages of a configured schema
-// could start with these bytes by chance.
+// arrowBegins reports whether a message starts like an Arrow stream. Only bare messages of a
+// configured schema could start with these bytes by chance.
 func arrowBegins(value []byte) bool { return bytes.HasPrefix(value, []byte("\xff\xff\xff\xff")) }
+
+// unwrap returns the message that a header or a frame names the schema of.
+func unwrap(value []byte, e Envelope) message {
+	if e.Named {
+		return message{body: value, id: e.Schema, inHeader: true, indexes: e.Indexes}
+	}
+	id, body, _ := frame(value)
+	return message{body: body, id: SchemaID{Number: id}}
+}
 
 // frame returns the schema ID and the body of a message with the frame of Confluent's serializers.
 func frame(value []byte) (id uint32, rest []byte, ok bool) {

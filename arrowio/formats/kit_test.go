@@ -12,11 +12,11 @@ import (
 // schemas is a registry of fixed schemas.
 type schemas map[uint32]*Schema
 
-func (s schemas) Schema(id uint32) (*Schema, error) {
-	if found := s[id]; found != nil {
+func (s schemas) Schema(id SchemaID) (*Schema, error) {
+	if found := s[id.Number]; found != nil {
 		return found, nil
 	}
-	return nil, arrowio.Wrap(ErrUnknownSchema, "schema %d", id)
+	return nil, arrowio.Wrap(ErrUnknownSchema, "schema %s", id)
 }
 
 // rows renders the one record of a message, row by row; "" is an error.

@@ -43,13 +43,14 @@ func (r *protoReader) read(t *table, m message) error {
 	if err != nil {
 		return err
 	}
-	rest := m.body
-	if m.schema != nil {
+	rest, indexes := m.body, m.indexes
+	if m.schema != nil && !m.inHeader {
 		if rest, err = skipIndexes(m.body); err != nil {
 			return err
 		}
+		indexes = m.body[:len(m.body)-len(rest)]
 	}
-	found, err := r.planner.of(schema, m.body[:len(m.body)-len(rest)])
+	found, err := r.planner.of(schema, indexes)
 	if err != nil {
 		return err
 	}

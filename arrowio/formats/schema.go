@@ -13,7 +13,7 @@ import (
 type Registry interface {
 	// Schema returns an already fetched schema, or an error that wraps [ErrUnknownSchema]. The
 	// schema for an ID never changes.
-	Schema(id uint32) (*Schema, error)
+	Schema(id SchemaID) (*Schema, error)
 }
 
 // Schema is one schema of a registry, as text.
@@ -84,13 +84,14 @@ func hashOf(parts ...string) Hash {
 	return Hash(h.Sum(nil)[:len(Hash{})])
 }
 
-// FrameID returns the schema ID of a message; false if the message is read without a registry.
-func (d *Decoder) FrameID(value []byte) (id uint32, ok bool) {
-	if f, framed := d.format(value); !framed || f != nil && f.check == nil {
-		return 0, false
+// SchemaOf returns the ID of the schema that a message needs from the registry; false if it is read
+// without one.
+func (d *Decoder) SchemaOf(value []byte, e Envelope) (id SchemaID, ok bool) {
+	f, named := d.format(value, e)
+	if !named || f != nil && f.check == nil {
+		return SchemaID{}, false
 	}
-	id, _, ok = frame(value)
-	return id, ok
+	return unwrap(value, e).id, true
 }
 
 // CheckSchema returns an error if a schema cannot be used for messages of a format.

@@ -166,10 +166,10 @@ func NewSurvey(limits arrowio.Limits, named func(name string) bool) *Survey {
 func (s *Survey) Rows() int64 { return s.rows }
 
 // Add counts the rows of a message.
-func (s *Survey) Add(message []byte) error {
+func (s *Survey) Add(text []byte) error {
 	t := &s.decoder.table
 	t.reset(s.decoder.options.Limits)
-	if err := s.decoder.read(message, lookup(JSON), false); err != nil {
+	if err := s.decoder.read(message{body: text}, lookup(JSON), false); err != nil {
 		t.abandon()
 		return err
 	}

@@ -8,7 +8,9 @@ import "fmt"
 type Counts struct {
 	Messages    int64 `json:"messages"`    // messages read, decodable or not
 	Undecodable int64 `json:"undecodable"` // messages refused whole; their rows are not in Rows
-	Rows        int64 `json:"rows"`        // rows of the messages that decoded
+	// Tombstones are messages with a null value, which have no rows.
+	Tombstones int64 `json:"tombstones,omitempty"`
+	Rows       int64 `json:"rows"` // rows of the messages that decoded
 
 	Scored     int64 `json:"scored"`      // rows added to the sums or held out of them
 	NotSampled int64 `json:"not_sampled"` // rows whose hash is not below the sample rate
@@ -38,7 +40,7 @@ func (c Counts) Reconciles() bool {
 
 // Validate returns an error for a negative count or for outcomes that do not add up to the rows.
 func (c Counts) Validate() error {
-	if min(c.Messages, c.Undecodable, c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected, c.HeldOut,
+	if min(c.Messages, c.Undecodable, c.Tombstones, c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected, c.HeldOut,
 		c.Imputed, c.UnseenCategory, c.Clipped, c.UnseenClass) < 0 {
 		return fmt.Errorf("negative count in %+v", c)
 	}

@@ -30,6 +30,9 @@ const (
 	// HeaderSourceBatch is the base offset and, after a colon, the CRC-32C of the Kafka batch with
 	// the message of events.
 	HeaderSourceBatch = "eerf-source-batch"
+	// HeaderReplayedRows marks an event whose value is an Arrow stream of replayed rows, whatever
+	// the format of the other events.
+	HeaderReplayedRows = "eerf-replayed-rows"
 	// HeaderEventTime is the timestamp of the message of events; absent if it had none.
 	HeaderEventTime = "eerf-event-time"
 )

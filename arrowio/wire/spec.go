@@ -89,6 +89,7 @@ type Messages struct {
 // SeenSchema is the registry's answer for a schema id when an exploration was planned.
 type SeenSchema struct {
 	ID   uint32 `json:"id"`
+	GUID string `json:"guid,omitempty"` // if messages named it in their headers; the id is then 0
 	Hash string `json:"hash,omitempty"` // of the schema with everything that it refers to; empty = the registry had none
 }
 

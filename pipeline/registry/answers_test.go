@@ -58,16 +58,16 @@ func TestErrorsOfAnswersAreShortAndWithoutSecrets(t *testing.T) {
 			}
 		}
 	}
-	_, err = client.Fetch(t.Context(), 1)
+	_, err = client.Fetch(t.Context(), ID{Number: 1})
 	check("a page", err)
-	_, err = client.Fetch(t.Context(), 2)
+	_, err = client.Fetch(t.Context(), ID{Number: 2})
 	check("a refusal", err)
 	if !errors.Is(err, ErrNoSchema) {
 		t.Errorf("refused request: %v", err)
 	}
 	check("HTML", client.Answers(t.Context()))
 	server.Close()
-	_, err = client.Fetch(t.Context(), 3)
+	_, err = client.Fetch(t.Context(), ID{Number: 3})
 	check("no server", err)
 }
 
@@ -89,7 +89,7 @@ func TestFetchEndsInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = client.Fetch(t.Context(), 1)
+	_, err = client.Fetch(t.Context(), ID{Number: 1})
 	if err == nil || pipeline.IsPermanent(err) || !strings.Contains(err.Error(), "not complete within 600ms") ||
 		asked.Load() > 12 {
 		t.Errorf("after %d requests: %v", asked.Load(), err)

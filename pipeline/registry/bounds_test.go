@@ -49,7 +49,7 @@ func TestCredentialsStayAtTheConfiguredAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id := range uint32(2) {
-		if _, err := client.Fetch(t.Context(), id+1); err == nil || errors.Is(err, ErrNoSchema) ||
+		if _, err := client.Fetch(t.Context(), ID{Number: id + 1}); err == nil || errors.Is(err, ErrNoSchema) ||
 			!strings.Contains(err.Error(), "redirect") {
 			t.Errorf("schema %d: %v", id+1, err)
 		}
@@ -57,7 +57,7 @@ func TestCredentialsStayAtTheConfiguredAddress(t *testing.T) {
 	if leaked != "" {
 		t.Errorf("another server received %q", leaked)
 	}
-	if _, err := client.Fetch(t.Context(), 3); err != nil {
+	if _, err := client.Fetch(t.Context(), ID{Number: 3}); err != nil {
 		t.Errorf("redirect within the address: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestFetchIsBoundedWithItsReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Fetch(t.Context(), 1); !errors.Is(err, ErrNoSchema) {
+	if _, err := client.Fetch(t.Context(), ID{Number: 1}); !errors.Is(err, ErrNoSchema) {
 		t.Errorf("%v", err)
 	}
 	if asked > 6 {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +55,21 @@ const (
 	maxErrorPage  = 64 << 10 // bytes of an answer that is an error
 	fetchTimeouts = 6        // timeouts of one request that a schema may take with its references
 )
+
+// ID identifies a schema by its number, or by its GUID if that is not zero.
+type ID struct {
+	Number uint32
+	GUID   [16]byte
+}
+
+// String returns the number, or the GUID in its usual form.
+func (id ID) String() string {
+	if id.GUID == ([16]byte{}) {
+		return strconv.FormatUint(uint64(id.Number), 10)
+	}
+	g := id.GUID
+	return fmt.Sprintf("%x-%x-%x-%x-%x", g[:4], g[4:6], g[6:8], g[8:10], g[10:])
+}
 
 // Client is a connection to a registry.
 type Client struct {
@@ -242,24 +258,24 @@ func (b bounded) CloseIdleConnections() {
 }
 
 // Fetch returns the schema of an id.
-func (c *Client) Fetch(ctx context.Context, id uint32) (Schema, error) {
+func (c *Client) Fetch(ctx context.Context, id ID) (Schema, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.fetchTimeout)
 	defer cancel()
 	schema, err := c.fetch(bounded, id)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil { // not the end of the caller's context
-		return Schema{}, fmt.Errorf("schema %d: not complete within %v", id, c.fetchTimeout)
+		return Schema{}, fmt.Errorf("schema %s: not complete within %v", id, c.fetchTimeout)
 	}
 	return schema, err
 }
 
-func (c *Client) fetch(ctx context.Context, id uint32) (Schema, error) {
-	if id > math.MaxInt32 { // registries have no such ids, and some fail on them
-		return Schema{}, fmt.Errorf("schema %d: %w: the greatest id is %d", id, ErrNoSchema, math.MaxInt32)
+func (c *Client) fetch(ctx context.Context, id ID) (Schema, error) {
+	if id.Number > math.MaxInt32 { // registries have no such ids, and some fail on them
+		return Schema{}, fmt.Errorf("schema %s: %w: the greatest id is %d", id, ErrNoSchema, math.MaxInt32)
 	}
 	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{FetchBytes})
-	found, err := c.sr.SchemaByID(ctx, int(id))
+	found, err := c.lookup(ctx, id)
 	if err != nil {
-		return Schema{}, fmt.Errorf("schema %d: %w", id, c.refusal(err))
+		return Schema{}, fmt.Errorf("schema %s: %w", id, c.refusal(err))
 	}
 	schema := Schema{Type: found.Type.String(), Text: found.Schema}
 	if schema.Type == TypeJSON { // messages are read without it
@@ -267,9 +283,17 @@ func (c *Client) fetch(ctx context.Context, id uint32) (Schema, error) {
 	}
 	err = c.references(ctx, &schema, found.References, map[string]bool{})
 	if err != nil {
-		return Schema{}, fmt.Errorf("schema %d: %w", id, err)
+		return Schema{}, fmt.Errorf("schema %s: %w", id, err)
 	}
 	return schema, nil
+}
+
+func (c *Client) lookup(ctx context.Context, id ID) (sr.Schema, error) {
+	if id.GUID == ([16]byte{}) {
+		return c.sr.SchemaByID(ctx, int(id.Number))
+	}
+	found, err := c.sr.SchemaByGUID(ctx, id.String())
+	return found.Schema, err
 }
 
 // references adds the schemas that a schema refers to.

@@ -76,10 +76,11 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if schema, err := client.Fetch(t.Context(), 12); err != nil || schema.Type != TypeProtobuf || schema.Text != "x" {
+	if schema, err := client.Fetch(t.Context(), ID{Number: 12}); err != nil || schema.Type != TypeProtobuf ||
+		schema.Text != "x" {
 		t.Errorf("%+v, %v", schema, err)
 	}
-	if _, err := client.Fetch(t.Context(), 666); !errors.Is(err, ErrNoSchema) ||
+	if _, err := client.Fetch(t.Context(), ID{Number: 666}); !errors.Is(err, ErrNoSchema) ||
 		!strings.Contains(err.Error(), "too large") {
 		t.Errorf("endless response: %v", err)
 	}
@@ -109,11 +110,11 @@ func TestRequests(t *testing.T) {
 		{502, strings.Repeat("x", FetchBytes+1), false},
 	} {
 		status, body = c.status, c.body
-		if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) != c.no {
+		if _, err := client.Fetch(t.Context(), ID{Number: 12}); err == nil || errors.Is(err, ErrNoSchema) != c.no {
 			t.Errorf("status %d, %.60s: %.200v", status, body, err)
 		}
 	}
-	if _, err := client.Fetch(t.Context(), 1<<31); !errors.Is(err, ErrNoSchema) {
+	if _, err := client.Fetch(t.Context(), ID{Number: 1 << 31}); !errors.Is(err, ErrNoSchema) {
 		t.Errorf("invalid schema id: %v", err)
 	}
 }
@@ -124,7 +125,7 @@ func TestErrorsContainNoToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Fetch(t.Context(), 12); err == nil || errors.Is(err, ErrNoSchema) ||
+	if _, err := client.Fetch(t.Context(), ID{Number: 12}); err == nil || errors.Is(err, ErrNoSchema) ||
 		!strings.Contains(err.Error(), "token_command false: exit status 1") {
 		t.Errorf("%v", err)
 	}

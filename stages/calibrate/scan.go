@@ -138,6 +138,9 @@ func (l *log) scan(ctx context.Context, source events.Source, settings Settings,
 				return
 			}
 			s.read.UsedBytes += int64(record.Size())
+			if record.Value == nil {
+				s.counts.Tombstones++
+			}
 			if err := s.add(m); err != nil {
 				l.env.Logger.Warn("calibration skips rows that cannot be copied",
 					zap.Int32("partition", s.part.Partition), zap.Int64("offset", record.Offset), zap.Error(err))
@@ -174,7 +177,7 @@ func (l *log) each(
 		l.env.Broker, l.env.Logger, l.env.Topics.Events, partition, options,
 	).Records(ctx) {
 		if err == nil {
-			err = reader.Prepare(ctx, record.Value)
+			err = reader.Prepare(ctx, &record)
 		}
 		if err == nil {
 			err = reader.Begin(ctx)
@@ -189,7 +192,7 @@ func (l *log) each(
 			}
 		}
 		text = 0
-		batches, err := reader.Read(record.Value)
+		batches, err := reader.ReadRecord(&record)
 		m := message{batches: batches, rows: text, text: text > 0}
 		if !m.text {
 			m.rows = events.CountRows(batches)

@@ -140,7 +140,7 @@ func Rejected(
 	budget *arrowio.Budget,
 	now time.Time,
 ) (Draft, error) {
-	of := pipeline.Record{Key: source.Key, Headers: meter.WithEventTime(&source)}
+	of := pipeline.Record{Key: source.Key, Headers: events.DerivedHeaders(&source)}
 	value, err := encodeRejected(batch, rowBase, rejected, budget)
 	switch {
 	case errors.Is(err, arrowio.ErrBudget):

@@ -162,6 +162,9 @@ func (p *replay) event(
 		return event, ReplayDuplicate, ""
 	}
 	headers := slices.DeleteFunc(slices.Clone(rec.Headers), isOwnHeader)
+	if l.Rows > 0 {
+		headers = append(headers, pipeline.Header{Key: wire.HeaderReplayedRows, Value: []byte("arrow")})
+	}
 	event.record = clone(pipeline.Record{Key: rec.Key, Value: value, Headers: headers, Time: p.Env.Clock()})
 	return event, ReplaySent, ""
 }

@@ -126,7 +126,11 @@ func (k *replayKit) want(report ReplayReport, outcomes map[ReplayOutcome]int64, 
 func (k *replayKit) ids() (list [][]string) {
 	k.t.Helper()
 	for _, rec := range k.Records(k.topics.Events, 1) {
-		if len(rec.Key) == 0 || stagestest.Header(k.t, rec, "trace") != "x" || len(rec.Headers) != 1 ||
+		_, marked := rec.Header(wire.HeaderReplayedRows)
+		others := slices.DeleteFunc(slices.Clone(rec.Headers), func(h pipeline.Header) bool {
+			return h.Key == wire.HeaderReplayedRows
+		})
+		if len(rec.Key) == 0 || stagestest.Header(k.t, rec, "trace") != "x" || len(others) != 1 ||
 			!rec.Time.Equal(stagestest.Noon) {
 			k.t.Errorf("event %+v", rec)
 		}
@@ -135,6 +139,9 @@ func (k *replayKit) ids() (list [][]string) {
 			k.t.Errorf("columns %v", batches[0].Schema())
 		}
 		var ids []string
+		if rows := batches[0].NumRows(); marked != (rows < k.rows.NumRows()) {
+			k.t.Errorf("%d of %d rows, marked as replayed rows: %v", rows, k.rows.NumRows(), marked)
+		}
 		for i := range int(batches[0].NumRows()) {
 			ids = append(ids, batches[0].Column(5).(*array.String).Value(i))
 		}

@@ -2,9 +2,11 @@ package events
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
@@ -21,21 +23,30 @@ var ErrRegistryChanged = errors.New("the schema registry's answers have changed 
 // that its result does not depend on later changes of the registry. It is safe for concurrent use.
 type Admission struct {
 	mu    sync.Mutex
-	seen  map[uint32]string // hashes of schemas; empty = refused
-	open  bool              // the plan is being made
-	taken [2]int            // number of refused and of admitted ids
+	seen  map[formats.SchemaID]string // hashes of schemas; empty = refused
+	open  bool                        // the plan is being made
+	taken [2]int                      // number of refused and of admitted ids
 }
 
 // NewAdmission returns the admission of a plan that is being made.
-func NewAdmission() *Admission { return &Admission{seen: map[uint32]string{}, open: true} }
+func NewAdmission() *Admission { return &Admission{seen: map[formats.SchemaID]string{}, open: true} }
 
 // admissionOf returns the admission of a plan.
 func admissionOf(seen []Seen) *Admission {
-	a := &Admission{seen: make(map[uint32]string, len(seen))}
+	a := &Admission{seen: make(map[formats.SchemaID]string, len(seen))}
 	for _, s := range seen {
-		a.seen[s.ID] = s.Hash
+		a.seen[idOf(s)] = s.Hash
 	}
 	return a
+}
+
+// idOf returns the id in a plan's record. A GUID of another form is no id that a message can name.
+func idOf(s Seen) formats.SchemaID {
+	id := formats.SchemaID{Number: s.ID}
+	if guid, err := hex.DecodeString(strings.ReplaceAll(s.GUID, "-", "")); err == nil && len(guid) == len(id.GUID) {
+		id.GUID = [16]byte(guid)
+	}
+	return id
 }
 
 // Seen lists the ids of the plan, ascending; not nil.
@@ -44,15 +55,19 @@ func (a *Admission) Seen() []Seen {
 	defer a.mu.Unlock()
 	all := make([]Seen, 0, len(a.seen))
 	for id, hash := range a.seen {
-		all = append(all, Seen{ID: id, Hash: hash})
+		one := Seen{ID: id.Number, Hash: hash}
+		if id.GUID != ([16]byte{}) {
+			one.GUID = id.String()
+		}
+		all = append(all, one)
 	}
-	slices.SortFunc(all, func(x, y Seen) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(all, func(x, y Seen) int { return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.GUID, y.GUID)) })
 	return all
 }
 
 // unplanned returns the refusal of an id that the plan excludes; false if the plan has the id or
 // may still add it.
-func (a *Admission) unplanned(id uint32) (answer, bool) {
+func (a *Admission) unplanned(id formats.SchemaID) (answer, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, known := a.seen[id]; known || a.open && a.taken[1] < wire.MaxSeenSchemas {
@@ -60,7 +75,7 @@ func (a *Admission) unplanned(id uint32) (answer, bool) {
 	}
 	return answer{
 		id:  id,
-		err: fmt.Errorf("%w: the exploration was planned without schema %d", formats.ErrUnknownSchema, id),
+		err: fmt.Errorf("%w: the exploration was planned without schema %s", formats.ErrUnknownSchema, id),
 	}, true
 }
 
@@ -72,7 +87,7 @@ func (a *Admission) admit(found answer) (answer, error) {
 	switch {
 	case known && hash != found.hash:
 		return found, fmt.Errorf(
-			"%w: schema %d was %s and is now %s",
+			"%w: schema %s was %s and is now %s",
 			ErrRegistryChanged,
 			found.id,
 			cmp.Or(hash, "refused"),

@@ -18,7 +18,7 @@ type Config struct {
 // package calibrate: a changed value starts an exploration.
 type Columns struct {
 	Format           formats.Format `key:"format" json:",omitempty" doc:"format of the messages (docs/formats.md); auto = detected from the first bytes of each"`
-	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of messages that name none: Avro's JSON, or a .proto file whose first message is meant; empty = none"`
+	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of bare messages: Avro's JSON, or a .proto file whose first message is meant; with it, no message has a frame; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
 	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`

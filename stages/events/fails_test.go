@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/registry"
 )
 
@@ -73,7 +74,7 @@ func TestOneIDThatFailsIsSetAside(t *testing.T) {
 					firstRow(t, r, []byte{0, 0, 0, 0, 1, 14})
 				}
 				message := []byte{0, 0, 0, 0, 7, 14}
-				if err := r.Prepare(t.Context(), message); err != nil {
+				if err := r.Prepare(t.Context(), &pipeline.Record{Value: message}); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := r.Read(message); formats.Reason(err) != "unknown_schema" {
@@ -108,13 +109,13 @@ func TestAwayIsWaitedFor(t *testing.T) {
 					schemas.Planned = func() []Seen { return []Seen{{ID: 1, Hash: "x"}} }
 				} else {
 					firstRow(t, Source{Registry: schemas}.Reader(nil), message)
-					schemas.answers.Put(1, answer{}, keptAnswers) // evicts the answer
+					schemas.answers.Put(formats.SchemaID{Number: 1}, answer{}, keptAnswers) // evicts the answer
 				}
 				f.down.Store(status)
 				ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 				defer cancel()
 				r := Source{Registry: schemas}.Reader(nil)
-				if err := r.Prepare(ctx, message); !errors.Is(err, context.DeadlineExceeded) &&
+				if err := r.Prepare(ctx, &pipeline.Record{Value: message}); !errors.Is(err, context.DeadlineExceeded) &&
 					!strings.Contains(fmt.Sprint(err), "registry") {
 					t.Fatalf("an answer: %v", err)
 				}
@@ -139,7 +140,9 @@ func TestSchemasThatAreTooLargeAreNotKept(t *testing.T) {
 		big.References = append(big.References, registry.Reference{Name: "r", Text: strings.Repeat("d", 100<<10)})
 	}
 	for id := range uint32(100) {
-		if a := schemas.keep(answerOf(id, big)); a.schema != nil || formats.Reason(a.err) != "bad_schema" || a.hash == "" {
+		if a := schemas.keep(answerOf(formats.SchemaID{Number: id}, big)); a.schema != nil ||
+			formats.Reason(a.err) != "bad_schema" ||
+			a.hash == "" {
 			t.Fatalf("%+v", a)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
 
@@ -50,7 +51,7 @@ func TestReadersHoldLittle(t *testing.T) {
 			for i := range all {
 				all[i] = source.Reader(enc)
 				all[i].registry = NewSchemas(endless{}, zap.NewNop())
-				if err := all[i].Prepare(t.Context(), message); err != nil {
+				if err := all[i].Prepare(t.Context(), &pipeline.Record{Value: message}); err != nil {
 					t.Fatal(err)
 				}
 				all[i].TryBegin()

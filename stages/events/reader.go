@@ -10,6 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/pipeline"
 )
 
 // Source configures the reading of a topic's messages. The zero value detects formats by their
@@ -90,8 +91,8 @@ func NewReader(limits arrowio.Limits, enc *encoder.Encoder) *Reader {
 
 // Prepare fetches the schema that a message names, if any. It waits while the registry is
 // unavailable, until ctx ends. Its only other error is [ErrRegistryChanged].
-func (r *Reader) Prepare(ctx context.Context, value []byte) error {
-	id, ok := r.names(value)
+func (r *Reader) Prepare(ctx context.Context, rec *pipeline.Record) error {
+	id, ok := r.names(rec)
 	if !ok {
 		return nil
 	}
@@ -112,16 +113,29 @@ func (r *Reader) Prepare(ctx context.Context, value []byte) error {
 }
 
 // names returns the id of the schema that a message needs from the registry, if any.
-func (r *Reader) names(value []byte) (id uint32, ok bool) {
-	if r.registry == nil {
-		return 0, false
+func (r *Reader) names(rec *pipeline.Record) (id formats.SchemaID, ok bool) {
+	if r.registry == nil || rec.Value == nil {
+		return formats.SchemaID{}, false
 	}
-	return r.decoder.FrameID(value)
+	return r.decoder.SchemaOf(rec.Value, envelope(rec))
+}
+
+// envelope returns the information in the headers of a message about its value.
+func envelope(rec *pipeline.Record) (e formats.Envelope) {
+	for i := range rec.Headers {
+		switch h := &rec.Headers[i]; h.Key {
+		case formats.SchemaHeader: // of several, the last one counts
+			e.Name(h.Value)
+		case wire.HeaderReplayedRows:
+			e.Arrow = true
+		}
+	}
+	return e
 }
 
 // Ready prepares a message that needs nothing from a registry, and reports whether it did.
-func (r *Reader) Ready(value []byte) bool {
-	id, ok := r.names(value)
+func (r *Reader) Ready(rec *pipeline.Record) bool {
+	id, ok := r.names(rec)
 	if !ok {
 		return true
 	}
@@ -132,13 +146,24 @@ func (r *Reader) Ready(value []byte) bool {
 	return ok
 }
 
-// Read returns the record batches of the most recently prepared message, in order. The caller
-// releases them before it reads the next message. An error means that the whole message is refused.
-func (r *Reader) Read(value []byte) ([]arrow.Record, error) {
-	if r.decoder.IsArrow(value) {
+// ReadRecord returns the record batches of the most recently prepared message, in order. A
+// tombstone has none. The caller releases them before it reads the next message. An error means
+// that the whole message is refused.
+func (r *Reader) ReadRecord(rec *pipeline.Record) ([]arrow.Record, error) {
+	if rec.Value == nil {
+		return nil, nil
+	}
+	return r.read(rec.Value, envelope(rec))
+}
+
+// Read is [Reader.ReadRecord] for a value without headers, which is no tombstone.
+func (r *Reader) Read(value []byte) ([]arrow.Record, error) { return r.read(value, formats.Envelope{}) }
+
+func (r *Reader) read(value []byte, e formats.Envelope) ([]arrow.Record, error) {
+	if r.decoder.IsArrow(value, e) {
 		value = r.align(value)
 	}
-	batches, err := r.decoder.Decode(value)
+	batches, err := r.decoder.DecodeIn(value, e)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/registry"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 )
@@ -40,7 +41,7 @@ func realRegistry(t *testing.T) (*registry.Client, string) {
 // firstRow reads a message and formats its first row.
 func firstRow(t *testing.T, r *Reader, value []byte) string {
 	t.Helper()
-	if err := r.Prepare(t.Context(), value); err != nil {
+	if err := r.Prepare(t.Context(), &pipeline.Record{Value: value}); err != nil {
 		t.Fatal(err)
 	}
 	batches, err := r.Read(value)
@@ -121,7 +122,7 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 	schemas := NewSchemas(client, zap.NewNop())
 	r := Source{Registry: schemas}.Reader(nil)
 	waited := make(chan error, 1)
-	go func() { waited <- r.Prepare(t.Context(), message) }()
+	go func() { waited <- r.Prepare(t.Context(), &pipeline.Record{Value: message}) }()
 	stagestest.Until(t, "the unavailable registry is noticed", func() bool { return schemas.Away() != nil })
 	script("start")
 	// The registry has lost everything; any answer suffices.
@@ -135,7 +136,7 @@ func TestRegistryIsKilledAndComesBack(t *testing.T) {
 		t.Error(got)
 	}
 	unknown := []byte{0, 0, 1, 0, 0, 14}
-	if err := fresh.Prepare(t.Context(), unknown); err != nil {
+	if err := fresh.Prepare(t.Context(), &pipeline.Record{Value: unknown}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fresh.Read(unknown); formats.Reason(err) != "unknown_schema" {
@@ -185,7 +186,7 @@ func TestSchemasOfAServer(t *testing.T) {
 	before := tries
 	firstRow(t, r, []byte{0, 0, 0, 0, 5, 14})
 	for range 2 {
-		if err := r.Prepare(t.Context(), []byte{0, 0, 0, 0, 6, 14}); err != nil {
+		if err := r.Prepare(t.Context(), &pipeline.Record{Value: []byte{0, 0, 0, 0, 6, 14}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +198,8 @@ func TestSchemasOfAServer(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if err := r.Prepare(ctx, []byte{0, 0, 0, 0, 7, 14}); err == nil || errors.Is(err, registry.ErrNoSchema) {
+	if err := r.Prepare(ctx, &pipeline.Record{Value: []byte{0, 0, 0, 0, 7, 14}}); err == nil ||
+		errors.Is(err, registry.ErrNoSchema) {
 		t.Errorf("a wrong password is an answer: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Fetcher gets schemas from a registry, as [registry.Client] does.
 type Fetcher interface {
-	Fetch(ctx context.Context, id uint32) (registry.Schema, error)
+	Fetch(ctx context.Context, id registry.ID) (registry.Schema, error)
 	// Answers returns nil if the registry answers a query that depends on no schema.
 	Answers(ctx context.Context) error
 }
@@ -41,10 +41,10 @@ type Schemas struct {
 	asking chan struct{} // limits concurrent requests
 
 	mu      sync.Mutex // guards the fields below
-	answers bytecache.Cache[uint32, answer]
-	served  map[uint32]bool       // ids that the registry had a schema for
-	failing map[failure]time.Time // start of the failure
-	away    error                 // error of the last request; nil if it was answered
+	answers bytecache.Cache[formats.SchemaID, answer]
+	served  map[formats.SchemaID]bool // ids that the registry had a schema for
+	failing map[failure]time.Time     // start of the failure
+	away    error                     // error of the last request; nil if it was answered
 }
 
 const (
@@ -53,7 +53,7 @@ const (
 
 	keptAnswers   = 16 << 20
 	maxServed     = 1 << 16
-	servedBytes   = 32
+	servedBytes   = 48
 	asking        = 4
 	fetchingBytes = 6 * registry.FetchBytes // a response and its decoded form
 
@@ -69,8 +69,8 @@ func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 		from:     from,
 		logger:   logger,
 		asking:   make(chan struct{}, asking),
-		answers:  bytecache.Cache[uint32, answer]{Most: keptAnswers},
-		served:   map[uint32]bool{},
+		answers:  bytecache.Cache[formats.SchemaID, answer]{Most: keptAnswers},
+		served:   map[formats.SchemaID]bool{},
 		failing:  map[failure]time.Time{},
 		Patience: defaultPatience,
 	}
@@ -78,7 +78,7 @@ func NewSchemas(from Fetcher, logger *zap.Logger) *Schemas {
 
 // answer is the registry's answer for an id: a schema, or the reason for refusing it.
 type answer struct {
-	id     uint32
+	id     formats.SchemaID
 	schema *formats.Schema
 	hash   string // of the schema, even if it is unusable; empty = no schema
 	err    error
@@ -88,10 +88,10 @@ type answer struct {
 // failure identifies a failure: one id, or all ids for lack of permission.
 type failure struct {
 	forbidden bool
-	id        uint32
+	id        formats.SchemaID
 }
 
-func failureOf(id uint32, err error) failure {
+func failureOf(id formats.SchemaID, err error) failure {
 	if errors.Is(err, registry.ErrForbidden) {
 		return failure{forbidden: true}
 	}
@@ -99,7 +99,7 @@ func failureOf(id uint32, err error) failure {
 }
 
 // answered returns the registry's earlier answer; false if it has not been fetched.
-func (s *Schemas) answered(id uint32) (answer, bool) {
+func (s *Schemas) answered(id formats.SchemaID) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found, ok := s.answers.Get(id)
@@ -108,14 +108,14 @@ func (s *Schemas) answered(id uint32) (answer, bool) {
 
 // fetch gets the schema of an id unless it is known. It retries while the registry is unavailable.
 // Its only error is the end of ctx: a refusal by the registry is an answer too.
-func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
+func (s *Schemas) fetch(ctx context.Context, id formats.SchemaID) (answer, error) {
 	if known, ok := s.answered(id); ok {
 		return known, nil
 	}
 	found, err := pipeline.Retry(
 		ctx,
 		s.logger,
-		fmt.Sprintf("fetch schema %d from the registry", id),
+		fmt.Sprintf("fetch schema %s from the registry", id),
 		func() (answer, error) {
 			select {
 			case s.asking <- struct{}{}:
@@ -136,15 +136,15 @@ func (s *Schemas) fetch(ctx context.Context, id uint32) (answer, error) {
 }
 
 // ask queries the registry once. An error means that it is unavailable.
-func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
-	schema, err := s.from.Fetch(ctx, id)
+func (s *Schemas) ask(ctx context.Context, id formats.SchemaID) (answer, error) {
+	schema, err := s.from.Fetch(ctx, registry.ID(id))
 	if err == nil {
 		return s.keep(answerOf(id, schema)), nil
 	}
 	switch {
 	case errors.Is(err, registry.ErrUnauthorized):
 	case s.wasServed(id):
-		err = fmt.Errorf("schema %d was served before: %w", id, err)
+		err = fmt.Errorf("schema %s was served before: %w", id, err)
 	case errors.Is(err, registry.ErrNoSchema):
 		return s.keep(answer{id: id, err: fmt.Errorf("%w: %w", formats.ErrUnknownSchema, err)}), nil
 	default:
@@ -153,13 +153,11 @@ func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 			s.recovered(id, err)
 		} else if since >= s.Patience {
 			s.logger.Error(
-				"registry answers but does not serve the schema; setting its messages aside", zap.Uint32(
-					"schema", id,
-				), zap.Error(err),
+				"registry answers but does not serve the schema; setting its messages aside", zap.Stringer("schema", id), zap.Error(err),
 			)
 			return s.keep(answer{
 				id:  id,
-				err: fmt.Errorf("%w: schema %d, although the registry answers: %w", formats.ErrUnknownSchema, id, err),
+				err: fmt.Errorf("%w: schema %s, although the registry answers: %w", formats.ErrUnknownSchema, id, err),
 			}), nil
 		}
 	}
@@ -170,7 +168,7 @@ func (s *Schemas) ask(ctx context.Context, id uint32) (answer, error) {
 }
 
 // answerOf converts a schema for a decoder.
-func answerOf(id uint32, found registry.Schema) answer {
+func answerOf(id formats.SchemaID, found registry.Schema) answer {
 	var references []formats.Reference
 	for _, r := range found.References {
 		references = append(references, formats.Reference(r))
@@ -212,7 +210,7 @@ func (s *Schemas) keep(a answer) answer {
 }
 
 // wasServed reports whether this process or the newest plan has had a schema for the id.
-func (s *Schemas) wasServed(id uint32) bool {
+func (s *Schemas) wasServed(id formats.SchemaID) bool {
 	s.mu.Lock()
 	served := s.served[id]
 	s.mu.Unlock()
@@ -220,7 +218,7 @@ func (s *Schemas) wasServed(id uint32) bool {
 		return served
 	}
 	for _, seen := range s.Planned() {
-		if seen.ID == id {
+		if idOf(seen) == id {
 			return seen.Hash != ""
 		}
 	}
@@ -231,31 +229,31 @@ func (s *Schemas) wasServed(id uint32) bool {
 // is known.
 func (s *Schemas) probe(ctx context.Context) error {
 	if id, ok := s.anyServed(); ok {
-		_, err := s.from.Fetch(ctx, id)
+		_, err := s.from.Fetch(ctx, registry.ID(id))
 		return err
 	}
 	return s.from.Answers(ctx)
 }
 
-func (s *Schemas) anyServed() (uint32, bool) {
+func (s *Schemas) anyServed() (formats.SchemaID, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range s.served {
 		return id, true
 	}
 	if s.Planned == nil {
-		return 0, false
+		return formats.SchemaID{}, false
 	}
 	for _, seen := range s.Planned() {
 		if seen.Hash != "" {
-			return seen.ID, true
+			return idOf(seen), true
 		}
 	}
-	return 0, false
+	return formats.SchemaID{}, false
 }
 
 // failsFor returns how long an id has failed in this way.
-func (s *Schemas) failsFor(id uint32, err error) time.Duration {
+func (s *Schemas) failsFor(id formats.SchemaID, err error) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	what := failureOf(id, err)
@@ -272,7 +270,7 @@ func (s *Schemas) failsFor(id uint32, err error) time.Duration {
 
 // recovered resets the failure times of the ids, because the registry is unavailable for all of
 // them.
-func (s *Schemas) recovered(id uint32, err error) {
+func (s *Schemas) recovered(id formats.SchemaID, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.failing, failureOf(id, err))
@@ -283,9 +281,9 @@ func (s *Schemas) recovered(id uint32, err error) {
 type prepared struct{ answer }
 
 // Schema implements [formats.Registry] for the prepared id.
-func (p *prepared) Schema(id uint32) (*formats.Schema, error) {
+func (p *prepared) Schema(id formats.SchemaID) (*formats.Schema, error) {
 	if p.id != id || p.schema == nil && p.err == nil {
-		return nil, fmt.Errorf("%w: %d", formats.ErrUnknownSchema, id)
+		return nil, fmt.Errorf("%w: %s", formats.ErrUnknownSchema, id)
 	}
 	return p.schema, p.err
 }

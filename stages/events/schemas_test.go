@@ -10,15 +10,16 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/registry"
 )
 
 // endless is a registry with a schema for every even id.
 type endless struct{}
 
-func (endless) Fetch(_ context.Context, id uint32) (registry.Schema, error) {
-	if id%2 != 0 {
-		return registry.Schema{}, fmt.Errorf("%w: %d", registry.ErrNoSchema, id)
+func (endless) Fetch(_ context.Context, id registry.ID) (registry.Schema, error) {
+	if id.Number%2 != 0 {
+		return registry.Schema{}, fmt.Errorf("%w: %s", registry.ErrNoSchema, id)
 	}
 	return registry.Schema{
 		Type: registry.TypeAvro,
@@ -39,21 +40,21 @@ func TestReaderKeepsWhatItPrepared(t *testing.T) {
 		for _, ready := range []bool{false, true} {
 			source := Source{Registry: NewSchemas(endless{}, zap.NewNop())}
 			one, other := source.Reader(nil), source.Reader(nil)
-			if one.Ready(message(c.id)) {
+			if one.Ready(&pipeline.Record{Value: message(c.id)}) {
 				t.Errorf("%s: ready before anybody asked", name)
 			}
-			if err := one.Prepare(t.Context(), message(c.id)); err != nil {
+			if err := one.Prepare(t.Context(), &pipeline.Record{Value: message(c.id)}); err != nil {
 				t.Fatal(err)
 			}
-			if ready && !one.Ready(message(c.id)) {
+			if ready && !one.Ready(&pipeline.Record{Value: message(c.id)}) {
 				t.Errorf("%s: not ready", name)
 			}
 			for id := range uint32(2 * keptAnswers / (100 << 10)) {
-				if err := other.Prepare(t.Context(), message(id)); err != nil {
+				if err := other.Prepare(t.Context(), &pipeline.Record{Value: message(id)}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, kept := source.Registry.answered(c.id); kept {
+			if _, kept := source.Registry.answered(formats.SchemaID{Number: c.id}); kept {
 				t.Errorf("%s: still there, so that nothing is tested", name)
 			}
 			batches, err := one.Read(message(c.id))

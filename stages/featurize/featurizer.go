@@ -104,11 +104,11 @@ type Part struct {
 }
 
 // Ready reports whether a message can be read without asking for a schema.
-func (f *Featurizer) Ready(value []byte) bool { return f.reader.Ready(value) }
+func (f *Featurizer) Ready(rec *pipeline.Record) bool { return f.reader.Ready(rec) }
 
 // Prepare gets the schema of a message before it can be read; see [events.Reader.Prepare].
-func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
-	return f.reader.Prepare(ctx, value)
+func (f *Featurizer) Prepare(ctx context.Context, rec *pipeline.Record) error {
+	return f.reader.Prepare(ctx, rec)
 }
 
 // Process maps a message from firstRow on: 0, or where an earlier process stopped. It emits the
@@ -117,6 +117,9 @@ func (f *Featurizer) Prepare(ctx context.Context, value []byte) error {
 // message that cannot be used gives a dead letter. An error comes from emit, after which nothing
 // more is emitted, or is an internal error.
 func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Time, emit func(Part) error) error {
+	if source.Value == nil {
+		return emit(Part{Counts: meter.FeaturizeCounts{Messages: 1, Tombstones: 1}})
+	}
 	batches, err := f.read(&source)
 	if err != nil {
 		deadLetter := deadletter.Refused(meter.StageFeaturize, source, err, now)
@@ -151,7 +154,7 @@ func (f *Featurizer) Process(source pipeline.Record, firstRow int32, now time.Ti
 
 // read decodes a message and checks that it may be mapped.
 func (f *Featurizer) read(source *pipeline.Record) ([]arrow.Record, error) {
-	batches, err := f.reader.Read(source.Value)
+	batches, err := f.reader.ReadRecord(source)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +254,10 @@ func (m *message) part(rows wire.FeatureBatch) error {
 	m.transformRows(&body, from, to)
 	done := Part{Rows: rows, Live: m.f.predictor.take()}
 	done.Output = &pipeline.Record{
-		Key: m.source.Key, Value: value, Headers: slices.Concat(meter.WithEventTime(&m.source), m.headers(done)), Time: m.now,
+		Key:     m.source.Key,
+		Value:   value,
+		Headers: slices.Concat(events.DerivedHeaders(&m.source), m.headers(done)),
+		Time:    m.now,
 	}
 	addEncoded(&done.Counts, m.pending, to-from, int(rows.RowCount))
 	if m.f.predictor.attaches() {

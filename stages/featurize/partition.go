@@ -129,11 +129,11 @@ func (p *partition) Process(ctx context.Context, f pipeline.Fetched) error {
 
 // mapMessage maps a message, or the rest of a partially written one.
 func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
-	if !p.core.Ready(rec.Value) {
+	if !p.core.Ready(&rec) {
 		if err := p.send(ctx); err != nil { // finished work must not wait for a registry
 			return err
 		}
-		if err := p.core.Prepare(ctx, rec.Value); err != nil {
+		if err := p.core.Prepare(ctx, &rec); err != nil {
 			return err
 		}
 	}
@@ -184,7 +184,7 @@ func (p *partition) mapInSlots(ctx context.Context, rec pipeline.Record, span tr
 		if err := p.await(); err != nil {
 			return err
 		}
-		if err := p.core.Prepare(ctx, rec.Value); err != nil {
+		if err := p.core.Prepare(ctx, &rec); err != nil {
 			return err
 		}
 	}

@@ -72,7 +72,7 @@ func TestFeaturizeDeadLettersOfEmptyMessagesAreBounded(t *testing.T) {
 	fetched := pipeline.Fetched{NextOffset: messages, End: messages}
 	for offset := range int64(messages) {
 		fetched.Records = append(fetched.Records,
-			pipeline.Record{Topic: k.runner.Env.Topics.Events, Partition: 2, Offset: offset})
+			pipeline.Record{Topic: k.runner.Env.Topics.Events, Partition: 2, Offset: offset, Value: []byte{}})
 	}
 	var sent, requests int
 	k.produced = func(_ string, records []pipeline.Record) {

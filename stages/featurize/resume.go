@@ -142,7 +142,7 @@ func (p *partition) countRows(ctx context.Context, from position) (rows, upTo in
 		pipeline.ReadOptions{From: from.next, Until: p.next})
 	for rec, err := range all.Records(bounded) {
 		if err == nil {
-			err = p.core.reader.Prepare(bounded, rec.Value)
+			err = p.core.reader.Prepare(bounded, &rec)
 		}
 		if err == nil {
 			err = p.core.reader.Begin(bounded)
@@ -150,7 +150,7 @@ func (p *partition) countRows(ctx context.Context, from position) (rows, upTo in
 		if err != nil {
 			return max(rows, 0), upTo, ctx.Err()
 		}
-		if batches, err := p.core.reader.Read(rec.Value); err == nil {
+		if batches, err := p.core.reader.ReadRecord(&rec); err == nil {
 			rows += events.CountRows(batches)
 			events.Release(batches)
 		}

@@ -11,13 +11,15 @@ import (
 type CalibrateCounts struct {
 	Messages    int64 `json:"messages"`
 	Undecodable int64 `json:"undecodable"`
-	Rows        int64 `json:"rows"` // rows of the decodable messages, including rows not needed for learning
+	Tombstones  int64 `json:"tombstones"` // messages with a null value, which have no rows
+	Rows        int64 `json:"rows"`       // rows of the decodable messages, including rows not needed for learning
 }
 
 // FeaturizeCounts counts the messages and rows of featurize: Rows = Featurized + Rejected.
 type FeaturizeCounts struct {
 	Messages       int64 `json:"messages"`
 	Undecodable    int64 `json:"undecodable"`
+	Tombstones     int64 `json:"tombstones"` // messages with a null value, which have no rows
 	Rows           int64 `json:"rows"`
 	Featurized     int64 `json:"featurized"`
 	Rejected       int64 `json:"rejected"`

@@ -206,7 +206,7 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 	defer p.Env.Meter.Handled(meter.StageSubsample, time.Now())
 	span := meter.StartSpan(p.Env.Tracer, p.Env.Group, meter.StageSubsample, rec)
 	defer span.End()
-	if err := p.reader.Prepare(ctx, rec.Value); errors.Is(err, events.ErrRegistryChanged) {
+	if err := p.reader.Prepare(ctx, &rec); errors.Is(err, events.ErrRegistryChanged) {
 		p.logger.Error("cannot finish the exploration; closing the partition",
 			zap.Int64("offset", rec.Offset), zap.Error(err))
 		p.core.Disagree()
@@ -232,7 +232,12 @@ func (p *partition) add(ctx context.Context, rec pipeline.Record) error {
 
 // score adds the rows of a message. It holds a slot meanwhile.
 func (p *partition) score(rec pipeline.Record, span trace.Span) error {
-	batches, err := p.reader.Read(rec.Value)
+	if rec.Value == nil {
+		p.traffic.UsedBytes += int64(rec.Size())
+		p.core.Skip(rec.Offset + 1)
+		return nil
+	}
+	batches, err := p.reader.ReadRecord(&rec)
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
 		p.traffic.UndecodableBytes += int64(rec.Size())

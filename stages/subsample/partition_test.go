@@ -210,7 +210,7 @@ func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {
 	const messages = 30_000
 	fetched := pipeline.Fetched{NextOffset: messages, End: messages}
 	for offset := range int64(messages) {
-		fetched.Records = append(fetched.Records, pipeline.Record{Topic: b.topics.Events, Offset: offset})
+		fetched.Records = append(fetched.Records, pipeline.Record{Topic: b.topics.Events, Offset: offset, Value: []byte{}})
 	}
 	p := b.partition()
 	if err := p.Process(t.Context(), fetched); err != nil {

@@ -152,6 +152,16 @@ func (s *Subsampler) Refuse(nextOffset int64) {
 	s.Advance(nextOffset)
 }
 
+// Skip counts a tombstone and continues at nextOffset, with the exceptions of Refuse.
+func (s *Subsampler) Skip(nextOffset int64) {
+	if s.Closed() || nextOffset <= s.nextOffset {
+		return
+	}
+	s.counts.Messages++
+	s.counts.Tombstones++
+	s.Advance(nextOffset)
+}
+
 // Advance skips offsets without a message, up to the end of the range. After the close it does
 // nothing.
 func (s *Subsampler) Advance(nextOffset int64) {
