@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/datasets"
-	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Source provides the rows of each repeat; [datasets.Table] implements it.
@@ -60,7 +60,7 @@ type comparison struct {
 	result   *Result
 
 	cells    map[cellKey]*cell
-	constant []float64
+	constant *cell
 	split    *datasets.Split
 	done     int64
 }
@@ -73,7 +73,8 @@ type cellKey struct {
 func newComparison(name string, source Source, o Options, progress Progress) *comparison {
 	c := &comparison{
 		options: o, source: source, progress: progress, cells: make(map[cellKey]*cell),
-		result: &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o},
+		constant: &cell{fixed: source.Fixed()},
+		result:   &Result{Data: Facts{Name: name, FixedSplit: source.Fixed()}, Options: o},
 	}
 	for _, name := range o.Methods {
 		method, _ := o.Lookup(name) // Validate has checked the name
@@ -126,7 +127,9 @@ func (c *comparison) try(ctx context.Context, r *repeat, method *Method, m int) 
 	c.show(fmt.Sprintf("%s, M = %d, repeat %d of %d", method.Name, m, r.number+1, c.options.Repeats))
 	if run, errors := r.try(ctx, method, m); ctx.Err() == nil {
 		c.result.Runs = append(c.result.Runs, run)
-		c.cell(method.Name, m).add(run, errors, c.source.Fixed())
+		of := c.cell(method.Name, m)
+		of.overlap = r.overlap()
+		of.add(run, errors)
 	}
 	c.done++
 }
@@ -134,7 +137,7 @@ func (c *comparison) try(ctx context.Context, r *repeat, method *Method, m int) 
 func (c *comparison) cell(method string, m int) *cell {
 	key := cellKey{method, m}
 	if c.cells[key] == nil {
-		c.cells[key] = &cell{}
+		c.cells[key] = &cell{fixed: c.source.Fixed()}
 	}
 	return c.cells[key]
 }
@@ -147,20 +150,17 @@ func (c *comparison) show(what string) {
 
 // note records the warnings of a repeat.
 func (c *comparison) note(r *repeat, split *datasets.Split) {
-	c.constant = append(c.constant, r.constantError())
+	constant := r.constant()
+	c.constant.overlap = r.overlap()
+	c.constant.add(Measurement{Method: Constant, Repeat: r.number, Measures: constant.Measures}, constant)
 	if r.warning != "" {
 		c.say("repeat %d: %s", r.number, r.warning)
 	}
 	if r.number > 0 {
 		return
 	}
-	c.result.Metric = "misclassification"
-	if r.train.task == scoring.Regression {
-		c.result.Metric = "unexplained variance"
-		if c.options.Paper {
-			c.result.Metric = "relative squared error"
-		}
-	}
+	c.result.Metric = training.MeasureTitle(r.options.Measure)
+	c.result.Options.Measure = r.options.Measure
 	c.result.Options.Loss = r.options.Loss
 	c.describe(r, split)
 }
@@ -203,16 +203,22 @@ func (c *comparison) say(format string, args ...any) {
 // finish makes the tables from the measurements.
 func (c *comparison) finish() {
 	for _, m := range c.options.Features {
-		table := Table{M: m}
-		for _, v := range c.constant {
-			table.Constant += v / float64(len(c.constant))
+		table := Table{M: m, Metric: c.result.Metric}
+		if len(c.constant.runs) > 0 {
+			table.Constant, table.ConstantMeasures = c.constant.error().Mean, c.constant.measures()
 		}
 		for _, method := range c.methods {
 			if cell := c.cells[cellKey{method.Name, m}]; cell != nil && len(cell.runs) > 0 {
 				table.Lines = append(table.Lines, cell.line(method.Name, c.cells[cellKey{Plain, m}]))
 			}
 		}
-		table.judge(func(method string) *cell { return c.cells[cellKey{method, m}] })
+		cellOf := func(method string) *cell {
+			if method == Constant {
+				return c.constant
+			}
+			return c.cells[cellKey{method, m}]
+		}
+		table.judge(func(a, b string) bool { return clearlyWorse(cellOf(a), cellOf(b)) })
 		c.result.Tables = append(c.result.Tables, table)
 	}
 }

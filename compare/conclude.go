@@ -5,82 +5,145 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/scoring/adaptive"
 	"github.com/eerf-stream/eerf/training"
 )
 
-// farBehind is the ratio of a linear model's error to the smallest error from which nonlinear
-// models are worth trying.
-const farBehind = 1.25
+// Constant is the name under which comparisons know the constant predictor.
+const Constant = "a constant"
 
-// judge marks the smallest error and sets Conclusion: what the errors show, and advice. cellOf
-// returns the cell of a method of the table.
-func (t *Table) judge(cellOf func(method string) *cell) {
-	least := t.least(nil)
-	if least == nil {
+// Shares of the gain of the best method over the constant.
+const (
+	// nearly is the share from which on a linear model, if within noise of the best, is enough.
+	nearly = 0.9
+	// farBehind is the share of a linear model below which boosted trees are worth trying.
+	farBehind = 0.8
+)
+
+// verdict is what a table shows.
+type verdict struct {
+	best    *Line   // the smallest error, nil without a measured method
+	tied    []*Line // the others within noise of it
+	advised string  // a method, "" if the errors support no advice
+	text    string
+}
+
+// judge marks the smallest error, and sets Conclusion and Advice. worse reports whether a method,
+// or [Constant], is worse than another by more than noise.
+func (t *Table) judge(worse func(a, b string) bool) {
+	v := t.verdict(worse)
+	t.Conclusion, t.Advice = v.text, v.advised
+	if v.best == nil {
 		return
 	}
-	t.markBest(least, cellOf)
-	t.Conclusion = t.shows(least)
-	if advice := t.advice(least, cellOf); advice != "" {
-		t.Conclusion += ": " + advice
+	v.best.Best = len(v.tied) == 0
+	v.best.Tied = !v.best.Best
+	for _, l := range v.tied {
+		l.Tied = true
 	}
-}
-
-// shows names the method with the smallest error and reports whether that may be chance.
-func (t *Table) shows(least *Line) string {
-	var lead string
-	if t.useless() {
-		lead = training.NothingBeatsConstant + "; "
-	}
-	measured := 0
-	var tied []string
 	for i := range t.Lines {
 		l := &t.Lines[i]
-		if l.counts() {
-			measured++
-		}
-		if l.Tied && l != least {
-			tied = append(tied, l.Method)
-		}
+		l.Useless = l.counts() && l.Error.Mean >= t.Constant
 	}
-	switch {
-	case measured == 1:
-		return lead + least.Method + " is the only method with a result"
-	case least.Repeats < 2:
-		return lead + least.Method + " has the smallest error, but a single repeat cannot rule out chance"
-	case len(tied) > 0:
-		return lead + fmt.Sprintf("%s has the smallest error, within chance of %s", least.Method, strings.Join(tied, ", "))
-	}
-	return lead + least.Method + " has the smallest error, by more than chance"
 }
 
-// useless reports whether no method is better than a constant.
-func (t *Table) useless() bool {
-	return !slices.ContainsFunc(t.Lines, func(l Line) bool { return l.beatsConstant(t.Constant) })
+// verdict derives the conclusion from the errors. It is the only function that decides on advice.
+func (t *Table) verdict(worse func(a, b string) bool) verdict {
+	v := verdict{best: t.least()}
+	if v.best == nil {
+		return v
+	}
+	others := 0
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		if l == v.best || !l.counts() {
+			continue
+		}
+		others++
+		if !worse(l.Method, v.best.Method) {
+			v.tied = append(v.tied, l)
+		}
+	}
+	smallest := v.best.Method + " has the smallest " + t.Metric
+	switch {
+	case v.best.Error.Mean >= t.Constant:
+		v.text = fmt.Sprintf("%s (%s %s): no method is advised", training.NothingBeatsConstant, t.Metric,
+			training.FigureText(t.Constant))
+		return v
+	case v.best.Repeats < 2:
+		v.text = smallest + ", but a single repeat cannot rule out chance"
+		return v
+	case !worse(Constant, v.best.Method):
+		v.text = smallest + ", but within chance of a constant: no method is advised"
+		return v
+	case others == 0:
+		v.text = v.best.Method + " is the only method with a result"
+	case len(v.tied) > 0:
+		v.text = fmt.Sprintf("%s, within chance of %s", smallest, methodNames(v.tied))
+	default:
+		v.text = smallest + ", by more than chance"
+	}
+	advice := ""
+	v.advised, advice = t.advice(v, worse)
+	if advice != "" {
+		v.text += ": " + advice
+	}
+	return v
 }
 
-// advice returns a recommendation, or "" if the errors support none.
-func (t *Table) advice(least *Line, cellOf func(method string) *cell) string {
-	linear, trees := t.line(linearMethod.Name), t.line(Trees)
-	ours := t.least(trees)
-	if least.Repeats < 2 || linear == nil || ours == nil || t.useless() {
-		return ""
+// advice returns the method to use, and a sentence about it. It is the best method, or the cheapest
+// of those within noise of it.
+func (t *Table) advice(v verdict, worse func(a, b string) bool) (method, sentence string) {
+	among := func(name string) *Line {
+		for _, l := range append(v.tied[:len(v.tied):len(v.tied)], v.best) {
+			if l.Method == name && worse(Constant, name) {
+				return l
+			}
+		}
+		return nil
 	}
-	enough := linear == ours || !clearlyWorse(cellOf(linear.Method), cellOf(ours.Method))
+	linear, learned, trees := among(linearMethod.Name), among(refinedMethod.Name), among(Trees)
 	switch {
-	case enough && least == trees && trees.Best:
-		return "boosted trees win; if rows must be cheaper, a linear model is enough (trainer fit --map linear --clip 0)"
-	case enough:
-		return "use a linear model (trainer fit --map linear --clip 0)"
-	case least == trees && trees.Best:
-		return fmt.Sprintf("boosted trees win; %s errs %.2g times as much", ours.Method,
-			ours.Error.Mean/max(trees.Error.Mean, 1e-9))
-	case trees == nil && linear.Error.Mean > farBehind*ours.Error.Mean:
-		return "a linear model is far behind, so boosted trees are worth trying as well (--trees)"
-	case least.Method == refinedMethod.Name:
-		return "trainer fit makes such a model"
+	case linear != nil && t.gain(linear) >= nearly*t.gain(v.best):
+		return linear.Method, "use a linear model (trainer fit --map linear --clip 0)"
+	case learned != nil:
+		method, sentence = learned.Method, "trainer fit makes adaptive-refined"
+		if t.M != adaptive.DefaultFeatures {
+			sentence = fmt.Sprintf("trainer fit --features %d makes adaptive-refined", t.M)
+		}
+	case trees == v.best && trees != nil:
+		method, sentence = trees.Method, "boosted trees win"
+		if ours := t.least(Trees); ours != nil {
+			sentence += fmt.Sprintf("; %s has %.0f %% of their gain over a constant", ours.Method,
+				100*max(0, t.gain(ours))/t.gain(trees))
+		}
+	default:
+		method = v.best.Method
+		var criterion scoring.Criterion
+		if err := criterion.UnmarshalText([]byte(method)); err == nil && !criterion.Learns() {
+			sentence = fmt.Sprintf("trainer fit --criterion %s --features %d makes it", method, t.M)
+		}
 	}
-	return ""
+	if l := t.line(linearMethod.Name); l != nil && t.line(Trees) == nil && t.gain(l) < farBehind*t.gain(v.best) {
+		sentence = join(sentence, "a linear model is far behind, so boosted trees are worth trying as well (--trees)")
+	}
+	return method, sentence
+}
+
+// gain returns by how much the error of a line is below the constant's.
+func (t *Table) gain(l *Line) float64 { return t.Constant - l.Error.Mean }
+
+// least returns the measured line with the smallest error, except for some methods, or nil.
+func (t *Table) least(except ...string) *Line {
+	var least *Line
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		if l.counts() && !slices.Contains(except, l.Method) && (least == nil || l.Error.Mean < least.Error.Mean) {
+			least = l
+		}
+	}
+	return least
 }
 
 // line returns the line of a method that has an error, or nil.
@@ -91,4 +154,15 @@ func (t *Table) line(method string) *Line {
 		}
 	}
 	return nil
+}
+
+// counts reports whether an error was measured for the line.
+func (l *Line) counts() bool { return l.Repeats > 0 }
+
+func methodNames(lines []*Line) string {
+	names := make([]string, len(lines))
+	for i, l := range lines {
+		names[i] = l.Method
+	}
+	return strings.Join(names, ", ")
 }

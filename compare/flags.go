@@ -60,8 +60,9 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Standardize, "standardize", o.Standardize, "numeric, all (the paper) or none")
 	flags.Float64Var(&o.Clip, "clip", o.Clip,
 		"bound beyond which standardized values grow logarithmically; 0 = off (the paper)")
-	flags.BoolVar(&o.Paper, "paper", false,
-		"compare regressions by the paper's measure, the relative squared error, which depends on the label's zero")
+	flags.StringVar(&o.Measure, "measure", o.Measure, "measure by which methods are compared: "+
+		strings.Join(Measures(), ", ")+"; auto is the log loss of classes and the unexplained variance of numbers, "+
+		"and the last, the paper's, depends on the label's zero")
 }
 
 // allMethods selects every method that works with the other flags.

@@ -56,9 +56,9 @@ type Options struct {
 	Loss      string        `json:"loss"`
 	Intercept bool          `json:"intercept"`
 	Grid      training.Grid `json:"lambda_grid"`
-	// Paper compares regressions by the relative squared error, which depends on the zero of the
-	// label, instead of the unexplained variance.
-	Paper bool `json:"paper,omitempty"`
+	// Measure is the measure by which methods are compared, one of [Measures]; in a result it is
+	// the resolved value of [training.MeasureAuto].
+	Measure string `json:"measure"`
 	// Standardize and Clip are the encoder's settings.
 	Standardize string  `json:"standardize"`
 	Clip        float64 `json:"clip"`
@@ -70,11 +70,15 @@ func DefaultOptions() Options {
 		Features:   []int{adaptive.DefaultFeatures},
 		Candidates: scoring.Adaptive.CandidatesPerFeature() * adaptive.DefaultFeatures,
 		Sample:     1, SampleRows: adaptive.DefaultRows, Repeats: 5, Seed: 1,
-		TestFraction: 0.33, HeldOut: 0.2, Loss: training.LossAuto, Intercept: true, Standardize: "numeric", Clip: 5,
+		TestFraction: 0.33, HeldOut: 0.2, Loss: training.LossAuto, Measure: training.MeasureAuto,
+		Intercept: true, Standardize: "numeric", Clip: 5,
 	}
 	o.Methods, _ = Usual(o)
 	return o
 }
+
+// Measures lists the measures by which methods can be compared.
+func Measures() []string { return append(training.Judging(), training.MeasureRelativeSquaredError) }
 
 // Validate returns all faults of the options, joined, each with the name of its flag.
 func (o Options) Validate() error {
@@ -134,6 +138,9 @@ func (o Options) modelFaults() []error {
 	}
 	if !slices.Contains(training.Losses(), o.Loss) {
 		faults = append(faults, fmt.Errorf("--loss %s: expected one of %v", o.Loss, training.Losses()))
+	}
+	if !slices.Contains(Measures(), o.Measure) {
+		faults = append(faults, fmt.Errorf("--measure %s: expected one of %v", o.Measure, Measures()))
 	}
 	if err := o.Grid.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("--lambda-grid: %w", err))

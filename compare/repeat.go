@@ -49,6 +49,9 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	if r.options.Loss, err = training.LossFor(o.Loss, r.train.task != scoring.Regression); err != nil {
 		return nil, optionsFault("--%w", err)
 	}
+	if r.options.Measure, err = r.measureFor(o.Measure); err != nil {
+		return nil, optionsFault("--%w", err)
+	}
 	r.heldOut = heldOutRows(r.seed, r.train.rows, o.HeldOut)
 	r.trainMean, r.majority = r.train.means(), r.train.majority()
 	r.units, r.classNames = coding.units(split.Encoder.Label), split.Encoder.Label.Classes
@@ -65,6 +68,14 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	list := firstByHash(r.seed, r.train.rows, o.sampleSize(left), r.heldOut)
 	r.pool = &pool{candidates: candidates, list: list, sample: r.train.sample(list)}
 	return r, nil
+}
+
+// measureFor resolves the measure by which methods are compared.
+func (r *repeat) measureFor(measure string) (string, error) {
+	if measure == training.MeasureRelativeSquaredError && r.train.task == scoring.Regression {
+		return measure, nil
+	}
+	return training.MeasureFor(measure, r.train.task != scoring.Regression, r.options.Loss == training.LossLogistic)
 }
 
 // checkRows reports rows without anything to learn or to measure.
@@ -132,7 +143,7 @@ func (r *repeat) tryPredictions(ctx context.Context, run Measurement, method *Me
 	run.Test = found.Predict
 	run.RowMicroseconds = 1e6 * found.Predict / float64(r.test.rows)
 	run.Note = found.Note
-	run.Error = errors.percent
+	run.Error = errors.error
 	run.Measures = errors.Measures
 	return run, errors
 }
@@ -163,7 +174,7 @@ func (r *repeat) tryChoice(ctx context.Context, run *Measurement, choice *Select
 	run.Lambda = model.model.Lambda
 	run.AtEdge = model.atEdge
 	run.Iterations = model.iterations
-	run.Error = errors.percent
+	run.Error = errors.error
 	run.Measures = errors.Measures
 	return errors, nil
 }

@@ -14,8 +14,8 @@ type Result struct {
 	// Complete is false if the comparison was interrupted; the result then has the measurements up
 	// to that point.
 	Complete bool `json:"complete"`
-	// Metric names the Error: misclassification, unexplained variance or, on request, relative
-	// squared error, in percent.
+	// Metric names the measure of the errors: see [Options.Measure]. All but the log loss are in
+	// percent.
 	Metric string `json:"metric"`
 	// Tables have one entry for each M, with a line for each method.
 	Tables []Table `json:"tables"`
@@ -78,7 +78,7 @@ type Measurement struct {
 	Features int    `json:"features"`
 	Repeat   int    `json:"repeat"`
 	Seed     uint64 `json:"seed"`
-	// Error is in percent.
+	// Error is by the measure of the comparison.
 	Error float64 `json:"error"`
 	// Measures are all measures on the test rows.
 	Measures   training.Measures `json:"measures"`

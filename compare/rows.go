@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
@@ -79,6 +80,24 @@ func (r *rows) majority() int32 {
 		}
 	}
 	return best
+}
+
+// logShares writes the outputs of the logistic loss that predict the shares of the classes.
+func (r *rows) logShares(outputs []float32) {
+	logs := make([]float64, r.classes)
+	for _, k := range r.class {
+		logs[k]++
+	}
+	for k, n := range logs {
+		logs[k] = math.Log(max(n, 0.5) / float64(r.rows))
+	}
+	if len(outputs) == 1 {
+		outputs[0] = float32(logs[1] - logs[0])
+		return
+	}
+	for k, v := range logs {
+		outputs[k] = float32(v)
+	}
 }
 
 // means returns the mean of each output.

@@ -10,13 +10,13 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(1, math.Ab
 func TestLineByHand(t *testing.T) {
 	plain, other := &cell{}, &cell{}
 	for i, e := range []float64{10, 12} {
-		plain.add(Measurement{Method: Plain, Repeat: i, Error: e}, &measured{rowLoss: []float64{1, 0}}, true)
+		plain.add(Measurement{Method: Plain, Repeat: i, Error: e}, &measured{error: e})
 	}
 	for i, e := range []float64{9, 10} {
 		other.add(Measurement{Method: "energy", Repeat: i, Error: e, Preprocess: 1 + float64(i), Train: 4, Note: "x"},
-			&measured{rowLoss: []float64{0, float64(i)}}, true)
+			&measured{error: e})
 	}
-	other.add(Measurement{Method: "energy", Repeat: 2, Failure: "no"}, nil, true)
+	other.add(Measurement{Method: "energy", Repeat: 2, Failure: "no"}, nil)
 	l := other.line("energy", plain)
 	if l.Repeats != 2 || !near(l.Error.Mean, 9.5) || !near(*l.Error.Error, 0.5) {
 		t.Errorf("error %+v of %d repeats, want 9.5 ± 0.5 of 2", l.Error, l.Repeats)

@@ -10,10 +10,15 @@ import (
 // Table is the comparison at one M.
 type Table struct {
 	M int `json:"m"`
-	// Constant is the mean error of the constant predictor, in percent.
-	Constant float64 `json:"constant_error"`
-	// Conclusion summarises the errors of the table in a sentence.
+	// Metric is the measure of the errors, for people.
+	Metric string `json:"metric"`
+	// Constant is the mean error of the constant predictor, ConstantMeasures its other measures.
+	Constant         float64         `json:"constant_error"`
+	ConstantMeasures map[string]Mean `json:"constant_measures,omitempty"`
+	// Conclusion summarises the errors of the table in a sentence. Advice is the method that it
+	// recommends, "" if the errors support none.
 	Conclusion string `json:"conclusion,omitempty"`
+	Advice     string `json:"advice,omitempty"`
 	Lines      []Line `json:"lines"`
 }
 
@@ -22,7 +27,8 @@ type Line struct {
 	Method   string `json:"method"`
 	Features int    `json:"features"`
 	Repeats  int    `json:"repeats"`
-	// Error is in percent; Difference is Error minus the error of plain features, paired by seed.
+	// Error is by the measure of the comparison; Difference is Error minus the error of plain
+	// features, paired by seed.
 	Error      Mean  `json:"error"`
 	Difference *Mean `json:"difference,omitempty"`
 	// Measures are the means of the measures on the test rows, by name: see
@@ -35,6 +41,8 @@ type Line struct {
 	// Note is the commonest note of the runs, Failure the first failure.
 	Note    string `json:"note,omitempty"`
 	Failure string `json:"failure,omitempty"`
+	// Useless means that the error is not below the constant's.
+	Useless bool `json:"no_better_than_constant,omitempty"`
 	// Best means that the error is smaller than every other method's, by more than noise. If no
 	// line is best, Tied marks the smallest error and those within noise of it.
 	Best bool `json:"best,omitempty"`
@@ -43,63 +51,58 @@ type Line struct {
 
 // cell collects the runs of a method at one M.
 type cell struct {
-	runs []Measurement
-	// rowLoss sums the losses of each test row over the repeats; nil if the test rows change.
-	rowLoss []float64
+	runs     []Measurement
+	outcomes map[int]outcome // by repeat, of the successful runs
+	// fixed means that all repeats have the same test rows, overlap is otherwise the number of test
+	// rows for each training row.
+	fixed   bool
+	overlap float64
 }
 
-// add adds a run, and its losses if the test rows are fixed.
-func (c *cell) add(run Measurement, m *measured, fixed bool) {
+// outcome is the error of a run and the loss of each of its test rows.
+type outcome struct {
+	error   float64
+	rowLoss []float32 // nil if unknown
+}
+
+// add adds a run, with its measures if it was successful.
+func (c *cell) add(run Measurement, m *measured) {
 	c.runs = append(c.runs, run)
-	if m == nil || !fixed {
+	if m == nil {
 		return
 	}
-	if c.rowLoss == nil {
-		c.rowLoss = make([]float64, len(m.rowLoss))
+	if c.outcomes == nil {
+		c.outcomes = map[int]outcome{}
 	}
-	for i, v := range m.rowLoss {
-		c.rowLoss[i] += v
-	}
-}
-
-// errors returns the errors by repeat.
-func (c *cell) errors() map[int]float64 {
-	errors := make(map[int]float64, len(c.runs))
-	for _, run := range c.runs {
-		if run.Failure == "" {
-			errors[run.Repeat] = run.Error
-		}
-	}
-	return errors
+	c.outcomes[run.Repeat] = outcome{m.error, m.rowLoss}
 }
 
 // line summarises the runs of a cell; plain is the cell of plain features, or nil.
 func (c *cell) line(method string, plain *cell) Line {
 	l := Line{Method: method}
-	var errors, preprocess, train, test []float64
+	var preprocess, train, test []float64
 	for _, run := range c.runs {
 		if run.Failure != "" {
 			l.Failure = cmp.Or(l.Failure, run.Failure)
 			continue
 		}
 		l.Features = run.Features
-		errors = append(errors, run.Error)
 		preprocess = append(preprocess, run.Preprocess)
 		train = append(train, run.Train)
 		test = append(test, run.Test)
 	}
-	l.Repeats, l.Note = len(errors), c.note()
+	l.Repeats, l.Note = len(test), c.note()
 	if l.Repeats == 0 {
 		return l
 	}
-	l.Error = meanOf(errors)
+	l.Error = c.error()
 	l.Preprocess = stat.Mean(preprocess, nil)
 	l.Train = stat.Mean(train, nil)
 	l.Test = stat.Mean(test, nil)
 	l.Measures = c.measures()
-	if plain != nil && plain != c {
-		if diffs := differences(c.errors(), plain.errors()); len(diffs) > 0 {
-			mean := meanOf(diffs)
+	if plain != nil && plain != c && plain.outcomes != nil {
+		if len(c.common(plain)) > 0 {
+			mean := c.minus(plain)
 			l.Difference = &mean
 		}
 	}
@@ -125,13 +128,6 @@ func (c *cell) measures() map[string]Mean {
 		}
 	}
 	return means
-}
-
-// beatsConstant reports whether the predictions are better than a constant: in the error, or in the
-// log loss, which can improve for rare classes when decisions do not change.
-func (l *Line) beatsConstant(constant float64) bool {
-	ours, theirs := l.Measures["log_loss"], l.Measures["constant_log_loss"]
-	return l.Repeats > 0 && (l.Error.Mean < constant || ours.Mean < theirs.Mean)
 }
 
 // note returns the commonest note, with the number of its runs unless all have it.

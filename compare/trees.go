@@ -40,7 +40,7 @@ func findTrees(ctx context.Context) (*Method, error) {
 	return &Method{
 		Name: Trees, Title: "boosted trees", AnySize: true, predict: p.predict,
 		Summary: "No features: boosted trees of LightGBM or scikit-learn " +
-			"on the d encoded columns, untuned, independent of M.",
+			"on the columns themselves, with as many trees as are best on held-out training rows.",
 	}, nil
 }
 
@@ -68,8 +68,8 @@ type predictions struct {
 	Predict float64 `json:"predict_seconds"`
 }
 
-// predict trains trees on all training rows and predicts the test rows. Rows and predictions are
-// exchanged as files.
+// predict chooses a number of trees on the held-out training rows, trains them on all training rows
+// and predicts the test rows. Rows and predictions are exchanged as files.
 func (p python) predict(ctx context.Context, r *repeat) (found *predictions, err error) {
 	dir, err := os.MkdirTemp("", "eerf-trees-")
 	if err != nil {
@@ -83,17 +83,29 @@ func (p python) predict(ctx context.Context, r *repeat) (found *predictions, err
 			label[i] = float32(class)
 		}
 	}
-	for name, values := range map[string][]float32{"train": r.train.x, "label": label, "test": r.test.x} {
+	heldOut := make([]float32, r.train.rows)
+	for i, out := range r.heldOut {
+		if out {
+			heldOut[i] = 1
+		}
+	}
+	columns, plain := r.treeColumns(), r.unclipped()
+	train, categories := treeRows(plain.train, columns)
+	test, _ := treeRows(plain.test, columns)
+	for name, values := range map[string][]float32{"train": train, "label": label, "heldout": heldOut, "test": test} {
 		if err := writeFloats(filepath.Join(dir, name), values); err != nil {
 			return nil, fmt.Errorf("rows for boosted trees: %w", err)
 		}
 	}
 	args := []string{dir}
 	for _, n := range []int{
-		r.train.rows, r.test.rows, r.train.dim, r.train.outputs, r.train.classes, runtime.GOMAXPROCS(0),
+		r.train.rows, r.test.rows, len(train) / r.train.rows, r.train.outputs, r.train.classes, runtime.GOMAXPROCS(0),
 		int(r.seed & 0x7fffffff),
 	} {
 		args = append(args, strconv.Itoa(n))
+	}
+	for _, column := range categories {
+		args = append(args, strconv.Itoa(column))
 	}
 	said, err := p.run(ctx, args...)
 	if err != nil {

@@ -135,7 +135,7 @@ func (f *compareFlags) takeDefaults(flags *pflag.FlagSet, d sets.Defaults) {
 func write(w io.Writer, r *compare.Result) {
 	fmt.Fprintln(w, report.Describe(r))
 	for _, of := range r.Tables {
-		fmt.Fprintf(w, "\nM = %d: %s in percent; the constant predictor has %s\n", of.M, r.Metric, report.Constant(of))
+		fmt.Fprintf(w, "\nM = %d: %s; a constant has %s\n", of.M, r.Metric, report.Constant(of))
 		cells := report.PageCells(r, of)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, strings.Join(cells.Header, "\t"))

@@ -95,7 +95,7 @@ var modelMetrics = []metric{
 		"",
 		"Held-out error of a constant prediction, in the main measure of the current model: the misclassification of the most common class, or the unexplained variance of the mean, which is 1.",
 		of(model, func(m *wire.Model) float64 {
-			_, _, constant := m.Metrics.Main()
+			_, constant := m.Metrics.Percent()
 			return ratio(constant)
 		}),
 	},

@@ -9,9 +9,16 @@ import (
 // or missing if it was not measured or is not a number (no rows, a constant label).
 // Misclassification, the relative squared error and the unexplained variance are in percent.
 type Measures struct {
+	// Measure is the measure by which models are judged, one of [Judging]; empty = the default of
+	// the label, see [Measures.Main].
+	Measure string `json:"measure,omitempty"`
+
 	Misclassification    *float64 `json:"misclassification,omitempty"`
 	RelativeSquaredError *float64 `json:"relative_squared_error,omitempty"` // the paper's: 100·Σ(f−y)²/Σy², coded labels
 	UnexplainedVariance  *float64 `json:"unexplained_variance,omitempty"`   // 100·Σ(f−y)²/Σ(y−ȳ)², 100 for a constant
+	// AbsoluteError is 100·Σ|f−y|/Σ|c−y|, where c is the mean label in training, averaged over
+	// outputs.
+	AbsoluteError *float64 `json:"absolute_error,omitempty"`
 	// ConstantError is the error of the constant predictor: the misclassification of the commonest
 	// class in training, or the relative squared error of the training mean.
 	ConstantError *float64 `json:"constant_error,omitempty"`
@@ -62,32 +69,50 @@ type CalibrationBin struct {
 	Observed  float64 `json:"observed"`  // share of rows of the class
 }
 
-// Names of the measures by which models are compared.
-const (
-	MeasureMisclassification    = "misclassification"
-	MeasureUnexplainedVariance  = "unexplained_variance"
-	MeasureRelativeSquaredError = "relative_squared_error"
-)
-
-// Main returns the measure by which models are compared, misclassification or unexplained variance,
-// with its value and the value of the constant predictor. A value is nil if it was not measured.
+// Main returns the measure by which models are judged, with its value and the value of a constant
+// prediction. A value is nil if it was not measured.
 func (m *Measures) Main() (measure string, value, constant *float64) {
+	measure = m.Measure
+	switch {
+	case measure != "":
+	case m.LogLoss != nil:
+		measure = MeasureLogLoss
+	case m.Misclassification != nil:
+		measure = MeasureMisclassification
+	default:
+		measure = MeasureUnexplainedVariance
+	}
+	switch measure {
+	case MeasureLogLoss:
+		return measure, m.LogLoss, m.ConstantLogLoss
+	case MeasureMisclassification:
+		return measure, m.Misclassification, m.ConstantError
+	case MeasureAbsoluteError:
+		value = m.AbsoluteError
+	default:
+		value = m.UnexplainedVariance
+	}
+	if value != nil {
+		constant = measured(100)
+	}
+	return measure, value, constant
+}
+
+// Percent returns the misclassification of classes or the unexplained variance of a regression, and
+// that of a constant prediction. A value is nil if it was not measured.
+func (m *Measures) Percent() (value, constant *float64) {
 	if m.Misclassification != nil {
-		return MeasureMisclassification, m.Misclassification, m.ConstantError
+		return m.Misclassification, m.ConstantError
 	}
 	if m.UnexplainedVariance != nil {
 		constant = measured(100)
 	}
-	return MeasureUnexplainedVariance, m.UnexplainedVariance, constant
+	return m.UnexplainedVariance, constant
 }
 
-// NoBetterThanConstant reports whether the predictions were measured and beat a constant in no
-// measure that a constant has. If a class is rare, decisions may equal those of the constant while
-// probabilities are better.
+// NoBetterThanConstant reports whether the predictions were judged and are no better than a
+// constant.
 func (m *Measures) NoBetterThanConstant() bool {
-	if m.LogLoss != nil && m.ConstantLogLoss != nil && *m.LogLoss < *m.ConstantLogLoss {
-		return false
-	}
 	_, value, constant := m.Main()
 	return value != nil && constant != nil && *value >= *constant
 }
@@ -122,8 +147,9 @@ func (m *Measures) Figures() []Figure {
 		{MeasureMisclassification, m.Misclassification},
 		{MeasureRelativeSquaredError, m.RelativeSquaredError},
 		{MeasureUnexplainedVariance, m.UnexplainedVariance},
+		{MeasureAbsoluteError, m.AbsoluteError},
 		{"constant_error", m.ConstantError},
-		{"log_loss", m.LogLoss},
+		{MeasureLogLoss, m.LogLoss},
 		{"constant_log_loss", m.ConstantLogLoss},
 		{"r2", m.R2},
 		{"auc", m.AUC},
@@ -161,7 +187,7 @@ func (m *Measures) CalibrationError() *float64 {
 }
 
 // NothingBeatsConstant is the message for models that are no better than a constant.
-const NothingBeatsConstant = "nothing here beats the constant"
+const NothingBeatsConstant = "nothing here beats a constant"
 
 // NameClasses replaces the numbers of the classes by their names.
 func (m *Measures) NameClasses(names []string) {

@@ -29,6 +29,7 @@ type outputError struct {
 type errorSums struct {
 	squared  float64 // Σ(f−y)²
 	absolute float64 // Σ|f−y|
+	constant float64 // Σ|c−y| of the constant predictor
 	mean     float64 // ȳ
 	centred  float64 // Σ(y−ȳ)²
 }
@@ -66,9 +67,9 @@ func (r *Regression) Add(pred, y []float32, rows int) {
 		for k := range r.outputs {
 			o := &r.outputs[k]
 			f, y := float64(pred[n*outputs+k]), float64(y[n*outputs+k])
-			o.coded.add(f, y, r.Rows)
+			o.coded.add(f, y, o.trainMean, r.Rows)
 			if r.units != nil {
-				o.units.add(r.units(k, f), r.units(k, y), r.Rows)
+				o.units.add(r.units(k, f), r.units(k, y), r.units(k, o.trainMean), r.Rows)
 			} else {
 				o.units = o.coded
 			}
@@ -76,10 +77,12 @@ func (r *Regression) Add(pred, y []float32, rows int) {
 	}
 }
 
-// add adds the n-th row: Welford, Technometrics 4 (1962), for the mean and centred second moment.
-func (s *errorSums) add(f, y float64, n int64) {
+// add adds the n-th row, with the prediction of a constant: Welford, Technometrics 4 (1962), for
+// the mean and centred second moment.
+func (s *errorSums) add(f, y, constant float64, n int64) {
 	s.squared += float64((f - y) * (f - y))
 	s.absolute += math.Abs(f - y)
+	s.constant += math.Abs(constant - y)
 	delta := y - s.mean
 	s.mean += delta / float64(n)
 	s.centred += float64(delta * (y - s.mean))
@@ -96,6 +99,12 @@ func (r *Regression) RelativeSquaredError() float64 {
 // it returns 0.
 func (r *Regression) UnexplainedVariance() float64 {
 	return r.average(func(o outputError) float64 { return percent(o.units.squared, o.units.centred) })
+}
+
+// AbsoluteError returns 100·Σ|f−y|/Σ|c−y| in percent, where c is the prediction of the constant
+// predictor.
+func (r *Regression) AbsoluteError() float64 {
+	return r.average(func(o outputError) float64 { return percent(o.units.absolute, o.units.constant) })
 }
 
 // ConstantError returns the RelativeSquaredError of the constant predictor, which predicts the
@@ -128,6 +137,7 @@ func (r *Regression) Measures() Measures {
 	unexplained := r.UnexplainedVariance()
 	return Measures{
 		RelativeSquaredError: measured(r.RelativeSquaredError()), ConstantError: measured(r.ConstantError()),
+		AbsoluteError:       measured(r.AbsoluteError()),
 		UnexplainedVariance: measured(unexplained), R2: measured(1 - unexplained/100),
 		RMSE:         each(func(s errorSums) float64 { return math.Sqrt(s.squared / n) }),
 		MAE:          each(func(s errorSums) float64 { return s.absolute / n }),

@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/compare"
 	"github.com/eerf-stream/eerf/compare/report"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // comparisonPrinter writes a comparison as text, in lines of limited width.
@@ -22,13 +23,14 @@ type comparisonPrinter struct {
 	result *compare.Result
 }
 
-// printComparison writes the columns, rows and methods left out, each table between its verdict and
-// its notes, and the place of the report.
+// printComparison writes the verdict for the largest M, the columns, rows and methods left out,
+// each table between its verdict and its notes, and the place of the report.
 func printComparison(w io.Writer, r *compare.Result, dir string) {
 	p := comparisonPrinter{out: w, width: cli.Width(w), result: r}
 	if !r.Complete {
 		p.line("interrupted: these are the results so far")
 	}
+	p.verdict()
 	p.leftOut()
 	p.line(report.Describe(r))
 	for _, table := range r.Tables {
@@ -49,6 +51,16 @@ func (p comparisonPrinter) line(line string) {
 	fmt.Fprintln(p.out, cli.Wrapped(line, p.width, "  "))
 }
 
+// verdict writes the conclusion from the largest M.
+func (p comparisonPrinter) verdict() {
+	for _, table := range slices.Backward(p.result.Tables) {
+		if table.Conclusion != "" {
+			p.line("verdict: " + table.Conclusion)
+			return
+		}
+	}
+}
+
 // leftOut writes the columns, rows and methods left out of the comparison.
 func (p comparisonPrinter) leftOut() {
 	cli.WriteColumns(p.out, p.result.Data.Columns, "--json lists them")
@@ -63,8 +75,9 @@ func (p comparisonPrinter) leftOut() {
 // table writes the comparison at one M, between its verdict and its notes.
 func (p comparisonPrinter) table(of compare.Table) {
 	fmt.Fprintln(p.out)
-	p.line(fmt.Sprintf("M = %d: %s in percent; the constant predictor has %s", of.M, p.result.Metric, report.Constant(of)))
-	if of.Conclusion != "" {
+	p.line(fmt.Sprintf("M = %d: %s; a constant has %s%s", of.M, p.result.Metric, report.Constant(of),
+		training.MeasureUnit(p.result.Options.Measure)))
+	if of.Conclusion != "" && len(p.result.Tables) > 1 {
 		p.line(of.Conclusion)
 	}
 	cells := report.TerminalCells(p.result, of)
@@ -95,6 +108,9 @@ func tableNotes(of compare.Table, cells report.Cells) []string {
 	}
 	if slices.ContainsFunc(slices.Concat(cells.Rows...), func(cell string) bool { return strings.HasSuffix(cell, "*") }) {
 		notes = append(notes, "* more than two standard errors")
+	}
+	if slices.Contains(cells.Header, "AP") {
+		notes = append(notes, "AP is the average precision of the rare class")
 	}
 	if len(notes) > 0 {
 		notes = []string{strings.Join(notes, "; ")}

@@ -26,7 +26,7 @@ func TestCompareTable(t *testing.T) {
 	out := compared(t, "--methods", "plain,energy,correlation,linear,plain-tuned").Want(t, cli.ExitOK).Out
 	words := strings.Join(strings.Fields(out), " ")
 	for _, text := range []string{
-		"M = 5: misclassification in percent; the constant predictor has", "M = 10:", "− plain", " seconds ",
+		"M = 5: log loss; a constant has", "wrong %", "AUC", "a constant", "verdict: ", "M = 10:", "− plain", " s │",
 		"binary, 402 training and 198 test", "N0 = 201", "seeds 1 to 2", " linear: 7 features plain-tuned: σ × ", "chance",
 	} {
 		if !strings.Contains(words, text) {
@@ -65,7 +65,7 @@ func TestCompareChoosesMethods(t *testing.T) {
 
 func TestCompareForMachines(t *testing.T) {
 	o := compared(t, "--methods", "plain,energy", "--json").Want(t, cli.ExitOK).Object(t)
-	if o.At(t, "complete") != true || o.Text(t, "metric") != "misclassification" || o.Number(t, "data.train_rows") != 402 {
+	if o.At(t, "complete") != true || o.Text(t, "metric") != "log loss" || o.Number(t, "data.train_rows") != 402 {
 		t.Errorf("%v", o)
 	}
 	command := o.Text(t, "made.command")
@@ -100,9 +100,9 @@ func TestCompareTestFileAndRegression(t *testing.T) {
 		o.Number(t, "data.test_rows") != 300 {
 		t.Errorf("%v", o)
 	}
-	paper := tr(t, append(args, "--paper")...).Want(t, cli.ExitOK).Object(t)
+	paper := tr(t, append(args, "--measure", "relative_squared_error")...).Want(t, cli.ExitOK).Object(t)
 	if paper.Text(t, "metric") != "relative squared error" {
-		t.Errorf("--paper: by %s", paper.Text(t, "metric"))
+		t.Errorf("by %s", paper.Text(t, "metric"))
 	}
 }
 

@@ -94,7 +94,7 @@ func currentText(c *wire.Current) string {
 
 // errorsOf returns the error of a model, the errors of its comparison, and the verdict.
 func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict string) {
-	if _, percent, _ := metrics.Main(); percent != nil {
+	if percent, _ := metrics.Percent(); percent != nil {
 		own = fmt.Sprintf("%.2f", *percent)
 	}
 	if j == nil {

@@ -51,8 +51,9 @@ func RowsLeftOut(r *compare.Result) string {
 	return strings.Join(parts, ", ")
 }
 
-// Cells is the table at one M as text. A star marks a difference of more than two of its standard
-// errors, an arrow the best line, and ≈ the lines within noise of the smallest error.
+// Cells is the table at one M as text, with the constant predictor in the last row. A star marks a
+// difference of more than two of its standard errors, an arrow the best line, and ≈ the lines
+// within noise of the smallest error.
 type Cells struct {
 	Header []string
 	// Rows have a cell for each column; Remarks are additional text for each line, usually "".
@@ -68,8 +69,7 @@ type column struct {
 
 // PageCells returns the table with every column.
 func PageCells(r *compare.Result, table compare.Table) Cells {
-	p := percentsOf(table)
-	columns := append(p.columns(), measuresOf(r, table)...)
+	columns := append(columnsOf(r, table, " ± "), measuresOf(r, table, measures)...)
 	return cellsOf(r, table, append(columns,
 		seconds("preprocess s", func(l compare.Line) float64 { return l.Preprocess }),
 		seconds("train s", func(l compare.Line) float64 { return l.Train }),
@@ -77,11 +77,19 @@ func PageCells(r *compare.Result, table compare.Table) Cells {
 		rowColumn(r, table)))
 }
 
-// TerminalCells returns the table with the columns that fit a terminal.
+// TerminalCells returns the table with the columns that fit a terminal: for classes, measures of
+// decisions and of ranking instead of times.
 func TerminalCells(r *compare.Result, table compare.Table) Cells {
-	p := percentsOf(table)
-	return cellsOf(r, table, append(p.columns(),
-		seconds("seconds", func(l compare.Line) float64 { return l.Preprocess + l.Train }), rowColumn(r, table)))
+	took := seconds("seconds", func(l compare.Line) float64 { return l.Preprocess + l.Train })
+	more := measuresOf(r, table, brief)
+	if len(more) == 0 {
+		return cellsOf(r, table, append(columnsOf(r, table, " ± "), took, rowColumn(r, table)))
+	}
+	if len(more) < len(brief) {
+		took.title = "s"
+		more = append(more, took)
+	}
+	return cellsOf(r, table, append(columnsOf(r, table, "±"), more...))
 }
 
 func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
@@ -89,13 +97,20 @@ func cellsOf(r *compare.Result, table compare.Table, columns []column) Cells {
 	for _, c := range columns {
 		cells.Header = append(cells.Header, c.title)
 	}
-	for _, l := range table.Lines {
+	lines := append(table.Lines[:len(table.Lines):len(table.Lines)], compare.Line{
+		Method: compare.Constant, Repeats: 1, Error: compare.Mean{Mean: table.Constant}, Measures: table.ConstantMeasures,
+	})
+	for _, l := range lines {
 		row := make([]string, len(columns))
 		for i, c := range columns {
 			row[i] = c.cell(l)
 		}
-		cells.Rows, cells.Remarks = append(cells.Rows, row), append(cells.Remarks, remark(r, l))
+		cells.Rows = append(cells.Rows, row)
 	}
+	for _, l := range table.Lines {
+		cells.Remarks = append(cells.Remarks, remark(r, l))
+	}
+	cells.Remarks = append(cells.Remarks, "")
 	return cells
 }
 
@@ -107,6 +122,9 @@ func remark(r *compare.Result, l compare.Line) string {
 	}
 	if l.Repeats > 0 && l.Repeats < r.Options.Repeats {
 		parts = append(parts, fmt.Sprintf("%d of %d repeats", l.Repeats, r.Options.Repeats))
+	}
+	if l.Useless {
+		parts = append(parts, "no better than a constant")
 	}
 	if l.Note != "" {
 		parts = append(parts, l.Note)
@@ -128,49 +146,52 @@ func marked(l compare.Line) string {
 	return l.Method
 }
 
-// percents formats the errors of a table, in percent, with this number of decimals.
-type percents int
+// decimals formats the errors of a table with this number of decimals.
+type decimals struct {
+	digits    int
+	plusMinus string // before a standard error
+}
 
-// percentsOf returns two decimals, or more if the smallest error of the table needs them for two
+// decimalsOf returns two decimals, or more if the smallest error of the table needs them for two
 // digits.
-func percentsOf(table compare.Table) percents {
+func decimalsOf(table compare.Table, plusMinus string) decimals {
 	least := math.Inf(1)
 	for _, l := range table.Lines {
 		if v := l.Error.Mean; l.Repeats > 0 && v > 0 {
 			least = math.Min(least, v)
 		}
 	}
-	digits := percents(2)
-	for ; least < 1 && digits < 6; least *= 10 {
-		digits++
+	d := decimals{2, plusMinus}
+	for ; least < 1 && d.digits < 6; least *= 10 {
+		d.digits++
 	}
-	return digits
+	return d
 }
 
 // text formats an error.
-func (p percents) text(v float64) string { return strconv.FormatFloat(v, 'f', int(p), 64) }
+func (d decimals) text(v float64) string { return strconv.FormatFloat(v, 'f', d.digits, 64) }
 
 // mean formats a mean with its standard error.
-func (p percents) mean(m compare.Mean) string {
+func (d decimals) mean(m compare.Mean) string {
 	if m.Error == nil {
-		return p.text(m.Mean)
+		return d.text(m.Mean)
 	}
-	return p.text(m.Mean) + " ± " + p.text(*m.Error)
+	return d.text(m.Mean) + d.plusMinus + d.text(*m.Error)
 }
 
 // error formats the error of a line.
-func (p percents) error(l compare.Line) string {
+func (d decimals) error(l compare.Line) string {
 	if l.Repeats == 0 {
 		return "failed"
 	}
-	return p.mean(l.Error)
+	return d.mean(l.Error)
 }
 
 // Constant formats the error of the constant predictor like the errors of the table.
-func Constant(table compare.Table) string { return percentsOf(table).text(table.Constant) }
+func Constant(table compare.Table) string { return decimalsOf(table, "").text(table.Constant) }
 
 // signed formats a difference with its sign, and a star if it is clear.
-func (p percents) signed(m compare.Mean) string {
+func (d decimals) signed(m compare.Mean) string {
 	sign, star := "+", ""
 	if m.Mean < 0 {
 		sign = "−"
@@ -179,46 +200,68 @@ func (p percents) signed(m compare.Mean) string {
 		star = "*"
 	}
 	m.Mean = math.Abs(m.Mean)
-	return sign + p.mean(m) + star
+	return sign + d.mean(m) + star
 }
 
-// columns are the columns of every table: methods, their errors, and the differences from plain
-// features.
-func (p percents) columns() []column {
-	return []column{{"method", marked}, {"error", p.error}, {"− " + compare.Plain, func(l compare.Line) string {
+// columnsOf returns the columns of every table: methods, their errors, and the differences from
+// plain features.
+func columnsOf(r *compare.Result, table compare.Table, plusMinus string) []column {
+	d := decimalsOf(table, plusMinus)
+	title := r.Metric
+	if r.Options.Measure != training.MeasureLogLoss {
+		title += " %"
+	}
+	return []column{{"method", marked}, {title, d.error}, {"− " + compare.Plain, func(l compare.Line) string {
 		if l.Difference == nil {
 			return none
 		}
-		return p.signed(*l.Difference)
+		return d.signed(*l.Difference)
 	}}}
 }
 
-// measures are the additional measures, the most informative first.
-var measures = []struct{ name, title string }{
-	{training.MeasureUnexplainedVariance, "unexplained %"},
-	{"average_precision", "avg. precision"},
-	{"auc", "AUC"},
-	{"rmse", "RMSE"},
-	{"log_loss", "log loss"},
-	{"mae", "MAE"},
-	{"r2", "R²"},
-	{"calibration_error", "calibration"},
+// measure is an additional measure of a table.
+type measure struct {
+	name, title string
+	format      func(v float64) string
 }
 
-// measuresOf returns a column for each additional measure of a table.
-func measuresOf(r *compare.Result, table compare.Table) []column {
+func hundredths(v float64) string  { return strconv.FormatFloat(v, 'f', 2, 64) }
+func thousandths(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+
+// measures are the additional measures, the most informative first, and brief the ones of a
+// terminal.
+var (
+	measures = []measure{
+		{training.MeasureUnexplainedVariance, "unexplained %", training.FigureText},
+		{training.MeasureMisclassification, "wrong %", hundredths},
+		{"auc", "AUC", training.FigureText},
+		{"average_precision", "avg. precision", training.FigureText},
+		{"rmse", "RMSE", training.FigureText},
+		{training.MeasureLogLoss, "log loss", training.FigureText},
+		{"mae", "MAE", training.FigureText},
+		{"r2", "R²", training.FigureText},
+		{"calibration_error", "calibration", training.FigureText},
+	}
+	brief = []measure{
+		{training.MeasureMisclassification, "wrong %", hundredths},
+		{"auc", "AUC", thousandths},
+		{"average_precision", "AP", thousandths},
+	}
+)
+
+// measuresOf returns a column for each additional measure that lines of a table have.
+func measuresOf(r *compare.Result, table compare.Table, which []measure) []column {
 	var columns []column
-	for _, m := range measures {
+	for _, m := range which {
 		has := func(l compare.Line) bool { _, ok := l.Measures[m.name]; return ok }
-		if !slices.ContainsFunc(table.Lines, has) || m.name == training.MeasureUnexplainedVariance &&
-			r.Metric == "unexplained variance" {
+		if !slices.ContainsFunc(table.Lines, has) || m.name == r.Options.Measure {
 			continue
 		}
 		columns = append(columns, column{m.title, func(l compare.Line) string {
 			if !has(l) {
 				return none
 			}
-			return training.FigureText(l.Measures[m.name].Mean)
+			return m.format(l.Measures[m.name].Mean)
 		}})
 	}
 	return columns
@@ -227,7 +270,7 @@ func measuresOf(r *compare.Result, table compare.Table) []column {
 // seconds returns a column of times.
 func seconds(title string, value func(compare.Line) float64) column {
 	return column{title, func(l compare.Line) string {
-		if l.Repeats == 0 {
+		if l.Repeats == 0 || l.Method == compare.Constant {
 			return none
 		}
 		if s := value(l); s >= 0.001 || s <= 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // chart is the input of chart.js: series of points with error bars.
@@ -28,6 +29,14 @@ type series struct {
 	Bar  []float64 `json:"bar"`
 }
 
+// errorAxis returns the label of the axis of errors.
+func errorAxis(r *compare.Result) string {
+	if r.Options.Measure == training.MeasureLogLoss {
+		return r.Metric
+	}
+	return r.Metric + ", %"
+}
+
 // add appends the error of a line at x.
 func (s *series) add(x float64, l *compare.Line) {
 	s.X, s.Y = append(s.X, x), append(s.Y, l.Error.Mean)
@@ -47,7 +56,7 @@ func chartsOf(r *compare.Result) []chart {
 // methodsChart has the errors at the largest M, the smallest first.
 func methodsChart(r *compare.Result) chart {
 	c := chart{
-		Title: "Error of each method", Y: r.Metric + ", %",
+		Title: "Error of each method", Y: errorAxis(r),
 		Caption: "Mean over the repeats at the largest M, with two standard errors to each side.",
 	}
 	if len(r.Tables) == 0 {
@@ -68,7 +77,7 @@ func methodsChart(r *compare.Result) chart {
 // featuresChart has errors against M, if there are several.
 func featuresChart(r *compare.Result) chart {
 	c := chart{
-		Title: "Error against the number of features", X: "features M", Y: r.Metric + ", %",
+		Title: "Error against the number of features", X: "features M", Y: errorAxis(r),
 		Caption: "Mean over the repeats, with two standard errors to each side.",
 	}
 	if len(r.Tables) < 2 {

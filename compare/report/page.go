@@ -37,9 +37,8 @@ type page struct {
 // pageTable is the comparison at one M.
 type pageTable struct {
 	compare.Table
-	Constant string
-	Header   []string
-	Rows     []pageRow
+	Header []string
+	Rows   []pageRow
 }
 
 type pageRow struct {
@@ -74,9 +73,13 @@ func html(r *compare.Result) ([]byte, error) {
 
 func tableOf(r *compare.Result, table compare.Table) pageTable {
 	cells := PageCells(r, table)
-	t := pageTable{Table: table, Constant: Constant(table), Header: cells.Header}
+	t := pageTable{Table: table, Header: cells.Header}
 	for i, texts := range cells.Rows {
-		t.Rows = append(t.Rows, pageRow{table.Lines[i], texts, cells.Remarks[i]})
+		line := compare.Line{Method: compare.Constant}
+		if i < len(table.Lines) {
+			line = table.Lines[i]
+		}
+		t.Rows = append(t.Rows, pageRow{line, texts, cells.Remarks[i]})
 	}
 	return t
 }

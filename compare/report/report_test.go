@@ -23,7 +23,7 @@ func result() *compare.Result {
 	o.Features = []int{20, 100}
 	o.Candidates = 1000
 	o.Repeats = 5
-	o.Loss, o.Paper = "squared", true
+	o.Loss, o.Measure = "squared", "relative_squared_error"
 	r := &compare.Result{
 		Made: compare.Made{
 			Command:    "trainer compare --data rows.csv",
@@ -113,17 +113,18 @@ func TestCells(t *testing.T) {
 		}
 		return text
 	}
-	want := `method | error | − plain | RMSE | preprocess s | train s | test s | µs a row
+	want := `method | relative squared error % | − plain | RMSE | preprocess s | train s | test s | µs a row
 plain ≈ | 34.1000 ± 0.5000 | – | 0.1235 | 0.001 | 0.25 | 0.05 | 2.5 | 
 energy ◂ | 24.3000 ± 0.4000 | −9.8000 ± 0.3000* | 1235 | 12.3 | 0.25 | 0.05 | 2.5 | a remark
 linear | 0.0123 ± 0.0004 | – | – | 0 | 123 | 1.5 | 2.5 | 12 features; 3 of 5 repeats
 correlation | failed | – | – | – | – | – | – | failed: labels are constant
+a constant | 12.3450 | – | – | – | – | – | – | 
 `
 	if have := write(PageCells(r, r.Tables[0])); have != want {
 		t.Errorf("cells:\n%s\nwant:\n%s", have, want)
 	}
 	have := write(TerminalCells(r, r.Tables[0]))
-	if !strings.HasPrefix(have, "method | error | − plain | seconds | µs a row\n") {
+	if !strings.HasPrefix(have, "method | relative squared error % | − plain | seconds | µs a row\n") {
 		t.Errorf("cells:\n%s", have)
 	}
 	const says = "rows.csv <i>: regression, 1000 training and 500 test rows, d = 12; cosine map, M0 = 1000, N0 = " +
@@ -186,7 +187,7 @@ func TestReportHasEverything(t *testing.T) {
 		"Shahrampour, Beirami, Tarokh",
 		"prefers-color-scheme: dark",
 		"linux/amd64",
-		"constant predictor: 12.3",
+		"<td>a constant</td><td>12.3",
 		`"names":["linear","energy","plain"]`,
 		`"series":[{"name":"plain","x":[20,100],"y":[34.1,24.1],"bar":[1,1]}`,
 	} {

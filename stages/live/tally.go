@@ -32,7 +32,7 @@ func NewTally(model *wire.Model, column string, origins []float64, classes int) 
 	}
 	t.sums.Promised = promise(&model.Metrics, t.sums.Measure)
 	t.sums.PromisedRows = model.Metrics.MeasuredRows
-	_, t.sums.PromisedError, _ = model.Metrics.Main()
+	t.sums.PromisedError, _ = model.Metrics.Percent()
 	return t
 }
 

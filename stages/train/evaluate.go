@@ -20,9 +20,9 @@ type TestErrors struct {
 	training.Measures
 }
 
-// Error returns the figure by which models are compared: misclassification or unexplained variance.
+// Error returns the misclassification or the unexplained variance, in percent.
 func (e TestErrors) Error() float64 {
-	if _, v, _ := e.Main(); v != nil {
+	if v, _ := e.Percent(); v != nil {
 		return *v
 	}
 	return 0

@@ -121,7 +121,7 @@ func TestForgettingFollowsAChange(t *testing.T) {
 			t.Errorf("%s, %s: error %.1f %% before, %.1f %% after, %.1f %% without forgetting", c.task, config.Loss, was, now,
 				stays)
 		}
-		if _, promised, _ := forgets.Metrics.Main(); *promised > 2*now || *promised < now/2 {
+		if promised, _ := forgets.Metrics.Percent(); *promised > 2*now || *promised < now/2 {
 			t.Errorf("%s, %s: promises %.1f %%, has %.1f %%", c.task, config.Loss, *promised, now)
 		}
 	}

@@ -45,7 +45,7 @@ func (r *run) evaluate(set *wire.FeatureSet, model *wire.Model) error {
 		return ErrNoTestRows
 	}
 	r.result.Model.Test, r.result.Model.Error = errs, errs.Error()
-	_, _, r.result.Model.ConstantError = errs.Main()
+	_, r.result.Model.ConstantError = errs.Percent()
 	return nil
 }
 

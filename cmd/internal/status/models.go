@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -81,8 +80,11 @@ func describeModel(m *wire.Model) Model {
 	shown.Useless = m.Metrics.NoBetterThanConstant()
 	shown.RowShare = m.Metrics.RowShare
 	shown.HalfLife = m.Metrics.HalfLife
-	shown.Measure, shown.Error, shown.Constant = m.Metrics.Main()
-	shown.Measure = strings.ReplaceAll(shown.Measure, "_", " ")
+	shown.Error, shown.Constant = m.Metrics.Percent()
+	shown.Measure = training.MeasureTitle(training.MeasureUnexplainedVariance)
+	if m.Metrics.Misclassification != nil {
+		shown.Measure = training.MeasureMisclassification
+	}
 	return shown
 }
 
