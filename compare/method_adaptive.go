@@ -78,6 +78,8 @@ func pointNote(l *adaptive.Learned) string {
 		return ""
 	case adaptive.ByRound:
 		return fmt.Sprintf("round %d won", p.Round)
+	case adaptive.ByMean:
+		return "the mean of several members"
 	case adaptive.ByStep:
 		return fmt.Sprintf("round %d, refined, won", p.Round)
 	}

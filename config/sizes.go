@@ -76,7 +76,9 @@ func (c *Config) Sizes() []Size {
 // informative: the number of rows becomes known when an exploration is planned.
 func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	e := c.Stages.Exploration
-	if !e.Criterion.NeedsRows() || e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 {
+	invalid := e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 ||
+		e.Members < 1 || e.Members > e.Features
+	if !e.Criterion.NeedsRows() || invalid {
 		return Size{}, false
 	}
 	of := scoring.Candidates{Map: e.Map, Distribution: e.Distribution, Sigma: 1, Dim: width, Count: e.CandidateCount()}

@@ -24,6 +24,10 @@ func (k *checker) exploration() {
 		fmt.Sprintf("want at most exploration.candidates (%d): features are chosen from the candidates", c.CandidateCount()),
 		"exploration.candidates")
 
+	k.rule(c.ActiveMembers() <= c.Features, "exploration.members",
+		fmt.Sprintf("want at most exploration.features (%d): each member has at least one", c.Features),
+		"exploration.features")
+
 	var froms []string
 	for _, from := range wire.Froms() {
 		froms = append(froms, string(from))

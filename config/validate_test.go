@@ -94,6 +94,9 @@ func TestRules(t *testing.T) {
 		}, "exploration.map", "want one of [gaussian]"},
 		{"bandwidth that is no number", func(c *Config) { c.Stages.Exploration.Sigma = math.NaN() }, "exploration.sigma",
 			"want 1e-30 to 1e+30"},
+		{"more members than features", func(c *Config) {
+			c.Stages.Exploration.Members, c.Stages.Exploration.Features = 4, 3
+		}, "exploration.members", "at most exploration.features (3)"},
 		{"steps beyond all", func(c *Config) { c.Stages.Exploration.RefineSteps = 1001 }, "exploration.refine_steps",
 			"want 0 to 1000"},
 		{"learning for another map", func(c *Config) {

@@ -62,7 +62,7 @@ func newBank(c Candidates, length, rows int) *Bank {
 		length = c.Count
 	}
 	for first := 0; first < c.Count; first += length {
-		b.add(c.drawRange(first, min(first+length, c.Count)))
+		b.add(c.DrawRange(first, min(first+length, c.Count)))
 	}
 	return b
 }

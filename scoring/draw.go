@@ -9,11 +9,11 @@ import (
 
 // DrawAll returns the candidates 0..Count-1. It panics if c is invalid.
 func (c Candidates) DrawAll() *Features {
-	return c.drawRange(0, c.Count)
+	return c.DrawRange(0, c.Count)
 }
 
-// drawRange returns the candidates first..next-1.
-func (c Candidates) drawRange(first, next int) *Features {
+// DrawRange returns the candidates first..next-1. It panics where [Candidates.Draw] does.
+func (c Candidates) DrawRange(first, next int) *Features {
 	indices := make([]int32, next-first)
 	for i := range indices {
 		indices[i] = int32(first + i)

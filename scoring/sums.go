@@ -75,6 +75,16 @@ func add(dst, v []float64) {
 	}
 }
 
+// Of returns the sums of the candidates first..next-1, which share memory with s.
+func (s *Sums) Of(first, next int) *Sums {
+	part := *s
+	part.Phi, part.PhiSq, part.YPhi = s.Phi[first:next], s.PhiSq[first:next], nil
+	for k := range s.Outputs() {
+		part.YPhi = append(part.YPhi, s.YPhi[k*s.Candidates()+first:k*s.Candidates()+next]...)
+	}
+	return &part
+}
+
 // Clone returns a copy that shares nothing with s.
 func (s *Sums) Clone() *Sums {
 	return &Sums{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"runtime"
 
 	"github.com/eerf-stream/eerf/internal/parallel"
@@ -19,6 +20,9 @@ type FeatureSet struct {
 	// Round is the round that chose each, counted from 1, [M]; 0 if no round chose it. Nil means
 	// unknown.
 	Round []int32
+	// Members has the bit 1<<j for each feature of member j, [M]. The members of a set were learned
+	// independently; a model is the mean of a linear model on each. Nil means one member.
+	Members []int32
 	// Weight multiplies each feature, [M]; nil means 1.
 	Weight []float32
 	// Scale multiplies all features: 1/√M.
@@ -40,6 +44,53 @@ func NewFeatureSetOf(f *Features, s Selection) *FeatureSet {
 		Features: f, Index: s.Index, Round: s.Round, Score: s.Score, S: s.S,
 		Scale: float32(1 / math.Sqrt(float64(len(s.Index)))),
 	}
+}
+
+// MaxMembers is the greatest number of members of a set.
+const MaxMembers = 16
+
+// MemberCount returns the number of members.
+func (fs *FeatureSet) MemberCount() int {
+	var all int32
+	for _, m := range fs.Members {
+		all |= m
+	}
+	return max(bits.Len32(uint32(all)), 1)
+}
+
+// MemberFeatures returns the numbers of the features of each member, ascending; one list of all if
+// there is one member.
+func (fs *FeatureSet) MemberFeatures() [][]int32 {
+	lists := make([][]int32, fs.MemberCount())
+	for i := range fs.Features.Len() {
+		for j := range lists {
+			if fs.Members == nil || fs.Members[i]&(1<<j) != 0 {
+				lists[j] = append(lists[j], int32(i))
+			}
+		}
+	}
+	return lists
+}
+
+// checkMembers reports members without features, features without a member, and more members than
+// MaxMembers.
+func (fs *FeatureSet) checkMembers() error {
+	if fs.Members == nil {
+		return nil
+	}
+	if len(fs.Members) != fs.Features.Len() {
+		return fmt.Errorf("%d lists of members for %d features", len(fs.Members), fs.Features.Len())
+	}
+	var all int32
+	for i, m := range fs.Members {
+		if all |= m; m == 0 {
+			return fmt.Errorf("feature %d has no member", i)
+		}
+	}
+	if n := bits.Len32(uint32(all)); n < 2 || n > MaxMembers || all != 1<<n-1 {
+		return fmt.Errorf("members of the features are %b, want 2 to %d without gaps", all, MaxMembers)
+	}
+	return nil
 }
 
 // Validate returns all faults of a set that was read from outside, joined.
@@ -65,6 +116,7 @@ func (fs *FeatureSet) Validate() error {
 	if fs.Round != nil && len(fs.Round) != m {
 		errs = append(errs, fmt.Errorf("%d rounds for %d features", len(fs.Round), m))
 	}
+	errs = append(errs, fs.checkMembers())
 	for i, w := range fs.Weight {
 		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {
 			errs = append(errs, fmt.Errorf("weight of feature %d is %v, want a finite number", i, w))

@@ -225,14 +225,13 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 		},
 	}
 	solving := 2*sums + 3 // two mergers, decomposition with its vectors, work space
-	gram := 8 * (m + 1) * (m + 1 + int64(k))
-	cells := (train.MaxCells+train.MaxJudging*(sums-1))*training.SettledBytes(
-		int(m),
-		k,
-	) + sums*training.SumsBytes(
-		int(m),
-		k,
-	) // of one lane
+	// Each member of a set has its own sums. A feature of two members counts in both, but then they
+	// have fewer than their shares together.
+	members := int64(max(s.Exploration.ActiveMembers(), 1))
+	own := (m + members - 1) / members
+	gram := members * 8 * (own + 1) * (own + 1 + int64(k))
+	settled, adding := training.SettledBytes(int(own), k), training.SumsBytes(int(own), k)
+	cells := members * ((train.MaxCells+train.MaxJudging*(sums-1))*settled + sums*adding) // of one lane
 	ofSums := MemoryNeed{
 		"train: sums by age",
 		all*cells + solving*gram,

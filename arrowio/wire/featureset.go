@@ -12,7 +12,7 @@ import (
 // they were selected by, and where the set comes from. It is immutable; [FeatureSet.ID] names it.
 type FeatureSet struct {
 	Encoder *encoder.Encoder
-	Set     scoring.FeatureSet // best first, within each kind
+	Set     scoring.FeatureSet // member by member within each kind, and best first within a member
 	Task    scoring.Task
 	Coding  scoring.Coding // output coding under which Set.S was computed
 	// the candidates that the kept features were drawn from (of the first round, if learned);

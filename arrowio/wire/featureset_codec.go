@@ -176,6 +176,7 @@ var (
 	drawColumns = []featureColumn{
 		eachFeature("index", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Index }),
 		eachFeature("round", 0, func(f *FeatureSet) *[]int32 { return &f.Set.Round }),
+		eachFeature("members", 1, func(f *FeatureSet) *[]int32 { return &f.Set.Members }),
 	}
 	omegaColumns = []featureColumn{
 		eachFeatures(
@@ -241,6 +242,7 @@ func readFeatureColumns(rec arrow.Record, doc *featureSetFields, f *FeatureSet) 
 		}
 	}
 	f.Set.Round, f.Set.Weight = unlessAll(f.Set.Round, 0), unlessAll(f.Set.Weight, 1)
+	f.Set.Members = unlessAll(f.Set.Members, 1)
 	if doc.Map != scoring.MapCosine {
 		f.Set.Features.Phase = nil
 	}

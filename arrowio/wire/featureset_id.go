@@ -35,6 +35,10 @@ const idHexDigits = 32
 //	order           q of the hinges and boxes: int64 each
 //	coordinate      int64, sign and threshold float32, of all their factors: three parts
 //
+// A set of several members ends with
+//
+//	members         the members of each feature, 1<<j for member j: int64, [M]
+//
 // each part preceded by its length in bytes as uint64, every number little-endian. Lineage,
 // candidates, indexes and coding are not hashed. It panics on a set that [FeatureSet.Validate]
 // refuses.
@@ -69,6 +73,13 @@ func (f *FeatureSet) id() (string, error) {
 	h.float32s([]float32{f.Set.Scale})
 	h.float64s(f.Set.Score)
 	h.float64s(f.Set.S)
+	if f.Set.Members != nil {
+		members := make([]int64, len(f.Set.Members))
+		for i, m := range f.Set.Members {
+			members[i] = int64(m)
+		}
+		h.int64s(members...)
+	}
 	return h.id("fs-"), nil
 }
 

@@ -29,11 +29,11 @@ func (l *Lineage) validateLearning(dim int) error {
 	}
 	for i, p := range r.Points {
 		switch p.Kind {
-		case adaptive.ByResidual, adaptive.ByRound, adaptive.ByStep:
+		case adaptive.ByResidual, adaptive.ByRound, adaptive.ByStep, adaptive.ByMean:
 		default:
 			return fmt.Errorf("point %d is of kind %q", i, p.Kind)
 		}
-		if p.Round < 0 || p.Step < 0 || !finite([]float64{p.Loss, p.StdErr}) {
+		if p.Member < 0 || p.Round < 0 || p.Step < 0 || !finite([]float64{p.Loss, p.StdErr}) {
 			return fmt.Errorf("point %d is round %d, step %d, with loss %v ± %v", i, p.Round, p.Step, p.Loss, p.StdErr)
 		}
 	}

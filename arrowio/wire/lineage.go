@@ -53,6 +53,8 @@ type Lineage struct {
 	// earlier versions.
 	Rounds     int `json:"rounds,omitempty"`
 	ByResidual int `json:"by_residual,omitempty"`
+	// Members is the number of members that were asked for, under the adaptive criterion; 0 = 1.
+	Members int `json:"members,omitempty"`
 	// RefineSteps and Learning say, under the adaptive criterion, how many steps the refinement
 	// could take, and how the features were learned.
 	RefineSteps int `json:"refine_steps,omitempty"`

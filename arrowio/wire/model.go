@@ -118,6 +118,7 @@ type SeenRows struct {
 
 // LambdaPoint is one λ that was tried.
 type LambdaPoint struct {
+	Member int     `json:"member,omitempty"` // of the feature set, counted from 1; 0 = the only one
 	Lambda float64 `json:"lambda"`
 	// mean squared loss on held-out rows, in units of each output's variance, or mean log loss
 	HeldOutLoss *float64 `json:"held_out_loss,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/eerf-stream/eerf/internal/outside"
+	"github.com/eerf-stream/eerf/scoring"
 )
 
 // Consequences of values beyond their bounds.
@@ -118,6 +119,7 @@ var columnSources = []outside.Source{
 		Values: []outside.Value{
 			{Name: "round", Shape: rowNumber}, {Name: "index", Shape: rowNumber}, {Name: "omega", Shape: anyReal32},
 			{Name: "phase", Shape: &outside.Shape{Kind: outside.Real, Low: -math.MaxFloat32, High: math.MaxFloat32}},
+			{Name: "members", Shape: outside.WholeOf(1<<scoring.MaxMembers - 1)},
 			{Name: "weight", Shape: anyReal32}, {Name: "kind", Shape: outside.TextOf(outside.MaxWord)},
 			{
 				Name:  "coordinate",

@@ -40,7 +40,7 @@ func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
 // FeatureSetBytes bounds the size of a feature set with m features of the given width (the
 // encoder's dimensions, or 1 for the linear map) and k outputs.
 func FeatureSetBytes(m, width, k int) int64 {
-	row := 4*(max(int64(width), factorsNumbers)+4) + 8*(int64(k)+1) + kindBytes
+	row := 4*(max(int64(width), factorsNumbers)+5) + 8*(int64(k)+1) + kindBytes
 	return int64(
 		m,
 	)*row + int64(

@@ -139,6 +139,9 @@ type Plan struct {
 	Criterion  scoring.Criterion  `json:"criterion"`
 	// R of each choice by residual; 0 under criteria that use only sums
 	Rounds int `json:"rounds,omitempty"`
+	// Members is the number of sets that the adaptive criterion learns independently and publishes
+	// as one; 0 = 1.
+	Members int `json:"members,omitempty"`
 	// RefineSteps bounds the steps of the refinement, under the adaptive criterion; 0 = none.
 	RefineSteps int `json:"refine_steps,omitempty"`
 	// RefineRounds is the number of rounds whose candidates are drawn from the result of the
@@ -299,6 +302,10 @@ func (s *Spec) validateCriterion() error {
 	var faults []error
 	if s.Criterion.NeedsRows() != (s.Rounds > 0) {
 		faults = append(faults, fmt.Errorf("%d rounds for criterion %v", s.Rounds, s.Criterion))
+	}
+	several := s.Members > 1
+	if s.Members < 0 || s.Members > scoring.MaxMembers || several && (!s.Criterion.Learns() || s.Members > s.Features) {
+		faults = append(faults, fmt.Errorf("%d members of %d features for criterion %v", s.Members, s.Features, s.Criterion))
 	}
 	if s.RefineSteps < 0 || s.RefineSteps > 0 && !s.Criterion.Learns() {
 		faults = append(faults, fmt.Errorf("%d steps of refinement for criterion %v", s.RefineSteps, s.Criterion))

@@ -14,7 +14,17 @@ const columnsShown = 20
 
 // pointName describes the features of a point.
 func pointName(p adaptive.Point) string {
+	name := stepName(p)
+	if p.Member > 0 {
+		return fmt.Sprintf("member %d, %s", p.Member, name)
+	}
+	return name
+}
+
+func stepName(p adaptive.Point) string {
 	switch p.Kind {
+	case adaptive.ByMean:
+		return "mean of the members"
 	case adaptive.ByResidual:
 		return "first choice by residual"
 	case adaptive.ByRound:
@@ -47,6 +57,11 @@ func addLearning(t cli.Facts, l *adaptive.Report) {
 	best := l.Best()
 	t.Add("learned from", "%d rows, judged on %d held-out rows", l.Rows, l.HeldOutRows)
 	t.Add("  best", "%s", pointName(best))
+	if best.Kind == adaptive.ByMean {
+		t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance; of each member, the least of about %d",
+			100*best.Loss, 100*best.StdErr, len(l.Points)/l.Points[len(l.Points)-2].Member)
+		return
+	}
 	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d",
 		100*best.Loss, 100*best.StdErr, len(l.Points))
 }

@@ -61,10 +61,7 @@ func newBenchProblem(rows, dim, m0, m int) *benchProblem {
 // learner returns a learner after its first round, with the features of that.
 func (p *benchProblem) learner(b *testing.B) (*learner, *scoring.Features) {
 	b.Helper()
-	l, err := newLearner(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
-	if err != nil {
-		b.Fatal(err)
-	}
+	l := onlyLearner(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
 	bank := scoring.NewBank(p.candidates)
 	chosen, err := l.selectFrom(bank, p.sums, nil)
 	if err != nil {

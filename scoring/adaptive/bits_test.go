@@ -21,10 +21,10 @@ import (
 var update = flag.Bool("update", false, "write testdata again")
 
 // learnedHash returns a hash of the features learned from a small sample and of every point.
-func learnedHash(t *testing.T, workers int) string {
+func learnedHash(t *testing.T, workers, members int) string {
 	t.Helper()
 	p := newBenchProblem(900, 53, 700, 60)
-	p.options.RefineSteps, p.options.Workers = 8, workers
+	p.options.RefineSteps, p.options.Workers, p.options.Members = 8, workers, members
 	learned, err := Learn(p.candidates, p.sums, p.sample, scoring.Regression, p.options)
 	if err != nil {
 		t.Fatal(err)
@@ -45,11 +45,14 @@ func learnedHash(t *testing.T, workers int) string {
 
 func TestLearnDoesNotDependOnThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	want, decomposed := learnedHash(t, 0), decompositionsHash(t)
+	want, members, decomposed := learnedHash(t, 0, 1), learnedHash(t, 0, 3), decompositionsHash(t)
 	for _, c := range []struct{ threads, workers int }{{2, 0}, {8, 3}} {
 		runtime.GOMAXPROCS(c.threads)
-		if got := learnedHash(t, c.workers); got != want {
+		if got := learnedHash(t, c.workers, 1); got != want {
 			t.Errorf("%d threads, %d workers: hash %s, want %s", c.threads, c.workers, got, want)
+		}
+		if got := learnedHash(t, c.workers, 3); got != members {
+			t.Errorf("3 members, %d threads, %d workers: hash %s, want %s", c.threads, c.workers, got, members)
 		}
 		if got := decompositionsHash(t); got != decomposed {
 			t.Errorf("%d threads: decompositions have the hash %s, want %s", c.threads, got, decomposed)
@@ -58,7 +61,7 @@ func TestLearnDoesNotDependOnThreads(t *testing.T) {
 }
 
 // bitsHash is the hashes of learned features and of decompositions.
-func bitsHash(t *testing.T) string { return learnedHash(t, 0) + " " + decompositionsHash(t) }
+func bitsHash(t *testing.T) string { return learnedHash(t, 0, 1) + " " + decompositionsHash(t) }
 
 // TestLearnHasTheBitsOfItsArithmetic compares the result with testdata, also in processes without
 // vector instructions: an arithmetic of one name has one result, with AVX-512 and AVX2. After an

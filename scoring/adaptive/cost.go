@@ -9,7 +9,15 @@ import (
 
 // Bytes bounds the memory of [Learn] for a number of rows and outputs, including the sums and the
 // sample that it is given. It counts live memory, not garbage.
+// Members are learned one after another: all but the first keep the features of earlier ones.
 func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
+	if members := o.members(); members > 1 {
+		one, whole := c, o
+		one.Count, o.Features, o.Members = evenly(c.Count, 1, members), evenly(o.Features, 1, members), 1
+		joined := 2*int64(whole.Features)*int64(4*(c.Dim+1)+8*(outputs+6)) + 24*int64(rows)*int64(outputs)
+		sums := 8 * int64(c.Count) * int64(2+outputs)
+		return Bytes(one, rows, outputs, o) + joined + sums
+	}
 	s := size{
 		n: int64(rows), d: int64(c.Dim), k: int64(outputs), m0: int64(c.Count), m: int64(o.Features),
 	}
@@ -39,8 +47,8 @@ type size struct{ n, d, k, m0, m int64 }
 // kept is the memory that stays until the end: the rows in two parts, which grow by append, and the
 // features of the points.
 func (s size) kept(o Options) int64 {
-	points := int64(o.AllRounds() + (len(o.tracks())+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
-	return 5*s.n*(s.d+2*s.k) + points*(4*s.m*(s.d+1)+8*s.m*(s.k+6))
+	points := int64(o.rounds() + (len(o.tracks())+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
+	return 5*s.n*(s.d+2*s.k) + 4*s.n*s.k + points*(4*s.m*(s.d+1)+8*s.m*(s.k+6))
 }
 
 // evaluating is the memory of features and slopes of all rows, and of their moments.
@@ -103,12 +111,16 @@ const (
 // takes longer where most features are worth keeping. It counts the terms in M², in M³, and in M
 // and M0 (each times the columns of an encoded row).
 func Time(c scoring.Candidates, rows, outputs int, o Options) time.Duration {
+	if members := o.members(); members > 1 {
+		c.Count, o.Features, o.Members = evenly(c.Count, 1, members), evenly(o.Features, 1, members), 1
+		return time.Duration(members) * Time(c, rows, outputs, o)
+	}
 	n := float64(rows)
 	d := float64(c.Dim)
 	k := float64(outputs)
 	m0 := float64(c.Count)
 	m := float64(o.Features)
-	rounds, steps := float64(o.AllRounds()), 0.
+	rounds, steps := float64(o.rounds()), 0.
 	if !o.ChooseOnly {
 		steps = evaluationsPerStep * float64(o.RefineSteps*(len(o.tracks())+o.RefineRounds))
 	}

@@ -118,40 +118,55 @@ func (l *learner) judge(f *scoring.Features, order []int32) (verdict, error) {
 }
 
 // loss returns the verdict on the features of t, given their moments over both parts of the rows.
-// The loss is the squared error at the best λ of the path fitted on the training rows, as a share
-// of the variances of the outputs, averaged over outputs. If too few rows are held out to choose λ,
-// training chooses it by generalised cross-validation.
+// The loss is the squared error of [learner.predict], as a share of the variances of the outputs,
+// averaged over outputs.
 func (l *learner) loss(t *scoring.Transformer, fit, heldOut *training.Sums) (verdict, error) {
 	worst := verdict{kept: t.Len(), loss: math.MaxFloat64}
-	found, err := training.Train(fit, heldOut, training.Options{Intercept: true})
+	predicted, err := l.predict(t, fit, heldOut)
 	if errors.Is(err, training.ErrNotFinite) {
 		return worst, nil
 	}
 	if err != nil {
 		return worst, err
 	}
-	share, err := l.shares(fit, t.Len())
+	weights, err := l.shares(fit, t.Len())
 	if err != nil {
 		return worst, err
 	}
-	outputs, losses := l.heldOut.outputs, make([]float64, 0, l.heldOut.n)
-	predicted := make([]float32, min(l.heldOut.n, scoring.BlockRows)*outputs)
+	return l.heldOut.verdict(t.Len(), weights, func(at int) float64 { return float64(predicted[at]) }), nil
+}
+
+// predict returns the predictions for the held-out rows, [n·K], at the best λ of the path fitted on
+// the training rows. If too few rows are held out to choose λ, training chooses it by generalised
+// cross-validation.
+func (l *learner) predict(t *scoring.Transformer, fit, heldOut *training.Sums) ([]float32, error) {
+	found, err := training.Train(fit, heldOut, training.Options{Intercept: true})
+	if err != nil {
+		return nil, err
+	}
+	outputs := l.heldOut.outputs
+	predicted := make([]float32, l.heldOut.n*outputs)
 	t.EachBlock(l.heldOut.x, l.heldOut.n, l.o.Workers, func(phi []float32, first, next int) {
-		found.OnFit.Predict(predicted[:(next-first)*outputs], phi, next-first)
-		for i := first; i < next; i++ {
-			own := 0.0
-			for k, weight := range share {
-				e := float64(predicted[(i-first)*outputs+k]) - float64(l.heldOut.y[i*outputs+k])
-				own += float64(weight * float64(e*e))
-			}
-			losses = append(losses, own)
-		}
+		found.OnFit.Predict(predicted[first*outputs:next*outputs], phi, next-first)
 	})
+	return predicted, nil
+}
+
+// verdict returns the verdict on predictions of the outputs of rows, [n·K], from a number of
+// features, given the factors of the squared errors.
+func (r *rows) verdict(features int, weights []float64, predicted func(at int) float64) verdict {
+	losses := make([]float64, r.n)
+	for i := range losses {
+		for k, weight := range weights {
+			e := predicted(i*r.outputs+k) - float64(r.y[i*r.outputs+k])
+			losses[i] += float64(weight * float64(e*e))
+		}
+	}
 	mean, standardError := spread(losses)
 	if v := mean + standardError; math.IsInf(v, 0) || math.IsNaN(v) {
-		return worst, nil
+		return verdict{kept: features, loss: math.MaxFloat64}
 	}
-	return verdict{t.Len(), mean, standardError, losses}, nil
+	return verdict{features, mean, standardError, losses}
 }
 
 // shares returns the factors of the squared error of each output: 1/variance over the number of

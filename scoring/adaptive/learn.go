@@ -20,18 +20,39 @@ func Learn(
 	task scoring.Task,
 	o Options,
 ) (*Learned, error) {
-	l, err := newLearner(candidates, sums, sample, task, o)
-	if err != nil {
-		return nil, fmt.Errorf("learn features: %w", err)
-	}
-	if err := l.run(); err != nil {
-		return nil, fmt.Errorf("learn features: %w", err)
-	}
-	learned, err := l.learned()
+	learned, err := learnMembers(candidates, sums, sample, task, o)
 	if err != nil {
 		return nil, fmt.Errorf("learn features: %w", err)
 	}
 	return learned, nil
+}
+
+func learnMembers(
+	candidates scoring.Candidates,
+	sums *scoring.Sums,
+	sample *scoring.Sample,
+	task scoring.Task,
+	o Options,
+) (*Learned, error) {
+	if err := o.check(candidates); err != nil {
+		return nil, err
+	}
+	fit, heldOut := split(sample)
+	if fit.n == 0 || heldOut.n == 0 {
+		return nil, fmt.Errorf("%d rows to learn from and %d held out: %w", fit.n, heldOut.n, scoring.ErrNoRows)
+	}
+	c := &committee{heldOut: heldOut}
+	for _, share := range o.shares(candidates.Count) {
+		l := newLearner(share, candidates, sums, sample, task, o)
+		l.fit, l.heldOut = fit, heldOut
+		if err := l.run(); err != nil {
+			return nil, err
+		}
+		if err := c.add(l); err != nil {
+			return nil, err
+		}
+	}
+	return c.learned(o)
 }
 
 // run makes the points: the rounds of each track and the refinement of its best, then the last

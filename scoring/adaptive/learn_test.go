@@ -64,6 +64,19 @@ func fitSums(c scoring.Candidates, s *scoring.Sample) *scoring.Sums {
 	return accumulate(scoring.NewBank(c), fit.x, fit.n, fit.targets, 0)
 }
 
+// onlyLearner is the learner of the only member.
+func onlyLearner(
+	c scoring.Candidates,
+	sums *scoring.Sums,
+	s *scoring.Sample,
+	task scoring.Task,
+	o Options,
+) *learner {
+	l := newLearner(o.shares(c.Count)[0], c, sums, s, task, o)
+	l.fit, l.heldOut = split(s)
+	return l
+}
+
 func learn(t testing.TB, c scoring.Candidates, s *scoring.Sample, task scoring.Task, o Options) *Learned {
 	t.Helper()
 	l, err := Learn(c, fitSums(c, s), s, task, o)
@@ -145,10 +158,7 @@ func TestResultIsTheMeasuredWinner(t *testing.T) {
 	b := bent{scoring.Regression, 1000, 8, 0.1, 1}
 	s := b.sample()
 	l := learn(t, b.candidates(400), s, b.task, Options{Features: 30, RefineSteps: 8})
-	again, err := newLearner(b.candidates(400), fitSums(b.candidates(400), s), s, b.task, Options{Features: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := onlyLearner(b.candidates(400), fitSums(b.candidates(400), s), s, b.task, Options{Features: 30})
 	v, err := again.judge(l.Features, nil)
 	// features in another order
 	if err != nil || math.Abs(v.loss-l.Report.Best().Loss) > 1e-4*v.loss || v.kept != l.Features.Len() {
@@ -297,10 +307,7 @@ func TestPoolsHaveAllKinds(t *testing.T) {
 	for i := range s.Rows {
 		s.X[i*6+5] = 1 // constant
 	}
-	l, err := newLearner(c, fitSums(c, s), s, b.task, Options{Features: 40, Columns: []int32{0, 1, 1, 1, 1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := onlyLearner(c, fitSums(c, s), s, b.task, Options{Features: 40, Columns: []int32{0, 1, 1, 1, 1, 2}})
 	p := l.pool(poolOf{track: Mixed})
 	if err := p.features.Validate(); err != nil {
 		t.Fatal(err)
@@ -464,14 +471,16 @@ func TestBytesBoundTheMemory(t *testing.T) {
 	for _, test := range []struct {
 		b            bent
 		m0, features int
+		members      int
 	}{
-		{bent{scoring.Regression, 2000, 20, 0.1, 1}, 1000, 60},
-		{bent{scoring.Regression, 600, 150, 0.1, 1}, 300, 40},
-		{bent{scoring.MultiClass, 1000, 10, 0.1, 6}, 600, 100},
+		{bent{scoring.Regression, 2000, 20, 0.1, 1}, 1000, 60, 1},
+		{bent{scoring.Regression, 600, 150, 0.1, 1}, 300, 40, 1},
+		{bent{scoring.MultiClass, 1000, 10, 0.1, 6}, 600, 100, 1},
+		{bent{scoring.MultiClass, 1000, 10, 0.1, 6}, 1200, 200, 4},
 	} {
 		s, c := test.b.sample(), test.b.candidates(test.m0)
 		sums := fitSums(c, s)
-		o := Options{Features: test.features, RefineSteps: 8, RefineRounds: 1}
+		o := Options{Features: test.features, RefineSteps: 8, RefineRounds: 1, Members: test.members}
 		runtime.GC()
 		var before, now runtime.MemStats
 		runtime.ReadMemStats(&before)

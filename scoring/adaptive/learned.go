@@ -13,13 +13,18 @@ const (
 	DefaultRefineSteps = 40
 	// DefaultRefineRounds is the default number of rounds in the refinement.
 	DefaultRefineRounds = 1
+	// DefaultMembers is the default number of members.
+	DefaultMembers = 1
 	// lastRound is the number of the last round before the refinement; the first is 0.
 	lastRound = 3
 )
 
-// AllRounds returns the greatest number of rounds of [Learn]: the rounds of all tracks and those
+// AllRounds returns the greatest number of rounds of [Learn]: the rounds of all members.
+func (o Options) AllRounds() int { return o.members() * o.rounds() }
+
+// rounds returns the greatest number of rounds of a member: the rounds of all tracks and those
 // after them.
-func (o Options) AllRounds() int {
+func (o Options) rounds() int {
 	switch tracks := len(o.tracks()); {
 	case o.ChooseOnly:
 		return 1
@@ -75,6 +80,9 @@ type Options struct {
 	RefineSteps int
 	// RefineRounds is the number of rounds that are drawn from refined features.
 	RefineRounds int
+	// Members is the number of sets that are learned independently of each other, each from its
+	// share of the features and candidates, and published as one; 0 means 1.
+	Members int
 	// Columns is the event column from which each encoded column comes, [Dim]; nil means one event
 	// column each.
 	Columns []int32
@@ -101,12 +109,16 @@ const (
 	ByRound Kind = "round"
 	// ByStep marks features that the refinement moved.
 	ByStep Kind = "step"
+	// ByMean marks the features of all members. Its loss is that of the mean of their models.
+	ByMean Kind = "mean"
 )
 
 // Point is an intermediate set of features with the guard's measurement.
 type Point struct {
 	Kind Kind `json:"kind"`
-	// Track is the track of the round, empty for ByResidual.
+	// Member is the number of the member, counted from 1; 0 if there is only one, and for ByMean.
+	Member int `json:"member,omitempty"`
+	// Track is the track of the round, empty for ByResidual and ByMean.
 	Track Track `json:"track,omitempty"`
 	// Round is the round that chose the features, counted from 0 in each track. For a step, it is
 	// the round that chose the moved features.
@@ -124,8 +136,9 @@ type Point struct {
 
 // Report describes how features were learned.
 type Report struct {
-	// Points are in the order of measurement; Winner is the index of the point that became the
-	// result.
+	// Points are in the order of measurement. Winner is the index of the point that became the
+	// result: the point of the least loss, or the mean of several members, for each of which its
+	// point of the least loss was taken.
 	Points []Point `json:"points" bound:"list 4096"`
 	Winner int     `json:"winner"`
 	// Rows is the number of training rows, HeldOutRows the number of rows on which the points were
@@ -143,7 +156,8 @@ func (r *Report) Best() Point { return r.Points[r.Winner] }
 
 // Learned is the result of [Learn].
 type Learned struct {
-	// Selection describes the features, the best first within each kind. Index and Round are the
+	// Selection describes the features, the members one after another within each kind and the
+	// best first within a member. Index and Round are the
 	// origin of each before its refinement: the number of a candidate in a pool, and of the pool,
 	// counted from 1. Score is the variance that a feature contributes to the model of the coded
 	// outputs, summed over them: its squared weights times its variance. Radius and AboveNoise are
@@ -151,10 +165,14 @@ type Learned struct {
 	Selection scoring.Selection
 	// Features are the features for publication, in the order of Selection.
 	Features *scoring.Features
-	Report   Report
+	// Members has the bit 1<<j for each feature of member j; nil if there is one member.
+	Members []int32
+	Report  Report
 }
 
 // FeatureSet returns the set of the learned features: weights 1, scale 1/√M.
 func (l *Learned) FeatureSet() *scoring.FeatureSet {
-	return scoring.NewFeatureSetOf(l.Features, l.Selection)
+	set := scoring.NewFeatureSetOf(l.Features, l.Selection)
+	set.Members = l.Members
+	return set
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// learner is one call of [Learn].
+// learner learns the features of one member.
 type learner struct {
-	candidates scoring.Candidates // candidates of the first round of the cosines
+	share
+	candidates scoring.Candidates // the member's candidates of the first round of the cosines
+	bank       *scoring.Bank      // these candidates
 	streamed   *scoring.Sums      // their sums over the rows that are not held out
 	sample     *scoring.Sample
 	task       scoring.Task
@@ -26,7 +28,7 @@ type learner struct {
 	evaluated *evaluation           // nil until features are evaluated
 	last      summed                // the last evaluation
 	width     float64               // bandwidth of the training rows, 0 until it is known
-	pools     int32                 // number of pools so far
+	pools     int32                 // number of pools so far, with those of earlier members
 	points    []*point              // in the order of measurement
 }
 
@@ -42,32 +44,47 @@ type point struct {
 // it.
 type origin struct{ pool, index int32 }
 
-// newLearner checks the inputs and splits the sample.
-func newLearner(
-	candidates scoring.Candidates,
-	sums *scoring.Sums,
-	sample *scoring.Sample,
-	task scoring.Task,
-	o Options,
-) (*learner, error) {
-	if o.Rounds < 0 || o.RefineSteps < 0 || o.RefineRounds < 0 || o.Workers < 0 {
-		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers",
-			o.Rounds, o.RefineSteps, o.RefineRounds, o.Workers))
+// check reports options that do not suit the candidates. It panics on negative numbers and wrong
+// shapes.
+func (o Options) check(candidates scoring.Candidates) error {
+	if o.Rounds < 0 || o.RefineSteps < 0 || o.RefineRounds < 0 || o.Workers < 0 || o.Members < 0 ||
+		o.Members > scoring.MaxMembers {
+		panic(fmt.Sprintf("adaptive: %d rounds of residual, %d steps and %d rounds of refinement, %d workers, %d members",
+			o.Rounds, o.RefineSteps, o.RefineRounds, o.Workers, o.Members))
 	}
 	criterion := scoring.Adaptive
 	if o.ChooseOnly {
 		criterion = scoring.Residual
 	}
 	if err := errors.Join(criterion.Check(candidates), candidates.Validate()); err != nil {
-		return nil, err
+		return err
 	}
-	if o.Features < 1 || o.Features > candidates.Count {
-		return nil, fmt.Errorf("%d features requested from %d candidates", o.Features, candidates.Count)
+	switch members := o.members(); {
+	case o.Features < 1 || o.Features > candidates.Count:
+		return fmt.Errorf("%d features requested from %d candidates", o.Features, candidates.Count)
+	case members > 1 && o.ChooseOnly:
+		return fmt.Errorf("%d members requested from a criterion that learns nothing", members)
+	case members > o.Features:
+		return fmt.Errorf("%d members requested for %d features", members, o.Features)
 	}
 	if o.Columns != nil && len(o.Columns) != candidates.Dim {
 		panic(fmt.Sprintf("adaptive: %d columns of %d numbers", len(o.Columns), candidates.Dim))
 	}
+	return nil
+}
+
+// newLearner returns the learner of a member, without its rows.
+func newLearner(
+	part share,
+	candidates scoring.Candidates,
+	sums *scoring.Sums,
+	sample *scoring.Sample,
+	task scoring.Task,
+	o Options,
+) *learner {
+	o.Features = part.features
 	l := &learner{
+		share:      part,
 		candidates: candidates,
 		streamed:   sums,
 		sample:     sample,
@@ -75,12 +92,16 @@ func newLearner(
 		o:          o,
 		coding:     sums.Coding(task),
 		store:      scoring.NewFeatureStore(storeBytes),
+		pools:      int32(part.member * o.rounds()),
 	}
-	l.fit, l.heldOut = split(sample)
-	if l.fit.n == 0 || l.heldOut.n == 0 {
-		return nil, fmt.Errorf("%d rows to learn from and %d held out: %w", l.fit.n, l.heldOut.n, scoring.ErrNoRows)
+	if part.next-part.first == candidates.Count {
+		l.bank = scoring.NewBank(candidates)
+		return l
 	}
-	return l, nil
+	l.candidates.Count = part.next - part.first
+	l.streamed = sums.Of(part.first, part.next)
+	l.bank = scoring.NewBankOf(candidates.DrawRange(part.first, part.next))
+	return l
 }
 
 // measure judges features and records them as a point. Given their order of choice, it keeps only
@@ -97,6 +118,9 @@ func (l *learner) measure(p *point, order []int32) error {
 	p.Loss = v.loss
 	p.StdErr = v.standardError
 	p.Features = v.kept
+	if l.o.members() > 1 {
+		p.Member = l.member + 1
+	}
 	if v.kept < p.features.Len() {
 		kept := slices.Sorted(slices.Values(order[:v.kept]))
 		p.features = p.features.Pick(kept)
@@ -152,7 +176,7 @@ func (l *learner) learned() (*Learned, error) {
 	result := &Learned{Features: f, Report: l.report()}
 	if best.chosen != nil && l.o.ChooseOnly {
 		result.Selection = best.chosen.First(f.Len())
-		result.Features = scoring.NewBank(l.candidates).Draw(result.Selection.Index)
+		result.Features = l.bank.Draw(result.Selection.Index)
 		return result, nil
 	}
 	bends, err := l.gradients(f)

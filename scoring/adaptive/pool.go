@@ -101,15 +101,16 @@ func carry(m scoring.Map, dim int, winners []*point) *pool {
 	return all
 }
 
-// merge joins the features of two sets, those of a before those of b within each kind.
-func merge(a, b *scoring.Features, ofA, ofB []origin) (*scoring.Features, []origin) {
-	m, origins := &scoring.Features{Map: a.Map, Dim: a.Dim, Phase: []float32{}}, []origin{}
+// merge joins the features of two sets and their origins, those of a before those of b within each
+// kind.
+func merge[T any](a, b *scoring.Features, ofA, ofB []T) (*scoring.Features, []T) {
+	m, origins := &scoring.Features{Map: a.Map, Dim: a.Dim, Phase: []float32{}}, []T{}
 	placeA, placeB := 0, 0
 	for _, kind := range scoring.Kinds() {
 		for _, of := range []struct {
 			f       *scoring.Features
 			place   *int
-			origins []origin
+			origins []T
 		}{{a, &placeA, ofA}, {b, &placeB, ofB}} {
 			first := *of.place
 			for *of.place < of.f.Len() && of.f.Kind(*of.place) == kind {
@@ -155,9 +156,10 @@ type poolDraw struct {
 	seed                  uint64
 }
 
-// stream returns the uniforms of candidate i.
+// stream returns the uniforms of candidate i of the member.
 func (d *poolDraw) stream(i int) func() float64 {
-	return scoring.Uniforms(d.seed, trackNumbers[d.track]<<56|uint64(d.round)<<32|uint64(i), poolTag)
+	number := uint64(d.l.member)<<58 | trackNumbers[d.track]<<56 | uint64(d.round)<<32 | uint64(i)
+	return scoring.Uniforms(d.seed, number, poolTag)
 }
 
 // weights sums up the weights with which coordinates are drawn. In the first round, the coordinates

@@ -55,8 +55,8 @@ func (l *learner) round(at Point, from *point, winners ...*point) error {
 // firstChoice measures a choice from the candidates whose sums are given.
 func (l *learner) firstChoice(at Point) error {
 	l.pools++
-	bank, pool := scoring.NewBank(l.candidates), l.pools
-	return l.chooseFrom(at, bank, l.streamed, nil, func(i int32) origin { return origin{pool, i} })
+	pool, first := l.pools, int32(l.first)
+	return l.chooseFrom(at, l.bank, l.streamed, nil, func(i int32) origin { return origin{pool, first + i} })
 }
 
 // choose measures a choice from a pool.

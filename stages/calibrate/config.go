@@ -35,6 +35,7 @@ type Method struct {
 	Criterion       scoring.Criterion    `key:"criterion" doc:"how features are chosen (default: residual where adaptive does not support map and distribution)"`
 	Rounds          int                  `key:"rounds" json:",omitempty" range:"1,10000" doc:"R, rounds of selection by residual, under the criteria residual and adaptive; ignored by the others"`
 	RefineSteps     int                  `key:"refine_steps" json:",omitempty" range:"0,1000" doc:"maximum number of gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
+	Members         int                  `key:"members" json:",omitempty" range:"1,16" doc:"number of sets that criterion adaptive learns independently, each of its share of features and candidates. They are published as one set; a model is the mean of a model on each, and varies less from one exploration to the next. Ignored by other criteria"`
 	SampleRate      Rate                 `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
 	SampleRows      int64                `key:"sample_rows" unit:"rows" range:"1,1000000000000" doc:"N0, target number of scored rows under sample_rate: auto; fewer are sampled if sample_memory or learning_time requires it"`
 	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" range:"2,1000000000" doc:"rows from which encoder and bandwidth are learned, sampled from all that an exploration reads"`
@@ -67,6 +68,7 @@ func Default() Config {
 			Criterion:       scoring.Adaptive,
 			Rounds:          scoring.DefaultRounds,
 			RefineSteps:     adaptive.DefaultRefineSteps,
+			Members:         adaptive.DefaultMembers,
 			SampleRows:      adaptive.DefaultRows,
 			CalibrationRows: encoder.DefaultCalibrationRows,
 		},
@@ -142,6 +144,14 @@ func (c Config) ActiveRefineSteps() int {
 	return c.RefineSteps
 }
 
+// ActiveMembers returns the configured members under the adaptive criterion, otherwise 0.
+func (c Config) ActiveMembers() int {
+	if !c.Criterion.Learns() {
+		return 0
+	}
+	return c.Members
+}
+
 // refineRounds returns the number of rounds of a refinement.
 func (c Config) refineRounds() int {
 	if c.ActiveRefineSteps() == 0 {
@@ -179,6 +189,7 @@ func Hash(c Config, e events.Config, topic string) string {
 	method.Candidates = c.CandidateCount()
 	method.Rounds = c.ActiveRounds()
 	method.RefineSteps = c.ActiveRefineSteps()
+	method.Members = c.ActiveMembers()
 	if columns.Format == formats.Auto {
 		columns.Format = ""
 	}

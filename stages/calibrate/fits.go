@@ -74,6 +74,7 @@ func (c Config) SampleCost(of scoring.Candidates, outputs int, rows int64) (memo
 	o := adaptive.Options{
 		Features:     c.Features,
 		Rounds:       c.Rounds,
+		Members:      c.ActiveMembers(),
 		RefineSteps:  c.ActiveRefineSteps(),
 		RefineRounds: c.refineRounds(),
 		ChooseOnly:   !c.Criterion.Learns(),

@@ -407,6 +407,7 @@ func newSpec(
 			Features:        e.Features,
 			Criterion:       e.Criterion,
 			Rounds:          e.ActiveRounds(),
+			Members:         e.ActiveMembers(),
 			RefineSteps:     e.ActiveRefineSteps(),
 			RefineRounds:    e.refineRounds(),
 			From:            from,

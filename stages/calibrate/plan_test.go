@@ -74,7 +74,7 @@ func TestHashCoversMethodAndColumns(t *testing.T) {
 	everyField(t, &base.Exploration.Conditions, func(string) bool { return true }, hash)
 	everyField(t, &base.Events.Handling, func(string) bool { return true }, hash)
 	everyField(t, &base.Exploration.Method, func(field string) bool { // fields that only other criteria use
-		return field == "Rounds" || field == "RefineSteps"
+		return field == "Rounds" || field == "RefineSteps" || field == "Members"
 	}, hash)
 	everyField(t, &base.Events.Columns, func(string) bool { return false }, hash)
 	low, alsoLow := 1.5, 1.5

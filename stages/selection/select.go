@@ -36,6 +36,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		Excluded:        spec.Excluded,
 		Criterion:       spec.Criterion,
 		Rounds:          spec.Rounds,
+		Members:         spec.Members,
 		RefineSteps:     spec.RefineSteps,
 		RefineRounds:    spec.RefineRounds,
 		Candidates:      spec.Candidates.Count,
@@ -149,6 +150,7 @@ func learn(spec *wire.Spec, sums *scoring.Sums, sample *scoring.Sample, o Option
 	options := adaptive.Options{
 		Features:     spec.Features,
 		Rounds:       spec.Rounds,
+		Members:      spec.Members,
 		RefineSteps:  spec.RefineSteps,
 		RefineRounds: spec.RefineRounds,
 		Workers:      o.Workers,

@@ -51,8 +51,8 @@ func (c *cell) folded() bool { return c.evaluation == nil }
 func (c *cell) fold() {
 	c.data.fit.absorb(c.data.heldOut)
 	if c.data.seen != nil {
-		c.data.fit.absorb(*c.data.seen)
-		*c.data.seen = bucket{}
+		c.data.fit.absorb(c.data.seen)
+		c.data.seen = bucket{}
 	}
 	c.data.heldOut = bucket{}
 	c.evaluation, c.seenEvaluation = nil, nil
@@ -65,7 +65,7 @@ func (c *cell) absorb(newer *cell) {
 		c.data.heldOut.absorb(newer.data.heldOut)
 		c.evaluation.Merge(newer.evaluation)
 		if c.data.seen != nil {
-			c.data.seen.absorb(*newer.data.seen)
+			c.data.seen.absorb(newer.data.seen)
 			c.seenEvaluation.Merge(newer.seenEvaluation)
 		}
 	}

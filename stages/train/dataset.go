@@ -1,69 +1,105 @@
 package train
 
-import (
-	"context"
+import "github.com/eerf-stream/eerf/training"
 
-	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/training"
-)
+// bucket holds rows in the form that the loss needs, for each member of the feature set: sums for
+// the squared loss, the rows themselves for the logistic loss. All members hold the same rows.
+type bucket []part
 
-// bucket holds rows in the form that the loss needs: sums for the squared loss, the rows themselves
-// for the logistic loss.
-type bucket struct {
-	sums *training.Sums
-	rows *keptRows
+// part is the rows of a bucket with the features of one member: sums or rows, the other is nil.
+type part struct {
+	features []int32 // of the member; nil = all
+	sums     *training.Sums
+	rows     *keptRows
 }
 
 func (t *Trainer) newBucket() bucket {
-	m := t.set.Set.Features.Len()
-	if t.share != nil {
-		return bucket{rows: &keptRows{Rows: training.NewRows(m, max(2, t.outputs))}}
+	b := make(bucket, len(t.members))
+	for j, features := range t.members {
+		m := len(features)
+		if len(t.members) > 1 {
+			b[j].features = features
+		}
+		if t.share != nil {
+			b[j].rows = &keptRows{Rows: training.NewRows(m, max(2, t.outputs))}
+		} else {
+			b[j].sums = training.NewSums(m, t.outputs)
+		}
 	}
-	return bucket{sums: training.NewSums(m, t.outputs)}
+	return b
 }
 
 // add adds rows. Of the rows of the logistic loss it only keeps those at or above a level of the
 // [rowShare].
 func (b bucket) add(rows *rowBuffer, level uint8) {
-	if b.rows != nil {
-		b.rows.add(rows, level)
-		return
+	for _, p := range b {
+		if p.rows != nil {
+			p.rows.add(rows, p.features, level)
+			continue
+		}
+		p.sums.Add(rows.of(p.features), rows.rows, rows.y)
 	}
-	b.sums.Add(rows.z, rows.rows, rows.y)
 }
 
 // merge adds the rows of other, each counting weight times, for reading. Rows of the logistic loss
 // are not copied.
 func (b bucket) merge(other bucket, weight float64) {
-	if b.rows != nil {
-		b.rows.Append(other.rows.Rows, weight)
-		return
+	for j, p := range b {
+		if p.rows != nil {
+			p.rows.Append(other[j].rows.Rows, weight)
+			continue
+		}
+		p.sums.MergeWeighted(other[j].sums, weight)
 	}
-	b.sums.MergeWeighted(other.sums, weight)
 }
 
 // settle releases memory that is needed only while rows are added.
 func (b bucket) settle() {
-	if b.sums != nil {
-		b.sums.Settle()
+	for _, p := range b {
+		if p.sums != nil {
+			p.sums.Settle()
+		}
 	}
 }
 
 // absorb takes over the rows of other, which becomes invalid.
 func (b bucket) absorb(other bucket) {
-	if b.rows != nil {
-		b.rows.AddAll(other.rows.Rows)
-		b.rows.levels = append(b.rows.levels, other.rows.levels...)
-		return
+	for j, p := range b {
+		if p.rows != nil {
+			p.rows.AddAll(other[j].rows.Rows)
+			p.rows.levels = append(p.rows.levels, other[j].rows.levels...)
+			continue
+		}
+		p.sums.Merge(other[j].sums)
 	}
-	b.sums.Merge(other.sums)
 }
 
+// len returns the number of rows.
 func (b bucket) len() int64 {
-	if b.rows != nil {
-		return int64(b.rows.Len())
+	switch {
+	case len(b) == 0:
+		return 0
+	case b[0].rows != nil:
+		return int64(b[0].rows.Len())
 	}
-	return b.sums.Rows
+	return b[0].sums.Rows
+}
+
+// thin drops the rows below a level.
+func (b bucket) thin(level uint8) {
+	for _, p := range b {
+		if p.rows != nil {
+			p.rows.thin(level)
+		}
+	}
+}
+
+// levels returns the levels of the rows of the logistic loss.
+func (b bucket) levels() []uint8 {
+	if len(b) == 0 || b[0].rows == nil {
+		return nil
+	}
+	return b[0].rows.levels
 }
 
 // dataset holds the rows to fit on and the held-out rows. Rows that the hash holds out, but that
@@ -71,14 +107,13 @@ func (b bucket) len() int64 {
 // depending on the number of other held-out rows.
 type dataset struct {
 	fit, heldOut bucket
-	seen         *bucket // nil if no rows taught the features
+	seen         bucket // nil if no rows taught the features
 }
 
 func (t *Trainer) newDataset() dataset {
 	d := dataset{fit: t.newBucket(), heldOut: t.newBucket()}
 	if len(t.learnedFrom) > 0 {
-		seen := t.newBucket()
-		d.seen = &seen
+		d.seen = t.newBucket()
 	}
 	return d
 }
@@ -91,19 +126,8 @@ func (d dataset) add(b *rowBuffers, level uint8) {
 	}
 }
 
-// kept returns the rows in memory.
-func (d dataset) kept() []*keptRows {
-	var all []*keptRows
-	for _, b := range []bucket{d.fit, d.heldOut} {
-		if b.rows != nil {
-			all = append(all, b.rows)
-		}
-	}
-	if d.seen != nil && d.seen.rows != nil {
-		all = append(all, d.seen.rows)
-	}
-	return all
-}
+// buckets returns the buckets that exist.
+func (d dataset) buckets() []bucket { return []bucket{d.fit, d.heldOut, d.seen} }
 
 // merge adds the rows of a cell: the rows to fit on, which count weight times, and the held-out
 // rows if they judge.
@@ -114,7 +138,7 @@ func (d dataset) merge(c *cell, weight float64, judges bool) {
 	}
 	d.heldOut.merge(c.data.heldOut, 1)
 	if d.seen != nil {
-		d.seen.merge(*c.data.seen, 1)
+		d.seen.merge(c.data.seen, 1)
 	}
 }
 
@@ -130,59 +154,17 @@ func (d dataset) settle() (heldOut int64) {
 	case d.seen == nil:
 		return 0
 	case d.heldOut.len() >= enoughUnseen:
-		d.fit.merge(*d.seen, 1)
+		d.fit.merge(d.seen, 1)
 		return 0
 	}
-	d.heldOut.merge(*d.seen, 1)
+	d.heldOut.merge(d.seen, 1)
 	return d.seen.len()
 }
 
 // majority returns the commonest class of the rows to fit on.
 func (d dataset) majority() int32 {
-	if d.fit.rows != nil {
-		return d.fit.rows.MajorityClass()
+	if first := d.fit[0]; first.rows == nil {
+		return first.sums.MajorityClass()
 	}
-	return d.fit.sums.MajorityClass()
-}
-
-// solution is the result of a fit, with the descents of the logistic loss.
-type solution struct {
-	*training.Fit
-	descents []training.Convergence // one for every λ
-	last     *wire.Descent
-}
-
-func (d dataset) solve(ctx context.Context, o training.Options) (*solution, error) {
-	if d.fit.rows == nil {
-		found, err := training.Train(d.fit.sums, d.heldOut.sums, o)
-		return &solution{Fit: found}, err
-	}
-	found, err := training.TrainLogistic(ctx, d.fit.rows.Rows, d.heldOut.rows.Rows, o)
-	if err != nil {
-		return nil, err
-	}
-	return &solution{Fit: &found.Fit, descents: found.Path, last: describeDescent(found.Last)}, nil
-}
-
-func describeDescent(c training.Convergence) *wire.Descent {
-	return &wire.Descent{Iterations: c.Iterations, RelativeGradient: c.RelativeGradient, Converged: c.Converged}
-}
-
-// path returns every λ with its losses.
-func (s *solution) path() []wire.LambdaPoint {
-	var points []wire.LambdaPoint
-	for i, lambda := range s.Lambdas {
-		point := wire.LambdaPoint{Lambda: lambda}
-		if i < len(s.HeldOutLoss) {
-			point.HeldOutLoss = wire.Measured(s.HeldOutLoss[i])
-		}
-		if i < len(s.GCV) {
-			point.GCV = wire.Measured(s.GCV[i])
-		}
-		if i < len(s.descents) {
-			point.Descent = describeDescent(s.descents[i])
-		}
-		points = append(points, point)
-	}
-	return points
+	return d.fit[0].rows.MajorityClass()
 }

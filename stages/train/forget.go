@@ -145,7 +145,7 @@ func (t *Trainer) solve(ctx context.Context, o training.Options) (*solved, error
 	some := o
 	some.Budget = o.Budget.Within(halfLivesShare)
 	recent := t.gather(halfLives[0])
-	halfLife, short, err := recent.forget(ctx, some, none.OnFit)
+	halfLife, short, err := recent.forget(ctx, some, none.onFit())
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (g *gathered) fit(ctx context.Context, o training.Options, halfLife float64
 	s := &solved{data: g.data(halfLife), evaluation: g.evaluation, halfLife: halfLife}
 	s.seen = s.data.settle()
 	var err error
-	s.solution, err = s.data.solve(ctx, o)
+	s.solution, err = g.trainer.solveMembers(ctx, s.data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -188,15 +188,20 @@ func (g *gathered) fit(ctx context.Context, o training.Options, halfLife float64
 func (g *gathered) forget(
 	ctx context.Context,
 	o training.Options,
-	none *training.Model,
+	none []*training.Model, // of each member
 ) (best float64, short bool, err error) {
 	z, y, rows := g.evaluation.Rows()
 	if rows < training.MinHeldOutRows {
 		return 0, false, nil
 	}
-	losses := func(m *training.Model) []float64 { return training.RowLosses(g.trainer.coded(m), z, y, rows) }
+	losses := func(members []*training.Model) []float64 {
+		return training.RowLosses(g.trainer.coded(g.trainer.mean(members)), z, y, rows)
+	}
 	without, least := losses(none), 0.0
-	penalty, found := none.Lambda*g.weights(0), none
+	penalties, found := make([]float64, len(none)), none
+	for j, m := range none {
+		penalties[j] = m.Lambda * g.weights(0)
+	}
 	for i, halfLife := range halfLives {
 		if g.cells[len(g.cells)-1].age < halfLife {
 			break // too few rows to differ from forgetting nothing
@@ -210,14 +215,18 @@ func (g *gathered) forget(
 		o.Budget.Spend(g.mergeSeconds())
 		weighted, sum := g.data(halfLife), g.weights(halfLife)
 		weighted.settle()
-		fit := func(penalty float64) (*training.Model, error) { return weighted.fitAt(ctx, o, penalty/sum, found) }
-		found, err = fit(penalty)
+		fit := func(share float64) ([]*training.Model, error) {
+			lambdas := slices.Clone(penalties)
+			floats.Scale(share/sum, lambdas)
+			return weighted.fitAt(ctx, o, lambdas, found)
+		}
+		found, err = fit(1)
 		if err != nil {
 			return 0, false, err
 		}
 		of := losses(found)
 		for i == 0 && !o.Budget.Exhausted() {
-			lower, err := fit(penalty / 10)
+			lower, err := fit(0.1)
 			if err != nil {
 				return 0, false, err
 			}
@@ -225,7 +234,7 @@ func (g *gathered) forget(
 			if !(stat.Mean(next, nil) < stat.Mean(of, nil)) {
 				break
 			}
-			penalty /= 10
+			floats.Scale(0.1, penalties)
 			found, of = lower, next
 		}
 		floats.Sub(of, without)
@@ -241,21 +250,11 @@ func (g *gathered) mergeSeconds() float64 {
 	if g.trainer.share != nil {
 		return 0 // rows are not copied
 	}
-	m := g.trainer.set.Set.Features.Len()
-	return float64(2*len(g.cells)) * training.MergeSeconds(m, g.trainer.outputs)
-}
-
-// fitAt fits the rows with one λ, starting from another model.
-func (d dataset) fitAt(
-	ctx context.Context,
-	o training.Options,
-	lambda float64,
-	begin *training.Model,
-) (*training.Model, error) {
-	if d.fit.rows == nil {
-		return training.FitAt(d.fit.sums, o, lambda)
+	one := 0.0
+	for _, features := range g.trainer.members {
+		one += training.MergeSeconds(len(features), g.trainer.outputs)
 	}
-	return training.FitLogisticAt(ctx, d.fit.rows.Rows, o, lambda, begin)
+	return float64(2*len(g.cells)) * one
 }
 
 // coded turns a fitted model into one that predicts labels as the held-out rows have them. Those

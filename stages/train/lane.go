@@ -45,8 +45,10 @@ func (t *Trainer) addLanes(partitions int) {
 func (l *lane) reset() {
 	l.mu.Lock()
 	for _, c := range l.cells {
-		for _, rows := range c.data.kept() {
-			l.trainer.share.leave(rows.levels)
+		for _, b := range c.data.buckets() {
+			if levels := b.levels(); levels != nil {
+				l.trainer.share.leave(levels)
+			}
 		}
 	}
 	l.cells = []*cell{l.trainer.newCell()}
@@ -86,8 +88,8 @@ func (l *lane) thin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, c := range l.cells {
-		for _, rows := range c.data.kept() {
-			rows.thin(l.trainer.level())
+		for _, b := range c.data.buckets() {
+			b.thin(l.trainer.level())
 		}
 	}
 }

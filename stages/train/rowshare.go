@@ -106,15 +106,16 @@ type keptRows struct {
 	levels []uint8
 }
 
-// add adds the rows at or above a level.
-func (k *keptRows) add(b *rowBuffer, level uint8) {
-	m := len(b.z) / max(b.rows, 1)
+// add adds the given features, all if they are nil, of the rows at or above a level.
+func (k *keptRows) add(b *rowBuffer, features []int32, level uint8) {
+	z := b.of(features)
+	m := len(z) / max(b.rows, 1)
 	for first := 0; first < b.rows; first++ {
 		next := first
 		for next < b.rows && b.level[next] >= level {
 			next++
 		}
-		k.Add(b.z[first*m:next*m], b.class[first:next])
+		k.Add(z[first*m:next*m], b.class[first:next])
 		k.levels = append(k.levels, b.level[first:next]...)
 		first = next
 	}

@@ -106,7 +106,7 @@ func (t *Trainer) metrics(result *solved) wire.Metrics {
 		metrics.NameClasses(t.set.Encoder.Label.Classes)
 		return metrics
 	}
-	coded, trainMean := t.coded(result.OnFit), all.fit.sums.OutputMean()
+	coded, trainMean := t.coded(result.OnFit), all.fit[0].sums.OutputMean()
 	for k, offset := range t.coding.Offset {
 		trainMean[k] += offset - t.fitOffset[k]
 	}

@@ -41,6 +41,7 @@ type Trainer struct {
 	limits  arrowio.Limits
 	labels  *encoder.Encoder // reads the label columns only
 	outputs int
+	members [][]int32      // the features of each member of the set
 	coding  scoring.Coding // of regression labels
 	// fitOffset is added to a regression label after its gain: the offset of the coding, so that
 	// the label is in [-1, 1], or 0 with an intercept, which makes the offset unnecessary, so that
@@ -97,6 +98,23 @@ type rowBuffer struct {
 	class []int32 // logistic loss only
 	level []uint8 // logistic loss only: level in the rowShare
 	rows  int
+	some  []float32 // reused
+}
+
+// of returns the given features of the rows, row-major, until the next call; all if they are nil.
+func (b *rowBuffer) of(features []int32) []float32 {
+	if features == nil || b.rows == 0 {
+		return b.z
+	}
+	m := len(b.z) / b.rows
+	b.some = b.some[:0]
+	for n := range b.rows {
+		row := b.z[n*m : (n+1)*m]
+		for _, i := range features {
+			b.some = append(b.some, row[i])
+		}
+	}
+	return b.some
 }
 
 func (b *rowBuffer) reset() {
@@ -126,6 +144,7 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 		limits:      limits,
 		labels:      &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
 		outputs:     set.Encoder.Outputs(),
+		members:     set.Set.MemberFeatures(),
 		coding:      LabelCoding(set),
 		learnedFrom: learnedFrom(set),
 		ages:        config.Forget,
@@ -147,7 +166,12 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 const fewestRows = 1000
 
 // rowBytes returns the memory of a row under the logistic loss.
-func (t *Trainer) rowBytes() int64 { return 4*int64(t.set.Set.Features.Len()+1) + 1 }
+func (t *Trainer) rowBytes() (bytes int64) {
+	for _, features := range t.members {
+		bytes += 4*int64(len(features)+1) + 1
+	}
+	return bytes
+}
 
 // RowShare returns the share of the rows that are kept for the logistic loss, 1 under the squared
 // loss.

@@ -34,6 +34,8 @@ var explorationFlags = []settingFlag{
 	{"rounds", "exploration.rounds", "R, rounds of selection by residual"},
 	{"refine-steps", "exploration.refine_steps",
 		"maximum number of gradient steps that move the chosen frequencies under criterion adaptive; 0 = none"},
+	{"members", "exploration.members",
+		"sets that criterion adaptive learns independently, each of its share of the features, and publishes as one"},
 	{"candidates", "exploration.candidates",
 		"M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
 	{"features", "exploration.features", "M, features kept"},

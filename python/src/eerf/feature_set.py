@@ -47,6 +47,7 @@ class FeatureSet:
             omega has the numbers of dimensions [M, 1]
         coordinate, sign, threshold: of the hinges and boxes [M - p, 3]; a sign of 0 is no factor
         weight, score, index: [M]
+        members: the sum of 2**j over the members j that have a feature [M]; all 1 in a set of one member
         s: the scores by output [M, K]
         scale: 1/sqrt(M), factor of all features
     """
@@ -62,6 +63,7 @@ class FeatureSet:
         self.scale: float = self.document["scale"]
         self._read_kinds(table)
         self.weight = messages.column(table, "weight")
+        self.members = messages.column(table, "members")
         self.score = messages.column(table, "score")
         self.index = messages.column(table, "index")
         self.s = messages.column(table, "s")
@@ -175,6 +177,7 @@ class FeatureSet:
             ids.numbers("f4", [self.scale]),
             ids.numbers("f8", self.score),
             ids.numbers("f8", self.s),
+            *((ids.numbers("i8", self.members),) if np.any(self.members != 1) else ()),
         )
         if found != self.id:
             raise FormatError(f"feature set {self.id} is damaged: its content has the id {found}")

@@ -37,14 +37,21 @@ function summary(l) {
   const loss = `${percent(100 * best.held_out_loss)} ± ${percent(100 * best.standard_error)}`;
   const fallback = best.kind === 'residual' ? ' Nothing learned was better.' : '';
   return `${loss}, judged on ${plural(l.held_out_rows, 'held-out row')}; learned from ${full(l.rows)}.${fallback}` +
-    ` The smallest of ${full(l.points.length)} losses is not an estimate of the error on new rows.`;
+    (best.kind === 'mean' ? ' Each member has the smallest of its losses, so this is' : ` The smallest of ${full(l.points.length)} losses is`) +
+    ' not an estimate of the error on new rows.';
 }
 
 // Kinds of the pools of a round.
 const tracks = { mixed: ' of all kinds', cosine: ' of cosines', both: ' of both together' };
 
-const long = (p) => (p.kind === 'residual' ? 'criterion residual' : `${p.kind === 'step' ? `step ${p.step ?? 0} from ` : ''}round ${p.round}${tracks[p.track] ?? ''}`);
-const short = (p) => (p.kind === 'residual' ? 'residual' : p.kind === 'step' ? `s ${p.step ?? 0}` : `r ${p.round}`);
+/** long describes the features of a set on the way. */
+function long(p) {
+  if (p.kind === 'mean') return 'mean of the members';
+  const of = p.kind === 'residual' ? 'criterion residual' : `${p.kind === 'step' ? `step ${p.step ?? 0} from ` : ''}round ${p.round}${tracks[p.track] ?? ''}`;
+  return p.member ? `member ${p.member}: ${of}` : of;
+}
+
+const short = (p) => (p.kind === 'mean' ? 'mean' : p.kind === 'residual' ? 'residual' : p.kind === 'step' ? `s ${p.step ?? 0}` : `r ${p.round}`);
 
 function drawColumns(l) {
   const columns = l.columns ?? [];
@@ -108,7 +115,7 @@ function round(from, to) {
 function phases(points) {
   const list = [];
   points.forEach((p, i) => {
-    const name = p.kind === 'step' ? 'refining' : p.kind === 'residual' ? '' : 'rounds';
+    const name = p.kind === 'step' ? 'refining' : p.kind === 'residual' || p.kind === 'mean' ? '' : 'rounds';
     if (list.at(-1)?.name !== name) list.push({ name, from: i, to: i });
     list.at(-1).to = i;
   });
