@@ -355,6 +355,7 @@ func (c *Calibrator) warn(e *Encoder, report *Report) {
 	if none := c.missing(c.options.Exclude); len(none) > 0 {
 		add("exclude names columns that no calibration record has: %s", listed(none, ", "))
 	}
+	c.spreadWarnings(e, report)
 	if e.Label == nil {
 		return
 	}

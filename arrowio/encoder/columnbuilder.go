@@ -25,7 +25,8 @@ func (b columnBuilder) extra(mean, scale float64) {
 // times adds the dimensions of times.
 func (b columnBuilder) times(l *learnedTimes, kind Kind) {
 	b.column.Kind = kind
-	b.value(l.seconds.mean, l.seconds.scale())
+	seconds, _ := l.seconds.settled()
+	b.value(seconds.mean, seconds.scale())
 	for _, i := range l.spanned(kind) {
 		b.column.Cycles = append(b.column.Cycles, cycles[i].cycle)
 		at := &l.cycles[i]

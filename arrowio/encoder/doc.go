@@ -41,7 +41,8 @@
 // counts as missing unless the options say that it rejects its row. Mean and scale are the mean and
 // the population standard deviation of the calibration rows, added one by one in row order in
 // float64 (Welford), so that the encoder does not depend on how those rows were cut into records. A
-// constant column has scale 1.
+// few values that are far from all others are left out if they would make the others equal in
+// float32. A constant column has scale 1.
 //
 // The implementation differs: most numbers are multiplied by a reciprocal, several at a time, with
 // the same bits as the division would give (see internal/standardize).

@@ -17,8 +17,8 @@ type learned struct {
 	// explicit is set if the options name the column, so that no rule of thumb leaves it out.
 	explicit bool
 
-	// moments belong to a number, or to each element of a vector.
-	moments []moment
+	// spreads belong to a number, or to each element of a vector.
+	spreads []spread
 	// whole is set for a column of numbers that could be an identifier, as long as all are whole;
 	// float says that some came as floats, as all of JSON do.
 	whole *distinct[int64]
@@ -41,7 +41,7 @@ func (l *learned) become(t columnType, sketch int) {
 	l.want = t
 	switch t.kind {
 	case Numeric, Vector:
-		l.moments = make([]moment, t.width)
+		l.spreads = make([]spread, t.width)
 	case Category:
 		l.texts = newLearnedTexts(sketch)
 	case Time, Clock:
@@ -76,7 +76,7 @@ func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 			case !learnableNumber(values[at]):
 				l.nonFinite++
 			default:
-				l.moments[j].add(values[at])
+				l.spreads[j].add(values[at])
 			}
 		}
 	}
@@ -138,8 +138,9 @@ func (l *learned) column(rows int64, share float64, o *Options) (Column, string)
 	b := columnBuilder{column: &c, standardize: o.Standardize}
 	switch c.Kind {
 	case Numeric, Vector:
-		for j := range l.moments {
-			b.value(l.moments[j].mean, l.moments[j].scale())
+		for j := range l.spreads {
+			m, _ := l.spreads[j].settled()
+			b.value(m.mean, m.scale())
 		}
 	case Bool:
 		b.value(bernoulli(l.hits, l.n))
@@ -165,16 +166,16 @@ func (l *learned) column(rows int64, share float64, o *Options) (Column, string)
 func (l *learned) absent(rows int64) int64 {
 	switch l.want.kind {
 	case Numeric:
-		return rows - l.moments[0].n - l.nonFinite
+		return rows - l.spreads[0].all.n - l.nonFinite
 	case Vector:
 		return l.missing
 	case Bool:
 		return rows - l.n
 	case Time, Clock:
-		return rows - l.times.seconds.n
+		return rows - l.times.seconds.all.n
 	case Category:
 		if times, _ := l.texts.times(); times != nil {
-			return rows - times.seconds.n
+			return rows - times.seconds.all.n
 		}
 		return rows - l.texts.values.n
 	}
@@ -191,7 +192,7 @@ func (l *learned) unusable(share float64) string {
 			return ""
 		}
 	case Time, Clock:
-		if l.times.seconds.n > 0 {
+		if l.times.seconds.all.n > 0 {
 			return ""
 		}
 	case Category:
@@ -230,8 +231,8 @@ func (l *learned) unusableNumbers(share float64) string {
 			l.whole.judged, l.whole.n,
 		)
 	}
-	for j := range l.moments {
-		if l.moments[j].n > 0 {
+	for j := range l.spreads {
+		if l.spreads[j].all.n > 0 {
 			return ""
 		}
 	}
@@ -248,16 +249,16 @@ func (l *learned) constant(c *Column, rows int64) []string {
 		var same bool
 		switch {
 		case c.Kind == Numeric || c.Kind == Vector:
-			same = l.moments[j].constant()
+			same = l.spreads[j].all.constant()
 		case c.Kind == Bool:
 			same = l.hits == 0 || l.hits == l.n
 		case c.Kind == Category:
 			same = l.texts.values.count(c.Categories[j]) == rows
 		case l.times != nil:
-			same = l.times.seconds.constant()
+			same = l.times.seconds.all.constant()
 		default:
 			times, _ := l.texts.times()
-			same = times.seconds.constant()
+			same = times.seconds.all.constant()
 		}
 		if same {
 			names = append(names, c.dimensionName(j))

@@ -59,7 +59,7 @@ func (l *learnedTexts) times() (*learnedTimes, Kind) {
 		kind  Kind
 		times *learnedTimes
 	}{{Time, &l.instants}, {Clock, &l.clocks}} {
-		if n := as.times.seconds.n; n > 0 && n*100 >= nearlyAll*l.values.n {
+		if n := as.times.seconds.all.n; n > 0 && n*100 >= nearlyAll*l.values.n {
 			return as.times, as.kind
 		}
 	}
@@ -115,9 +115,9 @@ const identifierBytes = 40
 // note returns a note about a column of strings that is a feature.
 func (l *learnedTexts) note(kind Kind, kept int) string {
 	if isTime(kind) {
-		n := l.instants.seconds.n
+		n := l.instants.seconds.all.n
 		if kind == Clock {
-			n = l.clocks.seconds.n
+			n = l.clocks.seconds.all.n
 		}
 		if bad := l.values.n - n; bad > 0 {
 			return fmt.Sprintf(

@@ -110,7 +110,7 @@ func loadParsed(dst []float64, null []bool, a arrow.Array, rows picked, parse fu
 
 // learnedTimes is the state of calibration for a column of times.
 type learnedTimes struct {
-	seconds moment
+	seconds spread
 	cycles  [len(cycles)]learnedCycle
 }
 
@@ -125,7 +125,7 @@ type learnedCycle struct {
 func (l *learnedTimes) add(seconds float64) {
 	for i := range cycles {
 		phase, at := cycles[i].phase(seconds), &l.cycles[i]
-		if l.seconds.n == 0 {
+		if l.seconds.all.n == 0 {
 			at.least, at.most = phase, phase
 		}
 		at.least, at.most = min(at.least, phase), max(at.most, phase)
@@ -143,7 +143,7 @@ func (l *learnedTimes) spanned(kind Kind) []int {
 	var found []int
 	for i := range cycles {
 		varies := l.cycles[i].most-l.cycles[i].least > samePhase
-		covers := l.seconds.hi-l.seconds.lo >= cycles[i].seconds
+		covers := l.seconds.all.hi-l.seconds.all.lo >= cycles[i].seconds
 		if kind == Clock {
 			covers = cycles[i].cycle == Day
 		}

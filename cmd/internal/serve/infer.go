@@ -116,7 +116,7 @@ func outputsOf(pair *featurize.Pair) []tensors.Tensor {
 	return append(outputs, outputOf(wire.ColumnFeatures, tensors.DatatypeFloat32, pair.Features()))
 }
 
-// numbersOf describes an output of numbers.
+// outputOf describes an output without its values.
 func outputOf(name, datatype string, width int) tensors.Tensor {
 	return tensors.Tensor{Name: name, Datatype: datatype, Width: width}
 }
