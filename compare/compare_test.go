@@ -311,7 +311,7 @@ func TestFailedMethodDoesNotStopOthers(t *testing.T) {
 	o := quick()
 	o.Repeats, o.Sample = 1, 0.01
 	oneClass := func(s *datasets.Split) { // labels are constant among the scored rows, but not beyond
-		for _, i := range firstByHash(o.Seed, s.Train.N, minSample, heldOutRows(o.Seed, s.Train.N, o.HeldOut)) {
+		for _, i := range firstByHash(o.Seed, s.Train.N, minSample, heldOutRows(o.Seed, s.Train.Identities(), o.HeldOut)) {
 			s.Train.Class[i] = 0
 		}
 	}

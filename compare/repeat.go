@@ -52,7 +52,7 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	if r.options.Measure, err = r.measureFor(o.Measure); err != nil {
 		return nil, optionsFault("--%w", err)
 	}
-	r.heldOut = heldOutRows(r.seed, r.train.rows, o.HeldOut)
+	r.heldOut = heldOutRows(r.seed, split.Train.Identities(), o.HeldOut)
 	r.trainMean, r.majority = r.train.means(), r.train.majority()
 	r.units, r.classNames = coding.units(split.Encoder.Label), split.Encoder.Label.Classes
 	if len(split.Encoder.Columns) > 0 {

@@ -52,11 +52,12 @@ func firstByHash(seed uint64, n, count int, without []bool) []int32 {
 	return first
 }
 
-// heldOutRows marks the training rows on which λ is chosen. Features are never chosen on them.
-func heldOutRows(seed uint64, n int, share float64) []bool {
-	heldOut := make([]bool, n)
-	for i := range heldOut {
-		heldOut[i] = training.HeldOut(seed, 0, int64(i), 0, share)
+// heldOutRows marks the training rows on which λ is chosen, by their identities. Features are never
+// chosen on them.
+func heldOutRows(seed uint64, ids []uint64, share float64) []bool {
+	heldOut := make([]bool, len(ids))
+	for i, id := range ids {
+		heldOut[i] = training.HeldOut(seed, id, share)
 	}
 	return heldOut
 }

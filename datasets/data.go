@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -13,6 +14,9 @@ type Data struct {
 	Name string
 	// N is the number of rows, Dim the dimensions of each.
 	N, Dim int
+	// Identity is [N]; rows with equal identities belong on the same side. nil means that all rows
+	// differ.
+	Identity []uint64
 	// X is row-major [N·Dim], finite.
 	X []float32
 	// Task is the kind of the labels.
@@ -26,6 +30,18 @@ type Data struct {
 	// Y is row-major [N·Outputs], the labels minus their means over the training rows
 	// (Split.Encoder.Label.Mean), so that float32 keeps their digits; nil for classes.
 	Y []float32
+}
+
+// Identities returns the identities of the rows.
+func (d *Data) Identities() []uint64 {
+	if d.Identity != nil {
+		return d.Identity
+	}
+	ids := make([]uint64, d.N)
+	for i := range ids {
+		ids[i] = rowid.PlaceOf(0, int64(i), 0)
+	}
+	return ids
 }
 
 // Targets returns the labels in the form for scoring. It only allocates for two classes, which

@@ -17,7 +17,7 @@ type part struct {
 
 // newPart allocates room for n rows. The encoder must have a label.
 func newPart(name string, enc *encoder.Encoder, n int) *part {
-	d := &Data{Name: name, Dim: enc.Dim, Task: enc.Label.Task, X: make([]float32, 0, n*enc.Dim)}
+	d := &Data{Name: name, Dim: enc.Dim, Task: enc.Label.Task, X: make([]float32, 0, n*enc.Dim), Identity: make([]uint64, 0, n)}
 	if d.Task == scoring.Regression {
 		d.Outputs = enc.Outputs()
 		d.Y = make([]float32, 0, n*d.Outputs)
@@ -28,8 +28,9 @@ func newPart(name string, enc *encoder.Encoder, n int) *part {
 	return &part{encoder: enc, data: d}
 }
 
-// add encodes some rows of a record and appends the usable ones.
-func (p *part) add(rec arrow.Record, take []int32) error {
+// add encodes some rows of a record and appends the usable ones. ids are the identities of all rows
+// of the record.
+func (p *part) add(rec arrow.Record, take []int32, ids []uint64) error {
 	if err := p.encoder.Encode(&p.rows, rec, take); err != nil {
 		return err
 	}
@@ -42,6 +43,9 @@ func (p *part) add(rec arrow.Record, take []int32) error {
 	}
 	d, targets := p.data, p.rows.Targets
 	d.N += p.rows.N
+	for _, row := range p.rows.Row[:p.rows.N] {
+		d.Identity = append(d.Identity, ids[row])
+	}
 	d.X = append(d.X, p.rows.X...)
 	switch d.Task {
 	case scoring.Regression:

@@ -57,11 +57,38 @@ func (t *Table) testRows(o SplitOptions) []bool {
 		}
 		return inTest
 	}
-	order := rand.New(rand.NewPCG(o.Seed, splitTag)).Perm(t.rows)
-	for _, i := range order[:int(math.Round(o.TestFraction*float64(t.rows)))] {
-		inTest[i] = true
+	number, copies := t.number()
+	order := rand.New(rand.NewPCG(o.Seed, splitTag)).Perm(len(copies))
+	chosen, left := make([]bool, len(copies)), int(math.Round(o.TestFraction*float64(t.rows)))
+	for _, i := range order {
+		if left <= 0 {
+			break
+		}
+		chosen[i] = true
+		left -= copies[i]
+	}
+	for row, i := range number {
+		inTest[row] = chosen[i]
 	}
 	return inTest
+}
+
+// number numbers the identities in the order of their first rows. It returns the number of each row
+// and the rows of each number.
+func (t *Table) number() (number, copies []int) {
+	known := make(map[uint64]int, t.rows)
+	number = make([]int, t.rows)
+	for row, id := range t.ids {
+		n, ok := known[id]
+		if !ok {
+			n = len(copies)
+			known[id] = n
+			copies = append(copies, 0)
+		}
+		number[row] = n
+		copies[n]++
+	}
+	return number, copies
 }
 
 // splitTag separates the numbers that shuffle rows from others drawn with the same seed ("split" in
@@ -187,12 +214,14 @@ func (t *Table) encode(enc *encoder.Encoder, rows [][]int32) (*Data, LeftOut, er
 			n, enc.Dim, bytes>>20, int64(MaxBytes)>>20)
 	}
 	p := newPart(t.name, enc, n)
-	step := max(1, chunkValues/enc.Dim)
+	step, first := max(1, chunkValues/enc.Dim), 0
 	for r, rec := range t.records {
+		ids := t.ids[first:]
+		first += int(rec.NumRows())
 		for list := rows[r]; len(list) > 0; {
 			take := list[:min(step, len(list))]
 			list = list[len(take):]
-			if err := p.add(rec, take); err != nil {
+			if err := p.add(rec, take, ids); err != nil {
 				return nil, p.out, err
 			}
 		}

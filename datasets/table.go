@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 )
 
 // Table holds the rows of files in memory, as they were read.
@@ -18,6 +19,8 @@ type Table struct {
 	fault   error           // the reason why the label cannot be learned, or nil
 	records []arrow.Record  // training rows first, if the split is fixed
 	rows    int
+	rule    rowid.Rule
+	ids     []uint64 // identities of the rows
 	// firstTest is the number of the first test row; 0 if the seed splits.
 	firstTest int
 }
@@ -64,7 +67,37 @@ func (t *Table) read(ctx context.Context, train, test func() (RowReader, error))
 		return err
 	}
 	t.learnLabels()
+	t.identify("")
 	return nil
+}
+
+// GroupBy keeps rows with the same value in a column on the same side of a split. Without it, these
+// are rows with equal values in all columns, see [rowid.Rule.Decide].
+func (t *Table) GroupBy(column string) { t.identify(column) }
+
+// Identity returns what identifies a row.
+func (t *Table) Identity() rowid.Rule { return t.rule }
+
+// identify computes the identities of the rows.
+func (t *Table) identify(group string) {
+	o := t.options
+	content := rowid.ContentOf(o.Features, o.Exclude, o.Passthrough, o.Label)
+	counter := rowid.NewCounter(content)
+	for _, rec := range t.records {
+		if group != "" {
+			break
+		}
+		counter.Add(rec)
+	}
+	t.rule = counter.Decide(group)
+	hasher := rowid.NewHasher(t.rule)
+	t.ids = make([]uint64, 0, t.rows)
+	for _, rec := range t.records {
+		first := int64(len(t.ids))
+		t.ids = append(t.ids, hasher.Identities(rec, nil, func(row int32) uint64 {
+			return rowid.PlaceOf(0, first+int64(row), 0)
+		})...)
+	}
 }
 
 // learnLabels reads all labels that a training part may contain, because a class may occur only in

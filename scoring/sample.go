@@ -59,9 +59,20 @@ func Sampled(hash uint64, rate float64) bool {
 // heldOutEvery is the number of sampled rows per held-out row.
 const heldOutEvery = 5
 
-// HeldOut reports whether a sampled row with this hash is held out, so that a criterion does not
-// learn from it ([Criterion.HoldsOut]). On average that is every fifth row.
-func HeldOut(hash uint64) bool { return hash%heldOutEvery == 0 }
+// heldOutTag separates the hash of held-out rows from other hashes of the same identities.
+const heldOutTag = "a fifth"
+
+// HeldOut reports whether a sampled row with this identity is held out, so that a criterion does
+// not learn from it ([Criterion.HoldsOut]). On average that is every fifth identity: the identities
+// whose XXH64 with seed 0 over 23 bytes is a multiple of five: "a fifth" in ASCII, then, little
+// endian, seed and identity.
+func HeldOut(seed, identity uint64) bool {
+	var b [len(heldOutTag) + 16]byte
+	copy(b[:], heldOutTag)
+	binary.LittleEndian.PutUint64(b[len(heldOutTag):], seed)
+	binary.LittleEndian.PutUint64(b[len(heldOutTag)+8:], identity)
+	return xxhash.Sum64(b[:])%heldOutEvery == 0
+}
 
 // Sample is the sampled rows of an exploration in memory, including the held-out rows, which are
 // not in the sums of the first round.

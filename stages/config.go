@@ -70,6 +70,8 @@ func (s Settings) Plan() calibrate.Settings {
 		Limits:          s.Limits,
 		EventsTopic:     s.Topics.Events,
 		MaxMessageBytes: s.Topics.MaxMessageBytes,
+		HeldOutSeed:     s.Train.HeldOutSeed,
+		HeldOutFraction: s.Train.HeldOutFraction,
 	}
 }
 

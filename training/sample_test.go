@@ -12,7 +12,7 @@ const sampleSeed = 5
 // offer adds the listed rows of d, named as messages of ten rows.
 func offer(e *EvaluationSample, d table, rows []int) {
 	for _, n := range rows {
-		id := RowID{Partition: int32(n % 3), Offset: int64(n / 10), Row: int32(n % 10)}
+		id := RowID{Partition: int32(n % 3), Offset: int64(n / 10), Row: int32(n % 10), Identity: uint64(n)}
 		p := d.part(n, n+1)
 		e.Add(id, id.Hash(sampleSeed), p.z, p.y)
 	}

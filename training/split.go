@@ -7,48 +7,44 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// splitTag separates the hash from every other hash of the same coordinates. Without it the rows
-// held out here could be the very rows that were sampled for the scores.
+// splitTag separates the hash from every other hash of the same identities. Without it the rows
+// held out here could be the very rows that were held out of the scores.
 const splitTag = "held-out"
 
-// RowID identifies a row by source partition, source offset and number in the message. Log, if
-// known, is the log to which the partition belonged. It is not part of the hash.
+// RowID names a row by source partition, source offset and number in the message. Log, if known, is
+// the log to which the partition belonged. Identity decides whether the row is held out: rows with
+// equal identities are on the same side.
 type RowID struct {
+	Identity  uint64 `json:"-"`
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
 	Row       int32  `json:"row"`
 	Log       string `json:"log,omitempty"`
 }
 
-// Hash returns the row's 64-bit hash: xxHash64 (seed 0) of 32 bytes, all integers little-endian:
-//
-//	0  "held-out" (ASCII)
-//	8  seed, 64 bits unsigned
-//	16 offset, 64 bits two's complement
-//	24 partition, 32 bits two's complement
-//	28 row, 32 bits two's complement
-func (r RowID) Hash(seed uint64) uint64 {
-	var b [32]byte
+// IdentityHash returns the hash of a row's identity by which it is held out: XXH64 (seed 0) of 24
+// bytes, little-endian: "held-out" in ASCII, seed, identity.
+func IdentityHash(seed, identity uint64) uint64 {
+	var b [24]byte
 	copy(b[:8], splitTag)
 	binary.LittleEndian.PutUint64(b[8:], seed)
-	binary.LittleEndian.PutUint64(b[16:], uint64(r.Offset))
-	binary.LittleEndian.PutUint32(b[24:], uint32(r.Partition))
-	binary.LittleEndian.PutUint32(b[28:], uint32(r.Row))
+	binary.LittleEndian.PutUint64(b[16:], identity)
 	return xxhash.Sum64(b[:])
 }
 
-// HeldOut reports whether the row at (partition, offset, row) is held out from fitting. It is if
-// the hash of its RowID is below fraction·2⁶⁴, so the split does not depend on when or where a row
-// is read. No rows are held out at fraction <= 0 (or NaN), all rows at fraction >= 1.
-func HeldOut(seed uint64, partition int32, offset int64, row int32, fraction float64) bool {
-	return RowID{Partition: partition, Offset: offset, Row: row}.Below(seed, fraction)
-}
+// Hash returns [IdentityHash] of the row's identity.
+func (r RowID) Hash(seed uint64) uint64 { return IdentityHash(seed, r.Identity) }
 
-// Below reports whether the row's hash puts it into this fraction of all rows: none at fraction <=
-// 0 (or NaN), all at fraction >= 1.
-func (r RowID) Below(seed uint64, fraction float64) bool {
+// Below reports whether the row's hash puts it into this fraction of all rows, see [HeldOut].
+func (r RowID) Below(seed uint64, fraction float64) bool { return HeldOut(seed, r.Identity, fraction) }
+
+// HeldOut reports whether the rows with an identity are held out from fitting: if its hash is below
+// fraction·2⁶⁴. The split does not depend on when or where a row is read, and rows with equal
+// identities are on the same side. No rows are held out at fraction <= 0 (or NaN), all rows at
+// fraction >= 1.
+func HeldOut(seed, identity uint64, fraction float64) bool {
 	if !(fraction > 0) {
 		return false
 	}
-	return fraction >= 1 || r.Hash(seed) < uint64(math.Ldexp(fraction, 64))
+	return fraction >= 1 || IdentityHash(seed, identity) < uint64(math.Ldexp(fraction, 64))
 }

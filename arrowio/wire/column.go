@@ -40,7 +40,7 @@ func fixedWidth(t arrow.DataType, raw []byte, n int) arrow.Array {
 
 // numeric are the types of numbers in the columns of this package.
 type numeric interface {
-	int32 | int64 | float32 | float64
+	int32 | int64 | uint64 | float32 | float64
 }
 
 // numbers returns a column of numbers; it does not copy them.

@@ -19,6 +19,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -116,13 +117,15 @@ type docRequest struct {
 	Rows     []map[string]any `json:"rows"`
 	Headers  []textPair       `json:"headers"`
 	Sampled  [][4]any         `json:"sampled"`
-	HeldOut  [][5]any         `json:"held_out"`
+	HeldOut  [][3]any         `json:"held_out"` // seed, place, fraction
+	Contents []map[string]any `json:"contents"`
 	Lengths  []int            `json:"lengths"`
 	Encoders []docEncoder     `json:"encoders"`
 	Parts    [][2]any         `json:"parts"`
 	expected struct {
-		sampled, heldOut []bool
-		xxh64            []string
+		sampled         []bool
+		heldOut         [][2]bool // from training, from the sample
+		contents, xxh64 []string
 	}
 }
 
@@ -151,17 +154,18 @@ type docFound struct {
 		Probabilities [][]float64 `json:"probabilities"`
 		Again         [][]float64 `json:"again"` // from the weights
 	} `json:"predicted"`
-	Scores  [][]float64    `json:"scores"`
-	Headers map[string]any `json:"headers"`
-	Live    map[string]any `json:"live"`
-	Sampled []bool         `json:"sampled"`
-	HeldOut []bool         `json:"held_out"`
-	XXH64   []string       `json:"xxh64"`
-	Fresh   [][]bool       `json:"fresh"`
-	Encoded [][][]float64  `json:"encoded"`
-	Spec    map[string]any `json:"spec"`
-	Request map[string]any `json:"request"`
-	Current map[string]any `json:"current"`
+	Scores   [][]float64    `json:"scores"`
+	Headers  map[string]any `json:"headers"`
+	Live     map[string]any `json:"live"`
+	Sampled  []bool         `json:"sampled"`
+	HeldOut  [][2]bool      `json:"held_out"`
+	Contents []string       `json:"contents"`
+	XXH64    []string       `json:"xxh64"`
+	Fresh    [][]bool       `json:"fresh"`
+	Encoded  [][][]float64  `json:"encoded"`
+	Spec     map[string]any `json:"spec"`
+	Request  map[string]any `json:"request"`
+	Current  map[string]any `json:"current"`
 }
 
 type docSet struct {
@@ -189,6 +193,7 @@ func TestReaderInPythonAgrees(t *testing.T) {
 	diff(t, map[string]any{"rows": 4., "loss": 1.25, "promised": nil}, found.Live) // the block comes twice
 	diff(t, request.expected.sampled, found.Sampled)
 	diff(t, request.expected.heldOut, found.HeldOut)
+	diff(t, request.expected.contents, found.Contents)
 	diff(t, request.expected.xxh64, found.XXH64)
 	diff(t, map[string]any{"feature_set": "fs-1", "source_topic": "events", "source_partition": 3., "source_offset": 9.,
 		"first_row": 4., "row_count": 5., "source_rows": 9., "source_log": "uPvT3E8vSBa3o1N2bWcKzA"}, found.Headers)
@@ -237,9 +242,12 @@ func newDocRequest() *docRequest {
 		seed, partition, at := uint64(math.MaxUint64)-uint64(i/50), int32(i%5), int64(i)*1_000_003
 		r.Sampled = append(r.Sampled, [4]any{seed, partition, at, 0.3})
 		r.expected.sampled = append(r.expected.sampled, scoring.Sampled(scoring.Hash(seed, partition, at), 0.3))
-		r.HeldOut = append(r.HeldOut, [5]any{seed, partition, at, i, 0.2})
-		r.expected.heldOut = append(r.expected.heldOut, training.HeldOut(seed, partition, at, int32(i), 0.2))
+		r.HeldOut = append(r.HeldOut, [3]any{seed, []any{partition, at, i}, 0.2})
+		place := rowid.PlaceOf(partition, at, int32(i))
+		r.expected.heldOut = append(r.expected.heldOut,
+			[2]bool{training.HeldOut(seed, place, 0.2), scoring.HeldOut(seed, place)})
 	}
+	r.Contents, r.expected.contents = docContents()
 	for _, n := range r.Lengths {
 		data := make([]byte, n)
 		for i := range data {
@@ -271,6 +279,27 @@ func runDoc(t *testing.T, request *docRequest) docFound {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// docContents returns rows and the identities of their contents.
+func docContents() (rows []map[string]any, identities []string) {
+	rows = []map[string]any{
+		{"age": 0.1, "vip": true, "city": "Bern"},
+		{"age": 0, "vip": false, "city": ""},
+		{"age": -1e300, "vip": nil, "city": "Zürich"},
+		{"age": nil, "vip": nil, "city": nil},
+	}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "age", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "vip", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+	}, nil)
+	rec := jsonRecord(schema, string(must(json.Marshal(rows))))
+	defer rec.Release()
+	for _, id := range rowid.NewHasher(rowid.ContentOf(nil, nil, nil, nil)).Identities(rec, nil, nil) {
+		identities = append(identities, strconv.FormatUint(id, 10))
+	}
+	return rows, identities
 }
 
 // checkSet compares id, encoded rows and features of a set.

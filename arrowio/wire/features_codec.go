@@ -16,6 +16,9 @@ import (
 const (
 	ColumnRow      = "row"
 	ColumnFeatures = "features"
+	// ColumnIdentity has the identities of rows, see package rowid. It is absent if rows are
+	// identified by their place.
+	ColumnIdentity = "eerf_identity"
 )
 
 // Columns that a message of rejected rows adds to the columns of the event.
@@ -38,7 +41,7 @@ type FeaturesInfo struct {
 // CheckFeatureColumns reports passthrough or label columns whose names a features message needs
 // itself. The error wraps [ErrReservedColumn].
 func CheckFeatureColumns(names []string) error {
-	return checkReserved(names, ColumnRow, ColumnFeatures)
+	return checkReserved(names, ColumnRow, ColumnFeatures, ColumnIdentity)
 }
 
 // CheckPredictionColumns reports columns whose names are needed for predictions.
@@ -61,6 +64,7 @@ type FeaturesLayout struct {
 	FeatureSet   string // id
 	Features     int    // M
 	LabelColumns []string
+	Identities   []uint64     // [rows]; nil = no column for them
 	Predictions  *Predictions // nil = no columns for them
 }
 
@@ -102,10 +106,13 @@ func ReserveFeatures(into []byte, rec arrow.Record, rowNumbers []int32, l Featur
 	into = slices.Grow(into[:0], size+LayoutMargin)
 	gap := into[: 4*m*rows : 4*m*rows]
 	gaps, _ := l.Predictions.carve(into[4*m*rows:size], rows)
-	out, err := appendColumns(rec, meta, append([]column{
-		numbers(ColumnRow, rowNumbers),
-		listColumn(column{name: ColumnFeatures, arr: fixedWidth(arrow.PrimitiveTypes.Float32, gap, m*rows)}, rows, m),
-	}, l.Predictions.columns(gaps, rows)...)...)
+	columns := []column{numbers(ColumnRow, rowNumbers)}
+	if l.Identities != nil {
+		columns = append(columns, numbers(ColumnIdentity, l.Identities))
+	}
+	columns = append(columns,
+		listColumn(column{name: ColumnFeatures, arr: fixedWidth(arrow.PrimitiveTypes.Float32, gap, m*rows)}, rows, m))
+	out, err := appendColumns(rec, meta, append(columns, l.Predictions.columns(gaps, rows)...)...)
 	if err != nil {
 		return FeaturesBody{}, fmt.Errorf("encode features: %w", err)
 	}
@@ -171,6 +178,20 @@ func DecodeFeatures(rec arrow.Record, m int) (row []int32, z []float32, err erro
 		return nil, nil, fmt.Errorf("decode features: %w: a feature is not finite", ErrMalformed)
 	}
 	return row, z, nil
+}
+
+// DecodeIdentities returns the identities of the rows of a decoded features message, nil if it has
+// none. They alias rec.
+func DecodeIdentities(rec arrow.Record) ([]uint64, error) {
+	r := &reader{rec: rec}
+	if !r.has(ColumnIdentity) {
+		return nil, nil
+	}
+	ids := values[uint64](r, ColumnIdentity)
+	if r.err != nil {
+		return nil, fmt.Errorf("decode features: %w", r.err)
+	}
+	return ids, nil
 }
 
 // ParseFeaturesInfo reads the metadata of a features message.

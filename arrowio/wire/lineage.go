@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/scoring/adaptive"
 )
@@ -33,6 +34,8 @@ type Lineage struct {
 	From            From    `json:"from,omitempty"`
 	LabelledRows    int64   `json:"labelled_rows,omitempty"` // of the ranges, as the planner counted them
 	CalibrationRows int64   `json:"calibration_rows"`
+	// Identity says which rows were on the same side when rows were held out.
+	Identity rowid.Rule `json:"identity,omitzero"`
 	// of a file: the rows that were held out of everything above; nil = none
 	Split         *Split `json:"split,omitempty"`
 	BandwidthRule string `json:"bandwidth_rule"`

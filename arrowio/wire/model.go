@@ -70,7 +70,7 @@ func (s Span) Has(id training.RowID) bool {
 // HeldOut reports whether rows such as this one were used to judge the model and to choose its λ,
 // and it was not fitted on them before that.
 func (m *Model) HeldOut(id training.RowID) bool {
-	return training.HeldOut(m.HeldOutSeed, id.Partition, id.Offset, id.Row, m.HeldOutFraction) &&
+	return id.Below(m.HeldOutSeed, m.HeldOutFraction) &&
 		!slices.ContainsFunc(m.NotHeldOut, func(s Span) bool { return s.Has(id) })
 }
 

@@ -21,6 +21,7 @@ type Samples struct {
 	Partition int32
 	Dim       int
 	Ordinal   []int64   // ascending, [rows]
+	Identity  []uint64  // [rows]; nil if rows are identified by their place
 	X         []float32 // row-major [rows·Dim]
 	Targets   scoring.Targets
 }
@@ -38,12 +39,16 @@ func (s *Samples) Rows() int { return len(s.Ordinal) }
 // Reset empties s and keeps its memory.
 func (s *Samples) Reset() {
 	s.Ordinal, s.X = s.Ordinal[:0], s.X[:0]
+	s.Identity = s.Identity[:0]
 	s.Targets.Class, s.Targets.Values = s.Targets.Class[:0], s.Targets.Values[:0]
 }
 
 // Append copies row i of other to the end.
 func (s *Samples) Append(other *Samples, i int) {
 	s.Ordinal = append(s.Ordinal, other.Ordinal[i])
+	if len(other.Identity) > 0 {
+		s.Identity = append(s.Identity, other.Identity[i])
+	}
 	s.X = append(s.X, other.X[i*s.Dim:(i+1)*s.Dim]...)
 	s.Targets.Outputs = other.Targets.Outputs
 	if other.Targets.Class != nil {
@@ -64,6 +69,9 @@ func (s *Samples) Slice(first, next int) *Samples {
 		X:         s.X[first*s.Dim : next*s.Dim],
 		Targets:   scoring.Targets{Outputs: s.Targets.Outputs},
 	}
+	if len(s.Identity) > 0 {
+		view.Identity = s.Identity[first:next]
+	}
 	if k := s.Targets.Outputs; s.Targets.Class != nil {
 		view.Targets.Class = s.Targets.Class[first:next]
 	} else {
@@ -79,7 +87,7 @@ type SampleMark struct {
 	FirstOffset int64 `json:"first_offset"`
 	Rows        int64 `json:"rows"`
 	// Checksum chains the rows in the order of their ordinals: XXH64 of the previous checksum and
-	// the row's ordinal, x and y, all little-endian.
+	// the row's ordinal, identity (if rows have one), x and y, all little-endian.
 	Checksum uint64 `json:"checksum,string"`
 }
 
@@ -89,6 +97,9 @@ func (m *SampleMark) Add(s *Samples, first int) {
 	for i := first; i < s.Rows(); i++ {
 		buffer = binary.LittleEndian.AppendUint64(buffer[:0], m.Checksum)
 		buffer = binary.LittleEndian.AppendUint64(buffer, uint64(s.Ordinal[i]))
+		if len(s.Identity) > 0 {
+			buffer = binary.LittleEndian.AppendUint64(buffer, s.Identity[i])
+		}
 		for _, v := range s.X[i*s.Dim : (i+1)*s.Dim] {
 			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
 		}
@@ -110,6 +121,8 @@ func (s *Samples) Validate() error {
 	switch {
 	case rows == 0 || s.Dim < 1 || k < 1 || s.Partition < 0:
 		return fmt.Errorf("%d rows of %d dimensions and %d outputs of partition %d", rows, s.Dim, k, s.Partition)
+	case len(s.Identity) != 0 && len(s.Identity) != rows:
+		return fmt.Errorf("%d identities of %d rows", len(s.Identity), rows)
 	case len(s.X) != rows*s.Dim:
 		return fmt.Errorf("%d numbers for %d rows of %d dimensions", len(s.X), rows, s.Dim)
 	case (s.Targets.Class == nil) == (s.Targets.Values == nil):
@@ -151,8 +164,12 @@ func EncodeSamples(s *Samples) ([]byte, []Header, error) {
 	if s.Targets.Class == nil {
 		y = listColumn(numbers("y", s.Targets.Values), s.Rows(), s.Targets.Outputs)
 	}
-	value, err := samplesMetadata.encodeMessage(samplesFields{s.Dim, s.Targets.Outputs}, nil,
-		numbers("ordinal", s.Ordinal), listColumn(numbers("x", s.X), s.Rows(), s.Dim), y)
+	columns := []column{numbers("ordinal", s.Ordinal)}
+	if len(s.Identity) > 0 {
+		columns = append(columns, numbers("identity", s.Identity))
+	}
+	columns = append(columns, listColumn(numbers("x", s.X), s.Rows(), s.Dim), y)
+	value, err := samplesMetadata.encodeMessage(samplesFields{s.Dim, s.Targets.Outputs}, nil, columns...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode samples of partition %d: %w", s.Partition, err)
 	}
@@ -199,6 +216,9 @@ func DecodeSamples(dec *arrowio.Decoder, value []byte, headers []Header) (*Sampl
 func readSamples(rec arrow.Record, s *Samples) error {
 	r := &reader{rec: rec}
 	s.Ordinal, s.X = slices.Clone(values[int64](r, "ordinal")), slices.Clone(lists[float32](r, "x", s.Dim))
+	if r.has("identity") {
+		s.Identity = slices.Clone(values[uint64](r, "identity"))
+	}
 	if r.has("class") {
 		s.Targets.Class = slices.Clone(values[int32](r, "class"))
 	} else {

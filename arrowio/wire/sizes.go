@@ -19,7 +19,7 @@ const (
 	columnUseBytes       = 192       // the names of the fields and the numbers of one column of the report
 	kindBytes            = 32        // kind and lengths of lists of a feature in a set of mixed kinds
 	factorsNumbers       = 9         // of a product: three coordinates, signs and thresholds
-	featureRowBytes      = 16        // row number, label, bitmaps of one row of features
+	featureRowBytes      = 24        // row number, identity, label, bitmaps of one row of features
 )
 
 // SpecBytes bounds the size of a spec that reads partitions and encodes dim dimensions, without its
@@ -35,7 +35,7 @@ func CheckpointBytes(m0, k int) int64 {
 
 // SampleRowBytes is the size of a sampled row with dim dimensions and k outputs in a message of
 // samples.
-func SampleRowBytes(dim, k int) int64 { return 8 + 4*int64(dim) + 4*int64(k) }
+func SampleRowBytes(dim, k int) int64 { return 16 + 4*int64(dim) + 4*int64(k) }
 
 // FeatureSetBytes bounds the size of a feature set with m features of the given width (the
 // encoder's dimensions, or 1 for the linear map) and k outputs.

@@ -199,7 +199,8 @@ func TestFeatureRowBytesBoundRealRows(t *testing.T) {
 			b.Append(float64(i))
 		}
 		rec := array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(rows))
-		return must(encodeFeatures(rec, ordinals(rows), make([]float32, rows*m), m, "fs-1", []string{"y"}))
+		layout := FeaturesLayout{FeatureSet: "fs-1", Features: m, LabelColumns: []string{"y"}, Identities: make([]uint64, rows)}
+		return must(ReserveFeatures(nil, rec, ordinals(rows), layout)).Value
 	}
 	for _, m := range []int{1, 100, 1000} {
 		one, many := len(encode(1, m)), len(encode(4097, m))

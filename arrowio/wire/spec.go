@@ -14,6 +14,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -155,6 +156,9 @@ type Plan struct {
 	CalibrationRows int64   `json:"calibration_rows"`
 	BandwidthRule   string  `json:"bandwidth_rule"`
 
+	// Identity says which rows must be on the same side when rows are held out.
+	Identity rowid.Rule `json:"identity,omitzero"`
+
 	Arithmetic string         `json:"kernel"`            // numeric kernel of the planner, see [scoring.Arithmetic]
 	Limits     arrowio.Limits `json:"limits"`            // decode limits: they decide which messages count
 	Messages   Messages       `json:"messages,omitzero"` // how messages are read, which decides it too
@@ -293,6 +297,9 @@ func (s *Spec) validatePlan() error {
 	}
 	if err := s.Limits.Validate(); err != nil {
 		fault("limits: %w", err)
+	}
+	if err := s.Identity.Validate(); err != nil {
+		faults = append(faults, err)
 	}
 	return errors.Join(faults...)
 }

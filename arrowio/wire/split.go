@@ -1,6 +1,10 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/eerf-stream/eerf/arrowio/rowid"
+)
 
 // The ways to choose the rows of a file that are held out.
 const (
@@ -16,13 +20,17 @@ type Split struct {
 	Column   string  `json:"column,omitempty"`
 	Fraction float64 `json:"fraction"`              // share of the rows that is held out
 	Seed     uint64  `json:"seed,omitempty,string"` // of the row hash
+	// Identity says which rows are on the same side.
+	Identity rowid.Rule `json:"identity,omitzero"`
 }
 
 // String names the held-out rows.
 func (s Split) String() string {
 	switch {
-	case s.By != SplitTime:
+	case s.By != SplitTime && s.Identity.ByPlace():
 		return fmt.Sprintf("%.3g %% of the rows, by hash", 100*s.Fraction)
+	case s.By != SplitTime:
+		return fmt.Sprintf("%.3g %% of the rows, by hash of %v", 100*s.Fraction, s.Identity)
 	case s.Column == "":
 		return fmt.Sprintf("the last %.3g %% of the rows in the order of the file", 100*s.Fraction)
 	}
@@ -31,7 +39,7 @@ func (s Split) String() string {
 
 // validate reports an unknown rule; nil is no rule and valid.
 func (s *Split) validate() error {
-	if s == nil || (s.By == SplitRandom && s.Column == "" || s.By == SplitTime) && s.Fraction >= 0 && s.Fraction < 1 {
+	if s == nil || (s.By == SplitRandom && s.Column == "" || s.By == SplitTime) && s.Fraction >= 0 && s.Fraction < 1 && s.Identity.Validate() == nil {
 		return nil
 	}
 	return fmt.Errorf("split %+v is not a way to hold rows out", *s)

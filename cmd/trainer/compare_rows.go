@@ -22,6 +22,7 @@ type rowFlags struct {
 	label      []string
 	include    []string
 	exclude    []string
+	group      string
 	task       string
 	transform  string
 	file       *cli.RowFile // set by read
@@ -36,6 +37,7 @@ func (f *rowFlags) add(c *cobra.Command) {
 	flags.StringSliceVar(&f.include, "include", nil,
 		"comma-separated columns that are features even if they look like identifiers or text")
 	flags.StringSliceVar(&f.exclude, "exclude", nil, "comma-separated columns that are not features")
+	flags.StringVar(&f.group, "group", "", "column whose rows of one value are held out together; empty = equal rows are")
 	flags.StringVar(&f.task, "task", encoder.TaskAuto, "auto (numbers are a regression), regression or classification")
 	flags.StringVar(&f.transform, "label-transform", encoder.TransformNone, "transform of a regression label: "+
 		strings.Join(encoder.LabelTransforms(), ", ")+"; errors are in units of the label")
@@ -77,8 +79,13 @@ func (r *comparedRows) Split(o datasets.SplitOptions) (*datasets.Split, error) {
 const lastFifth = 0.2
 
 // splitByTime marks the last rows of the file as test rows if the split is by time.
-func (f *rowFlags) splitByTime(ctx context.Context, rows *comparedRows, testFraction float64) error {
-	split, note, err := f.split.Resolve(ctx, f.file, f.label, testFraction, 0)
+func (f *rowFlags) splitByTime(
+	ctx context.Context,
+	rows *comparedRows,
+	e events.Config,
+	testFraction float64,
+) error {
+	split, note, err := f.split.Resolve(ctx, f.file, e, testFraction, 0)
 	if err != nil || split.Rule.By != wire.SplitTime {
 		return err
 	}
@@ -105,6 +112,7 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 			Label:          f.label,
 			Include:        f.include,
 			Exclude:        f.exclude,
+			Group:          f.group,
 			Task:           f.task,
 			LabelTransform: f.transform,
 		},
@@ -133,9 +141,12 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.data, err)
 	}
+	if f.group != "" {
+		table.GroupBy(f.group)
+	}
 	f.file, rows = file, &comparedRows{Table: table}
 	if other == nil {
-		return rows, f.splitByTime(ctx, rows, testFraction)
+		return rows, f.splitByTime(ctx, rows, events, testFraction)
 	}
 	for _, note := range other.Notes() {
 		rows.notes = append(rows.notes, "of "+f.test+": "+note)

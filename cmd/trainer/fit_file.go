@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/config"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/train"
@@ -34,7 +36,7 @@ func (f *fitFileFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.data, "data", "", "file of labelled rows to train on without a broker")
 	flags.StringVar(&f.out, "out", "", "file for the model and its feature set; empty = only describe them")
 	flags.StringVar(&f.set, "feature-set", "", "file of the feature set; empty = explore the rows for one")
-	f.split.Add(c, "by a hash of their number")
+	f.split.Add(c, "by a hash")
 	f.files.Add(c)
 	f.exploration.AddExploration(c)
 	for _, name := range flagNames(c) {
@@ -147,13 +149,14 @@ func (f *fitFileFlags) splitOf(
 		if err := file.Complete(&loaded.Stages.Events); err != nil {
 			return nil, err
 		}
-		split, note, err := f.split.Resolve(ctx, file, loaded.Stages.Events.Label, o.HeldOutFraction, o.HeldOutSeed)
+		split, note, err := f.split.Resolve(ctx, file, loaded.Stages.Events, o.HeldOutFraction, o.HeldOutSeed)
 		fitted.warn(note)
 		return split, err
 	}
-	label, l := fitted.set.Encoder.Label.Columns, fitted.set.Lineage
+	l := fitted.set.Lineage
+	e := eventsOf(fitted.set, loaded.Stages.Events.Group)
 	if l.EventsTopic != f.data || l.Split == nil {
-		split, note, err := f.split.Resolve(ctx, file, label, o.HeldOutFraction, o.HeldOutSeed)
+		split, note, err := f.split.Resolve(ctx, file, e, o.HeldOutFraction, o.HeldOutSeed)
 		fitted.warn(note)
 		return split, err
 	}
@@ -161,7 +164,19 @@ func (f *fitFileFlags) splitOf(
 		return nil, cli.Usagef("%s: the feature set was explored on this file without the rows held out by %v, "+
 			"and errors can only be measured on those; leave the flag out", strings.Join(given, ", "), l.Split)
 	}
-	return file.Split(ctx, *l.Split, label)
+	return file.Split(ctx, *l.Split, e)
+}
+
+// eventsOf returns the uses of columns for the split of a file on which a set is used: what
+// identifies a row of the set identifies a row of the file, unless a group is given.
+func eventsOf(set *wire.FeatureSet, group string) events.Config {
+	identity := set.Lineage.Identity
+	return events.Config{Columns: events.Columns{
+		Features: identity.Columns,
+		Exclude:  identity.Without,
+		Group:    cmp.Or(group, identity.Group),
+		Label:    set.Encoder.Label.Columns,
+	}}
 }
 
 // open opens the file of rows, with the column types of the feature set if one is given.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -30,9 +31,10 @@ var ErrNoCalibrationRows = errors.New("no rows to calibrate on")
 // calibration learns encoder and bandwidth from the kept rows of the scans, in the order in which
 // they are added.
 type calibration struct {
-	learn *encoder.Calibrator
-	kept  []calibrationBatch
-	cut   int // number of partitions that dropped rows to stay within their share
+	learn    *encoder.Calibrator
+	contents *rowid.Counter
+	kept     []calibrationBatch
+	cut      int // number of partitions that dropped rows to stay within their share
 }
 
 // calibrationBatch is a run of kept rows.
@@ -43,7 +45,10 @@ type calibrationBatch struct {
 
 // newCalibration returns a calibration without rows.
 func newCalibration(o encoder.Options) *calibration {
-	return &calibration{learn: encoder.NewCalibrator(o)}
+	return &calibration{
+		learn:    encoder.NewCalibrator(o),
+		contents: rowid.NewCounter(rowid.ContentOf(o.Features, o.Exclude, o.Passthrough, o.Label)),
+	}
 }
 
 // add learns from a run of rows. The caller keeps them until finish has reopened them.
@@ -56,6 +61,7 @@ func (c *calibration) add(batch calibrationBatch) error {
 	if err := c.learn.Add(rows); err != nil {
 		return err
 	}
+	c.contents.Add(rows)
 	c.kept = append(c.kept, batch)
 	return nil
 }
@@ -78,6 +84,8 @@ type calibrated struct {
 	sigma   float64
 	rule    string
 	warning string // about the bandwidth; usually empty
+
+	identity rowid.Rule // of the rows
 }
 
 // finish returns the encoder and the bandwidth: the configured bandwidth or, if none is configured,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/formats"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -34,6 +35,13 @@ type Settings struct {
 	BatchBudget     int64  // batch budget of the broker; 0 = reading a file
 	EventsLog       string // identity of the log; empty = a file, or the broker reports none
 	MaxMessageBytes int64  // limit of the topics
+
+	// HeldOutSeed and HeldOutFraction select the rows by which models will be judged. Samples exclude
+	// them, unless rows are identified by their place. The fraction is 0 if these rows were already removed.
+	HeldOutSeed     uint64
+	HeldOutFraction float64
+	// Identity is the identity of rows; if it is empty, events.group or the calibration rows decide.
+	Identity rowid.Rule
 
 	seen []wire.SeenSchema // schemas seen by the scan
 }
@@ -288,12 +296,25 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 	if err != nil {
 		return nil, 0, err
 	}
+	found.identity = s.identity(calibration.contents)
 	for _, warning := range []string{hint, rows.warning} {
 		if warning != "" {
 			found.report.Warnings = append(found.report.Warnings, warning)
 		}
 	}
 	return found, calibration.Rows(), nil
+}
+
+// identity returns the rule that identifies rows, with the selection of the rows that judge models.
+func (s Settings) identity(contents *rowid.Counter) rowid.Rule {
+	if s.Identity.By != "" {
+		return s.Identity
+	}
+	r := contents.Decide(s.Events.Group)
+	if !r.ByPlace() && s.HeldOutFraction > 0 {
+		r.HeldOutSeed, r.HeldOutFraction = s.HeldOutSeed, s.HeldOutFraction
+	}
+	return r
 }
 
 // shapeOpened holds the rows of a shape so that they can be read more than once.
@@ -415,6 +436,7 @@ func newSpec(
 			SampleSeed:      e.Seed,
 			CalibrationRows: calibrationRows,
 			BandwidthRule:   found.rule,
+			Identity:        found.identity,
 			Arithmetic:      scoring.Arithmetic(),
 			Limits:          s.Limits.Decoder(),
 			Messages:        s.messages(),
@@ -437,7 +459,7 @@ func newSpec(
 	}
 	if e.SampleRate == RateAuto {
 		spec.SampleRows, _, _ = e.FittingRows(spec.Candidates, spec.Encoder.Outputs(), len(partitions))
-		spec.SampleRate = min(1, float64(spec.SampleRows)/float64(max(1, spec.LabelledRows())))
+		spec.SampleRate = min(1, float64(spec.SampleRows)/(float64(max(1, spec.LabelledRows()))*(1-found.identity.HeldOutFraction)))
 	}
 	setQuotas(spec)
 	for _, w := range r.Excluded {

@@ -56,6 +56,7 @@ func TestHashCoversMethodAndColumns(t *testing.T) {
 		{"sample rate auto", func(s *Settings) { s.Exploration.SampleRate = RateAuto }, false},
 		{"sample rows", func(s *Settings) { s.Exploration.SampleRows++ }, false},
 		{"calibration rows", func(s *Settings) { s.Exploration.CalibrationRows++ }, false},
+		{"group", func(s *Settings) { s.Events.Group = "a" }, false},
 		{"feature columns", func(s *Settings) { s.Events.Features = []string{"a"} }, false},
 		{"included columns", func(s *Settings) { s.Events.Include = []string{"a"} }, false},
 		{"passthrough", func(s *Settings) { s.Events.Passthrough = nil }, false},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/deadletter"
@@ -30,8 +31,9 @@ type Featurizer struct {
 
 	rows    encoder.Rows // reused
 	numbers []int32      // reused
-	spares  *spares      // memory of returned outputs
-	log     string       // source of the messages, for the headers of their outputs; empty = unknown
+	hasher  *rowid.Hasher
+	spares  *spares // memory of returned outputs
+	log     string  // source of the messages, for the headers of their outputs; empty = unknown
 }
 
 // ownSpareBytes is the memory of outputs that a featurizer keeps for later ones.
@@ -54,6 +56,7 @@ func (p *preparedSet) featurizer(spares *spares) *Featurizer {
 		reader:    p.Source.Reader(p.set.Encoder),
 		predictor: p.label.predictor(),
 		spares:    spares,
+		hasher:    rowid.NewHasher(p.set.Lineage.Identity),
 	}
 }
 
@@ -90,6 +93,7 @@ func (f *Featurizer) begin(ctx context.Context, meanwhile func() error) error {
 func (f *Featurizer) end() {
 	f.rows.Exchange(&f.reader.Slot().Rows)
 	f.numbers = events.Trim(f.numbers)
+	f.hasher.Trim()
 	f.reader.End()
 }
 
@@ -310,7 +314,18 @@ func (m *message) reserve(columns arrow.Record, from, to int, size int64) (wire.
 	if m.f.predictor.attaches() {
 		layout.Predictions = &m.f.predictor.columns
 	}
+	if !m.f.hasher.Rule().ByPlace() {
+		layout.Identities = []uint64{}
+		if from < to {
+			layout.Identities = m.f.hasher.Identities(m.chunk, m.f.rows.Row[from:to], m.place)
+		}
+	}
 	return wire.ReserveFeatures(m.f.spares.take(size+wire.LayoutMargin), kept, m.f.numbers, layout)
+}
+
+// place returns the identity of the place of a row of the chunk.
+func (m *message) place(row int32) uint64 {
+	return rowid.PlaceOf(int32(m.source.Partition), m.source.Offset, m.base+row)
 }
 
 // transformRows writes the features of the encoded rows from, to, and the predictions. With blocks

@@ -104,7 +104,7 @@ func TestFeaturizerCutsAtFixedRows(t *testing.T) {
 	set := setOf(t, stagestest.Regression, rows)
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
-		maxBytes := rapid.SampledFrom([]int64{1, 2500, 5000, 12_000, 60_000}).Draw(rt, "max output bytes")
+		maxBytes := rapid.SampledFrom([]int64{1, 3000, 5000, 12_000, 60_000}).Draw(rt, "max output bytes")
 		longest := rapid.SampledFrom([]int{0, 3000}).Draw(rt, "longest passthrough")
 		events := withLongNames(t, rows.NewSlice(0, int64(1+rng.IntN(int(rows.NumRows())))), longest, rng)
 		batches := stagestest.Cut(t, events, stagestest.UpTo(rng, 150))

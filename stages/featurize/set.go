@@ -84,6 +84,9 @@ func prepare(set *wire.FeatureSet, settings Settings) (*preparedSet, error) {
 	// Output messages cover a fixed number of source rows, so that a replay cuts the same way.
 	chunk := min(events.ChunkRows(set.Encoder.Dim), math.MaxInt32)
 	p.rowBytes = int64(4*p.transform.Len()) + passthroughRowBytes + predictionBytes
+	if !p.set.Lineage.Identity.ByPlace() {
+		p.rowBytes += 8
+	}
 	part := min(max(1, p.MaxOutputBytes/p.rowBytes), chunk)
 	p.partRows, p.chunkRows = int32(part), int32(chunk/part*part)
 	return p, nil

@@ -9,40 +9,133 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/train"
 	"github.com/eerf-stream/eerf/training"
 )
 
-// Split returns the rows of a file that a rule holds out. For a rule by time it reads the whole
-// file once and keeps 8 bytes for each row. Only labelled rows count for the share of a rule by
-// time, and rows without a time are never held out. Rows with the same time are on the same side.
+// Split returns the rows of a file that a rule holds out. It reads the whole file once and keeps 8
+// bytes for each row, twice as many for a rule by time. Rows with equal identities are on the same
+// side. A rule that does not say what identifies a row gets an identity that fits the rows, see
+// [rowid.Rule.Decide].
+//
+// A rule by time holds out the last rows, except rows with the identity of an earlier row. Only
+// labelled rows count for its share, and rows without a time are never held out. Rows with the same
+// time are on the same side.
 func Split(
 	ctx context.Context,
 	rule wire.Split,
-	label []string,
+	e events.Config,
 	open func() (events.RowReader, error),
 ) (*train.FileSplit, error) {
-	if rule.By != wire.SplitTime {
-		held := func(row int64) bool { return training.HeldOut(rule.Seed, 0, row, 0, rule.Fraction) }
-		return &train.FileSplit{Rule: rule, HeldOut: held}, nil
-	}
-	when, err := readTimes(ctx, rule.Column, label, open)
+	ids, when := newRowIdentities(rule.Identity, e), &rowTimes{}
+	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
+		ids.add(batch)
+		if rule.By == wire.SplitTime {
+			return when.add(rule.Column, e.Label, batch)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
+	}
+	rule.Identity = ids.decide()
+	if rule.By != wire.SplitTime {
+		held := func(row int64) bool { return training.HeldOut(rule.Seed, ids.all[row], rule.Fraction) }
+		return &train.FileSplit{Rule: rule, HeldOut: held}, nil
 	}
 	first, err := when.first(rule)
 	if err != nil {
 		return nil, err
 	}
-	return &train.FileSplit{Rule: rule, HeldOut: func(row int64) bool { return when.at(row) >= first }}, nil
+	held, err := heldOutByTime(when, ids, first, rule)
+	if err != nil {
+		return nil, err
+	}
+	return &train.FileSplit{Rule: rule, HeldOut: func(row int64) bool { return held[row] }}, nil
 }
+
+// heldOutByTime marks the rows from a time on that have the identity of no other row.
+func heldOutByTime(when *rowTimes, ids *rowIdentities, first float64, rule wire.Split) ([]bool, error) {
+	held, earlier := make([]bool, len(ids.all)), map[uint64]struct{}{}
+	for row := range held {
+		held[row] = when.at(int64(row)) >= first
+		if !held[row] && !rule.Identity.ByPlace() {
+			earlier[ids.all[row]] = struct{}{}
+		}
+	}
+	left := 0
+	for row := range held {
+		if _, copied := earlier[ids.all[row]]; copied {
+			held[row] = false
+		}
+		if held[row] {
+			left++
+		}
+	}
+	if left < training.MinHeldOutRows {
+		return nil, fmt.Errorf("%w: among the last rows only %d have a %v that no earlier row has, at least %d are needed",
+			ErrTooFewRows, left, rule.Identity, training.MinHeldOutRows)
+	}
+	return held, nil
+}
+
+// rowIdentities are the identities of the rows of a file.
+type rowIdentities struct {
+	rule    rowid.Rule // of the identities in all
+	hasher  *rowid.Hasher
+	counter *rowid.Counter // nil if the rule is final
+	all     []uint64       // of every row
+}
+
+// newRowIdentities prepares for the identity of a rule. If it names none, that is the group column,
+// or the content until all rows are known.
+func newRowIdentities(given rowid.Rule, e events.Config) *rowIdentities {
+	r := &rowIdentities{rule: given}
+	if given.By == "" {
+		content := rowid.ContentOf(e.Features, e.Exclude, e.Passthrough, e.Label)
+		if r.rule = content.Decide(1, 1, e.Group); r.rule.By == rowid.Content {
+			r.counter = rowid.NewCounter(content)
+		}
+	}
+	r.hasher = rowid.NewHasher(r.rule)
+	return r
+}
+
+func (r *rowIdentities) add(batch arrow.Record) {
+	first := int64(len(r.all))
+	ids := r.hasher.Identities(batch, nil, func(row int32) uint64 { return placeOf(first + int64(row)) })
+	r.all = append(r.all, ids...)
+	for _, id := range ids {
+		if r.counter != nil {
+			r.counter.AddIdentity(id)
+		}
+	}
+}
+
+// decide returns the final rule.
+func (r *rowIdentities) decide() rowid.Rule {
+	if r.counter != nil {
+		r.rule, r.counter = r.counter.Decide(""), nil
+		for row := range r.all {
+			if r.rule.ByPlace() {
+				r.all[row] = placeOf(int64(row))
+			}
+		}
+	}
+	return r.rule
+}
+
+// placeOf returns the identity of the place of a row of a file.
+func placeOf(row int64) uint64 { return rowid.PlaceOf(0, row, 0) }
 
 // rowTimes are the times of the rows of a file.
 type rowTimes struct {
 	all      []float64 // of every row, NaN without a time; nil = the numbers of the rows
 	labelled []float64 // of rows with a label and a time
+	rows     int64     // so far
 }
 
 func (t *rowTimes) at(row int64) float64 {
@@ -78,31 +171,22 @@ func (t *rowTimes) first(rule wire.Split) (float64, error) {
 // ErrTooFewRows reports that one side of a split by time would have too few rows.
 var ErrTooFewRows = errors.New("too few rows to split by time")
 
-// readTimes reads the times of all rows, and the times of labelled rows.
-func readTimes(
-	ctx context.Context,
-	column string,
-	label []string,
-	open func() (events.RowReader, error),
-) (*rowTimes, error) {
-	t, row := &rowTimes{}, int64(0)
-	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
-		if column != "" {
-			values, err := timesOf(batch, column)
-			if err != nil {
-				return err
-			}
-			t.all = append(t.all, values...)
+// add adds the times of the next rows.
+func (t *rowTimes) add(column string, label []string, batch arrow.Record) error {
+	if column != "" {
+		values, err := timesOf(batch, column)
+		if err != nil {
+			return err
 		}
-		for i := range batch.NumRows() {
-			if at := t.at(row + i); !math.IsNaN(at) && labelled(batch, label, int(i)) {
-				t.labelled = append(t.labelled, at)
-			}
+		t.all = append(t.all, values...)
+	}
+	for i := range batch.NumRows() {
+		if at := t.at(t.rows + i); !math.IsNaN(at) && labelled(batch, label, int(i)) {
+			t.labelled = append(t.labelled, at)
 		}
-		row += batch.NumRows()
-		return nil
-	})
-	return t, err
+	}
+	t.rows += batch.NumRows()
+	return nil
 }
 
 // labelled reports whether a row has a value in every label column. The value may still turn out to

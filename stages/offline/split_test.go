@@ -1,6 +1,7 @@
 package offline_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,9 @@ func timed(days []int, label func(i int) string) arrow.Record {
 	}
 	return b.NewRecord()
 }
+
+// labelled names the label.
+var labelled = events.Config{Columns: events.Columns{Label: []string{"y"}}}
 
 func always(int) string { return "yes" }
 
@@ -106,7 +110,7 @@ func TestSplitDividesRows(t *testing.T) {
 		rec := timed(c.days, always)
 		for _, size := range []int{1, 64, n} {
 			open := explored.File(stagestest.Cut(t, rec, stagestest.Every(size))...)
-			split, err := offline.Split(t.Context(), c.rule, []string{"y"}, open)
+			split, err := offline.Split(t.Context(), c.rule, labelled, open)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -136,7 +140,7 @@ func TestSplitByTimeCountsLabels(t *testing.T) {
 		}
 		return "yes"
 	})
-	split, err := offline.Split(t.Context(), last, []string{"y"}, explored.File(rec))
+	split, err := offline.Split(t.Context(), last, labelled, explored.File(rec))
 	if err != nil || split.HeldOut(399) || !split.HeldOut(400) || !split.HeldOut(999) {
 		t.Errorf("rows are not held out from 400 on; %v", err)
 	}
@@ -163,7 +167,7 @@ func TestSplitRefusesUnusableRules(t *testing.T) {
 		`column "when", which`:              {wire.Split{By: wire.SplitTime, Column: "when", Fraction: 0.2}, some},
 		`column "word" of type utf8 cannot`: {wire.Split{By: wire.SplitTime, Column: "word", Fraction: 0.2}, some},
 	} {
-		if split, err := offline.Split(t.Context(), c.rule, []string{"y"}, explored.File(c.rows)); err == nil ||
+		if split, err := offline.Split(t.Context(), c.rule, labelled, explored.File(c.rows)); err == nil ||
 			split != nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("split %v, %v; want %q", split, err, says)
 		}
@@ -194,7 +198,7 @@ func TestSortedTime(t *testing.T) {
 func TestHeldOutRowsDoNotChangeSetOrJudgedWeights(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Regression, 800, 41, stagestest.Faults{})
 	for _, rule := range []wire.Split{random, last} {
-		split, err := offline.Split(t.Context(), rule, []string{"y"}, explored.File(rows))
+		split, err := offline.Split(t.Context(), rule, labelled, explored.File(rows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +212,7 @@ func TestHeldOutRowsDoNotChangeSetOrJudgedWeights(t *testing.T) {
 				t.Errorf("%v: with labels turned where rows are %s, the same is learned: %v", rule, name, same)
 			}
 		}
-		if model.Split == nil || *model.Split != rule || model.Metrics.MeasuredRows != model.HeldOutRows ||
+		if model.Split == nil || !reflect.DeepEqual(model.Split, &split.Rule) || model.Metrics.MeasuredRows != model.HeldOutRows ||
 			model.Metrics.Seen != nil || model.NotHeldOut != nil {
 			t.Errorf("split %v, %d of %d measured, seen %v, not held out %v", model.Split, model.Metrics.MeasuredRows,
 				model.HeldOutRows, model.Metrics.Seen, model.NotHeldOut)

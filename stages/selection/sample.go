@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -93,8 +94,12 @@ func appendRows(sample *scoring.Sample, spec *wire.Spec, rows *wire.Samples) {
 	}
 	sample.Parts = append(sample.Parts, rows.Rows())
 	if spec.Criterion.HoldsOut() {
-		for _, ordinal := range rows.Ordinal {
-			sample.HeldOut = append(sample.HeldOut, scoring.HeldOut(scoring.Hash(spec.SampleSeed, rows.Partition, ordinal)))
+		for i, ordinal := range rows.Ordinal {
+			identity := rowid.PlaceOf(rows.Partition, ordinal, 0)
+			if len(rows.Identity) > 0 {
+				identity = rows.Identity[i]
+			}
+			sample.HeldOut = append(sample.HeldOut, scoring.HeldOut(spec.SampleSeed, identity))
 		}
 	}
 	sample.X = append(sample.X, rows.X...)

@@ -27,6 +27,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		Arithmetic:      scoring.Arithmetic(),
 		From:            spec.From,
 		LabelledRows:    spec.LabelledRows(),
+		Identity:        spec.Identity,
 		SampleRate:      spec.SampleRate,
 		SampleSeed:      spec.SampleSeed,
 		SampleRows:      spec.SampleRows,

@@ -1,17 +1,20 @@
 package subsample
 
 import (
+	"slices"
 	"sort"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/deadletter"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Subsampler makes the pass of an exploration over the range of one partition.
@@ -33,12 +36,18 @@ type Subsampler struct {
 	rows  encoder.Rows // reused
 	take  []int32      // reused: sampled rows of the current batch; never nil, because nil means all rows
 	split split        // reused: the rows that are not held out
+
+	hasher *rowid.Hasher
+	ids    []uint64 // identities of the rows in take; memory of the hasher
 }
 
 // New starts the partition at the start of its range, or at the checkpoint, whose sums it then
 // owns. The bank holds the candidates of the spec and is shared by the partitions.
 func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Checkpoint) (*Subsampler, error) {
-	s := &Subsampler{spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{}}
+	s := &Subsampler{
+		spec: spec, specHash: spec.Hash(), part: part, nextOffset: part.StartOffset, take: []int32{},
+		hasher: rowid.NewHasher(spec.Identity),
+	}
 	sums := scoring.NewSums(spec.Candidates.Count, spec.Encoder.Outputs())
 	if from != nil {
 		if err := from.CheckAgainst(spec, scoring.Arithmetic()); err != nil {
@@ -75,6 +84,8 @@ func (s *Subsampler) Trim(slot *events.Slot) {
 		s.take = []int32{}
 	}
 	s.split.trim()
+	s.hasher.Trim()
+	s.ids = nil
 }
 
 // NextOffset returns the next offset of events to read.
@@ -98,11 +109,9 @@ func (s *Subsampler) Samples() *wire.Samples { return s.samples }
 func (s *Subsampler) ClearSamples() {
 	s.samples.Reset()
 	s.samples.Ordinal, s.samples.X = events.Trim(s.samples.Ordinal), events.Trim(s.samples.X)
-	s.samples.Targets.Class, s.samples.Targets.Values = events.Trim(
-		s.samples.Targets.Class,
-	), events.Trim(
-		s.samples.Targets.Values,
-	)
+	s.samples.Identity = events.Trim(s.samples.Identity)
+	s.samples.Targets.Class = events.Trim(s.samples.Targets.Class)
+	s.samples.Targets.Values = events.Trim(s.samples.Targets.Values)
 }
 
 // Reject receives the rejected rows of a piece of a message. rowBase is the number of the piece's
@@ -191,6 +200,7 @@ func (s *Subsampler) closeAtEnd() {
 func (s *Subsampler) addChunk(batch arrow.Record) ([]deadletter.RejectedRow, error) {
 	rows := batch.NumRows()
 	s.sample(rows)
+	s.identify(batch)
 	if err := s.spec.Encoder.Encode(&s.rows, batch, s.take); err != nil {
 		return nil, err
 	}
@@ -257,6 +267,9 @@ func (s *Subsampler) score() {
 	first := s.samples.Rows()
 	for _, row := range s.rows.Row[:s.rows.N] {
 		s.samples.Ordinal = append(s.samples.Ordinal, s.nextOrdinal+int64(row))
+		if !s.spec.Identity.ByPlace() {
+			s.samples.Identity = append(s.samples.Identity, s.identity(row))
+		}
 	}
 	s.samples.X = append(s.samples.X, s.rows.X[:s.rows.N*s.rows.Dim]...)
 	s.samples.Targets.Outputs = s.rows.Targets.Outputs
@@ -267,7 +280,40 @@ func (s *Subsampler) score() {
 
 // heldOut reports whether a row of the next batch is held out of the sums.
 func (s *Subsampler) heldOut(row int32) bool {
-	return scoring.HeldOut(scoring.Hash(s.spec.SampleSeed, s.part.Partition, s.nextOrdinal+int64(row)))
+	return scoring.HeldOut(s.spec.SampleSeed, s.identity(row))
+}
+
+// identify sets ids, and drops the rows from take whose identities judge models: no sample contains
+// them, so that a copy that arrives after the exploration was not learned from.
+func (s *Subsampler) identify(batch arrow.Record) {
+	rule := s.spec.Identity
+	if rule.ByPlace() {
+		return
+	}
+	s.ids = s.hasher.Identities(batch, s.take, s.place)
+	kept := 0
+	for i, id := range s.ids {
+		if training.HeldOut(rule.HeldOutSeed, id, rule.HeldOutFraction) {
+			continue
+		}
+		s.take[kept], s.ids[kept] = s.take[i], id
+		kept++
+	}
+	s.take, s.ids = s.take[:kept], s.ids[:kept]
+}
+
+// identity returns the identity of a sampled row of the next batch.
+func (s *Subsampler) identity(row int32) uint64 {
+	if s.spec.Identity.ByPlace() {
+		return s.place(row)
+	}
+	at, _ := slices.BinarySearch(s.take, row)
+	return s.ids[at]
+}
+
+// place returns the identity of the place of a row of the next batch.
+func (s *Subsampler) place(row int32) uint64 {
+	return rowid.PlaceOf(s.part.Partition, s.nextOrdinal+int64(row), 0)
 }
 
 // count adds up the outcomes of the batch's first rows, of which the rows in take were sampled, and

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"pgregory.net/rapid"
 
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -43,6 +44,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 				var want wire.Counts
 				var bad []int64
 				closing := rows.NumRows()
+				ids := rowid.NewHasher(spec.Identity).Identities(rows, nil, nil)
 				for i, r := range reference {
 					want.Rows++
 					switch stagestest.OutcomeOf(&spec, part.Partition, int64(i), r) {
@@ -56,7 +58,7 @@ func TestSubsamplerOutcomes(t *testing.T) {
 						bad = append(bad, int64(i))
 					default:
 						want.Scored++
-						want.HeldOut += int64(stagestest.Bit(scoring.HeldOut(scoring.Hash(spec.SampleSeed, part.Partition, int64(i)))))
+						want.HeldOut += int64(stagestest.Bit(scoring.HeldOut(spec.SampleSeed, ids[i])))
 					}
 					if part.Quota > 0 && want.Scored == part.Quota {
 						closing = int64(i) + 1

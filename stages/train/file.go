@@ -9,6 +9,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
@@ -23,6 +24,7 @@ type FileTrainer struct {
 	trainer   *Trainer
 	rows      *Partition
 	transform *scoring.Transformer
+	hasher    *rowid.Hasher
 	z         []float32 // reused
 	counts    RowCounts
 }
@@ -60,8 +62,16 @@ func NewFile(set *wire.FeatureSet, config Config, name string, split *FileSplit)
 	if err != nil {
 		return nil, err
 	}
-	t.split, t.learnedFrom = split, sampledRows(set, name)
-	f := &FileTrainer{trainer: t, rows: t.Partition(0), transform: scoring.NewTransformer(&set.Set)}
+	t.split = split
+	if split != nil || leftOut(set) == 0 {
+		t.learnedFrom = sampledRows(set, name)
+	}
+	f := &FileTrainer{
+		trainer:   t,
+		rows:      t.Partition(0),
+		transform: scoring.NewTransformer(&set.Set),
+		hasher:    rowid.NewHasher(set.Lineage.Identity),
+	}
 	f.rows.lane.reset()
 	return f, nil
 }
@@ -118,8 +128,13 @@ func (f *FileTrainer) addChunk(chunk arrow.Record) error {
 	f.rows.addUnseen()
 	f.rows.buffers.reset()
 	of := f.rows.rangeOf(wire.FeatureBatch{})
+	place := func(row int32) uint64 { return rowid.PlaceOf(0, f.counts.Rows+int64(row), 0) }
+	var identities []uint64
+	if n > 0 {
+		identities = f.hasher.Identities(chunk, rows.Row[:n], place)
+	}
 	for i := range n {
-		id := training.RowID{Offset: f.counts.Rows + int64(rows.Row[i])}
+		id := training.RowID{Identity: identities[i], Offset: f.counts.Rows + int64(rows.Row[i])}
 		switch {
 		case rows.Unseen[i]:
 			f.rows.judgeUnseen(f.z[i*m:(i+1)*m], id)

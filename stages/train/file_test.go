@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/stagestest"
@@ -104,11 +105,12 @@ func TestHeldOutRowsOfAFileDidNotTeachTheSet(t *testing.T) {
 		set, rows := learnedFile(t, c.share)
 		config := trainConfig()
 		model, counts := fileModel(t, set, config, set.Lineage.EventsTopic, []arrow.Record{rows})
+		ids := rowid.NewHasher(set.Lineage.Identity).Identities(rows, nil, nil)
 		var unseen, seen int64
 		batch := stagestest.Cut(t, rows, stagestest.Every(1))
 		for i, row := range batch {
 			if row.Column(row.Schema().FieldIndices("y")[0]).IsNull(0) ||
-				!training.HeldOut(config.HeldOutSeed, 0, int64(i), 0, config.HeldOutFraction) {
+				!training.HeldOut(config.HeldOutSeed, ids[i], config.HeldOutFraction) {
 				continue
 			}
 			if stagestest.Sampled(set.Lineage.SampleSeed, 0, int64(i), c.share) {

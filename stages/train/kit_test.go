@@ -11,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -105,8 +106,11 @@ func featuresBody(t testing.TB, set *wire.FeatureSet, batch arrow.Record, part w
 	for i := range numbers {
 		numbers[i] = part.FirstRow + rows.Row[i]
 	}
-	body, err := wire.ReserveFeatures(nil, kept, numbers,
-		wire.FeaturesLayout{FeatureSet: set.ID(), Features: transform.Len()})
+	layout := wire.FeaturesLayout{FeatureSet: set.ID(), Features: transform.Len()}
+	if rule := set.Lineage.Identity; !rule.ByPlace() && rows.N > 0 {
+		layout.Identities = rowid.NewHasher(rule).Identities(slice, rows.Row[:rows.N], nil)
+	}
+	body, err := wire.ReserveFeatures(nil, kept, numbers, layout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +123,7 @@ type featurized struct {
 	part wire.FeatureBatch
 	rows []int32
 	z    []float32
+	ids  []uint64 // identities
 	body arrow.Record
 }
 
@@ -133,7 +138,16 @@ func readOutput(t testing.TB, r pipeline.Record, m int) featurized {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return featurized{part, rows, z, body}
+	ids, err := wire.DecodeIdentities(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids == nil {
+		for _, row := range rows {
+			ids = append(ids, rowid.PlaceOf(part.SourcePartition, part.SourceOffset, row))
+		}
+	}
+	return featurized{part, rows, z, ids, body}
 }
 
 // train adds the messages to partition 2 of a trainer with three partitions.

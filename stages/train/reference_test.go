@@ -31,10 +31,10 @@ func trainingRows(t testing.TB, set *wire.FeatureSet, config Config, messages []
 	var rows []trainingRow
 	for _, r := range messages {
 		out := readOutput(t, r, m)
-		for i, number := range out.rows {
+		for i := range out.rows {
 			if y := referenceLabel(set, out.body, i); y != nil {
 				offset := out.part.SourceOffset
-				held := training.HeldOut(config.HeldOutSeed, 2, offset, number, config.HeldOutFraction)
+				held := training.HeldOut(config.HeldOutSeed, out.ids[i], config.HeldOutFraction)
 				rows = append(rows, trainingRow{z: out.z[i*m : (i+1)*m], y: y, held: held, offset: offset})
 			}
 		}

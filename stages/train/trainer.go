@@ -11,6 +11,7 @@ import (
 
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/scoring"
@@ -136,6 +137,7 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	if err != nil {
 		return nil, pipeline.Permanent(err)
 	}
+	judgeUnsampled(&config, set)
 	t := &Trainer{
 		set:         set,
 		id:          set.ID(),
@@ -335,6 +337,10 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 	if err := p.trainer.labels.Encode(&p.rows, batch, nil); err != nil {
 		return err
 	}
+	identities, err := wire.DecodeIdentities(batch)
+	if err != nil {
+		return err
+	}
 	p.addUnseen()
 	p.buffers.reset()
 	of := p.rangeOf(part)
@@ -351,6 +357,11 @@ func (p *Partition) addBatch(batch arrow.Record, part wire.FeatureBatch, firstNe
 				Offset:    part.SourceOffset,
 				Row:       numbers[row],
 				Log:       part.SourceLog,
+			}
+			if identities != nil {
+				id.Identity = identities[row]
+			} else {
+				id.Identity = rowid.PlaceOf(id.Partition, id.Offset, id.Row)
 			}
 			if p.rows.Unseen[i] {
 				p.counts.UnseenClass++

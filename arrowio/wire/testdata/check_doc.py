@@ -44,7 +44,11 @@ found["scores"] = reader.scores([messages["checkpoint"]], fs["coding"]).tolist()
 found["headers"] = reader.feature_headers([(h["Key"], h["Value"].encode()) for h in request["headers"]])
 found["live"] = reader.live_errors([messages["block"], messages["block"]])
 found["sampled"] = [reader.sampled(*row) for row in request["sampled"]]
-found["held_out"] = [reader.held_out(*row) for row in request["held_out"]]
+found["held_out"] = [
+    [reader.held_out(seed, reader.place(*at), fraction), reader.a_fifth(seed, reader.place(*at))]
+    for seed, at, fraction in request["held_out"]
+]
+found["contents"] = [str(reader.content(row)) for row in request["contents"]]
 found["xxh64"] = [str(reader.xxh64(bytes(range(n)))) for n in request["lengths"]]
 
 keep = reader.Deduplicator()

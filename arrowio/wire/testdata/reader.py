@@ -318,8 +318,38 @@ def sampled(seed, partition, ordinal, rate):
     return below(xxh64(struct.pack("<Qqq", seed, partition, ordinal)), rate)
 
 
-def held_out(seed, partition, offset, row, fraction):
-    return below(xxh64(b"held-out" + struct.pack("<Qqii", seed, offset, partition, row)), fraction)
+def place(partition, offset, row):
+    """Returns the identity of a row by its place."""
+    return xxh64(struct.pack("<qii", offset, partition, row))
+
+
+def content(values):
+    """Returns the identity of a row by its content, a dict of str, bool, int and float; None is no value."""
+    total = 0
+    for name, value in values.items():
+        if value is None:
+            continue
+        name = name.encode()
+        if isinstance(value, (str, bool)):
+            text = value if isinstance(value, str) else str(value).lower()
+            word = xxh64(text.encode()) ^ 2**64 - 1
+        elif value != value:
+            word = 0x7FF8000000000001
+        else:
+            word = struct.unpack("<Q", struct.pack("<d", value + 0.0))[0]
+        product = (word ^ xxh64(name)) * (xxh64(name + b"\0") | 1)
+        total += (product >> 64) ^ (product & 2**64 - 1)
+    return xxh64(struct.pack("<Q", total & 2**64 - 1))
+
+
+def held_out(seed, identity, fraction):
+    """Reports whether models are judged by a row."""
+    return below(xxh64(b"held-out" + struct.pack("<QQ", seed, identity)), fraction)
+
+
+def a_fifth(seed, identity):
+    """Reports whether features are judged by a sampled row."""
+    return xxh64(b"a fifth" + struct.pack("<QQ", seed, identity)) % 5 == 0
 
 
 class Deduplicator:

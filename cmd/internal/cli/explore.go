@@ -21,11 +21,12 @@ func (r *RowFile) Explore(
 		return nil, err
 	}
 	loaded.Stages.Topics.Events = r.path // stands for the topic in the lineage
-	rows := r.Rows("exploring " + r.path)
+	rows, settings := r.Rows("exploring "+r.path), loaded.Stages.Plan()
 	if split != nil {
 		rows = offline.Without(split, rows)
+		settings.Identity, settings.HeldOutFraction = split.Rule.Identity, 0
 	}
-	found, err := offline.Explore(ctx, loaded.Stages.Plan(), rows, selection.Options{
+	found, err := offline.Explore(ctx, settings, rows, selection.Options{
 		Progress: func(p selection.Progress) { r.bar.Show(Choosing(p.Round, p.Rounds, p.Last()), 0, 0) },
 	})
 	r.bar.Done()

@@ -215,6 +215,7 @@ func (r *RowFile) Check(events *events.Config) error {
 		{"include", events.Include},
 		{"exclude", events.Exclude},
 		{"passthrough", events.Passthrough},
+		{"group", groupOf(events)},
 	} {
 		for _, name := range use.names {
 			if !r.schema.HasField(name) {
@@ -227,6 +228,14 @@ func (r *RowFile) Check(events *events.Config) error {
 	}
 	return Usagef("%s has no column %s; its columns are %s%s", r.path, strings.Join(faults, ", "), r.columns(),
 		r.headerHint())
+}
+
+// groupOf returns the group column, nil if there is none.
+func groupOf(events *events.Config) []string {
+	if events.Group == "" {
+		return nil
+	}
+	return []string{events.Group}
 }
 
 // headerHint advises --no-header if the first line of a text file looks like a row because a name

@@ -24,6 +24,7 @@ var explorationFlags = []settingFlag{
 	{"label-transform", "events.label_transform", "transform of a regression label: none, log or log1p"},
 	{"include", "events.include", "comma-separated columns that are features even if they look like identifiers or text"},
 	{"exclude", "events.exclude", "comma-separated columns that are not features"},
+	{"group", "events.group", "column whose rows of one value are held out together; empty = equal rows are"},
 	{"passthrough", "events.passthrough", "comma-separated columns that are copied to the output"},
 	{"standardize", "events.standardize", "numeric, all (the paper) or none"},
 	{"clip", "events.clip", "bound beyond which standardized values grow logarithmically; 0 = off (the paper)"},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/train"
 )
@@ -62,12 +63,12 @@ func (f *SplitFlags) rule(ctx context.Context, file *RowFile, fraction float64, 
 	return wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, nil
 }
 
-// Resolve returns the split of a file with this label, and a note if it was chosen because the file
+// Resolve returns the split of a file whose columns have these uses, and a note if it was chosen because the file
 // is sorted.
 func (f *SplitFlags) Resolve(
 	ctx context.Context,
 	file *RowFile,
-	label []string,
+	e events.Config,
 	fraction float64,
 	seed uint64,
 ) (*train.FileSplit, string, error) {
@@ -75,10 +76,10 @@ func (f *SplitFlags) Resolve(
 	if err != nil {
 		return nil, "", err
 	}
-	split, err := file.Split(ctx, rule, label)
+	split, err := file.Split(ctx, rule, e)
 	found := rule.By == wire.SplitTime && f.by == splitAuto && f.column == ""
 	if found && errors.Is(err, offline.ErrTooFewRows) {
-		split, err = file.Split(ctx, wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, label)
+		split, err = file.Split(ctx, wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, e)
 		found = false
 	}
 	if err != nil || !found {
@@ -89,8 +90,8 @@ func (f *SplitFlags) Resolve(
 }
 
 // Split returns the rows that a rule holds out of the file.
-func (r *RowFile) Split(ctx context.Context, rule wire.Split, label []string) (*train.FileSplit, error) {
-	split, err := offline.Split(ctx, rule, label, r.Rows("looking for the last rows of "+r.path))
+func (r *RowFile) Split(ctx context.Context, rule wire.Split, e events.Config) (*train.FileSplit, error) {
+	split, err := offline.Split(ctx, rule, e, r.Rows("choosing held-out rows of "+r.path))
 	if err != nil {
 		return nil, fmt.Errorf("split %s: %w", r.path, err)
 	}
