@@ -18,8 +18,12 @@ import (
 	"github.com/eerf-stream/eerf/stages/state"
 )
 
-// everyRow makes explorations score every row in the log at the time of the plan.
-func everyRow(s *stages.Settings) { s.Exploration.SampleRate = 1 }
+// everyRow makes explorations score every row in the log at the time of the plan; no rows are held
+// out for judging models.
+func everyRow(s *stages.Settings) {
+	s.Exploration.SampleRate = 1
+	s.Train.HeldOutFraction = 0
+}
 
 func TestFlowRowsThatAreRejected(t *testing.T) {
 	t.Parallel()

@@ -34,8 +34,31 @@ func numberWord(v float64) uint64 {
 	return math.Float64bits(v + 0) // one zero
 }
 
-// textWord returns the word of a text.
-func textWord(s string) uint64 { return ^xxhash.Sum64String(s) }
+// textWord returns the word of a text. A decimal number is the number: whether a column of JSON has
+// numbers or texts may depend on the other rows of its message.
+func textWord(s string) uint64 {
+	if v, ok := decimal(s); ok {
+		return numberWord(v)
+	}
+	return ^xxhash.Sum64String(s)
+}
+
+// decimal reads a finite decimal number without spaces.
+func decimal(s string) (float64, bool) {
+	const longest = 40 // that a number is written with
+	if s == "" || len(s) > longest || s[len(s)-1] > '9' {
+		return 0, false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9', c == '-', c == '+', c == '.', c == 'e', c == 'E':
+		default:
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil
+}
 
 // add adds the values of a column to the sums.
 func (h *Hasher) add(a arrow.Array, rows []int32, c column) {

@@ -288,6 +288,8 @@ func docContents() (rows []map[string]any, identities []string) {
 		{"age": 0, "vip": false, "city": ""},
 		{"age": -1e300, "vip": nil, "city": "Zürich"},
 		{"age": nil, "vip": nil, "city": nil},
+		{"age": nil, "vip": nil, "city": "-12.5e3"},
+		{"age": nil, "vip": nil, "city": "1e999"},
 	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true},

@@ -5,7 +5,9 @@ Tests compare them with the Go code and with the package eerf. docs/wire-formats
 import datetime
 import hashlib
 import json
+import re
 import struct
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -323,6 +325,9 @@ def place(partition, offset, row):
     return xxh64(struct.pack("<qii", offset, partition, row))
 
 
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
 def content(values):
     """Returns the identity of a row by its content, a dict of str, bool, int and float; None is no value."""
     total = 0
@@ -332,6 +337,9 @@ def content(values):
         name = name.encode()
         if isinstance(value, (str, bool)):
             text = value if isinstance(value, str) else str(value).lower()
+            if len(text) <= 40 and DECIMAL.fullmatch(text) and abs(float(text)) <= sys.float_info.max:
+                value = float(text)
+        if isinstance(value, (str, bool)):
             word = xxh64(text.encode()) ^ 2**64 - 1
         elif value != value:
             word = 0x7FF8000000000001

@@ -14,10 +14,11 @@ import (
 // Featurized is a message of features as its readers see it.
 type Featurized struct {
 	wire.FeatureBatch
-	Record   pipeline.Record
-	Rows     []int32
-	Features []float32
-	Body     arrow.Record
+	Record     pipeline.Record
+	Rows       []int32
+	Features   []float32
+	Identities []uint64 // nil = by place
+	Body       arrow.Record
 }
 
 // ReadFeatures reads a valid message with m features per row.
@@ -35,7 +36,11 @@ func ReadFeatures(t testing.TB, r pipeline.Record, m int) Featurized {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Featurized{part, r, rows, z, body}
+	ids, err := wire.DecodeIdentities(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Featurized{part, r, rows, z, ids, body}
 }
 
 // Features reads a partition of a features topic.
