@@ -1,6 +1,11 @@
 package scoring
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/cespare/xxhash/v2"
+)
 
 // Hash returns the hash by which a row is sampled: XXH64 with seed 0 over 24 bytes, little endian:
 // seed, partition sign-extended to 64 bits, ordinal. It does not depend on how rows are divided

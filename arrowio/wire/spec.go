@@ -374,9 +374,13 @@ func (p *Plan) LabelledRows() (rows int64) {
 	return rows
 }
 
+// ScoredShare returns the expected share of labelled rows that are scored: the sampled ones except
+// those that judge models.
+func (s *Spec) ScoredShare() float64 { return s.SampleRate * (1 - s.Identity.HeldOutFraction) }
+
 // Sampled is roughly the number of rows sampled from that many labelled rows.
 func (s *Spec) Sampled(labelled int64) int64 {
-	return int64(math.Round(s.SampleRate * float64(labelled)))
+	return int64(math.Round(s.ScoredShare() * float64(labelled)))
 }
 
 // Partition returns the plan of one partition, and whether the exploration reads it at all.

@@ -105,7 +105,7 @@ func TestCommandsRunPipeline(t *testing.T) {
 	}
 	stop := running(t, "-c", config, "--stages", "calibrate,subsample,selection,featurize", "--json")
 	first := await(t, always, "inspect", "-c", config, "--json")
-	if first.Number(t, "exploration.sample_rows") != 2400 || first.Text(t, "feature_set.task") != "binary" {
+	if first.Number(t, "exploration.sample_rows") != 1896 || first.Text(t, "feature_set.task") != "binary" {
 		t.Errorf("%v", first)
 	}
 	if out := fz(t, "inspect", "-c", config).Want(t, cli.ExitOK).Out; !strings.Contains(out,
@@ -138,7 +138,7 @@ func TestCommandsRunPipeline(t *testing.T) {
 		"fs-none is not on topic default.feature-sets")
 
 	totals := stop().Want(t, cli.ExitOK).Object(t)
-	if totals.Number(t, "scoring.scored") != 4800 || totals.Number(t, "featurize.rejected") != 0 {
+	if totals.Number(t, "scoring.scored") != 2*1896 || totals.Number(t, "featurize.rejected") != 0 {
 		t.Errorf("%v", totals)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -19,6 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/selection"
 	"github.com/eerf-stream/eerf/stages/subsample"
 	"github.com/eerf-stream/eerf/stages/topics"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // explored is a published feature set and the result of an undisturbed computation over its ranges.
@@ -151,7 +153,9 @@ func (l *eventLog) eachMessage(
 func (l *eventLog) refused(spec *wire.Spec, part wire.Partition) (map[[2]int64]bool, error) {
 	found := map[[2]int64]bool{}
 	var rows encoder.Rows
+	hasher, rule := rowid.NewHasher(spec.Identity), spec.Identity
 	first := int64(0)
+	place := func(row int32) uint64 { return rowid.PlaceOf(part.Partition, first+int64(row), 0) }
 	err := l.eachMessage(spec, part, func(offset int64, m rowsOf) error {
 		if m.err != nil {
 			found[[2]int64{offset, whole}] = true
@@ -162,7 +166,11 @@ func (l *eventLog) refused(spec *wire.Spec, part wire.Partition) (map[[2]int64]b
 			if err := spec.Encoder.Encode(&rows, batch, nil); err != nil {
 				return err
 			}
+			identities := hasher.Identities(batch, nil, place)
 			for _, bad := range rows.Rejected {
+				if !rule.ByPlace() && training.HeldOut(rule.HeldOutSeed, identities[bad.Row], rule.HeldOutFraction) {
+					continue
+				}
 				hash := scoring.Hash(spec.SampleSeed, part.Partition, first+int64(bad.Row))
 				if bad.Labelled && scoring.Sampled(hash, spec.SampleRate) {
 					found[[2]int64{offset, int64(ofMessage + bad.Row)}] = true

@@ -171,7 +171,7 @@ func (r *Runner) closed(board *state.Scoreboard, spec *wire.Spec) (map[int32]*wi
 		if part.Empty() {
 			continue
 		}
-		c, wanted := checkpoints[part.Partition], int64(spec.SampleRate*float64(part.LabelledRows))
+		c, wanted := checkpoints[part.Partition], int64(spec.ScoredShare()*float64(part.LabelledRows))
 		switch {
 		case c == nil:
 			missing += wanted

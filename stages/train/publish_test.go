@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
@@ -92,17 +93,18 @@ func TestOneEnormousLabelReplacesNoModel(t *testing.T) {
 		// The label is held out, and the other new rows have labels that teach nonsense.
 		bad := k.rows(1000, 1400)
 		defer bad.Release()
-		offset := int64(5000)
-		for !training.HeldOut(k.config.HeldOutSeed, 0, offset, 0, k.config.HeldOutFraction) {
-			offset++
+		var enormous arrow.Record
+		for large, held := 1e30, false; !held; large *= 1.01 {
+			enormous = relabelled(t, flipped(t, bad), func(row int, y float64) float64 {
+				if row == 0 {
+					return large
+				}
+				return y
+			})
+			id := rowid.NewHasher(k.set.Lineage.Identity).Identities(enormous, []int32{0}, nil)[0]
+			held = training.HeldOut(k.config.HeldOutSeed, id, k.config.HeldOutFraction)
 		}
-		enormous := relabelled(t, flipped(t, bad), func(row int, y float64) float64 {
-			if row == 0 {
-				return 1e30
-			}
-			return y
-		})
-		k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, offset, []arrow.Record{enormous}, whole)...)
+		k.produce(k.topics.Features, 0, featuresOf(t, k.set, 0, 5000, []arrow.Record{enormous}, whole)...)
 		ruined := k.fit(r)
 		j := ruined.Judgement
 		if !j.Compared() || math.Abs(*j.IncumbentError-*j.ChallengerError) > 1e-6 {
