@@ -51,8 +51,8 @@ func unseenHeldOut(t testing.TB, set *wire.FeatureSet, config Config, messages [
 	for _, r := range messages {
 		out := readOutput(t, r, set.Set.Features.Len())
 		label := out.body.Column(out.body.Schema().FieldIndices(set.Encoder.Label.Columns[0])[0])
-		for i, number := range out.rows {
-			held := training.HeldOut(config.HeldOutSeed, 2, out.part.SourceOffset, number, config.HeldOutFraction)
+		for i := range out.rows {
+			held := training.HeldOut(config.HeldOutSeed, out.ids[i], config.HeldOutFraction)
 			if held && label.IsValid(i) && referenceLabel(set, out.body, i) == nil {
 				rows++
 			}
