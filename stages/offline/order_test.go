@@ -94,7 +94,7 @@ func TestOrderOfAFileDoesNotMatter(t *testing.T) {
 		defer rec.Release()
 		batches := stagestest.Cut(t, rec, stagestest.Every(1000))
 		open := explored.File(batches...)
-		split, err := offline.Split(t.Context(), random, s.Events.Label, open)
+		split, err := offline.Split(t.Context(), random, s.Events, open)
 		if err != nil {
 			t.Fatal(err)
 		}
