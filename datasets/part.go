@@ -17,7 +17,13 @@ type part struct {
 
 // newPart allocates room for n rows. The encoder must have a label.
 func newPart(name string, enc *encoder.Encoder, n int) *part {
-	d := &Data{Name: name, Dim: enc.Dim, Task: enc.Label.Task, X: make([]float32, 0, n*enc.Dim), Identity: make([]uint64, 0, n)}
+	d := &Data{
+		Name:     name,
+		Dim:      enc.Dim,
+		Task:     enc.Label.Task,
+		Identity: make([]uint64, 0, n),
+		X:        make([]float32, 0, n*enc.Dim),
+	}
 	if d.Task == scoring.Regression {
 		d.Outputs = enc.Outputs()
 		d.Y = make([]float32, 0, n*d.Outputs)

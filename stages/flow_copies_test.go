@@ -22,7 +22,11 @@ func coins(first, next int, perCustomer int) arrow.Record {
 	for i := range 6 {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint("x", i), Type: arrow.PrimitiveTypes.Float64})
 	}
-	fields = append(fields, arrow.Field{Name: "customer", Type: arrow.BinaryTypes.String}, arrow.Field{Name: "y", Type: arrow.BinaryTypes.String})
+	fields = append(
+		fields,
+		arrow.Field{Name: "customer", Type: arrow.BinaryTypes.String},
+		arrow.Field{Name: "y", Type: arrow.BinaryTypes.String},
+	)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	defer b.Release()
 	for n := first; n < next; n++ {
@@ -38,8 +42,8 @@ func coins(first, next int, perCustomer int) arrow.Record {
 	return b.NewRecord()
 }
 
-// No model predicts a coin. Copies of events in other partitions and after the exploration, and events of the same
-// customer, do not make it look as if one did.
+// No model predicts a coin. Copies of events in other partitions and after the exploration, and
+// events of the same customer, do not make it look as if one did.
 func TestFlowCopiesDoNotJudgeWhatLearnedFromThem(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -64,14 +68,14 @@ func TestFlowCopiesDoNotJudgeWhatLearnedFromThem(t *testing.T) {
 			rows := coins(0, count, c.perCustomer)
 			defer rows.Release()
 			half := []arrow.Record{rows.NewSlice(0, count/2), rows.NewSlice(count/2, count)}
-			for copy := range c.copies {
-				f.send(copy, half[0], 50) // the first half before the exploration, in other partitions
+			for n := range c.copies {
+				f.send(n, half[0], 50) // the first half before the exploration, in other partitions
 			}
 			f.send(2, half[1], 64)
 			w := f.start(allButTrain, nil)
 			set := f.set(1)
-			for copy := range c.copies { // and everything again after it
-				f.send((copy+1)%3, rows, 33)
+			for n := range c.copies { // and everything again after it
+				f.send((n+1)%3, rows, 33)
 			}
 			total := int64(count/2*(c.copies+1) + count*c.copies)
 			f.until("all rows are featurized", func() bool { return w.Env.Meter.Totals().Featurize.Rows == total })
@@ -80,7 +84,8 @@ func TestFlowCopiesDoNotJudgeWhatLearnedFromThem(t *testing.T) {
 			}
 			w.stop()
 			rule := set.Set.Lineage.Identity
-			if rule.By != c.want || rule.HeldOutFraction != f.settings.Train.HeldOutFraction || rule.HeldOutSeed != f.settings.Train.HeldOutSeed {
+			if train := f.settings.Train; rule.By != c.want || rule.HeldOutFraction != train.HeldOutFraction ||
+				rule.HeldOutSeed != train.HeldOutSeed {
 				t.Fatalf("identity %+v", rule)
 			}
 			held, known := int64(0), rowid.NewHasher(rule).Identities(rows, nil, nil)
@@ -97,7 +102,8 @@ func TestFlowCopiesDoNotJudgeWhatLearnedFromThem(t *testing.T) {
 				}
 			}
 			m := f.fit(f.trainer())
-			if m.HeldOutRows != held || m.Metrics.MeasuredRows != held || m.Metrics.Seen != nil || m.NotHeldOut != nil || rangeRows(m) != total {
+			if m.HeldOutRows != held || m.Metrics.MeasuredRows != held || m.Metrics.Seen != nil ||
+				m.NotHeldOut != nil || rangeRows(m) != total {
 				t.Errorf("%d rows, %d held out, want %d and %d; seen %v", rangeRows(m), m.HeldOutRows, total, held, m.Metrics.Seen)
 			}
 			if e := m.Metrics.Misclassification; e == nil || *e < 38 || *e > 62 {

@@ -20,9 +20,10 @@
 // to a sum of 64 bits. The identity is XXH64 of the sum, little-endian. The word of a number is the
 // bits of its float64, with one zero and one NaN; a float32 is widened, so that 0.1 in float32 is
 // another number than 0.1 in float64. The word of a text is the complement of XXH64 of its bytes,
-// but that of the number if it is a finite decimal number of at most 40 characters, because a column
-// may be text in one message or file and a number in another; a boolean is the text true or false. Dates and times are numbers of their Arrow unit, converted to
-// seconds. A list is its elements, chained. Values of other types are texts, as Arrow prints them.
+// but that of the number if it is a finite decimal number of at most 40 characters, because a
+// column may be text in one message or file and a number in another; a boolean is the text true or
+// false. Dates and times are numbers of their Arrow unit, converted to seconds. A list is its
+// elements, chained. Values of other types are texts, as Arrow prints them.
 //
 // # Groups and places
 //

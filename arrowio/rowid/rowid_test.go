@@ -33,11 +33,13 @@ func identities(r Rule, rec arrow.Record, rows []int32) []uint64 {
 var (
 	double = arrow.PrimitiveTypes.Float64
 	text   = arrow.BinaryTypes.String
+	yesNo  = arrow.FixedWidthTypes.Boolean
 )
 
 // Lineages depend on these values. Others change which rows are held out.
 func TestIdentitiesGolden(t *testing.T) {
-	rec := record(t, []arrow.Field{{Name: "a", Type: double}, {Name: "city", Type: text}, {Name: "vip", Type: arrow.FixedWidthTypes.Boolean}},
+	fields := []arrow.Field{{Name: "a", Type: double}, {Name: "city", Type: text}, {Name: "vip", Type: yesNo}}
+	rec := record(t, fields,
 		`{"a":0.1,"city":"Bern","vip":true}`, `{"a":null,"city":null,"vip":null}`)
 	content := ContentOf(nil, nil, nil, nil)
 	for name, c := range map[string]struct{ got, want []uint64 }{
@@ -57,16 +59,25 @@ func TestContentIsOfValues(t *testing.T) {
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: text}
 	rows := []string{`{"n":3,"s":"x","b":true}`, `{"n":-1,"s":"","b":false}`, `{"n":null,"s":"y","b":null}`}
 	want := identities(ContentOf(nil, nil, nil, nil),
-		record(t, []arrow.Field{{Name: "n", Type: double}, {Name: "s", Type: text}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}}, rows...), nil)
+		record(t, []arrow.Field{{Name: "n", Type: double}, {Name: "s", Type: text}, {Name: "b", Type: yesNo}}, rows...), nil)
 	if want[0] == want[1] || want[1] == want[2] {
 		t.Fatalf("identities %x of different rows", want)
 	}
 	for name, fields := range map[string][]arrow.Field{
-		"int64":          {{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: text}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}},
-		"int8":           {{Name: "s", Type: text}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}},
-		"float32":        {{Name: "b", Type: arrow.FixedWidthTypes.Boolean}, {Name: "s", Type: text}, {Name: "n", Type: arrow.PrimitiveTypes.Float32}},
-		"dictionary":     {{Name: "n", Type: double}, {Name: "s", Type: dictionary}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}},
-		"a column more":  {{Name: "n", Type: double}, {Name: "s", Type: text}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}, {Name: "none", Type: text}},
+		"int64": {{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: text}, {Name: "b", Type: yesNo}},
+		"int8":  {{Name: "s", Type: text}, {Name: "b", Type: yesNo}, {Name: "n", Type: arrow.PrimitiveTypes.Int8}},
+		"float32": {
+			{Name: "b", Type: yesNo},
+			{Name: "s", Type: text},
+			{Name: "n", Type: arrow.PrimitiveTypes.Float32},
+		},
+		"dictionary": {{Name: "n", Type: double}, {Name: "s", Type: dictionary}, {Name: "b", Type: yesNo}},
+		"a column more": {
+			{Name: "n", Type: double},
+			{Name: "s", Type: text},
+			{Name: "b", Type: yesNo},
+			{Name: "none", Type: text},
+		},
 		"booleans texts": {{Name: "n", Type: double}, {Name: "s", Type: text}, {Name: "b", Type: text}},
 	} {
 		rows := rows
@@ -90,9 +101,16 @@ func TestContentIsOfValues(t *testing.T) {
 func TestNumbersOfOneValueAreEqual(t *testing.T) {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
 	defer b.Release()
-	b.AppendValues([]float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0xfff8000000000123), 0.1, float64(float32(0.1))}, nil)
+	b.AppendValues(
+		[]float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0xfff8000000000123), 0.1, float64(float32(0.1))},
+		nil,
+	)
 	a := b.NewArray()
-	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: double}}, nil), []arrow.Array{a}, int64(a.Len()))
+	rec := array.NewRecord(
+		arrow.NewSchema([]arrow.Field{{Name: "x", Type: double}}, nil),
+		[]arrow.Array{a},
+		int64(a.Len()),
+	)
 	got := identities(ContentOf(nil, nil, nil, nil), rec, nil)
 	if got[0] != got[1] || got[2] != got[3] || got[4] == got[5] || got[0] == got[2] {
 		t.Errorf("identities %x", got)
@@ -155,8 +173,14 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	for _, r := range []Rule{{By: "row"}, {By: Group}, {By: Content, Group: "x"}, {By: Content, HeldOutFraction: math.NaN()},
-		{By: Content, HeldOutFraction: 1}, {By: Place, HeldOutFraction: 0.2}} {
+	for _, r := range []Rule{
+		{By: "row"},
+		{By: Group},
+		{By: Content, Group: "x"},
+		{By: Content, HeldOutFraction: math.NaN()},
+		{By: Content, HeldOutFraction: 1},
+		{By: Place, HeldOutFraction: 0.2},
+	} {
 		if r.Validate() == nil {
 			t.Errorf("%+v is valid", r)
 		}

@@ -82,6 +82,12 @@ func (r Rule) String() string {
 	return string(r.By)
 }
 
+// IsZero reports whether the rule is absent from a document.
+func (r Rule) IsZero() bool {
+	return r.By == "" && r.Group == "" && len(r.Columns) == 0 && len(r.Without) == 0 &&
+		r.HeldOutSeed == 0 && r.HeldOutFraction == 0
+}
+
 // ByPlace reports whether rows are identified by their place. The zero rule is by place.
 func (r Rule) ByPlace() bool { return r.By == Place || r.By == "" }
 

@@ -131,12 +131,8 @@ func (s *Samples) Validate() error {
 		s.Targets.Values != nil && len(s.Targets.Values) != rows*k:
 		return fmt.Errorf("%d classes or %d outputs for %d rows of %d", len(s.Targets.Class), len(s.Targets.Values), rows, k)
 	}
-	last := int64(-1)
-	for _, ordinal := range s.Ordinal {
-		if ordinal <= last {
-			return fmt.Errorf("ordinal %d after %d: ordinals ascend from 0", ordinal, last)
-		}
-		last = ordinal
+	if err := s.validateOrdinals(); err != nil {
+		return err
 	}
 	for _, class := range s.Targets.Class {
 		if class < 0 || int(class) >= k {
@@ -147,6 +143,17 @@ func (s *Samples) Validate() error {
 		return fmt.Errorf("a number is not finite")
 	}
 	return checkName("spec hash", s.SpecHash)
+}
+
+func (s *Samples) validateOrdinals() error {
+	last := int64(-1)
+	for _, ordinal := range s.Ordinal {
+		if ordinal <= last {
+			return fmt.Errorf("ordinal %d after %d: ordinals ascend from 0", ordinal, last)
+		}
+		last = ordinal
+	}
+	return nil
 }
 
 // samplesFields is the metadata of samples.

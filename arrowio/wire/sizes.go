@@ -13,13 +13,14 @@ const (
 	outputBytes          = 160       // one output in the metadata: numbers of up to 25 digits
 	recallBytes          = 128       // a class in the metrics of a model
 	spanBytes            = 256 * 96  // of the events whose rows a model does not hold out
-	learningBytes        = 260 * 140 // points in the metadata: one for every four steps, of at most 1,000, and one for each round
-	encoderDimBytes      = 256       // one dimension in the encoder: name, mean, scale
-	importanceBytes      = 25        // importance of the item above
-	columnUseBytes       = 192       // the names of the fields and the numbers of one column of the report
-	kindBytes            = 32        // kind and lengths of lists of a feature in a set of mixed kinds
-	factorsNumbers       = 9         // of a product: three coordinates, signs and thresholds
-	featureRowBytes      = 24        // row number, identity, label, bitmaps of one row of features
+	// points in the metadata: one for every four steps, of at most 1,000, and one for each round
+	learningBytes   = 260 * 140
+	encoderDimBytes = 256 // one dimension in the encoder: name, mean, scale
+	importanceBytes = 25  // importance of the item above
+	columnUseBytes  = 192 // the names of the fields and the numbers of one column of the report
+	kindBytes       = 32  // kind and lengths of lists of a feature in a set of mixed kinds
+	factorsNumbers  = 9   // of a product: three coordinates, signs and thresholds
+	featureRowBytes = 24  // row number, identity, label, bitmaps of one row of features
 )
 
 // SpecBytes bounds the size of a spec that reads partitions and encodes dim dimensions, without its

@@ -199,7 +199,12 @@ func TestFeatureRowBytesBoundRealRows(t *testing.T) {
 			b.Append(float64(i))
 		}
 		rec := array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(rows))
-		layout := FeaturesLayout{FeatureSet: "fs-1", Features: m, LabelColumns: []string{"y"}, Identities: make([]uint64, rows)}
+		layout := FeaturesLayout{
+			FeatureSet:   "fs-1",
+			Features:     m,
+			LabelColumns: []string{"y"},
+			Identities:   make([]uint64, rows),
+		}
 		return must(ReserveFeatures(nil, rec, ordinals(rows), layout)).Value
 	}
 	for _, m := range []int{1, 100, 1000} {

@@ -39,7 +39,9 @@ func (s Split) String() string {
 
 // validate reports an unknown rule; nil is no rule and valid.
 func (s *Split) validate() error {
-	if s == nil || (s.By == SplitRandom && s.Column == "" || s.By == SplitTime) && s.Fraction >= 0 && s.Fraction < 1 && s.Identity.Validate() == nil {
+	if s == nil ||
+		(s.By == SplitRandom && s.Column == "" || s.By == SplitTime) && s.Fraction >= 0 && s.Fraction < 1 &&
+			s.Identity.Validate() == nil {
 		return nil
 	}
 	return fmt.Errorf("split %+v is not a way to hold rows out", *s)

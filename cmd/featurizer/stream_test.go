@@ -100,7 +100,7 @@ func TestCommandsRunPipeline(t *testing.T) {
 	dry := fz(t, "explorations", "start", "--dry-run", "--from", "earliest", "-c", config, "--json").Want(t, cli.ExitOK).
 		Object(t)
 	if dry.Text(t, "from") != "earliest" || dry.Number(t, "labelled_rows") != 2400 ||
-		dry.Number(t, "sample_rows") != 2400 || dry.Number(t, "memory_bytes") < 2400 {
+		dry.Number(t, "sample_rows") != 1920 || dry.Number(t, "memory_bytes") < 2400 {
 		t.Errorf("%v", dry)
 	}
 	stop := running(t, "-c", config, "--stages", "calibrate,subsample,selection,featurize", "--json")

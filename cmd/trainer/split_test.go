@@ -86,26 +86,34 @@ func TestSplitByTime(t *testing.T) {
 	}
 }
 
-// A set that was explored on all rows leaves no rows to measure on, so no error is reported.
+// An exploration that kept no rows for judging models leaves no rows to measure on, so no error is
+// reported. By default, explorations leave such rows out, and errors are measured on them.
 func TestFitReportsNoErrorOnRowsThatTaughtTheSet(t *testing.T) {
 	data := clitest.File(t, "rows.csv", noisy(600, 4, 1))
 	set := filepath.Join(t.TempDir(), "set.arrow")
-	id := exploredOn(t, data, set)
-	done := tr(t, "fit", "--data", data, "--feature-set", set, "--split", "random").Want(t, cli.ExitOK)
-	if strings.Contains(done.Out, "unexplained variance") ||
-		!strings.Contains(done.Out, "note: no error is reported, because ") {
-		t.Errorf("of set %s:\n%s", id, done.Out)
+	for heldOut, says := range map[float64]string{
+		0:   "note: no error is reported, because ",
+		0.2: "held-out rows that taught nothing",
+	} {
+		id := exploredOn(t, data, set, heldOut)
+		done := tr(t, "fit", "--data", data, "--feature-set", set, "--split", "random").Want(t, cli.ExitOK)
+		if strings.Contains(done.Out, "unexplained variance") != (heldOut > 0) ||
+			!strings.Contains(done.Out, says) {
+			t.Errorf("of set %s, explored with held-out fraction %v:\n%s", id, heldOut, done.Out)
+		}
 	}
 }
 
-// exploredOn writes the set that `featurizer explore` finds for a file.
-func exploredOn(t *testing.T, data, set string) (id string) {
+// exploredOn writes the set that `featurizer explore` finds for a file, without this share of the
+// rows.
+func exploredOn(t *testing.T, data, set string, heldOut float64) (id string) {
 	t.Helper()
 	var flags cli.ConfigFlags
 	loaded, err := flags.Load(nil, map[string]any{"events.label": "y", "exploration.features": "10"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	loaded.Stages.Train.HeldOutFraction = heldOut
 	var form cli.FileFlags
 	file, err := form.Open(data, 0, cli.NewProgress(newFit(), true))
 	if err != nil {

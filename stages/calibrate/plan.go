@@ -36,11 +36,13 @@ type Settings struct {
 	EventsLog       string // identity of the log; empty = a file, or the broker reports none
 	MaxMessageBytes int64  // limit of the topics
 
-	// HeldOutSeed and HeldOutFraction select the rows by which models will be judged. Samples exclude
-	// them, unless rows are identified by their place. The fraction is 0 if these rows were already removed.
+	// HeldOutSeed and HeldOutFraction select the rows by which models will be judged. Samples
+	// exclude them, unless rows are identified by their place. The fraction is 0 if these rows were
+	// already removed.
 	HeldOutSeed     uint64
 	HeldOutFraction float64
-	// Identity is the identity of rows; if it is empty, events.group or the calibration rows decide.
+	// Identity is the identity of rows; if it is empty, events.group or the calibration rows
+	// decide.
 	Identity rowid.Rule
 
 	seen []wire.SeenSchema // schemas seen by the scan
@@ -459,7 +461,8 @@ func newSpec(
 	}
 	if e.SampleRate == RateAuto {
 		spec.SampleRows, _, _ = e.FittingRows(spec.Candidates, spec.Encoder.Outputs(), len(partitions))
-		spec.SampleRate = min(1, float64(spec.SampleRows)/(float64(max(1, spec.LabelledRows()))*(1-found.identity.HeldOutFraction)))
+		usable := float64(max(1, spec.LabelledRows())) * (1 - found.identity.HeldOutFraction)
+		spec.SampleRate = min(1, float64(spec.SampleRows)/usable)
 	}
 	setQuotas(spec)
 	for _, w := range r.Excluded {

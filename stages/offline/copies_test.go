@@ -61,10 +61,11 @@ func TestCopiesAreOnOneSide(t *testing.T) {
 		want           rowid.By
 		low, high      float64 // error in percent
 	}{
-		"once":                         {1, 0, rowid.Rule{}, rowid.Content, 38, 62},
-		"twice":                        {2, 0, rowid.Rule{}, rowid.Content, 38, 62},
-		"three times":                  {3, 0, rowid.Rule{}, rowid.Content, 38, 62},
-		"three times, told by place":   {3, 0, rowid.Rule{By: rowid.Place}, rowid.Place, 0, 25}, // as before there were identities
+		"once":        {1, 0, rowid.Rule{}, rowid.Content, 38, 62},
+		"twice":       {2, 0, rowid.Rule{}, rowid.Content, 38, 62},
+		"three times": {3, 0, rowid.Rule{}, rowid.Content, 38, 62},
+		// as before there were identities
+		"three times, told by place":   {3, 0, rowid.Rule{By: rowid.Place}, rowid.Place, 0, 25},
 		"few categories of each label": {1, 2, rowid.Rule{}, rowid.Place, 38, 62},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,10 +113,15 @@ func TestGroupsAreHeldOutWhole(t *testing.T) {
 		fails  bool
 		atMost int // held out
 	}{
-		"by hash":                   {random, func(i int) int { return i % 100 }, false, 300},
-		"by time":                   {last, func(i int) int { return i / 10 }, false, 200},
-		"by time, half are earlier": {last, func(i int) int { return map[bool]int{true: i, false: i % 100}[i%2 == 0] }, false, 100},
-		"by time, all are earlier":  {last, func(i int) int { return i % 100 }, true, 0},
+		"by hash": {random, func(i int) int { return i % 100 }, false, 300},
+		"by time": {last, func(i int) int { return i / 10 }, false, 200},
+		"by time, half are earlier": {
+			last,
+			func(i int) int { return map[bool]int{true: i, false: i % 100}[i%2 == 0] },
+			false,
+			100,
+		},
+		"by time, all are earlier": {last, func(i int) int { return i % 100 }, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := timed(upTo(n, c.group), always) // "day" is the group here
@@ -159,7 +165,12 @@ func TestSplitAndPlanAgreeOnIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	split, err := offline.Split(t.Context(), wire.Split{By: wire.SplitRandom, Seed: 5, Fraction: 0.25}, s.Events, explored.File(rows))
+	split, err := offline.Split(
+		t.Context(),
+		wire.Split{By: wire.SplitRandom, Seed: 5, Fraction: 0.25},
+		s.Events,
+		explored.File(rows),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

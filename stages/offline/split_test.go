@@ -212,8 +212,10 @@ func TestHeldOutRowsDoNotChangeSetOrJudgedWeights(t *testing.T) {
 				t.Errorf("%v: with labels turned where rows are %s, the same is learned: %v", rule, name, same)
 			}
 		}
-		if model.Split == nil || !reflect.DeepEqual(model.Split, &split.Rule) || model.Metrics.MeasuredRows != model.HeldOutRows ||
-			model.Metrics.Seen != nil || model.NotHeldOut != nil {
+		if model.Split == nil || !reflect.DeepEqual(model.Split, &split.Rule) ||
+			model.Metrics.MeasuredRows != model.HeldOutRows ||
+			model.Metrics.Seen != nil ||
+			model.NotHeldOut != nil {
 			t.Errorf("split %v, %d of %d measured, seen %v, not held out %v", model.Split, model.Metrics.MeasuredRows,
 				model.HeldOutRows, model.Metrics.Seen, model.NotHeldOut)
 		}

@@ -63,8 +63,8 @@ func (f *SplitFlags) rule(ctx context.Context, file *RowFile, fraction float64, 
 	return wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, nil
 }
 
-// Resolve returns the split of a file whose columns have these uses, and a note if it was chosen because the file
-// is sorted.
+// Resolve returns the split of a file whose columns have these uses, and a note if it was chosen
+// because the file is sorted.
 func (f *SplitFlags) Resolve(
 	ctx context.Context,
 	file *RowFile,

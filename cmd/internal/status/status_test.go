@@ -73,7 +73,8 @@ func TestSnapshotShowsWholePipeline(t *testing.T) {
 	})
 	if e := done.Exploration; e.Status != "published" || e.Sequence != 1 || e.Criterion != "residual" ||
 		e.Candidates != 480 ||
-		e.From != "recent" || e.LabelledRows != 4000 || e.SampleRate != 0.625 || e.SampleRows != 2000 || e.ScoredRows < 1800 ||
+		e.From != "recent" || e.LabelledRows != 4000 || e.SampleRate != 0.625 || e.SampleRows != 2000 ||
+		e.ScoredRows < 1800 ||
 		e.ScoredRows > 2200 ||
 		e.Partitions != 2 || e.Closed != 2 || e.Round != 1 || e.Rounds != 1 || e.MissingRows != 0 || e.Reason == "" {
 		t.Errorf("exploration %+v", e)

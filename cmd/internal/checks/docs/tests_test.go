@@ -54,7 +54,7 @@ func TestMetricsNamedOnPagesExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]bool{"eerf_row": true, "eerf_reason": true} // columns of rejected rows
+	known := map[string]bool{"eerf_row": true, "eerf_reason": true, "eerf_identity": true} // columns
 	for line := range strings.Lines(string(source)) {
 		name, _, _ := strings.Cut(line, " ")
 		known[name] = true

@@ -125,7 +125,7 @@ func TestTutorialCommandsSucceed(t *testing.T) {
 		return
 	}
 	for _, text := range []string{"misclassification", "feature set", `"ready": true`,
-		"unknown until more rows arrive", "labelled rows, held out but older than the rows that judge"} {
+		"held-out rows new to both", "labelled rows, held out but older than the rows that judge"} {
 		if !strings.Contains(string(out), text) {
 			t.Errorf("the output of the tutorial's commands lacks %q:\n%s", text, out)
 		}
