@@ -22,6 +22,7 @@ type binding struct {
 	imputed []int64 // values of each column since then
 
 	schema *arrow.Schema
+	text   bool // the schema is of a text format
 	// features and label are column numbers in schema; label is empty without a label.
 	features []int
 	label    []int
@@ -93,6 +94,10 @@ func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	var err error
 	if b.features, b.label, err = e.resolve(schema, b.features, b.label); err != nil {
 		return err
+	}
+	b.text = false
+	for i := range schema.NumFields() { // without a copy of all fields
+		b.text = b.text || schema.Field(i).Metadata.FindKey(TextField) >= 0
 	}
 	b.schema = arrowio.Resting(schema)
 	return nil

@@ -328,8 +328,8 @@ func TestReportNamesEveryColumn(t *testing.T) {
 	}
 }
 
-// Values from a text format may stand for those of another kind; those that do not parse are
-// missing. Without the mark they are of another kind.
+// Values from a text format may stand for those of another kind, and words such as n/a for missing
+// ones. Without the mark they are of another kind.
 func TestStringsOfATextFormat(t *testing.T) {
 	e, _ := calibrated(
 		t,
@@ -343,8 +343,8 @@ func TestStringsOfATextFormat(t *testing.T) {
 		),
 	)
 	values := []column{
-		col(t, "n", text, "2", "1e1", "many", nil, "NaN", " 3 "), col(t, "i", dict, "3", "1", "1", "1", "1", "1"),
-		col(t, "b", text, "true", "false", "yes", nil, "true", "false"), col(t, "y", text, "2", "x", "3", "1", "1", nil),
+		col(t, "n", text, "2", "1e1", "n/a", nil, "NaN", " 3 "), col(t, "i", dict, "3", "1", "1", "1", "1", "1"),
+		col(t, "b", text, "true", "False", "?", nil, "true", "false"), col(t, "y", text, "2", "", "3", "1", "1", nil),
 	}
 	plain := record(t, values...)
 	if err := e.Check(plain.Schema()); err == nil || !strings.Contains(err.Error(), `column "n" is utf8, want numeric`) {
@@ -376,12 +376,6 @@ func TestStringsOfATextFormat(t *testing.T) {
 			t.Errorf("%v is %v", numbers.values, rows.X)
 		}
 	}
-	swapped := withTextFields(
-		record(t, col(t, "n", flags, true), col(t, "i", text, "x"), col(t, "b", f64, 1), col(t, "y", flags, true)),
-	)
-	if rows := encoded(t, e, swapped); rows.N != 1 || rows.Counts.Imputed != 3 || rows.Counts.Unlabelled != 1 {
-		t.Errorf("rejected %v, counts %+v", rows.Rejected, rows.Counts)
-	}
 	c := NewCalibrator(Options{})
 	for _, rec := range []arrow.Record{
 		record(t, col(t, "n", f64, 1, 2)),
@@ -394,6 +388,34 @@ func TestStringsOfATextFormat(t *testing.T) {
 	if learned, report, err := c.Encoder(); err != nil || learned.Columns[0].Mean[0] != 2 ||
 		report.Columns[0].Missing != 0.25 {
 		t.Errorf("%+v, %+v, %v", learned, report, err)
+	}
+}
+
+// TestTextsOfAnotherKindAreRejected: the row of a text that is no value of its column is rejected,
+// by features and labels of all kinds, in slices of the record too.
+func TestTextsOfAnotherKindAreRejected(t *testing.T) {
+	times := []any{"2024-01-01", "2024-03-02", "2024-05-03"}
+	e, _ := calibrated(t, Options{Label: []string{"y"}}, record(t, col(t, "n", f64, 1, 2, 3),
+		col(t, "b", flags, true, false, true), col(t, "at", text, times...), col(t, "y", f64, 1, 2, 3)))
+	rec := withTextFields(record(t,
+		col(t, "n", text, "1", "many", "2", "3", "4", "true"),
+		col(t, "b", text, "true", "true", "yes", "false", "1", "true"),
+		col(t, "at", text, "2024-02-03", nil, nil, "soon", "2024-02-03", "n/a"),
+		col(t, "y", text, "x", "1", "2", "3", "4", nil)))
+	want := []Rejection{
+		{0, WrongKind, true}, {1, WrongKind, true}, {2, WrongKind, true}, {3, WrongKind, true}, {4, WrongKind, true},
+		{5, WrongKind, false},
+	}
+	if rows := encoded(t, e, rec); !slices.Equal(rows.Rejected, want) || rows.N != 0 {
+		t.Errorf("rejected %v, want %v", rows.Rejected, want)
+	}
+	part := rec.NewSlice(2, 5)
+	defer part.Release()
+	for i := range want {
+		want[i].Row -= 2
+	}
+	if rows := encoded(t, e, part); !slices.Equal(rows.Rejected, want[2:5]) {
+		t.Errorf("of a slice: rejected %v, want %v", rows.Rejected, want[2:5])
 	}
 }
 

@@ -84,6 +84,8 @@ type input struct {
 	parsed bool
 	// missing is set if some of its numbers may be null, unless it is parsed.
 	missing bool
+	// strict is set if texts of another kind are faults: the column is of a text format.
+	strict bool
 }
 
 // inputOf returns the column a of a record as one of a kind.
@@ -100,6 +102,7 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 	for i, column := range r.binding.features {
 		a := rec.Column(column)
 		r.inputs[i] = inputOf(a, r.binding.columns[i].kind)
+		r.inputs[i].strict = r.binding.text && isStrings(a)
 	}
 	r.X = resize(r.X, r.N*r.Dim)
 	r.binding.rows += int64(r.N)
@@ -146,6 +149,9 @@ func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
 	r.codes = resize(r.codes, b.rows.len())
 	if c.kind == Bool {
 		loadBools(r.codes, in.array, b.rows, unseenCode, 0)
+		if in.strict {
+			refuseTexts(b.fault, in.array, b.rows, c.kind, func(i int) bool { return r.codes[i] == nullCode })
+		}
 		b.setIndicators(c.at, r.codes, &c.indicators)
 		return
 	}

@@ -28,9 +28,11 @@ func (r *Rows) encodeLabel(rec arrow.Record) {
 		for k, column := range r.binding.label {
 			r.loadLabels(rec.Column(column))
 			r.encodeOutput(e.Label, k)
+			r.refuseLabels(e.Label.Kind, rec.Column(column))
 		}
 	} else {
 		r.encodeClasses(e.Label, rec.Column(r.binding.label[0]))
+		r.refuseLabels(e.Label.Kind, rec.Column(r.binding.label[0]))
 	}
 	r.settleLabels()
 }
@@ -49,6 +51,17 @@ func (r *Rows) prepareTargets(e *Encoder) {
 		r.values = resize(r.values, r.N*k)
 		clear(r.values)
 		r.Targets.Values = r.values
+	}
+}
+
+// refuseLabels makes texts that are no label faults of rows that count as labelled.
+func (r *Rows) refuseLabels(kind Kind, a arrow.Array) {
+	if !r.binding.text || kind == Category || !isStrings(a) {
+		return
+	}
+	refuseTexts(r.labelFault, a, r.picked, kind, func(i int) bool { return !r.Labelled[i] && !r.Unseen[i] })
+	for i, fault := range r.labelFault {
+		r.Labelled[i] = r.Labelled[i] || fault == wrongKind
 	}
 }
 

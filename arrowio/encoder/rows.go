@@ -18,11 +18,13 @@ const (
 	InfLabel = "inf_label"
 	// LabelOutOfBounds is a label outside the configured bounds, or one that cannot be transformed.
 	LabelOutOfBounds = "label_out_of_bounds"
+	// WrongKind is a text, in a row of a text format, that is no value of its column's kind.
+	WrongKind = "wrong_kind"
 )
 
 // RejectionReasons returns all of these reasons.
 func RejectionReasons() []string {
-	return []string{NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
+	return []string{NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds, WrongKind}
 }
 
 // Rejection is a row that cannot be used.

@@ -97,9 +97,10 @@ const (
 	nanLabel
 	infLabel
 	outOfBounds
+	wrongKind
 )
 
-var reasons = [...]string{"", NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds}
+var reasons = [...]string{"", NaNFeature, InfFeature, NaNLabel, InfLabel, LabelOutOfBounds, WrongKind}
 
 // exact returns the value of dimension j of a column for v, by the definition, and marks row i of
 // the block if v cannot be used.

@@ -69,8 +69,8 @@ func TypeName(t arrow.DataType) string {
 
 // TextField is the metadata of a field that was read from a text format, where numbers, booleans
 // and strings are easily confused. Such a field may stand for a column of any kind except a vector:
-// its values are read as the text that they were, and a value that is not of the column's kind is
-// missing.
+// its values are read as the text that they were, and the row of a text that is no value of the
+// column's kind is rejected.
 const TextField = "eerf.text"
 
 // standsFor reports whether a field read as got may stand for a column of another kind: strings for

@@ -30,6 +30,9 @@ func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	} else {
 		loadParsed(r.loaded, r.null, in.array, b.rows, parseNumber)
 	}
+	if in.strict {
+		refuseTexts(b.fault, in.array, b.rows, c.kind, func(i int) bool { return r.null[i] })
+	}
 	scaleNumbers(b, dst, r.loaded, r.null, &c.scaling)
 	b.missAll(dst, r.null, &c.scaling)
 }

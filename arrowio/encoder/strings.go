@@ -157,6 +157,9 @@ func isText(a arrow.Array) bool {
 	}
 }
 
+// isStrings reports whether an array holds strings.
+func isStrings(a arrow.Array) bool { return isText(a) && !isBool(a) }
+
 // isBool reports whether an array holds booleans, or nothing but nulls.
 func isBool(a arrow.Array) bool {
 	switch a.(type) {
@@ -173,10 +176,12 @@ func loadTextBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	t := textsOf(a)
 	for i := range rows.len() {
 		dst[i] = nullCode
-		switch text, _ := t.at(rows.row(i)); text {
-		case "true":
+		text, _ := t.at(rows.row(i))
+		switch is, ok := parseBool(text); {
+		case !ok:
+		case is:
 			dst[i] = yes
-		case "false":
+		default:
 			dst[i] = no
 		}
 	}

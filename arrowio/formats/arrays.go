@@ -39,6 +39,11 @@ func (m *maker) array(c *column, typ arrow.DataType) (arrow.Array, error) {
 		return m.lists(c, t)
 	case *arrow.Decimal128Type:
 		return m.decimals(c, t)
+	case *arrow.Uint64Type:
+		if c.typ == nil {
+			return m.wides(c)
+		}
+		return m.numbersOf(c, t)
 	case arrow.FixedWidthDataType:
 		return m.numbersOf(c, t)
 	}
@@ -186,9 +191,28 @@ func (c cell) float() float64 {
 	return math.Float64frombits(c.bits)
 }
 
+// wides makes the array of whole numbers that fit an uint64.
+func (m *maker) wides(c *column) (arrow.Array, error) {
+	bitmap, nulls, err := m.validity(c, func(one cell) bool { return one.kind != cellNull })
+	if err != nil {
+		return nil, err
+	}
+	values, err := take[uint64](m, bufferValues, m.rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range c.cells {
+		values[i], _ = m.unsignedOf(one)
+	}
+	return m.build(arrow.PrimitiveTypes.Uint64, nulls, nil, bitmap, bytesOf(values)), nil
+}
+
+// isWords reports whether the table keeps the text of a cell.
+func isWords(one cell) bool { return one.kind == cellText || one.kind == cellWide }
+
 // texts makes strings; numbers and booleans are formatted as in Go.
 func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
-	isText := func(one cell) bool { return one.kind == cellText || one.kind == cellBool || isNumber(one) }
+	isText := func(one cell) bool { return isWords(one) || one.kind == cellBool || isNumber(one) }
 	bitmap, nulls, err := m.validity(c, isText)
 	if err != nil {
 		return nil, err
@@ -200,7 +224,7 @@ func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 	size := int64(0)
 	const numberBytes = 32
 	for _, one := range c.cells {
-		if _, n := one.span(); one.kind == cellText {
+		if _, n := one.span(); isWords(one) {
 			size += int64(n)
 		} else if isText(one) {
 			size += numberBytes
@@ -233,7 +257,7 @@ func (m *maker) texts(c *column, typ arrow.DataType) (arrow.Array, error) {
 
 func (m *maker) appendText(dst []byte, one cell) []byte {
 	switch one.kind {
-	case cellText:
+	case cellText, cellWide:
 		at, n := one.span()
 		return append(dst, m.text[at:at+n]...)
 	case cellWhole:

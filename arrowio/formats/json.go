@@ -247,7 +247,12 @@ func (r *jsonReader) scalar(kind jsontext.Kind) (cell, error) {
 	case 'f':
 		return cell{cellBool, 0}, nil
 	case '0':
-		return jsonNumber(raw)
+		one, err := jsonNumber(raw)
+		if one.kind == cellFloat && isWhole(raw) {
+			one.kind = cellWide
+			one.bits, err = r.table.addText(raw)
+		}
+		return one, err
 	case '"':
 		return r.text(raw)
 	}
@@ -275,7 +280,8 @@ func appendText(dst, quoted []byte) ([]byte, error) {
 	return jsontext.AppendUnquote(dst, quoted)
 }
 
-// jsonNumber reads a number. Numbers without point and exponent that fit an int64 are whole.
+// jsonNumber reads a number. Numbers without point and exponent that fit an int64 are whole; a
+// column that is only copied keeps the digits of longer ones.
 func jsonNumber(raw []byte) (cell, error) {
 	if len(raw) > maxDigits {
 		return cell{}, tooLarge("number of %d digits, at most %d", len(raw), maxDigits)
@@ -344,11 +350,15 @@ func (r *jsonReader) list(depth int) (cell, error) {
 
 // element reads an array element that is neither object nor array. Strings are not kept.
 func (r *jsonReader) element(kind jsontext.Kind) (cell, error) {
-	if kind != '"' {
+	if kind != '"' && kind != '0' {
 		return r.scalar(kind)
 	}
-	if _, err := r.decoder.ReadValue(); err != nil {
+	raw, err := r.decoder.ReadValue()
+	if err != nil {
 		return cell{}, badJSON(err)
+	}
+	if kind == '0' {
+		return jsonNumber(raw)
 	}
 	return cell{kind: cellOther}, nil
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -59,8 +60,19 @@ func TestJSONRows(t *testing.T) {
 		"large": {
 			`{"a": 9223372036854775807, "b": 9223372036854775808, "c": 1.0}`,
 			[]string{"a", "b", "c"},
-			[]string{"int64", "float64", "float64"},
-			[][]string{{"9223372036854775807", "9.223372036854776e+18", "1"}},
+			[]string{"int64", "uint64", "float64"},
+			[][]string{{"9223372036854775807", "9223372036854775808", "1"}},
+		},
+		"larger": {
+			`[{"a": 18446744073709551616, "b": -1, "c": 18446744073709551615},
+				{"a": 5, "b": 18446744073709551615}, {"a": null, "b": 0.5, "c": 7}]`,
+			[]string{"a", "b", "c"},
+			[]string{"utf8", "utf8", "uint64"},
+			[][]string{
+				{"18446744073709551616", "-1", "18446744073709551615"},
+				{"5", "18446744073709551615", "(null)"},
+				{"(null)", "0.5", "7"},
+			},
 		},
 		"no rows":   {`[]`, nil, nil, nil},
 		"no fields": {`[{},{}]`, nil, nil, nil},
@@ -138,8 +150,8 @@ func testEncoder() *encoder.Encoder {
 	}
 }
 
-// TestJSONMatchesTheEncoder checks that a cell of another kind is null, and a missing column has
-// only nulls.
+// TestJSONMatchesTheEncoder checks that cells of another kind keep their text, and a missing column
+// has only nulls.
 func TestJSONMatchesTheEncoder(t *testing.T) {
 	d := NewDecoder(Options{Encoder: testEncoder()})
 	for name, c := range map[string]struct {
@@ -155,7 +167,14 @@ func TestJSONMatchesTheEncoder(t *testing.T) {
 		"does not": {
 			`{"n": "n/a", "c": 7, "b": 1, "v": [1], "y": "?"}`,
 			[]string{"n", "c", "b", "v", "y"},
-			[][]string{{"(null)", "7", "(null)", "(null)", "(null)"}},
+			[][]string{{"n/a", "7", "1", "(null)", "?"}},
+		},
+		"beyond int64": {
+			`{"n": 36893488147419103232, "c": 36893488147419103232, "v": [36893488147419103232, 1], "id": 36893488147419103232}`,
+			[]string{"n", "c", "v", "id", "b"},
+			[][]string{{
+				"3.6893488147419103e+19", "36893488147419103232", "[36893488147419103000,1]", "36893488147419103232", "(null)",
+			}},
 		},
 		"is missing": {`{"n": 1}`, []string{"n", "c", "b", "v"}, [][]string{{"1", "(null)", "(null)", "(null)"}}},
 		"all are":    {`{"other": 1}`, []string{"other"}, [][]string{{"1"}}},
@@ -166,6 +185,33 @@ func TestJSONMatchesTheEncoder(t *testing.T) {
 				t.Errorf("%q %q %v", names, cells, err)
 			}
 		})
+	}
+}
+
+// TestListsOfAnotherKindAreUnfit: no column can hold a list where the encoder reads single values,
+// or anything but a list of its length where it reads vectors.
+func TestListsOfAnotherKindAreUnfit(t *testing.T) {
+	d := NewDecoder(Options{Encoder: testEncoder()})
+	for text, want := range map[string]string{
+		`{"n": 1, "c": "x", "b": true, "v": [1, 2], "y": 3}`: "",
+		`{"n": "n/a", "c": null, "b": "no", "v": null}`:      "",
+		`{"n": "many", "c": 7, "v": []}`:                     "", // an encoder rejects texts row by row
+		`[{"n": 1}, {"n": [1, 2]}]`:                          `column "n" is a list of 2 numbers in row 1, not a number`,
+		`{"c": ["a"]}`:                                       `column "c" is a list in row 0, not a text`,
+		`{"v": [1]}`:                                         `column "v" is a list of 1 numbers in row 0, not a list of 2 numbers`,
+		`{"v": "1 2"}`:                                       `column "v" is "1 2" in row 0, not a list of 2 numbers`,
+		`{"y": [3]}`:                                         `column "y" is a list of 1 numbers in row 0, not a number`,
+		`{"other": [3]}`:                                     "",
+	} {
+		recs, err := d.Decode([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs[0].Release()
+		if err := d.Unfit(); (err == nil) != (want == "") || err != nil &&
+			(!errors.Is(err, encoder.ErrSchema) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }
 

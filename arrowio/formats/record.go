@@ -1,6 +1,10 @@
 package formats
 
 import (
+	"math"
+	"slices"
+	"strconv"
+
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
@@ -31,7 +35,7 @@ func (t *table) record(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 	}()
 	for i := range t.columns {
 		c := &t.columns[i]
-		made, err := m.array(c, c.dataType(w.kind(c.name)))
+		made, err := m.array(c, t.dataType(c, w.kind(c.name)))
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +59,7 @@ func (t *table) chosen(w *wanted, schemas *schemaCache) (arrow.Record, error) {
 		if at, ok := t.find(name); ok {
 			c = &t.columns[at]
 		}
-		made, err := m.array(c, c.dataType(w.kind(name)))
+		made, err := m.array(c, t.chosenType(c, w.kind(name)))
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +88,47 @@ func (t *table) complete(w *wanted) error {
 }
 
 // dataType returns the type of a column's array.
-func (c *column) dataType(want wantedKind) arrow.DataType {
+func (t *table) dataType(c *column, want wantedKind) arrow.DataType {
 	if c.typ != nil {
 		return c.typ
+	}
+	if want.kind == encoder.Numeric {
+		t.narrow(c)
 	}
 	if found := c.wantedType(want); found != nil {
 		return found
 	}
-	return c.commonType()
+	return t.commonType(c)
+}
+
+// narrow turns whole numbers beyond int64 into the floats that an encoder reads.
+func (t *table) narrow(c *column) {
+	if c.counts[cellWide] == 0 {
+		return
+	}
+	for i, one := range c.cells {
+		if one.kind == cellWide {
+			at, n := one.span()
+			v, _ := strconv.ParseFloat(string(t.text[at:at+n]), 64) // parsed before
+			c.cells[i] = cell{cellFloat, math.Float64bits(v)}
+		}
+	}
+	c.counts[cellFloat] += c.counts[cellWide]
+	c.counts[cellWide] = 0
+}
+
+// chosenType is dataType for columns that are being learned: cells of another kind become null.
+func (t *table) chosenType(c *column, want wantedKind) arrow.DataType {
+	switch {
+	case len(c.cells) == c.counts[cellNull]:
+		return arrow.Null
+	case want.kind == encoder.Bool:
+		return arrow.FixedWidthTypes.Boolean
+	case want.kind == encoder.Numeric:
+		t.narrow(c)
+		return c.numberType()
+	}
+	return t.dataType(c, want)
 }
 
 // wantedType returns the type that an encoder expects; nil means that the cells decide. A column
@@ -102,8 +139,14 @@ func (c *column) wantedType(want wantedKind) arrow.DataType {
 	}
 	switch want.kind {
 	case encoder.Bool:
+		if c.others(cellBool, cellBool) {
+			return arrow.BinaryTypes.String
+		}
 		return arrow.FixedWidthTypes.Boolean
 	case encoder.Numeric:
+		if c.others(cellWhole, cellFloat) {
+			return arrow.BinaryTypes.String
+		}
 		return c.numberType()
 	case encoder.Category:
 		return arrow.BinaryTypes.String
@@ -113,6 +156,16 @@ func (c *column) wantedType(want wantedKind) arrow.DataType {
 		return arrow.BinaryTypes.String // a number is never a time, even if all rows of the message have numbers
 	}
 	return nil
+}
+
+// others reports whether some cells can only be kept as text in a column of two kinds of cells: an
+// encoder parses them, or rejects their rows.
+func (c *column) others(one, other cellKind) bool {
+	all := c.counts[cellText] + c.counts[cellWide] + c.counts[cellBool] + c.counts[cellWhole] + c.counts[cellFloat]
+	if one != other {
+		all -= c.counts[other]
+	}
+	return all > c.counts[one]
 }
 
 // numberType returns int64 if all numbers are whole, else float64.
@@ -126,8 +179,13 @@ func (c *column) numberType() arrow.DataType {
 // commonType returns a type that holds all cells: strings if the cells have several kinds. The
 // majority's type would lose values, depending on the other rows of the message. Only lists, which
 // no other type can hold, yield to other kinds.
-func (c *column) commonType() arrow.DataType {
+func (t *table) commonType(c *column) arrow.DataType {
 	texts, bools, numbers := c.counts[cellText], c.counts[cellBool], c.counts[cellWhole]+c.counts[cellFloat]
+	if wide := c.counts[cellWide]; wide > 0 && texts+bools+c.counts[cellFloat] == 0 && t.unsigned(c) {
+		return arrow.PrimitiveTypes.Uint64
+	} else if wide > 0 {
+		return arrow.BinaryTypes.String
+	}
 	switch texts + bools + numbers {
 	case 0:
 		if c.counts[cellList] == 0 {
@@ -140,6 +198,26 @@ func (c *column) commonType() arrow.DataType {
 		return arrow.FixedWidthTypes.Boolean
 	}
 	return arrow.BinaryTypes.String
+}
+
+// unsigned reports whether all whole numbers of a column fit an uint64.
+func (t *table) unsigned(c *column) bool {
+	return !slices.ContainsFunc(c.cells, func(one cell) bool {
+		_, ok := t.unsignedOf(one)
+		return !ok && one.kind != cellNull
+	})
+}
+
+func (t *table) unsignedOf(one cell) (v uint64, ok bool) {
+	switch one.kind {
+	case cellWhole:
+		return one.bits, int64(one.bits) >= 0
+	case cellWide:
+		at, n := one.span()
+		v, err := strconv.ParseUint(string(t.text[at:at+n]), 10, 64)
+		return v, err == nil
+	}
+	return 0, false
 }
 
 // listType returns the type for lists of one length, or the null type if lengths differ.

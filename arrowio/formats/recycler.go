@@ -158,12 +158,18 @@ func (c *column) featureType(t *table, wanted arrow.DataType) arrow.DataType {
 	switch {
 	case t.bound != nil && c.typ != nil:
 		return c.typ
+	case wanted == arrow.PrimitiveTypes.Float64 && c.counts[cellWide] > 0:
+		t.narrow(c)
+		return c.featureType(t, wanted)
+	case wanted == arrow.FixedWidthTypes.Boolean && c.others(cellBool, cellBool),
+		wanted == arrow.PrimitiveTypes.Float64 && c.others(cellWhole, cellFloat):
+		return arrow.BinaryTypes.String
 	case wanted != nil:
 		return wanted
 	case len(c.cells) == c.counts[cellNull]:
 		return arrow.BinaryTypes.String
 	}
-	return c.commonType()
+	return t.commonType(c)
 }
 
 // buffer is the index of a buffer in an array.

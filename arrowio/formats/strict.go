@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
@@ -87,8 +88,8 @@ func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFaul
 				continue
 			}
 			seen++
-			if want := t.misfit(&columns[at], c.cells[row]); want != "" {
-				faults = append(faults, RowFault{row, c.name, want})
+			if want := t.misfit(columns[at].Kind, columns[at].Width, c.cells[row]); want != "" {
+				faults = append(faults, RowFault{row, c.name, t.shown(c.cells[row]) + ", " + want})
 			}
 		}
 		for i := 0; i < len(columns) && seen < len(columns) && !allowMissing; i++ {
@@ -132,7 +133,7 @@ func (t *table) fits(c *column, wanted *encoder.Column) bool {
 		return c.counts[cellList]+c.counts[cellOther] == 0
 	}
 	for _, v := range c.cells {
-		if t.misfit(wanted, v) != "" {
+		if t.misfit(wanted.Kind, wanted.Width, v) != "" {
 			return false
 		}
 	}
@@ -160,19 +161,21 @@ func (c *RowColumns) find(columns []column) (strange bool) {
 // has reports whether a row names the column.
 func (c *column) has(row int) bool { return row < len(c.cells) && c.cells[row] != cell{} }
 
-// misfit describes the kind that a value should have; it is empty if the value is null or has the
-// kind of its column.
-func (t *table) misfit(c *encoder.Column, v cell) string {
+// misfit describes the kind that a value should have; it is empty if the value is missing or can be
+// read as the kind of its column.
+func (t *table) misfit(kind encoder.Kind, width int, v cell) string {
 	if v.kind == cellNull {
 		return ""
 	}
-	switch c.Kind {
+	text, isText := t.textOf(v)
+	read := isText && encoder.Reads(kind, text)
+	switch kind {
 	case encoder.Numeric:
-		if !isNumber(v) {
+		if !isNumber(v) && v.kind != cellWide && !read {
 			return "not a number"
 		}
 	case encoder.Bool:
-		if text := t.textOf(v); v.kind != cellBool && text != "true" && text != "false" {
+		if v.kind != cellBool && !read {
 			return "not true or false"
 		}
 	case encoder.Category:
@@ -180,22 +183,71 @@ func (t *table) misfit(c *encoder.Column, v cell) string {
 			return "not a text"
 		}
 	case encoder.Vector:
-		if _, n := v.span(); v.kind != cellList || n != c.Width {
-			return fmt.Sprintf("not a list of %d numbers", c.Width)
+		if _, n := v.span(); v.kind != cellList || n != width {
+			return fmt.Sprintf("not a list of %d numbers", width)
 		}
 	case encoder.Time, encoder.Clock:
-		if v.kind != cellText || !encoder.IsTime(c.Kind, t.textOf(v)) {
+		if !read {
 			return "not a time"
 		}
 	}
 	return ""
 }
 
-// textOf returns a text, or the empty text for another value.
-func (t *table) textOf(v cell) string {
+// shown describes a value in a fault.
+func (t *table) shown(v cell) string {
+	text, ok := t.textOf(v)
+	switch {
+	case ok:
+		return arrowio.Quote(text)
+	case v.kind == cellList:
+		_, n := v.span()
+		return fmt.Sprintf("a list of %d numbers", n)
+	case v.kind == cellOther:
+		return "a list"
+	}
+	m := maker{table: t}
+	return string(m.appendText(nil, v))
+}
+
+// textOf returns a text; false for another value.
+func (t *table) textOf(v cell) (string, bool) {
 	if v.kind != cellText {
-		return ""
+		return "", false
 	}
 	at, n := v.span()
-	return string(t.text[at : at+n])
+	return string(t.text[at : at+n]), true
+}
+
+// Unfit returns an error, which wraps [encoder.ErrSchema], if a value in the message that was
+// decoded last is a list where the encoder reads single values, or anything but a list of its
+// length where it reads vectors. No column of a record could hold it, so it would become null.
+func (d *Decoder) Unfit() error {
+	if d.isArrow || d.wanted == nil {
+		return nil
+	}
+	t := &d.table
+	for i := range t.columns {
+		c := &t.columns[i]
+		want := d.wanted.kind(c.name)
+		lists := c.counts[cellList] + c.counts[cellOther]
+		if want.kind == "" || want.kind != encoder.Vector && lists == 0 {
+			continue
+		}
+		for row, v := range c.cells {
+			_, n := v.span()
+			if empty := v.kind == cellList && n == 0; empty && want.kind == encoder.Vector {
+				continue
+			}
+			// A text of another kind rejects its row, unless the column is a vector.
+			if v.kind != cellList && v.kind != cellOther && want.kind != encoder.Vector {
+				continue
+			}
+			if fault := t.misfit(want.kind, want.width, v); fault != "" {
+				return fmt.Errorf("%w: column %s is %s in row %d, %s",
+					encoder.ErrSchema, arrowio.Quote(c.name), t.shown(v), row, fault)
+			}
+		}
+	}
+	return nil
 }

@@ -47,6 +47,9 @@ func (t *table) labelRecords(names []string, schemas []schemaCache) (all []arrow
 	for i, kinds := range labelKinds {
 		found := slices.ContainsFunc(names, func(name string) bool {
 			at, ok := t.find(name)
+			if ok {
+				t.narrow(&t.columns[at])
+			}
 			return ok && slices.ContainsFunc(kinds, func(k cellKind) bool { return t.columns[at].counts[k] > 0 })
 		})
 		if !found && (i < len(labelKinds)-1 || len(all) > 0) {
@@ -83,7 +86,7 @@ func (t *table) labelRecord(names []string, kinds []cellKind, schemas *schemaCac
 		if err != nil {
 			return nil, err
 		}
-		made, err := m.array(c, c.commonType())
+		made, err := m.array(c, t.commonType(c))
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +267,7 @@ func (s *surveyed) values() (rows int64) {
 // length.
 func (s *surveyed) column() Column {
 	made := Column{Name: s.name, Width: 1}
-	numbers := s.counts[cellWhole] + s.counts[cellFloat]
+	numbers := s.counts[cellWhole] + s.counts[cellWide] + s.counts[cellFloat]
 	lists, width := int64(0), 0
 	for n, rows := range s.widths {
 		if n > 0 && (rows > lists || rows == lists && n < width) {

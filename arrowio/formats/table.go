@@ -17,6 +17,7 @@ const (
 	cellWhole          // an int64
 	cellFloat          // a float64
 	cellText           // bytes in table.text
+	cellWide           // digits in table.text of a whole number beyond int64
 	cellList           // numbers in table.numbers
 	cellOther          // a value that fits no column; read as null
 	cellKinds

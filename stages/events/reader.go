@@ -153,7 +153,14 @@ func (r *Reader) ReadRecord(rec *pipeline.Record) ([]arrow.Record, error) {
 	if rec.Value == nil {
 		return nil, nil
 	}
-	return r.read(rec.Value, envelope(rec))
+	batches, err := r.read(rec.Value, envelope(rec))
+	if err == nil && r.encoder != nil {
+		if err = r.decoder.Unfit(); err != nil {
+			Release(batches)
+			return nil, err
+		}
+	}
+	return batches, err
 }
 
 // Read is [Reader.ReadRecord] for a value without headers, which is no tombstone.

@@ -47,8 +47,10 @@ func TestInvalidRowsAreRefusedWithAllFaults(t *testing.T) {
 			[]formats.RowFault{fault(0, "aa", "unknown"), fault(0, "a", "missing")}},
 		{"wrong kinds", "", `[` + goodRow + `}, {"a": "abc", "b": true, "color": [1], "ok": 3, "v": [1]}]`,
 			[]formats.RowFault{
-				fault(1, "a", "not a number"), fault(1, "b", "not a number"), fault(1, "color", "not a text"), fault(1, "ok",
-					"not true or false"), fault(1, "v", "not a list of 2 numbers")}},
+				fault(1, "a", `"abc", not a number`), fault(1, "b", "true, not a number"),
+				fault(1, "color", "a list of 1 numbers, not a text"), fault(1, "ok", "3, not true or false"),
+				fault(1, "v", "a list of 1 numbers, not a list of 2 numbers")}},
+		{"text of the right kind", "", `{"a": "10.5", "b": " 5e-1 ", "color": "red", "ok": "True", "v": [1, 2]}`, nil},
 		{"one column", "", `{"a": 1}`,
 			[]formats.RowFault{fault(0, "b", "missing"), fault(0, "color", "missing"), fault(0, "ok", "missing"), fault(0, "v",
 				"missing")}},
