@@ -181,6 +181,7 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.Columns = split.Report.Columns
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
+	c.result.Telltales = split.Report.Telltales
 	c.result.Notes = append(c.result.Notes, split.Report.Warnings...)
 	if wanted := int(c.options.Sample * float64(r.train.rows)); facts.SampleRows > wanted+1 {
 		c.say("--sample %v of %d training rows is too few for scoring; using %d rows",

@@ -146,6 +146,17 @@ func (t *Table) least(except ...string) *Line {
 	return least
 }
 
+// LeastWithout returns the smallest error at the largest M as the result without some columns; nil
+// if nothing was measured.
+func (r *Result) LeastWithout(columns []string) *Without {
+	for _, t := range slices.Backward(r.Tables) {
+		if least := t.least(); least != nil {
+			return &Without{columns, least.Method, least.Error.Mean, t.Constant}
+		}
+	}
+	return nil
+}
+
 // line returns the line of a method that has an error, or nil.
 func (t *Table) line(method string) *Line {
 	for i := range t.Lines {

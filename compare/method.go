@@ -70,6 +70,17 @@ func (o Options) Lookup(name string) (*Method, error) {
 // and without random features, the best choice among candidates, and the default of a pipeline.
 var usual = []*Method{plainMethod, plainTunedMethod, linearMethod, residualMethod, refinedMethod}
 
+// Brief returns the methods of a short comparison among those of the options: the baselines and the
+// default of a pipeline.
+func Brief(o Options) (names []string) {
+	for _, m := range []*Method{plainMethod, linearMethod, refinedMethod} {
+		if slices.Contains(o.Methods, m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // Usual returns the names of the methods that run by default, and the reasons why others of them
 // cannot work with the options.
 func Usual(o Options) (names, leftOut []string) { return fitting(usual, o) }

@@ -24,8 +24,20 @@ type Result struct {
 	// MethodsLeftOut are default methods that cannot work with the options, with the reason. The
 	// caller fills it in.
 	MethodsLeftOut []string `json:"methods_left_out,omitempty"`
+	// Telltales are columns that predict the label nearly alone, on the first repeat's training
+	// rows. Without is the comparison without them; the caller fills it in.
+	Telltales []encoder.Telltale `json:"telltales,omitempty"`
+	Without   *Without           `json:"without_telltales,omitempty"`
 	// Notes are remarks for readers, in whole sentences.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Without is the smallest error without some columns.
+type Without struct {
+	Columns  []string `json:"columns"`
+	Method   string   `json:"method"`
+	Error    float64  `json:"error"`
+	Constant float64  `json:"constant_error"`
 }
 
 // Made describes how to reproduce a result.

@@ -21,10 +21,13 @@ type Classification struct {
 	outputs  int
 	majority int32
 	classes  []ClassRecall
-	ranking  ranking // only for two classes
-	logLoss  float64
+	ranking  ranking    // only for two classes
+	losses   []lossSums // log losses by class
 	bins     [calibrationBins]bin
 }
+
+// lossSums are sums over the rows of a class.
+type lossSums struct{ loss, squares float64 }
 
 // calibrationBins is the number of bins of the probabilities.
 const calibrationBins = 10
@@ -48,7 +51,13 @@ func NewClassification(outputs int, majority int32) *Classification {
 	if outputs <= 0 {
 		panic(fmt.Sprintf("training: classification metric of %d outputs", outputs))
 	}
-	return &Classification{outputs: outputs, majority: majority, classes: make([]ClassRecall, max(2, outputs))}
+	classes := max(2, outputs)
+	return &Classification{
+		outputs:  outputs,
+		majority: majority,
+		classes:  make([]ClassRecall, classes),
+		losses:   make([]lossSums, classes),
+	}
 }
 
 // Add adds rows of predictions (len(class)×K, row-major) with the true classes.
@@ -103,7 +112,9 @@ func (c *Classification) AddUnknown(rows int64) {
 
 // addProbability adds the probabilities of a row.
 func (c *Classification) addProbability(pred []float32, decided, want int32) {
-	c.logLoss += NegativeLog(pred, want)
+	loss := NegativeLog(pred, want)
+	c.losses[want].loss += loss
+	c.losses[want].squares += float64(loss * loss)
 	watched := decided
 	if c.outputs == 1 {
 		watched = 1
@@ -173,11 +184,12 @@ func (c *Classification) Measures() Measures {
 		class.Class = strconv.Itoa(k)
 		m.Recall = append(m.Recall, class)
 	}
+	m.ConstantNoise = measured(c.constantNoise())
 	if c.outputs == 1 {
 		c.rank(&m)
 	}
 	if c.Logits {
-		m.LogLoss = measured(c.logLoss / float64(c.Rows-c.Unknown))
+		m.LogLoss = measured(c.logLoss())
 		m.ConstantLogLoss = measured(c.entropy())
 		m.Calibration = c.calibration()
 	}
@@ -194,6 +206,52 @@ func (c *Classification) rank(m *Measures) {
 	if n := c.classes[rare].Rows; n > 0 && float64(n) < rareShare*float64(c.Rows) {
 		m.AveragePrecision, m.RareClass = measured(c.ranking.averagePrecision(rare)), strconv.Itoa(rare)
 	}
+}
+
+func (c *Classification) logLoss() float64 {
+	sum := 0.0
+	for _, class := range c.losses {
+		sum += class.loss
+	}
+	return sum / float64(c.Rows-c.Unknown)
+}
+
+// constantNoise returns the standard error of the difference of the log loss, or with other
+// predictions of the misclassification, from a constant's. The loss of a constant only depends on
+// the class.
+func (c *Classification) constantNoise() float64 {
+	n := float64(c.Rows - c.Unknown)
+	var mean, squares float64 // of the difference by row
+	for k, class := range c.classes {
+		rows := float64(class.Rows)
+		of, constant := c.losses[k], -math.Log(rows/n)
+		if !c.Logits {
+			wrong := 100 * float64(class.Rows-class.Right)
+			of, constant = lossSums{wrong, 100 * wrong}, 100
+			if int32(k) == c.decidedConstant() {
+				constant = 0
+			}
+		}
+		if rows > 0 {
+			mean += (of.loss - float64(rows*constant)) / n
+			squares += (of.squares - float64(2*constant*of.loss) + float64(rows*constant*constant)) / n
+		}
+	}
+	return math.Sqrt(max(0, squares-float64(mean*mean)) / n)
+}
+
+// decidedConstant returns the class of the constant predictor.
+func (c *Classification) decidedConstant() int32 {
+	if c.majority != CommonestOfRows {
+		return c.majority
+	}
+	best := 0
+	for k, class := range c.classes {
+		if class.Rows > c.classes[best].Rows {
+			best = k
+		}
+	}
+	return int32(best)
 }
 
 // entropy returns the entropy of the shares of the classes.

@@ -23,6 +23,9 @@ type Measures struct {
 	// class in training, or the relative squared error of the training mean.
 	ConstantError *float64 `json:"constant_error,omitempty"`
 	LogLoss       *float64 `json:"log_loss,omitempty"` // logistic loss: mean −log p of the class, in nats
+	// ConstantNoise is the standard error, over rows, of the difference of the log loss from a
+	// constant's; without probabilities, of the misclassification or of the unexplained variance.
+	ConstantNoise *float64 `json:"constant_noise,omitempty"`
 	// ConstantLogLoss is the smallest possible log loss for probabilities that are the same in
 	// every row.
 	ConstantLogLoss *float64 `json:"constant_log_loss,omitempty"`
@@ -115,6 +118,24 @@ func (m *Measures) Percent() (value, constant *float64) {
 func (m *Measures) NoBetterThanConstant() bool {
 	_, value, constant := m.Main()
 	return value != nil && constant != nil && *value >= *constant
+}
+
+// Sentence compares the model with a constant prediction by the main measure: "log loss 0.3370, a
+// constant has 0.4470". It names differences that may be chance, and is "" without a measurement.
+func (m *Measures) Sentence() string {
+	measure, value, constant := m.Main()
+	if value == nil || constant == nil {
+		return ""
+	}
+	text := MeasureTitle(measure) + " " + MeasureText(measure, *value)
+	other := MeasureText(measure, *constant)
+	switch {
+	case *value >= *constant:
+		return NothingBeatsConstant + ": " + text + ", a constant has " + other
+	case m.ConstantNoise != nil && m.Measure == "" && *constant-*value <= 2**m.ConstantNoise:
+		return text + ", within chance of a constant, which has " + other
+	}
+	return text + ", a constant has " + other
 }
 
 // FigureText writes a figure for people, with four digits or as a whole number: 0.1234, 12.3,

@@ -30,8 +30,11 @@ type errorSums struct {
 	squared  float64 // Σ(f−y)²
 	absolute float64 // Σ|f−y|
 	constant float64 // Σ|c−y| of the constant predictor
-	mean     float64 // ȳ
-	centred  float64 // Σ(y−ȳ)²
+	// Sums of e⁴, e²w² and w⁴ of the errors e = f−y and w = c−y.
+	fourth, crossed, constantFourth float64
+	constantSquared                 float64 // Σw²
+	mean                            float64 // ȳ
+	centred                         float64 // Σ(y−ȳ)²
 }
 
 // NewRegression returns the metric of no rows. trainMean holds the mean of each output over the
@@ -83,6 +86,11 @@ func (s *errorSums) add(f, y, constant float64, n int64) {
 	s.squared += float64((f - y) * (f - y))
 	s.absolute += math.Abs(f - y)
 	s.constant += math.Abs(constant - y)
+	e, w := float64((f-y)*(f-y)), float64((constant-y)*(constant-y))
+	s.constantSquared += w
+	s.fourth += float64(e * e)
+	s.crossed += float64(e * w)
+	s.constantFourth += float64(w * w)
 	delta := y - s.mean
 	s.mean += delta / float64(n)
 	s.centred += float64(delta * (y - s.mean))
@@ -138,11 +146,24 @@ func (r *Regression) Measures() Measures {
 	return Measures{
 		RelativeSquaredError: measured(r.RelativeSquaredError()), ConstantError: measured(r.ConstantError()),
 		AbsoluteError:       measured(r.AbsoluteError()),
+		ConstantNoise:       measured(r.constantNoise()),
 		UnexplainedVariance: measured(unexplained), R2: measured(1 - unexplained/100),
 		RMSE:         each(func(s errorSums) float64 { return math.Sqrt(s.squared / n) }),
 		MAE:          each(func(s errorSums) float64 { return s.absolute / n }),
 		ConstantRMSE: each(func(s errorSums) float64 { return math.Sqrt(s.centred / n) }),
 	}
+}
+
+// constantNoise returns the standard error of the unexplained variance, a ratio, to first order,
+// with the labels about the training mean. Outputs are taken as dependent.
+func (r *Regression) constantNoise() float64 {
+	return r.average(func(o outputError) float64 {
+		s := o.units
+		whole := s.constantSquared
+		share := s.squared / whole
+		squares := s.fourth - float64(2*share*s.crossed) + float64(share*share*s.constantFourth)
+		return 100 * math.Sqrt(max(0, squares)) / whole
+	})
 }
 
 func (r *Regression) average(metric func(outputError) float64) float64 {

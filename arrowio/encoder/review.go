@@ -37,6 +37,10 @@ type Review struct {
 	x, xx   []float64 // [Dim] sums
 	y, yy   []float64 // [outputs] sums; of classes the rows of each
 	xy      []float64 // [outputs·Dim]; nil = no label, or too wide
+	// kept are the first labelled rows, up to telltaleKept values, and keptY their classes, or the
+	// first output of a regression.
+	kept  []float32
+	keptY []float64
 }
 
 // NewReview returns a review of the columns of an encoder, without rows.
@@ -75,9 +79,27 @@ func (t *Review) Add(rec arrow.Record, take []int32) error {
 			t.xx[j] += float64(v) * float64(v)
 		}
 		t.addLabel(x, i)
+		t.keep(x, i)
 	}
 	t.n += float64(t.rows.N)
 	return nil
+}
+
+// keep keeps a row for [telltales].
+func (t *Review) keep(x []float32, row int) {
+	if len(t.kept)+len(x) > telltaleKept {
+		return
+	}
+	y := 0.0
+	switch targets := t.rows.Targets; {
+	case targets.Class != nil:
+		y = float64(targets.Class[row])
+	case t.encoder.Label.Task == scoring.Binary: // ±1
+		y = float64(targets.Values[row]+1) / 2
+	default:
+		y = float64(targets.Values[row*targets.Outputs])
+	}
+	t.kept, t.keptY = append(t.kept, x...), append(t.keptY, y)
 }
 
 // countClipped counts the values of the rows that the encoder clips.
@@ -120,10 +142,10 @@ func (t *Review) addOutput(x []float32, k int, y float64) {
 }
 
 // Report adds to a calibrator's report the share of clipped values of each column, with a note
-// where it is above 0.1 %, and a warning about each column that all but equals the label, or an
-// output or a class of it.
+// where it is above 0.1 %, and the columns that all but equal the label, an output or a class of
+// it, or predict it nearly alone.
 func (t *Review) Report(report *Report) {
-	report.Warnings = append(report.Warnings, t.warnings()...)
+	report.Telltales = append(report.Telltales, t.telltales()...)
 	for i := range t.encoder.Columns {
 		c := &t.encoder.Columns[i]
 		use := slices.IndexFunc(report.Columns, func(u ColumnUse) bool { return u.Column == c.Name })
@@ -148,8 +170,9 @@ func (t *Review) Report(report *Report) {
 	}
 }
 
-// warnings returns a sentence for each column that all but equals the label.
-func (t *Review) warnings() (warnings []string) {
+// telltales returns the columns that all but equal the label, and the others that predict it nearly
+// alone.
+func (t *Review) telltales() (found []Telltale) {
 	if t.n < telltaleRows {
 		return nil
 	}
@@ -157,18 +180,21 @@ func (t *Review) warnings() (warnings []string) {
 	for i := range t.encoder.Columns {
 		c := &t.encoder.Columns[i]
 		if r := t.strongest(first, first+c.Width); r >= telltaleFrom {
-			warnings = append(
-				warnings,
-				fmt.Sprintf(
-					"column %q all but equals the label (correlation %.4f): if it is not known when a prediction "+
-						"is needed, leave it out with events.exclude (--exclude)",
-					c.Name, r,
-				),
-			)
+			found = append(found, Telltale{[]string{c.Name}, fmt.Sprintf("all but equals the label (correlation %.4f)", r)})
 		}
 		first += c.Width
 	}
-	return warnings
+	s := t.newTelltales()
+	if s == nil {
+		return found
+	}
+	for _, tell := range s.find() {
+		known := func(other Telltale) bool { return slices.Contains(tell.Columns, other.Columns[0]) }
+		if !slices.ContainsFunc(found, known) {
+			found = append(found, tell)
+		}
+	}
+	return found
 }
 
 // strongest returns the largest absolute correlation of some dimensions with an output.

@@ -128,9 +128,11 @@ func TestReviewNamesColumnsThatEqualTheLabel(t *testing.T) {
 				t.Fatal(name, err)
 			}
 		}
-		report.Warnings = nil
 		found.Report(&report)
-		warnings := report.Warnings
+		var warnings []string
+		for _, tell := range report.Telltales {
+			warnings = append(warnings, tell.String())
+		}
 		if c.want == "" && len(warnings) > 0 || c.want != "" && (len(warnings) != 1 || !strings.Contains(
 			warnings[0],
 			fmt.Sprintf("column %q all but equals the label", c.want),

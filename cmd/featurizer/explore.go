@@ -76,6 +76,7 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 		warnings = append(warnings, found.Warning)
 	}
 	summary.explored(found.Seconds, warnings)
+	summary.Telltales = found.Report.Telltales
 	return cli.Print(c, f.json, summary, func(w io.Writer, s setSummary) { f.print(w, found.Set, s) })
 }
 
@@ -84,6 +85,7 @@ func (f *exploreFlags) print(w io.Writer, set *wire.FeatureSet, summary setSumma
 	if f.out != "" {
 		more = "featurizer inspect --file " + f.out
 	}
+	cli.WriteTelltales(w, summary.Telltales)
 	cli.WriteColumns(w, set.Lineage.Columns, more)
 	printSet(w, set, summary)
 	printLearning(w, set.Lineage.Learning, summary.Importance)

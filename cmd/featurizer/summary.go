@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/scoring"
@@ -21,9 +22,11 @@ type setSummary struct {
 	// learned with.
 	Importance []wire.ColumnImportance `json:"column_importance,omitempty"`
 	// Features of the set; only inspect lists them.
-	Features []featureInWords        `json:"features,omitempty"`
-	Warnings []string                `json:"warnings,omitempty"`
-	Seconds  map[meter.Stage]float64 `json:"seconds,omitempty"`
+	Features []featureInWords `json:"features,omitempty"`
+	Warnings []string         `json:"warnings,omitempty"`
+	// Telltales are columns that predict the label nearly alone.
+	Telltales []encoder.Telltale      `json:"telltales,omitempty"`
+	Seconds   map[meter.Stage]float64 `json:"seconds,omitempty"`
 }
 
 type setIdentity struct {

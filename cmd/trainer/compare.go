@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,7 +85,34 @@ func (f *compareFlags) run(c *cobra.Command) error {
 	result.Data.Columns = f.rows.file.Columns(result.Data.Columns)
 	result.Made = f.methods.Made(c.CommandPath(), c.Root().Version, c.Flags())
 	result.MethodsLeftOut = f.methods.LeftOut
+	if err == nil && len(result.Telltales) > 0 {
+		result.Without, err = f.without(c.Context(), bar, byTime, telling(result.Telltales))
+	}
 	return errors.Join(f.show(c, result), err)
+}
+
+// without compares briefly without some columns. The result is nil where no other column is left.
+func (f *compareFlags) without(
+	ctx context.Context,
+	bar *cli.Progress,
+	byTime float64,
+	columns []string,
+) (*compare.Without, error) {
+	defer bar.Done()
+	rows := f.rows
+	rows.exclude = slices.Concat(rows.exclude, columns)
+	table, err := rows.read(ctx, bar, byTime)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	defer table.Release()
+	o := f.methods.Options
+	o.Methods, o.Repeats, o.Features = compare.Brief(o), 1, o.Features[len(o.Features)-1:]
+	result, err := compare.Run(ctx, table.Name(), table, o, bar.Show)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	return result.LeastWithout(columns), nil
 }
 
 // show prints the result and writes the report.

@@ -30,6 +30,7 @@ func printComparison(w io.Writer, r *compare.Result, dir string) {
 	if !r.Complete {
 		p.line("interrupted: these are the results so far")
 	}
+	p.telltales()
 	p.verdict()
 	p.leftOut()
 	p.line(report.Describe(r))
@@ -49,6 +50,16 @@ func printComparison(w io.Writer, r *compare.Result, dir string) {
 // line writes a line, wrapped if it is too long.
 func (p comparisonPrinter) line(line string) {
 	fmt.Fprintln(p.out, cli.Wrapped(line, p.width, "  "))
+}
+
+// telltales writes the columns that predict the label nearly alone, and the smallest error without
+// them.
+func (p comparisonPrinter) telltales() {
+	cli.WriteTelltales(p.out, p.result.Telltales)
+	if w, measure := p.result.Without, p.result.Options.Measure; w != nil {
+		p.line(fmt.Sprintf("without %s: %s has the %s %s, a constant %s", strings.Join(w.Columns, ", "), w.Method,
+			p.result.Metric, training.MeasureText(measure, w.Error), training.MeasureText(measure, w.Constant)))
+	}
 }
 
 // verdict writes the conclusion from the largest M.

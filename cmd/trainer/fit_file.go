@@ -20,6 +20,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/train"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // fitFileFlags are the flags of `trainer fit` for fitting to a file.
@@ -130,9 +131,63 @@ func (f *fitFileFlags) fit(
 		return nil, fmt.Errorf("fit to %s: %w", f.data, err)
 	}
 	fitted.seconds[meter.StageTrain] = time.Since(began).Seconds()
+	if err := f.fitWithout(ctx, loaded, fitted, file, split); err != nil {
+		return nil, err
+	}
 	fitted.advise(f.data)
 	fitted.warn(unseenNotes(fitted.rows.UnseenClass, fitted.rows.UnseenClasses, fitted.set.Encoder.Label.Classes)...)
 	return fitted, nil
+}
+
+// fitWithout measures a model without the columns that predict the label nearly alone, if there are
+// any. It is not measured where no other column is left.
+func (f *fitFileFlags) fitWithout(
+	ctx context.Context,
+	loaded *config.Config,
+	fitted *fileModel,
+	file *cli.RowFile,
+	split *train.FileSplit,
+) error {
+	columns := telling(fitted.telltales)
+	if len(columns) == 0 {
+		return nil
+	}
+	without := *loaded
+	without.Stages.Events.Exclude = slices.Concat(loaded.Stages.Events.Exclude, columns)
+	other := &fileModel{seconds: map[meter.Stage]float64{}}
+	err := other.explore(ctx, &without, file, split)
+	if err == nil {
+		rows := file.Rows("fitting without " + strings.Join(columns, ", "))
+		other.model, _, err = offline.Fit(ctx, other.set, without.Stages.Train, f.data, split, rows)
+	}
+	if err != nil {
+		return ctx.Err()
+	}
+	fitted.without = &withoutColumns{Columns: columns, Measures: other.model.Metrics.Measures}
+	return nil
+}
+
+// telling lists the columns of telltales, each once.
+func telling(found []encoder.Telltale) (columns []string) {
+	for _, tell := range found {
+		for _, name := range tell.Columns {
+			if !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns
+}
+
+// withoutColumns are the measures of a model without some columns.
+type withoutColumns struct {
+	Columns  []string          `json:"columns"`
+	Measures training.Measures `json:"measures"`
+}
+
+// String returns a sentence.
+func (w *withoutColumns) String() string {
+	return fmt.Sprintf("without %s: %s", strings.Join(w.Columns, ", "), w.Measures.Sentence())
 }
 
 // splitOf returns the split of the file. If the feature set was explored on the same file, its
@@ -202,6 +257,9 @@ type fileModel struct {
 	columns  []encoder.ColumnUse // of an exploration
 	warnings []string
 	seconds  map[meter.Stage]float64
+
+	telltales []encoder.Telltale // of an exploration
+	without   *withoutColumns    // nil without telltales
 }
 
 func (m *fileModel) explore(
@@ -216,6 +274,7 @@ func (m *fileModel) explore(
 	}
 	m.set, m.seconds = found.Set, found.Seconds
 	m.columns = found.Set.Lineage.Columns
+	m.telltales = found.Report.Telltales
 	m.warn(found.Report.Warnings...)
 	m.warn(found.Warning)
 	return nil
@@ -252,6 +311,10 @@ type fileModelSummary struct {
 	Columns    []encoder.ColumnUse     `json:"columns,omitempty"`
 	Warnings   []string                `json:"warnings,omitempty"`
 	Seconds    map[meter.Stage]float64 `json:"seconds"`
+	// Telltales are columns that predict the label nearly alone, Without the errors of a model
+	// without them.
+	Telltales []encoder.Telltale `json:"telltales,omitempty"`
+	Without   *withoutColumns    `json:"without_telltales,omitempty"`
 }
 
 // fileSetSummary describes the feature set of the model. `featurizer inspect` shows more.
@@ -283,10 +346,30 @@ func (m *fileModel) summary(out string) fileModelSummary {
 		Columns:  m.columns,
 		Warnings: m.warnings,
 		Seconds:  m.seconds,
+
+		Telltales: m.telltales,
+		Without:   m.without,
 	}
 }
 
+// headline returns the error of the model next to a constant's, and the rows that it is from.
+func (m *fileModel) headline() string {
+	metrics := &m.model.Metrics
+	said := metrics.Sentence()
+	if said == "" {
+		return "no error was measured: the notes below say why"
+	}
+	return fmt.Sprintf("%s, on %d held-out rows that taught nothing: %v", said, metrics.MeasuredRows, m.model.Split)
+}
+
 func (m *fileModel) print(w io.Writer, out string, paper bool) {
+	cli.WriteTelltales(w, m.telltales)
+	if m.without != nil {
+		fmt.Fprintln(w, cli.Wrapped(m.without.String(), cli.Width(w), "  "))
+	}
+	if said := m.headline(); said != "" {
+		fmt.Fprintln(w, cli.Wrapped(said, cli.Width(w), "  "))
+	}
 	cli.WriteColumns(w, m.columns, "add --out model.arrow, then featurizer inspect --file model.arrow")
 	l, enc := m.set.Lineage, m.set.Encoder
 	fmt.Fprintf(w, "%d features of %d columns for %s %v, chosen by %v on %d rows of %s\n",

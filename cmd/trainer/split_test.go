@@ -177,10 +177,10 @@ func TestColumnThatNearlyEqualsTheLabelIsReported(t *testing.T) {
 		"compare --methods plain --features 8 --repeats 2",
 	} {
 		args := append(strings.Fields(command), "--data", data, "--label", "price")
-		const note = `note: column "tax" all but equals the label (correlation 1.0000)`
+		const note = `warning: column "tax" all but equals the label (correlation 1.0000)`
 		if out := words(tr(t, args...).Want(t, cli.ExitOK).Out); strings.Count(out, note) != 1 ||
-			!strings.Contains(out, "--exclude") {
-			t.Errorf("%s does not say once %q:\n%s", command, note, out)
+			!strings.HasPrefix(out, note) || !strings.Contains(out, "--exclude") || !strings.Contains(out, " without tax: ") {
+			t.Errorf("%s does not begin with %q, once, and the error without it:\n%s", command, note, out)
 		}
 		if out := words(tr(t, append(args, "--exclude", "tax")...).Want(t, cli.ExitOK).Out); strings.Contains(out,
 			"all but equals") {

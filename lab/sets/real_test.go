@@ -75,6 +75,9 @@ func TestRealSetsHaveTheirPublishedRowsAndClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if found := split.Report.Telltales; len(found) > 0 {
+				t.Errorf("false alarm: %v", found)
+			}
 			checkPart(t, set, split.Train, set.TrainRows, c.train)
 			checkPart(t, set, split.Test, set.TestRows, c.test)
 			if (datasets.LeftOut{}) != split.TrainLeftOut || (datasets.LeftOut{}) != split.TestLeftOut {

@@ -251,6 +251,11 @@ func (p *Planner) startWithout(
 		zap.Strings("warnings", planned.Report.Warnings),
 		zap.String("bandwidth_warning", planned.Warning),
 	)
+	for _, tell := range planned.Report.Telltales {
+		p.Env.Logger.Warn("columns predict the label nearly alone; if they are not known when a prediction is needed, "+
+			"models will be worse than their errors",
+			zap.Strings("columns", tell.Columns), zap.String("finding", tell.Reason))
+	}
 	return true, p.publish(ctx, spec, now.Requests...)
 }
 

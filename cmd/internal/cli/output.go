@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/internal/printable"
 )
 
@@ -76,6 +77,14 @@ func (t printableTable) AppendRow(row table.Row, config ...table.RowConfig) {
 func WriteNotes(w io.Writer, notes []string) {
 	for _, note := range notes {
 		fmt.Fprintln(w, "note:", printable.Text(note))
+	}
+}
+
+// WriteTelltales writes a warning for each finding of columns that predict the label nearly alone,
+// in front of all results.
+func WriteTelltales(w io.Writer, found []encoder.Telltale) {
+	for _, tell := range found {
+		fmt.Fprintln(w, Wrapped("warning: "+printable.Text(tell.String()), Width(w), "  "))
 	}
 }
 

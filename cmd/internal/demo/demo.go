@@ -152,7 +152,10 @@ func (r *run) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.result.Warnings = planned.Report.Warnings
+	for _, tell := range planned.Report.Telltales {
+		r.result.Warnings = append(r.result.Warnings, tell.String())
+	}
+	r.result.Warnings = append(r.result.Warnings, planned.Report.Warnings...)
 	return nil
 }
 

@@ -1,0 +1,66 @@
+package training
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The noise of a difference from a constant is that of the losses row by row.
+func TestConstantNoiseByHand(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	const rows = 400
+	for _, logits := range []bool{true, false} {
+		c := NewClassification(1, 0)
+		c.Logits = logits
+		predicted, class, ones := make([]float32, rows), make([]int32, rows), 0.0
+		for i := range rows {
+			predicted[i] = float32(r.NormFloat64())
+			if r.Float64() < 0.3 {
+				class[i] = 1
+				ones++
+			}
+		}
+		c.Add(predicted, class)
+		shares := [2]float64{1 - ones/rows, ones / rows}
+		differences := make([]float64, rows)
+		for i := range rows {
+			if logits {
+				differences[i] = NegativeLog(predicted[i:i+1], class[i]) + math.Log(shares[class[i]])
+				continue
+			}
+			if DecideClass(predicted[i:i+1], 1) != class[i] {
+				differences[i] = 100
+			}
+			differences[i] -= 100 * float64(class[i])
+		}
+		m := c.Measures()
+		requireClose(t, "noise", []float64{*m.ConstantNoise}, []float64{meanError(differences)}, 0.01)
+	}
+	y, f := make([]float32, rows), make([]float32, rows)
+	for i := range rows {
+		y[i] = float32(r.NormFloat64())
+		f[i] = y[i]*0.3 + float32(0.2*r.NormFloat64())
+	}
+	metric := NewRegression([]float64{0})
+	metric.Add(f, y, rows)
+	paired := PairedUnexplainedVariance(f, make([]float32, rows), y, 1)
+	requireClose(t, "noise", []float64{*metric.Measures().ConstantNoise}, []float64{paired.StandardError}, 0.03)
+}
+
+func TestSentence(t *testing.T) {
+	f := func(v float64) *float64 { return &v }
+	for want, m := range map[string]Measures{
+		"":                                       {},
+		"log loss 0.3370, a constant has 0.4470": {LogLoss: f(0.337), ConstantLogLoss: f(0.447), ConstantNoise: f(0.01)},
+		"log loss 0.4400, within chance of a constant, which has 0.4470":        {LogLoss: f(0.44), ConstantLogLoss: f(0.447), ConstantNoise: f(0.01)},
+		"nothing here beats a constant: log loss 0.4480, a constant has 0.4470": {LogLoss: f(0.448), ConstantLogLoss: f(0.447), ConstantNoise: f(0.01)},
+		"unexplained variance 28.80 %, a constant has 100.00 %":                 {UnexplainedVariance: f(28.8), ConstantNoise: f(3)},
+		"misclassification 7.40 %, a constant has 16.00 %":                      {Misclassification: f(7.4), ConstantError: f(16), ConstantNoise: f(1)},
+		"absolute error 50.00 %, a constant has 100.00 %":                       {Measure: MeasureAbsoluteError, AbsoluteError: f(50), UnexplainedVariance: f(20)},
+	} {
+		if got := m.Sentence(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
