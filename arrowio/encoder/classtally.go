@@ -1,6 +1,9 @@
 package encoder
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // tallied is the number of classes that a tally has room for.
 const tallied = 64
@@ -46,4 +49,19 @@ func (t *ClassTally) Empty() bool { return len(t.counts.rows) == 0 }
 func (t *ClassTally) Clear() {
 	clear(t.counts.rows)
 	t.counts.lost = 0
+}
+
+// Respelt returns the known class from which a class differs only in blanks, case or a final
+// period.
+func Respelt(class string, known []string) (name string, found bool) {
+	at := slices.IndexFunc(known, func(name string) bool { return plainName(name) == plainName(class) })
+	if at < 0 {
+		return "", false
+	}
+	return known[at], true
+}
+
+// plainName is a class without the marks by which misspelt labels usually differ.
+func plainName(class string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.TrimRight(strings.TrimSpace(class), ".")), " "))
 }

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,7 +200,6 @@ func inferTypes(
 	o Options,
 	tick func(),
 ) ([]arrow.DataType, error) {
-	nulls := newNullSet(o.NullValues)
 	columns := make([]columnGuess, len(known))
 	for row := 1; ; row++ {
 		texts, err := lines.next()
@@ -210,8 +210,12 @@ func inferTypes(
 			return nil, err
 		}
 		for i, s := range texts {
-			if known[i] == nil && !nulls.has(s) {
+			switch {
+			case known[i] != nil:
+			case !fields[i].nulls.has(s):
 				columns[i].see(s, lines.line, lines.delimiter == ';')
+			case s != "":
+				fields[i].countWord(s)
 			}
 		}
 		if row%scanRows == 0 {
@@ -223,9 +227,22 @@ func inferTypes(
 		if f := &fields[i]; types[i] == nil {
 			types[i], f.comma, f.bad = columns[i].dataType(o.Strict)
 			f.found = true
+			f.texts = columns[i].bad(nil).Fields
 		}
 	}
 	return types, nil
+}
+
+// countWord counts a row with a word that is null.
+func (c *csvField) countWord(word string) {
+	if c.words == nil {
+		c.words = map[string]int64{}
+	}
+	if n, known := c.words[word]; known {
+		c.words[word] = n + 1
+	} else {
+		c.words[strings.Clone(word)] = 1
+	}
 }
 
 // nullSet holds the fields that mean null.
@@ -237,6 +254,18 @@ func newNullSet(words []string) nullSet {
 		n[w] = struct{}{}
 	}
 	return n
+}
+
+// without returns the set without some words.
+func (n nullSet) without(words []string) nullSet {
+	if len(words) == 0 {
+		return n
+	}
+	rest := maps.Clone(n)
+	for _, w := range words {
+		delete(rest, w)
+	}
+	return rest
 }
 
 func (n nullSet) has(s string) bool {

@@ -1,10 +1,12 @@
 package files
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -14,7 +16,6 @@ import (
 // csvReader makes records from the rows of a CSV file whose types are known.
 type csvReader struct {
 	lines   *csvLines
-	nulls   nullSet
 	types   *arrow.Schema
 	builder *array.RecordBuilder
 	columns []csvField
@@ -30,6 +31,9 @@ type csvField struct {
 	bad    BadFields
 	comma  bool // the numbers have decimal commas
 	copied bool // the fields are text, and none is null
+	nulls  nullSet
+	words  map[string]int64 // of an inferred column: the rows of each word that is null
+	texts  int64            // of an inferred column: the fields that are not null
 	// found is set if the type was inferred from the file itself, so that bad is already known.
 	found bool
 }
@@ -48,7 +52,9 @@ func openCSV(src *source, o Options) (rowReader, error) {
 		return nil, err
 	}
 	fields := make([]csvField, len(types))
+	nulls := newNullSet(o.NullValues)
 	for i, name := range names {
+		fields[i].nulls = nulls.without(o.Words[name])
 		fields[i].copied = slices.Contains(o.Verbatim, name)
 		if fields[i].copied {
 			types[i] = arrow.BinaryTypes.String
@@ -170,7 +176,6 @@ func newCSVReader(
 	}
 	r := &csvReader{
 		lines:   lines,
-		nulls:   newNullSet(o.NullValues),
 		types:   arrow.NewSchema(fields, nil),
 		columns: columns,
 		first:   first,
@@ -237,7 +242,7 @@ func (r *csvReader) row() ([]string, error) {
 // add appends one field to its column, as null if it is not of the column's type, unless the column
 // is text.
 func (r *csvReader) add(row, column int, s string) error {
-	if !r.columns[column].copied && r.nulls.has(s) {
+	if !r.columns[column].copied && r.columns[column].nulls.has(s) {
 		r.builder.Field(column).AppendNull()
 		return nil
 	}
@@ -277,6 +282,22 @@ func (r *csvReader) checkForced() error {
 		}
 	}
 	return nil
+}
+
+func (r *csvReader) nullWords() (all []NullWord) {
+	for i := range r.columns {
+		c := &r.columns[i]
+		if !isText(c.bad.Type) {
+			continue
+		}
+		words := slices.SortedFunc(maps.Keys(c.words), func(a, b string) int {
+			return cmp.Or(cmp.Compare(c.words[b], c.words[a]), cmp.Compare(a, b))
+		})
+		for _, word := range words {
+			all = append(all, NullWord{Column: c.bad.Column, Word: word, Rows: c.words[word], Others: c.texts})
+		}
+	}
+	return all
 }
 
 func (r *csvReader) bareQuotes() bool { return r.bare }

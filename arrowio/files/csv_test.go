@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -226,4 +227,20 @@ func TestCSVErrorsAfterSoundRecordsStay(t *testing.T) {
 		_, err = r.Next()
 		wantError(t, err, path, 4, "\"x\" is not a whole number (int64), as 3 of the 5 fields are not")
 	}
+}
+
+// Words for missing values are counted in columns of text, and read as text where Options.Words has
+// them.
+func TestCSVWordsForMissingValues(t *testing.T) {
+	path := writeFile(t, "rows.csv", []byte("x,y\n1,None\nNA,a\n3,None\n4,\n5,NA\n"))
+	r, err := Open(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got := fmt.Sprint(r.NullWords()); got != "[{y None 2 1} {y NA 1 1}]" {
+		t.Errorf("words %s", got)
+	}
+	_, rows := mustDrain(t, path, Options{Words: map[string][]string{"y": {"None"}}})
+	equalLines(t, rows, []string{"1|None", "(null)|a", "3|None", "4|(null)", "5|(null)"})
 }

@@ -13,6 +13,14 @@ type LeftOut struct {
 	Type   string // of its values, which records cannot hold
 }
 
+// NullWord is a word of a CSV column of text that was read as null.
+type NullWord struct {
+	Column string
+	Word   string // not empty
+	Rows   int64  // with the word
+	Others int64  // with a value
+}
+
 // BadFields are the fields of one column that are not of its type.
 type BadFields struct {
 	Column string

@@ -53,6 +53,9 @@ type Options struct {
 	Delimiter rune
 	// NullValues are the CSV fields read as null; nil means DefaultNullValues.
 	NullValues []string
+	// Words are fields of CSV columns that are text although NullValues contains them, such as None
+	// where it is a class.
+	Words map[string][]string
 	// BatchRows is the largest number of rows per record; 0 means DefaultBatchRows.
 	BatchRows int
 	// Schema forces types. In CSV files, columns that it names have its type, other columns are

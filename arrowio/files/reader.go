@@ -31,6 +31,7 @@ type tolerantReader interface {
 	badFields() []BadFields
 	commas() []string
 	bareQuotes() bool
+	nullWords() []NullWord
 }
 
 // Reader reads the rows of a file as records, in file order.
@@ -87,6 +88,15 @@ func (r *Reader) LeftOut() []LeftOut {
 func (r *Reader) BadFields() []BadFields {
 	if t, ok := r.rows.(tolerantReader); ok {
 		return t.badFields()
+	}
+	return nil
+}
+
+// NullWords returns the words that were read as null in columns of a CSV file that Open inferred to
+// be text, the most frequent of a column first.
+func (r *Reader) NullWords() []NullWord {
+	if t, ok := r.rows.(tolerantReader); ok {
+		return t.nullWords()
 	}
 	return nil
 }

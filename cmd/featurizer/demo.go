@@ -118,10 +118,12 @@ type demoSummary struct {
 
 func (f *demoFlags) summarize(r *demo.Result, files demoFiles) demoSummary {
 	s := demoSummary{describeSet(r.Set), r.Model, r.RowsPerSecond, f.keep}
+	warnings := r.Warnings
 	if files.train != nil {
 		s.Lineage.Columns = files.train.Columns(s.Lineage.Columns)
+		warnings = append(files.train.ClassNotes(), warnings...)
 	}
-	s.explored(r.Seconds, r.Warnings)
+	s.explored(r.Seconds, warnings)
 	if files.test != nil {
 		for _, note := range files.test.Notes() {
 			s.Warnings = append(s.Warnings, "of "+f.test+": "+note)

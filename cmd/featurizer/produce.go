@@ -71,6 +71,7 @@ func (f *produceFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer file.Close()
+	file.KeepClasses(&loaded.Stages.Events)
 	runtime, closeAll, err := cli.ConnectOnce(c, loaded)
 	if err != nil {
 		return err
@@ -84,6 +85,7 @@ func (f *produceFlags) run(c *cobra.Command) error {
 	topic := runtime.Settings.Topics.Events
 	written := map[string]any{"topic": topic, "messages": producer.Messages(), "rows": producer.Rows()}
 	return cli.Print(c, f.json, written, func(w io.Writer, _ map[string]any) {
+		cli.WriteNotes(w, file.ClassNotes())
 		fmt.Fprintf(w, "%d rows in %d messages written to %s\n", producer.Rows(), producer.Messages(), topic)
 	})
 }

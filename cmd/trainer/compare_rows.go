@@ -144,7 +144,7 @@ func (f *rowFlags) read(ctx context.Context, bar *cli.Progress, testFraction flo
 	if f.group != "" {
 		table.GroupBy(f.group)
 	}
-	f.file, rows = file, &comparedRows{Table: table}
+	f.file, rows = file, &comparedRows{Table: table, notes: file.ClassNotes()}
 	if other == nil {
 		return rows, f.splitByTime(ctx, rows, events, testFraction)
 	}

@@ -38,17 +38,10 @@ func unseenNotes(rows int64, classes []encoder.ClassRows, known []string) []stri
 			rows, strings.Join(named, ", ")),
 	)
 	for _, c := range classes {
-		for _, name := range known {
-			if plainName(c.Class) == plainName(name) {
-				notes = append(notes, fmt.Sprintf("%q in %d rows differs from class %q only in blanks, case or a final period",
-					c.Class, c.Rows, name))
-			}
+		if name, found := encoder.Respelt(c.Class, known); found {
+			notes = append(notes, fmt.Sprintf("%q in %d rows differs from class %q only in blanks, case or a final period",
+				c.Class, c.Rows, name))
 		}
 	}
 	return notes
-}
-
-// plainName is a class without the marks by which misspelt labels usually differ.
-func plainName(class string) string {
-	return strings.ToLower(strings.Join(strings.Fields(strings.TrimRight(strings.TrimSpace(class), ".")), " "))
 }

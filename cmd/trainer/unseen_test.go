@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,5 +62,52 @@ func TestFitCountsClassesThatAreNotLearned(t *testing.T) {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}
+	}
+}
+
+// healthyRows returns a CSV file of 600 rows with the classes None, Apnea and Insomnia, and a number
+// that tells them apart. The column city has the word None too.
+func healthyRows() string {
+	r := rand.New(rand.NewPCG(3, 9))
+	lines := []string{"a,city,y"}
+	for range 600 {
+		k := r.IntN(4)
+		lines = append(lines, fmt.Sprintf("%.4f,%s,%s", 3*float64(k)+r.NormFloat64()/2,
+			[]string{"Rome", "None"}[r.IntN(2)], []string{"None", "Apnea", "None", "Insomnia"}[k]))
+	}
+	return strings.Join(append(lines, "1,Rome,NA", "2,Rome,NA", "3,Rome,"), "\n") + "\n"
+}
+
+// A word for missing values is a class of the label if enough rows have it beside other classes, for
+// every command, and where a model is used. --null-values overrules.
+func TestWordForMissingValuesIsAClass(t *testing.T) {
+	data := clitest.File(t, "rows.csv", healthyRows())
+	args := []string{"fit", "--data", data, "--label", "y", "--features", "8", "--refine-steps", "2"}
+	model, o := fitted(t, data, args[3:]...)
+	if o.Number(t, "rows.unlabelled") != 3 || o.Number(t, "model.metrics.misclassification") > 10 {
+		t.Errorf("rows %v, %v %% wrong", o.At(t, "rows"), o.At(t, "model.metrics.misclassification"))
+	}
+	if y := predicted(t, model, data)["prediction"]; !slices.Contains(y, "None") || !slices.Contains(y, "Apnea") {
+		t.Error("None is never predicted")
+	}
+	compare := []string{"compare", "--data", data, "--label", "y", "--features", "8", "--repeats", "2",
+		"--methods", "plain"}
+	for _, args := range [][]string{args, compare} {
+		out := words(tr(t, args...).Want(t, cli.ExitOK).Out)
+		if !strings.Contains(out, `label y: "None" in `) || strings.Contains(out, `"NA" in 2 rows`) {
+			t.Errorf("no note on the class:\n%s", out)
+		}
+		args = append(args, "--null-values", "None,NA,")
+		if out := words(tr(t, args...).Want(t, cli.ExitOK).Out); strings.Contains(out, `label y:`) {
+			t.Errorf("None is a class, although --null-values has it:\n%s", out)
+		}
+	}
+	o = tr(t, append(args, "--null-values", "None,NA,", "--json")...).Want(t, cli.ExitOK).Object(t)
+	if n := o.Number(t, "rows.unlabelled"); n < 200 {
+		t.Errorf("%v rows without a label, although --null-values has None", n)
+	}
+	given := tr(t, "fit", "--data", data, "--feature-set", model, "--json").Want(t, cli.ExitOK).Object(t)
+	if given.Number(t, "rows.unlabelled") != 3 {
+		t.Errorf("with the set given: rows %v", given.At(t, "rows"))
 	}
 }

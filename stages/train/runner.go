@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/env"
@@ -158,6 +159,9 @@ func (r *Runner) logFitted(f *Fitted) {
 	}
 	if unseen := f.UnseenClasses; len(unseen) > 0 { // every prediction for them is wrong
 		fields = append(fields, zap.Any("unseen_classes", unseen))
+		if respelt := respelt(unseen, r.trainer.set.Encoder.Label.Classes); len(respelt) > 0 {
+			fields = append(fields, zap.Any("respelt_classes", respelt))
+		}
 	}
 	if cut := f.Metrics.Economies; len(cut) > 0 { // to stay within train.learning_time
 		fields = append(fields, zap.Strings("economies", cut))
@@ -274,4 +278,16 @@ func (r *Runner) report(ctx context.Context) {
 		pin = current.Pin
 	}
 	r.Env.Meter.SetPin(pin, r.models.TrainedAt())
+}
+
+// respelt returns the unseen classes that differ from a known class only in blanks, case or a final
+// period, with the known class.
+func respelt(unseen []encoder.ClassRows, known []string) map[string]string {
+	found := map[string]string{}
+	for _, c := range unseen {
+		if name, ok := encoder.Respelt(c.Class, known); ok {
+			found[c.Class] = name
+		}
+	}
+	return found
 }

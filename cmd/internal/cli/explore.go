@@ -36,6 +36,7 @@ func (r *RowFile) Explore(
 	if split != nil {
 		found.Set.Lineage.Split = &split.Rule
 	}
+	found.Report.Warnings = append(r.ClassNotes(), found.Report.Warnings...)
 	found.Set.Lineage.Columns = r.Columns(found.Set.Lineage.Columns)
 	return found, nil
 }

@@ -23,6 +23,8 @@ type RowFile struct {
 	options files.Options
 	schema  *arrow.Schema
 	leftOut []files.LeftOut
+	words   []files.NullWord  // read as null, of the columns whose types were inferred
+	classes []files.NullWord  // read as classes of the label nevertheless
 	bad     []files.BadFields // of the whole file if its types were inferred, else of the rows read
 	first   *files.Reader     // opened to find the columns; used by the first read, then nil
 	bar     *Progress
@@ -52,6 +54,9 @@ func (f *FileFlags) OpenFor(
 		return nil, err
 	}
 	o.Verbatim = onlyCopied(enc, append(copied, enc.Passthrough...))
+	if enc.Label != nil && len(enc.Label.Columns) == 1 && o.NullValues == nil {
+		o.Words = map[string][]string{enc.Label.Columns[0]: enc.Label.Classes}
+	}
 	texts := typesFor(enc, nil)
 	if texts.NumFields() > 0 {
 		o.Schema = texts
@@ -129,7 +134,14 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	}
 	o.Schema, o.Commas, o.BareQuotes = reader.Schema(), reader.Commas(), reader.BareQuotes()
 	return &RowFile{
-		path: path, options: o, schema: o.Schema, leftOut: reader.LeftOut(), bad: reader.BadFields(), first: reader, bar: bar,
+		path:    path,
+		options: o,
+		schema:  o.Schema,
+		leftOut: reader.LeftOut(),
+		words:   reader.NullWords(),
+		bad:     reader.BadFields(),
+		first:   reader,
+		bar:     bar,
 	}, nil
 }
 
@@ -200,7 +212,45 @@ func (r *RowFile) Complete(events *events.Config) error {
 		return Usagef("--label is required: the name of the column to predict; the columns of %s are %s%s",
 			r.path, r.columns(), r.headerHint())
 	}
-	return r.Check(events)
+	if err := r.Check(events); err != nil {
+		return err
+	}
+	r.KeepClasses(events)
+	return nil
+}
+
+// KeepClasses reads a word such as None in a label column as a class, unless --null-values is given,
+// if it is a configured class or, beside other classes, has the rows that a class needs to be learned.
+func (r *RowFile) KeepClasses(events *events.Config) {
+	if r.options.NullValues != nil || len(events.Label) != 1 {
+		return
+	}
+	label := events.Label[0]
+	for _, w := range r.words {
+		if w.Column != label || slices.Contains(r.options.Words[label], w.Word) {
+			continue
+		}
+		isClass := slices.Contains(events.Classes, w.Word)
+		if len(events.Classes) == 0 {
+			isClass = w.Others > 0 && w.Rows >= events.ClassMinRows
+		}
+		if isClass {
+			r.options.Words = map[string][]string{label: append(r.options.Words[label], w.Word)}
+			r.classes = append(r.classes, w)
+			r.Close() // it was opened without the word
+		}
+	}
+}
+
+// ClassNotes names the words that are read as classes of the label, although they mean "missing" in
+// other columns.
+func (r *RowFile) ClassNotes() []string {
+	var notes []string
+	for _, w := range r.classes {
+		notes = append(notes, fmt.Sprintf("label %s: %q in %d rows is a class; "+
+			"to read it as missing, add --null-values with all words for missing values", w.Column, w.Word, w.Rows))
+	}
+	return notes
 }
 
 // Check reports columns that the configuration names and the file lacks.
