@@ -48,6 +48,7 @@ func (k *checker) train() {
 		k.rule(false, "train.lambda_grid", "want relative, paper, or finite numbers >= 0 separated by commas")
 	}
 	k.oneOf(c.Loss, "train.loss", training.Losses()...)
+	k.oneOf(c.Measure, "train.measure", training.Judging()...)
 	k.rule(c.Window == 0 || c.Window >= c.MinRows, "train.window",
 		fmt.Sprintf("want at least train.min_rows (%d), else no model is ever made; or 0 for all",
 			c.MinRows), "train.min_rows")

@@ -141,6 +141,7 @@ func TestRules(t *testing.T) {
 
 		{"all held out", func(c *Config) { c.Stages.Train.HeldOutFraction = 1 }, "train.held_out_fraction", "below 1"},
 		{"unknown grid", func(c *Config) { c.Stages.Train.LambdaGrid = "fine" }, "train.lambda_grid", "relative, paper"},
+		{"unknown measure", func(c *Config) { c.Stages.Train.Measure = "luck" }, "train.measure", "log_loss"},
 		{"unknown loss", func(c *Config) { c.Stages.Train.Loss = "hinge" }, "train.loss", "squared"},
 		{"window below the rows of a model", func(c *Config) { c.Stages.Train.Window = 999 }, "train.window",
 			"train.min_rows (1000)"},

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // modelMetrics cover models and the answers of `featurizer serve`.
@@ -214,11 +215,15 @@ var modelMetrics = []metric{
 			}
 		}},
 	{"model_compared_error_ratio", gauge, "ratio", "model measure",
-		"Error of the newest model (`challenger`) and of the then current one (`incumbent`) on the same held-out rows.",
+		"Error of the newest model (`challenger`) and of the then current one (`incumbent`) on the same held-out rows: the log loss in nats, or a ratio.",
 		func(r *reading, out output) {
 			if last := compared(r); last != nil {
-				out.value(ratio(last.ChallengerError), "challenger", last.Measure)
-				out.value(ratio(last.IncumbentError), "incumbent", last.Measure)
+				value := ratio
+				if last.Measure == training.MeasureLogLoss {
+					value = figure
+				}
+				out.value(value(last.ChallengerError), "challenger", last.Measure)
+				out.value(value(last.IncumbentError), "incumbent", last.Measure)
 			}
 		}},
 	{

@@ -64,3 +64,26 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+// Pairs of predictions are compared row by row, by every measure.
+func TestPairedByMeasure(t *testing.T) {
+	first, second := []float32{2, -1, 0.5, -3}, []float32{1, 1, -0.5, -2}
+	classes := []float32{1, -1, 1, 0} // the last is of an unknown class
+	loss := func(f float64, sign float64) float64 { return math.Log1p(math.Exp(-sign * f)) }
+	a := []float64{loss(2, 1), loss(-1, -1), loss(0.5, 1)}
+	b := []float64{loss(1, 1), loss(1, -1), loss(-0.5, 1)}
+	p := PairedBy(MeasureLogLoss, first, second, classes, 1)
+	mean := func(v []float64) float64 { return (v[0] + v[1] + v[2]) / 3 }
+	noise := meanError([]float64{a[0] - b[0], a[1] - b[1], a[2] - b[2]})
+	requireClose(t, "log losses", []float64{p.First, p.Second, p.StandardError}, []float64{mean(a), mean(b), noise}, 1e-9)
+
+	y := []float32{1, 2, 3, 6} // mean 3, absolute errors of a constant 2+1+0+3
+	p = PairedBy(MeasureAbsoluteError, []float32{1, 2, 3, 3}, []float32{0, 1, 2, 5}, y, 1)
+	requireClose(t, "absolute errors", []float64{p.First, p.Second}, []float64{50, 100 * 4.0 / 6}, 1e-9)
+	if p = PairedBy(MeasureMisclassification, first, second, classes, 1); p.First != 25 || p.Second != 75 {
+		t.Errorf("misclassification %+v", p)
+	}
+	if p = PairedBy(MeasureUnexplainedVariance, y, []float32{3, 3, 3, 3}, y, 1); p.First != 0 || p.Second != 100 {
+		t.Errorf("unexplained variance %+v", p)
+	}
+}

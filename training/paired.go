@@ -5,12 +5,82 @@ import (
 	"math"
 )
 
-// Paired holds the errors, in percent, of two predictors on the same rows.
+// Paired holds the errors of two predictors on the same rows, by one of the measures.
 type Paired struct {
 	First, Second float64
 	// StandardError belongs to First − Second and comes from the differences row by row: how much
 	// another sample of rows of this size would change it. It is infinite for a single row.
 	StandardError float64
+}
+
+// PairedBy compares outputs on rows by a measure. All are rows×outputs, and y is coded by
+// [CodeClasses] for classes.
+func PairedBy(measure string, first, second, y []float32, outputs int) Paired {
+	switch measure {
+	case MeasureLogLoss:
+		return PairedLogLoss(first, second, y, outputs)
+	case MeasureMisclassification:
+		return PairedMisclassification(first, second, y, outputs)
+	case MeasureAbsoluteError:
+		return PairedAbsoluteError(first, second, y, outputs)
+	}
+	return PairedUnexplainedVariance(first, second, y, outputs)
+}
+
+// PairedLogLoss compares outputs of the logistic loss on rows with outputs y coded by
+// [CodeClasses]. Rows of [UnknownClass] have no probability and do not count.
+func PairedLogLoss(first, second, y []float32, outputs int) Paired {
+	rows := pairedRows(first, second, y, outputs)
+	var p Paired
+	var differences []float64
+	for n := range rows {
+		row := func(v []float32) []float32 { return v[n*outputs : (n+1)*outputs] }
+		class := CodedClass(row(y))
+		if class == UnknownClass {
+			continue
+		}
+		a, b := NegativeLog(row(first), class), NegativeLog(row(second), class)
+		p.First += a
+		p.Second += b
+		differences = append(differences, a-b)
+	}
+	known := float64(len(differences))
+	p.First, p.Second = p.First/known, p.Second/known
+	p.StandardError = meanError(differences)
+	return p
+}
+
+// PairedAbsoluteError compares predictions by their absolute errors, in percent of those of the
+// mean label of the rows and averaged over the outputs. The standard error is the linearised one of
+// a ratio, as for [PairedUnexplainedVariance].
+func PairedAbsoluteError(first, second, y []float32, outputs int) Paired {
+	rows := pairedRows(first, second, y, outputs)
+	var p Paired
+	differences := make([]float64, rows)
+	for k := range outputs {
+		at := func(v []float32, n int) float64 { return float64(v[n*outputs+k]) }
+		var mean, a, b, constant float64
+		for n := range rows {
+			mean += at(y, n) / float64(rows)
+		}
+		for n := range rows {
+			a += math.Abs(at(first, n) - at(y, n))
+			b += math.Abs(at(second, n) - at(y, n))
+			constant += math.Abs(mean - at(y, n))
+		}
+		p.First += percent(a, constant) / float64(outputs)
+		p.Second += percent(b, constant) / float64(outputs)
+		if constant <= 0 {
+			continue
+		}
+		for n := range rows {
+			own := math.Abs(at(first, n)-at(y, n)) - math.Abs(at(second, n)-at(y, n))
+			base := math.Abs(mean - at(y, n))
+			differences[n] += 100 * (own - float64((a-b)/constant*base)) / (constant / float64(rows)) / float64(outputs)
+		}
+	}
+	p.StandardError = meanError(differences)
+	return p
 }
 
 // PairedMisclassification compares decisions on rows with outputs y coded by [CodeClasses]. All are

@@ -168,11 +168,22 @@ func (s *telltales) find() []Telltale {
 		for _, b := range strongest[:i] {
 			if share := s.together(a, b) / s.scale; share <= best && a.column != b.column {
 				best = share
-				found = []Telltale{{[]string{b.column, a.column}, s.reason(nil, share)}}
+				found = []Telltale{{s.inOrder(a.column, b.column), s.reason(nil, share)}}
 			}
 		}
 	}
 	return found
+}
+
+// inOrder returns two columns in the order of the views.
+func (s *telltales) inOrder(a, b string) []string {
+	at := func(name string) int {
+		return slices.IndexFunc(s.views, func(v view) bool { return v.column == name })
+	}
+	if at(a) > at(b) {
+		a, b = b, a
+	}
+	return []string{a, b}
 }
 
 // reason describes the rule of a view, or of two columns for nil.

@@ -251,7 +251,7 @@ func exampleChallenger() *Model {
 	m.Metrics.LogLoss, m.Metrics.ConstantLogLoss = Measured(0.4), Measured(0.9)
 	m.Metrics.Calibration = []training.CalibrationBin{{Rows: 0}, {Rows: 100, Predicted: 0.75, Observed: 0.8125}}
 	m.Judgement = &Judgement{
-		Verdict:         VerdictWorse,
+		Verdict:         VerdictNotBetter,
 		Incumbent:       "m-0123456789abcdef0123456789abcdef",
 		Rule:            "better",
 		Margin:          0.01,

@@ -451,7 +451,7 @@ func TestDecodersValidateDocuments(t *testing.T) {
 		{"model", KeyModel, `"next_offset":99`, `"next_offset":4`, ErrMalformed},
 		{"model", KeyModel, `"held_out_fraction":0.1`, `"held_out_fraction":1`, ErrMalformed},
 		{"challenger", KeyModel, `"judged_intercept":[0.2,`, `"judged_intercept":[`, ErrMalformed},
-		{"challenger", KeyModel, `"verdict":"worse"`, `"verdict":"fine"`, ErrMalformed},
+		{"challenger", KeyModel, `"verdict":"not_better"`, `"verdict":"fine"`, ErrMalformed},
 	}
 	for _, c := range cases {
 		t.Run(c.message+" "+c.is, func(t *testing.T) {

@@ -12,13 +12,13 @@ type Verdict string
 
 // The verdicts. The first five make the challenger current.
 const (
-	VerdictFirst     Verdict = "first"     // there was no model
-	VerdictBetter    Verdict = "better"    // it beat the incumbent on the same rows
-	VerdictNewSet    Verdict = "new_set"   // the incumbent belongs to a feature set that is no longer current
-	VerdictUnopposed Verdict = "unopposed" // the incumbent could not be compared; not_compared has the reason
-	VerdictAlways    Verdict = "always"    // every challenger is made current, as configured
-	VerdictWorse     Verdict = "worse"     // it did not beat the incumbent
-	VerdictPinned    Verdict = "pinned"    // the incumbent is pinned
+	VerdictFirst     Verdict = "first"      // there was no model
+	VerdictBetter    Verdict = "better"     // it beat the incumbent on the same rows
+	VerdictNewSet    Verdict = "new_set"    // the incumbent belongs to a feature set that is no longer current
+	VerdictUnopposed Verdict = "unopposed"  // the incumbent could not be compared; not_compared has the reason
+	VerdictAlways    Verdict = "always"     // every challenger is made current, as configured
+	VerdictNotBetter Verdict = "not_better" // it did not beat the incumbent by the margin
+	VerdictPinned    Verdict = "pinned"     // the incumbent is pinned
 )
 
 // Verdicts lists them.
@@ -29,13 +29,13 @@ func Verdicts() []Verdict {
 		VerdictNewSet,
 		VerdictUnopposed,
 		VerdictAlways,
-		VerdictWorse,
+		VerdictNotBetter,
 		VerdictPinned,
 	}
 }
 
 // Promoted reports whether the challenger was to become current.
-func (v Verdict) Promoted() bool { return v != VerdictWorse && v != VerdictPinned }
+func (v Verdict) Promoted() bool { return v != VerdictNotBetter && v != VerdictPinned }
 
 // MarginAuto is the rule for a margin that is derived from the noise of the comparison.
 const MarginAuto = "auto"
@@ -52,7 +52,7 @@ type Judgement struct {
 	// MarginRule auto it is the standard error as such a share, or 0 if unknown.
 	Margin     float64 `json:"margin"`
 	MarginRule string  `json:"margin_rule,omitempty"` // auto, or absent: as configured
-	Measure    string  `json:"measure,omitempty"`     // misclassification or unexplained_variance
+	Measure    string  `json:"measure,omitempty"`     // see [training.PairedBy]
 	Rows       int64   `json:"rows"`
 	// From and To are the times of the first and the last event of the newest rows, which these
 	// were chosen from by hash.
@@ -60,7 +60,7 @@ type Judgement struct {
 	To              time.Time `json:"to,omitzero"`
 	ChallengerError *float64  `json:"challenger_error,omitempty"`
 	IncumbentError  *float64  `json:"incumbent_error,omitempty"`
-	// StandardError is the standard error of the difference of the errors, in percent, from the
+	// StandardError is the standard error of the difference of the errors, from the
 	// differences row by row; nil for a single row.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	NotCompared   string   `json:"not_compared,omitempty"` // why there are no errors, for people

@@ -18,6 +18,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/offline"
 	"github.com/eerf-stream/eerf/stages/train"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // backtestFlags are the flags of `trainer backtest`.
@@ -126,24 +127,33 @@ func (f *backtestFlags) backtest(
 const shownIntervals = 20
 
 func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
-	t := cli.NewTable(w, "", "up to row", "forgets %", "never forgets %", "a constant %", "half-life")
+	all := done.All
+	measure, _, _ := deciding(all.Forgets)
+	fmt.Fprintf(w, "%s of the rows of each interval:\n", training.MeasureTitle(measure))
+	t := cli.NewTable(w, "", "up to row", "forgets", "never forgets", "a constant", "half-life")
 	step := max(1, len(done.Intervals)/shownIntervals)
 	for i := step - 1; i < len(done.Intervals); i += step {
 		at := done.Intervals[i]
 		t.AppendRow([]any{
 			at.Rows,
-			figure(at.Forgets.Error),
-			figure(at.Never.Error),
-			figure(at.Forgets.ConstantError),
+			decidingText(at.Forgets),
+			decidingText(at.Never),
+			constantText(at.Forgets),
 			halfLifeText(at.HalfLife),
 		})
 	}
 	t.Render()
-	all := done.All
 	fmt.Fprintf(w, "%d rows predicted before anything learned from them, with a new model every %d rows\n",
 		all.Forgets.Rows, f.every)
-	fmt.Fprintf(w, "error: %s %% with forgetting, %s %% without, a constant %s %% (%s)\n",
-		figure(all.Forgets.Error), figure(all.Never.Error), figure(all.Forgets.ConstantError), measureText(all.Forgets))
+	fmt.Fprintf(w, "%s: %s with forgetting, %s without, a constant %s\n", training.MeasureTitle(measure),
+		decidingText(all.Forgets), decidingText(all.Never), constantText(all.Forgets))
+	if all.Forgets.RMSE == nil && measure != training.MeasureMisclassification {
+		fmt.Fprintf(w, "misclassification: %s %% with forgetting, %s %% without, a constant %s %%\n",
+			figure(all.Forgets.Error), figure(all.Never.Error), figure(all.Forgets.ConstantError))
+	}
+	if a, b := all.Forgets.AUC, all.Never.AUC; a != nil && b != nil {
+		fmt.Fprintf(w, "AUC: %.3f with forgetting, %.3f without, a constant 0.500\n", *a, *b)
+	}
 	fmt.Fprintf(w, "processor time: %s with forgetting, %s without, featurizing included\n",
 		seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
 	if f.out != "" {
@@ -164,11 +174,31 @@ func halfLifeText(h float64) string {
 	return fmt.Sprintf("%.0f rows", h)
 }
 
-func measureText(f *live.Figures) string {
-	if f.RMSE != nil {
-		return "unexplained variance"
+// deciding returns the measure by which a backtest is judged, with its value and a constant's.
+func deciding(f *live.Figures) (measure string, value, constant float64) {
+	switch {
+	case f.RMSE != nil:
+		return training.MeasureUnexplainedVariance, f.Error, f.ConstantError
+	case f.Measure == wire.LiveLogLoss && f.Constant != nil:
+		return training.MeasureLogLoss, f.Loss, *f.Constant
 	}
-	return "misclassification"
+	return training.MeasureMisclassification, f.Error, f.ConstantError
+}
+
+func decidingText(f *live.Figures) string {
+	measure, value, _ := deciding(f)
+	return training.MeasureText(measure, value)
+}
+
+func constantText(f *live.Figures) string {
+	measure, _, constant := deciding(f)
+	return training.MeasureText(measure, constant)
+}
+
+// decidingFigure returns the value of the deciding measure for a file.
+func decidingFigure(f *live.Figures) string {
+	_, value, _ := deciding(f)
+	return strconv.FormatFloat(value, 'f', 4, 64)
 }
 
 // writeCurve writes the intervals as CSV.
@@ -181,12 +211,13 @@ func writeCurve(name string, done *offline.Backtested) (err error) {
 	w := csv.NewWriter(file)
 	lines := [][]string{{"row", "rows", "forgets", "never_forgets", "constant", "half_life"}}
 	for _, at := range done.Intervals {
+		_, _, constant := deciding(at.Forgets)
 		lines = append(lines, []string{
 			strconv.FormatInt(at.Rows, 10),
 			strconv.FormatInt(at.Forgets.Rows, 10),
-			figure(at.Forgets.Error),
-			figure(at.Never.Error),
-			figure(at.Forgets.ConstantError),
+			decidingFigure(at.Forgets),
+			decidingFigure(at.Never),
+			strconv.FormatFloat(constant, 'f', 4, 64),
 			figure(at.HalfLife),
 		})
 	}

@@ -43,7 +43,7 @@ func TestBacktestOfAChange(t *testing.T) {
 	out := tr(t, "backtest", "--data", data, "--label", "y", "--features", "20", "--first", "1000", "--every",
 		"2000").Want(t, cli.ExitOK).Out
 	for _, text := range []string{
-		"never forgets %",
+		"never forgets",
 		"7000 rows predicted before anything learned",
 		"unexplained variance",
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/stages/live"
+	"github.com/eerf-stream/eerf/training"
 )
 
 func printModels(w io.Writer, list modelList) {
@@ -21,7 +22,7 @@ func printModels(w io.Writer, list modelList) {
 	if len(list.Models) == 0 {
 		return
 	}
-	t := cli.NewTable(w, "", "model", "trained", "rows", "error %", "of rows", "compared", "verdict", "feature set", "")
+	t := cli.NewTable(w, "", "model", "trained", "rows", "error", "of rows", "compared", "verdict", "feature set", "")
 	for _, m := range list.Models {
 		mark := ""
 		if m.Current {
@@ -41,7 +42,7 @@ func printModels(w io.Writer, list modelList) {
 		})
 	}
 	t.Render()
-	fmt.Fprintln(w, "error: on rows held out of training. "+
+	fmt.Fprintln(w, "error: by the deciding measure, on rows held out of training. "+
 		"compared: with the model current then, on held-out rows new to both")
 }
 
@@ -94,14 +95,15 @@ func currentText(c *wire.Current) string {
 
 // errorsOf returns the error of a model, the errors of its comparison, and the verdict.
 func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict string) {
-	if percent, _ := metrics.Percent(); percent != nil {
-		own = fmt.Sprintf("%.2f", *percent)
+	if measure, value, _ := metrics.Main(); value != nil {
+		own = training.MeasureText(measure, *value)
 	}
 	if j == nil {
 		return own, "", ""
 	}
 	if j.Compared() {
-		compared = fmt.Sprintf("%.2f vs %.2f", *j.ChallengerError, *j.IncumbentError)
+		compared = training.MeasureText(j.Measure, *j.ChallengerError) + " vs " +
+			training.MeasureText(j.Measure, *j.IncumbentError)
 	}
 	return own, compared, string(j.Verdict)
 }
@@ -148,8 +150,9 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 		t.Add("its feature set", "%s", j.IncumbentSet)
 	}
 	if j.Compared() {
-		t.Add("compared", "on %d held-out rows new to both: %s %.2f %%, the incumbent %.2f %%",
-			j.Rows, j.Measure, *j.ChallengerError, *j.IncumbentError)
+		t.Add("compared", "on %d held-out rows new to both: %s %s, the incumbent %s",
+			j.Rows, training.MeasureTitle(j.Measure), training.MeasureText(j.Measure, *j.ChallengerError),
+			training.MeasureText(j.Measure, *j.IncumbentError))
 		if !j.To.IsZero() {
 			t.Add("  rows held out of", "the newest rows, from %s to %s",
 				j.From.Format(time.RFC3339), j.To.Format(time.RFC3339))
@@ -165,8 +168,10 @@ func marginText(j *wire.Judgement) string {
 	switch {
 	case j.MarginRule != wire.MarginAuto:
 		return fmt.Sprintf("%.2g %% of the incumbent's error", 100*j.Margin)
+	case j.Compared() && j.StandardError != nil && *j.StandardError == 0:
+		return "nothing, because both predict alike"
 	case j.Compared() && j.StandardError != nil:
-		return fmt.Sprintf("%.2g points, the standard error of the difference", *j.StandardError)
+		return fmt.Sprintf("%.2g%s, the standard error of the difference", *j.StandardError, training.MeasureUnit(j.Measure))
 	}
 	return "the standard error of the difference"
 }
@@ -177,7 +182,7 @@ var verdictTexts = map[wire.Verdict]string{
 	wire.VerdictNewSet:    "made current: the feature set of the incumbent is no longer current",
 	wire.VerdictUnopposed: "made current: the incumbent could not be compared",
 	wire.VerdictAlways:    "made current: train.promote.rule always ignores errors",
-	wire.VerdictWorse:     "not made current: it did not beat the incumbent",
+	wire.VerdictNotBetter: "not made current: it did not beat the incumbent by the margin",
 	wire.VerdictPinned:    "not made current: the incumbent is pinned",
 }
 

@@ -114,7 +114,7 @@ func (p *modelPipeline) history() (ids [4]string) {
 	p.point(p.topics.FeatureSets, "fs-now")
 	p.point(p.topics.Models, ids[2])
 	ids[3] = p.model("fs-now", 3, wire.Judgement{
-		Verdict: wire.VerdictWorse, Incumbent: ids[2], Measure: "misclassification", Rows: 200,
+		Verdict: wire.VerdictNotBetter, Incumbent: ids[2], Measure: "misclassification", Rows: 200,
 		ChallengerError: wire.Measured(11.75), IncumbentError: wire.Measured(11.5),
 		StandardError: wire.Measured(0.3141592), MarginRule: wire.MarginAuto,
 	})
@@ -174,7 +174,8 @@ func TestModelsListAndShow(t *testing.T) {
 	p := newModelPipeline(t)
 	ids := p.history()
 	out := p.run("list").Want(t, cli.ExitOK).Out
-	for _, says := range append(ids[:], "current: "+ids[2], " 13.00 ", "11.75 vs 11.50", "12.25", "better", "worse",
+	for _, says := range append(ids[:], "current: "+ids[2], " 13.00 ", "11.75 % vs 11.50 %", "12.25", "better",
+		"not_better",
 		"new_set", "first") {
 		if !strings.Contains(out, says) {
 			t.Errorf("the list lacks %q:\n%s", says, out)
@@ -199,7 +200,7 @@ func TestModelsListAndShow(t *testing.T) {
 		ids[3],
 		"not made current: it did not beat the incumbent",
 		"11.75 %, the incumbent 11.50 %",
-		"better, by 0.31 points, the standard error",
+		"better, by 0.31 %, the standard error",
 		"offset 5 row 0 to offset 99",
 		"c0ffee012345",
 	} {

@@ -203,7 +203,7 @@ func TestModelsReadTheTopic(t *testing.T) {
 		t.Fatal("an empty topic lists models")
 	}
 	ids := k.chain(3)
-	lost := k.model(77, wire.VerdictWorse, ids[2])
+	lost := k.model(77, wire.VerdictNotBetter, ids[2])
 	k.put(wire.SetKey("other", "m-9"), []byte("of another pipeline"))
 	k.put(wire.SetKey("test", ids[0]), nil)
 	k.put(wire.SetKey("test", "m-8"), []byte("undecodable"))
@@ -319,7 +319,7 @@ func TestInvalidPointerIsOverwritten(t *testing.T) {
 	for _, value := range [][]byte{[]byte("hello"), nil} {
 		k := newModelsKit(t)
 		used := k.model(1, wire.VerdictFirst, "")
-		k.model(2, wire.VerdictWorse, used)
+		k.model(2, wire.VerdictNotBetter, used)
 		k.put(wire.CurrentKey("test"), value)
 		f, m := k.following()
 		if m.Current == nil || m.Current.ID != used {

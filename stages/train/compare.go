@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
-	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/training"
 )
 
@@ -67,12 +66,11 @@ func (t *Trainer) compare(j *wire.Judgement, challenger, incumbent *wire.Model) 
 		return errors.New("no held-out row is new to both models")
 	}
 	ours, theirs := t.predictCoded(challenger.Judged, rows), t.predictCoded(incumbent.Judged, rows)
-	j.Rows, j.Measure = int64(len(rows.ids)), training.MeasureMisclassification
-	compared := training.PairedMisclassification
-	if t.set.Task == scoring.Regression {
-		j.Measure, compared = training.MeasureUnexplainedVariance, training.PairedUnexplainedVariance
+	j.Rows, j.Measure = int64(len(rows.ids)), t.measure
+	if t.measure == training.MeasureLogLoss && incumbent.Model.Loss != training.LossLogistic {
+		j.Measure = training.MeasureMisclassification // it has no probabilities
 	}
-	found := compared(ours, theirs, rows.y, t.outputs)
+	found := training.PairedBy(j.Measure, ours, theirs, rows.y, t.outputs)
 	j.ChallengerError, j.IncumbentError = wire.Measured(found.First), wire.Measured(found.Second)
 	j.StandardError = wire.Measured(found.StandardError)
 	switch {

@@ -28,6 +28,7 @@ type Fitting struct {
 	Intercept       bool          `key:"intercept" doc:"fit an intercept; false is the paper's setting"`
 	LambdaGrid      string        `key:"lambda_grid" doc:"relative (powers of ten times the mean diagonal of the Gram), paper (1e-5 to 1e5 absolute), or numbers separated by commas"`
 	Loss            string        `key:"loss" doc:"squared (sums from one pass over the rows), logistic (keeps the rows in memory), or auto (logistic for classes, squared for regression)"`
+	Measure         string        `key:"measure" doc:"measure by which a new model and the current one are compared: auto (log_loss for classes with probabilities, unexplained_variance for numbers), misclassification or absolute_error. Lambda is chosen by the loss of training; live errors are judged by the log loss or the squared error"`
 	Forget          bool          `key:"forget" doc:"let old rows count less, by a half-life that is chosen on the newest held-out rows, and judge models on these; false = all rows count equally, as rows of a file always do"`
 	Window          int64         `key:"window" json:",omitzero" unit:"rows" range:"1,1000000000000" zero:"all" doc:"approximate number of the newest rows of the features topic on which models are trained, labelled or not; raise it where few rows have labels. Up to twice this number is used before the sums are rebuilt. 0 = all"`
 	LearningTime    time.Duration `key:"learning_time" unit:"duration" range:"1ms,8760h" doc:"processor time, by estimate, that training one model may take on one core with AVX2. Where it does not suffice, the logistic loss is trained on fewer rows, chosen by hash, and fewer half-lives, values of lambda and iterations are tried; model, log and report name what was cut"`
@@ -98,6 +99,7 @@ func Default() Config {
 			Intercept:       true,
 			LambdaGrid:      "relative",
 			Loss:            training.LossAuto,
+			Measure:         training.MeasureAuto,
 			Forget:          true,
 			Window:          defaultWindow,
 			LearningTime:    time.Minute,

@@ -36,7 +36,7 @@ func (r *Runner) judge(ctx context.Context, challenger *wire.Model) (*wire.Judge
 	settleMargin(margin, j)
 	j.Verdict = verdictOf(promote, pin, j)
 	if ruined && j.Verdict == wire.VerdictUnopposed {
-		j.Verdict = wire.VerdictWorse
+		j.Verdict = wire.VerdictNotBetter
 	}
 	return j, nil
 }
@@ -117,7 +117,7 @@ func verdictOf(promote Promote, pin wire.Pin, j *wire.Judgement) wire.Verdict {
 	case beats(j):
 		return wire.VerdictBetter
 	}
-	return wire.VerdictWorse
+	return wire.VerdictNotBetter
 }
 
 // beats reports whether the error of the challenger is lower than that of the incumbent by the
@@ -149,7 +149,7 @@ const relativeRounding = 0x1p-23
 // make every other loss disappear in it, and then any model would beat any other. Misclassification
 // is exact.
 func rounding(j *wire.Judgement) float64 {
-	if j.Measure != training.MeasureUnexplainedVariance {
+	if j.Measure == training.MeasureMisclassification || j.Measure == "" {
 		return 0
 	}
 	return relativeRounding * max(*j.ChallengerError, *j.IncumbentError)

@@ -41,27 +41,27 @@ func TestVerdictOf(t *testing.T) {
 		"the first":                            {better, "", wire.Judgement{}, wire.VerdictFirst},
 		"lower":                                {better, "", compared(9, 10), wire.VerdictBetter},
 		"as low":                               {better, "", compared(10, 10), wire.VerdictBetter},
-		"higher":                               {better, "", compared(10.1, 10), wire.VerdictWorse},
-		"lower, but not by the margin":         {margin(0.05), "", compared(9.6, 10), wire.VerdictWorse},
+		"higher":                               {better, "", compared(10.1, 10), wire.VerdictNotBetter},
+		"lower, but not by the margin":         {margin(0.05), "", compared(9.6, 10), wire.VerdictNotBetter},
 		"lower by the margin":                  {margin(0.05), "", compared(9.5, 10), wire.VerdictBetter},
-		"as low, with a margin":                {margin(0.05), "", compared(10, 10), wire.VerdictWorse},
+		"as low, with a margin":                {margin(0.05), "", compared(10, 10), wire.VerdictNotBetter},
 		"both without error, with a margin":    {margin(0.05), "", compared(0, 0), wire.VerdictBetter},
 		"higher within what is allowed":        {margin(-0.1), "", compared(10.9, 10), wire.VerdictBetter},
-		"higher than what is allowed":          {margin(-0.1), "", compared(11.1, 10), wire.VerdictWorse},
-		"lower, but not by the standard error": {margin(MarginAuto), "", noisy(9.6, 10, .5), wire.VerdictWorse},
+		"higher than what is allowed":          {margin(-0.1), "", compared(11.1, 10), wire.VerdictNotBetter},
+		"lower, but not by the standard error": {margin(MarginAuto), "", noisy(9.6, 10, .5), wire.VerdictNotBetter},
 		"lower by the standard error":          {margin(MarginAuto), "", noisy(9.5, 10, .5), wire.VerdictBetter},
-		"as low, with noise":                   {margin(MarginAuto), "", noisy(10, 10, .5), wire.VerdictWorse},
+		"as low, with noise":                   {margin(MarginAuto), "", noisy(10, 10, .5), wire.VerdictNotBetter},
 		"all predictions alike":                {margin(MarginAuto), "", noisy(10, 10, 0), wire.VerdictBetter},
 		"both without error":                   {margin(MarginAuto), "", noisy(0, 0, 0), wire.VerdictBetter},
-		"lower, on a single row":               {margin(MarginAuto), "", compared(0, 100), wire.VerdictWorse},
+		"lower, on a single row":               {margin(MarginAuto), "", compared(0, 100), wire.VerdictNotBetter},
 		"below rounding": {
 			margin(MarginAuto),
 			"",
 			squared(noisy(100, 100.000001, 1e-30)),
-			wire.VerdictWorse,
+			wire.VerdictNotBetter,
 		},
-		"below rounding, without a margin": {better, "", squared(noisy(100, 100.000001, 1e-30)), wire.VerdictWorse},
-		"as low below rounding":            {margin(MarginAuto), "", squared(noisy(100, 100, 1e-60)), wire.VerdictWorse},
+		"below rounding, without a margin": {better, "", squared(noisy(100, 100.000001, 1e-30)), wire.VerdictNotBetter},
+		"as low below rounding":            {margin(MarginAuto), "", squared(noisy(100, 100, 1e-60)), wire.VerdictNotBetter},
 		"squared losses alike":             {margin(MarginAuto), "", squared(noisy(100, 100, 0)), wire.VerdictBetter},
 		"above rounding": {
 			margin(MarginAuto),
@@ -151,7 +151,7 @@ func TestCompareOnTheSameRows(t *testing.T) {
 		}
 		if j.Measure != map[bool]string{
 			true:  training.MeasureUnexplainedVariance,
-			false: training.MeasureMisclassification,
+			false: training.MeasureMisclassification, // the squared loss has no probabilities
 		}[task == stagestest.Regression] {
 			t.Errorf("%s by %s", task, j.Measure)
 		}

@@ -41,8 +41,10 @@ func TestLosingChallengerIsKept(t *testing.T) {
 	}
 	k.sendRows(0, 400, 600)
 	lost := k.fit(r)
-	if j := lost.Judgement; lost.Current || j.Verdict != wire.VerdictWorse || j.Incumbent != first.ID || !j.Compared() ||
-		j.Rows == 0 || j.Margin != 0.99 {
+	if j := lost.Judgement; lost.Current || j.Verdict != wire.VerdictNotBetter || j.Incumbent != first.ID ||
+		!j.Compared() ||
+		j.Rows == 0 ||
+		j.Margin != 0.99 {
 		t.Errorf("%+v", j)
 	}
 	if k.inUse().ID != first.ID {
@@ -53,7 +55,7 @@ func TestLosingChallengerIsKept(t *testing.T) {
 		t.Errorf("the record of the challenger: %+v, %v", entry, err)
 	}
 	challenges := counters.Activity().Challenges
-	if challenges.Verdicts[wire.VerdictFirst] != 1 || challenges.Verdicts[wire.VerdictWorse] != 1 ||
+	if challenges.Verdicts[wire.VerdictFirst] != 1 || challenges.Verdicts[wire.VerdictNotBetter] != 1 ||
 		counters.Activity().Model.ID != first.ID {
 		t.Errorf("%+v", challenges)
 	}
@@ -110,7 +112,7 @@ func TestOneEnormousLabelReplacesNoModel(t *testing.T) {
 		if !j.Compared() || math.Abs(*j.IncumbentError-*j.ChallengerError) > 1e-6 {
 			t.Fatalf("margin %v: the enormous label does not judge: %+v", margin, j)
 		}
-		if ruined.Current || j.Verdict != wire.VerdictWorse || k.inUse().ID != first.ID {
+		if ruined.Current || j.Verdict != wire.VerdictNotBetter || k.inUse().ID != first.ID {
 			t.Errorf("margin %v: %+v, current %s", margin, j, k.inUse().ID)
 		}
 	}

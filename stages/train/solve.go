@@ -25,10 +25,13 @@ func (t *Trainer) Solve(ctx context.Context, pipelineName string, now time.Time)
 		return nil, fmt.Errorf("train on feature set %s: %w", t.id, err)
 	}
 	metrics := t.metrics(result)
+	if t.config.Measure != training.MeasureAuto {
+		metrics.Measure = t.measure
+	}
 	metrics.HalfLife = result.halfLife
 	metrics.Seen = t.seenRows(result.seen, result.HeldOutRows)
 	if metrics.Seen != nil && metrics.Seen.Share > 0.5 { // errors on rows that taught the features would be too low
-		metrics.Measures, metrics.MeasuredRows = training.Measures{}, 0
+		metrics.Measures, metrics.MeasuredRows = training.Measures{Measure: metrics.Measure}, 0
 	}
 	if share := t.RowShare(); share < 1 {
 		metrics.RowShare = share

@@ -42,6 +42,7 @@ type Trainer struct {
 	limits  arrowio.Limits
 	labels  *encoder.Encoder // reads the label columns only
 	outputs int
+	measure string         // by which models are compared
 	members [][]int32      // the features of each member of the set
 	coding  scoring.Coding // of regression labels
 	// fitOffset is added to a regression label after its gain: the offset of the coding, so that
@@ -133,6 +134,10 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 	if err != nil {
 		return nil, pipeline.Permanent(fmt.Errorf("train.loss for feature set %s: %w", set.ID(), err))
 	}
+	measure, err := training.MeasureFor(config.Measure, set.Task != scoring.Regression, loss == training.LossLogistic)
+	if err != nil {
+		return nil, pipeline.Permanent(fmt.Errorf("train.measure for feature set %s: %w", set.ID(), err))
+	}
 	grid, err := training.ParseGrid(config.LambdaGrid)
 	if err != nil {
 		return nil, pipeline.Permanent(err)
@@ -146,6 +151,7 @@ func New(set *wire.FeatureSet, config Config, limits arrowio.Limits, partitions 
 		limits:      limits,
 		labels:      &encoder.Encoder{Standardize: encoder.StandardizeNone, Label: set.Encoder.Label},
 		outputs:     set.Encoder.Outputs(),
+		measure:     measure,
 		members:     set.Set.MemberFeatures(),
 		coding:      LabelCoding(set),
 		learnedFrom: learnedFrom(set),

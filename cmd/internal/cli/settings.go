@@ -54,6 +54,8 @@ var trainFlags = []settingFlag{
 	{"held-out", "train.held_out_fraction", "share of rows on which lambda is chosen"},
 	{"loss", "train.loss", "auto (logistic for classes, squared for a regression), squared, " +
 		"or logistic, which keeps rows in memory (train.row_memory)"},
+	{"measure", "train.measure", "measure by which models are judged: auto (log_loss for classes, " +
+		"unexplained_variance for numbers), misclassification or absolute_error"},
 }
 
 // AddExploration defines flags for the most used settings of explorations.
