@@ -54,8 +54,8 @@ func (r *repeat) fitLogistic(ctx context.Context, transform *scoring.Transformer
 	for _, step := range append(found.Path, found.Last) {
 		f.iterations += step.Iterations
 	}
-	if n := found.Unconverged(); n > 0 {
-		f.note = join(f.note, fmt.Sprintf("%d of %d fits on the λ path did not converge", n, len(found.Path)+1))
+	if !found.Last.Converged { // others on the path only compete for λ
+		f.note = join(f.note, fmt.Sprintf("the fit did not converge in %d iterations", found.Last.Iterations))
 	}
 	return f, nil
 }

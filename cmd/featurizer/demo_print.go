@@ -82,6 +82,13 @@ var flipLines = []int{0, 2, 5, 10, 15, 20, 30, 40, 50, 60, 90, 120}
 
 // printFlip writes how live errors follow a flip.
 func printFlip(w io.Writer, f *demo.Flipped) {
+	fmt.Fprintf(
+		w,
+		"Seconds are simulated: %d rows arrive in each. At second 0 the largest term of the target changes its sign.\n",
+		f.Rate,
+	)
+	fmt.Fprintln(w, "promised: the error of the current model on its held-out rows, which live errors should not exceed;")
+	fmt.Fprintln(w, "half-life: the number of newer rows after which a row counts half in training (train.forget).")
 	t := cli.NewTable(w, "",
 		"seconds after the flip", "live error %", "promised %", "", "new model since the line before", "half-life")
 	last := 0
@@ -100,8 +107,7 @@ func printFlip(w io.Writer, f *demo.Flipped) {
 		t.AppendRow([]any{second, flipPercent(at.Error), flipPercent(at.Promised), string(at.State), model, halfLife})
 	}
 	t.Render()
-	fmt.Fprintf(w,
-		"%d rows a second; the live error is over the newest %d rows, in percent of the variance\n", f.Rate, live.ShortRows)
+	fmt.Fprintf(w, "live error: over the newest %d rows, in percent of the variance\n", live.ShortRows)
 }
 
 func flipPercent(v *float64) string {

@@ -60,11 +60,16 @@ func addLearning(t cli.Facts, l *adaptive.Report) {
 	if best.Kind == adaptive.ByMean {
 		t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance; of each member, the least of about %d",
 			100*best.Loss, 100*best.StdErr, len(l.Points)/l.Points[len(l.Points)-2].Member)
+		t.Add("", lossMeaning)
 		return
 	}
 	t.Add("  its held-out loss", "%.4g %% ± %.2g of the variance, the least of %d",
 		100*best.Loss, 100*best.StdErr, len(l.Points))
+	t.Add("", lossMeaning)
 }
+
+// lossMeaning tells the loss of an exploration from the errors of a model.
+const lossMeaning = "squared error, of classes too: it chooses features; errors of a model come from trainer fit"
 
 // printLearning lists the losses of the rounds and of the set, and the importance of the columns.
 // It omits the steps of a refinement, which are many and alike.
