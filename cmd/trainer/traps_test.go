@@ -59,6 +59,11 @@ var traps = map[string]trap{
 		text, _, _ := base(r)
 		return text + "," + word(r.Float64() < 0.5)
 	}, 1000, nil, 0, "", nothing, "makes", chance},
+	"every row three times, labels by a coin": {"a,b,c,y", func(_ *rand.Rand, i int) string {
+		same := rand.New(rand.NewPCG(uint64(i%330), 9))
+		text, _, _ := base(same)
+		return text + "," + word(same.Float64() < 0.5)
+	}, 990, nil, 0, "", nothing, "makes", chance},
 	"numbers by chance": {"a,b,c,y", func(r *rand.Rand, _ int) string {
 		text, _, _ := base(r)
 		return fmt.Sprintf("%s,%.4f", text, r.NormFloat64())
