@@ -20,6 +20,7 @@ type binding struct {
 
 	rows    int64   // rows encoded since the last [Rows.TakeImputed]
 	imputed []int64 // values of each column since then
+	misfits []Misfits
 
 	schema *arrow.Schema
 	text   bool // the schema is of a text format
@@ -32,6 +33,7 @@ type binding struct {
 type boundColumn struct {
 	kind  Kind
 	width int
+	form  Form
 	// at is the column's first dimension.
 	at      int
 	scaling scaling
@@ -86,6 +88,7 @@ func (s *sharedTables) of(e *Encoder) *tables {
 func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	if b.encoder != e {
 		*b = binding{encoder: e, tables: allTables.of(e), imputed: make([]int64, len(e.Columns))}
+		b.misfits = make([]Misfits, len(e.Columns))
 	}
 	if b.schema == schema {
 		return nil
@@ -97,7 +100,9 @@ func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	}
 	b.text = false
 	for i := range schema.NumFields() { // without a copy of all fields
-		b.text = b.text || schema.Field(i).Metadata.FindKey(TextField) >= 0
+		marks := schema.Field(i).Metadata
+		at := marks.FindKey(TextField)
+		b.text = b.text || at >= 0 && marks.Values()[at] != TextFile
 	}
 	b.schema = arrowio.Resting(schema)
 	return nil
@@ -109,7 +114,7 @@ func boundColumns(e *Encoder) []boundColumn {
 	at := 0
 	for i := range e.Columns {
 		c := &e.Columns[i]
-		b := boundColumn{kind: c.Kind, width: c.Width, at: at, flagged: c.Missing}
+		b := boundColumn{kind: c.Kind, width: c.Width, form: c.Form, at: at, flagged: c.Missing}
 		switch c.Kind {
 		case Bool, Category:
 			b.scaling = newScaling(e, c, 0, c.Width)

@@ -149,7 +149,7 @@ func (c *Calibrator) bind(schema *arrow.Schema) error {
 		return columns[i].name, columns[i].want
 	})
 	faults = append(faults, tooWide(schema, features)...)
-	labels, more := findLabel(nil, schema, c.options.Label, c.label.kind)
+	labels, more := findLabel(nil, schema, c.options.Label, c.label.want())
 	kind, fault := c.label.kindOf(schema, labels)
 	if fault != "" {
 		more = append(more, fault)
@@ -199,6 +199,10 @@ func (c *Calibrator) settleTypes() {
 		t, _ := typeOf(field.Type)
 		if l.want.kind != kindAny || t.kind == kindAny {
 			continue
+		}
+		l.preferComma = field.Metadata.FindKey(CommaField) >= 0
+		if l.declared != nil && l.declared.Kind == Category && (t.kind == Numeric || t.kind == Bool) {
+			t = columnType{kind: Category, width: 1, numbers: true}
 		}
 		l.become(t, sketchTexts(texts, c.options.MaxCategories))
 		if t.kind == Numeric && !l.explicit {
@@ -268,14 +272,22 @@ func (c *Calibrator) noRows() error {
 func (c *Calibrator) fill(e *Encoder, report *Report) error {
 	for _, l := range c.columns {
 		report.NonFinite += l.nonFinite
+		v := l.verdict()
 		column, reason := l.column(c.rows, c.share(), &c.options)
 		if reason == "" {
 			reason = c.misspelt(l)
 		}
+		value := ""
+		if reason == "" {
+			value = l.single(&column, &v, c.rows)
+		}
+		if value != "" {
+			reason = fmt.Sprintf("it has one value, %s, in all calibration rows that have one"+overrule, value)
+		}
 		if reason == "" {
 			e.Columns = append(e.Columns, column)
 			e.Dim += column.Width
-			report.Constant = append(report.Constant, l.constant(&column, c.rows)...)
+			report.Constant = append(report.Constant, l.constant(&column, &v, c.rows)...)
 			continue
 		}
 		report.LeftOut = append(report.LeftOut, LeftOut{l.name, reason})
@@ -290,14 +302,16 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 // many lack one of its kind with nearly its name. In JSON a misspelt key is a column of its own,
 // which serving would ask for.
 func (c *Calibrator) misspelt(l *learned) string {
-	present := c.rows - l.absent(c.rows)
+	v := l.verdict()
+	present := c.rows - l.absent(&v, c.rows)
 	if l.explicit || l.want.kind == Vector || len(c.columns) > misspeltColumns ||
 		mostMisspelt*float64(c.rows) < float64(present) {
 		return ""
 	}
 	var common []string
 	for _, other := range c.columns {
-		if absent := other.absent(c.rows); other.want.kind == l.want.kind && absent >= present && 2*absent <= c.rows {
+		of := other.verdict()
+		if absent := other.absent(&of, c.rows); other.want.kind == l.want.kind && absent >= present && 2*absent <= c.rows {
 			common = append(common, other.name)
 		}
 	}

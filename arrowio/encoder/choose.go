@@ -18,7 +18,7 @@ func choose(o *Options, schema *arrow.Schema) ([]*learned, []LeftOut, error) {
 			return nil, nil, err
 		}
 		for _, name := range o.Features {
-			columns = append(columns, &learned{name: name, explicit: true, want: columnType{kindAny, 1}})
+			columns = append(columns, newLearned(o, name, true))
 		}
 	} else {
 		for _, name := range offered(o, schema) {
@@ -26,8 +26,7 @@ func choose(o *Options, schema *arrow.Schema) ([]*learned, []LeftOut, error) {
 				leftOut = append(leftOut, LeftOut{name, reason})
 				continue
 			}
-			explicit := slices.Contains(o.Include, name)
-			columns = append(columns, &learned{name: name, explicit: explicit, want: columnType{kindAny, 1}})
+			columns = append(columns, newLearned(o, name, slices.Contains(o.Include, name)))
 		}
 	}
 	return columns, leftOut, nil

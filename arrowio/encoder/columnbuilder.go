@@ -23,11 +23,10 @@ func (b columnBuilder) extra(mean, scale float64) {
 }
 
 // times adds the dimensions of times.
-func (b columnBuilder) times(l *learnedTimes, kind Kind) {
-	b.column.Kind = kind
+func (b columnBuilder) times(l *learnedTimes) {
 	seconds, _ := l.seconds.settled()
 	b.value(seconds.mean, seconds.scale())
-	for _, i := range l.spanned(kind) {
+	for _, i := range l.spanned(b.column.Kind) {
 		b.column.Cycles = append(b.column.Cycles, cycles[i].cycle)
 		at := &l.cycles[i]
 		b.extra(at.sin.mean, at.sin.scale())

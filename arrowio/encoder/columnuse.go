@@ -114,10 +114,10 @@ func (c *Calibrator) columnUses(report *Report, e *Encoder) []ColumnUse {
 		features[e.Columns[i].Name] = &e.Columns[i]
 	}
 	for _, l := range c.columns {
-		use := byName[l.name]
-		l.describe(use, c.rows)
+		use, v := byName[l.name], l.verdict()
+		l.describe(use, &v, c.rows)
 		if feature := features[l.name]; feature != nil {
-			l.describeFeature(use, feature, c.rows)
+			l.describeFeature(use, feature, &v, c.rows)
 		}
 	}
 	return uses
@@ -132,23 +132,26 @@ func (u *ColumnUse) note(text string) {
 }
 
 // describe reports the values of a column, whether it is a feature or not.
-func (l *learned) describe(use *ColumnUse, rows int64) {
-	use.Missing = float64(l.absent(rows)+l.nonFinite) / float64(rows*int64(max(1, l.want.width)))
+func (l *learned) describe(use *ColumnUse, v *verdict, rows int64) {
+	use.Missing = float64(l.absent(v, rows)+l.nonFinite) / float64(rows*int64(max(1, l.want.width)))
 	if l.texts != nil {
 		use.Distinct = l.texts.values.distinct()
 	}
 }
 
 // describeFeature reports the dimensions of a feature column.
-func (l *learned) describeFeature(use *ColumnUse, c *Column, rows int64) {
+func (l *learned) describeFeature(use *ColumnUse, c *Column, v *verdict, rows int64) {
 	use.Kind, use.Dims = c.Kind, c.Width
 	if use.Missing > 0.5 {
 		use.note("most rows have no value in it")
 	}
 	if l.texts == nil {
+		if words := c.words(); words != "" {
+			use.note("dates " + words + overruleType)
+		}
 		return
 	}
-	if note := l.texts.note(c.Kind, len(c.Categories)); note != "" {
+	if note := l.texts.note(v, len(c.Categories)); note != "" {
 		use.note(note)
 	}
 	use.Kept = len(c.Categories)

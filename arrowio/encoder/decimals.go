@@ -3,7 +3,6 @@ package encoder
 import (
 	"math/big"
 	"strconv"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -46,10 +45,4 @@ func decimal(digits *big.Int, scale int32) float64 {
 	}
 	v, _ := strconv.ParseFloat(digits.String()+"e"+strconv.Itoa(-int(scale)), 64) // an infinity if it is beyond float64
 	return v
-}
-
-// parseNumber reads a number from the strings of a text format.
-func parseNumber(text string) (float64, bool) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	return v, err == nil && finite(v)
 }

@@ -3,6 +3,7 @@ package encoder
 import (
 	"math"
 	"regexp"
+	"strconv"
 )
 
 // The rules for identifiers: columns whose values name rows, or customers and the like, rather than
@@ -77,6 +78,49 @@ func (d *distinct[T]) unique(share float64) bool {
 	return repeated*100 < (100-nearUniquePercent)*float64(d.n)*share
 }
 
+// identify reports whether whole numbers with these moments are an identifier: nearly all differ,
+// and they count the rows, have too many or always as many digits for a measure, or the name says
+// it; or they recur rarely, and the name says it. A measure such as an income is none, although
+// nearly all of its values may differ.
+func (d *distinct[T]) identify(name string, of *moment, step *steps, share float64) bool {
+	named := namesThings.MatchString(name)
+	if !d.unique(share) {
+		return named && d.recurs()
+	}
+	counts := of.hi-of.lo < float64(max(1, step.common))*countsWithin*float64(d.all)/share
+	return named || counts || of.hi > maxWhole || of.lo > 0 && fixedLength(of.lo, of.hi)
+}
+
+// steps finds the greatest step by which whole numbers may have been counted.
+type steps struct {
+	first, common int64
+	any           bool
+}
+
+func (s *steps) add(v float64) {
+	at := int64(v)
+	if !s.any {
+		s.first, s.any = at, true
+		return
+	}
+	a, b := s.common, at-s.first
+	for b != 0 {
+		a, b = b, a%b
+	}
+	s.common = max(a, -a)
+}
+
+// countsWithin is how many numbers there are at most for each row between the least and the
+// greatest of the numbers that count the rows, in steps.
+const countsWithin = 4
+
+// fixedLength reports whether numbers have the same number of digits, at least leastDigits.
+func fixedLength(lo, hi float64) bool {
+	const leastDigits = 8
+	n := len(strconv.FormatFloat(lo, 'f', 0, 64))
+	return n >= leastDigits && n == len(strconv.FormatFloat(hi, 'f', 0, 64))
+}
+
 // recurs reports whether values recur as rarely as the values of an identifier may.
 func (d *distinct[T]) recurs() bool {
 	return d.n >= repeatedRows && d.n <= identifierRepeats*d.judged
@@ -104,4 +148,10 @@ func (d *distinct[T]) grows() bool {
 // for its name alone.
 var namesThings = regexp.MustCompile(
 	`(?i:(^|[^a-z])(id|ids|uuid|guid|key|hash|token|ssn|iban|email|phone|serial)$)|[a-z](ID|Id|UUID|Key)$`,
+)
+
+// namesTimes matches names that people give to times.
+var namesTimes = regexp.MustCompile(
+	`(?i:(^|[^a-z])(time|timestamp|ts|date|datetime|epoch|unix|created|updated|modified|opened|closed|seen|when|at)($|[^a-z]))|` +
+		`(?i:(time|date|timestamp)$)|[a-z](At|On|Ts|Time|Date)$`,
 )

@@ -126,6 +126,7 @@ func (r *Rows) encodeBlock(b *block) {
 		}
 		if numbers == 0 {
 			before := b.counts.Imputed
+			b.misfits = &r.binding.misfits[i]
 			r.encodeColumn(b, &r.binding.columns[i], &r.inputs[i])
 			r.binding.imputed[i] += b.counts.Imputed - before
 			i++
@@ -150,7 +151,7 @@ func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
 	if c.kind == Bool {
 		loadBools(r.codes, in.array, b.rows, unseenCode, 0)
 		if in.strict {
-			refuseTexts(b.fault, in.array, b.rows, c.kind, func(i int) bool { return r.codes[i] == nullCode })
+			refuseTexts(b.fault, in.array, b.rows, c.kind, &c.form, func(i int) bool { return r.codes[i] == nullCode })
 		}
 		b.setIndicators(c.at, r.codes, &c.indicators)
 		return

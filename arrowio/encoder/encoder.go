@@ -62,6 +62,8 @@ type Column struct {
 	Name string `json:"name"`
 	// Kind is how the values are read.
 	Kind Kind `json:"kind"`
+	// Form is how its text is read.
+	Form
 	// Width is the number of dimensions: first the values (1, the number of categories, or the
 	// length of a vector), then one for other values or two for each cycle, then one for missing
 	// values.
@@ -91,6 +93,8 @@ type Label struct {
 	Columns []string `json:"columns" bound:"list 1024"`
 	// Kind is how the label is read: numeric for regression; numeric, bool or category for classes.
 	Kind Kind `json:"kind"`
+	// Form is how its text is read.
+	Form
 	// Task is the learning task.
 	Task scoring.Task `json:"task"`
 	// Classes are the class names by class number. Numbers are in their shortest form, whole ones

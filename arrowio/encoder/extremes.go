@@ -37,6 +37,21 @@ func (s *spread) add(v float64) {
 	}
 }
 
+// merge adds other values.
+func (s *spread) merge(other *spread) {
+	s.all.merge(other.all)
+	s.inner.merge(other.inner)
+	for _, v := range slices.Concat(other.low, other.high) {
+		v, inside := keepExtreme(&s.low, v, func(a, b float64) bool { return a < b })
+		if inside {
+			v, inside = keepExtreme(&s.high, v, func(a, b float64) bool { return a > b })
+		}
+		if inside {
+			s.inner.add(v)
+		}
+	}
+}
+
 // keepExtreme puts v into a sorted list of the most extreme values and returns the value that has
 // no place in it, if there is one.
 func keepExtreme(list *[]float64, v float64, more func(a, b float64) bool) (rest float64, found bool) {
@@ -117,8 +132,9 @@ func (c *Calibrator) spreadWarnings(e *Encoder, report *Report) {
 		if column == nil {
 			continue
 		}
+		v := l.verdict()
 		for j := range column.values() {
-			s := l.spreadOf(j)
+			s := l.spreadOf(&v, j)
 			if s == nil {
 				break
 			}
@@ -132,16 +148,12 @@ func (c *Calibrator) spreadWarnings(e *Encoder, report *Report) {
 }
 
 // spreadOf returns the distribution of dimension j, nil for booleans and categories.
-func (l *learned) spreadOf(j int) *spread {
+func (l *learned) spreadOf(v *verdict, j int) *spread {
 	switch {
-	case l.want.kind == Numeric || l.want.kind == Vector:
-		return &l.spreads[j]
-	case l.times != nil:
-		return &l.times.seconds
-	case l.texts != nil:
-		if times, _ := l.texts.times(); times != nil {
-			return &times.seconds
-		}
+	case v.times != nil:
+		return &v.times.seconds
+	case v.kind == Numeric || v.kind == Vector:
+		return &l.numbers(v)[j]
 	}
 	return nil
 }

@@ -28,11 +28,11 @@ func (r *Rows) encodeLabel(rec arrow.Record) {
 		for k, column := range r.binding.label {
 			r.loadLabels(rec.Column(column))
 			r.encodeOutput(e.Label, k)
-			r.refuseLabels(e.Label.Kind, rec.Column(column))
+			r.refuseLabels(e.Label, rec.Column(column))
 		}
 	} else {
 		r.encodeClasses(e.Label, rec.Column(r.binding.label[0]))
-		r.refuseLabels(e.Label.Kind, rec.Column(r.binding.label[0]))
+		r.refuseLabels(e.Label, rec.Column(r.binding.label[0]))
 	}
 	r.settleLabels()
 }
@@ -55,11 +55,11 @@ func (r *Rows) prepareTargets(e *Encoder) {
 }
 
 // refuseLabels makes texts that are no label faults of rows that count as labelled.
-func (r *Rows) refuseLabels(kind Kind, a arrow.Array) {
-	if !r.binding.text || kind == Category || !isStrings(a) {
+func (r *Rows) refuseLabels(l *Label, a arrow.Array) {
+	if !r.binding.text || l.Kind == Category || !isStrings(a) {
 		return
 	}
-	refuseTexts(r.labelFault, a, r.picked, kind, func(i int) bool { return !r.Labelled[i] && !r.Unseen[i] })
+	refuseTexts(r.labelFault, a, r.picked, l.Kind, &l.Form, func(i int) bool { return !r.Labelled[i] && !r.Unseen[i] })
 	for i, fault := range r.labelFault {
 		r.Labelled[i] = r.Labelled[i] || fault == wrongKind
 	}
@@ -71,7 +71,7 @@ func (r *Rows) loadLabels(a arrow.Array) {
 	r.null = resize(r.null, r.N)
 	missing := false
 	if isText(a) {
-		loadParsed(r.loaded, r.null, a, r.picked, parseNumber)
+		loadParsed(r.loaded, r.null, a, r.picked, r.binding.encoder.Label.number)
 		missing = true
 	} else {
 		loadNumbers(r.loaded, a, r.picked)

@@ -53,33 +53,23 @@ func (c *LabelCounter) Add(rec arrow.Record) {
 func (c *LabelCounter) bind(schema *arrow.Schema) {
 	c.schema, c.label = arrowio.Resting(schema), nil
 	fresh := newLearnedLabel(&c.options)
-	columns, faults := findLabel(nil, schema, c.options.Label, fresh.kind)
+	columns, faults := findLabel(nil, schema, c.options.Label, fresh.want())
 	kind, fault := fresh.kindOf(schema, columns)
 	if fault != "" {
 		faults = append(faults, fault)
 	}
 	if len(faults) > 0 && c.unusable == "" {
-		c.unusable = listed(faults, "; ") + c.taskHint(schema)
+		c.unusable = listed(faults, "; ")
 	}
 	if len(faults) > 0 || len(columns) == 0 || kind == kindAny {
 		return
 	}
+	if field := schema.Field(columns[0]); kind == Numeric && fresh.regresses() && len(columns) == 1 &&
+		isTextType(field.Type) {
+		kind = Category
+		c.options.preferComma = field.Metadata.FindKey(CommaField) >= 0
+	}
 	c.columns, c.label = columns, c.of(kind)
-}
-
-// taskHint is the advice for a text label when a regression was requested, usually "".
-func (c *LabelCounter) taskHint(schema *arrow.Schema) string {
-	if c.options.Task != TaskRegression {
-		return ""
-	}
-	for _, name := range c.options.Label {
-		if at := schema.FieldIndices(name); len(at) == 1 {
-			if t, ok := typeOf(schema.Field(at[0]).Type); ok && t.kind == Category {
-				return ": set events.task (--task) to classification, or events.label (--label) to a column of numbers"
-			}
-		}
-	}
-	return ""
 }
 
 // of returns the counts for a kind.
@@ -119,6 +109,15 @@ func (c *LabelCounter) Fault(kind Kind) error {
 		return nil
 	case label.regresses():
 		return label.numberFault()
+	case label.regression() != nil:
+		if v := label.regression(); v.numbers.values.all.constant() {
+			return label.faulty("has one value (%.6g) in all %d labelled rows: %s", v.numbers.values.all.lo, v.fits, otherLabel)
+		}
+		return nil
+	case label.text != nil && c.options.Task == TaskRegression:
+		v := label.text.asNumbers(c.options.preferComma)
+		return label.faulty("is text, and only %d of its %d values are numbers, others are %s: set events.task (--task) "+
+			"to classification, or events.label (--label) to a column of numbers", v.fits, label.rows, label.misfits(&v))
 	case len(c.options.Classes) > 0:
 		return nil
 	}
@@ -128,6 +127,9 @@ func (c *LabelCounter) Fault(kind Kind) error {
 // Hint returns a note about the task that was inferred from labels of this kind, usually "".
 func (c *LabelCounter) Hint(kind Kind) string {
 	if label := c.kinds[kind]; label != nil {
+		if v := label.regression(); v != nil {
+			return label.formNote(v)
+		}
 		return label.hint()
 	}
 	return ""
@@ -135,8 +137,24 @@ func (c *LabelCounter) Hint(kind Kind) string {
 
 // FindClasses sets the classes to the ones that a counter has found. The counter reports the
 // classes that it leaves out.
+// Strings that are numbers make a regression instead.
 func (o *Options) FindClasses(c *LabelCounter, kind Kind) {
+	if label := c.kinds[kind]; label != nil {
+		if v := label.regression(); v != nil {
+			o.Task, o.labelForm = TaskRegression, v.form
+			return
+		}
+	}
 	o.Classes, o.classesFound = c.Classes(kind), true
+}
+
+// RowsOf is the number of rows that have the label.
+func (c *LabelCounter) RowsOf(l *Label) int64 {
+	rows := c.Rows(l.Kind)
+	if text := c.kinds[Category]; l.Text && text != nil && text.text != nil {
+		rows += text.text.reading(l.DecimalComma, l.Unit).fits
+	}
+	return rows
 }
 
 // Rows is the number of labelled rows with a label of the kind.
@@ -160,7 +178,7 @@ func (c *LabelCounter) MostRows() (most int64) {
 // too many: a [Calibrator] then reports the fault.
 func (c *LabelCounter) Classes(kind Kind) []string {
 	label := c.kinds[kind]
-	if label == nil || label.regresses() || label.tooLarge || label.tooLong {
+	if label == nil || label.regresses() || label.regression() != nil || label.tooLarge || label.tooLong {
 		return nil
 	}
 	names := label.seenClasses()
@@ -196,6 +214,9 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 		l.moments[i].merge(other.moments[i])
 	}
 	l.values.merge(&other.values)
+	if l.text != nil && other.text != nil {
+		l.text.merge(other.text)
+	}
 }
 
 // LabelKind is the kind of the configured label in a schema; ok is false if it has no usable label.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -115,6 +116,15 @@ func (l *learnedLabel) numberFault() error {
 
 func (l *learnedLabel) faulty(format string, args ...any) error {
 	return &LabelError{l.options.Label, fmt.Sprintf(format, args...)}
+}
+
+// formNote describes how the strings of a regression's label are read.
+func (l *learnedLabel) formNote(v *verdict) string {
+	note := fmt.Sprintf("label %q: %s", l.options.Label[0], strings.TrimSpace("numbers in text "+v.form.words()))
+	if bad := l.rows - v.fits; bad > 0 {
+		note += fmt.Sprintf("; %s without a number are unlabelled: %s", rowsText(bad), l.misfits(v))
+	}
+	return note + "; events.task (--task) overrules"
 }
 
 // With fewer labelled rows no hint is given about a label with few distinct numbers; few means at

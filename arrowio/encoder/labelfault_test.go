@@ -174,7 +174,6 @@ func TestLabelTypesThatCannotBePredicted(t *testing.T) {
 			"a vector: want numbers, booleans or strings; set events.label",
 		},
 		"a list": {TaskAuto, col(t, "y", arrow.ListOf(f64), nil), "want numbers, booleans or strings; set events.label"},
-		"a text": {TaskRegression, col(t, "y", text, "a"), `label column "y" is utf8, want numeric`},
 		"none":   {TaskAuto, col(t, "z", text, "a"), ""},
 		"null":   {TaskAuto, col(t, "y", text, nil), ""},
 	}

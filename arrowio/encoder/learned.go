@@ -1,8 +1,10 @@
 package encoder
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -16,13 +18,18 @@ type learned struct {
 	want columnType
 	// explicit is set if the options name the column, so that no rule of thumb leaves it out.
 	explicit bool
+	// declared is the type in the options, nil without one; preferComma is set if doubtful commas
+	// are decimal ones.
+	declared    *DeclaredType
+	preferComma bool
 
 	// spreads belong to a number, or to each element of a vector.
 	spreads []spread
-	// whole is set for a column of numbers that could be an identifier, as long as all are whole;
-	// float says that some came as floats, as all of JSON do.
+	// epochs are numbers as times.
+	epochs learnedEpochs
+	// whole is set for a column of numbers that could be an identifier, as long as all are whole.
 	whole *distinct[int64]
-	float bool
+	step  steps
 	// hits counts the true ones among n booleans.
 	hits, n int64
 	// texts are for a column of strings, times for other columns of times.
@@ -31,6 +38,17 @@ type learned struct {
 	// missing counts missing numbers, nonFinite the NaN, infinite ones and those too large for
 	// moments.
 	missing, nonFinite int64
+}
+
+// newLearned returns the empty state of a column, which is explicit if the options declare its
+// type.
+func newLearned(o *Options, name string, explicit bool) *learned {
+	l := &learned{name: name, explicit: explicit, want: columnType{kind: kindAny, width: 1}}
+	if t, ok := o.typeOfColumn(name); ok {
+		l.declared = &t
+		l.explicit = true
+	}
+	return l
 }
 
 // become gives the column its type.
@@ -66,7 +84,7 @@ func (l *learned) learn(a arrow.Array, rows picked, s *scratch) {
 // learnNumbers adds numbers or vectors.
 func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 	width := l.want.width
-	values, null := s.numbers(a, rows, width)
+	values, null := s.numbers(a, rows, width, &Form{})
 	for i := range rows.len() {
 		for j := range width {
 			at := i*width + j
@@ -77,6 +95,10 @@ func (l *learned) learnNumbers(a arrow.Array, rows picked, s *scratch) {
 				l.nonFinite++
 			default:
 				l.spreads[j].add(values[at])
+				if width == 1 {
+					l.epochs.add(values[at])
+					l.step.add(values[at])
+				}
 			}
 		}
 	}
@@ -92,15 +114,16 @@ func (l *learned) learnWhole(a arrow.Array, rows picked, null []bool, s *scratch
 	}
 	s.whole = resize(s.whole, rows.len())
 	integers := loadWhole(s.whole, a, rows)
-	l.float = l.float || !integers
 	for i, v := range s.whole {
 		switch at := s.loaded[i]; {
 		case null != nil && null[i] || !integers && math.IsNaN(at):
 			continue
 		case integers:
-		case at != math.Trunc(at) || math.Abs(at) > maxWhole:
+		case at != math.Trunc(at) || math.IsInf(at, 0):
 			l.whole = nil
 			return
+		case math.Abs(at) > maxWhole:
+			v = int64(math.Float64bits(at))
 		default:
 			v = int64(at)
 		}
@@ -121,7 +144,7 @@ func (l *learned) learnBools(a arrow.Array, rows picked, s *scratch) {
 // learnTimes adds times.
 func (l *learned) learnTimes(a arrow.Array, rows picked, s *scratch) {
 	s.loaded, s.null = resize(s.loaded, rows.len()), resize(s.null, rows.len())
-	loadTimes(s.loaded, s.null, a, rows, l.want.kind)
+	loadTimes(s.loaded, s.null, a, rows, l.want.kind, &Form{})
 	for i, seconds := range s.loaded {
 		if !s.null[i] {
 			l.times.add(seconds)
@@ -131,29 +154,26 @@ func (l *learned) learnTimes(a arrow.Array, rows picked, s *scratch) {
 
 // column returns the feature column learned from this many rows, or the reason for leaving it out.
 func (l *learned) column(rows int64, share float64, o *Options) (Column, string) {
-	c := Column{Name: l.name, Kind: l.want.kind, Width: l.want.width}
-	if reason := l.unusable(share); reason != "" {
+	v := l.verdict()
+	c := Column{Name: l.name, Kind: v.kind, Form: v.form, Width: l.want.width}
+	if reason := l.unusable(&v, share); reason != "" {
 		return c, reason
 	}
 	b := columnBuilder{column: &c, standardize: o.Standardize}
 	switch c.Kind {
 	case Numeric, Vector:
-		for j := range l.spreads {
-			m, _ := l.spreads[j].settled()
+		for _, s := range l.numbers(&v) {
+			m, _ := s.settled()
 			b.value(m.mean, m.scale())
 		}
 	case Bool:
-		b.value(bernoulli(l.hits, l.n))
+		b.value(bernoulli(l.booleans(&v)))
 	case Time, Clock:
-		b.times(l.times, c.Kind)
+		b.times(v.times)
 	case Category:
-		if times, kind := l.texts.times(); times != nil {
-			b.times(times, kind)
-			break
-		}
 		b.categories(l.texts, rows, o.MaxCategories)
 	}
-	if missing := l.absent(rows); c.Kind != Vector && float64(missing) > o.MissingIndicator*float64(rows) {
+	if missing := l.absent(&v, rows); c.Kind != Vector && float64(missing) > o.MissingIndicator*float64(rows) {
 		c.Missing = true
 		b.extra(bernoulli(missing, rows))
 	}
@@ -161,11 +181,56 @@ func (l *learned) column(rows int64, share float64, o *Options) (Column, string)
 	return c, ""
 }
 
+// verdict returns the kind of the column, and the form and the values of it.
+func (l *learned) verdict() verdict {
+	switch l.want.kind {
+	case Category:
+		v := l.texts.forms.decide(l.name, l.declared, l.preferComma)
+		v.form.Numbers = l.want.numbers
+		return v
+	case Numeric:
+		form, times := l.epochs.found(l.name)
+		if l.declared != nil && l.declared.Kind != Time || l.explicit && l.declared == nil && form != DateNumbers &&
+			!namesTimes.MatchString(l.name) {
+			break
+		}
+		if l.declared != nil {
+			form = cmp.Or(l.declared.Form.Dates, form)
+			times = l.epochs.of(form)
+		}
+		if form != "" {
+			return verdict{kind: Time, form: Form{Dates: form}, fits: times.seconds.all.n, times: times}
+		}
+	case Time, Clock:
+		return verdict{kind: l.want.kind, times: l.times}
+	}
+	return verdict{kind: l.want.kind}
+}
+
+// numbers returns the distributions of a column of numbers or vectors.
+func (l *learned) numbers(v *verdict) []spread {
+	if l.texts != nil {
+		return []spread{v.numbers.values}
+	}
+	return l.spreads
+}
+
+// booleans returns how many booleans are true, and how many there are.
+func (l *learned) booleans(v *verdict) (hits, n int64) {
+	if l.texts != nil {
+		return l.texts.forms.yes, v.fits
+	}
+	return l.hits, l.n
+}
+
 // absent returns how many of the rows have no value that could be encoded; for a vector it counts
 // numbers.
-func (l *learned) absent(rows int64) int64 {
+func (l *learned) absent(v *verdict, rows int64) int64 {
 	switch l.want.kind {
 	case Numeric:
+		if v.kind == Time {
+			return rows - v.fits
+		}
 		return rows - l.spreads[0].all.n - l.nonFinite
 	case Vector:
 		return l.missing
@@ -174,8 +239,8 @@ func (l *learned) absent(rows int64) int64 {
 	case Time, Clock:
 		return rows - l.times.seconds.all.n
 	case Category:
-		if times, _ := l.texts.times(); times != nil {
-			return rows - times.seconds.all.n
+		if v.kind != Category {
+			return rows - v.fits
 		}
 		return rows - l.texts.values.n
 	}
@@ -183,38 +248,40 @@ func (l *learned) absent(rows int64) int64 {
 }
 
 // unusable returns why the column cannot be a feature, or "".
-func (l *learned) unusable(share float64) string {
-	switch l.want.kind {
+func (l *learned) unusable(v *verdict, share float64) string {
+	if l.declared != nil && v.kind != l.declared.Kind && l.want.kind != kindAny {
+		return fmt.Sprintf("it is declared as %s in events.types, but is %s", l.declared.Kind, l.want)
+	}
+	switch v.kind {
 	case Numeric, Vector:
-		return l.unusableNumbers(share)
+		return l.unusableNumbers(v, share)
 	case Bool:
-		if l.n > 0 {
+		if _, n := l.booleans(v); n > 0 {
 			return ""
 		}
 	case Time, Clock:
-		if l.times.seconds.all.n > 0 {
+		if v.times.seconds.all.n > 0 {
 			return ""
 		}
 	case Category:
-		if times, _ := l.texts.times(); times != nil {
-			return ""
-		}
 		return l.texts.unusable(l.name, l.explicit, share)
 	}
 	return noValue
 }
 
-// identifies reports whether the column looks like an identifier.
-func (l *learned) identifies(share float64) bool {
+// identifies reports whether a column of numbers looks like an identifier, and returns its distinct
+// and judged values.
+func (l *learned) identifies(v *verdict, share float64) (distinct, n int64, is bool) {
 	switch {
-	case l.explicit:
-		return false
-	case l.texts != nil:
-		times, _ := l.texts.times()
-		return times == nil && l.texts.values.identifies(l.name, share)
+	case l.explicit || v.kind != Numeric:
+		return 0, 0, false
+	case l.texts == nil && l.whole != nil:
+		return l.whole.judged, l.whole.n, l.whole.identify(l.name, &l.spreads[0].all, &l.step, share)
+	case l.texts != nil && v.numbers.fractions == 0 && v.form.Unit == "":
+		d := l.texts.values.hashes
+		return d.judged, d.n, d.identify(l.name, &v.numbers.values.all, &v.numbers.step, share)
 	}
-	d := l.whole
-	return d != nil && (d.unique(share) && !l.float || d.recurs() && namesThings.MatchString(l.name))
+	return 0, 0, false
 }
 
 // overrule says how an identifier becomes a feature all the same.
@@ -224,15 +291,12 @@ const overrule = "; events.include (--include) overrules"
 const noValue = "it has no value in the calibration rows"
 
 // unusableNumbers is unusable for numbers and vectors.
-func (l *learned) unusableNumbers(share float64) string {
-	if l.identifies(share) {
-		return fmt.Sprintf(
-			"it looks like an identifier: %d distinct whole numbers in %d values"+overrule,
-			l.whole.judged, l.whole.n,
-		)
+func (l *learned) unusableNumbers(v *verdict, share float64) string {
+	if distinct, n, is := l.identifies(v, share); is {
+		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values"+overrule, distinct, n)
 	}
-	for j := range l.spreads {
-		if l.spreads[j].all.n > 0 {
+	for _, s := range l.numbers(v) {
+		if s.all.n > 0 {
 			return ""
 		}
 	}
@@ -243,28 +307,48 @@ func (l *learned) unusableNumbers(share float64) string {
 }
 
 // constant returns the names of the dimensions of c, made from l, that had one value in all rows.
-func (l *learned) constant(c *Column, rows int64) []string {
+func (l *learned) constant(c *Column, v *verdict, rows int64) []string {
 	var names []string
 	for j := range c.values() {
 		var same bool
-		switch {
-		case c.Kind == Numeric || c.Kind == Vector:
-			same = l.spreads[j].all.constant()
-		case c.Kind == Bool:
-			same = l.hits == 0 || l.hits == l.n
-		case c.Kind == Category:
+		switch c.Kind {
+		case Numeric, Vector:
+			same = l.numbers(v)[j].all.constant()
+		case Bool:
+			hits, n := l.booleans(v)
+			same = hits == 0 || hits == n
+		case Category:
 			same = l.texts.values.count(c.Categories[j]) == rows
-		case l.times != nil:
-			same = l.times.seconds.all.constant()
 		default:
-			times, _ := l.texts.times()
-			same = times.seconds.all.constant()
+			same = v.times.seconds.all.constant()
 		}
 		if same {
 			names = append(names, c.dimensionName(j))
 		}
 	}
 	return names
+}
+
+// constantRows is the number of rows from which a column with one value is left out.
+const constantRows = 20
+
+// single returns the only value of a column that can be a feature, "" if it has several or its
+// missing values have a dimension.
+func (l *learned) single(c *Column, v *verdict, rows int64) string {
+	switch {
+	case l.explicit || c.Missing || c.Kind == Vector || rows < constantRows:
+	case c.Kind == Category && len(c.Categories) == 1 && !c.Other:
+		return strconv.Quote(c.Categories[0])
+	case c.Kind == Bool:
+		if hits, n := l.booleans(v); hits == 0 || hits == n {
+			return className(hits > 0)
+		}
+	case c.Kind == Numeric && l.numbers(v)[0].all.nearlyConstant():
+		return fmt.Sprintf("%.6g", c.Mean[0])
+	case isTime(c.Kind) && v.times.seconds.all.constant():
+		return c.value(0, 0)
+	}
+	return ""
 }
 
 // scratch is memory for the rows of one column being learned.
@@ -279,11 +363,11 @@ type scratch struct {
 
 // numbers loads the numbers of the given rows, [rows·width], and which of them are null; nil if
 // none is.
-func (s *scratch) numbers(a arrow.Array, rows picked, width int) ([]float64, []bool) {
+func (s *scratch) numbers(a arrow.Array, rows picked, width int, form *Form) ([]float64, []bool) {
 	s.loaded = resize(s.loaded, rows.len()*width)
 	s.null = resize(s.null, rows.len()*width)
 	if isText(a) {
-		loadParsed(s.loaded, s.null, a, rows, parseNumber)
+		loadParsed(s.loaded, s.null, a, rows, form.number)
 		return s.loaded, s.null
 	}
 	loadNumbers(s.loaded, a, rows)

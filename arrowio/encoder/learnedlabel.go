@@ -25,6 +25,8 @@ type learnedLabel struct {
 	// them it is approximate, and beyondRows is the number of rows seen when that began.
 	classes    textCounts
 	beyondRows int64
+	// text is for a label of strings without configured classes, which may be numbers.
+	text *learnedForms
 	// tooLarge is set if there is a number beyond maxWhole, tooLong if there is a text beyond
 	// MaxCategoryBytes.
 	tooLarge, tooLong bool
@@ -55,8 +57,16 @@ func newLearnedLabel(o *Options) learnedLabel {
 
 // regresses reports whether the label is known to be a regression's.
 func (l *learnedLabel) regresses() bool {
+	if l.kind == Category {
+		return false // unless its texts are numbers, see [Options.FindClasses]
+	}
 	return l.options.Task == TaskRegression || len(l.options.Label) > 1 ||
 		l.options.Task == TaskAuto && l.kind == Numeric
+}
+
+// want is the type that a record must have for the label.
+func (l *learnedLabel) want() columnType {
+	return columnType{kind: l.kind, width: 1, text: l.kind == Numeric && l.options.Task == TaskRegression}
 }
 
 // kindOf returns the label's kind in a schema, given where its columns are, or a fault.
@@ -84,6 +94,9 @@ func (l *learnedLabel) become(kind Kind) {
 	}
 	l.kind = kind
 	l.configured = numbered(l.configuredClasses())
+	if kind == Category && len(l.configured) == 0 && len(l.options.Label) == 1 {
+		l.text = &learnedForms{}
+	}
 }
 
 // configuredClasses returns the configured classes in canonical form.
@@ -123,6 +136,9 @@ func (l *learnedLabel) learnClasses(a arrow.Array, rows picked, s *scratch) {
 			l.example = strings.Clone(class)
 		}
 		l.rows++
+		if l.text != nil {
+			l.text.add(class)
+		}
 		if len(class) > MaxCategoryBytes {
 			l.tooLong = true
 			continue
@@ -148,7 +164,7 @@ func classNames(kind Kind, a arrow.Array, rows picked, s *scratch) func(i int) (
 		return func(i int) (string, bool) { return className(s.codes[i] == 1), s.codes[i] != nullCode }
 	}
 	short := isShort(a.DataType())
-	values, null := s.numbers(a, rows, 1)
+	values, null := s.numbers(a, rows, 1, &Form{})
 	return func(i int) (string, bool) {
 		if null != nil && null[i] || !finite(values[i]) {
 			return "", false
@@ -166,7 +182,7 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 	l.missing = resize(l.missing, rows.len())
 	clear(l.missing)
 	for j, a := range columns {
-		values, null := s.numbers(a, rows, 1)
+		values, null := s.numbers(a, rows, 1, &l.options.labelForm)
 		for i, v := range values {
 			l.outputs[i*k+j] = transform.apply(v)
 			unusable := null != nil && null[i] || !learnableNumber(v) || v < lo || v > hi || !transform.has(v)
@@ -190,7 +206,7 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 // label returns the learned label, or why it cannot be learned.
 func (l *learnedLabel) label() (*Label, error) {
 	o := l.options
-	label := &Label{Columns: slices.Clone(o.Label), Kind: l.kind, Task: scoring.Regression}
+	label := &Label{Columns: slices.Clone(o.Label), Kind: l.kind, Form: o.labelForm, Task: scoring.Regression}
 	if l.rows < 2 {
 		return nil, fmt.Errorf("label %s: %d labelled calibration rows, want at least 2%s; is "+
 			"events.label (--label) the column to predict?",
@@ -221,6 +237,32 @@ func (l *learnedLabel) label() (*Label, error) {
 	}
 	return label, nil
 }
+
+// numbers returns the numbers of a label of strings, if nearly all strings are numbers; else nil.
+func (l *learnedLabel) numbers() *verdict {
+	if l.text == nil {
+		return nil
+	}
+	v := l.text.asNumbers(l.options.preferComma)
+	if !l.text.nearly(v.fits) || l.text.codes*codeShare > v.fits {
+		return nil
+	}
+	return &v
+}
+
+// regression returns the numbers of a label of strings that is a regression's: if the task says so,
+// or if they are too many different ones for classes. Otherwise it returns nil.
+func (l *learnedLabel) regression() *verdict {
+	v := l.numbers()
+	if v == nil || l.options.Task == TaskRegression ||
+		l.options.Task == TaskAuto && (l.classes.lost > 0 || len(l.classes.rows) > classesAtMost) {
+		return v
+	}
+	return nil
+}
+
+// misfits lists the commonest strings that are no numbers.
+func (l *learnedLabel) misfits(v *verdict) string { return misfits(&l.classes, v) }
 
 // unseenNote reports how many rows had a class that is not configured.
 func (l *learnedLabel) unseenNote() string {
@@ -266,6 +308,9 @@ func (l *learnedLabel) seenClasses() []string {
 // with the commonest first. At least two are learned, if two were seen.
 func (l *learnedLabel) commonClasses() (common, rare []string) {
 	names, n := l.classes.byRows(), 0
+	if numbers := l.numbers(); numbers != nil {
+		names = slices.DeleteFunc(names, func(name string) bool { return !numbers.form.fits(Numeric, name) })
+	}
 	for n < len(names) && (n < 2 || l.classes.count(names[n]) >= l.options.ClassMinRows) {
 		n++
 	}
@@ -278,6 +323,10 @@ func (l *learnedLabel) rareNote() string {
 		return ""
 	}
 	common, rare := l.commonClasses()
+	if numbers := l.numbers(); numbers != nil && numbers.fits < l.rows {
+		return fmt.Sprintf("label %q: %s without a number left out as unlabelled, as all others have one: %s; "+
+			"events.classes names all that are meant", l.options.Label[0], rowsText(l.rows-numbers.fits), l.misfits(numbers))
+	}
 	var rows int64
 	for i, name := range rare {
 		rows += l.classes.count(name)

@@ -2,7 +2,6 @@ package encoder
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -12,34 +11,18 @@ import (
 // times.
 const nearlyAll = 95
 
-// learnedTexts is the state of calibration for a column of strings: they may be categories, dates,
-// times of day, or none of these.
+// learnedTexts is the state of calibration for a column of strings: they may be categories,
+// numbers, dates, times of day, booleans, or none of these.
 type learnedTexts struct {
 	values textSketch
-	// instants and clocks are the values that are dates or times of day; noTime is the first one
-	// that is neither.
-	instants, clocks learnedTimes
-	noTime           string
-	// numbers counts formatted numbers among the first values; formatted is the first one that is
-	// more than digits.
-	numbers   int64
-	formatted string
+	forms  learnedForms
 }
 
 func newLearnedTexts(sketch int) *learnedTexts { return &learnedTexts{values: *newTextSketch(sketch)} }
 
 // add learns from a string.
 func (l *learnedTexts) add(v string) {
-	if seconds, nanos, ok := ParseInstant(v); ok {
-		l.instants.add(inSeconds(seconds, nanos))
-	} else if seconds, nanos, ok := parseClock(v); ok {
-		l.clocks.add(inSeconds(seconds, nanos))
-	} else if l.noTime == "" {
-		l.noTime = shortened(v)
-	}
-	if l.values.n < judgedNumbers && len(v) <= MaxCategoryBytes {
-		l.addNumber(v)
-	}
+	l.forms.add(v)
 	l.values.see(v)
 }
 
@@ -51,19 +34,6 @@ func (l *learnedTexts) learn(a arrow.Array, rows picked) {
 			l.add(value)
 		}
 	}
-}
-
-// times returns the statistics of the strings as times, and their kind, if they are times.
-func (l *learnedTexts) times() (*learnedTimes, Kind) {
-	for _, as := range []struct {
-		kind  Kind
-		times *learnedTimes
-	}{{Time, &l.instants}, {Clock, &l.clocks}} {
-		if n := as.times.seconds.all.n; n > 0 && n*100 >= nearlyAll*l.values.n {
-			return as.times, as.kind
-		}
-	}
-	return nil, kindAny
 }
 
 // categories returns the values with their own dimension, and whether the rest has one.
@@ -113,19 +83,9 @@ func (l *learnedTexts) unusable(name string, explicit bool, share float64) strin
 const identifierBytes = 40
 
 // note returns a note about a column of strings that is a feature.
-func (l *learnedTexts) note(kind Kind, kept int) string {
-	if isTime(kind) {
-		n := l.instants.seconds.all.n
-		if kind == Clock {
-			n = l.clocks.seconds.all.n
-		}
-		if bad := l.values.n - n; bad > 0 {
-			return fmt.Sprintf(
-				"%s in text; %d of %d values are none and count as missing, the first is %q",
-				timesInText[kind], bad, l.values.n, l.noTime,
-			)
-		}
-		return timesInText[kind] + " in text"
+func (l *learnedTexts) note(v *verdict, kept int) string {
+	if v.kind != Category {
+		return l.formNote(v)
 	}
 	s, note := &l.values, ""
 	switch {
@@ -140,38 +100,49 @@ func (l *learnedTexts) note(kind Kind, kept int) string {
 	return strings.TrimPrefix(note+l.numberNote(), "; ")
 }
 
-var timesInText = map[Kind]string{Time: "dates", Clock: "times of day"}
-
-// How many values are checked for numbers in text.
-const judgedNumbers = 1000
-
-// writtenNumber matches numbers as people write them: digits with or without grouping, a fraction,
-// a currency or a percent sign.
-var writtenNumber = regexp.MustCompile(
-	`^[+-]?(?:\p{Sc} ?|[A-Z]{3} )?[+-]?(?:\d{1,3}(?:[,.'’ \x{a0}\x{202f}]\d{3})+|\d+)(?:[.,]\d+)?(?:[ ` +
-		`\x{a0}\x{202f}]?(?:\p{Sc}|%|[A-Z]{3}))?$`,
-)
-
-// addNumber checks whether a value is a written number.
-func (l *learnedTexts) addNumber(v string) {
-	if !writtenNumber.MatchString(v) {
-		return
-	}
-	l.numbers++
-	if _, plain := digits(v); !plain && l.formatted == "" {
-		l.formatted = shortened(v)
-	}
+// wordsInText name the values of a column that are not plain categories.
+var wordsInText = map[Kind]string{
+	Time: "dates in text", Clock: "times of day in text", Numeric: "numbers in text", Bool: "booleans in text",
 }
 
-// numberNote reports that most values are numbers written as text, if they are.
+// formNote describes how the strings are read, and names those that count as missing.
+func (l *learnedTexts) formNote(v *verdict) string {
+	notes := []string{strings.TrimSpace(wordsInText[v.kind] + " " + v.form.words())}
+	if bad := l.values.n - v.fits; bad > 0 {
+		notes[0] += fmt.Sprintf("; %d of %d values are none and count as missing: %s%s",
+			bad, l.values.n, misfits(&l.values.textCounts, v), overruleType)
+	}
+	return strings.Join(append(notes, v.notes...), "; ")
+}
+
+// overruleType says how a column keeps its texts.
+const overruleType = "; events.types (--type) overrules"
+
+// misfits lists the commonest values that are not of the kind.
+func misfits(counts *textCounts, v *verdict) string {
+	const most = 3
+	var found []string
+	for _, text := range counts.byRows() {
+		if v.form.fits(v.kind, text) {
+			continue
+		}
+		if len(found) == most {
+			found = append(found, "...")
+			break
+		}
+		found = append(found, fmt.Sprintf("%q in %s", shortened(text), rowsText(counts.count(text))))
+	}
+	return strings.Join(found, ", ")
+}
+
+// numberNote reports that most values are numbers, although too few for a column of numbers.
 func (l *learnedTexts) numberNote() string {
-	if l.formatted == "" || 2*l.numbers <= min(l.values.n, judgedNumbers) {
+	v := l.forms.asNumbers(false)
+	if 2*v.fits <= l.values.n || l.forms.codes*codeShare > v.fits {
 		return ""
 	}
-	return fmt.Sprintf(
-		"; most values are numbers written as text, such as %q: as numbers they would tell more",
-		l.formatted,
-	)
+	return fmt.Sprintf("; %d of %d values are numbers, too few for a column of numbers, the others are %s"+overruleType,
+		v.fits, l.values.n, misfits(&l.values.textCounts, &v))
 }
 
 // shortened returns the start of a value for a report.

@@ -49,6 +49,12 @@ func (m *moment) merge(other moment) {
 // constant reports whether fewer than two different values were added.
 func (m *moment) constant() bool { return m.n == 0 || m.lo == m.hi }
 
+// nearlyConstant reports whether the values differ by no more than rounding.
+func (m *moment) nearlyConstant() bool {
+	const rounding = 1e-12
+	return m.n == 0 || m.hi-m.lo <= rounding*max(math.Abs(m.lo), math.Abs(m.hi))
+}
+
 // scale returns the population standard deviation, or 1 if it is unusable as a divisor.
 func (m *moment) scale() float64 {
 	if m.constant() {

@@ -40,6 +40,9 @@ type Options struct {
 	Features []string `json:"features,omitempty"`
 	// Include are columns that are features even if they look like identifiers or text.
 	Include []string `json:"include,omitempty"`
+	// Types are the declared types of columns, by name: see [DeclaredTypes]. The types of others
+	// are decided by their calibration rows.
+	Types map[string]string `json:"types,omitempty"`
 	// Exclude are columns that are never features.
 	Exclude []string `json:"exclude,omitempty"`
 	// Passthrough are columns to copy along with the features; they are features only if Features
@@ -55,6 +58,8 @@ type Options struct {
 	// calibration, numbers in numeric order, strings in byte order.
 	Classes      []string `json:"classes,omitempty"`
 	classesFound bool     // Classes come from a [LabelCounter]
+	labelForm    Form     // of a label of strings that are numbers, from a [LabelCounter]
+	preferComma  bool     // doubtful commas of the label are decimal ones
 	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty.
 	// The two commonest need none: a label with one bad value is not a label of three classes.
 	ClassMinRows int64 `json:"class_min_rows,omitempty"`
@@ -82,7 +87,7 @@ type Options struct {
 
 // Validate returns every fault of the options, joined, each with its key and value.
 func (o Options) Validate() error {
-	return errors.Join(append(o.valueFaults(), o.nameFaults()...)...)
+	return errors.Join(slices.Concat(o.valueFaults(), o.typeFaults(), o.nameFaults())...)
 }
 
 // valueFaults checks the settings one by one.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -295,7 +296,7 @@ func rawly(e *Encoder, c *Column, value any) []float64 {
 	default:
 		v, ok := plainNumber(value)
 		if !ok {
-			v = c.Mean[0]
+			value, v = nil, c.Mean[0]
 		}
 		raw = append(raw, v)
 	}
@@ -316,6 +317,9 @@ func plainNumber(value any) (float64, bool) {
 		return float64(v), true
 	case bool:
 		return float64(count(v)), true
+	case string:
+		n, err := strconv.ParseFloat(v, 64)
+		return n, err == nil
 	}
 	return 0, false
 }

@@ -109,9 +109,9 @@ func (e *Encoder) missing(c *Column, a arrow.Array) []bool {
 		}
 		return missing
 	case isTime(c.Kind):
-		loadTimes(values, null, a, rows, c.Kind)
+		loadTimes(values, null, a, rows, c.Kind, &c.Form)
 	case in.parsed:
-		loadParsed(values, null, a, rows, parseNumber)
+		loadParsed(values, null, a, rows, c.number)
 	default:
 		markNulls(null, a, rows, width)
 		if _, nothing := a.DataType().(*arrow.NullType); !nothing {

@@ -43,7 +43,7 @@ func TestClippedColumnsAreNamed(t *testing.T) {
 		if i%100 == 0 {
 			x = 30 // 1 % of the rows, ten standard deviations away
 		}
-		return x, "a", r.NormFloat64()
+		return x, string(rune('a' + i%2)), r.NormFloat64()
 	})
 	learn := encoder.NewCalibrator(encoder.Options{Label: []string{"y"}, Clip: 5})
 	if err := learn.Add(rec); err != nil {

@@ -2,6 +2,9 @@ package encoder
 
 import (
 	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -123,6 +126,31 @@ type ImputedValues struct {
 	Values, Imputed int64
 }
 
+// Misfits counts the texts of a column that are not of its kind.
+type Misfits struct {
+	Column string
+	Values int64
+	First  string
+}
+
+// add adds the texts of the missing values among some rows.
+func (m *Misfits) add(a arrow.Array, rows picked, missing []bool) {
+	t := textsOf(a)
+	for i, is := range missing {
+		if !is {
+			continue
+		}
+		text, ok := t.at(rows.row(i))
+		if !ok || text == "" {
+			continue
+		}
+		if m.Values == 0 {
+			m.First = shortened(strings.Clone(text))
+		}
+		m.Values++
+	}
+}
+
 // TakeImputed returns how many rows the current encoder has encoded since the last call, and for
 // each of its columns how many values were imputed. A row of a vector counts as many values as the
 // vector has.
@@ -142,6 +170,16 @@ func (r *Rows) TakeImputed() (rows int64, found []ImputedValues) {
 	b.rows = 0
 	clear(b.imputed)
 	return rows, found
+}
+
+// TakeMisfits returns the misfits of each column of the current encoder since the last call.
+func (r *Rows) TakeMisfits() []Misfits {
+	found := slices.Clone(r.binding.misfits)
+	for i := range found {
+		found[i].Column = r.binding.encoder.Columns[i].Name
+	}
+	clear(r.binding.misfits)
+	return found
 }
 
 // KeepLabelled drops the unlabelled rows from X, Row and Targets, in place, so that the rest can be

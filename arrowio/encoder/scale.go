@@ -87,6 +87,8 @@ type block struct {
 	counts *Counts
 	// absent, if not nil, is set for the rows without a value in the current column.
 	absent []bool
+	// misfits are those of the current column.
+	misfits *Misfits
 }
 
 // The faults of a row, indexes into reasons.

@@ -26,30 +26,32 @@ type columnType struct {
 	kind Kind
 	// width is the length of a vector, otherwise 1.
 	width int
+	// text and numbers are set if a column of strings, or of numbers or booleans, may stand for it.
+	text, numbers bool
 }
 
 // typeOf returns how values of an Arrow type are read, and false for a type that cannot be read.
 func typeOf(t arrow.DataType) (columnType, bool) {
 	switch t := t.(type) {
 	case *arrow.NullType:
-		return columnType{kindAny, 1}, true
+		return columnType{kind: kindAny, width: 1}, true
 	case *arrow.BooleanType:
-		return columnType{Bool, 1}, true
+		return columnType{kind: Bool, width: 1}, true
 	case *arrow.StringType, *arrow.LargeStringType:
-		return columnType{Category, 1}, true
+		return columnType{kind: Category, width: 1}, true
 	case *arrow.DictionaryType:
 		id := t.ValueType.ID()
-		return columnType{Category, 1}, id == arrow.STRING || id == arrow.LARGE_STRING
+		return columnType{kind: Category, width: 1}, id == arrow.STRING || id == arrow.LARGE_STRING
 	case *arrow.FixedSizeListType:
-		return columnType{Vector, int(t.Len())}, isNumber(t.Elem()) && t.Len() > 0
+		return columnType{kind: Vector, width: int(t.Len())}, isNumber(t.Elem()) && t.Len() > 0
 	case *arrow.Date32Type, *arrow.Date64Type, *arrow.TimestampType:
-		return columnType{Time, 1}, true
+		return columnType{kind: Time, width: 1}, true
 	case *arrow.Time32Type, *arrow.Time64Type:
-		return columnType{Clock, 1}, true
+		return columnType{kind: Clock, width: 1}, true
 	case *arrow.DurationType, *arrow.Decimal128Type, *arrow.Decimal256Type:
-		return columnType{Numeric, 1}, true
+		return columnType{kind: Numeric, width: 1}, true
 	default:
-		return columnType{Numeric, 1}, isNumber(t)
+		return columnType{kind: Numeric, width: 1}, isNumber(t)
 	}
 }
 
@@ -73,13 +75,24 @@ func TypeName(t arrow.DataType) string {
 // column's kind is rejected.
 const TextField = "eerf.text"
 
+// CommaField is the metadata of a field of strings in which doubtful commas, as in 1,234, are
+// decimal ones: in files whose delimiter is a semicolon.
+const CommaField = "eerf.comma"
+
 // standsFor reports whether a field read as got may stand for a column of another kind: strings for
-// times, and in a text format anything but vectors for anything else.
-func standsFor(want, got Kind, field arrow.Field) bool {
-	if want == Vector || got == Vector || isTime(got) {
+// times and columns that were text, numbers for times that are numbers, and in a text format
+// anything but vectors for anything else.
+func (want columnType) standsFor(got Kind, field arrow.Field) bool {
+	if want.kind == Vector || got == Vector || isTime(got) {
 		return false
 	}
-	return isTime(want) && got == Category || field.Metadata.FindKey(TextField) >= 0
+	return got == Category && (want.text || isTime(want.kind)) || got != Category && want.numbers ||
+		field.Metadata.FindKey(TextField) >= 0
+}
+
+// columnType is the type that a record must have for the column.
+func (c *Column) columnType() columnType {
+	return columnType{kind: c.Kind, width: c.Width, text: c.Text, numbers: c.Numbers || c.Counts()}
 }
 
 // isNumber reports whether a type is an integer or floating type.
@@ -121,7 +134,7 @@ func find(schema *arrow.Schema, name string, want columnType) (int, string) {
 	switch {
 	case !ok && want.kind == kindAny:
 		return -1, fmt.Sprintf("column %q is %s, which is not read", name, field.Type)
-	case !ok || !want.fits(got) && !standsFor(want.kind, got.kind, field):
+	case !ok || !want.fits(got) && !want.standsFor(got.kind, field):
 		return -1, fmt.Sprintf("column %q is %s, want %s", name, field.Type, want)
 	}
 	return at[0], ""
@@ -147,12 +160,12 @@ func findAll(dst []int, schema *arrow.Schema, columns int, at func(i int) (strin
 
 // findLabel finds label columns. A record with none or only some of them has no labels: the result
 // is empty, and that is not a fault.
-func findLabel(dst []int, schema *arrow.Schema, names []string, kind Kind) ([]int, []string) {
+func findLabel(dst []int, schema *arrow.Schema, names []string, want columnType) ([]int, []string) {
 	var faults []string
 	dst = dst[:0]
 	missing := false
 	for _, name := range names {
-		index, fault := find(schema, name, columnType{kind, 1})
+		index, fault := find(schema, name, want)
 		if at := schema.FieldIndices(name); len(at) == 1 {
 			if why := labelTypeFault(schema.Field(at[0]).Type); why != "" {
 				index, fault = -1, fmt.Sprintf("column %q %s", name, why)
@@ -222,12 +235,12 @@ func (e *Encoder) resolve(schema *arrow.Schema, features, label []int) ([]int, [
 func (e *Encoder) find(schema *arrow.Schema, features, label []int) ([]int, []int, []string) {
 	features, faults := findAll(features, schema, len(e.Columns), func(i int) (string, columnType) {
 		c := &e.Columns[i]
-		return c.Name, columnType{c.Kind, c.Width}
+		return c.Name, c.columnType()
 	})
 	label = label[:0]
 	if e.Label != nil {
 		var more []string
-		label, more = findLabel(label, schema, e.Label.Columns, e.Label.Kind)
+		label, more = findLabel(label, schema, e.Label.Columns, columnType{kind: e.Label.Kind, width: 1, text: e.Label.Text})
 		faults = append(faults, more...)
 	}
 	return features, label, faults

@@ -26,12 +26,15 @@ func (r *Rows) encodeSingles(b *block, c *boundColumn, in *input) {
 func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	r.loaded, r.null = resize(r.loaded, len(dst)), resize(r.null, len(dst))
 	if isTime(c.kind) {
-		loadTimes(r.loaded, r.null, in.array, b.rows, c.kind)
+		loadTimes(r.loaded, r.null, in.array, b.rows, c.kind, &c.form)
 	} else {
-		loadParsed(r.loaded, r.null, in.array, b.rows, parseNumber)
+		loadParsed(r.loaded, r.null, in.array, b.rows, c.form.number)
+	}
+	if isText(in.array) {
+		b.misfits.add(in.array, b.rows, r.null)
 	}
 	if in.strict {
-		refuseTexts(b.fault, in.array, b.rows, c.kind, func(i int) bool { return r.null[i] })
+		refuseTexts(b.fault, in.array, b.rows, c.kind, &c.form, func(i int) bool { return r.null[i] })
 	}
 	scaleNumbers(b, dst, r.loaded, r.null, &c.scaling)
 	b.missAll(dst, r.null, &c.scaling)

@@ -146,6 +146,12 @@ func loadBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	}
 }
 
+// isTextType reports whether a type holds strings.
+func isTextType(t arrow.DataType) bool {
+	read, ok := typeOf(t)
+	return ok && read.kind == Category
+}
+
 // isText reports whether the numbers of a column have to be parsed from text, because it holds
 // strings or booleans.
 func isText(a arrow.Array) bool {
@@ -170,18 +176,17 @@ func isBool(a arrow.Array) bool {
 	}
 }
 
-// loadTextBools is loadBools for the strings of a text format, where the words true and false are
+// loadTextBools is loadBools for strings, in which the words true and false in any case are
 // booleans.
 func loadTextBools(dst []int32, a arrow.Array, rows picked, no, yes int32) {
 	t := textsOf(a)
 	for i := range rows.len() {
 		dst[i] = nullCode
 		text, _ := t.at(rows.row(i))
-		switch is, ok := parseBool(text); {
-		case !ok:
-		case is:
+		switch value, ok := parseBool(text); {
+		case ok && value:
 			dst[i] = yes
-		default:
+		case ok:
 			dst[i] = no
 		}
 	}

@@ -8,24 +8,6 @@ import (
 // isTime reports whether a column of the kind holds times.
 func isTime(k Kind) bool { return k == Time || k == Clock }
 
-// parserOf returns the parser for strings of a time kind.
-func parserOf(k Kind) func(text string) (float64, bool) {
-	parse := ParseInstant
-	if k == Clock {
-		parse = parseClock
-	}
-	return func(text string) (float64, bool) {
-		seconds, nanos, ok := parse(text)
-		return inSeconds(seconds, nanos), ok
-	}
-}
-
-// IsTime reports whether a text is a time of the kind.
-func IsTime(k Kind, text string) bool {
-	_, ok := parserOf(k)(text)
-	return ok
-}
-
 // inSeconds returns seconds and nanoseconds as one number. Every representation of a time is
 // converted here, so that a time has the same bits in each.
 func inSeconds(seconds, nanos int64) float64 { return float64(seconds) + float64(nanos)/1e9 }
@@ -49,8 +31,9 @@ func unitSeconds(v int64, unit arrow.TimeUnit) float64 {
 }
 
 // loadTimes fills dst with the times of the given rows in seconds, since 1970 or since midnight,
-// and null with which are missing: nulls, and strings that are not a time of the kind.
-func loadTimes(dst []float64, null []bool, a arrow.Array, rows picked, kind Kind) {
+// and null with which are missing: nulls, and strings and numbers that are not a time of the kind
+// in the form.
+func loadTimes(dst []float64, null []bool, a arrow.Array, rows picked, kind Kind, form *Form) {
 	switch a := a.(type) {
 	case *array.Date32:
 		gatherTimes(dst, null, a, a.Date32Values(), rows, func(v arrow.Date32) float64 { return float64(v) * secondsOfDay })
@@ -80,7 +63,34 @@ func loadTimes(dst []float64, null []bool, a arrow.Array, rows picked, kind Kind
 		unit := a.DataType().(*arrow.Time64Type).Unit
 		gatherTimes(dst, null, a, a.Time64Values(), rows, func(v arrow.Time64) float64 { return unitSeconds(int64(v), unit) })
 	default:
-		loadParsed(dst, null, a, rows, parserOf(kind))
+		switch {
+		case form.Counts() && isNumber(a.DataType()):
+			loadNumberTimes(dst, null, a, rows, form)
+		case kind == Clock:
+			loadParsed(dst, null, a, rows, clockSeconds)
+		default:
+			loadParsed(dst, null, a, rows, form.time)
+		}
+	}
+}
+
+// clockSeconds reads a time of day in seconds since midnight.
+func clockSeconds(text string) (float64, bool) {
+	seconds, nanos, ok := parseClock(text)
+	return inSeconds(seconds, nanos), ok
+}
+
+// loadNumberTimes loads times that are numbers.
+func loadNumberTimes(dst []float64, null []bool, a arrow.Array, rows picked, form *Form) {
+	loadNumbers(dst, a, rows)
+	clear(null)
+	markNulls(null, a, rows, 1)
+	for i, v := range dst {
+		if null[i] {
+			continue
+		}
+		at, ok := form.since(v)
+		dst[i], null[i] = at, !ok
 	}
 }
 

@@ -157,7 +157,9 @@ func TestCyclesNeedAFullPeriod(t *testing.T) {
 		"one time":           {every(0, 50), nil},
 	}
 	for name, c := range cases {
-		e, report := calibrated(t, options(), record(t, col(t, "at", text, c.values...)))
+		o := options()
+		o.Include = []string{"at"}
+		e, report := calibrated(t, o, record(t, col(t, "at", text, c.values...)))
 		column := e.Columns[0]
 		if !slices.Equal(column.Cycles, c.want) || column.Width != 1+2*len(c.want) {
 			t.Errorf("%s: cycles %v of width %d, want %v", name, column.Cycles, column.Width, c.want)
@@ -215,7 +217,7 @@ func TestTextThatIsNoTimeIsMissing(t *testing.T) {
 	use := report.Columns[0]
 	if use.Kind != Time || use.Missing != 0.03 || use.Dims != 4 || !strings.Contains(
 		use.Reason,
-		`2 of 99 values are none and count as missing, the first is "unknown"`,
+		`2 of 99 values are none and count as missing: "unknown" in 2 rows; events.types (--type) overrules`,
 	) {
 		t.Errorf("use %+v", use)
 	}

@@ -125,6 +125,9 @@ func (c *Column) validateShape() error {
 	default:
 		return fmt.Errorf("kind %q is not one of numeric, bool, category, vector, time, clock", c.Kind)
 	}
+	if err := c.Form.validate(c.Kind); err != nil {
+		return err
+	}
 	if c.Missing && c.Kind == Vector {
 		return errors.New("a dimension for missing values in a vector column")
 	}

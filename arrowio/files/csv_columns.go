@@ -34,10 +34,9 @@ func textType(t arrow.DataType) (arrow.DataType, error) {
 // isText reports whether values of t are text, which every field is unless its UTF-8 is broken.
 func isText(t arrow.DataType) bool { return t.ID() == arrow.STRING || t.ID() == arrow.LARGE_STRING }
 
-// newAppender returns the appender for a builder of a type returned by textType; comma is set if
-// numbers have decimal commas. Where the library is stricter or laxer than data files, the field is
-// read here.
-func newAppender(b array.Builder, comma bool) appender {
+// newAppender returns the appender for a builder of a type returned by textType. Where the library
+// is stricter or laxer than data files, the field is read here.
+func newAppender(b array.Builder) appender {
 	t := b.Type()
 	switch b := b.(type) {
 	case *array.BooleanBuilder:
@@ -49,9 +48,6 @@ func newAppender(b array.Builder, comma bool) appender {
 			func(v float64) { b.Append(float32(v)) },
 		)
 	case *array.Float64Builder:
-		if comma {
-			return appenderOf(t, parseCommaOrWhole, b.Append)
-		}
 		return appenderOf(t, func(s string) (float64, bool) { return parseFloat(s, 64) }, b.Append)
 	case *array.Date32Builder:
 		return appenderOf(t, parseDate, b.Append)

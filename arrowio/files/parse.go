@@ -40,36 +40,6 @@ func parseFloat(s string, bits int) (float64, bool) {
 	return v, true
 }
 
-// parseCommaFloat reads a number with a decimal comma, and perhaps dots between groups of three
-// digits: 12,5 or -1.234,50. It is unsure about numbers such as 1,234, whose comma may separate
-// thousands.
-func parseCommaFloat(s string) (v float64, sure, ok bool) {
-	whole, fraction, found := strings.Cut(s, ",")
-	digits := strings.TrimLeft(whole, "+-")
-	if !found || fraction == "" || len(whole)-len(digits) > 1 || strings.Trim(fraction, "0123456789") != "" {
-		return 0, false, false
-	}
-	groups := strings.Split(digits, ".")
-	for i, group := range groups {
-		if strings.Trim(group, "0123456789") != "" || len(groups) > 1 && (i > 0 && len(group) != 3 || group == "" ||
-			len(group) > 3) {
-			return 0, false, false
-		}
-	}
-	v, err := strconv.ParseFloat(strings.ReplaceAll(whole, ".", "")+"."+fraction, 64)
-	sure = len(groups) > 1 || len(fraction) != 3 || digits == "" || digits[0] == '0' || len(digits) > 3
-	return v, sure, err == nil || errors.Is(err, strconv.ErrRange)
-}
-
-// parseCommaOrWhole reads a field of a column of numbers with decimal commas.
-func parseCommaOrWhole(s string) (float64, bool) {
-	if v, _, ok := parseCommaFloat(s); ok {
-		return v, true
-	}
-	v, err := strconv.ParseInt(s, 10, 64)
-	return float64(v), err == nil
-}
-
 // parseDate reads an ISO date, 2024-02-29.
 func parseDate(s string) (arrow.Date32, bool) {
 	at, ok := parseTime(s)

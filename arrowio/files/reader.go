@@ -25,11 +25,9 @@ type partialReader interface {
 	leftOut() []LeftOut
 }
 
-// tolerantReader is a rowReader that reads fields of the wrong type as null, and numbers with
-// decimal commas.
+// tolerantReader is a rowReader that reads fields of the wrong type as null.
 type tolerantReader interface {
 	badFields() []BadFields
-	commas() []string
 	bareQuotes() bool
 	nullWords() []NullWord
 }
@@ -82,9 +80,8 @@ func (r *Reader) LeftOut() []LeftOut {
 	return nil
 }
 
-// BadFields are the columns of a CSV file with fields of another type, which are read as null, in
-// file order. For columns whose type Open inferred they cover the whole file; for columns with a
-// type from Options.Schema, the rows read so far.
+// BadFields are the columns of a CSV file with a type from Options.Schema and fields of another
+// type, which are read as null, among the rows read so far, in file order.
 func (r *Reader) BadFields() []BadFields {
 	if t, ok := r.rows.(tolerantReader); ok {
 		return t.badFields()
@@ -105,14 +102,6 @@ func (r *Reader) NullWords() []NullWord {
 func (r *Reader) BareQuotes() bool {
 	t, ok := r.rows.(tolerantReader)
 	return ok && t.bareQuotes()
-}
-
-// Commas are the columns of a CSV file whose numbers are read with decimal commas.
-func (r *Reader) Commas() []string {
-	if t, ok := r.rows.(tolerantReader); ok {
-		return t.commas()
-	}
-	return nil
 }
 
 // Close closes the file. It may be called twice. Records stay valid.

@@ -88,7 +88,7 @@ func (d *Decoder) RowFaults(of *RowColumns, allowMissing bool) (faults []RowFaul
 				continue
 			}
 			seen++
-			if want := t.misfit(columns[at].Kind, columns[at].Width, c.cells[row]); want != "" {
+			if want := t.misfit(wantedOf(&columns[at]), c.cells[row]); want != "" {
 				faults = append(faults, RowFault{row, c.name, t.shown(c.cells[row]) + ", " + want})
 			}
 		}
@@ -133,7 +133,7 @@ func (t *table) fits(c *column, wanted *encoder.Column) bool {
 		return c.counts[cellList]+c.counts[cellOther] == 0
 	}
 	for _, v := range c.cells {
-		if t.misfit(wanted.Kind, wanted.Width, v) != "" {
+		if t.misfit(wantedOf(wanted), v) != "" {
 			return false
 		}
 	}
@@ -163,15 +163,14 @@ func (c *column) has(row int) bool { return row < len(c.cells) && c.cells[row] !
 
 // misfit describes the kind that a value should have; it is empty if the value is missing or can be
 // read as the kind of its column.
-func (t *table) misfit(kind encoder.Kind, width int, v cell) string {
+func (t *table) misfit(want wantedKind, v cell) string {
 	if v.kind == cellNull {
 		return ""
 	}
-	text, isText := t.textOf(v)
-	read := isText && encoder.Reads(kind, text)
-	switch kind {
+	read := t.reads(want, v)
+	switch want.kind {
 	case encoder.Numeric:
-		if !isNumber(v) && v.kind != cellWide && !read {
+		if !read {
 			return "not a number"
 		}
 	case encoder.Bool:
@@ -183,8 +182,8 @@ func (t *table) misfit(kind encoder.Kind, width int, v cell) string {
 			return "not a text"
 		}
 	case encoder.Vector:
-		if _, n := v.span(); v.kind != cellList || n != width {
-			return fmt.Sprintf("not a list of %d numbers", width)
+		if _, n := v.span(); v.kind != cellList || n != want.width {
+			return fmt.Sprintf("not a list of %d numbers", want.width)
 		}
 	case encoder.Time, encoder.Clock:
 		if !read {
@@ -192,6 +191,18 @@ func (t *table) misfit(kind encoder.Kind, width int, v cell) string {
 		}
 	}
 	return ""
+}
+
+// reads reports whether a value is a number where the encoder reads numbers, or a text that it can
+// read or that marks a missing value.
+func (t *table) reads(want wantedKind, v cell) bool {
+	if want.kind == encoder.Numeric || want.form.Counts() {
+		if isNumber(v) || v.kind == cellWide {
+			return true
+		}
+	}
+	text, isText := t.textOf(v)
+	return isText && want.form.Reads(want.kind, text)
 }
 
 // shown describes a value in a fault.
@@ -243,7 +254,7 @@ func (d *Decoder) Unfit() error {
 			if v.kind != cellList && v.kind != cellOther && want.kind != encoder.Vector {
 				continue
 			}
-			if fault := t.misfit(want.kind, want.width, v); fault != "" {
+			if fault := t.misfit(want, v); fault != "" {
 				return fmt.Errorf("%w: column %s is %s in row %d, %s",
 					encoder.ErrSchema, arrowio.Quote(c.name), t.shown(v), row, fault)
 			}

@@ -294,7 +294,7 @@ func NewColumnReader(limits arrowio.Limits, columns []Column) *Decoder {
 	d.wanted = &wanted{kinds: make(map[string]wantedKind), only: true}
 	for _, c := range columns {
 		d.wanted.features = append(d.wanted.features, c.Name)
-		d.wanted.kinds[c.Name] = wantedKind{c.Kind, c.Width}
+		d.wanted.kinds[c.Name] = wantedKind{kind: c.Kind, width: c.Width}
 	}
 	return d
 }

@@ -24,7 +24,11 @@ type wanted struct {
 type wantedKind struct {
 	kind  encoder.Kind
 	width int
+	form  encoder.Form
 }
+
+// wantedOf returns the kind of a column of an encoder.
+func wantedOf(c *encoder.Column) wantedKind { return wantedKind{c.Kind, c.Width, c.Form} }
 
 // newWanted returns the columns that an encoder reads; nil without an encoder.
 func newWanted(e *encoder.Encoder) *wanted {
@@ -36,12 +40,12 @@ func newWanted(e *encoder.Encoder) *wanted {
 		c := &e.Columns[i]
 		w.features = append(w.features, c.Name)
 		w.types = append(w.types, featureType(c))
-		w.kinds[c.Name] = wantedKind{c.Kind, c.Width}
+		w.kinds[c.Name] = wantedOf(c)
 	}
 	w.names = slices.Clone(w.features)
 	if e.Label != nil {
 		for _, name := range e.Label.Columns {
-			w.kinds[name] = wantedKind{e.Label.Kind, 1}
+			w.kinds[name] = wantedKind{e.Label.Kind, 1, e.Label.Form}
 		}
 		w.names = append(w.names, e.Label.Columns...)
 	}

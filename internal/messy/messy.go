@@ -38,10 +38,6 @@ func Columns() []string {
 // Segments returns the five classes of the first label.
 func Segments() []string { return []string{"basic", "casual", "loyal", "new", "vip"} }
 
-// BadCells returns the number of fields of "Income, yearly" that are not numbers in a file with
-// this many rows.
-func BadCells(rows int) int { return (rows + badEvery - 1) / badEvery }
-
 const (
 	badEvery = 700 // rows between two typing errors
 	cities   = 300

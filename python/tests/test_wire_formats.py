@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, messy
 
 import eerf
-from eerf import columns, messages, times
+from eerf import columns, messages, times, written
 from eerf.encoder import Encoder
 
 MESSAGES = ROOT / "arrowio" / "wire" / "testdata"
@@ -157,6 +157,16 @@ def test_text_fields_are_read_as_text():
 )  # fmt: skip
 def test_numbers_as_text(value, text):
     assert columns.number_text(value) == text
+
+
+def test_texts_as_people_write_them():
+    """Every text has the value that the programs read, in every form of a column."""
+    with (MESSAGES.parents[1] / "encoder" / "testdata" / "forms.jsonl").open(encoding="utf-8") as lines:
+        cases = [json.loads(line) for line in lines]
+    read = {"numeric": written.number, "time": written.time}
+    wrong = [(c, found) for c in cases if (found := read[c["kind"]](c["text"], c["form"])) != c["value"]]
+    assert len(cases) > 900
+    assert wrong == []
 
 
 def test_slices_of_columns():

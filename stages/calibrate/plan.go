@@ -238,7 +238,7 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	partitions := make([]wire.Partition, len(scans))
 	for i, one := range scans {
 		partitions[i] = one.part
-		partitions[i].LabelledRows = one.labels.Rows(found.encoder.Label.Kind)
+		partitions[i].LabelledRows = one.labels.RowsOf(found.encoder.Label)
 	}
 	planned.Report, planned.Warning = found.report, found.warning
 	planned.Spec = newSpec(s, found, calibrated, from, r, partitions)

@@ -84,7 +84,7 @@ func (m *FileMapper) Map(
 // remarks describes differences between the rows and the calibration of the set.
 func (f *fileMapping) remarks() (notes []string) {
 	expected, _ := columnsOf(f.of.pair.Set)
-	_, found := imputedIn(&f.mapper.rows, expected)
+	rows, found := imputedIn(&f.mapper.rows, expected)
 	for _, c := range found {
 		switch {
 		case c.Lacks():
@@ -93,6 +93,12 @@ func (f *fileMapping) remarks() (notes []string) {
 		case c.Imputed > 0 && c.Expected == 0:
 			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %d of %d rows, never missing in calibration",
 				c.Column, c.Imputed, c.Values))
+		}
+	}
+	for _, m := range f.mapper.rows.TakeMisfits() {
+		if m.Values > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d values are not of its kind and count as missing; the first is %q",
+				m.Column, m.Values, rows, m.First))
 		}
 	}
 	if n := f.counts.UnseenCategory; n > 0 {

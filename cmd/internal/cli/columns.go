@@ -161,20 +161,12 @@ func (r *RowFile) Columns(known []encoder.ColumnUse) []encoder.ColumnUse {
 			all[i].Reason = joined(all[i].Reason, bad.String())
 		}
 	}
-	for _, column := range r.options.Commas {
-		if i, found := at[column]; found {
-			all[i].Reason = joined(all[i].Reason, decimalCommas)
-		}
-	}
 	for _, left := range r.leftOut {
 		all = append(all,
 			encoder.ColumnUse{Column: left.Column, Type: left.Type, Use: encoder.UseLeftOut, Reason: unreadableType(left)})
 	}
 	return all
 }
-
-// decimalCommas is the note on a column of numbers with decimal commas.
-const decimalCommas = "numbers with decimal commas"
 
 // joined joins two notes, either of which may be empty.
 func joined(a, b string) string {
@@ -196,9 +188,6 @@ func (r *RowFile) Notes() []string {
 	}
 	for _, bad := range r.bad {
 		notes = append(notes, bad.Column+": "+bad.String())
-	}
-	for _, column := range r.options.Commas {
-		notes = append(notes, column+": "+decimalCommas)
 	}
 	return notes
 }

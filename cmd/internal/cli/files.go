@@ -27,7 +27,7 @@ func (f *FileFlags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&f.Delimiter, "delimiter", "",
 		`csv field separator, one character or \t; empty = comma`)
 	c.Flags().StringSliceVar(&f.NullValues, "null-values", nil,
-		`csv fields that mean "missing"; default = the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
+		`csv fields that mean "missing", besides the words of pandas ("", NA, n/a, NaN, NULL, None, ...) and ?`)
 }
 
 // options returns the reader's options.

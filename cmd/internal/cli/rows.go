@@ -25,7 +25,7 @@ type RowFile struct {
 	leftOut []files.LeftOut
 	words   []files.NullWord  // read as null, of the columns whose types were inferred
 	classes []files.NullWord  // read as classes of the label nevertheless
-	bad     []files.BadFields // of the whole file if its types were inferred, else of the rows read
+	bad     []files.BadFields // among the rows read
 	first   *files.Reader     // opened to find the columns; used by the first read, then nil
 	bar     *Progress
 }
@@ -41,8 +41,8 @@ func (f *FileFlags) Open(path string, batchRows int, bar *Progress, verbatim ...
 	return openRows(path, o, bar)
 }
 
-// OpenFor is Open for rows to encode, of which the command also copies some columns. A column of
-// strings, such as house numbers, does not become numeric if this file only has numbers in it.
+// OpenFor is Open for rows to encode, of which the command also copies some columns. What the
+// encoder read as text, such as house numbers, stays text if this file only has numbers in it.
 func (f *FileFlags) OpenFor(
 	path string,
 	enc *encoder.Encoder,
@@ -57,20 +57,9 @@ func (f *FileFlags) OpenFor(
 	if enc.Label != nil && len(enc.Label.Columns) == 1 && o.NullValues == nil {
 		o.Words = map[string][]string{enc.Label.Columns[0]: enc.Label.Classes}
 	}
-	texts := typesFor(enc, nil)
-	if texts.NumFields() > 0 {
+	if texts := textsOf(enc); texts.NumFields() > 0 {
 		o.Schema = texts
 	}
-	file, err := openRows(path, o, bar)
-	if err != nil {
-		return nil, err
-	}
-	known := typesFor(enc, file.schema)
-	if known.NumFields() == texts.NumFields() {
-		return file, nil
-	}
-	file.Close()
-	o.Schema = known
 	return openRows(path, o, bar)
 }
 
@@ -82,39 +71,24 @@ func onlyCopied(enc *encoder.Encoder, copied []string) []string {
 	})
 }
 
-// typesFor returns the types that an encoder's columns must have. Categories are text. Numbers and
-// booleans that were inferred as text, because the file has no values of them or a few slips, keep
-// their type.
-func typesFor(enc *encoder.Encoder, found *arrow.Schema) *arrow.Schema {
+// textsOf returns the columns that an encoder reads as text even if they look like something else
+// in this file: categories, and numbers with decimal commas.
+func textsOf(enc *encoder.Encoder) *arrow.Schema {
 	var fields []arrow.Field
-	add := func(name string, kind encoder.Kind) {
-		to := map[encoder.Kind]arrow.DataType{
-			encoder.Numeric: arrow.PrimitiveTypes.Float64,
-			encoder.Bool:    arrow.FixedWidthTypes.Boolean,
-		}[kind]
-		switch {
-		case kind == encoder.Category:
-			to = arrow.BinaryTypes.String
-		case to == nil || found == nil || !isText(found, name):
-			return
+	add := func(name string, kind encoder.Kind, form *encoder.Form) {
+		if kind == encoder.Category || form.DecimalComma {
+			fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
 		}
-		fields = append(fields, arrow.Field{Name: name, Type: to, Nullable: true})
 	}
 	for i := range enc.Columns {
-		add(enc.Columns[i].Name, enc.Columns[i].Kind)
+		add(enc.Columns[i].Name, enc.Columns[i].Kind, &enc.Columns[i].Form)
 	}
 	if label := enc.Label; label != nil {
 		for _, name := range label.Columns {
-			add(name, label.Kind)
+			add(name, label.Kind, &label.Form)
 		}
 	}
 	return arrow.NewSchema(fields, nil)
-}
-
-// isText reports whether a schema has exactly one column of that name, of strings.
-func isText(schema *arrow.Schema, name string) bool {
-	at := schema.FieldIndices(name)
-	return len(at) == 1 && schema.Field(at[0]).Type.ID() == arrow.STRING
 }
 
 func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
@@ -132,7 +106,7 @@ func openRows(path string, o files.Options, bar *Progress) (*RowFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Schema, o.Commas, o.BareQuotes = reader.Schema(), reader.Commas(), reader.BareQuotes()
+	o.Schema, o.BareQuotes = reader.Schema(), reader.BareQuotes()
 	return &RowFile{
 		path:    path,
 		options: o,
@@ -248,7 +222,7 @@ func (r *RowFile) ClassNotes() []string {
 	var notes []string
 	for _, w := range r.classes {
 		notes = append(notes, fmt.Sprintf("label %s: %q in %d rows is a class; "+
-			"to read it as missing, add --null-values with all words for missing values", w.Column, w.Word, w.Rows))
+			"to read it as missing, add --null-values %s", w.Column, w.Word, w.Rows, w.Word))
 	}
 	return notes
 }

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from . import rows, times
+from . import rows, times, written
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -50,18 +50,23 @@ _KINDS: list[tuple[Callable[[pa.DataType], bool], str]] = [
 ]
 
 
-def stands_for(want: str, got: str, field: pa.Field) -> bool:
-    """Reports whether a column read as one kind may stand for another."""
+def stands_for(column: dict[str, Any], got: str, field: pa.Field) -> bool:
+    """Reports whether a field read as one kind may stand for a column of another."""
+    want = column["kind"]
     if want == "vector" or got in ("vector", "time", "clock"):
         return False
-    return (want in ("time", "clock") and got == "category") or TEXT_FIELD in (field.metadata or {})
+    if got == "category":
+        allowed = want in ("time", "clock") or column.get("text", False)
+    else:
+        allowed = column.get("numbers", False) or column.get("dates", "") not in ("", "dd/mm/yyyy", "mm/dd/yyyy")
+    return bool(allowed) or TEXT_FIELD in (field.metadata or {})
 
 
-def numbers(values: pa.Array) -> tuple[Floats, Bools]:
-    """Returns the numbers of a column and a mask of missing ones; both are [rows]."""
+def numbers(values: pa.Array, form: dict[str, Any] | None = None) -> tuple[Floats, Bools]:
+    """Returns the numbers of a column and a mask of missing ones; both are [rows]. The form is how its text is read."""
     kind = values.type
     if rows.is_text(kind) or pa.types.is_boolean(kind):
-        return _parsed(values, _number)
+        return _parsed(values, lambda text: written.number(text, form or {}))
     if pa.types.is_duration(kind):
         return _in_seconds(values, kind.unit)
     if pa.types.is_null(kind):
@@ -82,11 +87,15 @@ def vectors(values: pa.Array, width: int) -> tuple[Floats, Bools]:
     return found.reshape(-1, width), missing.reshape(-1, width) | _nulls(values)[:, None]
 
 
-def seconds(values: pa.Array, kind: str) -> tuple[Floats, Bools]:
-    """Returns the times of a column in seconds and a mask of missing ones; both are [rows]."""
-    of = values.type
+def seconds(values: pa.Array, kind: str, form: dict[str, Any] | None = None) -> tuple[Floats, Bools]:
+    """Returns the times of a column in seconds and a mask of missing ones; both are [rows]. The form is how its text is read."""
+    of, form = values.type, form or {}
+    if kind_of(of) == ("numeric", 1) and form.get("dates", "") not in ("", "dd/mm/yyyy", "mm/dd/yyyy"):
+        found, missing = numbers(values)
+        at = [None if none else written.since(v, form["dates"]) for v, none in zip(found.tolist(), missing, strict=True)]
+        return np.array([v or 0.0 for v in at]), np.array([v is None for v in at], bool)
     if rows.is_text(of) or kind_of(of) not in ((kind, 1), ("", 1)):
-        return _parsed(values, times.time_of_day if kind == "clock" else times.instant)
+        return _parsed(values, times.time_of_day if kind == "clock" else lambda text: written.time(text, form))
     if pa.types.is_null(of):
         return np.zeros(len(values)), np.ones(len(values), bool)
     if pa.types.is_date32(of):
@@ -108,7 +117,7 @@ def booleans(values: pa.Array) -> Codes:
     if pa.types.is_null(values.type):
         return np.full(len(values), NULL)
     if not pa.types.is_boolean(values.type):
-        codes = categories(values, ["false", "true"])
+        codes = categories(pc.utf8_lower(pc.utf8_trim_whitespace(_texts(values))), ["false", "true"])
         return np.where(codes < 0, NULL, codes)
     return np.where(_nulls(values), NULL, _filled(values, False).astype(np.int64))
 
@@ -153,15 +162,6 @@ def _digits(value: float) -> tuple[str, str, int]:
     """Returns the sign, the shortest digits, and the decimal exponent of the first digit."""
     mantissa, _, exponent = np.format_float_scientific(value, unique=True, trim="-").partition("e")
     return ("-" if value < 0 else ""), mantissa.lstrip("-").replace(".", ""), int(exponent)
-
-
-def _number(text: str) -> float | None:
-    """Parses a text as a number; returns None if it is none."""
-    try:
-        value = float(text.strip())
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _parsed(values: pa.Array, parse: Callable[[str], float | None]) -> tuple[Floats, Bools]:

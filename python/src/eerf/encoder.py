@@ -80,7 +80,7 @@ class Encoder:
                 continue
             field, want = schema.field(found[0]), (c["kind"], c["width"] if c["kind"] == "vector" else 1)
             got = columns.kind_of(field.type)
-            if got is None or not (got[0] == "" or got == want or columns.stands_for(want[0], got[0], field)):
+            if got is None or not (got[0] == "" or got == want or columns.stands_for(c, got[0], field)):
                 size = f" of {want[1]}" if want[0] == "vector" else ""
                 faults.append(f"column {name!r} is {field.type}, want {want[0]}{size}")
         if faults:
@@ -105,7 +105,7 @@ class Encoder:
         if c["kind"] == "vector":
             found, missing = columns.vectors(values, c["width"])
         else:
-            load = columns.numbers(values) if c["kind"] == "numeric" else columns.seconds(values, c["kind"])
+            load = columns.numbers(values, c) if c["kind"] == "numeric" else columns.seconds(values, c["kind"], c)
             found, missing = load[0][:, None], load[1][:, None]
         nan = np.isnan(found) & ~missing
         if self._nan_is_missing:

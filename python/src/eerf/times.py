@@ -27,31 +27,36 @@ def instant(text: str) -> float | None:
     found = _INSTANT.fullmatch(text)
     if not found:
         return None
-    seconds = _days(int(found["year"]), int(found["month"]), int(found["day"]))
+    seconds = days(int(found["year"]), int(found["month"]), int(found["day"]))
     if seconds is None:
         return None
     seconds *= 86400
     if found["hour"] is None:
         return float(seconds)
-    clock = _of_day(found)
-    if clock is None:
+    of_day = _of_day(found)
+    if of_day is None:
         return None
     if found["east"] is not None:
-        east = _offset(found["east"])
+        east = offset(found["east"])
         if east is None:
             return None
         seconds += east if found["sign"] == "-" else -east
-    return float(seconds + clock[0]) + clock[1] / 1e9
+    return float(seconds + of_day[0]) + of_day[1] / 1e9
 
 
 def time_of_day(text: str) -> float | None:
     """Returns a time of day of ISO 8601 in seconds since midnight; None for other text."""
+    found = clock(text)
+    return None if found is None else float(found[0]) + found[1] / 1e9
+
+
+def clock(text: str) -> tuple[int, int] | None:
+    """Returns a time of day of ISO 8601 as seconds and nanoseconds since midnight; None for other text."""
     found = _TIME_OF_DAY.fullmatch(text)
-    clock = _of_day(found) if found else None
-    return None if clock is None else float(clock[0]) + clock[1] / 1e9
+    return _of_day(found) if found else None
 
 
-def _days(year: int, month: int, day: int) -> int | None:
+def days(year: int, month: int, day: int) -> int | None:
     """Returns the days from 1970 to a date. There is a year 0, as in ISO 8601."""
     try:
         return datetime.date(year or _YEARS, month, day).toordinal() - _EPOCH - (0 if year else _DAYS)
@@ -67,7 +72,7 @@ def _of_day(found: re.Match[str]) -> tuple[int, int] | None:
     return hour * 3600 + minute * 60 + second, int((found["fraction"] or ".0")[1:10].ljust(9, "0"))
 
 
-def _offset(text: str) -> int | None:
+def offset(text: str) -> int | None:
     """Returns an offset such as 01, 0100 or 01:00 in seconds."""
     text = text.replace(":", "", 1)
     if len(text) not in (2, 4) or ":" in text:
