@@ -3,6 +3,8 @@ package pipeline
 import (
 	"time"
 	"unsafe"
+
+	"github.com/eerf-stream/eerf/internal/outside"
 )
 
 // Header is one header of a record; keys may repeat. Package wire, which does not import this one,
@@ -33,6 +35,15 @@ func (r *Record) Header(key string) ([]byte, bool) {
 		}
 	}
 	return nil, false
+}
+
+// KnownTime returns the time of the record, without a location; zero if it lies outside the years
+// 1970 to 9999, which JSON cannot represent.
+func (r *Record) KnownTime() time.Time {
+	if !outside.ValidTime(r.Time) {
+		return time.Time{}
+	}
+	return r.Time.UTC()
 }
 
 // Size is the number of bytes of key, value and headers, without the broker's own framing.

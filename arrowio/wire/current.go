@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/eerf-stream/eerf/internal/outside"
@@ -34,14 +33,10 @@ const (
 	PinBeaten Pin = "until_beaten" // only if it is better on the same rows, regardless of the configured rule
 )
 
-// hasSuccessor reports whether a sequence number can be followed by another one. If the largest
-// number were accepted, the next exploration could not be planned.
-func hasSuccessor(sequence int64) bool { return 0 <= sequence && sequence < math.MaxInt64 }
-
 // Validate returns an error for an unusable ID, an unusable sequence number or an unknown pin.
 func (c *Current) Validate() error {
-	if !hasSuccessor(c.Sequence) {
-		return fmt.Errorf("sequence %d is negative or has no successor", c.Sequence)
+	if !validSequence(c.Sequence) {
+		return fmt.Errorf("sequence %d is not one of 0 to %d", c.Sequence, int64(MaxSequence))
 	}
 	if c.Pin != "" && c.Pin != PinHold && c.Pin != PinBeaten {
 		return fmt.Errorf("unknown pin %q", cutText(string(c.Pin), 40))

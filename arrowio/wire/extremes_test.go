@@ -2,193 +2,18 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
+	"github.com/eerf-stream/eerf/internal/hostile"
 	"github.com/eerf-stream/eerf/internal/outside"
 )
-
-// absent stands for a member that is left out.
-type absent struct{}
-
-// extreme is a value to try in the place of another.
-type extreme struct {
-	name   string
-	value  any  // as JSON
-	beyond bool // the bound excludes it, so that it must be refused
-}
-
-// extremesOf are the extremes of a value.
-func extremesOf(s *outside.Shape) []extreme {
-	raw := func(text string) json.RawMessage { return json.RawMessage(text) }
-	all := []extreme{
-		{"absent", absent{}, false}, {"null", nil, !s.Nullable}, {"an object", map[string]any{}, true},
-		{"a nested list", raw(strings.Repeat("[", 100) + strings.Repeat("]", 100)), true},
-	}
-	switch s.Kind {
-	case outside.List:
-		element := raw(`0`)
-		switch s.Element.Kind {
-		case outside.Text, outside.Time, outside.Digits:
-			element = raw(`"1"`)
-		case outside.Object:
-			element = raw(`{}`)
-		case outside.List:
-			element = raw(`[]`)
-		}
-		return append(all, extreme{"empty", []any{}, s.Least > 0}, extreme{"a text", "x", true},
-			extreme{"nulls", slices.Repeat([]any{nil}, 3), true},
-			extreme{"one too many", slices.Repeat([]json.RawMessage{element}, s.Most+1), true},
-			extreme{"thousands", slices.Repeat([]json.RawMessage{element}, min(s.Most, 2000)), false})
-	case outside.Text:
-		return append(
-			all,
-			extreme{"empty", "", false},
-			extreme{"a number", 5, true},
-			extreme{"the longest", strings.Repeat("x", s.Most), false},
-			extreme{
-				"one byte more",
-				strings.Repeat("x", s.Most+1),
-				true,
-			},
-			extreme{"enormous", strings.Repeat("x", 64<<10), s.Most < 64<<10},
-			extreme{"escapes", strings.Repeat("\x01", min(s.Most, 1000)), false},
-			extreme{"a slash", "a/b", false},
-		)
-	case outside.Digits:
-		return append(
-			all,
-			extreme{"empty", "", true},
-			extreme{"zero", "0", false},
-			extreme{"the largest", "18446744073709551615", false},
-			extreme{"one more", "18446744073709551616", true},
-			extreme{"negative", "-1", true},
-			extreme{"a number", 5, true},
-		)
-	case outside.Time:
-		return append(
-			all,
-			extreme{"the year 1", "0001-01-01T00:00:00Z", true},
-			extreme{"1970", "1970-01-01T00:00:00Z", false},
-			extreme{
-				"the far future",
-				"9999-12-31T23:59:59.999999999Z",
-				false,
-			},
-			extreme{"beyond it", "9999-12-31T23:59:59-10:00", true},
-			extreme{"a word", "never", true},
-			extreme{"a number", 5, true},
-		)
-	case outside.Truth:
-		return append(all, extreme{"true", true, false}, extreme{"one", 1, true}, extreme{"a text", "true", true})
-	}
-	number := func(name, text string) extreme {
-		v, err := strconv.ParseFloat(text, 64)
-		whole := s.Kind != outside.Whole || !strings.ContainsAny(text, ".e")
-		return extreme{name, raw(text), err != nil || !whole || v < s.Low || v > s.High}
-	}
-	all = append(
-		all,
-		number("zero", "0"),
-		number("negative", "-1"),
-		number("2^63-1", "9223372036854775807"),
-		number("2^64", "18446744073709551616"),
-		number(
-			"-2^63",
-			"-9223372036854775808",
-		),
-		number("infinite", "1e999"),
-		number("largest", "1.7976931348623157e308"),
-		number("smallest", "5e-324"),
-		number("a fraction", "0.5"),
-		number("2^31-1", "2147483647"),
-		extreme{"NaN", "NaN", true},
-	)
-	if s.Kind == outside.Whole {
-		high := int64(s.High)
-		all = append(
-			all,
-			number("the largest", strconv.FormatInt(high, 10)),
-			number("one more", strconv.FormatInt(high+1, 10)),
-		)
-	}
-	return all
-}
-
-// withValue returns the document with another value at a path such as a.b[].c: in the first element
-// of each list. It is nil if the document has no such place.
-func withValue(document any, path string, value any) any {
-	name, rest, nested := strings.Cut(path, ".")
-	member, list := strings.CutSuffix(name, "[]")
-	inner := ""
-	for strings.HasSuffix(member, "[]") { // a list of lists
-		member = strings.TrimSuffix(member, "[]")
-		inner += "[]"
-	}
-	object, ok := document.(map[string]any)
-	if !ok {
-		return nil
-	}
-	copied := map[string]any{}
-	for k, v := range object {
-		copied[k] = v
-	}
-	switch {
-	case !list && !nested:
-		if copied[member] = value; value == (any)(absent{}) {
-			delete(copied, member)
-		}
-		return copied
-	case !list:
-		below := copied[member]
-		if below == nil {
-			below = map[string]any{}
-		}
-		if copied[member] = withValue(below, rest, value); copied[member] == nil {
-			return nil
-		}
-		return copied
-	}
-	elements, _ := copied[member].([]any)
-	elements = slices.Clone(elements)
-	if len(elements) == 0 {
-		elements = []any{map[string]any{}}
-	}
-	if nested {
-		if elements[0] = withValue(elements[0], rest, value); elements[0] == nil {
-			return nil
-		}
-	} else if value == (any)(absent{}) {
-		elements = elements[1:]
-	} else {
-		for range inner {
-			value = []any{value}
-		}
-		elements[0] = value
-	}
-	copied[member] = elements
-	return copied
-}
-
-// parsed is a JSON document with its numbers as they are.
-func parsed(text string) any {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // Every field of every document, with every extreme value: beyond its bound it is refused, within
 // it the message is refused for a reason, or read and written unchanged.
@@ -202,27 +27,21 @@ func TestExtremesOfDocuments(t *testing.T) {
 		}
 		for key, shape := range texts {
 			covered[key] = true
-			document := parsed(m.text(key))
+			document := hostile.Parsed(m.text(key))
 			for _, v := range outside.Document(shape) {
-				for _, e := range extremesOf(v.Shape) {
-					changed := withValue(document, v.Name, e.value)
+				for _, e := range hostile.Extremes(v.Shape) {
+					changed := hostile.WithValue(document, v.Name, e.Value)
 					if changed == nil {
 						t.Errorf("%s: no place for %s", name, v.Name)
 						continue
 					}
-					var text bytes.Buffer
-					enc := json.NewEncoder(&text)
-					enc.SetEscapeHTML(false)
-					if err := enc.Encode(changed); err != nil {
-						t.Fatalf("%s: %s: %v", name, v.Name, err)
-					}
 					tried++
-					reason, err := documentReason(m.stable(newDecoder(), m.with(key, strings.TrimSpace(text.String()))))
+					reason, err := documentReason(m.stable(newDecoder(), m.with(key, hostile.JSON(changed))))
 					switch {
 					case err != nil:
-						t.Errorf("%s: %s %s: %v", name, v.Name, e.name, err)
-					case reason == "accepted" && e.beyond:
-						t.Errorf("%s: %s %s is accepted beyond the bound %s", name, v.Name, e.name, v.Shape.Bound())
+						t.Errorf("%s: %s %s: %v", name, v.Name, e.Name, err)
+					case reason == "accepted" && e.Beyond:
+						t.Errorf("%s: %s %s is accepted beyond the bound %s", name, v.Name, e.Name, v.Shape.Bound())
 					case reason == "accepted":
 						accepted++
 					}
@@ -318,31 +137,7 @@ func TestExtremesOfHeaders(t *testing.T) {
 		if !slices.ContainsFunc(base, func(h Header) bool { return h.Key == key }) {
 			t.Errorf("header %s has no example", key)
 		}
-		texts := []string{
-			"",
-			"0",
-			"-1",
-			"9223372036854775807",
-			"9223372036854775808",
-			"253402300800000",
-			"NaN",
-			"+Inf",
-			"1e9",
-			"0x10",
-			"1:2",
-			":",
-			"-1:5",
-			"9223372036854775807:4294967296",
-			"\xff",
-			"null",
-			"{}",
-			"[]",
-			`{"model":null}`,
-			strings.Repeat("9", 1<<16),
-			strings.Repeat("{", 1<<16),
-			strings.Repeat("x", shape.Most+1),
-		}
-		for _, text := range texts {
+		for _, text := range hostile.Texts(shape) {
 			tried++
 			headers := slices.Clone(base)
 			for i := range headers {
@@ -386,7 +181,7 @@ func TestExtremesOfColumns(t *testing.T) {
 			if declared[field.Name] == nil {
 				t.Errorf("column %s of %s is not declared", field.Name, name)
 			}
-			for bits := range extremeBits(field.Type) {
+			for _, bits := range hostile.Words() {
 				value := withBits(m.value, i, bits)
 				if value == nil {
 					continue
@@ -402,39 +197,8 @@ func TestExtremesOfColumns(t *testing.T) {
 	t.Logf("%d values", tried)
 }
 
-// extremeBits returns the extreme numbers of a column type, encoded as the bytes of a value.
-func extremeBits(arrow.DataType) map[string]bool {
-	words := []uint64{
-		0,
-		1,
-		1<<31 - 1,
-		1 << 31,
-		1<<32 - 1,
-		1<<63 - 1,
-		1 << 63,
-		1<<64 - 1,
-		math.Float64bits(math.NaN()),
-		math.Float64bits(math.Inf(1)),
-		math.Float64bits(
-			math.Inf(-1),
-		),
-		math.Float64bits(math.MaxFloat64),
-		math.Float64bits(-math.MaxFloat64),
-		math.Float64bits(5e-324),
-	}
-	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32} {
-		word := uint64(math.Float32bits(float32(v)))
-		words = append(words, word|word<<32)
-	}
-	all := map[string]bool{}
-	for _, w := range words {
-		all[string(arrow.GetBytes([]uint64{w}))] = true
-	}
-	return all
-}
-
 // withBits is a message whose column i begins with other bytes; nil if the column holds no numbers.
-func withBits(value []byte, i int, bits string) []byte {
+func withBits(value []byte, i int, bits [8]byte) []byte {
 	changed := false
 	out := rewrite(
 		bytes.Clone(value),
@@ -445,7 +209,7 @@ func withBits(value []byte, i int, bits string) []byte {
 			}
 			if arr := array.MakeFromData(data); arrow.IsFloating(arr.DataType().ID()) || arrow.IsInteger(arr.DataType().ID()) {
 				if raw := data.Buffers()[1].Bytes(); len(raw) >= 4 {
-					copy(raw, bits)
+					copy(raw, bits[:])
 					changed = true
 				}
 			}

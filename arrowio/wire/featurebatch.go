@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -95,7 +94,7 @@ func (b *FeatureBatch) sourceLog(r *headerReader) {
 	offset, sum, _ := strings.Cut(text, ":")
 	base, err := strconv.ParseInt(offset, 10, 64)
 	checksum, err2 := strconv.ParseUint(sum, 10, 32)
-	if err != nil || err2 != nil || base < 0 || base > outside.MaxCount {
+	if err != nil || err2 != nil || base < 0 || base > outside.LastCount {
 		r.fail("%s: %.40q is not an offset and a checksum", HeaderSourceBatch, text)
 		return
 	}
@@ -116,9 +115,6 @@ func ParseFeatureHeaders(headers []Header) (FeatureBatch, error) {
 		SourceRows:      int32(r.number(HeaderSourceRows)),
 	}
 	b.sourceLog(r)
-	if b.SourceOffset == math.MaxInt64 {
-		r.fail("%s %d has no successor", HeaderSourceOffset, b.SourceOffset)
-	}
 	if int64(b.FirstRow)+int64(b.RowCount) > int64(b.SourceRows) {
 		r.fail("rows %d to %d are beyond the %d of the source message",
 			b.FirstRow, int64(b.FirstRow)+int64(b.RowCount), b.SourceRows)

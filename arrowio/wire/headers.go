@@ -21,7 +21,7 @@ var headerShapes = map[string]*outside.Shape{
 	HeaderModel:           outside.TextOf(maxNameBytes),
 	HeaderSourceTopic:     outside.TextOf(maxTopicBytes),
 	HeaderSourcePartition: outside.WholeOf(math.MaxInt32 - 1),
-	HeaderSourceOffset:    outside.WholeOf(outside.MaxCount),
+	HeaderSourceOffset:    outside.WholeOf(outside.LastCount),
 	HeaderFirstRow:        outside.WholeOf(math.MaxInt32 - 1),
 	HeaderRowCount:        outside.WholeOf(math.MaxInt32 - 1),
 	HeaderSourceRows:      outside.WholeOf(math.MaxInt32 - 1),
@@ -32,11 +32,11 @@ var headerShapes = map[string]*outside.Shape{
 
 	headerSampleSpec:  outside.TextOf(maxNameBytes),
 	headerSamplePart:  outside.WholeOf(math.MaxInt32 - 1),
-	headerSampleFirst: outside.WholeOf(outside.MaxCount),
+	headerSampleFirst: outside.WholeOf(outside.LastCount),
 
 	HeaderErrorTopic:     outside.TextOf(maxTopicBytes),
 	HeaderErrorPartition: outside.WholeOf(math.MaxInt32 - 1),
-	HeaderErrorOffset:    outside.WholeOf(outside.MaxCount),
+	HeaderErrorOffset:    outside.WholeOf(outside.LastCount),
 	HeaderErrorRows:      outside.WholeOf(math.MaxInt32 - 1),
 	HeaderErrorStage:     outside.TextOf(outside.MaxWord),
 	HeaderErrorReason:    outside.TextOf(outside.MaxWord),

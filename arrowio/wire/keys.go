@@ -55,7 +55,7 @@ func ParseCheckpointKey(key []byte) (pipeline string, sequence int64, ok bool) {
 		return "", 0, false
 	}
 	sequence, err := strconv.ParseInt(number, 10, 64)
-	return pipeline, sequence, err == nil && sequence >= 0
+	return pipeline, sequence, err == nil && validSequence(sequence)
 }
 
 // SetKey is the key of one feature set or model in its topic.

@@ -46,7 +46,7 @@ func Outside() []outside.Source {
 			"selection refuses the samples; their owner reads the partition again",
 		),
 		document(featureSetMetadata, "`feature-sets`, key `<pipeline>/<id>`; files", "selection, commands", beyondOwned),
-		document(encoderMetadata, "in a feature set", "selection, commands", beyondOwned),
+		document(encoderMetadata, "in a set on `feature-sets`; files", "selection, commands", beyondOwned),
 		document(
 			modelMetadata,
 			"`models`, key `<pipeline>/<id>`; files",
@@ -97,7 +97,7 @@ var (
 	anyReal32  = &outside.Shape{Kind: outside.Real, Low: -math.MaxFloat32, High: math.MaxFloat32}
 	square     = &outside.Shape{Kind: outside.Real, High: math.MaxFloat64}
 	rowNumber  = outside.WholeOf(math.MaxInt32 - 1)
-	ordinal    = outside.WholeOf(outside.MaxCount)
+	ordinal    = outside.WholeOf(outside.LastCount)
 	classIndex = outside.WholeOf(1023)
 )
 

@@ -248,8 +248,9 @@ func (s *Spec) Validate() error {
 	if err := checkName("pipeline", s.Pipeline); err != nil {
 		faults = append(faults, err)
 	}
-	if !hasSuccessor(s.Sequence) || s.HandledOffset < 0 {
-		fault("sequence %d or handled_offset %d is negative, or the sequence has no successor", s.Sequence, s.HandledOffset)
+	if !validSequence(s.Sequence) || s.HandledOffset < 0 {
+		fault("sequence %d is not one of 0 to %d, or handled_offset %d is negative",
+			s.Sequence, int64(MaxSequence), s.HandledOffset)
 	}
 	switch s.Status {
 	case StatusRunning, StatusCancelled, StatusAbandoned:

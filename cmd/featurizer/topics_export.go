@@ -34,7 +34,7 @@ type exportFlags struct {
 type messageEntry struct {
 	Partition int           `json:"partition"`
 	Offset    int64         `json:"offset"`
-	Time      time.Time     `json:"time"`
+	Time      time.Time     `json:"time,omitzero"` // absent if unknown
 	Key       exportText    `json:"key"`
 	Headers   []headerEntry `json:"headers"`
 	Bytes     int           `json:"bytes"`
@@ -140,7 +140,7 @@ func (f *exportFlags) export(ctx context.Context, c *cobra.Command, r *stages.Pr
 // entryOfRecord describes a message without keeping its memory.
 func entryOfRecord(rec pipeline.Record) messageEntry {
 	e := messageEntry{
-		Partition: rec.Partition, Offset: rec.Offset, Time: rec.Time.UTC(), Bytes: len(rec.Value),
+		Partition: rec.Partition, Offset: rec.Offset, Time: rec.KnownTime(), Bytes: len(rec.Value),
 		Key: exportText(bytes.Clone(rec.Key)), Headers: make([]headerEntry, 0, len(rec.Headers)),
 	}
 	for _, h := range rec.Headers {

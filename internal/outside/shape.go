@@ -14,6 +14,8 @@ import (
 const (
 	// MaxCount bounds whole numbers: counts, offsets and sequence numbers. It is exact in a double.
 	MaxCount = 1_000_000_000_000_000
+	// LastCount bounds whole numbers that another one follows, such as the offset of a record.
+	LastCount = MaxCount - 1
 	// MaxText bounds the bytes of texts.
 	MaxText = 1024
 	// MaxWord bounds the bytes of texts that name a constant.

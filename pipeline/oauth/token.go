@@ -76,6 +76,12 @@ func (t Token) Claims() string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
+// Bounds of the end of a token; longer lives are cut.
+const (
+	maxLifeSeconds = 1_000_000_000   // the greatest duration has nine times as many
+	lastEnd        = 253_402_300_799 // the last second of 9999
+)
+
 // tokenOf parses a token, or the JSON of a token endpoint. life is its lifetime; 0 = taken from its
 // claims.
 func tokenOf(text string, life time.Duration) (Token, error) {
@@ -89,7 +95,14 @@ func tokenOf(text string, life time.Duration) (Token, error) {
 			return Token{}, fmt.Errorf("neither a token nor JSON with access_token and expires_in")
 		}
 		seconds, _ := answer.Life.Float64() // zero if absent
-		text, life = answer.Text, time.Duration(seconds*float64(time.Second))
+		if seconds < 0 {
+			return Token{}, fmt.Errorf("a token that expires in %v seconds", seconds)
+		}
+		text = answer.Text
+		life = time.Duration(min(seconds, maxLifeSeconds) * float64(time.Second))
+	}
+	if len(text) > maxTokenBytes {
+		return Token{}, fmt.Errorf("a token of %d bytes, at most %d are allowed", len(text), maxTokenBytes)
 	}
 	if text == "" {
 		return Token{}, fmt.Errorf("no token")
@@ -101,7 +114,7 @@ func tokenOf(text string, life time.Duration) (Token, error) {
 	if c, ok := t.claims(); life > 0 {
 		t.end = time.Now().Add(life)
 	} else if ok && c.Ends > 0 {
-		t.end = time.Unix(int64(c.Ends), 0)
+		t.end = time.Unix(int64(min(c.Ends, lastEnd)), 0)
 	}
 	if !t.lives(time.Now()) {
 		return Token{}, fmt.Errorf("a token that expired %v ago, or the clocks differ", time.Since(t.end).Round(time.Second))

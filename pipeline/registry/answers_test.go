@@ -95,3 +95,33 @@ func TestFetchEndsInTime(t *testing.T) {
 		t.Errorf("after %d requests: %v", asked.Load(), err)
 	}
 }
+
+// An answer without a schema is a refusal if the registry answers other requests, and otherwise
+// comes from something in its place, such as a page that asks for a login.
+func TestUnreadableAnswers(t *testing.T) {
+	var well atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := "[]"
+		if strings.Contains(r.URL.Path, "/ids/") || !well.Load() {
+			text = "<html>" + strings.Repeat("x", FetchBytes-6)
+		}
+		if strings.HasSuffix(r.URL.Path, "/ids/2") {
+			w.WriteHeader(http.StatusNotFound)
+			text = `{"error_code":40403,"message":"` + strings.Repeat("x", 2*maxErrorPage)
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	defer server.Close()
+	client, err := New(Config{URL: []string{server.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, answers := range []bool{false, true} {
+		well.Store(answers)
+		for id := range uint32(3) {
+			if _, err := client.Fetch(t.Context(), ID{Number: id}); err == nil || errors.Is(err, ErrNoSchema) != answers {
+				t.Errorf("schema %d of a registry that answers (%v): %v", id, answers, err)
+			}
+		}
+	}
+}

@@ -275,7 +275,7 @@ func (c *Client) fetch(ctx context.Context, id ID) (Schema, error) {
 	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{FetchBytes})
 	found, err := c.lookup(ctx, id)
 	if err != nil {
-		return Schema{}, fmt.Errorf("schema %s: %w", id, c.refusal(err))
+		return Schema{}, fmt.Errorf("schema %s: %w", id, c.refusal(ctx, err))
 	}
 	schema := Schema{Type: found.Type.String(), Text: found.Schema}
 	if schema.Type == TypeJSON { // messages are read without it
@@ -313,7 +313,7 @@ func (c *Client) references(
 		}
 		found, err := c.sr.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
-			return fmt.Errorf("referenced schema %s, version %d: %w", ref.Subject, ref.Version, c.refusal(err))
+			return fmt.Errorf("referenced schema %s, version %d: %w", ref.Subject, ref.Version, c.refusal(ctx, err))
 		}
 		if err := c.references(ctx, schema, found.References, seen); err != nil {
 			return err
@@ -325,18 +325,23 @@ func (c *Client) references(
 
 // Answers returns nil if the registry answers a request that depends on no schema.
 func (c *Client) Answers(ctx context.Context) error {
+	ctx = context.WithValue(ctx, allowanceKey{}, &allowance{FetchBytes}) // a fetch may have used up its own
 	_, err := c.sr.SupportedTypes(ctx)
 	return c.shortened(err)
 }
 
-// refusal distinguishes refusals of the registry from errors that may be temporary.
-func (c *Client) refusal(err error) error {
+// refusal distinguishes refusals of the registry from errors that may be temporary. An answer
+// without a schema or an error code is a refusal if the registry answers another request well:
+// otherwise it comes from something in its place.
+func (c *Client) refusal(ctx context.Context, err error) error {
 	var response *sr.ResponseError
 	var tooLarge *http.MaxBytesError
 	answered := errors.As(err, &response)
+	unreadable := !answered && !errors.As(err, new(*url.Error)) && ctx.Err() == nil ||
+		answered && response.StatusCode == http.StatusNotFound
 	err = c.shortened(err)
 	switch {
-	case errors.As(err, &tooLarge), answered && isNo(response):
+	case errors.As(err, &tooLarge), answered && isNo(response), unreadable && c.Answers(ctx) == nil:
 		return fmt.Errorf("%w: %w", ErrNoSchema, err)
 	case answered && response.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("%w: %w", ErrUnauthorized, err)

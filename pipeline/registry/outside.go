@@ -12,7 +12,7 @@ func Outside() []outside.Source {
 		Name:   "answers of the schema registry",
 		Where:  "`GET /schemas/ids/<id>` and the references of the schema",
 		Writer: "the registry",
-		Beyond: "the schema is unknown; its messages become dead letters `unknown_schema`",
+		Beyond: "the schema is unknown, also if the answer cannot be read; its messages become dead letters `unknown_schema`",
 		Values: []outside.Value{
 			{Name: "id, from a message", Shape: outside.WholeOf(math.MaxInt32)},
 			{Name: "bytes of a schema with its references", Shape: outside.TextOf(FetchBytes)},

@@ -86,8 +86,12 @@ type Request struct {
 // Next requests the exploration that follows the newest one in a snapshot.
 func Next(now state.Snapshot, at time.Time) Request {
 	return Request{
-		Last: now.Spec, Unfinished: now.Spec != nil && (now.Current == nil || now.Current.Sequence < now.Spec.Sequence),
-		Sequence: now.Sequence() + 1, Reported: reported(now), Now: at,
+		Last: now.Spec,
+		Unfinished: now.Spec != nil &&
+			(now.Current == nil || wire.CompareSequences(now.Current.Sequence, now.Spec.Sequence) < 0),
+		Sequence: wire.NextSequence(now.Sequence()),
+		Reported: reported(now),
+		Now:      at,
 	}
 }
 

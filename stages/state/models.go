@@ -204,7 +204,7 @@ func (s *Snapshot) damageModelPointer() {
 
 func (s *Snapshot) applyModelPointer(p placedPointer) {
 	m := &s.Models
-	if m.Current != nil && p.Sequence < m.Current.Sequence {
+	if m.Current != nil && wire.CompareSequences(p.Sequence, m.Current.Sequence) < 0 {
 		s.damage(RecordModelPointer, "", false)
 		return
 	}

@@ -15,12 +15,12 @@ import (
 // ErrNothingToRollBackTo reports that no model precedes the current one.
 var ErrNothingToRollBackTo = errors.New("no earlier model to roll back to")
 
-// PublishModel writes the record of a model without making it current. An encoding error is
-// permanent.
+// PublishModel writes the record of a model without making it current. An encoding error is not
+// permanent: other rows may give a model that can be encoded.
 func (f *Follower) PublishModel(ctx context.Context, model *wire.Model) error {
 	value, err := wire.EncodeModel(model)
 	if err != nil {
-		return pipeline.Permanent(err)
+		return err
 	}
 	_, err = f.write(ctx, TopicModels, "publish model "+model.ID,
 		pipeline.Record{Key: wire.SetKey(f.config.Pipeline, model.ID), Value: value, Time: model.TrainedAt})
@@ -131,7 +131,9 @@ func (f *Follower) insist(ctx context.Context, pointer *wire.Current) error {
 // readers ignore lower ones.
 func (f *Follower) writePointer(ctx context.Context, pointer *wire.Current) (offset int64, err error) {
 	if now := f.Snapshot().Models.Current; now != nil {
-		pointer.Sequence = max(pointer.Sequence, now.Sequence)
+		if wire.CompareSequences(pointer.Sequence, now.Sequence) < 0 {
+			pointer.Sequence = now.Sequence
+		}
 	}
 	value, err := wire.EncodeCurrent(pointer)
 	if err != nil {

@@ -72,6 +72,7 @@ func (f *Follower) follow(ctx context.Context, t Topic) error {
 		var changes []update
 		faults := 0
 		for _, r := range records {
+			r.Time = r.KnownTime()
 			change, err := decode(decoder, r)
 			if err != nil {
 				faults++

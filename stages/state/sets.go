@@ -84,10 +84,13 @@ func (s Snapshot) pending() (SetEntry, bool) {
 	return entry, ok
 }
 
-// SetsBySequence lists the feature sets, newest first.
+// SetsBySequence lists the feature sets, newest first, by their distance from the newest number.
 func (s Snapshot) SetsBySequence() []SetEntry {
+	newest := s.Sequence()
 	return slices.SortedFunc(maps.Values(s.Sets), func(a, b SetEntry) int {
-		return cmp.Or(cmp.Compare(b.Lineage.Sequence, a.Lineage.Sequence), cmp.Compare(a.ID, b.ID))
+		ofA := wire.CompareSequences(a.Lineage.Sequence, newest)
+		ofB := wire.CompareSequences(b.Lineage.Sequence, newest)
+		return cmp.Or(cmp.Compare(ofB, ofA), cmp.Compare(a.ID, b.ID))
 	})
 }
 
@@ -114,7 +117,8 @@ func (s *Snapshot) putSet(entry SetEntry, set *wire.FeatureSet) {
 	s.copySets()
 	s.Sets[entry.ID] = entry
 	held := &Set{ID: entry.ID, Set: set, Time: entry.Time}
-	if newest := s.held.newest; newest == nil || newest.Set.Lineage.Sequence <= set.Lineage.Sequence {
+	if newest := s.held.newest; newest == nil ||
+		wire.CompareSequences(set.Lineage.Sequence, newest.Set.Lineage.Sequence) >= 0 {
 		s.held.newest = held
 	}
 	if s.Current != nil && s.Current.ID == entry.ID {

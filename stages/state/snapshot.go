@@ -119,7 +119,7 @@ func (s Snapshot) Running() *wire.Spec {
 	if s.Spec == nil || s.Spec.Status != wire.StatusRunning {
 		return nil
 	}
-	if s.Current != nil && s.Current.Sequence >= s.Spec.Sequence && !s.CurrentLost() {
+	if s.Current != nil && wire.CompareSequences(s.Current.Sequence, s.Spec.Sequence) >= 0 && !s.CurrentLost() {
 		return nil
 	}
 	return s.Spec
@@ -161,16 +161,15 @@ func (s Snapshot) HasRequest(id string) bool {
 	return slices.ContainsFunc(s.Requests, func(r Request) bool { return r.ID == id })
 }
 
-// Sequence is the highest sequence number of all explorations and sets.
+// Sequence is the newest sequence number of all explorations and sets.
 func (s Snapshot) Sequence() int64 {
-	var highest int64
-	if s.Spec != nil {
-		highest = s.Spec.Sequence
+	switch {
+	case s.Spec == nil && s.Current == nil:
+		return 0
+	case s.Spec == nil, s.Current != nil && wire.CompareSequences(s.Current.Sequence, s.Spec.Sequence) > 0:
+		return s.Current.Sequence
 	}
-	if s.Current != nil {
-		highest = max(highest, s.Current.Sequence)
-	}
-	return highest
+	return s.Spec.Sequence
 }
 
 func (f *Follower) decodeExploration(_ *arrowio.Decoder, r pipeline.Record) (update, error) {
@@ -265,7 +264,7 @@ func (s *Snapshot) keepRequests(keep func(Request) bool) {
 // sequence number, or belongs to an exploration that has ended.
 func older(spec, last *wire.Spec) bool {
 	if spec.Sequence != last.Sequence {
-		return spec.Sequence < last.Sequence
+		return wire.CompareSequences(spec.Sequence, last.Sequence) < 0
 	}
 	if spec.Exploration != last.Exploration {
 		return false
@@ -343,7 +342,8 @@ func (s *Snapshot) damageSetPointer() {
 }
 
 func (s *Snapshot) applySetPointer(current *wire.Current) {
-	if s.Current != nil && !s.gone(RecordSetPointer, "") && current.Sequence < s.Current.Sequence {
+	if s.Current != nil && !s.gone(RecordSetPointer, "") &&
+		wire.CompareSequences(current.Sequence, s.Current.Sequence) < 0 {
 		s.damage(RecordSetPointer, "", false)
 		return
 	}

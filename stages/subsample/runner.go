@@ -242,7 +242,7 @@ func (r *Runner) isOver(key []byte) bool {
 	// Another owner may be working on an exploration that the follower has not read yet.
 	now := r.Env.State.Snapshot()
 	running := now.Running()
-	return sequence <= now.Sequence() && (running == nil || running.Exploration != string(key))
+	return wire.CompareSequences(sequence, now.Sequence()) <= 0 && (running == nil || running.Exploration != string(key))
 }
 
 // decoder decodes records of the scores topic.
