@@ -151,7 +151,7 @@ func TestFeatureHeadersRoundTrip(t *testing.T) {
 		"fs-1",
 		"events",
 		3,
-		outside.MaxCount,
+		outside.LastCount,
 		4096,
 		100,
 		4196,
