@@ -22,6 +22,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/pipeline/oauth"
 	"github.com/eerf-stream/eerf/pipeline/registry"
+	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/topics"
 )
@@ -33,6 +34,7 @@ func outsideSources() []outside.Source {
 		arrowio.Outside(),
 		pipeline.Outside(),
 		meter.Outside(),
+		events.Outside(),
 		registry.Outside(),
 		oauth.Outside(),
 		serve.Outside(),

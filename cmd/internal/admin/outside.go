@@ -1,9 +1,13 @@
 package admin
 
-import "github.com/eerf-stream/eerf/internal/outside"
+import (
+	"strings"
 
-// Outside lists the endpoints of the admin server and of the status page. None of them reads a
-// body.
+	"github.com/eerf-stream/eerf/internal/outside"
+)
+
+// Outside lists the endpoints of the admin server and of the status page. Only the symbols of a
+// profile are asked for in a body.
 func Outside() []outside.Source {
 	none := outside.WholeOf(0)
 	s := outside.Source{
@@ -35,7 +39,11 @@ func Outside() []outside.Source {
 		"POST /debug/pprof/symbol",
 		"GET /debug/pprof/trace",
 	} {
-		s.Values = append(s.Values, outside.Value{Name: endpoint, Shape: none})
+		body := none
+		if strings.HasPrefix(endpoint, "POST ") {
+			body = outside.WholeOf(bodyBytes)
+		}
+		s.Values = append(s.Values, outside.Value{Name: endpoint, Shape: body})
 	}
 	return []outside.Source{s}
 }
