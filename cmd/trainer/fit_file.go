@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -121,7 +122,7 @@ func (f *fitFileFlags) fit(
 	}
 	if fitted.set == nil {
 		if err := fitted.explore(ctx, loaded, file, split); err != nil {
-			return nil, err
+			return nil, withSplitHint(err, split)
 		}
 	}
 	began := time.Now()
@@ -136,7 +137,22 @@ func (f *fitFileFlags) fit(
 	}
 	fitted.advise(f.data)
 	fitted.warn(unseenNotes(fitted.rows.UnseenClass, fitted.rows.UnseenClasses, fitted.set.Encoder.Label.Classes)...)
+	if fitted.rows.UnseenClass > 0 && split != nil && split.Rule.By == wire.SplitTime {
+		fitted.warn("the last rows are held out, and a class may occur in them alone; " + useRandomSplit)
+	}
 	return fitted, nil
+}
+
+// useRandomSplit advises how rows of all times are held out.
+const useRandomSplit = "--split random holds out random rows"
+
+// withSplitHint adds to a fault of the label that it may be due to a split by time.
+func withSplitHint(err error, split *train.FileSplit) error {
+	var label *encoder.LabelError
+	if !errors.As(err, &label) || split == nil || split.Rule.By != wire.SplitTime {
+		return err
+	}
+	return fmt.Errorf("%w; the exploration lacks the last rows, which are held out: %s", err, useRandomSplit)
 }
 
 // fitWithout measures a model without the columns that predict the label nearly alone, if there are

@@ -86,6 +86,36 @@ func TestSplitByTime(t *testing.T) {
 	}
 }
 
+// A split by time may leave a class to the last rows alone. Then the message names the other split.
+func TestSplitByTimeThatHidesAClassIsNamed(t *testing.T) {
+	rows := func(class func(day int) string) string {
+		lines := []string{"day,a,y"}
+		for day := range 1000 {
+			date := time.Date(2020, 1, 1+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			lines = append(lines, fmt.Sprintf("%s,%d,%s", date, day%7, class(day)))
+		}
+		return clitest.File(t, "rows.csv", strings.Join(lines, "\n")+"\n")
+	}
+	args := []string{"fit", "--label", "y", "--features", "8", "--refine-steps", "2", "--data"}
+	one := rows(func(day int) string {
+		if day >= 900 {
+			return "yes"
+		}
+		return "no"
+	})
+	tr(t, append(args, one)...).Want(t, cli.ExitFailure, "has one value (no) in all 800", "--split random holds out")
+	late := rows(func(day int) string {
+		if day >= 900 {
+			return "later"
+		}
+		return []string{"no", "yes"}[day%2]
+	})
+	if out := words(tr(t, append(args, late)...).Want(t, cli.ExitOK).Out); !strings.Contains(out,
+		"a class may occur in them alone; --split random") {
+		t.Error(out)
+	}
+}
+
 // An exploration that kept no rows for judging models leaves no rows to measure on, so no error is
 // reported. By default, explorations leave such rows out, and errors are measured on them.
 func TestFitReportsNoErrorOnRowsThatTaughtTheSet(t *testing.T) {
