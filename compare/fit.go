@@ -14,17 +14,41 @@ type fitted struct {
 	model     *training.Model
 	transform *scoring.Transformer
 	// loss is the least loss of all λ, by which λ was chosen: the mean loss on held-out rows, or
-	// generalised cross-validation.
+	// generalised cross-validation; of several members the mean.
 	loss       float64
 	atEdge     bool
 	iterations int // iterations of the logistic loss, over all λ
 	note       string
 }
 
-// fit trains a model on the features of a set: it chooses λ on the held-out rows, then refits on
-// all training rows. Only this function distinguishes losses.
+// fit trains a model on the features of a set: the mean of a model on each of its members.
 func (r *repeat) fit(ctx context.Context, choice *Selected) (*fitted, error) {
-	transform := scoring.NewTransformer(choice.Set)
+	members := choice.Set.MemberFeatures()
+	if len(members) == 1 {
+		return r.fitMember(ctx, scoring.NewTransformer(choice.Set))
+	}
+	mean := &fitted{transform: scoring.NewTransformer(choice.Set)}
+	var models []*training.Model
+	for _, features := range members {
+		f, err := r.fitMember(ctx, scoring.NewTransformer(choice.Set.Pick(features)))
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, f.model)
+		mean.loss += f.loss / float64(len(members))
+		mean.atEdge = mean.atEdge || f.atEdge
+		mean.iterations += f.iterations
+		if mean.note == "" {
+			mean.note = f.note
+		}
+	}
+	mean.model = training.Mean(mean.transform.Len(), members, models)
+	return mean, nil
+}
+
+// fitMember trains a model on the features of a member: it chooses λ on the held-out rows, then
+// refits on all training rows. Only this function distinguishes losses.
+func (r *repeat) fitMember(ctx context.Context, transform *scoring.Transformer) (*fitted, error) {
 	if r.options.Loss == training.LossLogistic {
 		return r.fitLogistic(ctx, transform)
 	}

@@ -43,7 +43,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 		"`name` of the sampling distribution: "+strings.Join(o.Distribution.Names(), ", "))
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, ascending and comma-separated")
-	flags.IntVar(&o.Candidates, "candidates", 0, "M0, number of candidates; 0 = twenty times the largest of --features")
+	flags.IntVar(&o.Candidates, "candidates", 0, "M0, number of candidates; 0 = ten times the largest of --features")
 	flags.Float64Var(&o.Sample, "sample", o.Sample,
 		"share of the training rows on which candidates are scored; the --held-out rows among them only judge")
 	flags.IntVar(&o.SampleRows, "sample-rows", o.SampleRows,
@@ -80,7 +80,7 @@ func (f *Flags) Complete(ctx context.Context) error {
 		o.More = append(slices.Clip(o.More), trees)
 	}
 	if o.Candidates == 0 && len(o.Features) > 0 {
-		o.Candidates = scoring.Adaptive.CandidatesPerFeature() * o.Features[len(o.Features)-1]
+		o.Candidates = scoring.CandidatesPerFeature * o.Features[len(o.Features)-1]
 	}
 	switch {
 	case len(f.methods) == 0:

@@ -36,9 +36,10 @@ var refinedMethod = &Method{
 	Name: "adaptive-refined", Title: "learned features",
 	Source: learningSource + ", and Golub and Pereyra, 1973",
 	Summary: "As adaptive; then gradient steps move the chosen features to reduce the loss on the sample, before " +
-		"and after one more round. The step with the lowest loss on a held-out fifth of the sample wins.",
+		"and after one more round. The step with the lowest loss on a held-out fifth of the sample wins. Several " +
+		"such sets are learned, each of a share of the features; the model is the mean of a model on each.",
 	Refuses: refusesToLearn,
-	Select: byLearning(adaptive.Options{
+	Select: byMembers(adaptive.Options{
 		RefineSteps:  adaptive.DefaultRefineSteps,
 		RefineRounds: adaptive.DefaultRefineRounds,
 	}),
@@ -53,7 +54,16 @@ func refusesToLearn(o Options) string {
 	return ""
 }
 
-// byLearning makes features as the stream does.
+// byMembers makes features as the stream does.
+func byMembers(o adaptive.Options) func(context.Context, *Trial) (*Selected, error) {
+	return func(ctx context.Context, t *Trial) (*Selected, error) {
+		o := o
+		o.Members = adaptive.DefaultMembers(t.M)
+		return byLearning(o)(ctx, t)
+	}
+}
+
+// byLearning learns features from the lesson of a trial.
 func byLearning(o adaptive.Options) func(context.Context, *Trial) (*Selected, error) {
 	return func(ctx context.Context, t *Trial) (*Selected, error) {
 		l := t.lesson(!o.ChooseOnly)

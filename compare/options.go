@@ -68,7 +68,7 @@ type Options struct {
 func DefaultOptions() Options {
 	o := Options{
 		Features:   []int{adaptive.DefaultFeatures},
-		Candidates: scoring.Adaptive.CandidatesPerFeature() * adaptive.DefaultFeatures,
+		Candidates: scoring.CandidatesPerFeature * adaptive.DefaultFeatures,
 		Sample:     1, SampleRows: adaptive.DefaultRows, Repeats: 5, Seed: 1,
 		TestFraction: 0.33, HeldOut: 0.2, Loss: training.LossAuto, Measure: training.MeasureAuto,
 		Intercept: true, Standardize: "numeric", Clip: 5,

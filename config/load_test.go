@@ -111,7 +111,7 @@ func TestFullFileSetsEveryKey(t *testing.T) {
 		t.Errorf("kafka %+v", c.Kafka)
 	}
 	if s.Exploration.Map != scoring.MapArcCosine1 || s.Exploration.Seed != 1<<64-1 || s.Exploration.Candidates != 20_000 ||
-		s.Exploration.Features != 1000 {
+		s.Exploration.Features != 900 {
 		t.Errorf("exploration %+v", s.Exploration)
 	}
 	if s.Exploration.From != wire.FromNext || s.Exploration.SampleRate != 0.5 || s.Topics.MaxMessageBytes != 16<<20 {

@@ -77,7 +77,7 @@ func (c *Config) Sizes() []Size {
 func (c *Config) sampleSize(width, outputs int, assumed string) (Size, bool) {
 	e := c.Stages.Exploration
 	invalid := e.Features < 1 || e.CandidateCount() < e.Features || e.Rounds < 1 || e.RefineSteps < 0 ||
-		e.Members < 1 || e.Members > e.Features
+		e.Members < 0 || e.Members > e.Features
 	if !e.Criterion.NeedsRows() || invalid {
 		return Size{}, false
 	}

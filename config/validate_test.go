@@ -200,7 +200,7 @@ func TestRules(t *testing.T) {
 			c.Stages.Featurize.MaxOutputBytes = 8 << 20
 		}, "exploration.features", "a feature set takes"},
 		{"row of features too large", func(c *Config) { c.Stages.Featurize.MaxOutputBytes = 2000 }, "exploration.features",
-			"a row of features takes 2,024 bytes, featurize.max_output_bytes is 2,000 bytes"},
+			"a row of features takes 3.9 KiB, featurize.max_output_bytes is 2.0 KiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

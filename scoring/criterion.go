@@ -42,8 +42,6 @@ type criterionRow struct {
 	strength func(s *Sums, c Coding, candidate int, scores []float64) float64
 	// learns means that it also learns where to draw. Its first candidates must be varied.
 	learns bool
-	// perFeature is the default of M0/M.
-	perFeature int
 	// relative means that values are relative to the variance of the outputs.
 	relative bool
 }
@@ -52,28 +50,27 @@ type criterionRow struct {
 var criteria = [criterionCount]criterionRow{
 	Energy: {
 		name: "energy", about: "the paper",
-		perFeature: 10, values: (*Sums).energies, strength: (*Sums).greatestScore,
+		values: (*Sums).energies, strength: (*Sums).greatestScore,
 	},
 	Correlation: {
 		name: "correlation", about: "for each unit of a feature's variance",
-		perFeature: 10, values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
+		values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 	Residual: {
 		name: "residual",
 		about: "in rounds over the sampled rows in memory, each against the residual of the earlier ones; " +
 			"held-out rows decide how many features are kept",
-		perFeature: 10,
-		needsRows:  true,
-		holdsOut:   true,
-		values:     (*Sums).correlations,
-		strength:   (*Sums).greatestCorrelation,
-		relative:   true,
+		needsRows: true,
+		holdsOut:  true,
+		values:    (*Sums).correlations,
+		strength:  (*Sums).greatestCorrelation,
+		relative:  true,
 	},
 	Adaptive: {
 		name: "adaptive",
 		about: "rounds that also learn where to draw, add thresholds to cosines and refine the chosen features; " +
 			"judged on held-out sampled rows; needs map cosine and distribution gaussian",
-		perFeature: 20, needsRows: true, holdsOut: true, learns: true,
+		needsRows: true, holdsOut: true, learns: true,
 		values: (*Sums).correlations, strength: (*Sums).greatestCorrelation, relative: true,
 	},
 }
@@ -107,8 +104,8 @@ func (c Criterion) HoldsOut() bool { return c.row().holdsOut }
 // chose. Its first candidates are [Candidates.Varied].
 func (c Criterion) Learns() bool { return c.row().learns }
 
-// CandidatesPerFeature returns the default of M0/M.
-func (c Criterion) CandidatesPerFeature() int { return c.row().perFeature }
+// CandidatesPerFeature is the default of M0/M.
+const CandidatesPerFeature = 10
 
 // Check reports candidates from which the criterion cannot choose. A criterion that learns needs
 // cosines and Gaussian draws.

@@ -72,6 +72,25 @@ func (fs *FeatureSet) MemberFeatures() [][]int32 {
 	return lists
 }
 
+// Pick returns the set of one member that has some of the features, with the values that they have
+// in fs.
+func (fs *FeatureSet) Pick(features []int32) *FeatureSet {
+	picked := &FeatureSet{Features: fs.Features.Pick(features), Scale: fs.Scale}
+	k := len(fs.S) / fs.Features.Len()
+	for _, i := range features {
+		picked.Index = append(picked.Index, fs.Index[i])
+		picked.Score = append(picked.Score, fs.Score[i])
+		picked.S = append(picked.S, fs.S[int(i)*k:(int(i)+1)*k]...)
+		if fs.Round != nil {
+			picked.Round = append(picked.Round, fs.Round[i])
+		}
+		if fs.Weight != nil {
+			picked.Weight = append(picked.Weight, fs.Weight[i])
+		}
+	}
+	return picked
+}
+
 // checkMembers reports members without features, features without a member, and more members than
 // MaxMembers.
 func (fs *FeatureSet) checkMembers() error {

@@ -6,18 +6,22 @@ import (
 
 const (
 	// DefaultFeatures is the default of M.
-	DefaultFeatures = 500
+	DefaultFeatures = 1000
 	// DefaultRows is the default of the greatest number of sampled rows.
 	DefaultRows = 20_000
 	// DefaultRefineSteps is the default number of refinement steps.
 	DefaultRefineSteps = 40
 	// DefaultRefineRounds is the default number of rounds in the refinement.
 	DefaultRefineRounds = 1
-	// DefaultMembers is the default number of members.
-	DefaultMembers = 1
+	// mostMembers is the greatest default number of members, memberFeatures the number of features
+	// for which there is one: smaller members lose more than their mean gains.
+	mostMembers, memberFeatures = 4, 250
 	// lastRound is the number of the last round before the refinement; the first is 0.
 	lastRound = 3
 )
+
+// DefaultMembers returns the default number of members of a set with this number of features.
+func DefaultMembers(features int) int { return max(1, min(mostMembers, features/memberFeatures)) }
 
 // AllRounds returns the greatest number of rounds of [Learn]: the rounds of all members.
 func (o Options) AllRounds() int { return o.members() * o.rounds() }

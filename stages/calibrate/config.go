@@ -30,12 +30,12 @@ type Method struct {
 	Distribution    scoring.Distribution `key:"distribution" doc:"sampling distribution (only the cosine map takes others than gaussian)"`
 	Sigma           float64              `key:"sigma" range:"1e-30,1e+30" zero:"the nearest-neighbour rule" doc:"bandwidth; 0 = mean distance to the 50th nearest neighbour among calibration rows"`
 	Seed            uint64               `key:"seed" doc:"seed of candidates and of row sampling"`
-	Candidates      int                  `key:"candidates" range:"1,100000000" zero:"ten times exploration.features, twenty times under criterion adaptive" doc:"M0, number of candidates; 0 = 10 x features, or 20 x features in each round of criterion adaptive"`
+	Candidates      int                  `key:"candidates" range:"1,100000000" zero:"ten times exploration.features" doc:"M0, number of candidates; 0 = 10 x features; under criterion adaptive, in each round"`
 	Features        int                  `key:"features" range:"1,1000000" doc:"M, number of features kept"`
 	Criterion       scoring.Criterion    `key:"criterion" doc:"how features are chosen (default: residual where adaptive does not support map and distribution)"`
 	Rounds          int                  `key:"rounds" json:",omitempty" range:"1,10000" doc:"R, rounds of selection by residual, under the criteria residual and adaptive; ignored by the others"`
 	RefineSteps     int                  `key:"refine_steps" json:",omitempty" range:"0,1000" doc:"maximum number of gradient steps with which criterion adaptive moves the chosen frequencies, before and after a last round; 0 = none"`
-	Members         int                  `key:"members" json:",omitempty" range:"1,16" doc:"number of sets that criterion adaptive learns independently, each of its share of features and candidates. They are published as one set; a model is the mean of a model on each, and varies less from one exploration to the next. Ignored by other criteria"`
+	Members         int                  `key:"members" json:",omitempty" range:"1,16" zero:"one for every 250 features, at most 4" doc:"number of sets that criterion adaptive learns independently, each of its share of features and candidates; 0 = one for every 250 features, at most 4. They are published as one set; a model is the mean of a model on each, and varies less from one exploration to the next. Ignored by other criteria"`
 	SampleRate      Rate                 `key:"sample_rate" doc:"share of rows that is scored, in (0, 1], or auto: sample_rows / labelled rows in the ranges, at most 1"`
 	SampleRows      int64                `key:"sample_rows" unit:"rows" range:"1,1000000000000" doc:"N0, target number of scored rows under sample_rate: auto; fewer are sampled if sample_memory or learning_time requires it"`
 	CalibrationRows int64                `key:"calibration_rows" unit:"rows per partition" range:"2,1000000000" doc:"rows from which encoder and bandwidth are learned, sampled from all that an exploration reads"`
@@ -68,7 +68,6 @@ func Default() Config {
 			Criterion:       scoring.Adaptive,
 			Rounds:          scoring.DefaultRounds,
 			RefineSteps:     adaptive.DefaultRefineSteps,
-			Members:         adaptive.DefaultMembers,
 			SampleRows:      adaptive.DefaultRows,
 			CalibrationRows: encoder.DefaultCalibrationRows,
 		},
@@ -144,10 +143,13 @@ func (c Config) ActiveRefineSteps() int {
 	return c.RefineSteps
 }
 
-// ActiveMembers returns the configured members under the adaptive criterion, otherwise 0.
+// ActiveMembers returns the number of members under the adaptive criterion, otherwise 0.
 func (c Config) ActiveMembers() int {
-	if !c.Criterion.Learns() {
+	switch {
+	case !c.Criterion.Learns():
 		return 0
+	case c.Members == 0:
+		return adaptive.DefaultMembers(c.Features)
 	}
 	return c.Members
 }
@@ -165,7 +167,7 @@ func (c Config) CandidateCount() int {
 	if c.Candidates > 0 {
 		return c.Candidates
 	}
-	return c.Criterion.CandidatesPerFeature() * c.Features
+	return scoring.CandidatesPerFeature * c.Features
 }
 
 // SettleCriterion replaces the default criterion by residual if adaptive does not support the

@@ -83,31 +83,12 @@ func (t *Trainer) meanFit(members []*memberFit) *training.Fit {
 	return &mean
 }
 
-// mean returns the mean of the models of the members as one model on all features. Its λ is the
-// mean of theirs.
+// mean returns the mean of the models of the members as one model on all features.
 func (t *Trainer) mean(models []*training.Model) *training.Model {
 	if len(models) == 1 {
 		return models[0]
 	}
-	m, n := t.set.Set.Features.Len(), float64(len(models))
-	first := models[0]
-	mean := &training.Model{
-		Features:  m,
-		Outputs:   first.Outputs,
-		Theta:     make([]float64, first.Outputs*m),
-		Intercept: make([]float64, first.Outputs),
-		Loss:      first.Loss,
-	}
-	for j, model := range models {
-		mean.Lambda += model.Lambda / n
-		for k := range model.Outputs {
-			mean.Intercept[k] += model.Intercept[k] / n
-			for i, at := range t.members[j] {
-				mean.Theta[k*m+int(at)] += model.Theta[k*model.Features+i] / n
-			}
-		}
-	}
-	return mean
+	return training.Mean(t.set.Set.Features.Len(), t.members, models)
 }
 
 // onFit returns the model of each member that was fitted without the held-out rows.

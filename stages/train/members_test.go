@@ -27,14 +27,7 @@ func shared(set *wire.FeatureSet) *wire.FeatureSet {
 // alone returns the set that has only the given features of another, with their values.
 func alone(set *wire.FeatureSet, features []int32) *wire.FeatureSet {
 	of := *set
-	k := len(set.Coding.Gain)
-	of.Set.Features = set.Set.Features.Pick(features)
-	of.Set.Members, of.Set.Index, of.Set.Round, of.Set.Score, of.Set.S = nil, nil, nil, nil, nil
-	for _, i := range features {
-		of.Set.Index = append(of.Set.Index, set.Set.Index[i])
-		of.Set.Score = append(of.Set.Score, set.Set.Score[i])
-		of.Set.S = append(of.Set.S, set.Set.S[int(i)*k:(int(i)+1)*k]...)
-	}
+	of.Set = *set.Set.Pick(features)
 	return &of
 }
 

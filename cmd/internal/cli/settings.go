@@ -36,9 +36,10 @@ var explorationFlags = []settingFlag{
 	{"refine-steps", "exploration.refine_steps",
 		"maximum number of gradient steps that move the chosen frequencies under criterion adaptive; 0 = none"},
 	{"members", "exploration.members",
-		"sets that criterion adaptive learns independently, each of its share of the features, and publishes as one"},
+		"sets that criterion adaptive learns independently, each of its share of the features, and publishes as one; " +
+			"0 = one for every 250 features, at most 4"},
 	{"candidates", "exploration.candidates",
-		"M0, candidates drawn; 0 = ten times the features, twenty times under criterion adaptive"},
+		"M0, candidates drawn; 0 = ten times the features"},
 	{"features", "exploration.features", "M, features kept"},
 	{"sample", "exploration.sample_rate",
 		"share of rows that is scored, in (0, 1], or auto: about exploration.sample_rows rows"},
