@@ -58,7 +58,7 @@ func TestExploreInspectTransform(t *testing.T) {
 func TestExploreAndInspectShowLearnedFeatures(t *testing.T) {
 	_, set, summary := explored(t, 1500, "--criterion", "adaptive", "--refine-steps", "12")
 	points, columns := summary.At(t, "lineage.learning.points").([]any), summary.At(t, "column_importance").([]any)
-	if len(points) < 6 || len(columns) != 4 || summary.Number(t, "exploration.candidates") != 240 {
+	if len(points) < 6 || len(columns) != 4 || summary.Number(t, "exploration.candidates") != 120 {
 		t.Errorf("%d points, %d columns, %v", len(points), len(columns), summary.At(t, "exploration"))
 	}
 	held, learned := summary.Number(t, "lineage.learning.held_out_rows"), summary.Number(t, "lineage.learning.rows")

@@ -122,7 +122,7 @@ func BenchmarkLearn(b *testing.B) {
 		{"score", func() error { bank, other = other, bank; l.fitSums(bank); return nil }},
 		{"choose", func() error { _, err := l.selectFrom(bank, p.sums, nil); return err }},
 		{"gradients", func() error { _, err := l.gradients(f); return err }},
-		{"pool", func() error { l.pool(poolOf{Mixed, 1, []*point{from}, bends}); return nil }},
+		{"pool", func() error { l.draw(poolOf{Mixed, 1, []*point{from}, bends}); return nil }},
 		{"bandwidths", func() error { l.bandwidths(l.turns(bends)); return nil }},
 		{"evaluate", func() error { _, err := o.value(gradient, at); return err }},
 		{"judge", func() error { l.last = summed{}; _, err := l.judge(f, order); return err }},

@@ -4,8 +4,13 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 )
 
-// share is the part of a member in the candidates, first..next-1, and in the features.
-type share struct{ member, first, next, features int }
+// share is the part of a member in the candidates, first..next-1, and in the features, with the
+// number of candidates in its pools.
+type share struct{ member, first, next, features, pool int }
+
+// pooled is the number of candidates for each feature in the pools of a member, if M0 is not less.
+// With half of it, the error on parkinsons was a quarter larger.
+const pooled = 20
 
 // members returns the number of members.
 func (o Options) members() int { return max(o.Members, 1) }
@@ -22,6 +27,7 @@ func (o Options) shares(candidates int) []share {
 			next:     evenly(candidates, j+1, n),
 			features: evenly(o.Features, j+1, n) - evenly(o.Features, j, n),
 		}
+		all[j].pool = max(all[j].next-all[j].first, min(candidates, pooled*all[j].features))
 	}
 	return all
 }

@@ -55,11 +55,11 @@ func TestMeanOfMembersIsNoWorseThanTheirMeanLoss(t *testing.T) {
 func TestFirstMemberIsASetOfItsShare(t *testing.T) {
 	b := bent{scoring.Regression, 800, 6, 0.3, 1}
 	o := Options{Features: 20, RefineSteps: 4, RefineRounds: 1}
-	alone := learn(t, b.candidates(300), b.sample(), b.task, o)
+	alone := learn(t, b.candidates(400), b.sample(), b.task, o)
 	o.Features, o.Members = 60, 3
-	all := learn(t, b.candidates(900), b.sample(), b.task, o)
+	all := learn(t, b.candidates(1200), b.sample(), b.task, o)
 	if first := all.Features.Pick(all.FeatureSet().MemberFeatures()[0]); !first.Equal(alone.Features) {
-		t.Error("the first member is not the set of 20 of 300 candidates")
+		t.Error("the first member is not the set of 20 of 400 candidates")
 	}
 }
 

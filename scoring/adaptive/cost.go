@@ -13,7 +13,7 @@ import (
 func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 	if members := o.members(); members > 1 {
 		one, whole := c, o
-		one.Count, o.Features, o.Members = evenly(c.Count, 1, members), evenly(o.Features, 1, members), 1
+		one.Count, o.Features, o.Members = o.shares(c.Count)[0].pool, evenly(o.Features, 1, members), 1
 		joined := 2*int64(whole.Features)*int64(4*(c.Dim+1)+8*(outputs+6)) + 24*int64(rows)*int64(outputs)
 		sums := 8 * int64(c.Count) * int64(2+outputs)
 		return Bytes(one, rows, outputs, o) + joined + sums
@@ -112,7 +112,7 @@ const (
 // and M0 (each times the columns of an encoded row).
 func Time(c scoring.Candidates, rows, outputs int, o Options) time.Duration {
 	if members := o.members(); members > 1 {
-		c.Count, o.Features, o.Members = evenly(c.Count, 1, members), evenly(o.Features, 1, members), 1
+		c.Count, o.Features, o.Members = o.shares(c.Count)[0].pool, evenly(o.Features, 1, members), 1
 		return time.Duration(members) * Time(c, rows, outputs, o)
 	}
 	n := float64(rows)

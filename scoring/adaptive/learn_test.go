@@ -308,7 +308,7 @@ func TestPoolsHaveAllKinds(t *testing.T) {
 		s.X[i*6+5] = 1 // constant
 	}
 	l := onlyLearner(c, fitSums(c, s), s, b.task, Options{Features: 40, Columns: []int32{0, 1, 1, 1, 1, 2}})
-	p := l.pool(poolOf{track: Mixed})
+	p := l.draw(poolOf{track: Mixed})
 	if err := p.features.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestPoolsHaveAllKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := l.pool(poolOf{Mixed, 1, []*point{winners}, bends})
+	next := l.draw(poolOf{Mixed, 1, []*point{winners}, bends})
 	carried := next.features.Pick([]int32{0, 1, 201, 400, 401, 402, 601})
 	if n := next.features.Kinds(); !carried.Equal(winners.features) || n != (scoring.KindCounts{
 		Cosine: 201,

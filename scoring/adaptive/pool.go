@@ -48,14 +48,14 @@ type poolOf struct {
 // trackNumbers are the numbers of the tracks in the streams of draws.
 var trackNumbers = map[Track]uint64{Mixed: 0, Cosines: 1, Both: 2}
 
-// pool returns the M0 candidates of a round: the winners, and new candidates, which are cosines or
+// draw returns the candidates of a round: the winners, and new candidates, which are cosines or
 // in equal parts cosines, ramps, hinges and boxes. The remainder of the division are cosines. The
 // first round has bins in addition.
-func (l *learner) pool(of poolOf) *pool {
+func (l *learner) draw(of poolOf) *pool {
 	l.pools++
 	d := &poolDraw{poolOf: of, l: l, seed: l.candidates.Seed, sigma: [sparse]float64{dense: l.candidates.Sigma}}
 	carried := carry(l.candidates.Map, l.candidates.Dim, of.winners)
-	room := max(l.candidates.Count-carried.features.Len(), 0)
+	room := max(l.pool-carried.features.Len(), 0)
 	share := 0
 	if of.track != Cosines {
 		share = room / len(scoring.Kinds())
@@ -72,7 +72,7 @@ func (l *learner) pool(of poolOf) *pool {
 	fresh.Products = append(fresh.Products, d.products(true, next+2*share, share, carried.features)...)
 	var singles []int32
 	if of.gradients == nil && of.track != Cosines {
-		singles = addBins(fresh, d.columns, l.candidates.Count)
+		singles = addBins(fresh, d.columns, l.pool)
 	}
 	return l.join(carried, fresh, singles)
 }

@@ -16,7 +16,7 @@ func (l *learner) rounds(t Track) error {
 	if t == Cosines {
 		err = l.firstChoice(Point{Kind: ByRound, Track: t})
 	} else {
-		err = l.choose(Point{Kind: ByRound, Track: t}, l.pool(poolOf{track: t}))
+		err = l.choose(Point{Kind: ByRound, Track: t}, l.draw(poolOf{track: t}))
 	}
 	for round := 1; round <= lastRound && err == nil; round++ {
 		last := l.points[len(l.points)-1]
@@ -49,7 +49,7 @@ func (l *learner) round(at Point, from *point, winners ...*point) error {
 	if err != nil {
 		return err
 	}
-	return l.choose(at, l.pool(poolOf{track: at.Track, round: at.Round, winners: winners, gradients: bends}))
+	return l.choose(at, l.draw(poolOf{track: at.Track, round: at.Round, winners: winners, gradients: bends}))
 }
 
 // firstChoice measures a choice from the candidates whose sums are given.

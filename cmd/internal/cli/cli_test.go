@@ -114,7 +114,7 @@ func TestOnlyGivenSettingFlagsOverride(t *testing.T) {
 	if got := s.Overrides(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if help := c.Flags().Lookup("features").Usage; !strings.Contains(help, "(default 500)") {
+	if help := c.Flags().Lookup("features").Usage; !strings.Contains(help, "(default 1000)") {
 		t.Errorf("help lacks the default of the key: %s", help)
 	}
 }
