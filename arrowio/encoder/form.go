@@ -69,19 +69,19 @@ type DeclaredType struct {
 
 // declaredTypes are the types that a user may declare.
 var declaredTypes = map[string]DeclaredType{
-	"category":                {Kind: Category},
-	"number":                  {Kind: Numeric},
-	"number, decimal comma":   {Kind: Numeric, Form: Form{DecimalComma: true}},
-	"boolean":                 {Kind: Bool},
-	"date":                    {Kind: Time},
-	"date " + DayFirst:        {Kind: Time, Form: Form{Dates: DayFirst}},
-	"date " + MonthFirst:      {Kind: Time, Form: Form{Dates: MonthFirst}},
-	"date " + DateNumbers:     {Kind: Time, Form: Form{Dates: DateNumbers}},
-	"date in " + Seconds:      {Kind: Time, Form: Form{Dates: Seconds}},
-	"date in " + Milliseconds: {Kind: Time, Form: Form{Dates: Milliseconds}},
-	"date in " + Microseconds: {Kind: Time, Form: Form{Dates: Microseconds}},
-	"date in " + Nanoseconds:  {Kind: Time, Form: Form{Dates: Nanoseconds}},
-	"time of day":             {Kind: Clock},
+	"category":                  {Kind: Category},
+	"number":                    {Kind: Numeric},
+	"number with decimal comma": {Kind: Numeric, Form: Form{DecimalComma: true}},
+	"boolean":                   {Kind: Bool},
+	"date":                      {Kind: Time},
+	"date " + DayFirst:          {Kind: Time, Form: Form{Dates: DayFirst}},
+	"date " + MonthFirst:        {Kind: Time, Form: Form{Dates: MonthFirst}},
+	"date " + DateNumbers:       {Kind: Time, Form: Form{Dates: DateNumbers}},
+	"date in " + Seconds:        {Kind: Time, Form: Form{Dates: Seconds}},
+	"date in " + Milliseconds:   {Kind: Time, Form: Form{Dates: Milliseconds}},
+	"date in " + Microseconds:   {Kind: Time, Form: Form{Dates: Microseconds}},
+	"date in " + Nanoseconds:    {Kind: Time, Form: Form{Dates: Nanoseconds}},
+	"time of day":               {Kind: Clock},
 }
 
 // DeclaredTypes lists the types that a user may declare.

@@ -487,3 +487,25 @@ func TestIdentifiersOfEveryType(t *testing.T) {
 		}
 	}
 }
+
+// TestDeclaredTypesOverrule reads columns as they are declared, whatever their rows suggest.
+func TestDeclaredTypesOverrule(t *testing.T) {
+	numbers := sequence(300, func(i int) any { return i % 7 })
+	open := sequence(300, func(i int) any { return fmt.Sprintf("%02d/%02d/2020", 1+i%12, 1+i%11) })
+	rec := record(t, col(t, "store", i64, numbers...), col(t, "opened", text, open...))
+	e, report := calibrated(
+		t,
+		Options{Clip: 5, Types: map[string]string{"store": "category", "opened": "date mm/dd/yyyy"}},
+		rec,
+	)
+	if len(e.Columns) != 2 || e.Columns[0].Kind != Category || e.Columns[1].Dates != MonthFirst {
+		t.Fatalf("columns %+v", report.Columns)
+	}
+	if rows := encoded(t, e, rec); rows.Counts.Imputed != 0 || rows.X[0] != 1 {
+		t.Errorf("x %v, counts %+v", rows.X[:e.Dim], rows.Counts)
+	}
+	if err := (Options{Types: map[string]string{"store": "datum"}}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), `column "store" is declared "datum", which is not one of`) {
+		t.Errorf("error %v", err)
+	}
+}

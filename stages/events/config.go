@@ -1,6 +1,7 @@
 package events
 
 import (
+	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio"
@@ -21,6 +22,7 @@ type Columns struct {
 	Schema           string         `key:"schema" json:",omitempty" doc:"file with the schema of bare messages: Avro's JSON, or a .proto file whose first message is meant; with it, no message has a frame; empty = none"`
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
 	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text"`
+	Types            []string       `key:"types" json:",omitempty" doc:"types of columns as name=type, where the rows must not decide them: category, number, number with decimal comma, boolean, time of day, date, date dd/mm/yyyy, date mm/dd/yyyy, date yyyymmdd, date in seconds, date in milliseconds, date in microseconds, date in nanoseconds (since 1970)"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
 	Group            string         `key:"group" json:",omitempty" doc:"column whose rows of one value, such as those of a customer, are held out together when errors are measured; empty = equal rows are held out together"`
@@ -69,11 +71,26 @@ func (c Config) UnknownClassRows() int64 {
 	return c.ClassMinRows
 }
 
+// types returns the declared types by column. An entry without a type declares an empty one, which is
+// a fault of the options.
+func (c Config) types() map[string]string {
+	if len(c.Types) == 0 {
+		return nil
+	}
+	declared := make(map[string]string, len(c.Types))
+	for _, entry := range c.Types {
+		at := max(strings.LastIndexByte(entry, '='), 0)
+		declared[entry[:at]] = strings.TrimPrefix(entry[at:], "=")
+	}
+	return declared
+}
+
 // Options returns the options for learning the encoder.
 func (c Config) Options() encoder.Options {
 	return encoder.Options{
 		Features:         c.Features,
 		Include:          c.Include,
+		Types:            c.types(),
 		Exclude:          c.Exclude,
 		Passthrough:      c.Passthrough,
 		Label:            c.Label,

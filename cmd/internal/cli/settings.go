@@ -23,6 +23,7 @@ var explorationFlags = []settingFlag{
 	{"task", "events.task", "auto, regression or classification"},
 	{"label-transform", "events.label_transform", "transform of a regression label: none, log or log1p"},
 	{"include", "events.include", "comma-separated columns that are features even if they look like identifiers or text"},
+	{"type", "events.types", "comma-separated types of columns, such as store=category or opened=date dd/mm/yyyy"},
 	{"exclude", "events.exclude", "comma-separated columns that are not features"},
 	{"group", "events.group", "column whose rows of one value are held out together; empty = equal rows are"},
 	{"passthrough", "events.passthrough", "comma-separated columns that are copied to the output"},
