@@ -151,6 +151,9 @@ func (c *Counter) AddIdentity(id uint64) {
 	c.rows++
 }
 
+// Copies returns the number of rows whose content an earlier row has.
+func (c *Counter) Copies() int64 { return c.rows - int64(len(c.seen)) }
+
 // Decide returns the rule for the counted rows, see [Rule.Decide].
 func (c *Counter) Decide(group string) Rule {
 	return c.hasher.rule.Decide(c.rows, int64(len(c.seen)), group)

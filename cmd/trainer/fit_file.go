@@ -120,6 +120,9 @@ func (f *fitFileFlags) fit(
 	if err != nil {
 		return nil, err
 	}
+	if split != nil && split.Copies >= shownCopies {
+		fitted.warn(fmt.Sprintf("%.3g %% of the rows equal an earlier row; equal rows are held out together", 100*split.Copies))
+	}
 	if fitted.set == nil {
 		if err := fitted.explore(ctx, loaded, file, split); err != nil {
 			return nil, withSplitHint(err, split)
@@ -142,6 +145,9 @@ func (f *fitFileFlags) fit(
 	}
 	return fitted, nil
 }
+
+// shownCopies is the least share of equal rows that a note mentions.
+const shownCopies = 0.01
 
 // useRandomSplit advises how rows of all times are held out.
 const useRandomSplit = "--split random holds out random rows"

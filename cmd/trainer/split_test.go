@@ -116,6 +116,20 @@ func TestSplitByTimeThatHidesAClassIsNamed(t *testing.T) {
 	}
 }
 
+// Fits of files with copies of rows report their share.
+func TestFitReportsCopies(t *testing.T) {
+	header, rows, _ := strings.Cut(noisy(300, 8, 1), "\n")
+	args := []string{"fit", "--label", "y", "--features", "8", "--refine-steps", "2", "--exclude", "day", "--split", "random"}
+	const note = "50 % of the rows equal an earlier row; equal rows are held out together"
+	for _, copies := range []int{1, 2} {
+		data := clitest.File(t, "rows.csv", header+"\n"+strings.Repeat(rows, copies))
+		out := words(tr(t, append(args, "--data", data)...).Want(t, cli.ExitOK).Out)
+		if strings.Contains(out, note) != (copies > 1) {
+			t.Errorf("%d copies:\n%s", copies, out)
+		}
+	}
+}
+
 // An exploration that kept no rows for judging models leaves no rows to measure on, so no error is
 // reported. By default, explorations leave such rows out, and errors are measured on them.
 func TestFitReportsNoErrorOnRowsThatTaughtTheSet(t *testing.T) {

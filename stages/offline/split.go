@@ -44,7 +44,7 @@ func Split(
 	rule.Identity = ids.decide()
 	if rule.By != wire.SplitTime {
 		held := func(row int64) bool { return training.HeldOut(rule.Seed, ids.all[row], rule.Fraction) }
-		return &train.FileSplit{Rule: rule, HeldOut: held}, nil
+		return &train.FileSplit{Rule: rule, HeldOut: held, Copies: float64(ids.copies) / float64(len(ids.all))}, nil
 	}
 	first, err := when.first(rule)
 	if err != nil {
@@ -88,6 +88,7 @@ type rowIdentities struct {
 	hasher  *rowid.Hasher
 	counter *rowid.Counter // nil if the rule is final
 	all     []uint64       // of every row
+	copies  int64          // rows with the content of an earlier row, if rows are identified by content
 }
 
 // newRowIdentities prepares for the identity of a rule. If it names none, that is the group column,
@@ -118,7 +119,11 @@ func (r *rowIdentities) add(batch arrow.Record) {
 // decide returns the final rule.
 func (r *rowIdentities) decide() rowid.Rule {
 	if r.counter != nil {
-		r.rule, r.counter = r.counter.Decide(""), nil
+		counter := r.counter
+		r.rule, r.counter = counter.Decide(""), nil
+		if r.rule.By == rowid.Content {
+			r.copies = counter.Copies()
+		}
 		for row := range r.all {
 			if r.rule.ByPlace() {
 				r.all[row] = placeOf(int64(row))

@@ -47,6 +47,8 @@ type FileSplit struct {
 	Rule wire.Split
 	// HeldOut takes the number of a row, from 0.
 	HeldOut func(row int64) bool
+	// Copies is the share of the rows that equal an earlier row; 0 if it is unknown.
+	Copies float64
 }
 
 // NewFile returns a trainer without rows for the named file. If the feature set was explored on the
