@@ -25,7 +25,7 @@ func (r *repeat) treeColumns() []treeColumn {
 		}
 		switch {
 		case c.Kind == encoder.Category:
-			columns = append(columns, treeColumn{first, c.Width, true, -1})
+			columns = append(columns, treesOfCategory(&c, first)...)
 		case c.Kind == encoder.Vector:
 			columns = append(columns, treeColumn{first, c.Width, false, -1})
 		default:
@@ -38,6 +38,19 @@ func (r *repeat) treeColumns() []treeColumn {
 	}
 	if first == 0 {
 		return []treeColumn{{0, r.train.dim, false, -1}}
+	}
+	return columns
+}
+
+// treesOfCategory returns the columns of trees for a category whose first dimension is given.
+func treesOfCategory(c *encoder.Column, first int) []treeColumn {
+	if c.Effects == nil {
+		return []treeColumn{{first, c.Width, true, -1}}
+	}
+	effects, values := len(c.Effects.Mean), len(c.Categories)+1 // with effects there is one for other values
+	columns := []treeColumn{{first, values, true, -1}, {first + values, effects, false, -1}}
+	if c.Missing {
+		columns = append(columns, treeColumn{first + c.Width - 1, 1, false, -1})
 	}
 	return columns
 }

@@ -35,14 +35,18 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	if t.hint != "" {
 		report.Warnings = append(report.Warnings, t.hint)
 	}
+	hashes := trainingHashes(trainRows, o.Seed)
+	if enc, err = t.addEffects(enc, calibrationRows, hashes); err != nil {
+		return nil, fmt.Errorf("split %s: %w", t.name, err)
+	}
 	if err := t.review(enc, calibrationRows, &report); err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
 	s := &Split{Encoder: enc, Report: report}
-	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows); err != nil {
+	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows, hashes); err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
 	}
-	if s.Test, s.TestLeftOut, err = t.encode(enc, testRows); err != nil {
+	if s.Test, s.TestLeftOut, err = t.encode(enc, testRows, nil); err != nil {
 		return nil, fmt.Errorf("split %s: test rows: %w", t.name, err)
 	}
 	return s, nil
@@ -165,6 +169,43 @@ func (t *Table) calibrate(o SplitOptions, rows [][]int32, of int) (*encoder.Enco
 	return learn.Encoder()
 }
 
+// rowHashes returns the hash function for the rows of a record.
+type rowHashes func(record int) func(row int32) uint64
+
+// trainingHashes returns the hashes by which an exploration of a file of the given rows chooses
+// those that it calibrates on.
+func trainingHashes(rows [][]int32, seed uint64) rowHashes {
+	hasher, first := scoring.NewHasher(seed^scoring.CalibrationTag, 0), make([]int, len(rows))
+	for r := 1; r < len(rows); r++ {
+		first[r] = first[r-1] + len(rows[r-1])
+	}
+	return func(record int) func(row int32) uint64 {
+		return func(row int32) uint64 {
+			at, _ := slices.BinarySearch(rows[record], row)
+			return hasher.Row(int64(first[record] + at))
+		}
+	}
+}
+
+// addEffects returns the encoder with the effects of categories in the given rows.
+func (t *Table) addEffects(enc *encoder.Encoder, rows [][]int32, hashes rowHashes) (*encoder.Encoder, error) {
+	sums := encoder.NewEffectSums(enc)
+	if sums == nil {
+		return enc, nil
+	}
+	step := max(1, chunkValues/enc.Dim)
+	for r, rec := range t.records {
+		for list := rows[r]; len(list) > 0; {
+			take := list[:min(step, len(list))]
+			list = list[len(take):]
+			if err := sums.Add(rec, take, hashes(r)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return sums.Encoder(), nil
+}
+
 // review checks the encoder on the given rows and adds its findings to the report.
 func (t *Table) review(enc *encoder.Encoder, rows [][]int32, report *encoder.Report) error {
 	look := encoder.NewReview(enc)
@@ -205,8 +246,8 @@ var errNoRows = errors.New("no usable row")
 // chunkValues is the number of encoded values made at a time, 4 MiB.
 const chunkValues = 1 << 20
 
-// encode encodes the given rows into a part.
-func (t *Table) encode(enc *encoder.Encoder, rows [][]int32) (*Data, LeftOut, error) {
+// encode encodes the given rows into a part. hashes are those of rows that teach.
+func (t *Table) encode(enc *encoder.Encoder, rows [][]int32, hashes rowHashes) (*Data, LeftOut, error) {
 	n := count(rows)
 	if bytes := 4 * int64(n) * int64(enc.Dim); bytes > MaxBytes {
 		return nil, LeftOut{}, fmt.Errorf(
@@ -218,6 +259,9 @@ func (t *Table) encode(enc *encoder.Encoder, rows [][]int32) (*Data, LeftOut, er
 	for r, rec := range t.records {
 		ids := t.ids[first:]
 		first += int(rec.NumRows())
+		if hashes != nil {
+			p.rows.Teaching = hashes(r)
+		}
 		for list := rows[r]; len(list) > 0; {
 			take := list[:min(step, len(list))]
 			list = list[len(take):]

@@ -214,7 +214,7 @@ func TestTablesThatCannotBeRead(t *testing.T) {
 
 func TestEncodedRowsBeyondMemoryAreRefused(t *testing.T) {
 	d := table(t, encoder.TaskRegression, numbered(3), "")
-	_, _, err := d.encode(&encoder.Encoder{Dim: 1 << 16}, [][]int32{make([]int32, 1<<17)})
+	_, _, err := d.encode(&encoder.Encoder{Dim: 1 << 16}, [][]int32{make([]int32, 1<<17)}, nil)
 	if err == nil || !strings.Contains(err.Error(),
 		"131072 rows of 65536 dimensions need 32768 MiB, more than the limit of 16384 MiB") {
 		t.Error(err)

@@ -46,6 +46,7 @@ type boundColumn struct {
 	// indicators are for booleans and categories, codes for categories only.
 	indicators indicators
 	codes      map[string]int32
+	effects    *boundEffects
 }
 
 // tables are the lookup tables of an encoder. They are immutable, and all users of the encoder
@@ -120,6 +121,7 @@ func boundColumns(e *Encoder) []boundColumn {
 			b.scaling = newScaling(e, c, 0, c.Width)
 			b.indicators = newIndicators(&b.scaling, c)
 			b.codes = numbered(c.Categories)
+			b.effects = newBoundEffects(e, c, at)
 		default:
 			b.scaling = newScaling(e, c, 0, c.values())
 			b.extras = newScaling(e, c, c.values(), c.Width)

@@ -24,7 +24,8 @@ import (
 //     identifier's strings or whole numbers are distinct, unless the rows are a sample
 //     ([Calibrator.SampledFrom]) whose repeated values show that fewer are in all rows; or at least
 //     1000 values recur at most ten times on average, and the name says what they are
-//     ("customerID"), or, of strings, new ones keep coming and none is in more than 1 % of the rows,
+//     ("customerID"), or, of strings, new ones keep coming, most are in one calibration row, and none
+//     is in more than 1 % of the rows,
 //   - string columns that hold text: most values have more than MaxCategoryBytes bytes, or they look
 //     like identifiers of more than 40 bytes,
 //   - columns that are probably others with a misspelt name: at most a tenth of the rows has them,
@@ -33,8 +34,9 @@ import (
 //
 // A string column holds times if 95 % of its values are ISO 8601 dates and times, all of them dates
 // or all of them times of day; the other values are missing. Otherwise it has a dimension for each
-// of the MaxCategories commonest values (of equally common ones the first in byte order), and one
-// for all others if there are any.
+// of the MaxCategories commonest values (of equally common ones the first in byte order) and, if
+// there are others, one for all of these and the [Effects] of all values on the label, which
+// [EffectSums] fills in a second pass.
 //
 // A column without any usable value is left out and reported even if the options name it.
 //
@@ -241,7 +243,6 @@ func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	if err := c.fill(e, &report); err != nil {
 		return nil, report, err
 	}
-	report.Columns = c.columnUses(&report, e)
 	if len(o.Label) > 0 {
 		if missing := c.missing(o.Label); len(missing) > 0 {
 			return nil, report, fmt.Errorf("label column %s is in none of the calibration records; the columns are %s",
@@ -252,7 +253,9 @@ func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 			return nil, report, err
 		}
 		e.Label = label
+		c.addEffects(e)
 	}
+	report.Columns = c.columnUses(&report, e)
 	if err := e.Validate(); err != nil {
 		return nil, report, err
 	}

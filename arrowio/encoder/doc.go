@@ -13,7 +13,8 @@
 //	numeric   every integer and floating width, decimal  1
 //	          and duration (in seconds)
 //	bool      bool                                       1
-//	category  string, large_string, dictionaries of both one per category, perhaps one for other values
+//	category  string, large_string, dictionaries of both one per category, perhaps one for other values,
+//	                                                     and the effects on the label
 //	vector    fixed_size_list of any numeric width       the list's length
 //	time      date, timestamp, strings of ISO 8601       1, and two per cycle
 //	clock     time of day, strings of ISO 8601           1, and two for the cycle of the day

@@ -158,6 +158,10 @@ func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
 	}
 	r.entries = loadCodes(r.codes, in.array, b.rows, c.codes, r.entries)
 	b.setIndicators(c.at, r.codes, &c.indicators)
+	if c.effects != nil {
+		r.entries = loadCodes(r.codes, in.array, b.rows, c.effects.codes, r.entries)
+		b.setEffects(r.codes, c.effects, r.Teaching)
+	}
 	b.countUnseen(r.codes)
 }
 

@@ -65,8 +65,8 @@ type Column struct {
 	// Form is how its text is read.
 	Form
 	// Width is the number of dimensions: first the values (1, the number of categories, or the
-	// length of a vector), then one for other values or two for each cycle, then one for missing
-	// values.
+	// length of a vector), then one for other values, one for each effect, or two for each cycle, then
+	// one for missing values.
 	Width int `json:"width"`
 	// Mean holds the calibration mean of each dimension for values. It is subtracted if the column
 	// is standardized, and replaces nulls. A category has none. If everything is standardized, it
@@ -80,6 +80,9 @@ type Column struct {
 	// Other is set if a category column has a dimension that is 1 for every value not among
 	// Categories.
 	Other bool `json:"other,omitempty"`
+	// Effects are the label's means by value, of a category column with more values than
+	// dimensions; their dimensions follow those of values.
+	Effects *Effects `json:"effects,omitempty"`
 	// Cycles are the cycles for which a time column has two dimensions each, in the order of the
 	// constants.
 	Cycles []Cycle `json:"cycles,omitempty" bound:"list 3"`
@@ -183,7 +186,7 @@ func (c *Column) values() int {
 
 // dimensions returns how many dimensions the column has according to its other fields.
 func (c *Column) dimensions() int {
-	return c.values() + int(count(c.Other)) + 2*len(c.Cycles) + int(count(c.Missing))
+	return c.values() + int(count(c.Other)) + c.Effects.outputs() + 2*len(c.Cycles) + int(count(c.Missing))
 }
 
 // moments returns how many means and scales the column has under a setting.
@@ -203,6 +206,9 @@ func (c *Column) moments(standardize string) (means, scales int) {
 // dimensionName returns the name of dimension j of the column.
 func (c *Column) dimensionName(j int) string {
 	values := c.values()
+	if output, ok := c.isEffect(j); ok {
+		return c.effectName(output)
+	}
 	switch {
 	case c.Missing && j == c.Width-1:
 		return c.Name + ", missing"

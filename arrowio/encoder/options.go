@@ -29,7 +29,7 @@ const DefaultMissingIndicator = 0.01
 
 // DefaultCalibrationRows is the usual number of rows of a file, or of a partition, that a
 // calibrator sees: a sample of all of them.
-const DefaultCalibrationRows = 2000
+const DefaultCalibrationRows = 10000
 
 // Options configure a calibrator. The zero value, except for Clip, means the defaults.
 type Options struct {

@@ -266,6 +266,7 @@ func rawly(e *Encoder, c *Column, value any) []float64 {
 		if c.Other {
 			raw = append(raw, float64(count(!known && value != nil)))
 		}
+		raw = append(raw, make([]float64, c.Effects.outputs())...) // no rows were added to them
 	case Time, Clock:
 		seconds, ok := plainTime(value)
 		if !ok {

@@ -82,6 +82,9 @@ func (r *Remarks) impute(c *Column, row int) {
 // addUnseen adds the remarks on a category column.
 func (r *Remarks) addUnseen(c *Column, a arrow.Array, first int) {
 	known, t := numbered(c.Categories), textsOf(a)
+	if c.Effects != nil {
+		known = numbered(c.Effects.Values)
+	}
 	for row := range a.Len() {
 		value, ok := t.at(row)
 		if _, seen := known[value]; !ok {

@@ -55,14 +55,15 @@ func (s *textSketch) distinct() int64 { return int64(len(s.hashes.seen)) }
 func (s *textSketch) approximate() bool { return s.lost > 0 }
 
 // identifies reports whether the strings of a column with this name are identifiers: nearly all
-// differ, or they recur rarely, none of them often, and new ones keep coming or the name suggests
-// it. share is the sampled share of the rows.
+// differ, or they recur rarely, none of them often, and the name suggests it or too few recur for
+// [Effects], which represent any number of categories. share is the sampled share of the rows.
 func (s *textSketch) identifies(name string, share float64) bool {
 	d := s.hashes
 	if d.unique(share) {
 		return true
 	}
-	return d.recurs() && s.most() <= max(identifierRepeats, s.n/evenShare) && (d.grows() || namesThings.MatchString(name))
+	rare := d.grows() && d.n < effectRows*d.judged
+	return d.recurs() && s.most() <= max(identifierRepeats, s.n/evenShare) && (rare || namesThings.MatchString(name))
 }
 
 // most is how often the commonest string occurs.

@@ -65,7 +65,11 @@ func (e *Encoder) columnFaults() []error {
 			faults = append(faults, fmt.Errorf("duplicate column %q", c.Name))
 		}
 		names[c.Name] = true
-		if err := c.validate(e.Standardize, e.Clip > 0); err != nil {
+		err := c.validate(e.Standardize, e.Clip > 0)
+		if err == nil && c.Effects != nil {
+			err = c.Effects.validate(e.Outputs())
+		}
+		if err != nil {
 			faults = append(faults, fmt.Errorf("column %q: %w", c.Name, err))
 			continue
 		}
@@ -112,7 +116,7 @@ func (c *Column) validateShape() error {
 	}
 	switch c.Kind {
 	case Numeric, Bool, Time, Clock, Vector:
-		if len(c.Categories) > 0 || c.Other {
+		if len(c.Categories) > 0 || c.Other || c.Effects != nil {
 			return fmt.Errorf("categories in a %s column", c.Kind)
 		}
 	case Category:
@@ -174,9 +178,15 @@ func learnable(v string) bool { return len(v) <= MaxCategoryBytes && utf8.ValidS
 
 // bounded reports whether dimension j of the column is within -1 and 1 before it is standardized;
 // indicates reports whether it is 0 or 1.
-func (c *Column) bounded(j int) bool { return c.indicates(j) || j >= c.values() }
+func (c *Column) bounded(j int) bool {
+	_, effect := c.isEffect(j)
+	return c.indicates(j) || j >= c.values() && !effect
+}
 
 func (c *Column) indicates(j int) bool {
+	if _, effect := c.isEffect(j); effect {
+		return false
+	}
 	return c.Kind == Bool || c.Kind == Category || c.Missing && j == c.Width-1
 }
 

@@ -64,6 +64,9 @@ func (c *Column) either(j int, is bool) (words string, ok bool) {
 		}
 		return c.Name + no, true
 	}
+	if _, ok := c.isEffect(j); ok {
+		return "", false
+	}
 	switch {
 	case c.Missing && j == c.Width-1:
 		return choose(" is missing", " is present")
@@ -82,7 +85,7 @@ func (c *Column) value(j int, threshold float64) string {
 	if j < len(c.Scale) {
 		threshold = c.Mean[j] + threshold*c.Scale[j]
 	}
-	if j >= c.values() { // a sine or cosine
+	if j >= c.values() { // a sine, a cosine or an effect
 		return fmt.Sprintf("%.3g", threshold)
 	}
 	at := time.Unix(0, 0).UTC().Add(time.Duration(threshold * float64(time.Second)))

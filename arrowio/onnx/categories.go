@@ -17,6 +17,9 @@ type categories struct {
 	// For all dimensions: the column, the code that sets it, and its values when set and when not.
 	column, code []int64
 	set, unset   []float32
+	// effects are the effects of columns, each float [N, 1], and the index in the encoder of each.
+	effects     []string
+	effectOrder []int
 }
 
 // add adds a column. Its first dimension is dimension at of the encoder.
@@ -24,12 +27,34 @@ func (c *categories) add(g *graph, e *encoder.Encoder, column *encoder.Column, i
 	keys, values, unknown := codesOf(column, in.Missing)
 	c.codes = append(c.codes, g.add(in.Name+" code", "LabelEncoder", []string{in.Name},
 		textList("keys_strings", keys), integerList("values_int64s", values), integer("default_int64", unknown)))
+	effects := c.addEffects(g, e, column, in, at)
 	for j := range column.Width {
+		if effects[j] {
+			continue
+		}
 		d := dimensionOf(e, column, j, at)
 		c.order = append(c.order, d.at)
 		c.column, c.code = append(c.column, int64(len(c.codes)-1)), append(c.code, int64(j))
 		c.set, c.unset = append(c.set, d.of(1)), append(c.unset, d.of(0))
 	}
+}
+
+// addEffects adds the effects of a column and returns which of its dimensions they are.
+func (c *categories) addEffects(
+	g *graph, e *encoder.Encoder, column *encoder.Column, in Input, at int,
+) map[int]bool {
+	if column.Effects == nil {
+		return nil
+	}
+	dimensions := map[int]bool{}
+	for k, values := range e.EffectsOf(column) {
+		j := column.EffectDimension(k)
+		dimensions[j] = true
+		c.effectOrder = append(c.effectOrder, at+j)
+		c.effects = append(c.effects, g.add(in.Name+" effect", "LabelEncoder", []string{in.Name},
+			textList("keys_strings", column.Effects.Values), floatList("values_floats", values), floating("default_float", 0)))
+	}
+	return dimensions
 }
 
 // codesOf returns the code of each value, the missing value's last, and the code for all other

@@ -51,6 +51,7 @@ func encode(g *graph, e *encoder.Encoder, inputs []Input) rows {
 	}
 	if len(c.codes) > 0 {
 		parts, out.order = append(parts, c.encode(g)), append(out.order, c.order...)
+		parts, out.order = append(parts, c.effects...), append(out.order, c.effectOrder...)
 	}
 	out.x = g.concat("x", parts)
 	return out

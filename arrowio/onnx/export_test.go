@@ -52,8 +52,16 @@ func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
 		}
 	}
 	texts := []encoder.Column{{Name: "plan", Kind: encoder.Category, Width: 2, Categories: []string{"a", "b"}}}
+	effects := []encoder.Column{{
+		Name: "shop", Kind: encoder.Category, Width: 4, Categories: []string{"a"}, Other: true, Missing: true,
+		Effects: &encoder.Effects{
+			Values: []string{"a", "b"}, Rows: []int64{1, 2, 3, 4, 5, 6, 7, 8}, Sums: []float64{1, -1, 2, -2, 1, 3, -3, 4},
+			Mean: []float64{0.25}, Prior: 3, Scale: []float64{0.5},
+		},
+	}}
 	times := []encoder.Column{{Name: "seen", Kind: encoder.Time, Width: 1, Mean: []float64{1.7e9}, Scale: []float64{1e7}}}
 	return map[string]func() (*wire.FeatureSet, *wire.Model){
+		"effects":       with(scoring.MapCosine, effects, regression(1, ""), training.LossSquared),
 		"set":           with(scoring.MapCosine, everyKind(), classes(3), ""),
 		"three_classes": with(scoring.MapCosine, everyKind(), classes(3), training.LossLogistic),
 		"two_classes":   with(scoring.MapArcCosine0, everyKind(), classes(2), training.LossLogistic),

@@ -88,7 +88,7 @@ func inputOf(c *encoder.Column, missingText string) (Input, error) {
 		in.Unit = "microseconds since midnight"
 	case encoder.Category:
 		in.Type, in.Missing = "string", missingText
-		if slices.Contains(c.Categories, missingText) {
+		if slices.Contains(c.Categories, missingText) || c.Effects != nil && slices.Contains(c.Effects.Values, missingText) {
 			return in, fmt.Errorf("%q, which stands for a missing text, is a category of column %q", missingText, c.Name)
 		}
 	default:

@@ -109,6 +109,9 @@ func (c *calibration) finish(e Config) (*calibrated, error) {
 				c.cut, calibrationBytes>>20, minCalibrationBytes>>20, c.Rows()),
 		)
 	}
+	if enc, err = c.addEffects(enc); err != nil {
+		return nil, err
+	}
 	if err := c.review(enc, &report); err != nil {
 		return nil, err
 	}
@@ -188,6 +191,21 @@ func (c *calibration) eachChunk(enc *encoder.Encoder, do func(hashes []uint64, c
 		}
 	}
 	return nil
+}
+
+// addEffects returns the encoder with the effects of categories in the calibration rows.
+func (c *calibration) addEffects(enc *encoder.Encoder) (*encoder.Encoder, error) {
+	sums := encoder.NewEffectSums(enc)
+	if sums == nil {
+		return enc, nil
+	}
+	err := c.eachChunk(enc, func(hashes []uint64, chunk arrow.Record) error {
+		return sums.Add(chunk, nil, func(row int32) uint64 { return hashes[row] })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sums.Encoder(), nil
 }
 
 // review adds the findings of a second pass over the rows to the report.

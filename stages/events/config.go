@@ -31,7 +31,7 @@ type Columns struct {
 	Classes          []string       `key:"classes" doc:"class names; empty = all classes of the rows that the exploration reads"`
 	Clip             float64        `key:"clip" unit:"standard deviations" range:"0,1000000" doc:"standardized values beyond it continue as logarithms; 0 = off (the paper's setting)"`
 	Standardize      string         `key:"standardize" doc:"numeric = numeric columns, all = one-hot and boolean columns too (the paper's setting), none"`
-	MaxCategories    int            `key:"max_categories" range:"1,65535" doc:"how many of a string column's commonest values get a dimension of their own; all others share one"`
+	MaxCategories    int            `key:"max_categories" range:"1,65535" doc:"how many of a string column's commonest values get a dimension of their own; all others share one, and the mean of the label by value gets one more"`
 	MissingIndicator float64        `key:"missing_indicator" range:"0,1" doc:"a column with a larger share of missing values in calibration gets an extra dimension that marks them; 1 = never"`
 	NaN              string         `key:"nan" doc:"how NaN in a feature is treated: missing = as a missing value, reject = its row becomes a dead letter"`
 	LabelMin         *float64       `key:"label_min" doc:"rows with a smaller label are rejected; unset = no bound"`

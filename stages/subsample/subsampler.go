@@ -61,6 +61,8 @@ func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Ch
 	if spec.Criterion.NeedsRows() {
 		s.samples = &wire.Samples{SpecHash: s.specHash, Partition: part.Partition, Dim: spec.Encoder.Dim}
 	}
+	hasher := scoring.NewHasher(spec.SampleSeed^scoring.CalibrationTag, part.Partition)
+	s.rows.Teaching = func(row int32) uint64 { return hasher.Row(s.nextOrdinal + int64(row)) }
 	s.closeAtEnd()
 	return s, nil
 }

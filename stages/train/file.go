@@ -75,6 +75,8 @@ func NewFile(set *wire.FeatureSet, config Config, name string, split *FileSplit)
 		hasher:    rowid.NewHasher(set.Lineage.Identity),
 	}
 	f.rows.lane.reset()
+	hasher := scoring.NewHasher(set.Lineage.SampleSeed^scoring.CalibrationTag, 0)
+	f.rows.rows.Teaching = func(row int32) uint64 { return hasher.Row(f.counts.Rows + int64(row)) }
 	return f, nil
 }
 

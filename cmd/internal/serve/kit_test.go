@@ -59,7 +59,7 @@ func pairOf(t testing.TB, task string) (*featurize.Pair, arrow.Record) {
 	t.Helper()
 	rows := stagestest.Events(t, task, 2000, 7, stagestest.Faults{UnseenCategory: 0.05})
 	e := explored.Events(task)
-	e.NaN = encoder.NaNMissing
+	e.NaN, e.MaxCategories = encoder.NaNMissing, 1 // other categories have effects
 	set := mixed(explored.FeatureSet(t, e, explored.Exploration(), rows))
 	pair, err := featurize.NewPair(set, fit(t, set, rows))
 	if err != nil {

@@ -56,6 +56,8 @@ class Encoder:
         self._tail: str = self.document.get("tail", "")
         if self._tail not in ("", "log"):
             raise FormatError(f"an encoder with tail {self._tail!r}: this package only supports log")
+        # Effects are cut like standardized dimensions.
+        self._effect_limit = self._clip if self._clip > 0 and self.document["standardize"] != "none" else MAX_MAGNITUDE
         self._nan_is_missing = self.document.get("nan") == "missing"
 
     def encode(self, rows: Any) -> Encoded:
@@ -93,7 +95,7 @@ class Encoder:
     def _encode(self, c: dict[str, Any], values: pa.Array, x: npt.NDArray[np.float32], fault: npt.NDArray[np.uint8]) -> None:
         """Writes a column into its dimensions, x [n, width], and marks rows without a usable value."""
         if c["kind"] in ("bool", "category"):
-            dense, missing = _indicators(c, values)
+            dense, missing = _indicators(c, values, self._effect_limit)
         else:
             dense, missing = self._numbers(c, values, fault)
         if c.get("missing"):
@@ -141,7 +143,7 @@ def _mark(fault: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_], number: in
         fault[where.any(axis=1) & (fault == 0)] = number
 
 
-def _indicators(c: dict[str, Any], values: pa.Array) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _indicators(c: dict[str, Any], values: pa.Array, limit: float) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Returns the values [n, dimensions] of a boolean or a category, and a mask of missing ones [n]."""
     if c["kind"] == "bool":
         codes = columns.booleans(values)
@@ -155,7 +157,25 @@ def _indicators(c: dict[str, Any], values: pa.Array) -> tuple[Floats, npt.NDArra
     dense = np.zeros((len(codes), len(names) + bool(c.get("other"))))
     hot = np.flatnonzero(codes >= 0)
     dense[hot, codes[hot]] = 1
+    if c.get("effects"):
+        dense = np.hstack([dense, _effects(c["effects"], values, limit)])
     return dense, missing
+
+
+def _effects(f: dict[str, Any], values: pa.Array, limit: float) -> Floats:
+    """Returns the label's means by category, [n, outputs], cut at a limit: 0 for other values."""
+    rows = np.asarray(f["rows"], np.float64).reshape(len(f["values"]), -1)
+    sums = np.asarray(f["sums"]).reshape(*rows.shape, -1).sum(axis=1)
+    n = rows.sum(axis=1)[:, None]
+    effects = (sums - n * np.asarray(f["mean"])) / (n + f["prior"]) / np.asarray(f["scale"])
+    effects = np.vstack([np.clip(effects, -limit, limit), np.zeros(effects.shape[1])])
+    codes = columns.categories(values, f["values"])
+    return effects[np.where(codes >= 0, codes, len(n))]
+
+
+def _effect_names(name: str, outputs: int) -> list[str]:
+    """Returns the names of the dimensions of effects."""
+    return [f"{name}, effect on the label"] if outputs == 1 else [f"{name}, effect on output {k + 1}" for k in range(outputs)]
 
 
 _PLACES = {"day": "hour of day", "week": "day of week", "year": "day of year"}
@@ -166,6 +186,7 @@ def _names(c: dict[str, Any]) -> list[str]:
     name = c["name"]
     if c["kind"] == "category":
         names = [f"{name}={v}" for v in c.get("categories") or []] + [f"{name}, other"] * bool(c.get("other"))
+        names += _effect_names(name, len((c.get("effects") or {"mean": []})["mean"]))
     elif c["kind"] == "vector":
         names = [f"{name}[{i}]" for i in range(c["width"])]
     else:
