@@ -119,7 +119,9 @@ func TestSplitByTimeThatHidesAClassIsNamed(t *testing.T) {
 // Fits of files with copies of rows report their share.
 func TestFitReportsCopies(t *testing.T) {
 	header, rows, _ := strings.Cut(noisy(300, 8, 1), "\n")
-	args := []string{"fit", "--label", "y", "--features", "8", "--refine-steps", "2", "--exclude", "day", "--split", "random"}
+	args := []string{
+		"fit", "--label", "y", "--features", "8", "--refine-steps", "2", "--exclude", "day", "--split", "random",
+	}
 	const note = "50 % of the rows equal an earlier row; equal rows are held out together"
 	for _, copies := range []int{1, 2} {
 		data := clitest.File(t, "rows.csv", header+"\n"+strings.Repeat(rows, copies))
