@@ -67,7 +67,11 @@ func (r *run) exploreIn(ctx context.Context, log *eventLog, set *wire.FeatureSet
 			return nil, err
 		}
 		err = log.eachMessage(e.spec, part, func(offset int64, rows rowsOf) error {
-			if rows.err != nil {
+			switch {
+			case rows.tombstone:
+				core.Skip(offset + 1)
+				return nil
+			case rows.err != nil:
 				core.Refuse(offset + 1)
 				return nil
 			}
@@ -126,8 +130,9 @@ func (r *run) planAgain(ctx context.Context, log *eventLog, lineage wire.Lineage
 // rowsOf is a message of events as an exploration reads it; err is the reason for refusing the
 // whole message.
 type rowsOf struct {
-	batches []arrow.Record
-	err     error
+	batches   []arrow.Record
+	err       error
+	tombstone bool // without a value and without rows
 }
 
 // eachMessage visits the messages of a range.
@@ -138,8 +143,15 @@ func (l *eventLog) eachMessage(
 ) error {
 	reader := events.NewReader(spec.Limits, spec.Encoder)
 	for offset := part.StartOffset; offset < part.EndOffset; offset++ {
-		batches, fault := reader.Read(l.input[part.Partition][offset].Value)
-		err := visit(offset, rowsOf{batches, fault})
+		value := l.input[part.Partition][offset].Value
+		if value == nil {
+			if err := visit(offset, rowsOf{tombstone: true}); err != nil {
+				return fmt.Errorf("event %d of partition %d: %w", offset, part.Partition, err)
+			}
+			continue
+		}
+		batches, fault := reader.Read(value)
+		err := visit(offset, rowsOf{batches: batches, err: fault})
 		events.Release(batches)
 		if err != nil {
 			return fmt.Errorf("event %d of partition %d: %w", offset, part.Partition, err)

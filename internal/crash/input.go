@@ -34,8 +34,8 @@ type Message struct {
 	Bad   []int32
 }
 
-// Refused reports whether the whole message must be refused.
-func (m *Message) Refused() bool { return m.Rows == 0 }
+// Refused reports whether the whole message must be refused. A tombstone is skipped instead.
+func (m *Message) Refused() bool { return m.Rows == 0 && m.Value != nil }
 
 // Input is the list of messages for each partition of events; a message's index is its offset. It
 // has a main part, a tail and an end.
@@ -94,7 +94,7 @@ func newMessage(random *rand.Rand, poison bool) (Message, error) {
 	return Message{Value: spoil(random, value)}, nil
 }
 
-// spoil returns an undecodable message.
+// spoil returns an undecodable message or a tombstone.
 func spoil(random *rand.Rand, value []byte) []byte {
 	switch random.IntN(3) {
 	case 0:
