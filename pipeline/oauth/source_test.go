@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,9 +55,9 @@ func minute(n int) (Token, error) { return tokenOf(fmt.Sprint("token-", n), time
 
 func TestTokensAreRenewedOnceInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fetches := 0
+		var fetches atomic.Int64
 		s, _ := scripted(t, func(_ context.Context, n int) (Token, error) {
-			fetches = n
+			fetches.Store(int64(n))
 			time.Sleep(2 * time.Second)
 			return minute(n)
 		})
@@ -81,8 +82,8 @@ func TestTokensAreRenewedOnceInTime(t *testing.T) {
 				t.Fatalf("token valid for %v after waiting %v: %v", left, time.Since(began), err)
 			}
 		}
-		if fetches < 300/47 || fetches > 300/36+2 {
-			t.Errorf("%d requests in five minutes for tokens that last one", fetches)
+		if n := fetches.Load(); n < 300/47 || n > 300/36+2 {
+			t.Errorf("%d requests in five minutes for tokens that last one", n)
 		}
 	})
 }
