@@ -188,8 +188,7 @@ func TestJSONMatchesTheEncoder(t *testing.T) {
 	}
 }
 
-// TestListsOfAnotherKindAreUnfit: no column can hold a list where the encoder reads single values,
-// or anything but a list of its length where it reads vectors.
+// TestListsOfAnotherKindAreUnfit: no column can hold a list where the encoder reads single values.
 func TestListsOfAnotherKindAreUnfit(t *testing.T) {
 	d := NewDecoder(Options{Encoder: testEncoder()})
 	for text, want := range map[string]string{
@@ -198,8 +197,8 @@ func TestListsOfAnotherKindAreUnfit(t *testing.T) {
 		`{"n": "many", "c": 7, "v": []}`:                     "", // an encoder rejects texts row by row
 		`[{"n": 1}, {"n": [1, 2]}]`:                          `column "n" is a list of 2 numbers in row 1, not a number`,
 		`{"c": ["a"]}`:                                       `column "c" is a list in row 0, not a text`,
-		`{"v": [1]}`:                                         `column "v" is a list of 1 numbers in row 0, not a list of 2 numbers`,
-		`{"v": "1 2"}`:                                       `column "v" is "1 2" in row 0, not a list of 2 numbers`,
+		`{"v": [1]}`:                                         "", // missing, so that it spoils no other row
+		`{"v": "1 2"}`:                                       "",
 		`{"y": [3]}`:                                         `column "y" is a list of 1 numbers in row 0, not a number`,
 		`{"other": [3]}`:                                     "",
 	} {

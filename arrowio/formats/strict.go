@@ -231,8 +231,8 @@ func (t *table) textOf(v cell) (string, bool) {
 }
 
 // Unfit returns an error, which wraps [encoder.ErrSchema], if a value in the message that was
-// decoded last is a list where the encoder reads single values, or anything but a list of its
-// length where it reads vectors. No column of a record could hold it, so it would become null.
+// decoded last is a list where the encoder reads single values. No column of a record could hold it,
+// so it would become null. Where the encoder reads vectors, a list of another length is missing.
 func (d *Decoder) Unfit() error {
 	if d.isArrow || d.wanted == nil {
 		return nil
@@ -242,17 +242,12 @@ func (d *Decoder) Unfit() error {
 		c := &t.columns[i]
 		want := d.wanted.kind(c.name)
 		lists := c.counts[cellList] + c.counts[cellOther]
-		if want.kind == "" || want.kind != encoder.Vector && lists == 0 {
+		if want.kind == "" || want.kind == encoder.Vector || lists == 0 {
 			continue
 		}
 		for row, v := range c.cells {
-			_, n := v.span()
-			if empty := v.kind == cellList && n == 0; empty && want.kind == encoder.Vector {
-				continue
-			}
-			// A text of another kind rejects its row, unless the column is a vector.
-			if v.kind != cellList && v.kind != cellOther && want.kind != encoder.Vector {
-				continue
+			if v.kind != cellList && v.kind != cellOther {
+				continue // a text of another kind rejects its row
 			}
 			if fault := t.misfit(want, v); fault != "" {
 				return fmt.Errorf("%w: column %s is %s in row %d, %s",
