@@ -64,7 +64,6 @@ func (f folder) delimited(
 		if o.Format == "" {
 			o.Format = files.FormatCSV
 		}
-		o.Strict = true
 		reader, err := files.Open(found, o)
 		if err != nil || change == nil {
 			return reader, err

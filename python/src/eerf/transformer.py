@@ -115,7 +115,8 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             rows = rows.append_column(name, values)
         task = self.task if self.task != "auto" else _task(labels)
         features = [] if _is_frame(X) else columns.column_names
-        found = programs.explore(rows, self._settings(task, names, features), self.program, self._threads())
+        settings = self._settings(task, names, features, _declared(X, columns))
+        found = programs.explore(rows, settings, self.program, self._threads())
         for warning in found.warnings:
             warnings.warn(warning, UserWarning, stacklevel=2)
         self.feature_set_ = found.feature_set
@@ -162,7 +163,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return None
         return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
 
-    def _settings(self, task: str, label: list[str], features: list[str]) -> dict[str, dict[str, Any]]:
+    def _settings(self, task: str, label: list[str], features: list[str], types: list[str]) -> dict[str, dict[str, Any]]:
         """Returns the configuration for the program, by section."""
         seed = 1 if self.random_state is None else self.random_state
         if not isinstance(seed, (int, np.integer)):
@@ -170,7 +171,7 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sections: dict[str, dict[str, Any]] = {
             "events": {
                 "label": label, "features": features, "task": task, "clip": self.clip, "standardize": self.standardize,
-                "label_transform": self.label_transform,
+                "label_transform": self.label_transform, "types": types,
             },
             "exploration": {
                 "features": self.n_components, "candidates": self.candidates, "criterion": self.criterion, "map": self.feature_map,
@@ -194,6 +195,14 @@ class EERFFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 def _is_frame(X: Any) -> bool:
     """Reports whether X has typed columns; sparse matrices do not."""
     return hasattr(X, "__arrow_c_stream__") or (hasattr(X, "columns") and hasattr(X, "iloc"))
+
+
+def _declared(X: Any, table: pa.Table) -> list[str]:
+    """Returns the types that X declares: its categories stay categories even if all of them are numbers."""
+    names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+    if hasattr(X, "iloc"):
+        names += [str(name) for name, dtype in X.dtypes.items() if getattr(dtype, "name", "") == "category"]
+    return [f"{name}=category" for name in names]
 
 
 def _refuse_too_few(table: pa.Table) -> None:

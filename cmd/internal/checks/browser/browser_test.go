@@ -248,7 +248,7 @@ func TestPageOfColumnsInBrowser(t *testing.T) {
 		"document.querySelectorAll('#columns tbody tr').length === 15 && document.querySelector('#columns "+
 			"table').offsetHeight > 100")
 	if text := eval[string](b, "document.querySelector('#columns tbody').innerText"); !strings.Contains(text,
-		"looks like an identifier") || !strings.Contains(text, "timestamp") {
+		"looks like an identifier") || !strings.Contains(text, "dates in text") {
 		t.Errorf("the table says %q", text)
 	}
 	b.strip(16)
