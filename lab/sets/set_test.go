@@ -121,13 +121,11 @@ func TestAdultAsPublished(t *testing.T) {
 func TestErrorsNameFileAndLine(t *testing.T) {
 	s, _ := Lookup("adult")
 	for _, c := range []struct{ train, test, says string }{
-		{strings.Replace(adultTrain, "50, ?", "fifty, ?", 1), adultTest, "adult.data: line 2: column"},
 		{
 			adultTrain,
 			strings.Replace(adultTest, "44, ", "44", 1),
 			"adult.test: line 3: the row has 14 fields where the first row has 15",
 		},
-		{adultTrain, strings.Replace(adultTest, "25, ", "2O, ", 1), "adult.test: line 2: column"},
 		{adultTrain, "|1x3 Cross validator", "adult.test: the file is empty"},
 		{strings.ReplaceAll(adultTrain, ", White", ""), adultTest, "column"},
 	} {
