@@ -36,7 +36,8 @@ func NewBatches(from io.Reader, maxMessageBytes int64) *Batches {
 	return &Batches{from: from, most: maxMessageBytes}
 }
 
-// Next returns the message of the next batch. It is valid until the next call. The error is [io.EOF] at the end of the input, which may lack the last stream's end mark.
+// Next returns the message of the next batch. It is valid until the next call. The error is
+// [io.EOF] at the end of the input, which may lack the last stream's end mark.
 func (b *Batches) Next() ([]byte, error) {
 	b.value = b.value[:b.kept]
 	for ; ; b.index++ {
@@ -149,8 +150,8 @@ func (b *Batches) read(n int64) error {
 	return nil
 }
 
-// replace notes a new dictionary. Replaced ones are removed once they are half of the bytes, so that
-// removing them costs no more than reading them did.
+// replace notes a new dictionary. Replaced ones are removed once they are half of the bytes, so
+// that removing them costs no more than reading them did.
 func (b *Batches) replace(place dictionaryPlace) {
 	old := slices.IndexFunc(b.dicts, func(d dictionaryPlace) bool { return d.id == place.id })
 	if old < 0 {

@@ -96,7 +96,7 @@ func TestBatchesCutOffAreTruncated(t *testing.T) {
 	for ok := true; ok; ends[len(stream)-len(w.rest)] = true {
 		_, ok, _ = w.next()
 	}
-	for cut := range len(stream) {
+	for cut := range stream {
 		_, err := readAll(bytes.NewReader(stream[:cut]), 1<<20)
 		if want := map[bool]error{true: io.EOF, false: ErrTruncated}[ends[cut]]; !errors.Is(err, want) {
 			t.Errorf("cut at %d of %d: %v, want %v", cut, len(stream), err, want)

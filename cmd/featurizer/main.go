@@ -23,7 +23,7 @@ Arrow, JSON, Avro or Protobuf. Start with:  featurizer demo`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newRun(), newServe(), newExplore(), newTransform(), newProduce(), newTopics(), newConfig(),
-		newInspect(), newExport(), newExplorations(), newDeadLetters(), newBroker())
+	root.AddCommand(newDemo(), newRun(), newServe(), newPipe(), newExplore(), newTransform(), newProduce(), newTopics(),
+		newConfig(), newInspect(), newExport(), newExplorations(), newDeadLetters(), newBroker())
 	return root
 }

@@ -56,7 +56,11 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 	walk(newRoot())
 	for _, c := range leaves(newRoot()) {
-		if c.Flags().Lookup("json") == nil && c.CommandPath() != "featurizer config schema" { // prints only JSON
+		switch c.CommandPath() {
+		case "featurizer config schema", "featurizer pipe": // print only JSON, only Arrow
+			continue
+		}
+		if c.Flags().Lookup("json") == nil {
 			t.Errorf("%s has no --json", c.CommandPath())
 		}
 	}
@@ -95,6 +99,10 @@ func TestWrongUsageExitsWith2(t *testing.T) {
 		{"explorations start --from tomorrow", "expected one of [recent earliest next]"},
 		{"topics export --out x", "--topic is required"},
 		{"topics export --topic events --out x --limit -1", "--limit -1"},
+		{"pipe", "--feature-set or --model is required"},
+		{"pipe --feature-set x --mode sum", "--mode sum: expected features or predictions"},
+		{"pipe --feature-set x --mode predictions", "--mode predictions requires --model"},
+		{"pipe --feature-set x --threads -1", "--threads -1"},
 		{"broker --listen 0.0.0.0:9092", "loopback"},
 	} {
 		r := fz(t, strings.Fields(tt.args)...).Want(t, cli.ExitUsage, tt.says, "run `featurizer ")
@@ -113,6 +121,7 @@ func TestMissingFilesExitWith1AndAreNamed(t *testing.T) {
 		"transform --set absent.arrow --out x.csv --data " + rows,
 		"produce --data absent.csv",
 		"inspect --file absent.arrow",
+		"pipe --model absent.arrow",
 		"config check -c absent.yaml",
 		"run -c absent.yaml",
 	} {

@@ -44,9 +44,9 @@ serve.drain_delay, and finishes those in progress.`,
 			if err != nil {
 				return err
 			}
-			pair, err := f.pair()
+			pair, err := readPair(f.model, f.set)
 			if err != nil {
-				return err
+				return fmt.Errorf("serve files: %w", err)
 			}
 			return cli.ServeRows(c, loaded, pair, f.json)
 		},
@@ -58,25 +58,21 @@ serve.drain_delay, and finishes those in progress.`,
 	return c
 }
 
-// pair returns the feature set and model in the files, or nil without files.
-func (f *serveFlags) pair() (*featurize.Pair, error) {
+// readPair returns the feature set and model in the files, or nil without files.
+func readPair(modelFile, setFile string) (*featurize.Pair, error) {
 	var model *wire.Model
 	var set *wire.FeatureSet
 	var err error
 	switch {
-	case f.model != "":
-		model, set, err = cli.ReadPair(f.model, f.set)
-	case f.set != "":
-		set, err = cli.ReadFeatureSet(f.set)
+	case modelFile != "":
+		model, set, err = cli.ReadPair(modelFile, setFile)
+	case setFile != "":
+		set, err = cli.ReadFeatureSet(setFile)
 	default:
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	pair, err := featurize.NewPair(set, model)
-	if err != nil {
-		return nil, fmt.Errorf("serve files: %w", err)
-	}
-	return pair, nil
+	return featurize.NewPair(set, model)
 }
