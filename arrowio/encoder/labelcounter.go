@@ -21,6 +21,7 @@ type LabelCounter struct {
 	label   *learnedLabel // nil = no usable label
 	// unusable is the fault of the first unusable label, "" without one.
 	unusable string
+	absent   int64 // rows of records without all label columns
 
 	arrays  []arrow.Array
 	scratch scratch
@@ -39,6 +40,9 @@ func (c *LabelCounter) Add(rec arrow.Record) {
 		c.bind(rec.Schema())
 	}
 	if c.label == nil {
+		if len(c.columns) == 0 {
+			c.absent += rec.NumRows()
+		}
 		return
 	}
 	c.arrays = c.arrays[:0]
@@ -54,6 +58,9 @@ func (c *LabelCounter) bind(schema *arrow.Schema) {
 	c.schema, c.label = arrowio.Resting(schema), nil
 	fresh := newLearnedLabel(&c.options)
 	columns, faults := findLabel(nil, schema, c.options.Label, fresh.want())
+	if c.columns = columns; len(faults) > 0 {
+		c.columns = nil
+	}
 	kind, fault := fresh.kindOf(schema, columns)
 	if fault != "" {
 		faults = append(faults, fault)
@@ -87,9 +94,25 @@ func (c *LabelCounter) Merge(other *LabelCounter) {
 	for kind, label := range other.kinds {
 		c.of(kind).merge(label)
 	}
+	c.absent += other.absent
 	if c.unusable == "" {
 		c.unusable = other.unusable
 	}
+}
+
+// Absent is the number of rows without all label columns.
+func (c *LabelCounter) Absent() int64 { return c.absent }
+
+// Refused is the number of rows whose label is out of bounds, not finite, or of no configured
+// class, and the first of these labels; it does not count nulls.
+func (c *LabelCounter) Refused() (rows int64, first string) {
+	for _, label := range c.kinds {
+		if label.refused+label.unseen > 0 && (rows == 0 || label.firstRefused < first) {
+			first = label.firstRefused
+		}
+		rows += label.refused + label.unseen
+	}
+	return rows, first
 }
 
 // Unusable returns why no row has a usable label; nil if some have, or if none has a label.
@@ -99,6 +122,9 @@ func (c *LabelCounter) Unusable() error {
 	}
 	return &LabelError{c.options.Label, "cannot be used: " + c.unusable}
 }
+
+// UnusableType returns why the label of some rows is of a type that cannot be learned; "" if none is.
+func (c *LabelCounter) UnusableType() string { return c.unusable }
 
 // Fault returns why labels of this kind cannot be learned; nil if they can, or if no row has one.
 // The error is a [LabelError].
@@ -200,6 +226,10 @@ func (l *learnedLabel) merge(other *learnedLabel) {
 		l.example = other.example
 	}
 	l.rows += other.rows
+	if l.refused+l.unseen == 0 {
+		l.firstRefused = other.firstRefused
+	}
+	l.refused += other.refused
 	l.unseen += other.unseen
 	l.tooLarge, l.tooLong = l.tooLarge || other.tooLarge, l.tooLong || other.tooLong
 	l.classes.merge(&other.classes)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/scoring"
 )
 
@@ -38,6 +39,8 @@ type learnedLabel struct {
 	// rows counts usable labels, unseen the labels whose class is not configured or cannot be
 	// learned.
 	rows, unseen int64
+	refused      int64  // numbers out of bounds or not finite
+	firstRefused string // the first label that is refused or unseen, quoted
 	// outputs and missing are scratch for the current rows.
 	outputs []float64
 	missing []bool
@@ -129,6 +132,7 @@ func (l *learnedLabel) learnClasses(a arrow.Array, rows picked, s *scratch) {
 		}
 		l.tooLarge = l.tooLarge || l.kind == Numeric && math.Abs(s.loaded[i]) > maxWhole
 		if _, known := l.configured[class]; !known && len(l.configured) > 0 || !utf8.ValidString(class) {
+			l.refuse(class)
 			l.unseen++
 			continue
 		}
@@ -185,8 +189,13 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 		values, null := s.numbers(a, rows, 1, &l.options.labelForm)
 		for i, v := range values {
 			l.outputs[i*k+j] = transform.apply(v)
-			unusable := null != nil && null[i] || !learnableNumber(v) || v < lo || v > hi || !transform.has(v)
-			l.missing[i] = l.missing[i] || unusable
+			missing := null != nil && null[i]
+			refused := !missing && (!learnableNumber(v) || v < lo || v > hi || !transform.has(v))
+			if refused && !l.missing[i] {
+				l.refuse(strconv.FormatFloat(v, 'g', -1, 64))
+				l.refused++
+			}
+			l.missing[i] = l.missing[i] || missing || refused
 		}
 	}
 	for i := range rows.len() {
@@ -200,6 +209,13 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 		if k == 1 {
 			l.values.add(l.outputs[i])
 		}
+	}
+}
+
+// refuse remembers the first unusable label.
+func (l *learnedLabel) refuse(label string) {
+	if l.refused+l.unseen == 0 {
+		l.firstRefused = arrowio.Quote(label)
 	}
 }
 

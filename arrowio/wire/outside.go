@@ -54,7 +54,7 @@ func Outside() []outside.Source {
 			"the model is shown as damaged and never becomes current",
 		),
 		document(featuresMetadata, "`features`", "featurize", beyondLetter),
-		document(rejectedRowsMetadata, "`dead-letters`", "subsample, featurize, train", "replay refuses the dead letter"),
+		document(rejectedRowsMetadata, "`dead-letters`", "calibrate, subsample, featurize, train", "replay refuses the dead letter"),
 	}
 	for _, group := range []struct {
 		name, where, writer, beyond string
@@ -75,7 +75,7 @@ func Outside() []outside.Source {
 		{
 			"headers of dead letters",
 			"`dead-letters`",
-			"subsample, featurize, train",
+			"calibrate, subsample, featurize, train",
 			"the dead letter is listed as unreadable",
 			[]string{
 				HeaderErrorTopic, HeaderErrorPartition, HeaderErrorOffset, HeaderErrorRows, HeaderErrorStage, HeaderErrorReason,
@@ -139,7 +139,7 @@ var columnSources = []outside.Source{
 	{
 		Name:   "columns of rejected rows",
 		Where:  "`dead-letters`",
-		Writer: "subsample, featurize, train",
+		Writer: "calibrate, subsample, featurize, train",
 		Beyond: "replay refuses the dead letter",
 		Values: []outside.Value{
 			{Name: ColumnRejectedRow, Shape: rowNumber}, {Name: ColumnRejectedReason, Shape: outside.TextOf(outside.MaxWord)}},

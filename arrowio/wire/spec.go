@@ -81,6 +81,14 @@ func (n PartitionNote) Reported(offset int64) bool {
 	return offset >= n.ReportedFrom && offset < n.ReportedTo
 }
 
+// AddReported adds offsets to the reported ones. They replace these if a gap is between them.
+func (n *PartitionNote) AddReported(from, to int64) {
+	if n.ReportedFrom < n.ReportedTo && n.ReportedFrom <= to && from <= n.ReportedTo {
+		from, to = min(from, n.ReportedFrom), max(to, n.ReportedTo)
+	}
+	n.ReportedFrom, n.ReportedTo = from, to
+}
+
 // Messages is how messages of events are read, in addition to the limits.
 type Messages struct {
 	Format string `json:"format,omitempty"`                 // empty = detected from the first bytes of each

@@ -36,7 +36,7 @@ type letterFlags struct {
 func (f *letterFlags) add(c *cobra.Command, limit int, limitHelp string) {
 	f.topics.Add(c, 10*time.Minute)
 	c.Flags().StringSliceVar(&f.stages, "stage", nil,
-		"only dead letters of these stages, comma-separated: subsample, featurize, train")
+		"only dead letters of these stages, comma-separated: calibrate, subsample, featurize, train")
 	c.Flags().StringSliceVar(&f.reasons, "reason", nil,
 		"only dead letters for these reasons, comma-separated, such as nan_feature")
 	c.Flags().StringVar(&f.since, "since", "",

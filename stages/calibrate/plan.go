@@ -75,8 +75,8 @@ type Request struct {
 	Reason      string
 	// Excluded lists the partitions to leave out.
 	Excluded []wire.Exclusion
-	// Reported holds, by partition, the offsets for which earlier explorations already sent dead
-	// letters.
+	// Reported holds, by partition, the offsets for which dead letters were already sent, by
+	// earlier explorations or, before the first one, by the planner.
 	Reported map[int32]interval
 	// Force allows an exploration of the same rows as the last exploration.
 	Force bool
@@ -110,11 +110,19 @@ type Planned struct {
 type TooFewRowsError struct {
 	Have, Want int64 // labelled rows
 	Rows       int64 // in the ranges, labelled or not
+	// Unusable describes unreadable messages and rows without a usable label; empty = none.
+	Unusable string
+
+	unreadable []*unreadable // by partition
 }
 
 func (e *TooFewRowsError) Error() string {
-	return fmt.Sprintf("%d of %d rows are labelled but exploration.min_rows is %d: %d are missing",
+	text := fmt.Sprintf("%d of %d rows are labelled but exploration.min_rows is %d: %d are missing",
 		e.Have, e.Rows, e.Want, e.Want-e.Have)
+	if e.Unusable != "" {
+		text += "; " + e.Unusable
+	}
+	return text
 }
 
 // ErrSameRows reports that an exploration would read the same rows as the last one.
@@ -162,6 +170,9 @@ func (l *log) plan(ctx context.Context, s Settings, r Request) (*Planned, error)
 	}
 	scans := newScans(s, ranges)
 	defer releaseScans(scans)
+	for _, one := range scans {
+		one.unreadable = newUnreadable(one.part, r.Reported[one.part.Partition], r.Now)
+	}
 	if s.seen, err = l.scanAll(ctx, s, scans); err != nil {
 		return nil, err
 	}
@@ -224,6 +235,7 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	for _, one := range scans {
 		labels.Merge(one.labels)
 		planned.Counts.Messages += one.counts.Messages
+		planned.Counts.Tombstones += one.counts.Tombstones
 		planned.Counts.Undecodable += one.counts.Undecodable
 		planned.Counts.Rows += one.counts.Rows
 		planned.Read.UsedBytes += one.read.UsedBytes
@@ -232,8 +244,8 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 	if err := labels.Unusable(); err != nil {
 		return nil, err
 	}
-	if have := labels.MostRows(); have < s.Exploration.MinRows {
-		return nil, &TooFewRowsError{Have: have, Want: s.Exploration.MinRows, Rows: planned.Counts.Rows}
+	if labels.MostRows() < s.Exploration.MinRows {
+		return nil, tooFewRows(s, scans, labels, planned.Counts)
 	}
 	found, calibrated, err := learn(s, scans, labels, r)
 	if err != nil {

@@ -286,7 +286,7 @@ func TestPlanRefusals(t *testing.T) {
 	}
 	var few *TooFewRowsError
 	err := plan(func(s *Settings) { s.Exploration.MinRows = 130 }, rows, nil)
-	if !errors.As(err, &few) || *few != (TooFewRowsError{Have: 100, Want: 130, Rows: 100}) ||
+	if !errors.As(err, &few) || few.Have != 100 || few.Want != 130 || few.Rows != 100 || few.Unusable != "" ||
 		!strings.Contains(err.Error(), "30 are missing") {
 		t.Errorf("too few rows: %v", err)
 	}

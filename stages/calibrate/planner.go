@@ -51,6 +51,10 @@ type attempts struct {
 	refusedFor error    // cause of the refusal, for the reasons
 	takeover   string   // last logged error of a refused takeover
 	reasons    []reason // with their memory of earlier checks
+	// unreadable holds the offsets of unreadable messages that were reported before the first
+	// exploration; nil = not looked up yet.
+	unreadable map[int32]interval
+	unusable   string // as last reported
 }
 
 // refusal identifies a refused trigger and holds the sum of the end offsets of events at that time.
@@ -209,6 +213,11 @@ func (p *Planner) startWithout(
 		now,
 	), why.classesOnly
 	request.Excluded, request.Force = without, why.force
+	if now.Spec == nil && !p.Env.FailFast {
+		if request.Reported, err = p.reportedUnreadable(ctx); err != nil {
+			return false, err
+		}
+	}
 	request.Unfinished = request.Unfinished || why.extends
 	planned, err := Plan(ctx, p.Env, p.Settings, request)
 	var few *TooFewRowsError
@@ -223,6 +232,7 @@ func (p *Planner) startWithout(
 		return p.refuse(ctx, now, why, why.refusedAt(end, without), errNotGrown, time.Since(began))
 	}
 	p.missing, p.have, p.refused, p.reasons, p.broken = 0, 0, nil, nil, broken{}
+	p.unusable = ""
 	p.Env.Meter.SetPlanning(meter.Planning{})
 	p.Env.Meter.AddCalibrate(planned.Counts)
 	p.Env.Meter.AddTraffic(meter.StageCalibrate, planned.Read)
@@ -311,16 +321,19 @@ func (p *Planner) refuse(
 		return false, cause
 	}
 	if !errors.As(cause, &few) {
-		p.missing, p.have = 0, 0
-	} else if few.Want-few.Have != p.missing {
-		p.missing, p.have = few.Want-few.Have, few.Have
+		p.missing, p.have, p.unusable = 0, 0, ""
+	} else if few.Want-few.Have != p.missing || few.Unusable != p.unusable {
+		p.missing, p.have, p.unusable = few.Want-few.Have, few.Have, few.Unusable
 		p.Env.Logger.Info(
 			"too few labelled rows to explore", zap.Int64(
 				"rows", few.Have,
-			), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing),
+			), zap.Int64("min_rows", few.Want), zap.Int64("missing", p.missing), zap.String("unusable", few.Unusable),
 		)
 	}
-	p.Env.Meter.SetPlanning(meter.Planning{MissingRows: p.missing, Rows: p.have})
+	if few != nil && now.Spec == nil {
+		p.reportUnreadable(ctx, few)
+	}
+	p.Env.Meter.SetPlanning(meter.Planning{MissingRows: p.missing, Rows: p.have, Unusable: p.unusable})
 	if errors.Is(cause, ErrSameRows) && why.asked {
 		p.Env.Logger.Warn("request answered without an exploration", zap.String("reason", why.reason), zap.Error(cause))
 		return true, p.Env.State.AnswerRequests(ctx, requestsOf(now, wire.ActionStart), p.Env.Clock())

@@ -45,6 +45,9 @@ func (i interval) and(other interval) interval {
 // forgetLost forgets the reported offsets of partitions that were truncated since: other events may
 // now have these offsets.
 func (l *log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
+	if r.Last == nil {
+		return nil
+	}
 	for _, s := range scans {
 		p := s.part.Partition
 		if _, ok := r.Reported[p]; !ok || s.last == (wire.BatchMark{}) {
@@ -66,13 +69,13 @@ func (l *log) forgetLost(ctx context.Context, scans []*scan, r Request) error {
 	return nil
 }
 
-// carry copies to the spec which dead letters of the same log were reported under the same
-// configuration.
+// carry copies to the spec which dead letters of the same log were reported, under the same
+// configuration or before the first exploration.
 func (r *Request) carry(spec *wire.Spec) {
 	last := r.Last
-	if last == nil || last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog ||
+	if last != nil && (last.ConfigHash != spec.ConfigHash || last.EventsLog != spec.EventsLog ||
 		last.Limits != spec.Limits ||
-		last.Messages != spec.Messages {
+		last.Messages != spec.Messages) {
 		return
 	}
 	for _, p := range spec.Partitions {

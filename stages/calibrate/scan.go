@@ -32,6 +32,9 @@ type scan struct {
 	counts meter.CalibrateCounts
 	read   meter.Traffic
 	last   wire.BatchMark // last batch of events
+
+	unreadable *unreadable
+	columns    []string // of the first message that is not JSON
 }
 
 // newScans returns an unread scan for each range.
@@ -107,8 +110,7 @@ func (l *log) scanAll(ctx context.Context, s Settings, scans []*scan) ([]wire.Se
 	return admission.Seen(), nil
 }
 
-// scan reads one range. Undecodable messages have no rows here; subsample turns them into dead
-// letters.
+// scan reads one range. Undecodable messages have no rows here.
 func (l *log) scan(ctx context.Context, source events.Source, settings Settings, s *scan) error {
 	options := pipeline.ReadOptions{
 		From:  s.part.StartOffset,
@@ -134,10 +136,14 @@ func (l *log) scan(ctx context.Context, source events.Source, settings Settings,
 			if err != nil {
 				s.counts.Undecodable++
 				s.read.UndecodableBytes += int64(record.Size())
+				s.unreadable.add(record, err)
 				s.kept.refuseText()
 				return
 			}
 			s.read.UsedBytes += int64(record.Size())
+			if len(s.columns) == 0 && !m.text && len(m.batches) > 0 {
+				s.columns = columnNames(m.batches[0].Schema())
+			}
 			if record.Value == nil {
 				s.counts.Tombstones++
 			}

@@ -66,6 +66,8 @@ func Reasons(stage meter.Stage) []string {
 	ofEvents := slices.Concat(ofMessages, []string{ReasonUnreadableBatch, encoder.ReasonSchema},
 		encoder.RejectionReasons())
 	switch stage {
+	case meter.StageCalibrate:
+		return ofMessages
 	case meter.StageSubsample:
 		return ofEvents
 	case meter.StageFeaturize:

@@ -51,6 +51,8 @@ const (
 type Planning struct {
 	MissingRows int64 // labelled rows that a plan still needs
 	Rows        int64 // labelled rows available, if some are missing
+	// Unusable describes unreadable messages and rows without a usable label, if some are missing.
+	Unusable string
 
 	Takeover string // reason why this process must not plan for the pipeline, see package calibrate
 
@@ -65,8 +67,12 @@ func (p Planning) String() string {
 	case p.Takeover != "":
 		return p.Takeover
 	case p.MissingRows > 0:
-		return fmt.Sprintf("%d labelled rows are missing for an exploration: have %d, exploration.min_rows requires %d",
+		text := fmt.Sprintf("%d labelled rows are missing for an exploration: have %d, exploration.min_rows requires %d",
 			p.MissingRows, p.Rows, p.Rows+p.MissingRows)
+		if p.Unusable != "" {
+			text += "; " + p.Unusable
+		}
+		return text
 	case p.Fault != "":
 		return fmt.Sprintf("no exploration could be planned at %s; next try at %s: %s",
 			p.At.UTC().Format(time.RFC3339), p.RetryAt.UTC().Format(time.RFC3339), p.Fault)

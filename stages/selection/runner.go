@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -211,9 +212,9 @@ func (r *Runner) finish(
 			zap.String("exploration", spec.Exploration))
 		return nil
 	case err != nil:
-		return r.giveUp(ctx, spec, err)
+		return r.giveUp(ctx, spec, checkpoints, err)
 	}
-	return r.publish(ctx, spec, set)
+	return r.publish(ctx, spec, checkpoints, set)
 }
 
 // errOver reports that an exploration ended, or was replaced, during its selection.
@@ -322,7 +323,12 @@ func (r *Runner) refuse(ctx context.Context, board *state.Scoreboard, spec *wire
 }
 
 // publish writes the set, then the pointer to it, and retires sets that are no longer kept.
-func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.FeatureSet) error {
+func (r *Runner) publish(
+	ctx context.Context,
+	spec *wire.Spec,
+	checkpoints map[int32]*wire.Checkpoint,
+	set *wire.FeatureSet,
+) error {
 	failpoint.Hit(failpoint.SetBefore)
 	id, err := r.Env.State.PublishSet(ctx, set, r.Env.Clock())
 	switch {
@@ -330,7 +336,7 @@ func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.Feature
 	case errors.Is(err, pipeline.ErrDenied), ctx.Err() != nil, !pipeline.IsPermanent(err):
 		return err
 	default: // too large or invalid: a retry would not help
-		return r.giveUp(ctx, spec, err)
+		return r.giveUp(ctx, spec, checkpoints, err)
 	}
 	failpoint.Hit(failpoint.SetBetween)
 	current := &wire.Current{ID: id, Sequence: spec.Sequence, Exploration: spec.Exploration, Time: r.Env.Clock()}
@@ -344,8 +350,14 @@ func (r *Runner) publish(ctx context.Context, spec *wire.Spec, set *wire.Feature
 	return r.Env.State.RetireSets(ctx, r.Env.Clock())
 }
 
-// giveUp abandons an exploration that cannot yield a set.
-func (r *Runner) giveUp(ctx context.Context, spec *wire.Spec, cause error) error {
+// giveUp abandons an exploration that cannot yield a set. The spec notes the offsets whose dead
+// letters were sent, so that the next exploration does not repeat them.
+func (r *Runner) giveUp(
+	ctx context.Context,
+	spec *wire.Spec,
+	checkpoints map[int32]*wire.Checkpoint,
+	cause error,
+) error {
 	if r.Env.FailFast {
 		return pipeline.Permanent(cause)
 	}
@@ -353,5 +365,11 @@ func (r *Runner) giveUp(ctx context.Context, spec *wire.Spec, cause error) error
 		zap.String("exploration", spec.Exploration), zap.Error(cause))
 	abandoned := *spec
 	abandoned.Status, abandoned.Reason = wire.StatusAbandoned, cause.Error()
+	abandoned.Notes = slices.Clone(spec.Notes)
+	for _, c := range checkpoints {
+		if part, ok := spec.Partition(c.Partition); ok && c.CloseReason != wire.CloseLost {
+			abandoned.EditNote(c.Partition).AddReported(part.StartOffset, c.NextOffset)
+		}
+	}
 	return r.Env.State.PublishSpec(ctx, &abandoned, r.Env.Clock())
 }

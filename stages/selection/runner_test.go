@@ -288,6 +288,13 @@ func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
 	if reason := w.Abandoned(); !strings.Contains(reason, "no row was scored") {
 		t.Errorf("reason %q", reason)
 	}
+	spec := w.State.Snapshot().Spec
+	for _, part := range spec.Partitions {
+		note := spec.Note(part.Partition)
+		if !part.Empty() && (!note.Reported(part.StartOffset) || !note.Reported(part.EndOffset-1)) {
+			t.Errorf("dead letters of %+v would be sent again: %+v", part, note)
+		}
+	}
 }
 
 // The selection waits until scores has all partitions of the exploration.

@@ -263,10 +263,11 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 }
 
 // addDeadLetter queues a dead letter for the next checkpoint unless an earlier exploration already
-// reported the offset. A dead letter larger than the queue's limit is sent before the records of
+// reported the offset. A repeated attempt sends none: the refused one had read and reported the
+// same rows. A dead letter larger than the queue's limit is sent before the records of
 // its fetch are released, so that it need not be copied.
 func (p *partition) addDeadLetter(offset int64, deadLetter deadletter.Draft) {
-	if p.spec.Note(p.part.Partition).Reported(offset) {
+	if p.core.Attempt() > 0 || p.spec.Note(p.part.Partition).Reported(offset) {
 		return
 	}
 	size := deadLetter.Memory()

@@ -202,6 +202,30 @@ func TestPartitionRestoresTheFurthestAndWritesItAgain(t *testing.T) {
 	}
 }
 
+// A repeated attempt rereads the rows of the refused one, which has sent their dead letters.
+func TestRepeatedAttemptSendsNoDeadLetters(t *testing.T) {
+	spec, _, _ := steps(t, 20)
+	b := newBench(t, spec)
+	fetched := pipeline.Fetched{NextOffset: 9, End: 9}
+	for offset := range int64(9) {
+		fetched.Records = append(fetched.Records, pipeline.Record{Topic: b.topics.Events, Offset: offset, Value: []byte("x")})
+	}
+	for attempt := range 3 {
+		p := b.partition()
+		if err := p.Process(t.Context(), fetched); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sent, counted := len(b.broker.Records(b.topics.DeadLetters, 0)), p.Core().Counts().Undecodable
+		if p.Core().Attempt() != attempt || sent != int(min(9, spec.Partitions[0].EndOffset)) || counted != int64(sent) {
+			t.Errorf("attempt %d: %d dead letters sent, %d counted", p.Core().Attempt(), sent, counted)
+		}
+		b.refuse(attempt)
+	}
+}
+
 // A fetch may hold hundreds of thousands of empty records, each of which becomes a dead letter of a
 // kilobyte.
 func TestPartitionDoesNotPileUpDeadLetters(t *testing.T) {

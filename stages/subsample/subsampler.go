@@ -183,6 +183,9 @@ func (s *Subsampler) Advance(nextOffset int64) {
 	s.closeAtEnd()
 }
 
+// Attempt is the number of refused attempts before the current one.
+func (s *Subsampler) Attempt() int { return s.attempt }
+
 // CloseReason returns the reason why the partition needs no more rows; empty while it is open.
 func (s *Subsampler) CloseReason() wire.CloseReason { return s.closedBy }
 

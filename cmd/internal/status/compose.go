@@ -217,6 +217,7 @@ func exploration(s stages.Snapshot, c *cluster) Exploration {
 		Status: s.State.Status(), Requests: []Request{}, UnseenClasses: s.Activity.UnseenClasses,
 		MissingRows: planning.MissingRows,
 		PresentRows: planning.Rows,
+		Unusable:    planning.Unusable,
 		Fault:       planning.Fault,
 		FaultAt:     planning.At,
 		RetryAt:     planning.RetryAt,

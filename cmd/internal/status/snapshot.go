@@ -147,6 +147,7 @@ type Exploration struct {
 	// this process plans.
 	MissingRows int64     `json:"missing_rows,omitempty"`
 	PresentRows int64     `json:"present_rows,omitempty"`
+	Unusable    string    `json:"unusable,omitempty"` // unreadable messages and rows without a usable label
 	Fault       string    `json:"fault,omitempty"`
 	FaultAt     time.Time `json:"fault_at,omitzero"`
 	RetryAt     time.Time `json:"retry_at,omitzero"`

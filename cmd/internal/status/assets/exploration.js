@@ -60,7 +60,7 @@ function drawMissing(e, process) {
   if (e.missing_rows) {
     const have = e.present_rows ?? 0;
     meter(nodes.missingBar, have / (have + e.missing_rows));
-    say(nodes.missingText, `${full(have)} of ${plural(have + e.missing_rows, 'labelled row')}: ${full(e.missing_rows)} missing for a plan`);
+    say(nodes.missingText, `${full(have)} of ${plural(have + e.missing_rows, 'labelled row')}: ${full(e.missing_rows)} missing for a plan${e.unusable ? `; ${e.unusable}` : ''}`);
   }
   nodes.fault.hidden = !e.fault;
   if (!e.fault) return;
