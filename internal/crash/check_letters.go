@@ -30,7 +30,11 @@ func (r *run) checkLetters(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		have := map[string]map[[2]int64]bool{string(meter.StageFeaturize): {}, string(meter.StageSubsample): {}}
+		have := map[string]map[[2]int64]bool{
+			string(meter.StageCalibrate): {},
+			string(meter.StageFeaturize): {},
+			string(meter.StageSubsample): {},
+		}
 		for _, l := range letters {
 			if have[l.Stage] == nil {
 				r.fault("dead-letters/%d offset %d: unexpected stage %s: %s", partition, l.record.Offset, l.Stage, l.Detail)
@@ -42,7 +46,11 @@ func (r *run) checkLetters(ctx context.Context) error {
 			}
 		}
 		r.checkFeaturizeLetters(partition, have[string(meter.StageFeaturize)])
-		r.checkSubsampleLetters(partition, have[string(meter.StageSubsample)])
+		planned := have[string(meter.StageCalibrate)]
+		if usable := lacking(planned, r.unusable(partition, r.logs...)); len(usable) > 0 {
+			r.fault("dead-letters/%d: unexpected from calibrate: %v", partition, usable)
+		}
+		r.checkSubsampleLetters(partition, have[string(meter.StageSubsample)], planned)
 	}
 	for _, e := range r.sets {
 		var rows, messages int64
@@ -120,8 +128,9 @@ func (r *run) unusable(partition int, logs ...*eventLog) map[[2]int64]bool {
 
 // checkSubsampleLetters checks that the dead letters of subsample are exactly the inputs that
 // explorations refused. Overlapping owners may start explorations that give no set, and
-// explorations of a lost log are abandoned: their dead letters are allowed.
-func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
+// explorations of a lost log are abandoned: their dead letters are allowed. Subsample need not
+// repeat offsets up to the last one that calibrate reported before the first exploration.
+func (r *run) checkSubsampleLetters(partition int, have, planned map[[2]int64]bool) {
 	want := map[[2]int64]bool{}
 	for _, e := range r.sets {
 		if !r.plan.has(ActLose) || e.log == r.events() && !e.gone {
@@ -129,7 +138,12 @@ func (r *run) checkSubsampleLetters(partition int, have map[[2]int64]bool) {
 		}
 	}
 	maps.DeleteFunc(want, func(at [2]int64, _ bool) bool { return r.mayHaveLost(partition, at[0]) })
-	known := want
+	known := maps.Clone(want)
+	reported := int64(-1)
+	for at := range planned {
+		reported = max(reported, at[0])
+	}
+	maps.DeleteFunc(want, func(at [2]int64, _ bool) bool { return at[0] <= reported })
 	if r.plan.overlaps() || r.plan.abandons() {
 		known = r.unusable(partition, r.logs...)
 	}
