@@ -21,11 +21,10 @@ PEERBENCH     ?= ^Benchmark(Score|Transform)$$/././././procs=1$$
 BENCHTIME     ?= 0.3s
 ROUNDS        ?= 6
 PKG           ?= ./...
-GORELEASER    ?= github.com/goreleaser/goreleaser/v2@v2.16.0
-RELEASE       ?=
+HELM          ?= $(GO) run helm.sh/helm/v4/cmd/helm@v4.3.2
 
 .DEFAULT_GOAL := test
-.PHONY: build test race integration python wheel release late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
+.PHONY: build test race integration python wheel release image chart late-labels apiserver noasm avx2 generate lint vulnerabilities fmt fuzz-short demo ci nightly help
 .PHONY: mutants partitions soak soak-back soak-matrix soak-speed
 .PHONY: bench bench-peers bench-learn bench-doc benchstat
 
@@ -51,10 +50,16 @@ python: ## the package in python/: wheels, linter, tests, example (needs Python 
 wheel: ## the wheels of the package in python/, to bin/ (PYTHON with hatchling)
 	PYTHON='$(PYTHON)' scripts/wheel.sh bin
 
-release: ## archives of the programs for every platform, SBOMs, source, wheels (PYTHON with hatchling) and SHA256SUMS, in dist/
-	PYTHON='$(PYTHON)' scripts/wheel.sh check
-	VERSION=$$(scripts/build.sh stamp | sed -n 's/^VERSION=//p') $(GO) run $(GORELEASER) release --snapshot --clean $(RELEASE)
-	PYTHON='$(PYTHON)' scripts/wheel.sh dist
+release: ## archives of the programs for every platform, SBOMs, source, image, chart, wheels (PYTHON with hatchling) and SHA256SUMS, in dist/
+	PYTHON='$(PYTHON)' scripts/release.sh
+	PYTHON='$(PYTHON)' scripts/release.sh try
+
+image: ## the image for two processors, to bin/eerf-image.tar, without a container engine
+	mkdir -p bin && scripts/image.sh bin/eerf-image.tar
+
+chart: ## helm's own checks of the chart in k8s/chart
+	$(HELM) lint --strict k8s/chart --set image.repository=registry.example.com/eerf
+	$(HELM) template any k8s/chart --set image.repository=registry.example.com/eerf --set autoscaling.enabled=true --set monitoring.enabled=true >/dev/null
 
 late-labels: ## the example that joins events and labels with Flink, on a real Kafka (needs Java 17, Maven, openssl)
 	examples/late-labels/run.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds both programs for distribution: static, and without traces of the build machine, so that the same source, Go version
-# and stamp give the same bytes anywhere. The Dockerfile and `make release` call it.
+# and stamp give the same bytes anywhere. scripts/image.sh calls it; .goreleaser.yaml has the same flags.
 #
 #   scripts/build.sh FOLDER      writes featurizer and trainer to it
 #   scripts/build.sh stamp       prints the stamp as variables, and builds nothing
@@ -11,7 +11,7 @@
 # have the meaning of go build.
 set -euo pipefail
 
-# ask prints git's answer, or nothing: an image that builds from a context without .git has no git.
+# ask prints git's answer, or nothing in a source archive.
 ask() {
   TZ=UTC git -c safe.directory='*' "$@" 2>/dev/null || true
 }

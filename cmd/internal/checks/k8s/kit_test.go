@@ -30,14 +30,13 @@ type overlay struct {
 // template to copy.
 const example = "examples/churn"
 
-// overlays renders the folders that users apply: the overlay for a laptop, the example, and the
-// example with the plain autoscaler.
+// overlays renders what users apply: the overlay for a laptop, the example, the example with the
+// plain autoscaler, and the chart.
 func overlays(t *testing.T) []*overlay {
 	t.Helper()
-	return []*overlay{
+	return append(charts(t),
 		render(t, copyFiles(t), "overlays/dev"), render(t, copyFiles(t), example),
-		changed(t, "with hpa", "/production/kustomization.yaml", "- ../components/keda", "- ../components/hpa"),
-	}
+		changed(t, "with hpa", "/production/kustomization.yaml", "- ../components/keda", "- ../components/hpa"))
 }
 
 // changed renders the example with a text replaced in a file.
@@ -75,7 +74,12 @@ func render(t *testing.T, files *Files, folder string) *overlay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &overlay{name: folder, manifests: manifests}
+	return newOverlay(t, folder, manifests)
+}
+
+func newOverlay(t *testing.T, name string, manifests []*Manifest) *overlay {
+	t.Helper()
+	o := &overlay{name: name, manifests: manifests}
 	for _, m := range manifests {
 		if known.Recognizes(m.GroupVersionKind()) {
 			object, err := decode(m)

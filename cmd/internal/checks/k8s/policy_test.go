@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,6 +231,10 @@ func reaches(rules []networkingv1.NetworkPolicyEgressRule, port string) bool {
 	for _, rule := range rules {
 		for _, p := range rule.Ports {
 			if p.Port.String() == port {
+				return true
+			}
+			if wanted, err := strconv.Atoi(port); err == nil && p.EndPort != nil &&
+				int32(wanted) > p.Port.IntVal && int32(wanted) <= *p.EndPort {
 				return true
 			}
 		}

@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -24,7 +22,7 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestProgramsAreStaticAndStamped builds the programs as the Dockerfile does. They need no other
+// TestProgramsAreStaticAndStamped builds the programs as releases have them. They need no other
 // files, contain nothing of the build machine, so that the same commit gives the same bytes
 // anywhere, and report their stamp.
 func TestProgramsAreStaticAndStamped(t *testing.T) {
@@ -76,45 +74,12 @@ func TestStampsAreChecked(t *testing.T) {
 	}
 }
 
-// TestImageRunsAsUnprivilegedUser compares the user of the image with that of the manifests.
-func TestImageRunsAsUnprivilegedUser(t *testing.T) {
-	user := regexp.MustCompile(`(?m)^USER ([1-9][0-9]*):[1-9][0-9]*$`).FindStringSubmatch(readFile(t, "Dockerfile"))
+// TestImageRunsAsUserOfManifests compares the user of the image with that of the manifests.
+func TestImageRunsAsUserOfManifests(t *testing.T) {
+	user := regexp.MustCompile(`(?m)^const user = "([1-9][0-9]*):[1-9][0-9]*"$`).
+		FindStringSubmatch(readFile(t, "internal/tools/image/image.go"))
 	if user == nil || !strings.Contains(readFile(t, "k8s/base/patches/service.yaml"), "runAsUser: "+user[1]+"\n") {
 		t.Errorf("the image runs as %q, the manifests as another user", user)
-	}
-}
-
-// TestBuildContextHasEveryPackage looks for the folders of the programs' packages among those that
-// .dockerignore leaves.
-func TestBuildContextHasEveryPackage(t *testing.T) {
-	const module = "github.com/eerf-stream/eerf/"
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/featurizer", "./cmd/trainer")
-	command.Dir = rootPath
-	out, err := command.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	left := strings.Split(readFile(t, ".dockerignore"), "\n")
-	for name := range strings.Lines(string(out)) {
-		path, own := strings.CutPrefix(name, module)
-		if folder, _, _ := strings.Cut(strings.TrimSpace(path), "/"); own && !slices.Contains(left, "!"+folder) {
-			t.Errorf(".dockerignore hides %s", folder)
-		}
-	}
-}
-
-// TestGoIsPinned compares the Go version of the image with go.mod, because another version would
-// give other bytes.
-func TestGoIsPinned(t *testing.T) {
-	image := regexp.MustCompile(`(?m)^ARG GO_VERSION=1\.([0-9]+)\.[0-9]+$`).FindStringSubmatch(readFile(t, "Dockerfile"))
-	wanted := regexp.MustCompile(`(?m)^go 1\.([0-9]+)`).FindStringSubmatch(readFile(t, "go.mod"))
-	if image == nil || wanted == nil {
-		t.Fatalf("the image is built with Go %q, go.mod asks for %q", image, wanted)
-	}
-	have, _ := strconv.Atoi(image[1])
-	want, _ := strconv.Atoi(wanted[1])
-	if have < want {
-		t.Errorf("the image is built with Go 1.%d, go.mod asks for 1.%d", have, want)
 	}
 }
 
@@ -129,6 +94,7 @@ func TestVersionsAgree(t *testing.T) {
 	for name, pattern := range map[string]string{
 		"CHANGELOG.md":                `(?m)^## \[` + version + `\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$`,
 		"python/src/eerf/__init__.py": `(?m)^__version__ = "` + version + `"$`,
+		"k8s/chart/Chart.yaml":        `(?m)^version: ` + version + `( |$)[^\n]*\nappVersion: v` + version + `$`,
 	} {
 		if !regexp.MustCompile(pattern).MatchString(readFile(t, name)) {
 			t.Errorf("%s does not have version %s", name, version)
