@@ -26,6 +26,7 @@ each. --trees adds results of scripts/trees.py on the same splits.`,
 	flags.StringSliceVar(&o.trees, "trees", nil, "files of scripts/trees.py")
 	flags.StringVar(&o.into, "into", "", "write the tables into this Markdown page")
 	flags.StringVar(&o.only, "only", "results", "the section of the page")
+	flags.StringVar(&o.measure, "measure", "", "measure of the errors, such as misclassification or log_loss (default: unexplained variance, or the one by which methods were compared)")
 	flags.StringVar(&o.overview, "overview", "", "draw the tables of a page into this SVG file instead")
 	flags.BoolVar(&o.frontier, "frontier", false, "write errors and times of a row as the tables")
 	return c
@@ -35,6 +36,7 @@ each. --trees adds results of scripts/trees.py on the same splits.`,
 type options struct {
 	trees                []string
 	into, only, overview string
+	measure              string
 	frontier             bool
 }
 
@@ -48,11 +50,11 @@ func (o options) run(args []string, w io.Writer) error {
 	if o.frontier {
 		return o.writeFrontier(args, w)
 	}
-	results, err := readResults(args)
+	results, err := readResults(args, o.measure)
 	if err != nil {
 		return err
 	}
-	trees, err := readTrees(o.trees)
+	trees, err := readTrees(o.trees, o.measure)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func readFrontier(paths, treePaths []string) ([]costs, error) {
 			}
 		}
 	}
-	trees, err := readTrees(treePaths)
+	trees, err := readTrees(treePaths, "")
 	if err != nil {
 		return nil, err
 	}

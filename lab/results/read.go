@@ -11,17 +11,19 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/eerf-stream/eerf/compare"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // set is the results on one data set: the largest M of a file.
 type set struct {
 	*compare.Result
-	table  compare.Table
-	errors map[string]map[int]float64 // by method and repeat
+	table   compare.Table
+	measure string                     // of the errors; empty = unexplained variance, or the one that decided
+	errors  map[string]map[int]float64 // by method and repeat
 }
 
-// readResults reads the output files of `trainer compare`.
-func readResults(paths []string) ([]*set, error) {
+// readResults reads the errors by a measure from the output files of `trainer compare`.
+func readResults(paths []string, measure string) ([]*set, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no files: expected results.json of trainer compare --out")
 	}
@@ -36,7 +38,7 @@ func readResults(paths []string) ([]*set, error) {
 		}
 		at := slices.IndexFunc(all, func(s *set) bool { return s.Data.Name == r.Data.Name })
 		if at < 0 {
-			all, at = append(all, &set{Result: r, errors: map[string]map[int]float64{}}), len(all)
+			all, at = append(all, &set{Result: r, measure: measure, errors: map[string]map[int]float64{}}), len(all)
 		}
 		if err := all[at].add(r); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -76,12 +78,29 @@ func (s *set) add(r *compare.Result) error {
 		if s.errors[run.Method] == nil {
 			s.errors[run.Method] = map[int]float64{}
 		}
-		s.errors[run.Method][run.Repeat] = run.Error
-		if unexplained := run.Measures.UnexplainedVariance; unexplained != nil {
-			s.errors[run.Method][run.Repeat] = *unexplained
+		percent, err := s.errorOf(run.Error, &run.Measures)
+		if err != nil {
+			return err
 		}
+		s.errors[run.Method][run.Repeat] = percent
 	}
 	return nil
+}
+
+// errorOf returns the error of a run by the measure of the set.
+func (s *set) errorOf(decided float64, measures *training.Measures) (float64, error) {
+	if s.measure == "" {
+		if unexplained := measures.UnexplainedVariance; unexplained != nil {
+			return *unexplained, nil
+		}
+		return decided, nil
+	}
+	for _, figure := range measures.Figures() {
+		if figure.Name == s.measure {
+			return figure.Value, nil
+		}
+	}
+	return 0, fmt.Errorf("no %s was measured", s.measure)
 }
 
 // line returns the line of a method; nil if it was not measured.
@@ -101,14 +120,15 @@ type trees struct {
 		Method  string  `json:"method"`
 		Trees   int     `json:"trees"`
 		Error   float64 `json:"error"`
+		LogLoss float64 `json:"log_loss"` // of classes
 		Repeat  int     `json:"repeat"`
 		Seconds float64 `json:"train_seconds"`
 		Predict float64 `json:"predict_microseconds"`
 	} `json:"runs"`
 }
 
-// readTrees joins result files of scripts/trees.py.
-func readTrees(paths []string) (*trees, error) {
+// readTrees joins result files of scripts/trees.py, with the errors by a measure.
+func readTrees(paths []string, measure string) (*trees, error) {
 	all := &trees{}
 	for _, path := range paths {
 		var one trees
@@ -116,6 +136,11 @@ func readTrees(paths []string) (*trees, error) {
 			return nil, err
 		}
 		all.Runs = append(all.Runs, one.Runs...)
+	}
+	if measure == training.MeasureLogLoss {
+		for i := range all.Runs {
+			all.Runs[i].Error = all.Runs[i].LogLoss
+		}
 	}
 	return all, nil
 }

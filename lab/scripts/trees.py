@@ -8,7 +8,7 @@ one of that number, the set's own test rows, or for news the rows that the seed 
 them. Trees see all training rows, and columns as they are published: they need no encoding.
 
 The output is JSON, a run for each set, method, number of trees and repeat: the error in percent (unexplained variance
-100·Σ(f-y)²/Σ(y-ȳ)², or misclassification), the seconds of training, and the microseconds that a row takes when the
+100·Σ(f-y)²/Σ(y-ȳ)², or misclassification), the log loss of classes, the seconds of training, and the microseconds that a row takes when the
 test rows are predicted at once. `lab results` adds it to the tables of compare.
 """
 
@@ -198,6 +198,12 @@ def error(task, predicted, y):
     return 100 * np.mean(predicted != y)
 
 
+def log_loss(model, x, y):
+    """The mean of -log p of the class of each row, in nats."""
+    at = np.searchsorted(model.classes_, y)
+    return float(-np.log(np.clip(model.predict_proba(x)[np.arange(len(y)), at], 1e-9, 1)).mean())
+
+
 def main():
     runs, versions = [], {}
     for name in OPTIONS.sets:
@@ -221,6 +227,8 @@ def main():
                         "error": error(task, predicted, test_y), "train_rows": len(y), "test_rows": len(test_y),
                         "train_seconds": seconds, "predict_microseconds": 1e6 * least / len(test_y),
                     })
+                    if task != "regression":
+                        runs[-1]["log_loss"] = log_loss(model, test_x, test_y)
                     if OPTIONS.compile and method == "lightgbm":
                         runs[-1]["compiled_microseconds"] = compiled(model, test_x)
                     print(f"{name} {method} {trees} trees, repeat {repeat}: {runs[-1]['error']:.3f} % in {seconds:.1f} s", file=sys.stderr)
