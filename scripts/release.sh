@@ -7,7 +7,7 @@
 #   scripts/release.sh try      unpacks those for this machine into empty folders, and runs the demo, the image's programs, the
 #                               chart and the wheel
 #
-# Needs a Python with hatchling (PYTHON, default python3). GORELEASER_FLAGS are passed on, such as --single-target.
+# Needs a Python with hatchling (PYTHON, default python3). GORELEASER_FLAGS are passed on, such as --parallelism=1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly goreleaser=github.com/goreleaser/goreleaser/v2@v2.16.0 helm=helm.sh/helm/v4/cmd/helm@v4.3.2
@@ -21,24 +21,29 @@ notes() {
 }
 
 make_all() {
-  local version number flags=()
+  local name value number stamp flags=()
   read -ra flags <<<"${GORELEASER_FLAGS-}"
   scripts/wheel.sh check
-  version=$(scripts/build.sh stamp | sed -n 's/^VERSION=//p')
-  VERSION=$version go run "$goreleaser" release --snapshot --clean "${flags[@]}"
-  number=${version#v}
-  scripts/image.sh "dist/eerf_${number}_image.tar" "ghcr.io/eerf-stream/eerf:${version//+/_}"
-  go run "$helm" package k8s/chart --version "$number" --app-version "${version//+/_}" --destination dist
+  # VERSION, COMMIT and DATE, which the programs below inherit.
+  stamp=$(scripts/build.sh stamp)
+  while IFS='=' read -r name value; do export "$name=$value"; done <<<"$stamp"
+  TIMESTAMP=$(date -d "$DATE" +%s)
+  export TIMESTAMP
+  number=${VERSION#v}
+  go run "$goreleaser" release --snapshot --clean "${flags[@]}"
+  git archive --format=tar.gz --prefix="eerf-$number/" --output="dist/eerf_${number}_source.tar.gz" HEAD
+  scripts/image.sh "dist/eerf_${number}_image.tar" "ghcr.io/eerf-stream/eerf:${VERSION//+/_}"
+  go run "$helm" package k8s/chart --version "$number" --app-version "${VERSION//+/_}" --destination dist
   scripts/wheel.sh dist
   notes "$number" >dist/notes.md
   [[ -s dist/notes.md ]] || notes Unreleased >dist/notes.md
   (cd dist && find . -maxdepth 1 -type f ! -name SHA256SUMS ! -name '*.json' ! -name config.yaml -printf '%f\n' -o -name '*.cdx.json' -printf '%f\n' |
     sort | xargs sha256sum >SHA256SUMS)
-  echo "release.sh: dist/ has $(wc -l <dist/SHA256SUMS) files of $version"
+  echo "release.sh: dist/ has $(wc -l <dist/SHA256SUMS) files of $VERSION"
 }
 
 try_all() {
-  local work system arch archive
+  local system arch archive
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   (cd dist && sha256sum --quiet --check SHA256SUMS)

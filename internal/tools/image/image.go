@@ -116,7 +116,8 @@ func (s *stamp) files(entries []entry) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.Bytes(), w.Close()
+	err = w.Close() // writes the end of the archive
+	return out.Bytes(), err
 }
 
 // rootCertificates are Mozilla's, as PEM. Roots that Mozilla trusts with constraints are left out,

@@ -60,11 +60,18 @@ func unpack(t *testing.T, file string) string {
 	return folder
 }
 
-// entries are the files in a tar file.
+// entries are the files in a tar file, which must end with two blocks of zeros: Go reads others, but GNU tar does not.
 func entries(t *testing.T, in io.Reader) map[string]string {
 	t.Helper()
+	all, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(all, make([]byte, 1024)) {
+		t.Fatal("the archive has no end")
+	}
 	found := map[string]string{}
-	for r := tar.NewReader(in); ; {
+	for r := tar.NewReader(bytes.NewReader(all)); ; {
 		header, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return found
