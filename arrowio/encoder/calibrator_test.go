@@ -34,10 +34,16 @@ func TestCalibrationOfEveryKind(t *testing.T) {
 	e, report := calibrated(t, o, rec)
 	want := &Encoder{
 		Columns: []Column{
-			{Name: "n", Kind: Numeric, Width: 1, Mean: []float64{3}, Scale: []float64{math.Sqrt(8.0 / 3)}},
+			{
+				Name: "n", Kind: Numeric, Width: 1, Mean: []float64{3}, Scale: []float64{math.Sqrt(8.0 / 3)},
+				Low: []float64{0}, High: []float64{6},
+			},
 			{Name: "b", Kind: Bool, Width: 1, Mean: []float64{1.0 / 3}},
 			{Name: "c", Kind: Category, Width: 2, Categories: []string{"u", "v"}},
-			{Name: "v", Kind: Vector, Width: 2, Mean: []float64{2, 7}, Scale: []float64{math.Sqrt(2.0 / 3), 1}},
+			{
+				Name: "v", Kind: Vector, Width: 2, Mean: []float64{2, 7}, Scale: []float64{math.Sqrt(2.0 / 3), 1},
+				Low: []float64{0.5, 7}, High: []float64{3.5, 7},
+			},
 		},
 		Clip: 5, Tail: TailLog, Standardize: StandardizeNumeric, Passthrough: []string{"id"}, Dim: 6,
 		Label: &Label{Columns: []string{"y"}, Kind: Numeric, Task: scoring.Regression, Mean: []float64{2}},
@@ -490,5 +496,32 @@ func TestValidateReportsEveryOptionFault(t *testing.T) {
 	}
 	if err := (Options{}).Validate(); err != nil {
 		t.Errorf("zero options: %v", err)
+	}
+}
+
+// TestValuesAreBoundedByCalibration checks that a far value counts as the bound, also in a column
+// that calibration saw nearly constant and in one of times.
+func TestValuesAreBoundedByCalibration(t *testing.T) {
+	const rows = 100
+	at := func(i int) any { return fmt.Sprintf("2026-01-%02dT00:00:00", 1+i%11) }
+	e, _ := calibrated(t, options("y"), record(t,
+		col(t, "x", f64, sequence(rows, func(i int) any { return float64(i%11) / 2 })...),
+		col(t, "flat", f64, sequence(rows, func(i int) any { return 7 + float64(count(i == 50))*1e-6 })...),
+		col(t, "at", text, sequence(rows, at)...),
+		col(t, "y", f64, sequence(rows, func(i int) any { return i })...)))
+	encode := func(x, flat float64, at string) []float32 {
+		return encoded(t, e, record(t, col(t, "x", f64, x), col(t, "flat", f64, flat), col(t, "at", text, at))).X[:3]
+	}
+	columns := e.Columns
+	if low, high := columns[0].Low[0], columns[0].High[0]; !(low > -2 && low < -1 && high > 6 && high < 7) {
+		t.Errorf("bounds %v and %v of values from 0 to 5", low, high)
+	}
+	high := encode(columns[0].High[0], columns[1].High[0], "2026-01-13T10:00:00")
+	if got := encode(1e9, 8, "2031-01-01T00:00:00"); got[0] != high[0] || got[1] != high[1] || !(got[2] < high[2]+1) {
+		t.Errorf("far values %v, want about %v", got, high)
+	}
+	low := encode(columns[0].Low[0], columns[1].Low[0], "2025-12-30T00:00:00")
+	if got := encode(-1e9, 6, "1970-01-01T00:00:00"); got[0] != low[0] || got[1] != low[1] || !(got[2] > low[2]-1) {
+		t.Errorf("far values %v, want about %v", got, low)
 	}
 }

@@ -158,7 +158,7 @@ func TestStandardizeSettings(t *testing.T) {
 	}{
 		{StandardizeNumeric, 0, []float64{5 / sx, 1, 0, 1, 0, 0.75, 0, 0}, 0},
 		{StandardizeAll, 0, []float64{5 / sx, 0.25 / sb, -0.5 / su, 0.75 / sv, 0, 0, -0.5 / su, -0.25 / sv}, 0},
-		{StandardizeAll, 1, []float64{1 + math.Log(5/sx), 0.25 / sb, -1, 1, 0, 0, -1, -0.25 / sv}, 2},
+		{StandardizeAll, 1, []float64{1 + math.Log(4.5/sx), 0.25 / sb, -1, 1, 0, 0, -1, -0.25 / sv}, 2},
 		{StandardizeNone, 1, []float64{9, 1, 0, 1, 4, 0.75, 0, 0}, 0},
 	}
 	for _, c := range cases {

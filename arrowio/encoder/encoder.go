@@ -65,8 +65,8 @@ type Column struct {
 	// Form is how its text is read.
 	Form
 	// Width is the number of dimensions: first the values (1, the number of categories, or the
-	// length of a vector), then one for other values, one for each effect, or two for each cycle, then
-	// one for missing values.
+	// length of a vector), then one for other values, one for each effect, or two for each cycle,
+	// then one for missing values.
 	Width int `json:"width"`
 	// Mean holds the calibration mean of each dimension for values. It is subtracted if the column
 	// is standardized, and replaces nulls. A category has none. If everything is standardized, it
@@ -75,6 +75,10 @@ type Column struct {
 	// Scale holds the divisors that go with Mean, above zero; empty if the column is not
 	// standardized.
 	Scale []float64 `json:"scale,omitempty" bound:"list 65536"`
+	// Low and High bound each dimension of numbers and times, in the column's unit: a value beyond
+	// a bound counts as the bound. Both are empty if the column is not clipped.
+	Low  []float64 `json:"low,omitempty" bound:"list 65536"`
+	High []float64 `json:"high,omitempty" bound:"list 65536"`
 	// Categories are the values of a category column in ascending byte order, one dimension each.
 	Categories []string `json:"categories,omitempty" bound:"list 65536 of 256"`
 	// Other is set if a category column has a dimension that is 1 for every value not among

@@ -159,12 +159,13 @@ func (l *learned) column(rows int64, share float64, o *Options) (Column, string)
 	if reason := l.unusable(&v, share); reason != "" {
 		return c, reason
 	}
-	b := columnBuilder{column: &c, standardize: o.Standardize}
+	b := columnBuilder{column: &c, standardize: o.Standardize, clip: o.Clip}
 	switch c.Kind {
 	case Numeric, Vector:
 		for _, s := range l.numbers(&v) {
 			m, _ := s.settled()
 			b.value(m.mean, m.scale())
+			b.bounds(m)
 		}
 	case Bool:
 		b.value(bernoulli(l.booleans(&v)))

@@ -111,6 +111,7 @@ func scaleNumbers[T float32 | float64](b *block, dst []float32, src []T, null []
 			}
 		}
 	}
+	s.keepWithin(dst, 0)
 }
 
 // encodeVectors writes a column of vectors into a block.
@@ -152,6 +153,9 @@ func scaleVector[T float32 | float64](r *Rows, b *block, c *boundColumn, in *inp
 				dst[done] = b.exact(i, done, float64(src[done]), s)
 			}
 		}
+	}
+	for j, low := range s.low {
+		dst[j] = min(max(dst[j], low), s.high[j])
 	}
 	for j, missing := range null {
 		if missing {

@@ -241,6 +241,9 @@ func plainly(e *Encoder, c *Column, value any) []float32 {
 	x := make([]float32, c.Width)
 	for j, v := range raw {
 		if j < len(c.Scale) {
+			if j < len(c.Low) {
+				v = min(max(v, c.Low[j]), c.High[j])
+			}
 			v = (v - c.Mean[j]) / c.Scale[j]
 			if e.Clip > 0 && math.Abs(v) > e.Clip {
 				v = float64(clipped(v, e.Clip, e.HasTail(c, j)))

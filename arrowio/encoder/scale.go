@@ -16,6 +16,8 @@ type scaling struct {
 	limit float64
 	clips bool
 	tail  bool // values beyond it continue as logarithms
+	// low and high are the encoded bounds of the dimensions; empty without bounds.
+	low, high []float32
 	// nanMissing is set if NaN is a missing value.
 	nanMissing bool
 
@@ -40,6 +42,13 @@ func newScaling(e *Encoder, c *Column, first, next int) scaling {
 			s.limit = e.Clip
 			s.clips = true
 			s.tail = e.HasTail(c, first)
+		}
+	}
+	if s.clips && len(c.Low) >= next {
+		s.low, s.high = make([]float32, width), make([]float32, width)
+		for j := range width {
+			s.low[j], _ = s.apply(j, c.Low[first+j])
+			s.high[j], _ = s.apply(j, c.High[first+j])
 		}
 	}
 	s.minus, s.times = s.shift, make([]float64, width)
@@ -67,6 +76,21 @@ func (s *scaling) apply(j int, v float64) (float32, bool) {
 		return clipped(z, s.limit, s.tail), true
 	}
 	return float32(z), false
+}
+
+// keepWithin keeps encoded numbers of dimension j within its bounds.
+func (s *scaling) keepWithin(x []float32, j int) {
+	if len(s.low) == 0 {
+		return
+	}
+	low, high := s.low[j], s.high[j]
+	for i, v := range x {
+		if v < low {
+			x[i] = low
+		} else if v > high {
+			x[i] = high
+		}
+	}
 }
 
 // missing returns the value of dimension j for a null.

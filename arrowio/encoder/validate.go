@@ -90,6 +90,9 @@ func (c *Column) validate(standardize string, clipped bool) error {
 	if len(c.Mean) != means || len(c.Scale) != scales {
 		return fmt.Errorf("%d means and %d scales, want %d and %d", len(c.Mean), len(c.Scale), means, scales)
 	}
+	if err := c.validateBounds(clipped && scales > 0); err != nil {
+		return err
+	}
 	for j, mean := range c.Mean {
 		if err := c.validateMean(j, mean, scales > 0); err != nil {
 			return fmt.Errorf("dimension %d: %w", j, err)
@@ -101,6 +104,23 @@ func (c *Column) validate(standardize string, clipped bool) error {
 		}
 		if c.bounded(j) && !clipped && scale < 1/MaxMagnitude {
 			return fmt.Errorf("dimension %d: scale %v of a bounded dimension is below %g", j, scale, 1/MaxMagnitude)
+		}
+	}
+	return nil
+}
+
+// validateBounds checks the bounds of values.
+func (c *Column) validateBounds(clipped bool) error {
+	want := 0
+	if clipped && len(c.Low) > 0 && (isNumeric(c.Kind) || isTime(c.Kind)) {
+		want = c.values()
+	}
+	if len(c.Low) != want || len(c.High) != want {
+		return fmt.Errorf("%d lower and %d upper bounds of a %s column, want %d", len(c.Low), len(c.High), c.Kind, want)
+	}
+	for j, low := range c.Low {
+		if high := c.High[j]; !finite(low) || !finite(high) || !(low <= c.Mean[j] && c.Mean[j] <= high) {
+			return fmt.Errorf("dimension %d: bounds %v and %v, want finite ones around the mean %v", j, low, high, c.Mean[j])
 		}
 	}
 	return nil

@@ -63,6 +63,19 @@ func TestValidateNamesTheFault(t *testing.T) {
 			e.Standardize, e.Dim, e.Columns = StandardizeAll, 3, []Column{{Name: "t", Kind: Time, Width: 3, Cycles: []Cycle{Day},
 				Mean: []float64{1e9, 2, 0}, Scale: []float64{1e5, 1, 1}}}
 		},
+		"1 lower and 0 upper bounds": func(e *Encoder) { e.Columns[0].Low = []float64{0} },
+		"1 lower and 1 upper bounds of a bool": func(e *Encoder) {
+			e.Columns[1].Low, e.Columns[1].High = []float64{0}, []float64{1}
+		},
+		"bounds 0 and 39, want finite": func(e *Encoder) {
+			e.Columns[0].Low, e.Columns[0].High = []float64{0}, []float64{39}
+		},
+		"bounds 0 and +Inf, want finite": func(e *Encoder) {
+			e.Columns[0].Low, e.Columns[0].High = []float64{0}, []float64{math.Inf(1)}
+		},
+		"1 lower and 1 upper bounds of a numeric column, want 0": func(e *Encoder) {
+			e.Clip, e.Columns[0].Low, e.Columns[0].High = 0, []float64{0}, []float64{99}
+		},
 		"passthrough names \"p\"": func(e *Encoder) { e.Passthrough = []string{"p", "p"} },
 		"scale 1e-20 of a bounded dim": func(e *Encoder) {
 			e.Clip, e.Standardize = 0, StandardizeAll

@@ -29,6 +29,9 @@ func drawNumbers(t testing.TB, r *rapid.T) (*table, *Encoder) {
 	columns := rapid.IntRange(1, 3*stripColumns).Draw(r, "columns")
 	for j := range columns {
 		c := drawColumn(r, fmt.Sprint("c", j), e.Standardize != StandardizeNone)
+		if e.Clip > 0 && c.Scale != nil && rapid.Bool().Draw(r, "bounded") {
+			drawBounds(r, &c)
+		}
 		if c.Kind == Numeric && rapid.IntRange(0, 9).Draw(r, "missing") == 0 {
 			c.Missing, c.Width = true, 2
 		}
@@ -75,6 +78,14 @@ func drawColumn(r *rapid.T, name string, standardized bool) Column {
 		}
 	}
 	return c
+}
+
+// drawBounds draws bounds of a column, within and beyond the clip.
+func drawBounds(r *rapid.T, c *Column) {
+	for j, scale := range c.Scale {
+		c.Low = append(c.Low, c.Mean[j]-scale*rapid.Float64Range(0, 8).Draw(r, "low"))
+		c.High = append(c.High, c.Mean[j]+scale*rapid.Float64Range(0, 8).Draw(r, "high"))
+	}
 }
 
 // drawNumber draws a value of dimension j: mostly an ordinary one.

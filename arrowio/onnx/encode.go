@@ -64,17 +64,23 @@ type dimension struct {
 	// limit is the value to clip to, tail the one beyond which values continue as logarithms;
 	// accepted is the largest magnitude that is not rejected.
 	limit, tail, accepted float64
+	// low and high are the standardized bounds.
+	low, high float64
 }
 
 // dimensionOf is dimension j of a column whose first dimension is dimension at of the encoder.
 func dimensionOf(e *encoder.Encoder, c *encoder.Column, j, at int) dimension {
 	d := dimension{at: at + j, scale: 1, limit: math.MaxFloat64, tail: math.MaxFloat64, accepted: encoder.MaxMagnitude}
+	d.low, d.high = -math.MaxFloat64, math.MaxFloat64
 	if j >= len(c.Scale) {
 		return d
 	}
 	d.shift, d.scale = c.Mean[j], c.Scale[j]
 	if e.Clip > 0 {
 		d.limit, d.accepted = e.Clip, math.MaxFloat64
+		if j < len(c.Low) {
+			d.low, d.high = (c.Low[j]-d.shift)/d.scale, (c.High[j]-d.shift)/d.scale
+		}
 		if e.HasTail(c, j) {
 			d.tail = e.Clip
 		}
@@ -189,7 +195,7 @@ func (n *numbers) encode(g *graph) (x, rejected string) {
 	if len(n.sources) > 0 {
 		rejected = n.reject(g, z)
 	}
-	return g.cast("numbers", n.clip(g, z), onnxpb.TensorProto_FLOAT), rejected
+	return g.cast("numbers", n.clip(g, n.bound(g, z)), onnxpb.TensorProto_FLOAT), rejected
 }
 
 // cycles adds sine and cosine of the elapsed part of each time's period, 0 and 0 where the time is
@@ -240,6 +246,21 @@ func (n *numbers) reject(g *graph, z string) string {
 	most := g.add("most beyond", "ReduceMax", []string{g.cast("beyond as numbers", beyond, onnxpb.TensorProto_FLOAT)},
 		integerList("axes", []int64{1}), integer("keepdims", 1))
 	return g.cast("rejected", most, onnxpb.TensorProto_BOOL)
+}
+
+// bound keeps the dimensions within their bounds.
+func (n *numbers) bound(g *graph, z string) string {
+	var low, high []float64
+	bounded := false
+	for _, d := range n.dimensions() {
+		low, high = append(low, d.low), append(high, d.high)
+		bounded = bounded || d.high != math.MaxFloat64
+	}
+	if !bounded {
+		return z
+	}
+	above := g.add("above low", "Max", []string{z, g.row("low", low)})
+	return g.add("within bounds", "Min", []string{above, g.row("high", high)})
 }
 
 // clip adds the limits of the dimensions that have one, and the logarithms beyond them.

@@ -19,7 +19,10 @@ import (
 // everyKind are columns of every kind, with everything that a column can have.
 func everyKind() []encoder.Column {
 	return []encoder.Column{
-		{Name: "age", Kind: encoder.Numeric, Width: 2, Missing: true, Mean: []float64{41.5}, Scale: []float64{13}},
+		{
+			Name: "age", Kind: encoder.Numeric, Width: 2, Missing: true, Mean: []float64{41.5}, Scale: []float64{13},
+			Low: []float64{-40}, High: []float64{200},
+		},
 		{Name: "city", Kind: encoder.Category, Width: 4, Categories: []string{"Köln", "Oslo"}, Other: true, Missing: true},
 		{
 			Name:    "seen",
@@ -29,6 +32,8 @@ func everyKind() []encoder.Column {
 			Cycles:  []encoder.Cycle{encoder.Week, encoder.Year},
 			Mean:    []float64{1.7e9},
 			Scale:   []float64{1e7},
+			Low:     []float64{1.69e9},
+			High:    []float64{1.705e9},
 		},
 		{Name: "class", Kind: encoder.Bool, Width: 1, Mean: []float64{0.25}},
 		{Name: "pixels", Kind: encoder.Vector, Width: 2, Mean: []float64{-1, 3}, Scale: []float64{1, 2}},

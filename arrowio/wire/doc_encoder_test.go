@@ -51,7 +51,8 @@ func docEncoders() (list []docEncoder) {
 		},
 	}
 	columns := []encoder.Column{
-		{Name: "age", Kind: encoder.Numeric, Missing: true, Mean: []float64{41.3, 0.1}, Scale: []float64{10, 0.3}},
+		{Name: "age", Kind: encoder.Numeric, Missing: true, Mean: []float64{41.3, 0.1}, Scale: []float64{10, 0.3},
+			Low: []float64{40.5}, High: []float64{99}},
 		{Name: "vip", Kind: encoder.Bool, Missing: true, Mean: []float64{0.25, 0.1}, Scale: []float64{0.4, 0.3}},
 		{
 			Name:       "city",
@@ -77,6 +78,8 @@ func docEncoders() (list []docEncoder) {
 			Cycles:  []encoder.Cycle{encoder.Day},
 			Mean:    []float64{1.7e9, 0, 0, 0.1},
 			Scale:   []float64{1e7, 0.7, 0.7, 0.3},
+			Low:     []float64{1.69e9},
+			High:    []float64{1.705e9},
 		},
 		{Name: "born", Kind: encoder.Time, Mean: []float64{-2e8}, Scale: []float64{1e9}},
 		{
@@ -100,7 +103,7 @@ func docEncoders() (list []docEncoder) {
 				c.Mean, c.Scale = c.Mean[:values[i]], c.Scale[:values[i]]
 			}
 			if setting == encoder.StandardizeNone || setting == encoder.StandardizeNumeric && c.Kind == encoder.Bool {
-				c.Scale = nil
+				c.Scale, c.Low, c.High = nil, nil, nil
 			}
 			e.Columns, e.Dim = append(e.Columns, c), e.Dim+c.Width
 		}

@@ -108,6 +108,7 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 		f.Encoder.Columns = append(f.Encoder.Columns, encoder.Column{
 			Name: fmt.Sprintf("%064d", i), Kind: encoder.Numeric, Width: 1,
 			Mean: []float64{-1.2345678901234567e-200}, Scale: []float64{1.2345678901234567e-200},
+			Low: []float64{-1.2345678901234567e-200}, High: []float64{-1.2345678901234567e-200},
 		})
 	}
 	f.Task = scoring.Regression

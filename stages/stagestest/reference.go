@@ -73,6 +73,9 @@ func EncodeRow(enc *encoder.Encoder, rec arrow.Record, i int) Row {
 		}
 		for j, v := range values {
 			if j < len(c.Scale) {
+				if j < len(c.Low) {
+					v = min(max(v, c.Low[j]), c.High[j])
+				}
 				v = (v - c.Mean[j]) / c.Scale[j]
 				if enc.Clip > 0 && math.Abs(v) > enc.Clip { // clipping concerns numbers; all values here are
 					v = math.Copysign(enc.Clip*(1+math.Log(min(math.Abs(v)/enc.Clip, encoder.MaxTail))), v)

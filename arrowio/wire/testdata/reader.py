@@ -204,6 +204,8 @@ def encode(encoder, row):
             values += [0.0, 0.0] if absent else [np.sin(turn), np.cos(turn)]
         values += [float(absent)] if c.get("missing") else []
         for j, scale in enumerate(c.get("scale", [])):
+            if j < len(c.get("low", [])):
+                values[j] = min(max(values[j], c["low"][j]), c["high"][j])
             values[j] = (values[j] - mean[j]) / scale
             clip = encoder["clip"]
             if clip > 0 and abs(values[j]) > clip:

@@ -127,6 +127,10 @@ class Encoder:
         with np.errstate(over="ignore"):
             dense[:, :k] = (dense[:, :k] - np.asarray(c["mean"][:k] if k else [])) / np.asarray(c["scale"] if k else [])
         if self._clip > 0:
+            if k and c.get("low"):
+                v = len(c["low"])
+                low, high = ((np.asarray(c[b]) - c["mean"][:v]) / c["scale"][:v] for b in ("low", "high"))
+                np.clip(dense[:, :v], low, high, out=dense[:, :v])
             tails = {"numeric": 1, "vector": k}.get(c["kind"], 0) if self._tail and k else 0
             ratio = np.clip(np.abs(dense[:, :tails]) / self._clip, 1.0, _MAX_TAIL)
             np.clip(dense[:, :k], -self._clip, self._clip, out=dense[:, :k])
