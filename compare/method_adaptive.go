@@ -112,14 +112,16 @@ func (t *Trial) lesson(learns bool) lesson {
 		list := firstByHash(r.seed, r.train.rows, r.options.sampleSize(r.train.rows), nil)
 		rows, learned := r.train.sample(list), make([]int32, 0, len(list))
 		sample := &scoring.Sample{
-			X:       rows.x,
-			Rows:    rows.rows,
-			Dim:     rows.dim,
-			Targets: rows.targets,
-			HeldOut: make([]bool, rows.rows),
+			X:          rows.x,
+			Rows:       rows.rows,
+			Dim:        rows.dim,
+			Targets:    rows.targets,
+			HeldOut:    make([]bool, rows.rows),
+			Identities: make([]uint64, rows.rows),
 		}
 		for i, row := range list {
 			sample.HeldOut[i] = r.heldOut[row]
+			sample.Identities[i] = r.identities[row]
 			if !r.heldOut[row] {
 				learned = append(learned, int32(i))
 			}

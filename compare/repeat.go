@@ -18,7 +18,8 @@ type repeat struct {
 	seed        uint64
 	options     Options
 	train, test *rows
-	heldOut     []bool // by training row
+	identities  []uint64 // of the training rows
+	heldOut     []bool   // by training row
 	pool        *pool
 	shares      map[string]*share       // by name
 	predicted   map[string]*predictions // by method, for methods without features
@@ -52,7 +53,8 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	if r.options.Measure, err = r.measureFor(o.Measure); err != nil {
 		return nil, optionsFault("--%w", err)
 	}
-	r.heldOut = heldOutRows(r.seed, split.Train.Identities(), o.HeldOut)
+	r.identities = split.Train.Identities()
+	r.heldOut = heldOutRows(r.seed, r.identities, o.HeldOut)
 	r.trainMean, r.majority = r.train.means(), r.train.majority()
 	r.units, r.classNames = coding.units(split.Encoder.Label), split.Encoder.Label.Classes
 	if len(split.Encoder.Columns) > 0 {

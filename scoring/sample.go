@@ -90,6 +90,9 @@ type Sample struct {
 	Targets Targets
 	// HeldOut marks the rows that are held out, [Rows]; nil for none.
 	HeldOut []bool
+	// Identities are equal for rows that are held out together, such as copies, [Rows]; nil if all
+	// differ. Standard errors of held-out losses take the rows of an identity for one observation.
+	Identities []uint64
 	// Parts are the row counts of the partitions, in order, Rows in all; nil for one partition.
 	// Sums are made of each part and merged in that order.
 	Parts []int

@@ -44,11 +44,11 @@ func Bytes(c scoring.Candidates, rows, outputs int, o Options) int64 {
 // size is the quantities on which memory depends: N, d, K, M0 and M.
 type size struct{ n, d, k, m0, m int64 }
 
-// kept is the memory that stays until the end: the rows in two parts, which grow by append, and the
-// features of the points.
+// kept is the memory that stays until the end: the rows in two parts, which grow by append, the
+// identities of those held out, and the features of the points.
 func (s size) kept(o Options) int64 {
 	points := int64(o.rounds() + (len(o.tracks())+o.RefineRounds)*(o.RefineSteps/guardedSteps+1))
-	return 5*s.n*(s.d+2*s.k) + 4*s.n*s.k + points*(4*s.m*(s.d+1)+8*s.m*(s.k+6))
+	return 5*s.n*(s.d+2*s.k) + 4*s.n*s.k + 12*s.n + points*(4*s.m*(s.d+1)+8*s.m*(s.k+6))
 }
 
 // evaluating is the memory of features and slopes of all rows, and of their moments.

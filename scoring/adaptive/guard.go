@@ -62,12 +62,12 @@ const minLeadStdErrs = 2
 type verdict struct {
 	kept                int
 	loss, standardError float64
-	losses              []float64 // the loss of each row; nil if they are not finite
+	losses              []float64 // sum of the losses of each identity's rows; nil if they are not finite
 }
 
 // beats reports whether the loss of v is clearly less than that of other, by the differences on the
 // same rows.
-func (v verdict) beats(other verdict) bool {
+func (r *rows) beats(v, other verdict) bool {
 	if v.losses == nil || other.losses == nil {
 		return v.losses != nil
 	}
@@ -75,21 +75,26 @@ func (v verdict) beats(other verdict) bool {
 	for i, loss := range v.losses {
 		less[i] = other.losses[i] - loss
 	}
-	mean, standardError := spread(less)
+	mean, standardError := r.spread(less)
 	return mean > float64(minLeadStdErrs*standardError)
 }
 
-// spread returns the mean of values, and its standard error from their variance.
-func spread(values []float64) (mean, standardError float64) {
-	sum := 0.0
-	squares := 0.0
-	n := float64(len(values))
-	for _, v := range values {
-		sum += v
-		squares += float64(v * v)
+// spread returns the mean over rows of a quantity, given its sum over the rows of each identity, and
+// the standard error of the mean. Copies of a row say nothing new, so identities are the
+// observations: (Σ (sum - size·mean)²)^½ / n, the error of a ratio of two means.
+func (r *rows) spread(sums []float64) (mean, standardError float64) {
+	total := 0.0
+	for _, v := range sums {
+		total += v
 	}
-	mean = sum / n
-	return mean, math.Sqrt(max(squares/n-float64(mean*mean), 0) / n)
+	n := float64(r.n)
+	mean = total / n
+	squares := 0.0
+	for i, v := range sums {
+		e := v - float64(r.sizes[i]*mean)
+		squares += float64(e * e)
+	}
+	return mean, math.Sqrt(squares) / n
 }
 
 // judge returns the verdict on features. Given their order of choice, it returns the verdict on the
@@ -113,7 +118,7 @@ func (l *learner) judge(f *scoring.Features, order []int32) (verdict, error) {
 			best = v
 		}
 	}
-	longest := slices.IndexFunc(found, func(v verdict) bool { return !best.beats(v) })
+	longest := slices.IndexFunc(found, func(v verdict) bool { return !l.heldOut.beats(best, v) })
 	return found[longest], err
 }
 
@@ -155,14 +160,14 @@ func (l *learner) predict(t *scoring.Transformer, fit, heldOut *training.Sums) (
 // verdict returns the verdict on predictions of the outputs of rows, [n·K], from a number of
 // features, given the factors of the squared errors.
 func (r *rows) verdict(features int, weights []float64, predicted func(at int) float64) verdict {
-	losses := make([]float64, r.n)
-	for i := range losses {
+	losses := make([]float64, len(r.sizes))
+	for i, unit := range r.unit {
 		for k, weight := range weights {
 			e := predicted(i*r.outputs+k) - float64(r.y[i*r.outputs+k])
-			losses[i] += float64(weight * float64(e*e))
+			losses[unit] += float64(weight * float64(e*e))
 		}
 	}
-	mean, standardError := spread(losses)
+	mean, standardError := r.spread(losses)
 	if v := mean + standardError; math.IsInf(v, 0) || math.IsNaN(v) {
 		return verdict{kept: features, loss: math.MaxFloat64}
 	}

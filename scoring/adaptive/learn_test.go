@@ -209,9 +209,43 @@ func TestPrefixMustBeatMoreFeaturesByTwoStandardErrors(t *testing.T) {
 		{nil, []float64{1, 2}, false},
 		{nil, nil, false},
 	} {
-		if got := (verdict{loss: worst, losses: c.fewer}).beats(verdict{loss: worst, losses: c.more}); got != c.beats {
+		heldOut := rows{n: 4, sizes: []float64{1, 1, 1, 1}}
+		fewer, more := verdict{loss: worst, losses: c.fewer}, verdict{loss: worst, losses: c.more}
+		if got := heldOut.beats(fewer, more); got != c.beats {
 			t.Errorf("%v beat %v: %v", c.fewer, c.more, got)
 		}
+	}
+}
+
+// Nine copies of each row change neither the mean of a loss nor its standard error.
+func TestCopiesOfHeldOutRowsAreNoEvidence(t *testing.T) {
+	const copies = 9
+	s := steps(300)
+	s.HeldOut = make([]bool, s.Rows)
+	for i := range s.HeldOut {
+		s.HeldOut[i] = i%5 == 0
+	}
+	repeated := &scoring.Sample{Dim: s.Dim, Targets: scoring.Targets{Outputs: 1}}
+	for i := range s.Rows {
+		times := 1
+		if s.HeldOut[i] {
+			times = copies
+		}
+		for range times {
+			repeated.Rows++
+			repeated.X = append(repeated.X, s.X[i*s.Dim:(i+1)*s.Dim]...)
+			repeated.Targets.Values = append(repeated.Targets.Values, s.Targets.Values[i])
+			repeated.HeldOut = append(repeated.HeldOut, s.HeldOut[i])
+			repeated.Identities = append(repeated.Identities, uint64(i))
+		}
+	}
+	constant := func(int) float64 { return 0.5 }
+	_, single := split(s)
+	_, several := split(repeated)
+	once := single.verdict(1, []float64{1}, constant)
+	often := several.verdict(1, []float64{1}, constant)
+	if math.Abs(often.loss-once.loss) > 1e-12 || math.Abs(often.standardError-once.standardError) > 1e-12 {
+		t.Errorf("loss %v ± %v, of copies %v ± %v", once.loss, once.standardError, often.loss, often.standardError)
 	}
 }
 

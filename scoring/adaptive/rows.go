@@ -9,17 +9,34 @@ type rows struct {
 	targets scoring.Targets // the argument of an accumulator
 	outputs int             // K
 	y       []float32       // raw outputs, [n·K]: values, signs or indicators
+
+	// of held-out rows: the number of each row's identity, and the number of rows of each identity
+	unit  []int32
+	sizes []float64
 }
 
 // split separates training rows and held-out rows.
 func split(s *scoring.Sample) (fit, heldOut *rows) {
 	fit, heldOut = newRows(s), newRows(s)
+	units := map[uint64]int32{}
 	for i := range s.Rows {
-		if s.HeldOut != nil && s.HeldOut[i] {
-			heldOut.add(s, i)
-		} else {
+		if s.HeldOut == nil || !s.HeldOut[i] {
 			fit.add(s, i)
+			continue
 		}
+		heldOut.add(s, i)
+		identity := uint64(i)
+		if s.Identities != nil {
+			identity = s.Identities[i]
+		}
+		unit, known := units[identity]
+		if !known {
+			unit = int32(len(units))
+			units[identity] = unit
+			heldOut.sizes = append(heldOut.sizes, 0)
+		}
+		heldOut.unit = append(heldOut.unit, unit)
+		heldOut.sizes[unit]++
 	}
 	return fit, heldOut
 }

@@ -100,6 +100,7 @@ func appendRows(sample *scoring.Sample, spec *wire.Spec, rows *wire.Samples) {
 				identity = rows.Identity[i]
 			}
 			sample.HeldOut = append(sample.HeldOut, scoring.HeldOut(spec.SampleSeed, identity))
+			sample.Identities = append(sample.Identities, identity)
 		}
 	}
 	sample.X = append(sample.X, rows.X...)
