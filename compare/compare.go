@@ -179,6 +179,7 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.Sigma = r.pool.candidates.Sigma
 	facts.Constant = split.Report.Constant
 	facts.Columns = split.Report.Columns
+	facts.Copies = split.Copies
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
 	c.result.Telltales = split.Report.Telltales

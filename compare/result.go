@@ -80,6 +80,8 @@ type Facts struct {
 	// used.
 	Unlabelled int `json:"unlabelled,omitempty"`
 	Rejected   int `json:"rejected,omitempty"`
+	// Copies is the share of the rows that equal an earlier row.
+	Copies float64 `json:"copies,omitempty"`
 }
 
 // Measurement is one method at one M in one repeat. Times are in wall-clock seconds.

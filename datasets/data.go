@@ -71,6 +71,9 @@ type Split struct {
 	Report encoder.Report
 	// TrainLeftOut and TestLeftOut count the unusable rows.
 	TrainLeftOut, TestLeftOut LeftOut
+	// Copies is the share of the rows of the table that equal an earlier row; 0 if rows are
+	// identified by place or group.
+	Copies float64
 }
 
 // LeftOut counts unusable rows.

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -32,8 +33,10 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
-	if t.hint != "" {
-		report.Warnings = append(report.Warnings, t.hint)
+	for _, note := range []string{t.hint, t.copiesNote()} {
+		if note != "" {
+			report.Warnings = append(report.Warnings, note)
+		}
 	}
 	hashes := trainingHashes(trainRows, o.Seed)
 	if enc, err = t.addEffects(enc, calibrationRows, hashes); err != nil {
@@ -42,7 +45,7 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	if err := t.review(enc, calibrationRows, &report); err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
-	s := &Split{Encoder: enc, Report: report}
+	s := &Split{Encoder: enc, Report: report, Copies: t.copies}
 	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows, hashes); err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
 	}
@@ -50,6 +53,24 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 		return nil, fmt.Errorf("split %s: test rows: %w", t.name, err)
 	}
 	return s, nil
+}
+
+// copiesNote is a sentence about equal rows, or "". Test rows of a file of their own may equal
+// training rows.
+func (t *Table) copiesNote() string {
+	if !t.Fixed() {
+		return rowid.CopiesNote(t.copies, t.rule)
+	}
+	taught, known := map[uint64]struct{}{}, 0
+	for _, id := range t.ids[:t.firstTest] {
+		taught[id] = struct{}{}
+	}
+	for _, id := range t.ids[t.firstTest:] {
+		if _, ok := taught[id]; ok {
+			known++
+		}
+	}
+	return rowid.TaughtNote(float64(known)/float64(t.rows-t.firstTest), t.rule)
 }
 
 // testRows marks the rows of the test part.

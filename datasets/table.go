@@ -20,6 +20,7 @@ type Table struct {
 	records []arrow.Record  // training rows first, if the split is fixed
 	rows    int
 	rule    rowid.Rule
+	copies  float64  // share of rows that equal an earlier row
 	ids     []uint64 // identities of the rows
 	// firstTest is the number of the first test row; 0 if the seed splits.
 	firstTest int
@@ -89,7 +90,10 @@ func (t *Table) identify(group string) {
 		}
 		counter.Add(rec)
 	}
-	t.rule = counter.Decide(group)
+	t.rule, t.copies = counter.Decide(group), 0
+	if t.rule.By == rowid.Content {
+		t.copies = counter.Copies(1)
+	}
 	hasher := rowid.NewHasher(t.rule)
 	t.ids = make([]uint64, 0, t.rows)
 	for _, rec := range t.records {

@@ -2,6 +2,7 @@ package rowid
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -129,13 +130,13 @@ func (h *Hasher) Trim() {
 // Counter counts rows and their distinct contents.
 type Counter struct {
 	hasher *Hasher
-	seen   map[uint64]struct{}
+	seen   map[uint64]int64 // rows by content
 	rows   int64
 }
 
 // NewCounter returns a counter of contents by the rule, which must be by content.
 func NewCounter(r Rule) *Counter {
-	return &Counter{hasher: NewHasher(r), seen: map[uint64]struct{}{}}
+	return &Counter{hasher: NewHasher(r), seen: map[uint64]int64{}}
 }
 
 // Add counts the rows of a record.
@@ -147,12 +148,55 @@ func (c *Counter) Add(rec arrow.Record) {
 
 // AddIdentity counts a row by its content.
 func (c *Counter) AddIdentity(id uint64) {
-	c.seen[id] = struct{}{}
+	c.seen[id]++
 	c.rows++
 }
 
-// Copies returns the number of rows whose content an earlier row has.
-func (c *Counter) Copies() int64 { return c.rows - int64(len(c.seen)) }
+// Copies returns the share of rows whose content an earlier row has. The counted rows are drawn at
+// random from all rows, which they are the given share of; of a sample the result is an estimate,
+// exact where contents occur once or twice, or all equally often.
+//
+// A row has on average k = Σ m(m-1)/n others with its content, for contents that occur m times, and
+// a sample of share p has p·k of them. If no content occurs more than twice, k/2 of the rows equal
+// an earlier row; if each occurs m times, k = m-1, and k/(1+k) do.
+func (c *Counter) Copies(sampled float64) float64 {
+	if c.rows == 0 {
+		return 0
+	}
+	if sampled >= 1 {
+		return float64(c.rows-int64(len(c.seen))) / float64(c.rows)
+	}
+	var others int64
+	for _, m := range c.seen {
+		others += m * (m - 1)
+	}
+	k := float64(others) / float64(c.rows) / sampled
+	return min(k/2, k/(1+k))
+}
+
+// shownShare is the least share of copies that a note mentions.
+const shownShare = 0.01
+
+// CopiesNote is a sentence about a share of copies that matters, or "".
+func CopiesNote(share float64, r Rule) string {
+	if share < shownShare || r.By != Content {
+		return ""
+	}
+	return fmt.Sprintf("%.3g %% of the rows equal an earlier row; no copy of a held-out row is trained on", 100*share)
+}
+
+// TaughtNote is a sentence about the share of test rows that do not judge fairly because training
+// rows have their identity, or "".
+func TaughtNote(share float64, r Rule) string {
+	if share < shownShare || r.ByPlace() {
+		return ""
+	}
+	what := "equal a training row"
+	if r.By == Group {
+		what = fmt.Sprintf("have the %q of a training row", r.Group)
+	}
+	return fmt.Sprintf("%.3g %% of the test rows %s; the errors may be too low", 100*share, what)
+}
 
 // Decide returns the rule for the counted rows, see [Rule.Decide].
 func (c *Counter) Decide(group string) Rule {

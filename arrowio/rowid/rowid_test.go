@@ -2,6 +2,7 @@ package rowid
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +184,61 @@ func TestDecide(t *testing.T) {
 	} {
 		if r.Validate() == nil {
 			t.Errorf("%+v is valid", r)
+		}
+	}
+}
+
+// Of a sample, the share of copies is an estimate. The tolerance is four times its standard error.
+func TestCopies(t *testing.T) {
+	for name, times := range map[string][]int{ // occurrences of the contents, in turn
+		"none":          {1},
+		"twice":         {2},
+		"three times":   {3},
+		"a fifth twice": {1, 1, 1, 1, 2},
+	} {
+		var ids []uint64
+		contents := 0
+		for ; len(ids) < 30000; contents++ {
+			for range times[contents%len(times)] {
+				ids = append(ids, uint64(contents))
+			}
+		}
+		want := 1 - float64(contents)/float64(len(ids))
+		for _, sampled := range []float64{1, 0.3, 0.1} {
+			c, rng := NewCounter(ContentOf(nil, nil, nil, nil)), rand.New(rand.NewPCG(1, 2))
+			for _, id := range ids {
+				if sampled == 1 || rng.Float64() < sampled {
+					c.AddIdentity(id)
+				}
+			}
+			tolerance := 1e-12
+			if sampled < 1 { // of k, the standard error is √(2k/(np))/p
+				tolerance += 4 * math.Sqrt(2*2*want/float64(len(ids))) / sampled
+			}
+			if got := c.Copies(sampled); math.Abs(got-want) > tolerance {
+				t.Errorf("%s, sampled %v: %.4f, want %.4f ± %.4f", name, sampled, got, want, tolerance)
+			}
+		}
+	}
+	if got := NewCounter(ContentOf(nil, nil, nil, nil)).Copies(1); got != 0 {
+		t.Errorf("%v of no rows", got)
+	}
+}
+
+func TestCopiesNote(t *testing.T) {
+	content, group := ContentOf(nil, nil, nil, nil), Rule{By: Group, Group: "customer"}
+	for _, c := range []struct {
+		got, want string
+	}{
+		{CopiesNote(0.5, content), "50 % of the rows equal an earlier row; no copy of a held-out row is trained on"},
+		{CopiesNote(0.009, content), ""},
+		{CopiesNote(0.5, Rule{By: Place}), ""},
+		{TaughtNote(0.25, content), "25 % of the test rows equal a training row; the errors may be too low"},
+		{TaughtNote(0.25, group), `25 % of the test rows have the "customer" of a training row; the errors may be too low`},
+		{TaughtNote(0.25, Rule{By: Place}), ""},
+	} {
+		if c.got != c.want {
+			t.Errorf("note %q, want %q", c.got, c.want)
 		}
 	}
 }

@@ -36,6 +36,8 @@ type Lineage struct {
 	CalibrationRows int64   `json:"calibration_rows"`
 	// Identity says which rows were on the same side when rows were held out.
 	Identity rowid.Rule `json:"identity,omitzero"`
+	// Copies is the share of rows that equal an earlier row, see [Spec].
+	Copies float64 `json:"copies,omitempty" bound:"0..1"`
 	// of a file: the rows that were held out of everything above; nil = none
 	Split         *Split `json:"split,omitempty"`
 	BandwidthRule string `json:"bandwidth_rule"`

@@ -131,6 +131,9 @@ type Spec struct {
 	// Plan is hashed. With the log it determines the feature set.
 	Plan `json:"plan"`
 
+	// Copies is the share of rows that equal an earlier row, as estimated from the calibration
+	// rows.
+	Copies float64 `json:"copies,omitempty" bound:"0..1"`
 	// Columns is the use of the event columns, for people.
 	Columns []encoder.ColumnUse `json:"columns,omitempty" bound:"list 65536"`
 }
@@ -300,6 +303,9 @@ func (s *Spec) validatePlan() error {
 	}
 	if s.SampleRows < 0 || s.CalibrationRows < 0 {
 		fault("sample_rows %d and calibration_rows %d must not be negative", s.SampleRows, s.CalibrationRows)
+	}
+	if !(s.Copies >= 0 && s.Copies <= 1) {
+		fault("copies %v is not within [0, 1]", s.Copies)
 	}
 	if s.BatchBudget < 0 {
 		fault("batch_budget_bytes %d must not be negative", s.BatchBudget)

@@ -118,6 +118,23 @@ func TestExploreWarnsOfWeakFeatures(t *testing.T) {
 	}
 }
 
+// The share of rows that equal an earlier row is estimated from the calibration rows.
+func TestExploreReportsCopies(t *testing.T) {
+	header, rows, _ := strings.Cut(clitest.Mixed(400), "\n")
+	for copies, share := range map[int]float64{1: 0, 2: 0.5} {
+		data := clitest.File(t, "rows.csv", header+"\n"+strings.Repeat(rows, copies))
+		args := []string{"explore", "--data", data, "--label", "churned", "--features", "8", "--criterion", "correlation"}
+		out := fz(t, args...).Want(t, cli.ExitOK).Out
+		if strings.Contains(out, "50 % of the rows equal an earlier row") != (copies > 1) {
+			t.Errorf("%d copies:\n%s", copies, out)
+		}
+		if o := fz(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t); copies > 1 &&
+			o.Number(t, "lineage.copies") != share {
+			t.Errorf("%d copies: %v", copies, o.At(t, "lineage.copies"))
+		}
+	}
+}
+
 func TestTransformRefusesMissingColumns(t *testing.T) {
 	data, set, _ := explored(t, 300)
 	out := filepath.Join(t.TempDir(), "features.parquet")

@@ -129,6 +129,9 @@ func printSet(w io.Writer, set *wire.FeatureSet, s setSummary) {
 	}
 	t.Add("rows", "%d in, %d scored, %d not sampled, %d unlabelled, %d rejected",
 		c.Rows, c.Scored, c.NotSampled, c.Unlabelled, c.Rejected)
+	if share := s.Lineage.Copies; share > 0 {
+		t.Add("  copies of earlier rows", "%.3g %%", 100*share)
+	}
 	t.Add("source", "%s, exploration %s", s.Lineage.EventsTopic, e.ID)
 	t.Render()
 }

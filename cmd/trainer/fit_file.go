@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 	"github.com/eerf-stream/eerf/config"
@@ -120,8 +121,9 @@ func (f *fitFileFlags) fit(
 	if err != nil {
 		return nil, err
 	}
-	if split != nil && split.Copies >= shownCopies {
-		fitted.warn(fmt.Sprintf("%.3g %% of the rows equal an earlier row; equal rows are held out together", 100*split.Copies))
+	if split != nil {
+		fitted.warn(rowid.CopiesNote(split.Copies, split.Rule.Identity))
+		fitted.copies = split.Copies
 	}
 	if fitted.set == nil {
 		if err := fitted.explore(ctx, loaded, file, split); err != nil {
@@ -145,9 +147,6 @@ func (f *fitFileFlags) fit(
 	}
 	return fitted, nil
 }
-
-// shownCopies is the least share of equal rows that a note mentions.
-const shownCopies = 0.01
 
 // useRandomSplit advises how rows of all times are held out.
 const useRandomSplit = "--split random holds out random rows"
@@ -279,6 +278,7 @@ type fileModel struct {
 	columns  []encoder.ColumnUse // of an exploration
 	warnings []string
 	seconds  map[meter.Stage]float64
+	copies   float64 // share of the rows that equal an earlier row
 
 	telltales []encoder.Telltale // of an exploration
 	without   *withoutColumns    // nil without telltales
@@ -330,6 +330,7 @@ type fileModelSummary struct {
 	File       string                  `json:"file,omitempty"`
 	FeatureSet fileSetSummary          `json:"feature_set"`
 	Rows       train.RowCounts         `json:"rows"`
+	Copies     float64                 `json:"copies,omitempty"` // share of the rows that equal an earlier row
 	Columns    []encoder.ColumnUse     `json:"columns,omitempty"`
 	Warnings   []string                `json:"warnings,omitempty"`
 	Seconds    map[meter.Stage]float64 `json:"seconds"`
@@ -365,6 +366,7 @@ func (m *fileModel) summary(out string) fileModelSummary {
 			Source:    l.EventsTopic,
 		},
 		Rows:     m.rows,
+		Copies:   m.copies,
 		Columns:  m.columns,
 		Warnings: m.warnings,
 		Seconds:  m.seconds,

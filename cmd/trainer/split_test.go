@@ -116,19 +116,36 @@ func TestSplitByTimeThatHidesAClassIsNamed(t *testing.T) {
 	}
 }
 
-// Fits of files with copies of rows report their share.
-func TestFitReportsCopies(t *testing.T) {
+// The share of rows that equal an earlier row is reported. Copies of test rows that are given as a
+// file can only be reported.
+func TestCopiesAreReported(t *testing.T) {
 	header, rows, _ := strings.Cut(noisy(300, 8, 1), "\n")
-	args := []string{
-		"fit", "--label", "y", "--features", "8", "--refine-steps", "2", "--exclude", "day", "--split", "random",
-	}
-	const note = "50 % of the rows equal an earlier row; equal rows are held out together"
+	fit := strings.Fields("fit --label y --features 8 --refine-steps 2 --exclude day --split random")
+	compare := strings.Fields("compare --label y --features 8 --repeats 2 --methods plain --exclude day --split random")
+	const note = "50 % of the rows equal an earlier row; no copy of a held-out row is trained on"
 	for _, copies := range []int{1, 2} {
 		data := clitest.File(t, "rows.csv", header+"\n"+strings.Repeat(rows, copies))
-		out := words(tr(t, append(args, "--data", data)...).Want(t, cli.ExitOK).Out)
-		if strings.Contains(out, note) != (copies > 1) {
-			t.Errorf("%d copies:\n%s", copies, out)
+		for field, args := range map[string][]string{"copies": fit, "data.copies": compare} {
+			args = append(args, "--data", data)
+			out := words(tr(t, args...).Want(t, cli.ExitOK).Out)
+			if strings.Contains(out, note) != (copies > 1) {
+				t.Errorf("%d copies, %s:\n%s", copies, args[0], out)
+			}
+			o := tr(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t)
+			if copies > 1 && o.Number(t, field) != 0.5 {
+				t.Errorf("%s: %v", args[0], o.At(t, field))
+			}
 		}
+	}
+	lines := strings.SplitAfter(rows, "\n")
+	args := []string{
+		"compare", "--label", "y", "--features", "8", "--repeats", "2", "--methods", "plain", "--exclude", "day",
+		"--data", clitest.File(t, "train.csv", header+"\n"+strings.Join(lines[:200], "")),
+		"--test-file", clitest.File(t, "test.csv", header+"\n"+strings.Join(lines[175:300], "")),
+	}
+	out := words(tr(t, args...).Want(t, cli.ExitOK).Out)
+	if !strings.Contains(out, "20 % of the test rows equal a training row") {
+		t.Error(out)
 	}
 }
 

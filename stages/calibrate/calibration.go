@@ -86,6 +86,7 @@ type calibrated struct {
 	warning string // about the bandwidth; usually empty
 
 	identity rowid.Rule // of the rows
+	copies   float64    // estimated share of rows that equal an earlier row; 0 if another split counted them
 }
 
 // finish returns the encoder and the bandwidth: the configured bandwidth or, if none is configured,

@@ -315,7 +315,10 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		return nil, 0, err
 	}
 	found.identity = s.identity(calibration.contents)
-	for _, warning := range []string{hint, rows.warning} {
+	if s.Identity.By == "" && found.identity.By == rowid.Content {
+		found.copies = calibration.contents.Copies(float64(calibration.Rows()) / float64(rowsOfShape))
+	}
+	for _, warning := range []string{hint, rows.warning, rowid.CopiesNote(found.copies, found.identity)} {
 		if warning != "" {
 			found.report.Warnings = append(found.report.Warnings, warning)
 		}
@@ -435,6 +438,7 @@ func newSpec(
 		Reason:     r.Reason,
 		ConfigHash: s.hash(),
 		PlannedAt:  r.Now,
+		Copies:     found.copies,
 		Plan: wire.Plan{
 			Pipeline: s.Pipeline,
 			Sequence: r.Sequence,

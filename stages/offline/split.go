@@ -44,7 +44,7 @@ func Split(
 	rule.Identity = ids.decide()
 	if rule.By != wire.SplitTime {
 		held := func(row int64) bool { return training.HeldOut(rule.Seed, ids.all[row], rule.Fraction) }
-		return &train.FileSplit{Rule: rule, HeldOut: held, Copies: float64(ids.copies) / float64(len(ids.all))}, nil
+		return &train.FileSplit{Rule: rule, HeldOut: held, Copies: ids.copies}, nil
 	}
 	first, err := when.first(rule)
 	if err != nil {
@@ -54,7 +54,7 @@ func Split(
 	if err != nil {
 		return nil, err
 	}
-	return &train.FileSplit{Rule: rule, HeldOut: func(row int64) bool { return held[row] }}, nil
+	return &train.FileSplit{Rule: rule, HeldOut: func(row int64) bool { return held[row] }, Copies: ids.copies}, nil
 }
 
 // heldOutByTime marks the rows from a time on that have the identity of no other row.
@@ -88,7 +88,7 @@ type rowIdentities struct {
 	hasher  *rowid.Hasher
 	counter *rowid.Counter // nil if the rule is final
 	all     []uint64       // of every row
-	copies  int64          // rows with the content of an earlier row, if rows are identified by content
+	copies  float64        // share of rows with the content of an earlier row, if rows are identified by content
 }
 
 // newRowIdentities prepares for the identity of a rule. If it names none, that is the group column,
@@ -122,7 +122,7 @@ func (r *rowIdentities) decide() rowid.Rule {
 		counter := r.counter
 		r.rule, r.counter = counter.Decide(""), nil
 		if r.rule.By == rowid.Content {
-			r.copies = counter.Copies()
+			r.copies = counter.Copies(1)
 		}
 		for row := range r.all {
 			if r.rule.ByPlace() {

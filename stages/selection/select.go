@@ -28,6 +28,7 @@ func Merge(spec *wire.Spec, checkpoints map[int32]*wire.Checkpoint) (*scoring.Su
 		From:            spec.From,
 		LabelledRows:    spec.LabelledRows(),
 		Identity:        spec.Identity,
+		Copies:          spec.Copies,
 		SampleRate:      spec.SampleRate,
 		SampleSeed:      spec.SampleSeed,
 		SampleRows:      spec.SampleRows,

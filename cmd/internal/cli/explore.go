@@ -34,7 +34,7 @@ func (r *RowFile) Explore(
 		return nil, fmt.Errorf("explore %s: %w", r.path, err)
 	}
 	if split != nil {
-		found.Set.Lineage.Split = &split.Rule
+		found.Set.Lineage.Split, found.Set.Lineage.Copies = &split.Rule, split.Copies
 	}
 	found.Report.Warnings = append(r.ClassNotes(), found.Report.Warnings...)
 	found.Set.Lineage.Columns = r.Columns(found.Set.Lineage.Columns)

@@ -36,6 +36,7 @@ func describeSet(set state.SetEntry) FeatureSet {
 		ID: set.ID, Exploration: l.Exploration, Sequence: l.Sequence, Published: set.Time, Features: set.Features,
 		Candidates: l.Candidates,
 		Rows:       l.Rows,
+		Copies:     l.Copies,
 		Criterion:  l.Criterion.String(),
 		AboveNoise: l.AboveNoise,
 		ByResidual: l.ByResidual,

@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/pipeline/pipelinetest"
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // The page shows the reason why the planner has no plan, with times.
@@ -130,5 +131,11 @@ func TestLetters(t *testing.T) {
 	}
 	if n := len(l.list(nil).Reasons); n > reasonsKept+1 {
 		t.Errorf("%d reasons", n)
+	}
+}
+
+func TestSetsShowTheShareOfCopies(t *testing.T) {
+	if got := describeSet(state.SetEntry{Lineage: wire.Lineage{Copies: 0.25}}).Copies; got != 0.25 {
+		t.Errorf("share of copies %v, want 0.25", got)
 	}
 }

@@ -240,6 +240,7 @@ type FeatureSet struct {
 	Candidates  int       `json:"candidates"`
 	Rows        int64     `json:"rows"`
 	Criterion   string    `json:"criterion"`
+	Copies      float64   `json:"copies,omitempty"` // estimated share of rows that equal an earlier row
 	AboveNoise  int       `json:"above_noise"`
 	ByResidual  int       `json:"by_residual"`
 	Radius      float64   `json:"radius"`

@@ -43,7 +43,7 @@ function update(node, s, process) {
   const m = s.model;
   cells(node, [
     {}, { text: ago(s.published, process.time), title: moment(s.published) },
-    { text: full(s.rows), class: 'number' },
+    { text: full(s.rows) + (s.copies >= 0.01 ? ` (${percent(100 * s.copies)} copies)` : ''), class: 'number', title: s.copies ? `${percent(100 * s.copies)} of the rows equal an earlier row; no copy of a held-out row is learned from` : '' },
     { text: `${full(s.features)} of ${full(s.candidates)}`, class: 'number' },
     { text: s.learned ? '–' : full(s.above_noise), class: 'number', title: judged(s) },
     m && m.error !== null
