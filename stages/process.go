@@ -58,6 +58,8 @@ func NewProcess(broker pipeline.Broker, settings Settings, logger *zap.Logger) *
 	}
 	clock := func() time.Time { return p.Env.Clock() } // read late: the clock may be replaced before the process runs
 	p.Env.Live = live.NewFollower(broker, logger, clock, settings.Topics.Live, settings.Pipeline.Name)
+	p.Env.Live.Events = settings.Topics.Events
+	p.Env.Live.OnIgnored = func() { p.Env.Meter.AddUndecodable(settings.Topics.Live) }
 	return p
 }
 

@@ -50,6 +50,7 @@ type reading struct {
 	writers  []uint64 // opened, by the index of their protection in pipeline.Protections
 	process  Process
 	topics   state.Config
+	live     string           // topic of live errors
 	set      *wire.FeatureSet // the current one; nil = none
 }
 
@@ -110,7 +111,12 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	r := &reading{Snapshot: c.runtime.Snapshot(), process: c.process, topics: c.runtime.Settings.State()}
+	r := &reading{
+		Snapshot: c.runtime.Snapshot(),
+		process:  c.process,
+		topics:   c.runtime.Settings.State(),
+		live:     c.runtime.Settings.Topics.Live,
+	}
 	if broker, ok := c.runtime.Env.Broker.(*pipeline.Observed); ok {
 		r.requests, r.fetches, r.writers = broker.Requests(), broker.FetchMemory(), broker.WritersOpened()
 	}

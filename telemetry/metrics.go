@@ -172,12 +172,13 @@ var stageMetrics = []metric{
 		counter,
 		"",
 		"topic",
-		"Undecodable records under the pipeline's own keys of a control topic, which are ignored; counted each time one is read.",
+		"Undecodable records under the pipeline's own keys of a control topic, and records of `live` that are no blocks of existing rows, which are ignored; counted each time one is read.",
 		func(r *reading, out output) {
 			for t, n := range r.State.Undecodable {
 				topic := r.topics.Name(state.Topic(t))
 				out.count(n+r.Activity.Undecodable[topic], topic)
 			}
+			out.count(r.Activity.Undecodable[r.live], r.live)
 		},
 	},
 	{

@@ -20,13 +20,20 @@ type Follower struct {
 	Clock    func() time.Time
 	Topic    string
 	Pipeline string
+	// Events is the topic of the blocks' rows, against which blocks are verified. Without it, or
+	// without the right to describe it, forged blocks count.
+	Events string
+	// OnIgnored is called for each record that is no block of its partition; nil = not called.
+	OnIgnored func()
 
 	mu      sync.Mutex
 	window  *Window
 	report  Report
 	changed chan struct{} // closed and replaced with each new report
+	ignored map[fault]int64
 
-	next []int64 // by partition: offset to read
+	next     []int64          // by partition: offset to read
+	verified []pipeline.LogID // by partition: log of the last verified block
 }
 
 // NewFollower returns a follower that has read nothing.
@@ -39,6 +46,7 @@ func NewFollower(log pipeline.Log, logger *zap.Logger, clock func() time.Time, t
 		Pipeline: pipeline,
 		window:   NewWindow(),
 		changed:  make(chan struct{}),
+		ignored:  map[fault]int64{},
 	}
 	f.report = f.window.Report()
 	return f
@@ -99,7 +107,7 @@ func (f *Follower) Look(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("look up offsets of %s/%d: %w", f.Topic, number, err)
 		}
-		f.next = append(f.next, first)
+		f.next, f.verified = append(f.next, first), append(f.verified, "")
 	}
 	return f.merge(ctx)
 }
@@ -127,13 +135,15 @@ type placedBlock struct {
 
 // source reads the blocks of a partition ahead of the window, within a number of bytes.
 type source struct {
-	follower *Follower
-	number   int
-	most     int64
-	ahead    []placedBlock
-	next     int64 // offset after ahead
-	end      int64 // where reading ends for now
-	err      error // reading failed; the rest is left for the next time
+	follower  *Follower
+	number    int
+	most      int64
+	ahead     []placedBlock
+	next      int64                     // offset after ahead
+	end       int64                     // where reading ends for now
+	events    func() (eventsLog, error) // looks the log up once
+	eventsEnd int64                     // -1 = not looked up yet
+	err       error                     // reading failed; the rest is left for the next time
 }
 
 // merge adds the new blocks of all partitions to the window, in the order of their times, but the
@@ -141,11 +151,19 @@ type source struct {
 // that cannot be read does not stop the others.
 func (f *Follower) merge(ctx context.Context) error {
 	sources := make([]source, len(f.next))
+	lookUp := sync.OnceValues(func() (eventsLog, error) { return f.lookUpEvents(ctx) })
 	group := errgroup.Group{}
 	group.SetLimit(readers)
 	for number := range sources {
 		s := &sources[number]
-		*s = source{follower: f, number: number, most: readBytes / int64(len(sources)), next: f.next[number]}
+		*s = source{
+			follower:  f,
+			number:    number,
+			most:      readBytes / int64(len(sources)),
+			next:      f.next[number],
+			events:    lookUp,
+			eventsEnd: -1,
+		}
 		group.Go(func() error {
 			_, s.end, s.err = f.Log.Offsets(ctx, f.Topic, number)
 			s.fill(ctx)
@@ -200,8 +218,12 @@ func (s *source) fill(ctx context.Context) {
 			s.err = err
 			return
 		}
+		block, err := s.decode(ctx, &rec)
+		if err != nil {
+			s.err = err
+			return
+		}
 		s.next = rec.Offset + 1
-		block := f.decode(&rec)
 		if block == nil {
 			continue
 		}
@@ -214,22 +236,33 @@ func (s *source) fill(ctx context.Context) {
 }
 
 // decode returns the block in a record, nil if it is not a block of this pipeline and partition.
-func (f *Follower) decode(rec *pipeline.Record) *wire.Block {
+func (s *source) decode(ctx context.Context, rec *pipeline.Record) (*wire.Block, error) {
+	f := s.follower
 	block, err := wire.DecodeBlock(rec.Value)
 	if err != nil {
-		f.Logger.Warn("ignoring invalid record of live errors", zap.String("topic", f.Topic),
-			zap.Int("partition", rec.Partition), zap.Int64("offset", rec.Offset), zap.Error(err))
-		return nil
+		f.ignore(rec, faultUndecodable, err)
+		return nil, nil
 	}
 	if block.Pipeline != f.Pipeline || int(block.Partition) != rec.Partition {
-		return nil
+		return nil, nil
+	}
+	kind := faultFuture
+	if !rec.Time.After(f.Clock().Add(plausibleLead)) {
+		kind, err = s.verify(ctx, block)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if kind != "" {
+		f.ignore(rec, kind, nil)
+		return nil, nil
 	}
 	block.From, block.To = plausible(block.From, rec.Time), plausible(block.To, rec.Time)
-	return block
+	return block, nil
 }
 
-// plausibleLead is by how much an event may be later than the record of its block: clocks differ by
-// less.
+// plausibleLead is by how much an event may be later than the record of its block, and this record
+// later than the clock: clocks differ by less.
 const plausibleLead = time.Hour
 
 // plausible returns the time of an event, or the time of its block's record if the event would be

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -126,6 +127,111 @@ func TestFutureEventsAreNotTheNewest(t *testing.T) {
 	if hours := f.Report().Hours; len(hours) != 1 || hours[0].Rows != 500 {
 		t.Errorf("hours %+v", hours)
 	}
+}
+
+// A forged block of rows that do not exist, of another log or from the future is counted and
+// ignored: it hides no block that follows it. The log names one record of each kind.
+func TestForgedBlockDoesNotHideLaterBlocks(t *testing.T) {
+	for name, c := range map[string]struct {
+		forge     func(*wire.Block)
+		published time.Time
+		ignored   int
+	}{
+		"none":                  {nil, noon, 0},
+		"end far away":          {func(b *wire.Block) { b.NextOffset = 1e15 }, noon, 3},
+		"end one too far":       {func(b *wire.Block) { b.NextOffset = 7 }, noon, 3},
+		"provisional":           {func(b *wire.Block) { b.NextOffset, b.Provisional = 9, true }, noon, 3},
+		"another log":           {func(b *wire.Block) { b.SourceLog = "x" }, noon, 3},
+		"another log, far away": {func(b *wire.Block) { b.SourceLog, b.NextOffset = "x", 1e15 }, noon, 3},
+		"no log":                {func(b *wire.Block) { b.SourceLog = "" }, noon, 3},
+		"published in 9999":     {func(*wire.Block) {}, noon.AddDate(7973, 0, 0), 3},
+		"undecodable":           {nil, noon, 3},
+	} {
+		broker := pipelinetest.NewBroker()
+		broker.AddTopic(topic, 1)
+		broker.AddTopic("p.events", 1)
+		if _, err := broker.Produce(t.Context(), "p.events", 0, make([]pipeline.Record, 6)); err != nil {
+			t.Fatal(err)
+		}
+		send := func(rec pipeline.Record) {
+			if _, err := broker.Produce(t.Context(), topic, 0, []pipeline.Record{rec}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		block := func(i int) *wire.Block {
+			b := blockAt(i, sums(250, 1, 1, 1))
+			b.Partition, b.SourceLog = 0, string(must(broker.Identity(t.Context(), "p.events", 0, noon)))
+			return b
+		}
+		core, logs := observer.New(zap.WarnLevel)
+		f := newFollower(broker)
+		f.Logger, f.Events = zap.New(core), "p.events"
+		ignored := 0
+		f.OnIgnored = func() { ignored++ }
+		look := func() {
+			if err := f.Look(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send(record(t, block(1), noon))
+		send(record(t, block(2), noon))
+		for range c.ignored {
+			forged := block(3)
+			if c.forge != nil {
+				c.forge(forged)
+			}
+			rec := record(t, forged, c.published)
+			if c.forge == nil {
+				rec.Value = []byte("hello")
+			}
+			send(rec)
+		}
+		send(record(t, block(4), noon))
+		look()
+		send(record(t, block(2), noon)) // republished by a new owner
+		send(record(t, block(5), noon))
+		look()
+		const want = "0@1 0@2 0@4 0@5"
+		if got := order(f.window); got != want || ignored != c.ignored || logs.Len() != min(c.ignored, 1) {
+			t.Errorf("%s: %s, want %s; %d ignored, want %d; logged %v", name, got, want, ignored, c.ignored, logs.All())
+		}
+	}
+}
+
+// Blocks of the log before the topic of events was recreated count until the first one of the new
+// log. Without the right to describe events all blocks count.
+func TestBlocksOfEarlierLogs(t *testing.T) {
+	for denied, want := range map[bool]string{false: "0@0 0@1 0@2 0@4", true: "0@0 0@1 0@2 0@3 0@4"} {
+		broker := pipelinetest.NewBroker()
+		broker.AddTopic(topic, 1)
+		broker.AddTopic("p.events", 1)
+		now := must(broker.Identity(t.Context(), "p.events", 0, noon))
+		if _, err := broker.Produce(t.Context(), "p.events", 0, make([]pipeline.Record, 10)); err != nil {
+			t.Fatal(err)
+		}
+		for i, log := range []string{"earlier", "earlier.1", string(now), "earlier", string(now)} {
+			b := blockAt(i, sums(250, 1, 1, 1))
+			b.Partition, b.SourceLog = 0, log
+			if _, err := broker.Produce(t.Context(), topic, 0, []pipeline.Record{record(t, b, noon)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if denied {
+			broker.FailNext(pipeline.OpIdentity, pipeline.Permanent(pipeline.ErrDenied))
+		}
+		f := newFollower(broker)
+		f.Events = "p.events"
+		if err := f.Look(t.Context()); err != nil || order(f.window) != want {
+			t.Errorf("denied %v: %s, want %s; %v", denied, order(f.window), want, err)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // Blocks enter the window as they are read: memory does not grow with their number.
