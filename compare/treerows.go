@@ -30,8 +30,12 @@ func (r *repeat) treeColumns() []treeColumn {
 			columns = append(columns, treeColumn{first, c.Width, false, -1})
 		default:
 			columns = append(columns, treeColumn{first, 1, false, missing})
-			if cycles := 2 * len(c.Cycles); cycles > 0 {
-				columns = append(columns, treeColumn{first + 1, cycles, false, missing})
+			rest := end - first - 1
+			if c.Missing {
+				rest--
+			}
+			if rest > 0 { // cycles
+				columns = append(columns, treeColumn{first + 1, rest, false, missing})
 			}
 		}
 		first = end

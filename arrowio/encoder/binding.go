@@ -40,9 +40,10 @@ type boundColumn struct {
 	// cycles belong to a time column. For columns of single numbers or times, extras is the scaling
 	// of the dimensions for cycles and missing values, and flagged is set if missing values have
 	// one.
-	cycles  []*cycleFacts
-	extras  scaling
-	flagged bool
+	cycles    []*cycleFacts
+	cycleDims int // of each cycle
+	extras    scaling
+	flagged   bool
 	// indicators are for booleans and categories, codes for categories only.
 	indicators indicators
 	codes      map[string]int32
@@ -125,6 +126,7 @@ func boundColumns(e *Encoder) []boundColumn {
 		default:
 			b.scaling = newScaling(e, c, 0, c.values())
 			b.extras = newScaling(e, c, c.values(), c.Width)
+			b.cycleDims = c.CycleDims()
 			for _, cycle := range c.Cycles {
 				b.cycles = append(b.cycles, cycle.facts())
 			}

@@ -45,8 +45,9 @@ func (b columnBuilder) times(l *learnedTimes) {
 	for _, i := range l.spanned(b.column.Kind) {
 		b.column.Cycles = append(b.column.Cycles, cycles[i].cycle)
 		at := &l.cycles[i]
-		b.extra(at.sin.mean, at.sin.scale())
-		b.extra(at.cos.mean, at.cos.scale())
+		for _, m := range at.place[:b.column.CycleDims()] {
+			b.extra(m.mean, m.scale())
+		}
 	}
 }
 

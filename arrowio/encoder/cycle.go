@@ -1,9 +1,14 @@
 package encoder
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
-// Cycle is a period for which a time column has two dimensions: the sine and the cosine of the part
-// of the period that has elapsed.
+// Cycle is a period for which a time column has three dimensions: the part of the period that has
+// elapsed, scaled to -1 to 1, and its sine and cosine. Thresholds cut the elapsed part where sine
+// and cosine have two times for each value; these in turn have no jump between the last hour and
+// the first. A time of day has only sine and cosine, because it is the elapsed part itself.
 type Cycle string
 
 // The cycles, in the order of their dimensions. All are in UTC.
@@ -22,6 +27,8 @@ type cycleFacts struct {
 	cycle Cycle
 	// name is the usual name for the place in the cycle.
 	name string
+	// format is how a place is written, see [time.Time.Format].
+	format string
 	// start is a second at which a period begins, seconds its length.
 	start, seconds float64
 }
@@ -31,9 +38,9 @@ const secondsOfDay = 24 * 60 * 60
 
 // cycles are all cycles in the order of their dimensions.
 var cycles = [...]cycleFacts{
-	{Day, "hour of day", 0, secondsOfDay},
-	{Week, "day of week", 4 * secondsOfDay, 7 * secondsOfDay}, // 5 January 1970 was a Monday
-	{Year, "day of year", 0, 365.2425 * secondsOfDay},
+	{Day, "hour of day", "15:04", 0, secondsOfDay},
+	{Week, "day of week", "Mon 15:04", 4 * secondsOfDay, 7 * secondsOfDay}, // 5 January 1970 was a Monday
+	{Year, "day of year", "2 Jan", 0, 365.2425 * secondsOfDay},
 }
 
 // facts returns the row of a cycle, nil for an unknown one.
@@ -72,8 +79,43 @@ func (f *cycleFacts) phase(seconds float64) float64 {
 // exactSeconds bounds the times for which the seconds of all whole periods are an exact float64.
 const exactSeconds = 1 << 50
 
-// place returns the two dimensions of a time in seconds.
-func (f *cycleFacts) place(seconds float64) (sin, cos float64) { return sinCosTurn(f.phase(seconds)) }
+// cycleNames tell the dimensions of a cycle apart.
+var cycleNames = [...]string{" (sin)", " (cos)", ""}
+
+// place returns the dimensions of a time in seconds, in the order of their names.
+func (f *cycleFacts) place(seconds float64) [len(cycleNames)]float64 {
+	return placeOf(f.phase(seconds))
+}
+
+// placeOf returns the dimensions of a phase.
+func placeOf(phase float64) [len(cycleNames)]float64 {
+	sin, cos := sinCosTurn(phase)
+	return [...]float64{sin, cos, 2*phase - 1}
+}
+
+// elapsed returns the cycle whose elapsed part dimension j of the column is, nil for other
+// dimensions.
+func (c *Column) elapsed(j int) *cycleFacts {
+	at, dims := j-c.values(), c.CycleDims()
+	if at < 0 || at >= dims*len(c.Cycles) || cycleNames[at%dims] != "" {
+		return nil
+	}
+	return c.Cycles[at/dims].facts()
+}
+
+// value is a value of the elapsed part as people write it.
+func (f *cycleFacts) value(elapsed float64) string {
+	seconds := f.start + float64((elapsed+1)/2*f.seconds)
+	return time.Unix(0, 0).UTC().Add(time.Duration(seconds * float64(time.Second))).Format(f.format)
+}
+
+// CycleDims returns how many of its dimensions each cycle of the column has.
+func (c *Column) CycleDims() int {
+	if c.Kind == Clock {
+		return len(cycleNames) - 1
+	}
+	return len(cycleNames)
+}
 
 // sinCosTurn returns sine and cosine of 2π·phase for a phase from 0 to 1, within 1e-11 and with the
 // same bits on every processor: the conversions keep products from being fused with sums.

@@ -30,8 +30,8 @@
 // of encoders without Tail, are cut there), and is stored as float32. If it is clipped, a value
 // farther from the mean than 1.5 times the farthest calibration value on its side counts as that
 // bound, so that features are hardly extrapolated. A category is one-hot, a boolean 0 or 1. A time
-// is its seconds since 1970 in UTC or since midnight, and for each cycle the sine and cosine of the
-// elapsed part of its period. One of three settings says which columns are standardized:
+// is its seconds since 1970 in UTC or since midnight, and for each cycle the elapsed part of its
+// period, with sine and cosine. One of three settings says which columns are standardized:
 //
 //	numeric  numbers, vectors and the seconds of times; all else stays as it is (the default)
 //	all      every dimension, the indicator of each category, cycles and missing values included

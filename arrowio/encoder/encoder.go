@@ -87,7 +87,7 @@ type Column struct {
 	// Effects are the label's means by value, of a category column with more values than
 	// dimensions; their dimensions follow those of values.
 	Effects *Effects `json:"effects,omitempty"`
-	// Cycles are the cycles for which a time column has two dimensions each, in the order of the
+	// Cycles are the cycles for which a time column has dimensions, see [Cycle], in the order of the
 	// constants.
 	Cycles []Cycle `json:"cycles,omitempty" bound:"list 3"`
 	// Missing is set if the column has a last dimension that is 1 where its value is missing.
@@ -164,7 +164,7 @@ func (e *Encoder) Outputs() int {
 }
 
 // FeatureNames returns one name per dimension: "age", "age, missing", "workclass=Private",
-// "workclass, other", "pixels[3]", "ordered, hour of day (sin)".
+// "workclass, other", "pixels[3]", "ordered, hour of day", "ordered, hour of day (sin)".
 func (e *Encoder) FeatureNames() []string {
 	names := make([]string, 0, e.Dim)
 	for i := range e.Columns {
@@ -190,7 +190,7 @@ func (c *Column) values() int {
 
 // dimensions returns how many dimensions the column has according to its other fields.
 func (c *Column) dimensions() int {
-	return c.values() + int(count(c.Other)) + c.Effects.outputs() + 2*len(c.Cycles) + int(count(c.Missing))
+	return c.values() + int(count(c.Other)) + c.Effects.outputs() + c.CycleDims()*len(c.Cycles) + int(count(c.Missing))
 }
 
 // moments returns how many means and scales the column has under a setting.
@@ -219,8 +219,8 @@ func (c *Column) dimensionName(j int) string {
 	case j >= values && c.Kind == Category:
 		return c.Name + ", other"
 	case j >= values:
-		place := c.Cycles[(j-values)/2].facts().name
-		return c.Name + ", " + place + [2]string{" (sin)", " (cos)"}[(j-values)%2]
+		dims := c.CycleDims()
+		return c.Name + ", " + c.Cycles[(j-values)/dims].facts().name + cycleNames[(j-values)%dims]
 	case c.Kind == Category:
 		return c.Name + "=" + c.Categories[j]
 	case c.Kind == Vector:

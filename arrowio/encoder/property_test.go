@@ -279,11 +279,15 @@ func rawly(e *Encoder, c *Column, value any) []float64 {
 			raw = append(raw, seconds)
 		}
 		for _, cycle := range c.Cycles {
-			sin, cos := 0.0, 0.0
+			var place [3]float64
 			if ok {
-				sin, cos = cycle.facts().place(seconds)
+				place = cycle.facts().place(seconds)
 			}
-			raw = append(raw, sin, cos)
+			if c.Kind == Clock {
+				raw = append(raw, place[:2]...)
+			} else {
+				raw = append(raw, place[:]...)
+			}
 		}
 	case Vector:
 		for j := range c.Width {

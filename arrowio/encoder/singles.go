@@ -15,7 +15,7 @@ func (r *Rows) encodeSingles(b *block, c *boundColumn, in *input) {
 	extra := 0
 	for _, cycle := range c.cycles {
 		r.encodeCycle(b, c, extra, cycle)
-		extra += 2
+		extra += c.cycleDims
 	}
 	if c.flagged {
 		r.encodeFlags(b, c, extra)
@@ -40,16 +40,17 @@ func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	b.missAll(dst, r.null, &c.scaling)
 }
 
-// encodeCycle writes the two dimensions of a cycle for the times in r.loaded; extra is their place
-// among the extras of the column. A missing time is in the middle of the circle.
+// encodeCycle writes the dimensions of a cycle for the times in r.loaded; extra is their place among
+// the extras of the column. A missing time is in the middle of the circle and of the period.
 func (r *Rows) encodeCycle(b *block, c *boundColumn, extra int, cycle *cycleFacts) {
 	for i, seconds := range r.loaded {
-		var sin, cos float64
+		var place [len(cycleNames)]float64
 		if !r.absent[i] {
-			sin, cos = cycle.place(seconds)
+			place = cycle.place(seconds)
 		}
-		b.setExtra(i, c, extra, sin)
-		b.setExtra(i, c, extra+1, cos)
+		for j, v := range place[:c.cycleDims] {
+			b.setExtra(i, c, extra+j, v)
+		}
 	}
 }
 

@@ -128,7 +128,7 @@ type learnedTimes struct {
 type learnedCycle struct {
 	// least and most are the bounds of the phases seen.
 	least, most float64
-	sin, cos    moment
+	place       [len(cycleNames)]moment
 }
 
 // add adds a time in seconds.
@@ -139,9 +139,9 @@ func (l *learnedTimes) add(seconds float64) {
 			at.least, at.most = phase, phase
 		}
 		at.least, at.most = min(at.least, phase), max(at.most, phase)
-		sin, cos := sinCosTurn(phase)
-		at.sin.add(sin)
-		at.cos.add(cos)
+		for j, v := range placeOf(phase) {
+			at.place[j].add(v)
+		}
 	}
 	l.seconds.add(seconds)
 }

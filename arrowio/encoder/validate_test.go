@@ -49,10 +49,10 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"missing values in a vector":   func(e *Encoder) { e.Columns[3].Missing = true },
 		"cycles [day] in a numeric":    func(e *Encoder) { e.Columns[0].Cycles, e.Columns[0].Width = []Cycle{Day}, 3 },
 		"cycle \"moon\" is unknown": func(e *Encoder) {
-			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{"moon"}, 3
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{"moon"}, 4
 		},
 		"cycle \"day\" is unknown": func(e *Encoder) {
-			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Day}, 5
+			e.Columns[0].Kind, e.Columns[0].Cycles, e.Columns[0].Width = Time, []Cycle{Week, Day}, 7
 		},
 		"cycles [week] in a clock": func(e *Encoder) {
 			e.Columns[0].Kind = Clock
@@ -60,8 +60,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 			e.Columns[0].Width = 3
 		},
 		"mean 2 of a cycle": func(e *Encoder) {
-			e.Standardize, e.Dim, e.Columns = StandardizeAll, 3, []Column{{Name: "t", Kind: Time, Width: 3, Cycles: []Cycle{Day},
-				Mean: []float64{1e9, 2, 0}, Scale: []float64{1e5, 1, 1}}}
+			e.Standardize, e.Dim, e.Columns = StandardizeAll, 4, []Column{{Name: "t", Kind: Time, Width: 4, Cycles: []Cycle{Day},
+				Mean: []float64{1e9, 2, 0, 0}, Scale: []float64{1e5, 1, 1, 1}}}
 		},
 		"1 lower and 0 upper bounds": func(e *Encoder) { e.Columns[0].Low = []float64{0} },
 		"1 lower and 1 upper bounds of a bool": func(e *Encoder) {
@@ -126,7 +126,7 @@ func timesEncoder() *Encoder {
 			{
 				Name:    "at",
 				Kind:    Time,
-				Width:   6,
+				Width:   8,
 				Mean:    []float64{1.7e9},
 				Scale:   []float64{1e6},
 				Cycles:  []Cycle{Day, Year},
@@ -135,7 +135,7 @@ func timesEncoder() *Encoder {
 			{Name: "opens", Kind: Clock, Width: 3, Mean: []float64{3e4}, Scale: []float64{1e4}, Cycles: []Cycle{Day}},
 			{Name: "work", Kind: Category, Width: 4, Categories: []string{"Private", "Public"}, Other: true, Missing: true},
 		},
-		Clip: 5, Standardize: StandardizeNumeric, NaN: NaNMissing, Dim: 13,
+		Clip: 5, Standardize: StandardizeNumeric, NaN: NaNMissing, Dim: 15,
 	}
 }
 
@@ -151,12 +151,12 @@ func TestCanonicalJSONIsPinned(t *testing.T) {
 		`{"name":"member","kind":"bool","width":1,"mean":[0.25]},` +
 		`{"name":"work","kind":"category","width":2,"categories":["Private","Public"]},` +
 		`{"name":"v","kind":"vector","width":2,"mean":[1,2],"scale":[1,2]},` +
-		`{"name":"at","kind":"time","width":6,"mean":[1700000000],"scale":[1000000],"cycles":["day","year"],"missing":true},` +
+		`{"name":"at","kind":"time","width":8,"mean":[1700000000],"scale":[1000000],"cycles":["day","year"],"missing":true},` +
 		`{"name":"opens","kind":"clock","width":3,"mean":[30000],"scale":[10000],"cycles":["day"]},` +
 		`{"name":"job","kind":"category","width":4,"categories":["Private","Public"],"other":true,"missing":true}],` +
 		`"clip":5,"standardize":"numeric","nan":"missing",` +
 		`"label":{"columns":["y"],"kind":"category","task":"binary","classes":["\u003c=50K","\u003e50K"]},` +
-		`"passthrough":["id"],"dim":19}`
+		`"passthrough":["id"],"dim":21}`
 	if got := canonical(t, e); got != want {
 		t.Errorf("canonical JSON\n%s, want\n%s", got, want)
 	}

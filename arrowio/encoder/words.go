@@ -85,7 +85,10 @@ func (c *Column) value(j int, threshold float64) string {
 	if j < len(c.Scale) {
 		threshold = c.Mean[j] + threshold*c.Scale[j]
 	}
-	if j >= c.values() { // a sine, a cosine or an effect
+	if j >= c.values() { // of a cycle, or an effect
+		if cycle := c.elapsed(j); cycle != nil {
+			return cycle.value(threshold)
+		}
 		return fmt.Sprintf("%.3g", threshold)
 	}
 	at := time.Unix(0, 0).UTC().Add(time.Duration(threshold * float64(time.Second)))

@@ -25,7 +25,7 @@ func everyKind(names ...string) *encoder.Encoder {
 			{Kind: encoder.Category, Width: 3, Categories: []string{"7", "x"}, Other: true},
 			{Kind: encoder.Bool, Width: 1, Mean: []float64{0.5}},
 			{Kind: encoder.Vector, Width: 2, Mean: []float64{0, 1}, Scale: []float64{1, 1}},
-			{Kind: encoder.Time, Width: 3, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []encoder.Cycle{encoder.Day}},
+			{Kind: encoder.Time, Width: 4, Mean: []float64{1.7e9}, Scale: []float64{1e6}, Cycles: []encoder.Cycle{encoder.Day}},
 			{Kind: encoder.Clock, Width: 1, Mean: []float64{5e4}, Scale: []float64{1e4}},
 		},
 	}

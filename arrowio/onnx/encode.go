@@ -89,7 +89,7 @@ func dimensionOf(e *encoder.Encoder, c *encoder.Column, j, at int) dimension {
 }
 
 // numbers are the columns other than categories. Their values, NaN if missing, are side by side,
-// times last, followed by sines, cosines and the dimensions for missing values.
+// times last, followed by sines, cosines, elapsed parts and the dimensions for missing values.
 type numbers struct {
 	sources []string // inputs of numbers, double [N, width]
 	times   []string // inputs of times, int64 [N, 1]
@@ -101,6 +101,10 @@ type numbers struct {
 	start       []float64
 	length      []float64
 	sines, coss []dimension
+	// Of the cycles of times that have the elapsed part as a dimension: their indices, and the
+	// dimensions.
+	parts   []int64
+	elapsed []dimension
 	// For missing values: the index of the value of each.
 	watched []int64
 	flags   []dimension
@@ -117,12 +121,17 @@ func (n *numbers) addNumbers(e *encoder.Encoder, c *encoder.Column, in Input, at
 // encoder.
 func (n *numbers) addTime(e *encoder.Encoder, c *encoder.Column, in Input, at int) {
 	n.times = append(n.times, in.Name)
+	dims := c.CycleDims()
 	for i, cycle := range c.Cycles {
 		start, length := cycle.Period()
+		first := 1 + dims*i
+		if dims > 2 {
+			n.parts, n.elapsed = append(n.parts, int64(len(n.timed))), append(n.elapsed, dimensionOf(e, c, first+2, at))
+		}
 		n.timed = append(n.timed, int64(len(n.values)))
 		n.start = append(n.start, start)
 		n.length = append(n.length, length)
-		n.sines, n.coss = append(n.sines, dimensionOf(e, c, 1+2*i, at)), append(n.coss, dimensionOf(e, c, 2+2*i, at))
+		n.sines, n.coss = append(n.sines, dimensionOf(e, c, first, at)), append(n.coss, dimensionOf(e, c, first+1, at))
 	}
 	n.add(e, c, 1, at)
 }
@@ -160,7 +169,7 @@ func (n *numbers) seconds(g *graph) string {
 // dimensions returns all dimensions, in the order of the graph.
 func (n *numbers) dimensions() []dimension {
 	var all []dimension
-	for _, list := range [][]dimension{n.values, n.sines, n.coss, n.flags} {
+	for _, list := range [][]dimension{n.values, n.sines, n.coss, n.elapsed, n.flags} {
 		all = append(all, list...)
 	}
 	return all
@@ -198,8 +207,8 @@ func (n *numbers) encode(g *graph) (x, rejected string) {
 	return g.cast("numbers", n.clip(g, n.bound(g, z)), onnxpb.TensorProto_FLOAT), rejected
 }
 
-// cycles adds sine and cosine of the elapsed part of each time's period, 0 and 0 where the time is
-// missing.
+// cycles adds sine and cosine of the elapsed part of each time's period, and the elapsed parts, all
+// 0 where the time is missing.
 func (n *numbers) cycles(g *graph, values, missing string) []string {
 	length, absent := g.row("cycle lengths", n.length), g.pick("timeless", missing, n.timed)
 	since := g.add("since start", "Sub", []string{g.pick("times", values, n.timed), g.row("cycle starts", n.start)})
@@ -209,10 +218,16 @@ func (n *numbers) cycles(g *graph, values, missing string) []string {
 	angle := g.add("angle", "Mul", []string{phase, g.double("turn", 2*math.Pi)})
 	ahead := g.add("angle ahead", "Add", []string{angle, g.double("quarter turn", quarterTurn)})
 	zero := g.double("zero", 0)
-	return []string{
+	found := []string{
 		g.where("sines", absent, zero, g.add("sine", "Sin", []string{angle})),
 		g.where("cosines", absent, zero, g.add("cosine", "Sin", []string{ahead})),
 	}
+	if len(n.parts) == 0 {
+		return found
+	}
+	doubled := g.add("twice the phase", "Mul", []string{g.pick("phases", phase, n.parts), g.double("two", 2)})
+	centred := g.add("centred phase", "Sub", []string{doubled, g.double("one", 1)})
+	return append(found, g.where("elapsed", g.pick("elapsed absent", absent, n.parts), zero, centred))
 }
 
 // quarterTurn turns a sine into a cosine: runtimes of two years ago support the cosine only in

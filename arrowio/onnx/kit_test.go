@@ -27,7 +27,7 @@ func everyKind() []encoder.Column {
 		{
 			Name:    "seen",
 			Kind:    encoder.Time,
-			Width:   6,
+			Width:   8,
 			Missing: true,
 			Cycles:  []encoder.Cycle{encoder.Week, encoder.Year},
 			Mean:    []float64{1.7e9},

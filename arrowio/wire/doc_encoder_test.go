@@ -68,16 +68,16 @@ func docEncoders() (list []docEncoder) {
 			Kind:    encoder.Time,
 			Missing: true,
 			Cycles:  []encoder.Cycle{encoder.Day, encoder.Week, encoder.Year},
-			Mean:    []float64{1.7e9, 0.1, 0.2, 0, 0, 0.3, 0, 0.1},
-			Scale:   []float64{1e7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.3},
+			Mean:    []float64{1.7e9, 0.1, 0.2, 0.1, 0, 0, 0.4, 0.3, 0, 0.2, 0.1},
+			Scale:   []float64{1e7, 0.7, 0.7, 0.6, 0.7, 0.7, 0.6, 0.7, 0.7, 0.6, 0.3},
 		},
 		{
 			Name:    "written",
 			Kind:    encoder.Time,
 			Missing: true,
 			Cycles:  []encoder.Cycle{encoder.Day},
-			Mean:    []float64{1.7e9, 0, 0, 0.1},
-			Scale:   []float64{1e7, 0.7, 0.7, 0.3},
+			Mean:    []float64{1.7e9, 0, 0, 0.2, 0.1},
+			Scale:   []float64{1e7, 0.7, 0.7, 0.6, 0.3},
 			Low:     []float64{1.69e9},
 			High:    []float64{1.705e9},
 		},
@@ -90,7 +90,7 @@ func docEncoders() (list []docEncoder) {
 			Scale:  []float64{1e4, 0.7, 0.7},
 		},
 	}
-	widths := []int{2, 2, 4, 8, 4, 1, 3}
+	widths := []int{2, 2, 4, 11, 5, 1, 3}
 	values := []int{1, 1, 0, 1, 1, 1, 1} // how many have a mean unless everything is standardized
 	for _, setting := range []string{encoder.StandardizeNumeric, encoder.StandardizeAll, encoder.StandardizeNone} {
 		e := &encoder.Encoder{Clip: 3, Standardize: setting, NaN: encoder.NaNMissing}

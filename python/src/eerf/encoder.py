@@ -118,7 +118,8 @@ class Encoder:
         found = np.where(missing, np.asarray(c["mean"][: found.shape[1]]), np.where(np.isfinite(found), found, 0.0))
         parts = [found]
         for cycle in c.get("cycles") or []:
-            parts.extend(np.where(missing, 0.0, v[:, None]) for v in times.place(cycle, found[:, 0]))
+            place = times.place(cycle, found[:, 0])[: len(times.cycle_names(c["kind"]))]
+            parts.extend(np.where(missing, 0.0, v[:, None]) for v in place)
         return np.hstack(parts), missing[:, 0]
 
     def _scaled(self, c: dict[str, Any], dense: Floats, fault: npt.NDArray[np.uint8]) -> Floats:
@@ -194,5 +195,5 @@ def _names(c: dict[str, Any]) -> list[str]:
     elif c["kind"] == "vector":
         names = [f"{name}[{i}]" for i in range(c["width"])]
     else:
-        names = [name] + [f"{name}, {_PLACES[v]} ({f})" for v in c.get("cycles") or [] for f in ("sin", "cos")]
+        names = [name] + [f"{name}, {_PLACES[v]}{f}" for v in c.get("cycles") or [] for f in times.cycle_names(c["kind"])]
     return names + [f"{name}, missing"] * bool(c.get("missing"))

@@ -81,8 +81,13 @@ def offset(text: str) -> int | None:
     return None if hours > 23 or minutes > 59 else hours * 3600 + minutes * 60
 
 
-def place(cycle: str, seconds: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Returns sine and cosine of the phase of a cycle at given times; both are [n]."""
+def place(cycle: str, seconds: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], ...]:
+    """Returns sine and cosine of the phase of a cycle at given times, and the phase from -1 to 1; each is [n]."""
     start, length = CYCLES[cycle]
-    turn = 2 * np.pi * (np.mod(seconds - start, length) / length)
-    return np.sin(turn), np.cos(turn)
+    phase = np.mod(seconds - start, length) / length
+    return np.sin(2 * np.pi * phase), np.cos(2 * np.pi * phase), 2 * phase - 1
+
+
+def cycle_names(kind: str) -> tuple[str, ...]:
+    """Returns what tells the dimensions of a cycle apart: a time of day is its phase already."""
+    return (" (sin)", " (cos)") if kind == "clock" else (" (sin)", " (cos)", "")
