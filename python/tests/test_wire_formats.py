@@ -103,13 +103,14 @@ def test_duplicates(reader):
 def test_the_encoder(reader, tail, bounds):
     """Row by row as in reader.py, and by columns, come to the same; that file knows datetimes, not other units."""
     table = messy(300, 9)
+    days = {k: [1.65e9 + v * 1e5 for v in b] for k, b in bounds.items()}
     kinds = [
         {"name": "a", "kind": "numeric", "width": 2, "mean": [7.0], "scale": [3.0], "missing": True, **bounds},
         {"name": "yes", "kind": "bool", "width": 2, "mean": [0.5], "missing": True},
         {"name": "city", "kind": "category", "width": 4, "categories": ["Oslo", "Rome"], "other": True, "missing": True},
         {"name": "coded", "kind": "category", "width": 2, "categories": ["Oslo", "Rome"]},
         {"name": "at_ns", "kind": "time", "width": 11, "mean": [1.65e9], "scale": [1e7], "cycles": ["day", "week", "year"], "missing": True},
-        {"name": "day", "kind": "time", "width": 1, "mean": [1.65e9], "scale": [1e7], **{k: [1.65e9 + v * 1e5 for v in b] for k, b in bounds.items()}},
+        {"name": "day", "kind": "time", "width": 1, "mean": [1.65e9], "scale": [1e7], **days},
         {"name": "opens", "kind": "clock", "width": 3, "mean": [4e4], "scale": [1e4], "cycles": ["day"]},
         {"name": "pixels", "kind": "vector", "width": 2, "mean": [0.1, 0.2], "scale": [1.0, 2.0], **{k: b * 2 for k, b in bounds.items()}},
     ]
