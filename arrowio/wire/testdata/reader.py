@@ -200,8 +200,11 @@ def encode(encoder, row):
         else:
             values = [mean[0] if absent else float(value)]
         for start, length in (CYCLES[cycle] for cycle in c.get("cycles", [])):
-            turn = 0 if absent else 2 * np.pi * ((value - start) % length) / length
-            values += [0.0, 0.0] if absent else [np.sin(turn), np.cos(turn)]
+            part = 0 if absent else ((value - start) % length) / length
+            place = [np.sin(2 * np.pi * part), np.cos(2 * np.pi * part), 2 * part - 1]
+            if c["kind"] == "clock":  # the value is the passed part already
+                place = place[:2]
+            values += [0.0] * len(place) if absent else place
         values += [float(absent)] if c.get("missing") else []
         for j, scale in enumerate(c.get("scale", [])):
             if j < len(c.get("low", [])):
