@@ -3,8 +3,11 @@ package compare
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/training"
@@ -181,9 +184,13 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.Columns = split.Report.Columns
 	facts.Copies = split.Copies
 	facts.Unlabelled = split.TrainLeftOut.Unlabelled + split.TestLeftOut.Unlabelled
+	facts.UnknownClasses = split.TestUnknown
+	facts.UnknownClassTestRows = split.TestLeftOut.UnknownClass
+	facts.UnknownClass = split.TrainLeftOut.UnknownClass + facts.UnknownClassTestRows
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
 	c.result.Telltales = split.Report.Telltales
 	c.result.Notes = append(c.result.Notes, split.Report.Warnings...)
+	c.describeClasses(r)
 	if wanted := int(c.options.Sample * float64(r.train.rows)); facts.SampleRows > wanted+1 {
 		c.say("--sample %v of %d training rows is too few for scoring; using %d rows",
 			c.options.Sample, r.train.rows, facts.SampleRows)
@@ -195,6 +202,45 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 		c.say("fewer training rows (%d) than features (%d): many models fit all rows, "+
 			"and only the penalty λ decides between them",
 			r.train.rows, m)
+	}
+}
+
+// namedClasses bounds the classes that a note names.
+const namedClasses = 5
+
+// describeClasses names the test rows of the first repeat that no method can predict.
+func (c *comparison) describeClasses(r *repeat) {
+	if unknown := c.result.Data.UnknownClasses; r.unknown > 0 {
+		var named []string
+		for _, of := range unknown[:min(len(unknown), namedClasses)] {
+			named = append(named, fmt.Sprintf("%q in %d rows", of.Class, of.Rows))
+		}
+		if len(unknown) > namedClasses {
+			named = append(named, "and others")
+		}
+		c.say("%d of %d test rows have a class that is not learned: %s. They are misclassified by every method, and a log "+
+			"loss does not contain them", r.unknown, r.unknown+r.test.rows, strings.Join(named, ", "))
+	}
+	taught, judged := map[int32]int{}, map[int32]int{}
+	for _, class := range r.train.class {
+		taught[class]++
+	}
+	for _, class := range r.test.class {
+		judged[class]++
+	}
+	var late []string
+	for _, class := range slices.Sorted(maps.Keys(judged)) {
+		if taught[class] == 0 {
+			name := strconv.Itoa(int(class))
+			if int(class) < len(r.classNames) {
+				name = r.classNames[class]
+			}
+			late = append(late, fmt.Sprintf("%q in %d rows", name, judged[class]))
+		}
+	}
+	if len(late) > 0 {
+		c.say("test rows have classes that no training row has, so every prediction for them is wrong: %s",
+			strings.Join(late, ", "))
 	}
 }
 

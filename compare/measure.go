@@ -17,7 +17,8 @@ type measured struct {
 	training.Measures
 	// error is by the measure of the comparison.
 	error float64
-	// rowLoss is the contribution of each test row; error is its mean.
+	// rowLoss is the contribution of each test row; error is its mean. Rows of unknown classes are
+	// wrong, but have no log loss.
 	rowLoss []float32
 }
 
@@ -69,6 +70,7 @@ func (r *repeat) evaluate(predicted []float32, loss string) *measured {
 	metric := training.NewClassification(test.outputs, r.majority)
 	metric.Logits = loss == training.LossLogistic
 	metric.Add(predicted, test.class)
+	metric.AddUnknown(int64(r.unknown))
 	m := &measured{Measures: metric.Measures(), rowLoss: make([]float32, test.rows)}
 	m.NameClasses(r.classNames)
 	sum := 0.0
@@ -77,7 +79,11 @@ func (r *repeat) evaluate(predicted []float32, loss string) *measured {
 		m.rowLoss[i] = float32(v)
 		sum += v
 	}
-	m.error = sum / float64(test.rows)
+	if r.options.Measure == training.MeasureMisclassification {
+		m.rowLoss = append(m.rowLoss, slices.Repeat([]float32{100}, r.unknown)...)
+		sum += 100 * float64(r.unknown)
+	}
+	m.error = sum / float64(len(m.rowLoss))
 	return m
 }
 

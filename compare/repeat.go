@@ -18,6 +18,7 @@ type repeat struct {
 	seed        uint64
 	options     Options
 	train, test *rows
+	unknown     int      // test rows of classes that are not learned
 	identities  []uint64 // of the training rows
 	heldOut     []bool   // by training row
 	pool        *pool
@@ -41,7 +42,8 @@ func newRepeat(o Options, number int, split *datasets.Split) (*repeat, error) {
 	r := &repeat{
 		number: number, seed: o.Seed + uint64(number), options: o,
 		train: newRows(split.Train, coding), test: newRows(split.Test, coding),
-		shares: make(map[string]*share), predicted: make(map[string]*predictions), encoder: split.Encoder,
+		unknown: split.TestLeftOut.UnknownClass,
+		shares:  make(map[string]*share), predicted: make(map[string]*predictions), encoder: split.Encoder,
 	}
 	if err := r.checkRows(); err != nil {
 		return nil, err

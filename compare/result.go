@@ -79,7 +79,13 @@ type Facts struct {
 	// Unlabelled and Rejected count rows of the first repeat, training and test, that could not be
 	// used.
 	Unlabelled int `json:"unlabelled,omitempty"`
-	Rejected   int `json:"rejected,omitempty"`
+	// UnknownClass counts rows of classes that are not learned. UnknownClassTestRows of them are
+	// test rows, which count as misclassified.
+	UnknownClass         int `json:"unknown_class,omitempty"`
+	UnknownClassTestRows int `json:"unknown_class_test_rows,omitempty"`
+	// UnknownClasses are the most frequent classes of these test rows.
+	UnknownClasses []encoder.ClassRows `json:"unknown_classes,omitempty"`
+	Rejected       int                 `json:"rejected,omitempty"`
 	// Copies is the share of the rows that equal an earlier row.
 	Copies float64 `json:"copies,omitempty"`
 }

@@ -71,6 +71,8 @@ type Split struct {
 	Report encoder.Report
 	// TrainLeftOut and TestLeftOut count the unusable rows.
 	TrainLeftOut, TestLeftOut LeftOut
+	// TestUnknown are the most frequent classes of test rows that are not learned.
+	TestUnknown []encoder.ClassRows
 	// Copies is the share of the rows of the table that equal an earlier row; 0 if rows are
 	// identified by place or group.
 	Copies float64
@@ -78,8 +80,10 @@ type Split struct {
 
 // LeftOut counts unusable rows.
 type LeftOut struct {
-	// Unlabelled rows have no label, or a class that no training row has.
+	// Unlabelled rows have no label.
 	Unlabelled int `json:"unlabelled"`
+	// UnknownClass rows have a class that is not learned. Test rows among them count as errors.
+	UnknownClass int `json:"unknown_class"`
 	// Rejected rows have a number that is NaN, infinite or too large.
 	Rejected int `json:"rejected"`
 }

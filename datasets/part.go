@@ -13,6 +13,7 @@ type part struct {
 	rows    encoder.Rows
 	data    *Data
 	out     LeftOut
+	unknown encoder.ClassTally // classes that are not learned
 }
 
 // newPart allocates room for n rows. The encoder must have a label.
@@ -41,7 +42,11 @@ func (p *part) add(rec arrow.Record, take []int32, ids []uint64) error {
 		return err
 	}
 	p.rows.KeepLabelled()
-	p.out.Unlabelled += int(p.rows.Counts.Unlabelled)
+	p.out.Unlabelled += int(p.rows.Counts.Unlabelled - p.rows.Counts.UnseenClass)
+	for _, c := range p.rows.UnseenClasses.List() {
+		p.unknown.Add(c.Class, c.Rows)
+	}
+	p.out.UnknownClass += int(p.rows.Counts.UnseenClass)
 	for _, r := range p.rows.Rejected {
 		if r.Labelled {
 			p.out.Rejected++

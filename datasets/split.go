@@ -46,12 +46,16 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
 	s := &Split{Encoder: enc, Report: report, Copies: t.copies}
-	if s.Train, s.TrainLeftOut, err = t.encode(enc, trainRows, hashes); err != nil {
+	train, err := t.encode(enc, trainRows, hashes)
+	if err != nil {
 		return nil, fmt.Errorf("split %s: training rows: %w", t.name, err)
 	}
-	if s.Test, s.TestLeftOut, err = t.encode(enc, testRows, nil); err != nil {
+	test, err := t.encode(enc, testRows, nil)
+	if err != nil {
 		return nil, fmt.Errorf("split %s: test rows: %w", t.name, err)
 	}
+	s.Train, s.TrainLeftOut = train.data, train.out
+	s.Test, s.TestLeftOut, s.TestUnknown = test.data, test.out, test.unknown.List()
 	return s, nil
 }
 
@@ -268,10 +272,10 @@ var errNoRows = errors.New("no usable row")
 const chunkValues = 1 << 20
 
 // encode encodes the given rows into a part. hashes are those of rows that teach.
-func (t *Table) encode(enc *encoder.Encoder, rows [][]int32, hashes rowHashes) (*Data, LeftOut, error) {
+func (t *Table) encode(enc *encoder.Encoder, rows [][]int32, hashes rowHashes) (*part, error) {
 	n := count(rows)
 	if bytes := 4 * int64(n) * int64(enc.Dim); bytes > MaxBytes {
-		return nil, LeftOut{}, fmt.Errorf(
+		return nil, fmt.Errorf(
 			"%d rows of %d dimensions need %d MiB, more than the limit of %d MiB; use fewer rows or columns",
 			n, enc.Dim, bytes>>20, int64(MaxBytes)>>20)
 	}
@@ -287,12 +291,12 @@ func (t *Table) encode(enc *encoder.Encoder, rows [][]int32, hashes rowHashes) (
 			take := list[:min(step, len(list))]
 			list = list[len(take):]
 			if err := p.add(rec, take, ids); err != nil {
-				return nil, p.out, err
+				return nil, err
 			}
 		}
 	}
 	if p.data.N == 0 {
-		return nil, p.out, errNoRows
+		return nil, errNoRows
 	}
-	return p.data, p.out, nil
+	return p, nil
 }

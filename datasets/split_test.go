@@ -50,8 +50,9 @@ func TestClassesAreNumbersAndCodedForScores(t *testing.T) {
 	if targets := s.Train.Targets(); targets.Outputs != 1 || !slices.Equal(targets.Values, []float32{-1, 1, 1}) {
 		t.Errorf("targets %+v", targets)
 	}
-	if !slices.Equal(s.Test.Class, []int32{0, 1}) || s.TestLeftOut != (LeftOut{Unlabelled: 1}) {
-		t.Errorf("test %v, left out %+v: no training row is perhaps", s.Test.Class, s.TestLeftOut)
+	if !slices.Equal(s.Test.Class, []int32{0, 1}) || s.TestLeftOut != (LeftOut{UnknownClass: 1}) ||
+		!slices.Equal(s.TestUnknown, []encoder.ClassRows{{Class: "perhaps", Rows: 1}}) {
+		t.Errorf("test %v, left out %+v, of classes %v", s.Test.Class, s.TestLeftOut, s.TestUnknown)
 	}
 	three := table(t, encoder.TaskClassification, "x,y\n1,7\n2,9\n3,8\n", "x,y\n4,9\n")
 	if s, err = three.Split(SplitOptions{}); err != nil {
@@ -214,7 +215,7 @@ func TestTablesThatCannotBeRead(t *testing.T) {
 
 func TestEncodedRowsBeyondMemoryAreRefused(t *testing.T) {
 	d := table(t, encoder.TaskRegression, numbered(3), "")
-	_, _, err := d.encode(&encoder.Encoder{Dim: 1 << 16}, [][]int32{make([]int32, 1<<17)}, nil)
+	_, err := d.encode(&encoder.Encoder{Dim: 1 << 16}, [][]int32{make([]int32, 1<<17)}, nil)
 	if err == nil || !strings.Contains(err.Error(),
 		"131072 rows of 65536 dimensions need 32768 MiB, more than the limit of 16384 MiB") {
 		t.Error(err)

@@ -126,7 +126,7 @@ func (t *Table) learnLabels() {
 	}
 	t.hint = labels.Hint(kind)
 	if len(t.options.Classes) == 0 {
-		t.options.Classes = labels.Classes(kind)
+		t.options.FindClasses(labels, kind)
 	}
 }
 

@@ -122,8 +122,12 @@ func (m *Measures) NoBetterThanConstant() bool {
 
 // Sentence compares the model with a constant prediction by the main measure: "log loss 0.3370, a
 // constant has 0.4470". It names differences that may be chance, and is "" without a measurement.
+// With rows of unknown classes the measure is the misclassification.
 func (m *Measures) Sentence() string {
 	measure, value, constant := m.Main()
+	if m.UnknownClassRows > 0 { // only the misclassification contains them
+		measure, value, constant = MeasureMisclassification, m.Misclassification, m.ConstantError
+	}
 	if value == nil || constant == nil {
 		return ""
 	}
@@ -132,7 +136,7 @@ func (m *Measures) Sentence() string {
 	switch {
 	case *value >= *constant:
 		return NothingBeatsConstant + ": " + text + ", a constant has " + other
-	case m.ConstantNoise != nil && m.Measure == "" && *constant-*value <= 2**m.ConstantNoise:
+	case m.ConstantNoise != nil && m.Measure == "" && m.UnknownClassRows == 0 && *constant-*value <= 2**m.ConstantNoise:
 		return text + ", within chance of a constant, which has " + other
 	}
 	return text + ", a constant has " + other

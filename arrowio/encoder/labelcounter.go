@@ -123,7 +123,8 @@ func (c *LabelCounter) Unusable() error {
 	return &LabelError{c.options.Label, "cannot be used: " + c.unusable}
 }
 
-// UnusableType returns why the label of some rows is of a type that cannot be learned; "" if none is.
+// UnusableType returns why the label of some rows is of a type that cannot be learned; "" if none
+// is.
 func (c *LabelCounter) UnusableType() string { return c.unusable }
 
 // Fault returns why labels of this kind cannot be learned; nil if they can, or if no row has one.
@@ -159,6 +160,17 @@ func (c *LabelCounter) Hint(kind Kind) string {
 		return label.hint()
 	}
 	return ""
+}
+
+// LeavesOut reports whether the hint is about classes that are not learned.
+func (c *LabelCounter) LeavesOut(kind Kind) bool {
+	label := c.kinds[kind]
+	if label == nil || label.regresses() || label.regression() != nil || label.classes.lost > 0 ||
+		len(c.options.Classes) > 0 {
+		return false
+	}
+	_, rare := label.commonClasses()
+	return len(rare) > 0
 }
 
 // FindClasses sets the classes to the ones that a counter has found. The counter reports the

@@ -340,19 +340,16 @@ func (l *learnedLabel) rareNote() string {
 	}
 	common, rare := l.commonClasses()
 	if numbers := l.numbers(); numbers != nil && numbers.fits < l.rows {
-		return fmt.Sprintf("label %q: %s without a number left out as unlabelled, as all others have one: %s; "+
-			"events.classes names all that are meant", l.options.Label[0], rowsText(l.rows-numbers.fits), l.misfits(numbers))
-	}
-	var rows int64
-	for i, name := range rare {
-		rows += l.classes.count(name)
-		rare[i] = fmt.Sprintf("%q in %s", name, rowsText(l.classes.count(name)))
+		return fmt.Sprintf(
+			"label %q: %s without a number teach nothing and count as errors, because all others have one: %s; "+
+				"list events.classes to learn them",
+			l.options.Label[0],
+			rowsText(l.rows-numbers.fits),
+			l.misfits(numbers),
+		)
 	}
 	if len(rare) > 0 {
-		return fmt.Sprintf("label %q: %s left out as unlabelled, because their class has fewer than %d "+
-			"labelled rows (events.class_min_rows): %s; "+
-			"events.classes names all that are "+
-			"meant", l.options.Label[0], rowsText(rows), l.options.ClassMinRows, listed(rare, ", "))
+		return l.rareClasses(rare)
 	}
 	if last := common[max(0, len(common)-1):]; len(common) == 2 && l.classes.count(last[0]) < l.options.ClassMinRows {
 		return fmt.Sprintf(
@@ -361,6 +358,27 @@ func (l *learnedLabel) rareNote() string {
 		)
 	}
 	return ""
+}
+
+// namedClasses bounds the classes that a note names.
+const namedClasses = 5
+
+// rareClasses is a note about classes with too few rows.
+func (l *learnedLabel) rareClasses(rare []string) string {
+	var rows int64
+	var named []string
+	for i, name := range rare {
+		rows += l.classes.count(name)
+		if i < namedClasses {
+			named = append(named, fmt.Sprintf("%q in %s", name, rowsText(l.classes.count(name))))
+		}
+	}
+	if n := len(rare) - len(named); n > 0 {
+		named = append(named, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("label %q: %s of classes with fewer than %d rows teach nothing and count as errors: %s; lower "+
+		"events.class_min_rows or list events.classes to learn them",
+		l.options.Label[0], rowsText(rows), l.options.ClassMinRows, strings.Join(named, ", "))
 }
 
 // rowsText is a number of rows.

@@ -22,6 +22,8 @@ type Report struct {
 	NonFinite int64 `json:"non_finite,omitempty"`
 	// UnseenClass is the number of rows whose class is not in the configured list.
 	UnseenClass int64 `json:"unseen_class,omitempty"`
+	// ClassNote is the warning about classes of the explored rows that are not learned, or "".
+	ClassNote string `json:"class_note,omitempty"`
 	// Telltales are columns that predict the label nearly alone.
 	Telltales []Telltale `json:"telltales,omitempty"`
 	// Warnings are whole sentences about possible surprises.

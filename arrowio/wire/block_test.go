@@ -51,11 +51,16 @@ func TestBlockRoundTrip(t *testing.T) {
 func TestLiveSumsRefuseImpossibleValues(t *testing.T) {
 	minus := -1.0
 	for name, change := range map[string]func(*LiveSums){
-		"a column without end":  func(s *LiveSums) { s.Column = strings.Repeat("x", 1000) },
-		"no model":              func(s *LiveSums) { s.Model = "" },
-		"no measure":            func(s *LiveSums) { s.Measure = "luck" },
-		"no rows":               func(s *LiveSums) { s.Rows = 0 },
-		"more wrong than rows":  func(s *LiveSums) { s.Wrong = 4 },
+		"a column without end": func(s *LiveSums) { s.Column = strings.Repeat("x", 1000) },
+		"no model":             func(s *LiveSums) { s.Model = "" },
+		"no measure":           func(s *LiveSums) { s.Measure = "luck" },
+		"no rows":              func(s *LiveSums) { s.Rows = 0 },
+		"more wrong than rows": func(s *LiveSums) { s.Wrong = 4 },
+		"more unknown than wrong": func(s *LiveSums) {
+			s.Unknown = 2
+			s.Classes = []int64{1, 0}
+		},
+		"a class and unknown":   func(s *LiveSums) { s.Unknown = 1 },
 		"loss that is NaN":      func(s *LiveSums) { s.Loss = math.NaN() },
 		"a negative promise":    func(s *LiveSums) { s.Promised = &minus },
 		"more classes' rows":    func(s *LiveSums) { s.Classes[0] = 9 },
@@ -73,7 +78,9 @@ func TestLiveSumsRefuseImpossibleValues(t *testing.T) {
 	}
 	brought := exampleLive()
 	brought.Column = "said \"é\"\x01"
-	for _, s := range []*LiveSums{exampleLive(), brought} {
+	unknown := exampleLive()
+	unknown.Unknown, unknown.Classes = 1, []int64{1, 1}
+	for _, s := range []*LiveSums{exampleLive(), brought, unknown} {
 		if got, err := ParseLive([]Header{LiveHeader(s)}); err != nil || !reflect.DeepEqual(got, s) {
 			t.Errorf("read %+v, %v", got, err)
 		}

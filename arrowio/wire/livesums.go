@@ -38,10 +38,13 @@ type LiveSums struct {
 	PromisedError *float64 `json:"promised_error,omitempty" bound:"0..1e90"`
 	PromisedRows  int64    `json:"promised_rows,omitempty"`
 
-	Rows    int64        `json:"rows" bound:"0..1e9"`
-	Loss    float64      `json:"loss" bound:"0..1e90"`          // Σ loss
-	Squares float64      `json:"loss_squares" bound:"0..1e170"` // Σ loss²
-	Wrong   int64        `json:"wrong,omitempty"`
+	Rows    int64   `json:"rows" bound:"0..1e9"`
+	Loss    float64 `json:"loss" bound:"0..1e90"`          // Σ loss
+	Squares float64 `json:"loss_squares" bound:"0..1e170"` // Σ loss²
+	Wrong   int64   `json:"wrong,omitempty"`
+	// Unknown is the number of rows of classes that the feature set does not know. They are among
+	// the wrong ones, but a log loss does not contain them.
+	Unknown int64        `json:"unknown,omitempty" bound:"0..1e9"`
 	Classes []int64      `json:"classes,omitempty" bound:"list 4096"` // rows by number of their class
 	Outputs []OutputSums `json:"outputs,omitempty" bound:"list 1024"` // of a regression, by output
 	// Scores are the rows of each of two classes by score, in ascending order of bins.
@@ -77,6 +80,7 @@ func (s *LiveSums) Merge(other *LiveSums) {
 	s.Loss += other.Loss
 	s.Squares += other.Squares
 	s.Wrong += other.Wrong
+	s.Unknown += other.Unknown
 	for k, n := range other.Classes {
 		s.Classes[k] += n
 	}
@@ -143,6 +147,8 @@ func (s *LiveSums) Validate() error {
 	switch {
 	case s.Rows <= 0 || s.Wrong < 0 || s.Wrong > s.Rows || s.PromisedRows < 0:
 		return fmt.Errorf("%d wrong of %d rows, promised on %d", s.Wrong, s.Rows, s.PromisedRows)
+	case s.Unknown < 0 || s.Unknown > s.Wrong:
+		return fmt.Errorf("%d rows of unknown classes and %d wrong ones", s.Unknown, s.Wrong)
 	case !(s.Loss >= 0) || !(s.Squares >= 0) || negative(s.Promised) || negative(s.PromisedError):
 		return fmt.Errorf("loss %v and %v", s.Loss, s.Squares)
 	}
@@ -174,7 +180,7 @@ func negative(figure *float64) bool { return figure != nil && !(*figure >= 0) }
 
 // checkClasses compares the rows of the classes with their number.
 func (s *LiveSums) checkClasses() error {
-	left := s.Rows
+	left := s.Rows - s.Unknown
 	for _, n := range s.Classes {
 		if n < 0 || n > left {
 			return fmt.Errorf("classes %v of %d rows", s.Classes, s.Rows)
@@ -203,6 +209,14 @@ const HeaderLive = "eerf-live"
 // LiveHeader returns the header for sums.
 func LiveHeader(s *LiveSums) Header { return Header{Key: HeaderLive, Value: s.appendJSON(nil)} }
 
+// LossRows returns the number of rows of which Loss is the sum.
+func (s *LiveSums) LossRows() int64 {
+	if s.Measure == LiveLogLoss {
+		return s.Rows - s.Unknown
+	}
+	return s.Rows
+}
+
 // appendJSON appends the result of json.Marshal, with other spellings of numbers. Every message of
 // features has it, and reflection would take longer than the comparison itself.
 func (s *LiveSums) appendJSON(b []byte) []byte {
@@ -220,6 +234,9 @@ func (s *LiveSums) appendJSON(b []byte) []byte {
 	b = appendCount(appendCount(b, "promised_rows", s.PromisedRows), "rows", s.Rows)
 	b = appendFigure(appendFigure(b, "loss", s.Loss), "loss_squares", s.Squares)
 	b = appendCount(b, "wrong", s.Wrong)
+	if s.Unknown > 0 {
+		b = appendCount(b, "unknown", s.Unknown)
+	}
 	if s.Classes != nil {
 		b = appendList(
 			append(b, `,"classes":`...),

@@ -83,24 +83,33 @@ func (f *backtestFlags) run(c *cobra.Command) error {
 		return err
 	}
 	if f.out != "" {
-		if err := writeCurve(f.out, done); err != nil {
+		if err := writeCurve(f.out, done.Backtested); err != nil {
 			return err
 		}
 	}
-	return cli.Print(c, f.json, done, func(w io.Writer, done *offline.Backtested) { f.print(w, done) })
+	return cli.Print(c, f.json, done, f.print)
+}
+
+// backtestSummary is the result of a backtest, with notes for the user.
+type backtestSummary struct {
+	*offline.Backtested
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func (f *backtestFlags) backtest(
 	ctx context.Context,
 	loaded *config.Config,
 	bar *cli.Progress,
-) (*offline.Backtested, error) {
+) (*backtestSummary, error) {
 	file, err := f.files.Open(f.data, 0, bar)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	done := &backtestSummary{}
 	if f.time != "" {
+		done.Warnings = append(done.Warnings,
+			fmt.Sprintf("column %q gives the order of the rows (--time) and is no feature", f.time))
 		loaded.Stages.Events.Exclude = append(loaded.Stages.Events.Exclude, f.time)
 		if err := offline.InOrder(ctx, f.time, file.Rows("checking the order of "+f.data)); err != nil {
 			return nil, fmt.Errorf("--time %s: %w", f.time, err)
@@ -116,19 +125,30 @@ func (f *backtestFlags) backtest(
 	}
 	b := offline.Backtest{Set: found.Set, Train: loaded.Stages.Train, Skip: f.first, Every: f.every}
 	b.Train.MinRows = min(b.Train.MinRows, f.first/2)
-	tested, err := b.Run(ctx, file.Rows("backtesting "+f.data))
+	done.Backtested, err = b.Run(ctx, file.Rows("backtesting "+f.data))
 	if errors.Is(err, offline.ErrNothingCompared) {
 		return nil, fmt.Errorf("%w; set --first below %d", err, f.first)
 	}
-	return tested, err
+	if err != nil {
+		return nil, err
+	}
+	for _, warning := range found.Report.Warnings {
+		if done.All.Forgets.UnknownClassRows == 0 || warning != found.Report.ClassNote {
+			done.Warnings = append(done.Warnings, warning)
+		}
+	}
+	done.Warnings = append(done.Warnings, unseenNotes(done.All.Forgets.UnknownClassRows, done.UnseenClasses,
+		found.Set.Encoder.Label.Classes, fmt.Sprintf("every prediction for them counts as wrong. "+
+			"Raise --first (%d) or list events.classes to learn them", f.first))...)
+	return done, nil
 }
 
 // shownIntervals is the approximate number of lines of the table.
 const shownIntervals = 20
 
-func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
-	all := done.All
-	measure, _, _ := deciding(all.Forgets)
+func (f *backtestFlags) print(w io.Writer, done *backtestSummary) {
+	all, by := done.All, judgeOf(done.Backtested)
+	measure, _, _ := by.figures(all.Forgets)
 	fmt.Fprintf(w, "%s of the rows of each interval:\n", training.MeasureTitle(measure))
 	t := cli.NewTable(w, "", "up to row", "forgets", "never forgets", "a constant", "half-life")
 	step := max(1, len(done.Intervals)/shownIntervals)
@@ -136,9 +156,9 @@ func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
 		at := done.Intervals[i]
 		t.AppendRow([]any{
 			at.Rows,
-			decidingText(at.Forgets),
-			decidingText(at.Never),
-			constantText(at.Forgets),
+			by.text(at.Forgets),
+			by.text(at.Never),
+			by.constant(at.Forgets),
 			halfLifeText(at.HalfLife),
 		})
 	}
@@ -146,7 +166,7 @@ func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
 	fmt.Fprintf(w, "%d rows predicted before anything learned from them, with a new model every %d rows\n",
 		all.Forgets.Rows, f.every)
 	fmt.Fprintf(w, "%s: %s with forgetting, %s without, a constant %s\n", training.MeasureTitle(measure),
-		decidingText(all.Forgets), decidingText(all.Never), constantText(all.Forgets))
+		by.text(all.Forgets), by.text(all.Never), by.constant(all.Forgets))
 	if all.Forgets.RMSE == nil && measure != training.MeasureMisclassification {
 		fmt.Fprintf(w, "misclassification: %s %% with forgetting, %s %% without, a constant %s %%\n",
 			figure(all.Forgets.Error), figure(all.Never.Error), figure(all.Forgets.ConstantError))
@@ -156,6 +176,7 @@ func (f *backtestFlags) print(w io.Writer, done *offline.Backtested) {
 	}
 	fmt.Fprintf(w, "processor time: %s with forgetting, %s without, featurizing included\n",
 		seconds(done.ForgetsSeconds), seconds(done.NeverSeconds))
+	cli.WriteNotes(w, done.Warnings)
 	if f.out != "" {
 		fmt.Fprintf(w, "errors of each interval written to %s\n", f.out)
 	}
@@ -174,30 +195,36 @@ func halfLifeText(h float64) string {
 	return fmt.Sprintf("%.0f rows", h)
 }
 
-// deciding returns the measure by which a backtest is judged, with its value and a constant's.
-func deciding(f *live.Figures) (measure string, value, constant float64) {
+// judge chooses the measure by which a backtest is judged. Only the misclassification contains rows
+// of classes that the feature set does not know.
+type judge struct{ unknownClasses bool }
+
+func judgeOf(done *offline.Backtested) judge { return judge{done.All.Forgets.UnknownClassRows > 0} }
+
+// figures returns the measure with its value and a constant's.
+func (j judge) figures(f *live.Figures) (measure string, value, constant float64) {
 	switch {
 	case f.RMSE != nil:
 		return training.MeasureUnexplainedVariance, f.Error, f.ConstantError
-	case f.Measure == wire.LiveLogLoss && f.Constant != nil:
+	case f.Measure == wire.LiveLogLoss && f.Constant != nil && !j.unknownClasses:
 		return training.MeasureLogLoss, f.Loss, *f.Constant
 	}
 	return training.MeasureMisclassification, f.Error, f.ConstantError
 }
 
-func decidingText(f *live.Figures) string {
-	measure, value, _ := deciding(f)
+func (j judge) text(f *live.Figures) string {
+	measure, value, _ := j.figures(f)
 	return training.MeasureText(measure, value)
 }
 
-func constantText(f *live.Figures) string {
-	measure, _, constant := deciding(f)
+func (j judge) constant(f *live.Figures) string {
+	measure, _, constant := j.figures(f)
 	return training.MeasureText(measure, constant)
 }
 
-// decidingFigure returns the value of the deciding measure for a file.
-func decidingFigure(f *live.Figures) string {
-	_, value, _ := deciding(f)
+// cell returns the value of the measure for a file.
+func (j judge) cell(f *live.Figures) string {
+	_, value, _ := j.figures(f)
 	return strconv.FormatFloat(value, 'f', 4, 64)
 }
 
@@ -208,15 +235,15 @@ func writeCurve(name string, done *offline.Backtested) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	w := csv.NewWriter(file)
+	w, by := csv.NewWriter(file), judgeOf(done)
 	lines := [][]string{{"row", "rows", "forgets", "never_forgets", "constant", "half_life"}}
 	for _, at := range done.Intervals {
-		_, _, constant := deciding(at.Forgets)
+		_, _, constant := by.figures(at.Forgets)
 		lines = append(lines, []string{
 			strconv.FormatInt(at.Rows, 10),
 			strconv.FormatInt(at.Forgets.Rows, 10),
-			decidingFigure(at.Forgets),
-			decidingFigure(at.Never),
+			by.cell(at.Forgets),
+			by.cell(at.Never),
 			strconv.FormatFloat(constant, 'f', 4, 64),
 			figure(at.HalfLife),
 		})

@@ -53,6 +53,43 @@ func TestBacktestOfAChange(t *testing.T) {
 	}
 }
 
+// Rows of a class that the first rows do not contain are errors, and the class is named.
+func TestBacktestCountsNewClassesAsErrors(t *testing.T) {
+	lines := []string{"hour,x,y"}
+	for i := range 1500 {
+		class := []string{"no", "yes"}[i%2]
+		if i >= 900 && i%3 == 0 {
+			class = "later"
+		}
+		lines = append(lines, fmt.Sprintf("%d,%.3f,%s", i, float64(i%2)+0.1*math.Sin(float64(i)), class))
+	}
+	curve := filepath.Join(t.TempDir(), "curve.csv")
+	args := []string{"backtest", "--data", clitest.File(t, "rows.csv", strings.Join(lines, "\n")+"\n"), "--label", "y",
+		"--time", "hour", "--features", "8", "--first", "600", "--every", "300", "--out", curve}
+	o := tr(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t)
+	if wrong := o.Number(t, "all.forgets.error"); math.Abs(wrong-100*200./900) > 1 ||
+		o.Number(t, "all.forgets.unknown_class_rows") != 200 {
+		t.Errorf("%v", o.At(t, "all"))
+	}
+	if classes := fmt.Sprint(o.At(t, "unseen_classes")); classes != "[map[class:later rows:200]]" {
+		t.Errorf("classes %s", classes)
+	}
+	out := words(tr(t, args...).Want(t, cli.ExitOK).Out)
+	for _, text := range []string{
+		"misclassification: 22.",
+		`200 rows have a class that was too rare in the explored rows or absent from them: "later" in 200 rows. ` +
+			"They teach nothing; every prediction for them counts as wrong. Raise --first (600)",
+		`column "hour" gives the order of the rows (--time) and is no feature`,
+	} {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
+	}
+	if text, err := os.ReadFile(curve); err != nil || !strings.Contains(string(text), "1200,300,33.") {
+		t.Errorf("the curve: %v\n%s", err, text)
+	}
+}
+
 func TestBacktestRefusesWrongUsage(t *testing.T) {
 	data := clitest.File(t, "rows.csv", turning(2000))
 	tr(t, "backtest").Want(t, cli.ExitUsage, "--data, a file of labelled rows, is required")

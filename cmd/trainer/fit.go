@@ -166,7 +166,7 @@ func printUnused(w io.Writer, model *train.Fitted, s *modelSummary) {
 	if n := s.Rows.Unlabelled; n > 0 {
 		fmt.Fprintf(w, "not used: %d rows without a label\n", n)
 	}
-	for _, note := range unseenNotes(s.Rows.UnseenClass, s.UnseenClasses, model.Label.Classes) {
+	for _, note := range unseenNotes(s.Rows.UnseenClass, s.UnseenClasses, model.Label.Classes, heldOutWrong) {
 		fmt.Fprintln(w, "note:", note)
 	}
 	if n := s.Rows.Rejected; n > 0 {

@@ -141,11 +141,23 @@ func (f *fitFileFlags) fit(
 		return nil, err
 	}
 	fitted.advise(f.data)
-	fitted.warn(unseenNotes(fitted.rows.UnseenClass, fitted.rows.UnseenClasses, fitted.set.Encoder.Label.Classes)...)
-	if fitted.rows.UnseenClass > 0 && split != nil && split.Rule.By == wire.SplitTime {
-		fitted.warn("the last rows are held out, and a class may occur in them alone; " + useRandomSplit)
-	}
+	fitted.noteClasses(split)
 	return fitted, nil
+}
+
+// noteClasses warns of rows of classes that are not learned. The counts are of all rows, so they
+// replace the warning of the exploration, which did not read the held-out ones.
+func (m *fileModel) noteClasses(split *train.FileSplit) {
+	if m.rows.UnseenClass == 0 {
+		return
+	}
+	if m.classNote != "" {
+		m.warnings = slices.DeleteFunc(m.warnings, func(note string) bool { return note == m.classNote })
+	}
+	m.warn(unseenNotes(m.rows.UnseenClass, m.rows.UnseenClasses, m.set.Encoder.Label.Classes, heldOutWrong)...)
+	if split != nil && split.Rule.By == wire.SplitTime {
+		m.warn("the last rows are held out, and a class may occur in them alone; " + useRandomSplit)
+	}
 }
 
 // useRandomSplit advises how rows of all times are held out.
@@ -279,6 +291,9 @@ type fileModel struct {
 	warnings []string
 	seconds  map[meter.Stage]float64
 	copies   float64 // share of the rows that equal an earlier row
+	// classNote is the warning of the exploration about classes that are not learned, "" without
+	// any.
+	classNote string
 
 	telltales []encoder.Telltale // of an exploration
 	without   *withoutColumns    // nil without telltales
@@ -299,6 +314,7 @@ func (m *fileModel) explore(
 	m.telltales = found.Report.Telltales
 	m.warn(found.Report.Warnings...)
 	m.warn(found.Warning)
+	m.classNote = found.Report.ClassNote
 	return nil
 }
 

@@ -10,9 +10,12 @@ import (
 // shownClasses bounds the classes that a note names.
 const shownClasses = 5
 
+// heldOutWrong is the consequence of unlearned classes for a model.
+const heldOutWrong = "held-out ones count as wrong. Lower events.class_min_rows or list events.classes to learn them"
+
 // unseenNotes describes rows of classes that a feature set does not know, and the classes among
-// them that look like a misspelt known one.
-func unseenNotes(rows int64, classes []encoder.ClassRows, known []string) []string {
+// them that look like a misspelt known one. consequence is what becomes of the rows.
+func unseenNotes(rows int64, classes []encoder.ClassRows, known []string, consequence string) []string {
 	if rows == 0 {
 		return nil
 	}
@@ -28,14 +31,16 @@ func unseenNotes(rows int64, classes []encoder.ClassRows, known []string) []stri
 		}
 		named = append(named, name)
 	}
-	if len(classes) > shownClasses {
-		named = append(named, "...")
+	if n := len(classes) - shownClasses; n > 0 && counted == rows {
+		named = append(named, fmt.Sprintf("and %d more", n))
+	} else if n > 0 {
+		named = append(named, "and others")
 	}
 	notes = append(
 		notes,
 		fmt.Sprintf("%d rows have a class that was too rare in the explored rows or absent from them: %s. "+
-			"They are not learned; held-out ones count as wrong. Lower events.class_min_rows or list events.classes to learn them",
-			rows, strings.Join(named, ", ")),
+			"They teach nothing; %s",
+			rows, strings.Join(named, ", "), consequence),
 	)
 	for _, c := range classes {
 		if name, found := encoder.Respelt(c.Class, known); found {

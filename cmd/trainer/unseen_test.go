@@ -58,15 +58,56 @@ func TestFitCountsClassesThatAreNotLearned(t *testing.T) {
 		"of these rows, counted as wrong",
 		`600 rows have a class that was too rare in the explored rows or absent from them: "`,
 		`differs from class "common1" only in blanks, case or a final period`,
+		"misclassification 40.00 %, a constant has 70.00 %", // the headline: a log loss lacks these rows
 	} {
 		if !strings.Contains(out, text) {
 			t.Errorf("lacks %q:\n%s", text, out)
 		}
 	}
+	if strings.Contains(out, "with fewer than 20 rows") {
+		t.Errorf("the explored rows have other counts than the file:\n%s", out)
+	}
 }
 
-// healthyRows returns a CSV file of 600 rows with the classes None, Apnea and Insomnia, and a number
-// that tells them apart. The column city has the word None too.
+// Test rows of classes that are too rare to be learned, or that no training row has, are errors of
+// every method.
+func TestCompareCountsClassesThatAreNotLearned(t *testing.T) {
+	args := []string{"compare", "--data", clitest.File(t, "rows.csv", rareRows()), "--label", "y", "--features", "12",
+		"--methods", "plain", "--repeats", "2"}
+	o := tr(t, append(args, "--json")...).Want(t, cli.ExitOK).Object(t)
+	test, unknown := o.Number(t, "data.test_rows"), o.Number(t, "data.unknown_class_test_rows")
+	if o.Number(t, "data.unknown_class") != 600 || unknown < 100 {
+		t.Errorf("data %v", o.At(t, "data"))
+	}
+	first := o.At(t, "runs").([]any)[0].(map[string]any)["measures"].(map[string]any)
+	if wrong := first["misclassification"].(float64); wrong < 100*unknown/(unknown+test) ||
+		wrong > 100*unknown/(unknown+test)+5 {
+		t.Errorf("%.1f %% wrong; %v of %v test rows are of classes that are not learned", wrong, unknown, unknown+test)
+	}
+	out := words(tr(t, append(args, "--measure", "misclassification")...).Want(t, cli.ExitOK).Out)
+	for _, text := range []string{
+		"unusable rows: 600 of classes that are not learned",
+		fmt.Sprintf("%v of %v test rows have a class that is not learned", unknown, unknown+test),
+		"600 rows of classes with fewer than 20 rows teach nothing and count as errors",
+	} {
+		if !strings.Contains(out, text) {
+			t.Errorf("lacks %q:\n%s", text, out)
+		}
+	}
+	if strings.Contains(out, "is not among") {
+		t.Errorf("two notes on the same rows:\n%s", out)
+	}
+	header, rows, _ := strings.Cut(rareRows(), "\n")
+	late := header + "\n" + rows + strings.Repeat("1,0.5,late\n", 30)
+	args[2] = clitest.File(t, "late.csv", late)
+	out = words(tr(t, append(args, "--split", "time", "--test-fraction", "0.1")...).Want(t, cli.ExitOK).Out)
+	if !strings.Contains(out, `every prediction for them is wrong: "late" in 30 rows`) {
+		t.Error(out)
+	}
+}
+
+// healthyRows returns a CSV file of 600 rows with the classes None, Apnea and Insomnia, and a
+// number that tells them apart. The column city has the word None too.
 func healthyRows() string {
 	r := rand.New(rand.NewPCG(3, 9))
 	lines := []string{"a,city,y"}
@@ -78,8 +119,8 @@ func healthyRows() string {
 	return strings.Join(append(lines, "1,Rome,NA", "2,Rome,NA", "3,Rome,"), "\n") + "\n"
 }
 
-// A word for missing values is a class of the label if enough rows have it beside other classes, for
-// every command, and where a model is used. --null-values overrules.
+// A word for missing values is a class of the label if enough rows have it beside other classes,
+// for every command, and where a model is used. --null-values overrules.
 func TestWordForMissingValuesIsAClass(t *testing.T) {
 	data := clitest.File(t, "rows.csv", healthyRows())
 	args := []string{"fit", "--data", data, "--label", "y", "--features", "8", "--refine-steps", "2"}

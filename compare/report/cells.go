@@ -45,6 +45,9 @@ func RowsLeftOut(r *compare.Result) string {
 	if d.Unlabelled > 0 {
 		parts = append(parts, fmt.Sprintf("%d without a label", d.Unlabelled))
 	}
+	if d.UnknownClass > 0 {
+		parts = append(parts, fmt.Sprintf("%d of classes that are not learned", d.UnknownClass))
+	}
 	if d.Rejected > 0 {
 		parts = append(parts, fmt.Sprintf("%d with unusable values", d.Rejected))
 	}

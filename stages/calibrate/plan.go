@@ -274,7 +274,7 @@ func plan(s Settings, scans []*scan, from wire.From, r Request) (*Planned, error
 // partition.
 func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (*calibrated, int64, error) {
 	shape := chooseShape(scans)
-	options, hint := s.Events.Options(), ""
+	options, hint, leftOut := s.Events.Options(), "", false
 	rows, err := openRows(s, scans, shape)
 	if err != nil {
 		return nil, 0, err
@@ -287,7 +287,8 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 			!slices.ContainsFunc(r.Classes, func(class string) bool { return slices.Contains(labels.Classes(kind), class) }) {
 			return nil, 0, errNoSuchClass
 		}
-		if hint = labels.Hint(kind); len(options.Classes) == 0 {
+		hint, leftOut = labels.Hint(kind), labels.LeavesOut(kind)
+		if len(options.Classes) == 0 {
 			options.FindClasses(labels, kind)
 		}
 	}
@@ -318,11 +319,12 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 	if s.Identity.By == "" && found.identity.By == rowid.Content {
 		found.copies = calibration.contents.Copies(float64(calibration.Rows()) / float64(rowsOfShape))
 	}
-	for _, warning := range []string{hint, rows.warning, rowid.CopiesNote(found.copies, found.identity)} {
-		if warning != "" {
-			found.report.Warnings = append(found.report.Warnings, warning)
-		}
+	if leftOut {
+		found.report.ClassNote = hint
 	}
+	warnings := []string{hint, rows.warning, rowid.CopiesNote(found.copies, found.identity)}
+	found.report.Warnings = append(found.report.Warnings,
+		slices.DeleteFunc(warnings, func(warning string) bool { return warning == "" })...)
 	return found, calibration.Rows(), nil
 }
 

@@ -342,7 +342,7 @@ func (p *partition) commitNext(ctx context.Context) {
 	p.committedAt = p.runner.Env.Clock()
 	p.reportColumns()
 	if !p.unseen.Empty() {
-		p.logger.Warn("rows of classes unknown to the feature set are neither scored nor trained on",
+		p.logger.Warn("rows of classes unknown to the feature set teach nothing and count as errors",
 			zap.Any("classes", p.unseen.List()))
 		p.unseen.Clear()
 	}

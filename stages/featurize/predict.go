@@ -216,6 +216,9 @@ func (p *predictor) compare(chunk arrow.Record, rows *encoder.Rows, first, next 
 	}
 	outputs := p.label.outputs
 	for i := first; i < next; i++ {
+		if rows.Unseen[i] {
+			p.tally.AddUnknown()
+		}
 		if !rows.Labelled[i] {
 			continue
 		}

@@ -59,6 +59,11 @@ func (p *predictor) compareSupplied(chunk arrow.Record, rows *encoder.Rows, firs
 			i++
 		}
 		switch {
+		case s.rows.Unseen[j] && rows.Unseen[i]: // the classes may be equal
+		case rows.Unseen[i] && s.rows.Labelled[j]:
+			p.tally.AddUnknown()
+		case s.rows.Unseen[j] && rows.Labelled[i]:
+			p.tally.AddForeignDecision(classOf(rows, i))
 		case !s.rows.Labelled[j] || !rows.Labelled[i]:
 		case p.label.task == scoring.Regression:
 			s.value[0] = float64(s.rows.Targets.Values[j]) + p.label.supplied.enc.Label.Mean[0]

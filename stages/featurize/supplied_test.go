@@ -130,3 +130,68 @@ func TestRowsWithoutSuppliedPredictions(t *testing.T) {
 		}
 	}
 }
+
+// withTexts returns the rows with a column "said" of texts; empty ones are null.
+func withTexts(t *testing.T, rows arrow.Record, said func(row int, label string) string) arrow.Record {
+	t.Helper()
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	label := rows.Column(int(rows.NumCols()) - 1)
+	for i := range label.Len() {
+		if text := said(i, label.ValueStr(i)); text == "" {
+			b.AppendNull()
+		} else {
+			b.Append(text)
+		}
+	}
+	column := b.NewArray()
+	defer column.Release()
+	schema := arrow.NewSchema(append(slices.Clone(rows.Schema().Fields()),
+		arrow.Field{Name: "said", Type: column.DataType(), Nullable: true}), nil)
+	more := array.NewRecord(schema, append(slices.Clone(rows.Columns()), column), rows.NumRows())
+	t.Cleanup(more.Release)
+	return more
+}
+
+// Rows of a class that the feature set does not know are errors, and so are supplied predictions of
+// such a class. If both are unknown, the row does not count: the two may be equal.
+func TestUnknownClassesAreErrors(t *testing.T) {
+	set, model, _ := predicting(t, stagestest.Classes, training.LossLogistic, encoder.TransformNone)
+	known := set.Encoder.Label.Classes
+	rows := stagestest.Events(t, stagestest.Classes, 1000, 5, stagestest.Faults{UnseenClass: 0.3})
+	said := func(row int, _ string) string { return []string{known[0], "elsewhere", ""}[row%3] }
+	rows = withTexts(t, rows, said)
+	var usable encoder.Rows
+	if err := set.Encoder.Encode(&usable, rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	var labelled, unknown, withPrediction, wrong, unknownWithPrediction, foreign int64
+	for i, row := range usable.Row {
+		labelled += int64(stagestest.Bit(usable.Labelled[i]))
+		unknown += int64(stagestest.Bit(usable.Unseen[i]))
+		switch row % 3 {
+		case 0:
+			withPrediction += int64(stagestest.Bit(usable.Labelled[i]))
+			wrong += int64(stagestest.Bit(usable.Labelled[i] && usable.Targets.Class[i] != 0))
+			unknownWithPrediction += int64(stagestest.Bit(usable.Unseen[i]))
+		case 1:
+			foreign += int64(stagestest.Bit(usable.Labelled[i]))
+		}
+	}
+	if unknown < 200 || foreign < 100 || unknownWithPrediction < 50 {
+		t.Fatalf("%d rows of unknown classes, %d of them with a prediction, and %d unknown predictions",
+			unknown, unknownWithPrediction, foreign)
+	}
+	f := newCore(t, set, 4000)
+	f.UseModel(model, "")
+	if got := liveOf(t, f, rows); got.Rows != labelled+unknown || got.Unknown != unknown || got.Validate() != nil {
+		t.Errorf("of the model: %+v, want %d rows, %d of unknown classes", got, labelled+unknown, unknown)
+	}
+	f = newCore(t, set, 4000, comparing("said"))
+	f.UseModel(model, "")
+	got := liveOf(t, f, rows)
+	if got.Rows != withPrediction+foreign+unknownWithPrediction || got.Unknown != unknownWithPrediction ||
+		got.Wrong != wrong+foreign+unknownWithPrediction || got.Validate() != nil {
+		t.Errorf("supplied: %+v", got)
+	}
+}

@@ -18,6 +18,11 @@ type Figures struct {
 	// the rows when their labels arrived.
 	Column string `json:"prediction_column,omitempty"`
 
+	// UnknownClassRows is the number of rows of classes that the feature set does not know. They
+	// count as misclassified, but a log loss does not contain them.
+	UnknownClassRows int64 `json:"unknown_class_rows,omitempty"`
+
+	// It is the largest possible one if no row has a known class.
 	Loss float64 `json:"loss"` // mean
 	// Constant is the least mean loss of a constant on these rows; nil if undefined.
 	Constant *float64 `json:"constant,omitempty"`
@@ -38,6 +43,7 @@ type Figures struct {
 	AUC  *float64  `json:"auc,omitempty"` // of two classes, from scores in bins
 
 	variance float64 // of the loss of a row
+	lossRows int64   // rows of which Loss is the mean
 }
 
 // total adds up blocks.
@@ -124,19 +130,26 @@ func (f *Figures) fill(s *wire.LiveSums) {
 	f.Rows = s.Rows
 	f.Measure = s.Measure
 	f.Column = s.Column
-	f.Loss = s.Loss / n
-	f.variance = max(0, s.Squares/n-f.Loss*f.Loss)
+	f.UnknownClassRows = s.Unknown
+	if f.lossRows = s.LossRows(); f.lossRows > 0 {
+		f.Loss = s.Loss / float64(f.lossRows)
+		f.variance = max(0, s.Squares/float64(f.lossRows)-f.Loss*f.Loss)
+	} else {
+		f.Loss = largestLogLoss
+	}
 	if len(s.Outputs) > 0 {
 		f.regression(s.Outputs, n)
 		return
 	}
 	f.Error = 100 * float64(s.Wrong) / n
 	f.ConstantError = 100 * (1 - float64(slices.Max(s.Classes))/n)
-	constant := f.ConstantError / 100
-	if s.Measure == wire.LiveLogLoss {
-		constant = entropy(s.Classes, n)
+	if f.lossRows > 0 {
+		constant := f.ConstantError / 100
+		if s.Measure == wire.LiveLogLoss {
+			constant = entropy(s.Classes, float64(f.lossRows))
+		}
+		f.Constant = &constant
 	}
-	f.Constant = &constant
 	f.AUC = auc(s.Scores)
 }
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -89,6 +90,65 @@ func TestFiguresOfARegressionEqualTraining(t *testing.T) {
 	}
 	if tally.Take() != nil {
 		t.Error("tally still has rows after Take")
+	}
+}
+
+// Rows of classes that a feature set does not know are misclassified, and have no log loss.
+func TestRowsOfUnknownClassesAreErrors(t *testing.T) {
+	for loss, measured := range map[string]float64{
+		training.LossLogistic: math.Log1p(math.Exp(-1)),
+		training.LossSquared:  1. / 3,
+	} {
+		tally := NewTally(modelOf(loss, wire.Metrics{}), "", nil, 2)
+		add := func(known, unknown int) *Figures {
+			for range known {
+				tally.AddClass([]float32{1}, 1)
+			}
+			for range unknown {
+				tally.AddUnknown()
+			}
+			block := &wire.Block{}
+			block.Add(tally.Take())
+			if err := block.Models[0].Validate(); err != nil {
+				t.Error(err)
+			}
+			return FiguresOf([]*wire.Block{block})
+		}
+		some := add(4, 2)
+		near(t, "misclassification", some.Error, 100./3)
+		near(t, "the constant's", some.ConstantError, 100./3)
+		near(t, "loss", some.Loss, measured)
+		if some.Rows != 6 || some.UnknownClassRows != 2 {
+			t.Errorf("%+v", some)
+		}
+		all := add(0, 3)
+		if all.Error != 100 || all.Loss < 1 || (all.Constant != nil) != (loss == training.LossSquared) {
+			t.Errorf("of unknown classes alone: %+v", all)
+		}
+	}
+	w := NewWindow() // a promise is broken by a new class alone
+	for number := range int64(8) {
+		promised, percent := 0.1, 1.0
+		tally := NewTally(modelOf(training.LossLogistic, wire.Metrics{
+			Measures: training.Measures{LogLoss: &promised, Misclassification: &percent}, MeasuredRows: 2000,
+		}), "", nil, 2)
+		for i := range 250 {
+			if i%5 == 0 || number == 6 {
+				tally.AddUnknown()
+			} else {
+				tally.AddClass([]float32{4}, 1)
+			}
+		}
+		block := &wire.Block{SourceLog: "log", NextOffset: number + 1, From: noon, To: noon}
+		block.Add(tally.Take())
+		w.Add(block)
+	}
+	r := w.Report()
+	if r.State != Wrong || r.Short.UnknownClassRows < 200 {
+		t.Errorf("report %+v of %+v", r, r.Short)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -142,7 +142,8 @@ func (w *Window) decide(s *Figures) verdict {
 	}
 	alike := w.resemblance(s.Measure)
 	rows := 1 / (1/float64(s.Rows) + 1/float64(max(s.PromisedRows, 1)))
-	v := verdict{state: Well, standard: math.Sqrt(s.variance * alike / rows)}
+	lossRows := 1 / (1/float64(max(s.lossRows, 1)) + 1/float64(max(s.PromisedRows, 1)))
+	v := verdict{state: Well, standard: math.Sqrt(s.variance * alike / lossRows)}
 	v.excess = inStandardErrors(s.Loss-*s.Promised, v.standard)
 	if s.Measure == wire.LiveLogLoss {
 		share := s.Error / 100

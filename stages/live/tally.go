@@ -110,6 +110,25 @@ func (t *Tally) AddClass(outputs []float32, class int32) {
 // number is not a class.
 func (t *Tally) AddDecision(predicted, class int32) { t.add(t.decided(predicted, class)) }
 
+// AddUnknown adds a row of a class that the feature set does not know: every prediction is wrong.
+func (t *Tally) AddUnknown() {
+	t.sums.Unknown++
+	t.sums.Wrong++
+	if t.sums.Measure == wire.LiveLogLoss { // the class has no probability
+		t.sums.Rows++
+		return
+	}
+	t.add(1)
+}
+
+// AddForeignDecision adds a row of a class for which a class was supplied that the feature set does
+// not know.
+func (t *Tally) AddForeignDecision(class int32) {
+	t.sums.Classes[class]++
+	t.sums.Wrong++
+	t.add(1)
+}
+
 // decided counts a row of a class and returns 1 if another one was predicted.
 func (t *Tally) decided(predicted, class int32) float64 {
 	t.sums.Classes[class]++
@@ -175,5 +194,6 @@ func (t *Tally) Take() *wire.LiveSums {
 	t.sums.Loss = 0
 	t.sums.Squares = 0
 	t.sums.Wrong = 0
+	t.sums.Unknown = 0
 	return &taken
 }

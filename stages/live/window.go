@@ -43,6 +43,7 @@ type Window struct {
 }
 
 // kept is a block with the mean of its losses, and the variance of that mean for independent rows.
+// The measure is empty if no row has a loss.
 type kept struct {
 	*wire.Block
 	measure     string
@@ -76,7 +77,11 @@ func (w *Window) Add(b *wire.Block) {
 	w.places[b.Partition] = next
 	f := (&total{}).with(b).figures()
 	at, _ := slices.BinarySearchFunc(w.blocks, b, func(k kept, b *wire.Block) int { return byTime(k.Block, b) })
-	w.blocks = slices.Insert(w.blocks, at, kept{b, f.Measure, f.Loss, f.variance / float64(f.Rows)})
+	measured := kept{Block: b}
+	if f.lossRows > 0 {
+		measured = kept{b, f.Measure, f.Loss, f.variance / float64(f.lossRows)}
+	}
+	w.blocks = slices.Insert(w.blocks, at, measured)
 	w.rows += b.Rows()
 	w.bytes += b.Memory()
 	for len(w.blocks) > 1 && w.dispensable() {

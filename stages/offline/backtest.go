@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/arrowio"
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/internal/cputime"
 	"github.com/eerf-stream/eerf/pipeline"
@@ -45,6 +46,9 @@ type Interval struct {
 type Backtested struct {
 	Intervals []Interval `json:"intervals"`
 	All       Interval   `json:"all"`
+	// UnseenClasses are the most frequent classes of predicted rows that the feature set does not
+	// know. Their rows count as misclassified.
+	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
 	// Seconds are processor time for featurizing, comparing and training, with forgetting and
 	// without.
 	ForgetsSeconds float64 `json:"forgets_seconds"`
@@ -83,6 +87,7 @@ func (b *Backtest) Run(ctx context.Context, open func() (events.RowReader, error
 		Never:    live.FiguresOf(never.all),
 		HalfLife: forgets.halfLife,
 	}
+	r.result.UnseenClasses = forgets.unseen.List()
 	r.result.ForgetsSeconds, r.result.NeverSeconds = forgets.took.Seconds(), never.took.Seconds()
 	if r.result.All.Forgets == nil || r.result.All.Never == nil {
 		return nil, ErrNothingCompared
@@ -152,7 +157,8 @@ type backtestArm struct {
 	trainer  *train.Trainer
 	halfLife float64
 	interval []*wire.Block
-	all      []*wire.Block // a single block
+	all      []*wire.Block      // a single block
+	unseen   encoder.ClassTally // of predicted rows
 	took     time.Duration
 }
 
@@ -188,6 +194,9 @@ func (a *backtestArm) add(rows arrow.Record, first int64) error {
 			return errors.New("the rows are unreadable as events")
 		}
 		if part.Live != nil {
+			for _, c := range part.Unseen {
+				a.unseen.Add(c.Class, c.Rows)
+			}
 			block := &wire.Block{}
 			block.Add(part.Live)
 			a.interval = append(a.interval, block)

@@ -76,7 +76,7 @@ function drawClasses(e) {
   const unseen = e.unseen_classes ?? [];
   nodes.classes.hidden = unseen.length === 0;
   const more = unseen.length > named ? `, and ${plural(unseen.length - named, 'other')}` : '';
-  say(nodes.classes, unseen.length === 0 ? '' : 'Classes unknown to the feature set, whose rows are neither scored nor trained on: ' +
+  say(nodes.classes, unseen.length === 0 ? '' : 'Classes unknown to the feature set, whose rows teach nothing and count as errors: ' +
     unseen.slice(0, named).map((c) => `${c.class} (${plural(c.rows, 'row')}${e.declined_classes?.includes(c.class) ? ', absent from the rows that the exploration read' : ''})`).join(', ') + more + '.');
 }
 

@@ -38,7 +38,9 @@ const errorOf = (f) => (f.measure === 'squared_error' ? 'of the variance is not 
 function figures({ short: s, long: l }) {
   const loss = { log_loss: 'log loss', squared_error: 'squared error', misclassification: '' }[s.measure];
   const beside = [s.promised === undefined ? '' : `promised ${figure(s.promised)}`, s.constant === undefined ? '' : `a constant ${figure(s.constant)}`].filter(Boolean).join(', ');
+  const unknown = s.unknown_class_rows ?? 0;
   return [
+    ...(unknown ? [`${plural(unknown, 'row')} of classes unknown to the feature set, counted as wrong`] : []),
     s.prediction_column ? 'predictions made when the rows were requested' : 'predictions made when the labelled rows arrived',
     `a constant: ${percent(s.constant_error)}`,
     `newest ${full(l.rows)}: ${percent(l.error)}` + (l.promised_error === undefined ? '' : `, promised ${percent(l.promised_error)}`),
