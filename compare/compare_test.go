@@ -169,6 +169,7 @@ func TestFaultyOptions(t *testing.T) {
 		"--features [8 8]":             func(o *Options) { o.Features = []int{8, 8} },
 		"--features is empty":          func(o *Options) { o.Features = nil },
 		"--candidates 20: expected at": func(o *Options) { o.Candidates = 20 },
+		"--members 9: expected":        func(o *Options) { o.Members = 9 },
 		"--sample-rows -1":             func(o *Options) { o.SampleRows = -1 },
 		"criterion adaptive is for the": func(o *Options) {
 			o.Methods, o.Map = []string{"adaptive-refined"}, scoring.MapArcCosine1

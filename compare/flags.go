@@ -43,6 +43,8 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 		"`name` of the sampling distribution: "+strings.Join(o.Distribution.Names(), ", "))
 	flags.Float64Var(&o.Sigma, "sigma", o.Sigma, "bandwidth; 0 = 50th-nearest-neighbour rule")
 	flags.IntSliceVar(&o.Features, "features", o.Features, "M, numbers of features, ascending and comma-separated")
+	flags.IntVar(&o.Members, "members", 0, "sets that adaptive-refined learns independently, each of its share of the "+
+		"features; 0 = one for every 250 features, at most 4")
 	flags.IntVar(&o.Candidates, "candidates", 0, "M0, number of candidates; 0 = ten times the largest of --features")
 	flags.Float64Var(&o.Sample, "sample", o.Sample,
 		"share of the training rows on which candidates are scored; the --held-out rows among them only judge")

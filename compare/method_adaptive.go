@@ -58,7 +58,9 @@ func refusesToLearn(o Options) string {
 func byMembers(o adaptive.Options) func(context.Context, *Trial) (*Selected, error) {
 	return func(ctx context.Context, t *Trial) (*Selected, error) {
 		o := o
-		o.Members = adaptive.DefaultMembers(t.M)
+		if o.Members = t.repeat.options.Members; o.Members == 0 {
+			o.Members = adaptive.DefaultMembers(t.M)
+		}
 		return byLearning(o)(ctx, t)
 	}
 }

@@ -23,6 +23,18 @@ func TestLearnedFrequenciesBeatChosenOnes(t *testing.T) {
 	}
 }
 
+func TestMembersAreLearned(t *testing.T) {
+	for members, mean := range map[int]bool{0: false, 1: false, 3: true} {
+		o := quick()
+		o.Methods, o.Features, o.Members = []string{"adaptive-refined"}, []int{12}, members
+		o.Sample, o.Repeats = 1, 1
+		refined := line(t, run(t, made{task: scoring.Regression, rows: 400, dim: 6}, o), "adaptive-refined")
+		if (refined.Note == "the mean of several members") != mean {
+			t.Errorf("%d members: %q", members, refined.Note)
+		}
+	}
+}
+
 // No method learns from the rows on which λ is chosen; the sampled ones among them judge learned
 // features.
 func TestLambdaIsChosenOnHeldOutRows(t *testing.T) {

@@ -32,6 +32,9 @@ type Options struct {
 	More []*Method `json:"-"`
 	// Features are the values of M, ascending.
 	Features []int `json:"features"`
+	// Members is the number of sets that adaptive-refined learns independently, each of its share of
+	// the features; 0 means one for every 250 features, at most four.
+	Members int `json:"members,omitempty"`
 	// Candidates is M0; the linear map has at most one per column.
 	Candidates int `json:"candidates"`
 	// Map and Distribution are the feature map and the distribution of the candidates.
@@ -104,6 +107,10 @@ func (o Options) sizeFaults() []error {
 	if n := len(o.Features); n > 0 && o.Candidates < o.Features[n-1] {
 		faults = append(faults, fmt.Errorf("--candidates %d: expected at least %d, the largest of --features", o.Candidates,
 			o.Features[n-1]))
+	}
+	if len(o.Features) > 0 && (o.Members < 0 || o.Members > min(o.Features[0], scoring.MaxMembers)) {
+		faults = append(faults, fmt.Errorf("--members %d: expected 0 to %d, and at most the fewest of --features", o.Members,
+			scoring.MaxMembers))
 	}
 	if o.Repeats < 1 {
 		faults = append(faults, fmt.Errorf("--repeats %d: expected 1 or more", o.Repeats))
