@@ -46,15 +46,17 @@ type boundColumn struct {
 	flagged   bool
 	// indicators are for booleans and categories, codes for categories only.
 	indicators indicators
-	codes      map[string]int32
+	codes      codeTable
 	effects    *boundEffects
 }
 
 // tables are the lookup tables of an encoder. They are immutable, and all users of the encoder
 // share them: with many categories they are large.
 type tables struct {
-	columns []boundColumn
-	classes classTable
+	columns   []boundColumn
+	classes   classTable
+	nulls     *nullWords
+	labelForm Form
 }
 
 // sharedTables are the tables of live encoders. They are safe for concurrent use.
@@ -78,9 +80,12 @@ func (s *sharedTables) of(e *Encoder) *tables {
 			delete(s.inUse, other)
 		}
 	}
-	t := &tables{columns: boundColumns(e)}
+	nulls := newNullWords(e.NullWords)
+	t := &tables{columns: boundColumns(e, nulls), nulls: nulls}
 	if e.Label != nil {
-		t.classes = newClassTable(e.Label)
+		t.classes = newClassTable(e.Label, nulls)
+		t.labelForm = e.Label.Form
+		t.labelForm.nulls = nulls
 	}
 	s.inUse[key] = weak.Make(t)
 	return t
@@ -111,18 +116,19 @@ func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 }
 
 // boundColumns prepares the columns of an encoder.
-func boundColumns(e *Encoder) []boundColumn {
+func boundColumns(e *Encoder, nulls *nullWords) []boundColumn {
 	columns := make([]boundColumn, len(e.Columns))
 	at := 0
 	for i := range e.Columns {
 		c := &e.Columns[i]
 		b := boundColumn{kind: c.Kind, width: c.Width, form: c.Form, at: at, flagged: c.Missing}
+		b.form.nulls = nulls
 		switch c.Kind {
 		case Bool, Category:
 			b.scaling = newScaling(e, c, 0, c.Width)
 			b.indicators = newIndicators(&b.scaling, c)
-			b.codes = numbered(c.Categories)
-			b.effects = newBoundEffects(e, c, at)
+			b.codes = codeTable{numbered(c.Categories), nulls}
+			b.effects = newBoundEffects(e, c, at, nulls)
 		default:
 			b.scaling = newScaling(e, c, 0, c.values())
 			b.extras = newScaling(e, c, c.values(), c.Width)
@@ -151,19 +157,19 @@ func numbered(names []string) map[string]int32 {
 
 // classTable finds the class number of a label value.
 type classTable struct {
-	names   map[string]int32
+	names   codeTable
 	numbers map[float64]int32
 	no, yes int32
 }
 
 // newClassTable returns the table of a label's classes, empty for a regression.
-func newClassTable(l *Label) classTable {
+func newClassTable(l *Label, nulls *nullWords) classTable {
 	if l.Task == scoring.Regression {
 		return classTable{}
 	}
-	t := classTable{names: numbered(l.Classes), numbers: make(map[float64]int32, len(l.Classes))}
-	t.no = code(t.names, className(false), true)
-	t.yes = code(t.names, className(true), true)
+	t := classTable{names: codeTable{numbered(l.Classes), nulls}, numbers: make(map[float64]int32, len(l.Classes))}
+	t.no = t.names.code(className(false), true)
+	t.yes = t.names.code(className(true), true)
 	if l.Kind != Numeric {
 		return t
 	}

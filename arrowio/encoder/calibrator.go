@@ -75,6 +75,7 @@ func NewCalibrator(o Options) *Calibrator {
 	c := &Calibrator{options: o.withDefaults(), fault: o.Validate(), named: make(map[string]bool)}
 	c.label = newLearnedLabel(&c.options)
 	c.scratch.nanMissing = c.options.NaN == NaNMissing
+	c.scratch.nulls = c.options.nulls
 	return c
 }
 
@@ -106,6 +107,8 @@ func (c *Calibrator) Add(rec arrow.Record) error {
 		}
 		return err
 	}
+	rec = c.options.nulls.record(rec)
+	defer rec.Release()
 	c.arrays = c.arrays[:0]
 	for _, column := range c.labels {
 		c.arrays = append(c.arrays, rec.Column(column))
@@ -234,6 +237,7 @@ func (c *Calibrator) Encoder() (*Encoder, Report, error) {
 	}
 	o := &c.options
 	e := &Encoder{Clip: o.Clip, Standardize: o.Standardize, Passthrough: slices.Clone(o.Passthrough)}
+	e.NullWords = slices.Clone(o.NullWords)
 	if o.Clip > 0 {
 		e.Tail = TailLog
 	}

@@ -283,6 +283,9 @@ func cutHalf(s string) (rest string, afternoon, found bool) {
 
 // time reads a date or an instant in the form as seconds since 1970.
 func (f *Form) time(text string) (float64, bool) {
+	if f.nulls.adds(text) {
+		return 0, false
+	}
 	if seconds, nanos, ok := ParseInstant(text); ok {
 		return inSeconds(seconds, nanos), true
 	}

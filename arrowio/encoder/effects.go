@@ -121,19 +121,19 @@ func (f *Effects) validate(outputs int) error {
 type boundEffects struct {
 	at      int // first dimension in a row
 	outputs int
-	codes   map[string]int32
+	codes   codeTable
 	all     []float32 // [values·outputs]
 	without []float32 // [values·folds·outputs]
 }
 
 // newBoundEffects prepares the effects of a column, whose first dimension is dimension at of a row.
-func newBoundEffects(e *Encoder, c *Column, at int) *boundEffects {
+func newBoundEffects(e *Encoder, c *Column, at int, nulls *nullWords) *boundEffects {
 	f := c.Effects
 	if f == nil {
 		return nil
 	}
 	limit := e.effectLimit()
-	b := &boundEffects{at: at + c.effectsFrom(), outputs: f.outputs(), codes: numbered(f.Values)}
+	b := &boundEffects{at: at + c.effectsFrom(), outputs: f.outputs(), codes: codeTable{numbered(f.Values), nulls}}
 	for v := range f.Values {
 		for k := range b.outputs {
 			b.all = append(b.all, f.at(v, k, noFold, limit))
@@ -258,7 +258,7 @@ func (s *EffectSums) Add(rec arrow.Record, take []int32, hash func(row int32) ui
 	s.codes = resize(s.codes, s.rows.N)
 	for number, i := range s.columns {
 		f, at := s.encoder.Columns[i].Effects, s.rows.binding.features[i]
-		table := s.rows.binding.columns[i].effects.codes
+		table := &s.rows.binding.columns[i].effects.codes
 		s.entries = loadCodes(s.codes, rec.Column(at), picked{list: s.rows.Row}, table, s.entries)
 		for row := range s.rows.N {
 			if !s.rows.Labelled[row] {

@@ -32,6 +32,8 @@ func (e *Encoder) Encode(dst *Rows, rec arrow.Record, take []int32) error {
 	if err := dst.binding.bind(e, rec.Schema()); err != nil {
 		return err
 	}
+	rec = dst.binding.nulls.record(rec)
+	defer rec.Release()
 	dst.ask(e, int(rec.NumRows()), take)
 	dst.encodeFeatures(rec)
 	dst.encodeLabel(rec)
@@ -156,10 +158,10 @@ func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
 		b.setIndicators(c.at, r.codes, &c.indicators)
 		return
 	}
-	r.entries = loadCodes(r.codes, in.array, b.rows, c.codes, r.entries)
+	r.entries = loadCodes(r.codes, in.array, b.rows, &c.codes, r.entries)
 	b.setIndicators(c.at, r.codes, &c.indicators)
 	if c.effects != nil {
-		r.entries = loadCodes(r.codes, in.array, b.rows, c.effects.codes, r.entries)
+		r.entries = loadCodes(r.codes, in.array, b.rows, &c.effects.codes, r.entries)
 		b.setEffects(r.codes, c.effects, r.Teaching)
 	}
 	b.countUnseen(r.codes)

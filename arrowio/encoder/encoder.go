@@ -133,6 +133,8 @@ type Encoder struct {
 	Standardize string `json:"standardize"`
 	// NaN is "missing" if a NaN feature counts as missing; empty if it rejects the row.
 	NaN string `json:"nan,omitempty"`
+	// NullWords are texts and numbers that mean a missing value, in addition to [DefaultNullWords].
+	NullWords []string `json:"null_values,omitempty" bound:"list 64 of 64"`
 	// Label is nil if rows never have one.
 	Label *Label `json:"label,omitempty"`
 	// Passthrough are columns copied to the output along with the features.

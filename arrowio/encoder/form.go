@@ -23,6 +23,8 @@ type Form struct {
 	// Dates is the order of dates that text leaves open, DayFirst or MonthFirst, or one of
 	// DateNumbers, Seconds, Milliseconds, Microseconds and Nanoseconds for times that are numbers.
 	Dates string `json:"dates,omitempty"`
+	// nulls are the words of the encoder that mean a missing value; nil = only absences do.
+	nulls *nullWords
 }
 
 // validate returns the fault of the form of a column of a kind.

@@ -59,7 +59,14 @@ func (r *Rows) refuseLabels(l *Label, a arrow.Array) {
 	if !r.binding.text || l.Kind == Category || !isStrings(a) {
 		return
 	}
-	refuseTexts(r.labelFault, a, r.picked, l.Kind, &l.Form, func(i int) bool { return !r.Labelled[i] && !r.Unseen[i] })
+	refuseTexts(
+		r.labelFault,
+		a,
+		r.picked,
+		l.Kind,
+		&r.binding.labelForm,
+		func(i int) bool { return !r.Labelled[i] && !r.Unseen[i] },
+	)
 	for i, fault := range r.labelFault {
 		r.Labelled[i] = r.Labelled[i] || fault == wrongKind
 	}
@@ -71,7 +78,7 @@ func (r *Rows) loadLabels(a arrow.Array) {
 	r.null = resize(r.null, r.N)
 	missing := false
 	if isText(a) {
-		loadParsed(r.loaded, r.null, a, r.picked, r.binding.encoder.Label.number)
+		loadParsed(r.loaded, r.null, a, r.picked, r.binding.labelForm.number)
 		missing = true
 	} else {
 		loadNumbers(r.loaded, a, r.picked)
@@ -145,7 +152,7 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 	r.codes = resize(r.codes, r.N)
 	switch l.Kind {
 	case Category:
-		r.entries = loadCodes(r.codes, a, r.picked, r.binding.classes.names, r.entries)
+		r.entries = loadCodes(r.codes, a, r.picked, &r.binding.classes.names, r.entries)
 	case Bool:
 		loadBools(r.codes, a, r.picked, r.binding.classes.no, r.binding.classes.yes)
 	default:

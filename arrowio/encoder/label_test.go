@@ -76,11 +76,11 @@ func TestClassLabels(t *testing.T) {
 		unseen   int64
 	}{
 		"two strings": {
-			Category, []string{"<=50K", ">50K"}, col(t, "y", text, "<=50K", ">50K", nil, "?"),
+			Category, []string{"<=50K", ">50K"}, col(t, "y", text, "<=50K", ">50K", nil, "other"),
 			[]bool{true, true, false, false}, []float32{-1, 1, 0, 0}, nil, 1,
 		},
 		"dictionary": {
-			Category, []string{"<=50K", ">50K"}, col(t, "y", dict, "<=50K", ">50K", nil, "?"),
+			Category, []string{"<=50K", ">50K"}, col(t, "y", dict, "<=50K", ">50K", nil, "other"),
 			[]bool{true, true, false, false}, []float32{-1, 1, 0, 0}, nil, 1,
 		},
 		"booleans": {

@@ -45,6 +45,8 @@ func (c *LabelCounter) Add(rec arrow.Record) {
 		}
 		return
 	}
+	rec = c.options.nulls.record(rec)
+	defer rec.Release()
 	c.arrays = c.arrays[:0]
 	for _, column := range c.columns {
 		c.arrays = append(c.arrays, rec.Column(column))

@@ -75,7 +75,7 @@ func (l *learned) learn(a arrow.Array, rows picked, s *scratch) {
 	case Bool:
 		l.learnBools(a, rows, s)
 	case Category:
-		l.texts.learn(a, rows)
+		l.texts.learn(a, rows, s.nulls)
 	case Time, Clock:
 		l.learnTimes(a, rows, s)
 	}
@@ -360,6 +360,7 @@ type scratch struct {
 	codes  []int32
 	// nanMissing is set if NaN is a missing feature.
 	nanMissing bool
+	nulls      *nullWords
 }
 
 // numbers loads the numbers of the given rows, [rows·width], and which of them are null; nil if

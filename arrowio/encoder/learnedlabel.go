@@ -127,7 +127,7 @@ func (l *learnedLabel) learnClasses(a arrow.Array, rows picked, s *scratch) {
 	name := classNames(l.kind, a, rows, s)
 	for i := range rows.len() {
 		class, ok := name(i)
-		if !ok {
+		if !ok || l.options.nulls.adds(class) {
 			continue
 		}
 		l.tooLarge = l.tooLarge || l.kind == Numeric && math.Abs(s.loaded[i]) > maxWhole
@@ -182,11 +182,13 @@ func (l *learnedLabel) learnOutputs(columns []arrow.Array, rows picked, s *scrat
 	k := len(columns)
 	lo, hi := (&Label{Min: l.options.LabelMin, Max: l.options.LabelMax}).bounds()
 	transform := transformOf(l.options.LabelTransform)
+	form := l.options.labelForm
+	form.nulls = l.options.nulls
 	l.outputs = resize(l.outputs, rows.len()*k)
 	l.missing = resize(l.missing, rows.len())
 	clear(l.missing)
 	for j, a := range columns {
-		values, null := s.numbers(a, rows, 1, &l.options.labelForm)
+		values, null := s.numbers(a, rows, 1, &form)
 		for i, v := range values {
 			l.outputs[i*k+j] = transform.apply(v)
 			missing := null != nil && null[i]

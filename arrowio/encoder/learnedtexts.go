@@ -26,11 +26,11 @@ func (l *learnedTexts) add(v string) {
 	l.values.see(v)
 }
 
-// learn adds the given rows of a column.
-func (l *learnedTexts) learn(a arrow.Array, rows picked) {
+// learn adds the given rows of a column, except missing values.
+func (l *learnedTexts) learn(a arrow.Array, rows picked, nulls *nullWords) {
 	t := textsOf(a)
 	for i := range rows.len() {
-		if value, ok := t.at(rows.row(i)); ok {
+		if value, ok := t.at(rows.row(i)); ok && !nulls.has(value) {
 			l.add(value)
 		}
 	}

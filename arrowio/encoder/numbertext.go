@@ -281,6 +281,9 @@ func grouped(groups []string) bool {
 
 // number reads a number in the form, false for a text that is none or has another unit.
 func (f *Form) number(text string) (float64, bool) {
+	if f.nulls.adds(text) {
+		return 0, false
+	}
 	if v, ok := f.plain(text); ok {
 		return v, finite(v)
 	}

@@ -59,7 +59,8 @@ type Options struct {
 	Classes      []string `json:"classes,omitempty"`
 	classesFound bool     // Classes come from a [LabelCounter]
 	labelForm    Form     // of a label of strings that are numbers, from a [LabelCounter]
-	preferComma  bool     // doubtful commas of the label are decimal ones
+	nulls        *nullWords
+	preferComma  bool // doubtful commas of the label are decimal ones
 	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty.
 	// The two commonest need none: a label with one bad value is not a label of three classes.
 	ClassMinRows int64 `json:"class_min_rows,omitempty"`
@@ -74,6 +75,8 @@ type Options struct {
 	// MissingIndicator is the share of calibration rows without a value above which a column has a
 	// dimension that marks missing values; 1 means never, 0 DefaultMissingIndicator.
 	MissingIndicator float64 `json:"missing_indicator,omitempty"`
+	// NullWords are texts and numbers that mean a missing value, in addition to [DefaultNullWords].
+	NullWords []string `json:"null_values,omitempty"`
 	// NaN is the effect of a NaN feature: it counts as "missing" (the default) or "reject"s its
 	// row.
 	NaN string `json:"nan,omitempty"`
@@ -111,6 +114,9 @@ func (o Options) valueFaults() []error {
 	}
 	if !slices.Contains([]string{"", NaNReject, NaNMissing}, o.NaN) {
 		add("nan %q is not one of reject, missing", o.NaN)
+	}
+	if fault := nullWordFault(o.NullWords); fault != "" {
+		add("%s", fault)
 	}
 	if n := len(o.Classes); n == 1 || n > MaxClasses {
 		add("classes has %d names, want 2..%d, or none to take the classes of the calibration rows", n, MaxClasses)
@@ -194,6 +200,7 @@ func (o Options) withDefaults() Options {
 	if o.MaxCategories == 0 {
 		o.MaxCategories = DefaultMaxCategories
 	}
+	o.nulls = newNullWords(o.NullWords)
 	return o
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +58,9 @@ func drawTable(t testing.TB, r *rapid.T) *table {
 	add("int", i64, func(int) any { return rapid.Int64().Draw(r, "int") })
 	add("near", i64, func(i int) any { return i - i%rapid.IntRange(2, 30).Draw(r, "near") })
 	add("flag", flags, func(int) any { return rapid.Bool().Draw(r, "flag") })
-	word := func(int) any { return rapid.SampledFrom([]string{"", "a", "b", "<&>", "é", "\xff"}).Draw(r, "word") }
+	word := func(int) any {
+		return rapid.SampledFrom([]string{"", "a", " a ", "b", "\u00a0b", "NA", "<&>", "é", "\xff"}).Draw(r, "word")
+	}
 	add("text", text, word)
 	add("coded", dict, func(i int) any { return fmt.Sprint(word(i)) })
 	add("many", text, func(int) any { return fmt.Sprint(rapid.IntRange(0, 200).Draw(r, "many")) })
@@ -263,6 +266,12 @@ func rawly(e *Encoder, c *Column, value any) []float64 {
 	switch c.Kind {
 	case Category:
 		known := false
+		if text, is := value.(string); is {
+			value = strings.TrimSpace(text)
+		}
+		if value == "" || value == "NA" {
+			value = nil
+		}
 		for _, category := range c.Categories {
 			raw, known = append(raw, float64(count(value == category))), known || value == category
 		}

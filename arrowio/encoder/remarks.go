@@ -54,14 +54,17 @@ type Remarks struct{ Imputed, Unseen, Unexpected RemarkList }
 // Add adds the remarks on a record that [Encoder.Encode] has accepted; first is the number of its
 // first row.
 func (r *Remarks) Add(e *Encoder, rec arrow.Record, first int) {
+	t := allTables.of(e)
+	rec = t.nulls.record(rec)
+	defer rec.Release()
 	for i := range e.Columns {
 		c := &e.Columns[i]
 		a := rec.Column(rec.Schema().FieldIndices(c.Name)[0])
 		if c.Kind == Category {
-			r.addUnseen(c, a, first)
+			r.addUnseen(c, &t.columns[i], a, first)
 			continue
 		}
-		for row, missing := range e.missing(c, a) {
+		for row, missing := range e.missing(c, &t.columns[i].form, a) {
 			if missing {
 				r.impute(c, first+row)
 			}
@@ -80,23 +83,24 @@ func (r *Remarks) impute(c *Column, row int) {
 }
 
 // addUnseen adds the remarks on a category column.
-func (r *Remarks) addUnseen(c *Column, a arrow.Array, first int) {
-	known, t := numbered(c.Categories), textsOf(a)
-	if c.Effects != nil {
-		known = numbered(c.Effects.Values)
+func (r *Remarks) addUnseen(c *Column, bound *boundColumn, a arrow.Array, first int) {
+	known, t := &bound.codes, textsOf(a)
+	if bound.effects != nil {
+		known = &bound.effects.codes
 	}
 	for row := range a.Len() {
 		value, ok := t.at(row)
-		if _, seen := known[value]; !ok {
+		switch known.code(value, ok) {
+		case nullCode:
 			r.impute(c, first+row)
-		} else if !seen {
+		case unseenCode:
 			r.Unseen.add(Remark{Row: first + row, Column: c.Name, Unseen: value})
 		}
 	}
 }
 
 // missing returns which values of a column other than a category are imputed.
-func (e *Encoder) missing(c *Column, a arrow.Array) []bool {
+func (e *Encoder) missing(c *Column, form *Form, a arrow.Array) []bool {
 	rows := picked{n: a.Len()}
 	missing, width := make([]bool, rows.n), 1
 	if c.Kind == Vector {
@@ -112,9 +116,9 @@ func (e *Encoder) missing(c *Column, a arrow.Array) []bool {
 		}
 		return missing
 	case isTime(c.Kind):
-		loadTimes(values, null, a, rows, c.Kind, &c.Form)
+		loadTimes(values, null, a, rows, c.Kind, form)
 	case in.parsed:
-		loadParsed(values, null, a, rows, c.number)
+		loadParsed(values, null, a, rows, form.number)
 	default:
 		markNulls(null, a, rows, width)
 		if _, nothing := a.DataType().(*arrow.NullType); !nothing {

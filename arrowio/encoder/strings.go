@@ -57,7 +57,8 @@ func formatterOf(a arrow.Array) func(row int) string {
 	return a.ValueStr
 }
 
-// at returns the string of a row, a view of the column's memory, and false for a null.
+// at returns the string of a row without the blanks around it, a view of the column's memory, and
+// false for a null and for the empty string.
 func (t *texts) at(row int) (string, bool) {
 	if t.valid == nil || t.valid.IsNull(row) {
 		return "", false
@@ -68,32 +69,44 @@ func (t *texts) at(row int) (string, bool) {
 	if t.format != nil {
 		return t.format(row), true
 	}
-	return t.plain(row), true
+	text := t.plain(row)
+	return text, text != ""
 }
 
-// entry returns entry i of the dictionary, and false when that entry is null.
+// entry is at for entry i of the dictionary.
 func (t *texts) entry(i int) (string, bool) {
 	if t.dict.Dictionary().IsNull(i) {
 		return "", false
 	}
-	return t.plain(i), true
+	text := t.plain(i)
+	return text, text != ""
 }
 
-// plain returns string i of the column, or of the dictionary if it has one.
+// plain returns string i of the column, or of the dictionary if it has one, without the blanks
+// around it.
 func (t *texts) plain(i int) string {
 	if t.small != nil {
-		return t.small.Value(i)
+		return trimmed(t.small.Value(i))
 	}
-	return t.large.Value(i)
+	return trimmed(t.large.Value(i))
 }
 
-// code returns the number of a value in the table.
-func code(table map[string]int32, value string, ok bool) int32 {
+// codeTable gives the codes of categories or classes.
+type codeTable struct {
+	codes map[string]int32
+	nulls *nullWords
+}
+
+// code returns the number of a value in the table. A value in it is never missing.
+func (t *codeTable) code(value string, ok bool) int32 {
 	if !ok {
 		return nullCode
 	}
-	if n, seen := table[value]; seen {
+	if n, seen := t.codes[value]; seen {
 		return n
+	}
+	if t.nulls.has(value) {
+		return nullCode
 	}
 	return unseenCode
 }
@@ -102,19 +115,19 @@ func code(table map[string]int32, value string, ok bool) int32 {
 // the codes of a dictionary; loadCodes returns it, perhaps grown. Each entry of a dictionary is
 // looked up once, unless there are more entries than rows: a few rows of a message should not pay
 // for a large dictionary.
-func loadCodes(dst []int32, a arrow.Array, rows picked, table map[string]int32, entries []int32) []int32 {
+func loadCodes(dst []int32, a arrow.Array, rows picked, table *codeTable, entries []int32) []int32 {
 	t := textsOf(a)
 	if t.dict == nil || t.dict.Dictionary().Len() > rows.len() {
 		for i := range rows.len() {
 			value, ok := t.at(rows.row(i))
-			dst[i] = code(table, value, ok)
+			dst[i] = table.code(value, ok)
 		}
 		return entries
 	}
 	entries = resize(entries, t.dict.Dictionary().Len())
 	for i := range entries {
 		value, ok := t.entry(i)
-		entries[i] = code(table, value, ok)
+		entries[i] = table.code(value, ok)
 	}
 	for i := range rows.len() {
 		row := rows.row(i)

@@ -33,6 +33,9 @@ func (e *Encoder) Validate() error {
 	case e.Tail != "" && !(e.Clip > 0 && e.Clip <= MaxClip):
 		add("tail %q with clip %v, which is not in 0..%g", e.Tail, e.Clip, float64(MaxClip))
 	}
+	if fault := nullWordFault(e.NullWords); fault != "" {
+		add("%s", fault)
+	}
 	faults = append(faults, e.columnFaults()...)
 	if e.Label != nil {
 		faults = append(faults, e.Label.faults(e)...)
@@ -335,8 +338,9 @@ func canonicalClass(kind Kind, name string) (string, error) {
 			return "", fmt.Errorf("class %q is neither false nor true, and the label is boolean", name)
 		}
 	default:
-		if !learnable(name) {
-			return "", fmt.Errorf("class %q is not valid UTF-8 of at most %d bytes", name, MaxCategoryBytes)
+		name = trimmed(name) // as the values are
+		if !learnable(name) || name == "" {
+			return "", fmt.Errorf("class %q is not valid UTF-8 of 1 to %d bytes", name, MaxCategoryBytes)
 		}
 	}
 	return name, nil

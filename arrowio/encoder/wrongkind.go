@@ -8,7 +8,9 @@ const TextFile = "file"
 
 // Reads reports whether a text is a value of a kind in the form, or marks an absent one. In columns
 // that were text in calibration any other text is missing too.
-func (f *Form) Reads(k Kind, text string) bool { return f.Text || f.fits(k, text) || isAbsence(text) }
+func (f *Form) Reads(k Kind, text string) bool {
+	return f.Text || f.fits(k, text) || isAbsence(text) || f.nulls.has(text)
+}
 
 // refuseTexts marks the rows whose text is neither a value of the kind nor stands for a missing
 // one. It checks only the rows for which unread is true.

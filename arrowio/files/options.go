@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
 
 // Limits of one file. They are far above ordinary data; a file that exceeds them is damaged,
@@ -27,14 +29,9 @@ const DefaultBatchRows = 4096
 // BatchRows rows, if wide rows would exceed it.
 const targetRecordBytes = 64 << 20
 
-// DefaultNullValues returns the CSV fields that are always read as null: the ones of pandas, and
-// the question mark of the UCI archive.
+// DefaultNullValues returns the CSV fields that are always read as null.
 func DefaultNullValues() []string {
-	return []string{
-		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
-		"NULL", "NaN",
-		"None", "n/a", "nan", "null", "?",
-	}
+	return append(encoder.DefaultNullWords(), "")
 }
 
 // Options configure Open. The zero value chooses the format by the extension and uses

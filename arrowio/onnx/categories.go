@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 )
@@ -24,7 +25,7 @@ type categories struct {
 
 // add adds a column. Its first dimension is dimension at of the encoder.
 func (c *categories) add(g *graph, e *encoder.Encoder, column *encoder.Column, in Input, at int) {
-	keys, values, unknown := codesOf(column, in.Missing)
+	keys, values, unknown := codesOf(e, column, in.Missing)
 	c.codes = append(c.codes, g.add(in.Name+" code", "LabelEncoder", []string{in.Name},
 		textList("keys_strings", keys), integerList("values_int64s", values), integer("default_int64", unknown)))
 	effects := c.addEffects(g, e, column, in, at)
@@ -57,9 +58,9 @@ func (c *categories) addEffects(
 	return dimensions
 }
 
-// codesOf returns the code of each value, the missing value's last, and the code for all other
+// codesOf returns the code of each value, those of missing values last, and the code for all other
 // values.
-func codesOf(c *encoder.Column, missing string) (keys []string, codes []int64, unknown int64) {
+func codesOf(e *encoder.Encoder, c *encoder.Column, missing string) (keys []string, codes []int64, unknown int64) {
 	for j, value := range c.Categories {
 		keys, codes = append(keys, value), append(codes, int64(j))
 	}
@@ -71,7 +72,12 @@ func codesOf(c *encoder.Column, missing string) (keys []string, codes []int64, u
 	if c.Missing {
 		none = int64(c.Width) - 1
 	}
-	return append(keys, missing), append(codes, none), unknown
+	for _, word := range slices.Concat([]string{missing}, e.NullTexts()) {
+		if !slices.Contains(keys, word) {
+			keys, codes = append(keys, word), append(codes, none)
+		}
+	}
+	return keys, codes, unknown
 }
 
 // of returns the dimension's value for v, rounded as by the encoder.

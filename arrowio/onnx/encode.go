@@ -20,7 +20,7 @@ type rows struct {
 // encode adds the encoder. Numbers, vectors, booleans and times are processed together, side by
 // side, categories separately.
 func encode(g *graph, e *encoder.Encoder, inputs []Input) rows {
-	var n numbers
+	n := numbers{nulls: e.NullNumbers()}
 	var c categories
 	var times []func()
 	at := 0
@@ -108,6 +108,9 @@ type numbers struct {
 	// For missing values: the index of the value of each.
 	watched []int64
 	flags   []dimension
+	// nulls are the numbers that mean a missing value in the values for which numeric is 1.
+	nulls   []float64
+	numeric []float64
 }
 
 // addNumbers adds a column of numbers or booleans whose first dimension is dimension at of the
@@ -143,6 +146,11 @@ func (n *numbers) add(e *encoder.Encoder, c *encoder.Column, values, at int) {
 	}
 	for j := range values {
 		n.values, n.means = append(n.values, dimensionOf(e, c, j, at)), append(n.means, c.Mean[j])
+		numeric := 0.0
+		if c.Kind == encoder.Numeric {
+			numeric = 1
+		}
+		n.numeric = append(n.numeric, numeric)
 	}
 }
 
@@ -193,6 +201,7 @@ func (n *numbers) encode(g *graph) (x, rejected string) {
 	}
 	values := g.concat("values", sources)
 	missing := g.add("missing", "IsNaN", []string{values})
+	missing = n.nullNumbers(g, values, missing)
 	parts := []string{g.where("imputed", missing, g.row("means", n.means), values)}
 	if len(n.timed) > 0 {
 		parts = append(parts, n.cycles(g, values, missing)...)
@@ -205,6 +214,19 @@ func (n *numbers) encode(g *graph) (x, rejected string) {
 		rejected = n.reject(g, z)
 	}
 	return g.cast("numbers", n.clip(g, n.bound(g, z)), onnxpb.TensorProto_FLOAT), rejected
+}
+
+// nullNumbers adds the numbers that mean a missing value to the flags of missing ones.
+func (n *numbers) nullNumbers(g *graph, values, missing string) string {
+	if len(n.nulls) == 0 || !slices.Contains(n.numeric, 1) {
+		return missing
+	}
+	for _, v := range n.nulls {
+		equal := g.add("equal", "Equal", []string{values, g.double("null", v)})
+		number := g.cast("number", g.row("numbers", n.numeric), onnxpb.TensorProto_BOOL)
+		missing = g.add("missing or null", "Or", []string{missing, g.add("null number", "And", []string{equal, number})})
+	}
+	return missing
 }
 
 // cycles adds sine and cosine of the elapsed part of each time's period, and the elapsed parts, all

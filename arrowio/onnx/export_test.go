@@ -97,6 +97,11 @@ func exports(t testing.TB) map[string]func() (*wire.FeatureSet, *wire.Model) {
 			set.Set.Features = &f
 			return set, nil
 		},
+		"null_words": func() (*wire.FeatureSet, *wire.Model) {
+			set := setOf(t, scoring.MapCosine, everyKind(), classes(2))
+			set.Encoder.NullWords = []string{"-999", "keine"}
+			return set, nil
+		},
 		"times": with(scoring.MapCosine, times, classes(2), training.LossLogistic),
 	}
 }

@@ -171,6 +171,16 @@ def test_texts_as_people_write_them():
     assert wrong == []
 
 
+def test_null_words_and_blanks():
+    """Blanks around texts do not count, and words and numbers for missing values are null."""
+    texts = pa.array([" a", "NA", "", "b\u00a0", None, "keine"])
+    for column in (texts, texts.dictionary_encode(), texts.cast(pa.large_string())):
+        assert columns.with_nulls(column, ["keine"]).to_pylist() == ["a", None, None, "b", None, None]
+    for column in (pa.array([1, -999, None]), pa.array([1.0, -999.0, None])):
+        assert columns.with_nulls(column, ["-999", "keine"]).to_pylist() == [1, None, None]
+        assert columns.with_nulls(column, ["keine"]).to_pylist() == [1, -999, None]
+
+
 def test_slices_of_columns():
     table = messy(60, 10)
     kinds = [

@@ -23,6 +23,7 @@ type Columns struct {
 	Features         []string       `key:"features" doc:"feature columns; empty = every readable column except label, passthrough, identifiers and free text"`
 	Include          []string       `key:"include" json:",omitempty" doc:"columns that are features even if they look like identifiers or free text"`
 	Types            []string       `key:"types" json:",omitempty" doc:"types of columns as name=type, where the rows must not decide them: category, number, number with decimal comma, boolean, time of day, date, date dd/mm/yyyy, date mm/dd/yyyy, date yyyymmdd, date in seconds, date in milliseconds, date in microseconds, date in nanoseconds (since 1970)"`
+	NullValues       []string       `key:"null_values" json:",omitempty" doc:"texts and numbers that mean a missing value, in addition to the empty text, the words of pandas (NA, n/a, NaN, NULL, None, ...) and ?"`
 	Exclude          []string       `key:"exclude" doc:"columns that are never features"`
 	Passthrough      []string       `key:"passthrough" doc:"columns copied to the features topic, not used as features"`
 	Group            string         `key:"group" json:",omitempty" doc:"column whose rows of one value, such as those of a customer, are held out together when errors are measured; empty = equal rows are held out together"`
@@ -91,6 +92,7 @@ func (c Config) Options() encoder.Options {
 		Features:         c.Features,
 		Include:          c.Include,
 		Types:            c.types(),
+		NullWords:        c.NullValues,
 		Exclude:          c.Exclude,
 		Passthrough:      c.Passthrough,
 		Label:            c.Label,

@@ -54,7 +54,8 @@ func (f *FileFlags) OpenFor(
 		return nil, err
 	}
 	o.Verbatim = onlyCopied(enc, append(copied, enc.Passthrough...))
-	if enc.Label != nil && len(enc.Label.Columns) == 1 && o.NullValues == nil {
+	o.NullValues = union(o.NullValues, enc.NullWords)
+	if enc.Label != nil && len(enc.Label.Columns) == 1 {
 		o.Words = map[string][]string{enc.Label.Columns[0]: enc.Label.Classes}
 	}
 	if texts := textsOf(enc); texts.NumFields() > 0 {
@@ -189,12 +190,44 @@ func (r *RowFile) Complete(events *events.Config) error {
 	if err := r.Check(events); err != nil {
 		return err
 	}
+	if err := r.shareNullValues(events); err != nil {
+		return err
+	}
 	r.KeepClasses(events)
 	return nil
 }
 
-// KeepClasses reads a word such as None in a label column as a class, unless --null-values is given,
-// if it is a configured class or, beside other classes, has the rows that a class needs to be learned.
+// shareNullValues gives the file and the configuration each other's words for missing values.
+func (r *RowFile) shareNullValues(events *events.Config) error {
+	all := union(events.NullValues, r.options.NullValues)
+	if given := r.options.NullValues; len(all) > len(given) && r.isCSV() {
+		o := r.options
+		o.NullValues, o.Schema = all, nil
+		r.Close()
+		other, err := openRows(r.path, o, r.bar)
+		if err != nil {
+			return err
+		}
+		*r = *other
+	}
+	events.NullValues = all
+	return nil
+}
+
+// union returns the words of both lists, each once.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, word := range b {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// KeepClasses reads a word such as None in a label column as a class, unless --null-values is
+// given, if it is a configured class or, beside other classes, has the rows that a class needs to
+// be learned.
 func (r *RowFile) KeepClasses(events *events.Config) {
 	if r.options.NullValues != nil || len(events.Label) != 1 {
 		return

@@ -22,6 +22,12 @@ NULL, UNSEEN = -2, -1  # codes of values that are not a category
 # Metadata of a field that was read from a text format, in which 7, "7" and true are easily confused.
 TEXT_FIELD = b"eerf.text"
 
+_NULL_WORDS = [
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "None", "n/a", "nan", "null", "?",
+]  # fmt: skip
+_BLANKS = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -120,6 +126,32 @@ def booleans(values: pa.Array) -> Codes:
         codes = categories(pc.utf8_lower(pc.utf8_trim_whitespace(_texts(values))), ["false", "true"])
         return np.where(codes < 0, NULL, codes)
     return np.where(_nulls(values), NULL, _filled(values, False).astype(np.int64))
+
+
+def with_nulls(values: pa.Array, words: list[str]) -> pa.Array:
+    """Returns a column of texts or single numbers with null for every value that means a missing one.
+
+    These are the empty text, the words that always do, and the given words. Blanks around texts are removed.
+    """
+    kind = values.type
+    if rows.is_text(kind):
+        texts = pc.utf8_trim(_texts(values), characters=_BLANKS)
+        missing = pc.is_in(texts, value_set=pa.array(["", *_NULL_WORDS, *words], pa.large_string()))
+        return pc.if_else(missing, pa.scalar(None, pa.large_string()), texts)
+    if kind_of(kind) != ("numeric", 1):
+        return values
+    sentinels = [v for v in map(_float, words) if v is not None]
+    if not sentinels:
+        return values
+    return pc.if_else(pa.array(np.isin(numbers(values)[0], sentinels)), pa.scalar(None, kind), values)
+
+
+def _float(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def categories(values: pa.Array, names: list[str]) -> Codes:

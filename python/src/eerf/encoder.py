@@ -58,6 +58,7 @@ class Encoder:
             raise FormatError(f"an encoder with tail {self._tail!r}: this package only supports log")
         # Effects are cut like standardized dimensions.
         self._effect_limit = self._clip if self._clip > 0 and self.document["standardize"] != "none" else MAX_MAGNITUDE
+        self._null_words: list[str] = self.document.get("null_values") or []
         self._nan_is_missing = self.document.get("nan") == "missing"
 
     def encode(self, rows: Any) -> Encoded:
@@ -68,7 +69,8 @@ class Encoder:
         into = Encoded(np.empty((n, self.dim), np.float32), np.zeros(n, np.uint8))
         at = 0
         for c in self.document["columns"]:
-            self._encode(c, one_chunk(table[c["name"]]), into.x[:, at : at + c["width"]], into.fault)
+            values = columns.with_nulls(one_chunk(table[c["name"]]), self._null_words)
+            self._encode(c, values, into.x[:, at : at + c["width"]], into.fault)
             at += c["width"]
         return into
 
