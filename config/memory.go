@@ -36,14 +36,13 @@ func (c *Config) Messages() int { return cmp.Or(c.Memory.Messages, stages.Defaul
 // enforced: see [MemoryPlan.Over].
 func (c *Config) CheckMemory(names []meter.Stage) (MemoryPlan, error) {
 	limit, err := memlimit.Find(c.Memory.Limit)
-	outputs, assumedK := c.outputs()
 	load := stages.MemoryLoad{
-		Stages: names, Partitions: c.Partitions(), Messages: c.Messages(), FetchBytes: c.Kafka.FetchBytes(), Outputs: outputs,
+		Stages: names, Partitions: c.Partitions(), Messages: c.Messages(), FetchBytes: c.Kafka.FetchBytes(),
 		Schemas: len(c.Registry.URL) > 0 || c.Stages.Events.Schema != "",
 	}
 	plan := MemoryPlan{
 		Stages: stages.Texts(names), Partitions: load.Partitions, Needs: c.Stages.MemoryNeeds(load),
-		Limit: limit.Bytes, Soft: limit.Soft(), Source: limit.Source, Assumes: assumedK,
+		Limit: limit.Bytes, Soft: limit.Soft(), Source: limit.Source, Assumes: c.assumedClasses(),
 	}
 	return c.checked(plan, err)
 }

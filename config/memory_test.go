@@ -20,8 +20,8 @@ func planOf(t *testing.T, names []meter.Stage, edit func(*Config)) MemoryPlan {
 	return plan
 }
 
-// A worker of one stage fits 200 partitions in 2 GiB with the defaults. Training is excluded,
-// because it keeps sums and held-out rows of each partition.
+// A worker of one stage fits 200 partitions in 2 GiB with the defaults and one output. Training is
+// excluded, because it keeps sums and held-out rows of each partition.
 func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
 	for _, stage := range []meter.Stage{
 		meter.StageCalibrate,
@@ -29,18 +29,24 @@ func TestWorkerFits200PartitionsIn2GiB(t *testing.T) {
 		meter.StageSelection,
 		meter.StageFeaturize,
 	} {
-		plan := planOf(t, []meter.Stage{stage}, func(c *Config) { c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30 })
+		plan := planOf(t, []meter.Stage{stage}, func(c *Config) {
+			c.Stages.Topics.Partitions, c.Memory.Limit = 200, 2<<30
+			c.Stages.Events.MaxClasses = 2
+		})
 		if over := plan.Over(); over != "" {
 			t.Errorf("%s: %s", stage, over)
 		}
 	}
 }
 
-// Partitions add little, because fetched, processed and produced data are bounded for all of them
-// together.
+// With one output partitions add little, because fetched, processed and produced data are bounded
+// for all of them together.
 func TestNeedsGrowLittleWithPartitions(t *testing.T) {
 	at := func(stage meter.Stage, partitions int) int64 {
-		return planOf(t, []meter.Stage{stage}, func(c *Config) { c.Stages.Topics.Partitions = partitions }).Bytes
+		return planOf(t, []meter.Stage{stage}, func(c *Config) {
+			c.Stages.Topics.Partitions = partitions
+			c.Stages.Events.MaxClasses = 2
+		}).Bytes
 	}
 	for stage, most := range map[meter.Stage]int64{meter.StageSubsample: 2 << 20, meter.StageFeaturize: 1 << 20,
 		meter.StageSelection: 1 << 20, meter.StageCalibrate: 4 << 20} {
@@ -90,5 +96,26 @@ func TestMemoryPlanNamesKeys(t *testing.T) {
 	if more := planOf(t, []meter.Stage{meter.StageFeaturize}, func(c *Config) { c.Memory.Messages = 5 }).
 		Bytes - planOf(t, []meter.Stage{meter.StageFeaturize}, func(*Config) {}).Bytes; more < 96<<20 {
 		t.Error(fmt.Sprint("one more message takes ", more))
+	}
+}
+
+// A memory limit that does not hold the sums of as many classes as may be learned is refused, with
+// the key that bounds them.
+func TestMemoryLimitCountsOpenClasses(t *testing.T) {
+	check := func(most int) error {
+		c := Default()
+		c.Stages.Topics.Partitions, c.Memory.Messages, c.Memory.Limit = 64, 2, 2<<30
+		c.Stages.Events.Label, c.Stages.Events.MaxClasses = []string{"y"}, most
+		_, err := c.CheckMemory([]meter.Stage{meter.StageSubsample})
+		return err
+	}
+	if err := check(2); err != nil {
+		t.Error(err)
+	}
+	err := check(90)
+	for _, want := range []string{"subsample: sums and checkpoints", "events.max_classes", "up to 90 classes"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not contain %q", err, want)
+		}
 	}
 }

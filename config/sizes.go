@@ -126,8 +126,19 @@ func (c *Config) outputs() (k int, assumed string) {
 	case events.Task == "regression":
 		return 1, ""
 	default:
-		return 1, "one output, in training the largest number of classes that fits (events.classes fixes it)"
+		return 1, "one output (calibration finds the classes)"
 	}
+}
+
+// assumedClasses names the number of classes for which memory is counted, if it is open.
+func (c *Config) assumedClasses() string {
+	if _, open := c.outputs(); open == "" {
+		return ""
+	}
+	if most := c.Stages.MostOutputs(); most > 1 {
+		return fmt.Sprintf("up to %d classes (events.max_classes, if a checkpoint of them fits)", most)
+	}
+	return "two classes (events.max_classes)"
 }
 
 // width returns the length of an omega as far as it is known, and the assumption made about it.

@@ -34,7 +34,6 @@ type MemoryLoad struct {
 	Partitions int           // maximum number of events partitions held by the process
 	Messages   int           // maximum number of messages in work
 	FetchBytes int64         // total for fetches
-	Outputs    int           // K, if known
 	Schemas    bool          // messages have schema ids or may have them
 }
 
@@ -123,8 +122,8 @@ func (s Settings) subsampleNeeds(load MemoryLoad) []MemoryNeed {
 		{"subsample: candidates and rows waiting for them", e.CandidateMemory, []string{"exploration.candidate_memory"}},
 		{
 			"subsample: sums and checkpoints",
-			3 * n * wire.CheckpointBytes(e.CandidateCount(), load.Outputs),
-			[]string{"exploration.candidates", "memory.partitions"},
+			3 * n * wire.CheckpointBytes(e.CandidateCount(), s.MostOutputs()),
+			s.keysWithClasses("exploration.candidates", "memory.partitions"),
 		},
 	}
 }
@@ -136,8 +135,8 @@ func (s Settings) selectionNeeds(load MemoryLoad) []MemoryNeed {
 	needs := []MemoryNeed{
 		{
 			"selection: checkpoints",
-			all*wire.CheckpointBytes(s.Exploration.CandidateCount(), load.Outputs) + 4*s.Topics.MaxMessageBytes,
-			[]string{"exploration.candidates", "topics.partitions"},
+			all*wire.CheckpointBytes(s.Exploration.CandidateCount(), s.MostOutputs()) + 4*s.Topics.MaxMessageBytes,
+			s.keysWithClasses("exploration.candidates", "topics.partitions"),
 		},
 	}
 	if s.Exploration.Criterion.NeedsRows() {
@@ -168,7 +167,7 @@ func (s Settings) FeatureRowBytes(k int) int64 {
 // that wait or are being sent, and the rows that a request keeps of its messages.
 func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	n := int64(load.Partitions)
-	output := max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(load.Outputs))
+	output := max(s.Featurize.MaxOutputBytes, s.FeatureRowBytes(s.MostOutputs()))
 	needs := []MemoryNeed{
 		{"featurize: outputs", max(s.Featurize.OutputMemory, output) + 2*int64(load.Messages)*output + featurize.SpareBytes,
 			[]string{"featurize.output_memory", "featurize.max_output_bytes"}},
@@ -186,16 +185,41 @@ func (s Settings) featurizeNeeds(load MemoryLoad) []MemoryNeed {
 	)
 }
 
-// mostOutputs returns the largest K of training. If the configuration leaves the classes open, it
-// is the largest number that the encoder learns and that fits into a checkpoint and a model.
-func (s Settings) mostOutputs(load MemoryLoad) int {
+// MostOutputs returns the largest K of an exploration, for which memory is counted. If the
+// configuration leaves the classes open, it is the largest number that may be learned and that fits
+// into a checkpoint and a model.
+func (s Settings) MostOutputs() int {
 	e := s.Events
-	if len(e.Classes) > 0 || len(e.Label) > 1 || e.Task == encoder.TaskRegression {
-		return max(load.Outputs, 1)
+	switch {
+	case len(e.Label) > 1:
+		return len(e.Label)
+	case e.Task == encoder.TaskRegression:
+		return 1
+	case len(e.Classes) > 0:
+		return outputsOf(len(e.Classes))
 	}
 	candidates, features := int64(s.Exploration.CandidateCount()), int64(s.Exploration.Features)
-	fits := min(s.Topics.MaxMessageBytes/(8*candidates), s.Topics.MaxMessageBytes/(8*features))
-	return int(min(max(fits, 1), encoder.MaxClasses))
+	fits := s.Topics.MaxMessageBytes / (8 * max(candidates, features, 1))
+	return outputsOf(int(min(max(fits, 1), int64(e.MaxClasses))))
+}
+
+// keysWithClasses returns keys, followed by the one that bounds the classes, if any does.
+func (s Settings) keysWithClasses(keys ...string) []string {
+	switch e := s.Events; {
+	case len(e.Label) > 1, e.Task == encoder.TaskRegression:
+		return keys
+	case len(e.Classes) > 0:
+		return append(keys, "events.classes")
+	}
+	return append(keys, "events.max_classes")
+}
+
+// outputsOf returns the number of outputs for a number of classes.
+func outputsOf(classes int) int {
+	if classes <= 2 {
+		return 1
+	}
+	return classes
 }
 
 // trainNeeds covers the lanes, which read side by side and share the partitions of features, and
@@ -203,7 +227,7 @@ func (s Settings) mostOutputs(load MemoryLoad) int {
 func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	all := min(s.partitions(load), train.Lanes)
 	m := int64(s.Exploration.Features)
-	k := s.mostOutputs(load)
+	k := s.MostOutputs()
 	limits := train.FeatureLimits(s.State().Limits())
 	message := s.Topics.MaxMessageBytes + limits.BudgetBytes // the rows and their decoded form
 	// Per lane: two samples of held-out rows, and sums of held-out rows, of other rows, and of rows
@@ -217,7 +241,7 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 		},
 		// Next to the samples, two models are compared on their merger.
 		{"train: held-out rows", int64(s.Train.EvaluationRows) * 4 * ((samples*all+2)*(m+int64(k)) + 3*int64(k)),
-			[]string{"train.evaluation_rows", "exploration.features", "events.classes"}},
+			s.keysWithClasses("train.evaluation_rows", "exploration.features")},
 		{
 			"train: the current model, and events for comparing it",
 			2*s.Topics.MaxMessageBytes + s.Limits.MaxMessageBytes + s.Limits.BudgetBytes + events.ChunkBytes,
@@ -235,11 +259,11 @@ func (s Settings) trainNeeds(load MemoryLoad) []MemoryNeed {
 	ofSums := MemoryNeed{
 		"train: sums by age",
 		all*cells + solving*gram,
-		[]string{"exploration.features", "topics.partitions"},
+		s.keysWithClasses("exploration.features", "topics.partitions"),
 	}
 	// Rows, moments of the features with their factor, and the state of a descent.
 	ofRows := MemoryNeed{"train: rows", s.Train.RowMemory + 2*gram + training.LogisticBytes(int(m), k),
-		[]string{"train.row_memory", "events.classes"}}
+		s.keysWithClasses("train.row_memory")}
 	switch {
 	case s.Train.Loss == training.LossSquared:
 		return append(needs, ofSums)

@@ -154,6 +154,7 @@ func (p *Process) subsample(e env.Env) *subsample.Runner {
 		Env:             e,
 		Config:          p.Settings.Subsample,
 		CandidateMemory: p.Settings.Exploration.CandidateMemory,
+		MaxOutputs:      p.Settings.MostOutputs(),
 	}
 }
 
@@ -162,7 +163,12 @@ func (p *Process) selection(e env.Env, others []meter.Stage) *selection.Runner {
 	if slices.Contains(others, meter.StageFeaturize) { // featurize keeps one core
 		workers = max(1, workers-1)
 	}
-	return &selection.Runner{Env: e, SampleMemory: p.Settings.Exploration.SampleMemory, Workers: workers}
+	return &selection.Runner{
+		Env:          e,
+		SampleMemory: p.Settings.Exploration.SampleMemory,
+		MaxOutputs:   p.Settings.MostOutputs(),
+		Workers:      workers,
+	}
 }
 
 func (p *Process) featurize(e env.Env) *featurize.Runner {
@@ -188,7 +194,7 @@ func (p *Process) classMinRows() int64 {
 }
 
 func (p *Process) trainer(e env.Env) *train.Runner {
-	return &train.Runner{Env: e, Config: p.Settings.Train}
+	return &train.Runner{Env: e, Config: p.Settings.Train, MaxOutputs: p.Settings.MostOutputs()}
 }
 
 // Trainer returns the stage train, for commands that fit one model.

@@ -43,7 +43,7 @@ const TailLog = "log"
 const (
 	// MaxDim bounds the dimensions of an encoded row.
 	MaxDim = 1 << 16
-	// MaxClasses bounds the classes of a label.
+	// MaxClasses bounds the classes of a label, also configured ones.
 	MaxClasses = 1024
 	// MaxCategoryBytes bounds one category or class name; longer strings are text, not categories.
 	MaxCategoryBytes = 256
@@ -163,6 +163,15 @@ func (e *Encoder) Outputs() int {
 		return 0
 	}
 	return e.Label.Outputs()
+}
+
+// CheckOutputs returns an error if there are more outputs than a process has memory for; 0 = any.
+func (e *Encoder) CheckOutputs(most int) error {
+	if n := e.Outputs(); most > 0 && n > most {
+		return fmt.Errorf("label %s has %d outputs, and this process has memory for %d: raise events.max_classes, or set "+
+			"events.classes as in the process that plans", listed(e.Label.Columns, ", "), n, most)
+	}
+	return nil
 }
 
 // FeatureNames returns one name per dimension: "age", "age, missing", "workclass=Private",

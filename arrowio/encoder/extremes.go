@@ -12,7 +12,8 @@ const (
 	extremeValues = 32
 	// farScales is how many times the scale of the other values an extreme value must be away from
 	// their mean to be far, and how many times their scale the scale of all values must be before
-	// far values are left out. Ordinary outliers stay in: they are logarithms beyond the clip anyway.
+	// far values are left out. Ordinary outliers stay in: they are logarithms beyond the clip
+	// anyway.
 	farScales = 100
 )
 
@@ -93,8 +94,8 @@ func (s *spread) settled() (m moment, far []float64) {
 	return m, far
 }
 
-// Relative distances of neighbouring numbers, and the smallest number of them in a scale that leaves
-// a column its values.
+// Relative distances of neighbouring numbers, and the smallest number of them in a scale that
+// leaves a column its values.
 const (
 	float32Digits = 0x1p-23
 	float64Digits = 0x1p-52

@@ -59,7 +59,8 @@ func TestFarValuesDoNotEraseOthers(t *testing.T) {
 	}
 }
 
-// Far values, and differences that float64 or float32 cannot represent, are named with their column.
+// Far values, and differences that float64 or float32 cannot represent, are named with their
+// column.
 func TestLostDifferencesAreNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		offset, width, far float64

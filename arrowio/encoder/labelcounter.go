@@ -222,7 +222,7 @@ func (c *LabelCounter) Classes(kind Kind) []string {
 		return nil
 	}
 	names := label.seenClasses()
-	if len(names) < 2 {
+	if len(names) < 2 || len(names) > c.options.MaxClasses {
 		return nil
 	}
 	return names

@@ -69,6 +69,9 @@ func (l *learnedLabel) classFault() error {
 	case beyond:
 		return l.faulty("has more than %d different values in %d labelled rows, such as %q, too many for classes: %s%s",
 			MaxClasses, l.rows, l.example, otherLabel, l.orRegression())
+	case len(names) > l.options.MaxClasses:
+		return l.faulty("has %d classes in %d labelled rows, and events.max_classes allows %d: raise it, as memory for "+
+			"each class permits; %s%s", len(names), l.rows, l.options.MaxClasses, otherLabel, l.orRegression())
 	case len(names) == 0: // no class is valid UTF-8
 		return l.faulty("has no class that can be learned%s", l.unseenNote())
 	}

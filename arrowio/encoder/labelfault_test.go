@@ -67,6 +67,33 @@ func TestLabelFaultsNameTheKeyToChange(t *testing.T) {
 		"words in four parts": {auto, Category, sequenceOf(4, func(part int) column {
 			return col(t, "y", text, sequence(3000, func(i int) any { return fmt.Sprint("word-", part, "-", i%600) })...)
 		}), "more than 1024 different values in 12000 labelled rows"},
+		"more words than may be classes": {
+			Options{Label: []string{"y"}, MaxClasses: 12},
+			Category,
+			[]column{col(t, "y", text, sequence(400, func(i int) any { return fmt.Sprint("word", i%13) })...)},
+			"label \"y\" has 13 classes in 400 labelled rows, and events.max_classes allows 12: raise it",
+		},
+		"more numbers than may be classes, in parts": {
+			Options{Label: []string{"y"}, Task: TaskClassification, MaxClasses: 12},
+			Numeric,
+			sequenceOf(2, func(part int) column {
+				return col(t, "y", i64, sequence(400, func(i int) any { return part*7 + i%7 })...)
+			}),
+			"has 14 classes in 800 labelled rows, and events.max_classes allows 12: raise it, as memory for each class " +
+				"permits; set events.label (--label) to the column to predict, or events.task (--task) to regression",
+		},
+		"the most classes": {
+			Options{Label: []string{"y"}, MaxClasses: 12},
+			Category,
+			[]column{col(t, "y", text, sequence(400, func(i int) any { return fmt.Sprint("word", i%12) })...)},
+			"",
+		},
+		"more than the default": {
+			auto,
+			Category,
+			[]column{col(t, "y", text, sequence(4000, func(i int) any { return fmt.Sprint("word", i%257) })...)},
+			"has 257 classes in 4000 labelled rows, and events.max_classes allows 256",
+		},
 		"few names": {
 			auto,
 			Category,

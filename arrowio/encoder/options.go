@@ -23,6 +23,9 @@ const DefaultClip = 5
 // a dimension.
 const DefaultMaxCategories = 50
 
+// DefaultMaxClasses is the usual bound on the classes of a label that are not configured.
+const DefaultMaxClasses = 256
+
 // DefaultMissingIndicator is the usual share of missing values above which a column gets a
 // dimension that marks them.
 const DefaultMissingIndicator = 0.01
@@ -64,6 +67,9 @@ type Options struct {
 	// ClassMinRows is how many labelled rows a class needs to be learned where Classes is empty.
 	// The two commonest need none: a label with one bad value is not a label of three classes.
 	ClassMinRows int64 `json:"class_min_rows,omitempty"`
+	// MaxClasses bounds the classes that are learned where Classes is empty: every sum, model and
+	// row has a number for each. A label of more classes is refused; 0 means DefaultMaxClasses.
+	MaxClasses int `json:"max_classes,omitempty"`
 	// Clip is the magnitude beyond which standardized numbers are logarithms, and other dimensions
 	// are cut; 0 means no clipping.
 	Clip float64 `json:"clip"`
@@ -108,6 +114,9 @@ func (o Options) valueFaults() []error {
 	}
 	if o.MaxCategories < 0 || o.MaxCategories > MaxDim {
 		add("max_categories %d is not in 0..%d", o.MaxCategories, MaxDim)
+	}
+	if o.MaxClasses != 0 && (o.MaxClasses < 2 || o.MaxClasses > MaxClasses) {
+		add("max_classes %d is not in 2..%d", o.MaxClasses, MaxClasses)
 	}
 	if !(o.MissingIndicator >= 0 && o.MissingIndicator <= 1) {
 		add("missing_indicator %v is not in 0..1", o.MissingIndicator)
@@ -201,6 +210,9 @@ func (o Options) withDefaults() Options {
 		o.MaxCategories = DefaultMaxCategories
 	}
 	o.nulls = newNullWords(o.NullWords)
+	if o.MaxClasses == 0 {
+		o.MaxClasses = DefaultMaxClasses
+	}
 	return o
 }
 

@@ -46,8 +46,8 @@ type Counts struct {
 	// Imputed is the number of missing values. A null, a NaN that counts as missing and a string
 	// that does not fit its column count 1, a null vector its length.
 	Imputed int64
-	// UnseenCategory is the number of categories without their own dimension or effect: they count as
-	// other values, or as none.
+	// UnseenCategory is the number of categories without their own dimension or effect: they count
+	// as other values, or as none.
 	UnseenCategory int64
 	// Clipped is the number of dimensions clipped.
 	Clipped int64
@@ -90,8 +90,9 @@ type Rows struct {
 	Counts Counts
 	// UnseenClasses counts the rows in Counts.UnseenClass by class.
 	UnseenClasses ClassTally
-	// Teaching is set by the caller before [Encoder.Encode] if the rows teach features or a model. It
-	// returns the hash of a row, from which the rows of [Effects] were chosen: its fold is left out.
+	// Teaching is set by the caller before [Encoder.Encode] if the rows teach features or a model.
+	// It returns the hash of a row, from which the rows of [Effects] were chosen: its fold is left
+	// out.
 	Teaching func(row int32) uint64
 
 	binding binding
@@ -117,7 +118,8 @@ type Rows struct {
 }
 
 // Exchange swaps buffers, with their contents, with other rows. Each keeps the tables of its
-// encoder, which are slow to make, and its rows' use: many rarely used Rows can share the buffers of a few.
+// encoder, which are slow to make, and its rows' use: many rarely used Rows can share the buffers
+// of a few.
 func (r *Rows) Exchange(other *Rows) {
 	r.binding, other.binding = other.binding, r.binding
 	r.Teaching, other.Teaching = other.Teaching, r.Teaching

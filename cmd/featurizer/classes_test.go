@@ -41,3 +41,23 @@ func TestFileSortedByClassYieldsAllClasses(t *testing.T) {
 		t.Errorf("demo: %v rows without a class", o.Number(t, "rows.unlabelled"))
 	}
 }
+
+// A label of more classes than events.max_classes is refused by name, before anything is learned.
+func TestTooManyClassesAreRefused(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,grade\n")
+	for i := range 3000 {
+		fmt.Fprintf(&rows, "%d,grade %d\n", i*i%101, i%90)
+	}
+	data := clitest.File(t, "many.csv", rows.String())
+	out := filepath.Join(t.TempDir(), "set.arrow")
+	explore := func(most int) clitest.Result {
+		return fz(t, "explore", "--data", data, "--label", "grade", "--criterion", "correlation", "--features", "8",
+			"--out", out, "--set", fmt.Sprint("events.max_classes=", most))
+	}
+	if r := explore(89); r.Code == cli.ExitOK ||
+		!strings.Contains(r.Err, "has 90 classes in 3000 labelled rows, and events.max_classes allows 89") {
+		t.Errorf("exit code %d, %s", r.Code, r.Err)
+	}
+	explore(90).Want(t, cli.ExitOK)
+}

@@ -169,6 +169,9 @@ func printMemory(w io.Writer, plan config.MemoryPlan) {
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
 	t.Render()
+	if plan.Assumes != "" {
+		fmt.Fprintln(w, "assuming", plan.Assumes)
+	}
 }
 
 func newConfigExplain() *cobra.Command {

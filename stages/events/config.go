@@ -43,6 +43,7 @@ type Columns struct {
 // Handling holds settings for events whose changes start no exploration.
 type Handling struct {
 	ClassMinRows int64         `key:"class_min_rows" unit:"rows" range:"0,1000000000000" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
+	MaxClasses   int           `key:"max_classes" range:"2,1024" doc:"where classes is empty: the largest number of classes that an exploration learns; a label of more is refused. Memory for as many is counted"`
 	MaxAhead     time.Duration `key:"max_ahead" unit:"duration" range:"0s,87600h" doc:"how far the time of an event (its record's timestamp) may be ahead of the clock of the process that featurizes it; a later one, or one outside the years 1970 to 9999, is treated as unknown"`
 }
 
@@ -59,7 +60,7 @@ func Default() Config {
 			NaN:              encoder.NaNMissing,
 			LabelTransform:   encoder.TransformNone,
 		},
-		Handling: Handling{ClassMinRows: 20, MaxAhead: time.Hour},
+		Handling: Handling{ClassMinRows: 20, MaxClasses: encoder.DefaultMaxClasses, MaxAhead: time.Hour},
 	}
 }
 
@@ -99,6 +100,7 @@ func (c Config) Options() encoder.Options {
 		Task:             c.Task,
 		Classes:          c.Classes,
 		ClassMinRows:     c.ClassMinRows,
+		MaxClasses:       c.MaxClasses,
 		Clip:             c.Clip,
 		Standardize:      c.Standardize,
 		MaxCategories:    c.MaxCategories,

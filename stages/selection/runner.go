@@ -31,7 +31,9 @@ type Runner struct {
 	Env env.Env
 	// SampleMemory bounds the memory of the sample and of the selection from it, in bytes.
 	SampleMemory int64
-	Workers      int // goroutines of a selection; 0 = one for each core
+	// MaxOutputs is the number of outputs for which the process has memory; 0 = any.
+	MaxOutputs int
+	Workers    int // goroutines of a selection; 0 = one for each core
 
 	// finished holds the latest selected set, which is perhaps not yet published, under its spec
 	// hash. A rebalance thus does not repeat the selection.
@@ -155,6 +157,9 @@ func (r *Runner) act(ctx context.Context, now state.Snapshot, board *state.Score
 		return false, nil
 	}
 	checkpoints, ok := r.closed(board, spec)
+	if err := spec.Encoder.CheckOutputs(r.MaxOutputs); err != nil {
+		return true, r.giveUp(ctx, spec, checkpoints, err)
+	}
 	if !ok {
 		return false, nil
 	}

@@ -350,3 +350,21 @@ func TestEventsThatAreLostBehindThePlanAbandonTheExploration(t *testing.T) {
 		})
 	}
 }
+
+// A plan of more outputs than a process has memory for is abandoned before any partition is scored.
+func TestPlanOfTooManyClassesIsAbandoned(t *testing.T) {
+	w := planned(t, nil)
+	w.MaxOutputs = w.Spec().Encoder.Outputs()
+	w.Start(nil, meter.StageSubsample, meter.StageSelection)
+	w.Set()
+
+	w = planned(t, nil)
+	w.MaxOutputs = w.Spec().Encoder.Outputs() - 1
+	w.Start(nil, meter.StageSelection)
+	if reason := w.Abandoned(); !strings.Contains(reason, "events.max_classes") {
+		t.Errorf("reason %q", reason)
+	}
+	if n := len(w.Checkpoints(0)); n > 0 {
+		t.Errorf("%d checkpoints", n)
+	}
+}

@@ -27,6 +27,8 @@ type Runner struct {
 	Config Config
 	// CandidateMemory bounds the memory of the candidates, in bytes.
 	CandidateMemory int64
+	// MaxOutputs is the number of outputs for which the process has memory; 0 = any.
+	MaxOutputs int
 
 	mu   sync.Mutex
 	bank *scoring.Bank // of the exploration named by key; shared by the partitions
@@ -147,6 +149,9 @@ func (r *Runner) takePart(ctx context.Context, logger *zap.Logger, spec *wire.Sp
 	}
 	if spec.Arithmetic != scoring.Arithmetic() { // the partition is about to be given up
 		return nil
+	}
+	if err := spec.Encoder.CheckOutputs(r.MaxOutputs); err != nil {
+		return wrap(err, o.Partition)
 	}
 	for attempt := 0; ctx.Err() == nil; {
 		p := &partition{Runner: r, spec: spec, specHash: hash, part: part, writer: o.writer, logger: logger, commit: o.Commit}

@@ -46,6 +46,9 @@ type features struct {
 // catchUp adds the rows of the features topic that the sums lack, and starts new sums for a new
 // set.
 func (r *Runner) catchUp(ctx context.Context, set *state.Set) error {
+	if err := set.Set.Encoder.CheckOutputs(r.MaxOutputs); err != nil {
+		return fmt.Errorf("train on feature set %s: %w", set.ID, err)
+	}
 	partitions, err := pipeline.Retry(ctx, r.Env.Logger, "look up topic "+r.Env.Topics.Features, func() (int, error) {
 		return r.Env.Broker.Partitions(ctx, r.Env.Topics.Features)
 	})

@@ -27,6 +27,8 @@ import (
 type Runner struct {
 	Env    env.Env // Fit, called on its own, ignores its Quarantine and ends with the first error
 	Config Config
+	// MaxOutputs is the number of outputs for which the process has memory; 0 = any.
+	MaxOutputs int
 
 	stage    supervise.Stage    // has a zero policy unless Run runs
 	leaders  *supervise.Leaders // nil unless Run runs

@@ -36,6 +36,8 @@ type World struct {
 	Settings  calibrate.Settings
 	Subsample subsample.Config
 	State     *state.Follower // only observes
+	// MaxOutputs is the number of outputs for which the workers have memory; 0 = any.
+	MaxOutputs int
 
 	t testing.TB
 }
@@ -306,9 +308,11 @@ func (w *World) stage(worker *Worker, follower *state.Follower, name meter.Stage
 		return (&calibrate.Planner{Env: e, Settings: w.Settings}).Run
 	case meter.StageSubsample:
 		candidates := w.Settings.Exploration.CandidateMemory
-		return (&subsample.Runner{Env: e, Config: w.Subsample, CandidateMemory: candidates}).Run
+		runner := &subsample.Runner{Env: e, Config: w.Subsample, CandidateMemory: candidates, MaxOutputs: w.MaxOutputs}
+		return runner.Run
 	case meter.StageSelection:
-		return (&selection.Runner{Env: e, SampleMemory: w.Settings.Exploration.SampleMemory}).Run
+		memory := w.Settings.Exploration.SampleMemory
+		return (&selection.Runner{Env: e, SampleMemory: memory, MaxOutputs: w.MaxOutputs}).Run
 	}
 	panic(fmt.Sprintf("explored: no stage %q", name))
 }
