@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/calibrate"
@@ -57,6 +58,18 @@ func (k *checker) train() {
 		"want auto, or at least -1 and below 1: it is a share of the error of the current model")
 }
 
+// threshold checks that predictions can be decided by a threshold.
+func (k *checker) threshold() {
+	const key = "predict.threshold"
+	s := k.config.Stages
+	if s.Predict.Threshold == 0 {
+		return
+	}
+	k.rule(s.Events.Task != encoder.TaskRegression, key, "a regression has no classes to decide between", "events.task")
+	k.rule(s.Featurize.SetsFrom != "" || s.Train.Loss != training.LossSquared, key,
+		"a model with train.loss squared has no probabilities; want logistic or auto", "train.loss")
+}
+
 // broughtPredictions checks that the column of supplied predictions is used for nothing else.
 func (k *checker) broughtPredictions() {
 	events, column := k.config.Stages.Events, k.config.Stages.Live.PredictionColumn
@@ -73,6 +86,7 @@ func (k *checker) broughtPredictions() {
 // predictions checks that the prediction columns do not clash with those of the events.
 func (k *checker) predictions() {
 	k.broughtPredictions()
+	k.threshold()
 	if !k.config.Stages.Featurize.Predictions {
 		return
 	}

@@ -60,6 +60,16 @@ func TestRules(t *testing.T) {
 		{"messages beyond Kafka's largest", func(c *Config) { c.Stages.Topics.MaxMessageBytes = 1 << 31 },
 			"topics.max_message_bytes", "2147483647"},
 
+		{"threshold beyond 1", func(c *Config) { c.Stages.Predict.Threshold = 1 }, "predict.threshold", "0.999999"},
+		{"threshold of a number", func(c *Config) {
+			c.Stages.Events.Task = "regression"
+			c.Stages.Predict.Threshold = 0.2
+		}, "predict.threshold", "a regression has no classes"},
+		{"threshold without probabilities", func(c *Config) {
+			c.Stages.Train.Loss = "squared"
+			c.Stages.Predict.Threshold = 0.2
+		}, "predict.threshold", "train.loss squared has no probabilities"},
+
 		{"unknown task", func(c *Config) { c.Stages.Events.Task = "ranking" }, "events.task", "not one of"},
 		{"share of missing values", func(c *Config) { c.Stages.Events.MissingIndicator = 2 }, "events.missing_indicator",
 			"want 0 to 1"},

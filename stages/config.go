@@ -28,15 +28,16 @@ type PipelineConfig struct {
 // Settings configures the stages, by package. Package config loads and checks it. The struct tags
 // hold the reference text: key is the key, doc the meaning, unit the optional unit.
 type Settings struct {
-	Pipeline    PipelineConfig   `key:"pipeline"`
-	Topics      topics.Config    `key:"topics"`
-	Events      events.Config    `key:"events"`
-	Exploration calibrate.Config `key:"exploration"`
-	Subsample   subsample.Config `key:"subsample"`
-	Featurize   featurize.Config `key:"featurize"`
-	Train       train.Config     `key:"train"`
-	Live        live.Config      `key:"live"`
-	Limits      events.Limits    `key:"limits"`
+	Pipeline    PipelineConfig    `key:"pipeline"`
+	Topics      topics.Config     `key:"topics"`
+	Events      events.Config     `key:"events"`
+	Exploration calibrate.Config  `key:"exploration"`
+	Subsample   subsample.Config  `key:"subsample"`
+	Featurize   featurize.Config  `key:"featurize"`
+	Train       train.Config      `key:"train"`
+	Predict     featurize.Predict `key:"predict"`
+	Live        live.Config       `key:"live"`
+	Limits      events.Limits     `key:"limits"`
 }
 
 // Default returns the settings of an empty configuration.

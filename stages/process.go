@@ -179,6 +179,7 @@ func (p *Process) featurize(e env.Env) *featurize.Runner {
 		Amplification:           p.Settings.Limits.Amplification,
 		CompressedAmplification: p.Settings.Limits.CompressedAmplification,
 		ClassMinRows:            p.classMinRows(),
+		Threshold:               p.Settings.Predict.Threshold,
 		PredictionColumn:        p.Settings.Live.PredictionColumn,
 	}
 }

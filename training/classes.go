@@ -52,12 +52,16 @@ func CodedClass(y []float32) int32 {
 // DecideClass returns the class for the outputs of a row: with one output, 1 if it is positive and
 // otherwise 0; with several, the index of the largest, the lower index on a tie. It reverses
 // [CodeClasses].
-func DecideClass(pred []float32, outputs int) int32 {
+func DecideClass(pred []float32, outputs int) int32 { return DecideAbove(pred, outputs, 0) }
+
+// DecideAbove is [DecideClass] with another boundary between two classes: class 1 is decided if its
+// output is above the cut. More classes have no cut.
+func DecideAbove(pred []float32, outputs int, cut float32) int32 {
 	if len(pred) != outputs || outputs == 0 {
 		panic(fmt.Sprintf("training: %d outputs, given %d values", outputs, len(pred)))
 	}
 	if outputs == 1 {
-		if pred[0] > 0 {
+		if pred[0] > cut {
 			return 1
 		}
 		return 0

@@ -192,6 +192,10 @@ func (c *Classification) Measures() Measures {
 		m.LogLoss = measured(c.logLoss())
 		m.ConstantLogLoss = measured(c.entropy())
 		m.Calibration = c.calibration()
+		if c.outputs == 1 {
+			m.Decisions = c.ranking.decisions()
+			m.ranking = &c.ranking
+		}
 	}
 	return m
 }

@@ -47,6 +47,10 @@ type Measures struct {
 	Recall []ClassRecall `json:"recall,omitempty" bound:"list 1024"` // in order of class number
 	// logistic loss: ten equal bins from 0 to 1
 	Calibration []CalibrationBin `json:"calibration,omitempty" bound:"list 64"`
+	// logistic loss, two classes: decisions at some thresholds, ascending
+	Decisions []Decision `json:"decisions,omitempty" bound:"list 64"`
+
+	ranking *ranking // of the rows measured; nil if unknown
 }
 
 // ClassRecall counts the rows of a class that were recognised.

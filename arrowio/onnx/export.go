@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Versions that a runtime must support. Those from the middle of 2022 on do.
@@ -28,6 +29,9 @@ var ErrNotExportable = errors.New("cannot be written as ONNX")
 type Options struct {
 	// MissingText is the missing value for category inputs. It must not be one of the categories.
 	MissingText string
+	// Threshold is the probability of the second of two classes above which the graph decides it; 0
+	// = the more probable class.
+	Threshold float64
 	// Program and Version name the writer of the graph.
 	Program, Version string
 }
@@ -47,13 +51,19 @@ func Encode(set *wire.FeatureSet, model *wire.Model, o Options) (*File, error) {
 		if err := model.CheckSet(set); err != nil {
 			return nil, err
 		}
+		if set.Encoder.Label != nil {
+			err := training.CheckThreshold(o.Threshold, len(set.Encoder.Label.Classes), model.Model.Loss)
+			if err != nil {
+				return nil, fmt.Errorf("decide with model %s: %w", model.ID, err)
+			}
+		}
 	}
 	inputs, err := inputsOf(set.Encoder, o.MissingText)
 	if err != nil {
 		return nil, refused(set, err)
 	}
 	g := newGraph(inputs)
-	if err := fill(g, set, model, inputs); err != nil {
+	if err := fill(g, set, model, inputs, training.Cut(o.Threshold)); err != nil {
 		return nil, refused(set, err)
 	}
 	m := describe(g, set, model, inputs, o)
@@ -72,12 +82,12 @@ func refused(set *wire.FeatureSet, why error) error {
 	return fmt.Errorf("feature set %s %w: %w", set.ID(), ErrNotExportable, why)
 }
 
-// fill adds all nodes.
-func fill(g *graph, set *wire.FeatureSet, model *wire.Model, inputs []Input) error {
+// fill adds all nodes; the second of two classes is decided if its output is above the cut.
+func fill(g *graph, set *wire.FeatureSet, model *wire.Model, inputs []Input, cut float32) error {
 	rows := encode(g, set.Encoder, inputs)
 	features, err := featurize(g, set, rows)
 	if err != nil || model == nil {
 		return err
 	}
-	return predict(g, set.Encoder.Label, model.Model, features, rows.rejected)
+	return predict(g, set.Encoder.Label, model.Model, cut, features, rows.rejected)
 }

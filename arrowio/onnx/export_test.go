@@ -210,7 +210,7 @@ func TestSetsWithoutAGraphAreRefused(t *testing.T) {
 		t.Errorf("kind without an input: %v", err)
 	}
 	for _, label := range []*encoder.Label{nil, regression(1, "cube"), {Task: 9}} {
-		if err := predict(newGraph(nil), label, model.Model, outFeatures, ""); err == nil {
+		if err := predict(newGraph(nil), label, model.Model, 0, outFeatures, ""); err == nil {
 			t.Errorf("label %+v passes", label)
 		}
 	}

@@ -15,7 +15,12 @@ import (
 const formatVersion = 1
 
 // metadata describes the graph's contents and how to fill its inputs.
-func metadata(set *wire.FeatureSet, model *wire.Model, inputs []Input) []*onnxpb.StringStringEntryProto {
+func metadata(
+	set *wire.FeatureSet,
+	model *wire.Model,
+	inputs []Input,
+	threshold float64,
+) []*onnxpb.StringStringEntryProto {
 	var entries []*onnxpb.StringStringEntryProto
 	add := func(key, text string) {
 		entries = append(entries, &onnxpb.StringStringEntryProto{Key: proto.String("eerf." + key), Value: proto.String(text)})
@@ -32,6 +37,9 @@ func metadata(set *wire.FeatureSet, model *wire.Model, inputs []Input) []*onnxpb
 	add("label", list(set.Encoder.Label.Columns))
 	if classes := set.Encoder.Label.Classes; len(classes) > 0 {
 		add("classes", list(classes))
+	}
+	if threshold != 0 {
+		add("threshold", strconv.FormatFloat(threshold, 'g', -1, 64))
 	}
 	return entries
 }
@@ -53,7 +61,7 @@ func describe(g *graph, set *wire.FeatureSet, model *wire.Model, inputs []Input,
 		ProducerName: proto.String(o.Program), ProducerVersion: proto.String(o.Version),
 		Domain: proto.String("com.github.eerf-stream"), ModelVersion: proto.Int64(set.Lineage.Sequence),
 		DocString:     proto.String(sentence(set, model)),
-		MetadataProps: metadata(set, model, inputs),
+		MetadataProps: metadata(set, model, inputs, o.Threshold),
 		Graph: &onnxpb.GraphProto{
 			Name: proto.String("eerf"), Input: valuesOf(inputs), Output: g.outputs, Initializer: g.constants, Node: g.nodes,
 		},

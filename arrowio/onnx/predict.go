@@ -12,7 +12,7 @@ import (
 )
 
 // predict adds a model and the outputs for its predictions.
-func predict(g *graph, label *encoder.Label, m *training.Model, features, rejected string) error {
+func predict(g *graph, label *encoder.Label, m *training.Model, cut float32, features, rejected string) error {
 	if label == nil {
 		return errors.New("it has no label to predict")
 	}
@@ -24,7 +24,7 @@ func predict(g *graph, label *encoder.Label, m *training.Model, features, reject
 		return regress(g, label.Transform, m.Outputs, f, rejected)
 	case scoring.Binary, scoring.MultiClass:
 		f = g.cast("outputs", f, onnxpb.TensorProto_FLOAT)
-		classify(g, label.Classes, m.Outputs, f, rejected)
+		classify(g, label.Classes, m.Outputs, cut, f, rejected)
 		if m.Loss == training.LossLogistic {
 			probabilities(g, len(label.Classes), m.Outputs, f)
 		}
@@ -69,12 +69,12 @@ func regress(g *graph, transform encoder.Transform, outputs int, f, rejected str
 	return nil
 }
 
-// classify adds the names of classes: with one output, the second class if it is above 0; with
-// several, the class of the greatest output, the first one on a tie.
-func classify(g *graph, classes []string, outputs int, f, rejected string) {
+// classify adds the names of classes: with one output, the second class if it is above the cut;
+// with several, the class of the greatest output, the first one on a tie.
+func classify(g *graph, classes []string, outputs int, cut float32, f, rejected string) {
 	var number string
 	if outputs == 1 {
-		positive := g.add("positive", "Greater", []string{f, g.floats("nothing", []float32{0}, 1)})
+		positive := g.add("positive", "Greater", []string{f, g.floats("cut", []float32{cut}, 1)})
 		number = g.cast("class number", positive, onnxpb.TensorProto_INT64)
 	} else {
 		number = g.add("class number", "ArgMax", []string{f}, integer("axis", 1), integer("keepdims", 1))

@@ -31,7 +31,7 @@ trainer export.`,
 			if err != nil {
 				return err
 			}
-			return onnx.Write(c, set, nil, source.topics.JSON)
+			return onnx.Write(c, set, nil, 0, source.topics.JSON)
 		},
 	}
 	source.add(c)

@@ -15,6 +15,7 @@ import (
 // pipeFlags are the flags of `featurizer pipe`.
 type pipeFlags struct {
 	set, model, mode string
+	threshold        cli.ThresholdFlags
 	threads          int
 }
 
@@ -46,6 +47,7 @@ It ends with its input. Batches that are damaged, too large, or lack columns end
 	flags.StringVar(&f.model, "model", "", "file of a model; its feature set is in the same file or in --feature-set")
 	flags.StringVar(&f.mode, "mode", "",
 		"features (with a model also its predictions) or predictions; empty = predictions with --model, else features")
+	f.threshold.Add(c)
 	flags.IntVar(&f.threads, "threads", 0, "threads that map the rows of a batch; 0 = one for each processor")
 	return c
 }
@@ -54,7 +56,14 @@ func (f *pipeFlags) run(c *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	pair, err := readPair(f.model, f.set)
+	decision, err := f.threshold.Decision(c)
+	if err != nil {
+		return err
+	}
+	if decision.Threshold != 0 && f.model == "" {
+		return cli.Usagef("--threshold and --cost require --model: features have no decisions")
+	}
+	pair, err := readPair(f.model, f.set, decision.Threshold)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 // serveFlags are the flags of `featurizer serve`.
 type serveFlags struct {
 	config     cli.ConfigFlags
+	threshold  cli.ThresholdFlags
 	set, model string
 	json       bool
 }
@@ -40,11 +41,15 @@ serve.drain_delay, and finishes those in progress.`,
   curl -H 'Content-Type: application/json' -d '{"age": 39, "workclass": "State-gov"}' 'localhost:8000/v1/predict?missing=allow'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			loaded, err := f.config.Load(nil, nil)
+			overrides, err := f.threshold.Overrides(c)
 			if err != nil {
 				return err
 			}
-			pair, err := readPair(f.model, f.set)
+			loaded, err := f.config.Load(nil, overrides)
+			if err != nil {
+				return err
+			}
+			pair, err := readPair(f.model, f.set, loaded.Stages.Predict.Threshold)
 			if err != nil {
 				return fmt.Errorf("serve files: %w", err)
 			}
@@ -52,14 +57,15 @@ serve.drain_delay, and finishes those in progress.`,
 		},
 	}
 	f.config.Add(c)
+	f.threshold.Add(c)
 	cli.JSONFlag(c, &f.json)
 	c.Flags().StringVar(&f.set, "feature-set", "", "file of a feature set, to serve alone or with --model")
 	c.Flags().StringVar(&f.model, "model", "", "file of a model; its feature set is in the same file or in --feature-set")
 	return c
 }
 
-// readPair returns the feature set and model in the files, or nil without files.
-func readPair(modelFile, setFile string) (*featurize.Pair, error) {
+// readPair returns the feature set and model in the files, with a threshold, or nil without files.
+func readPair(modelFile, setFile string, threshold float64) (*featurize.Pair, error) {
 	var model *wire.Model
 	var set *wire.FeatureSet
 	var err error
@@ -74,5 +80,9 @@ func readPair(modelFile, setFile string) (*featurize.Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	return featurize.NewPair(set, model)
+	pair, err := featurize.NewPair(set, model)
+	if err != nil {
+		return nil, err
+	}
+	return pair.At(threshold)
 }

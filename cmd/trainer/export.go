@@ -17,6 +17,7 @@ import (
 type exportFlags struct {
 	topics         cli.TopicFlags
 	onnx           cli.ONNXFlags
+	threshold      cli.ThresholdFlags
 	model, set, id string
 }
 
@@ -39,6 +40,7 @@ topic.`,
 	}
 	f.topics.Add(c, 30*time.Second)
 	f.onnx.Add(c)
+	f.threshold.Add(c)
 	flags := c.Flags()
 	flags.StringVar(&f.model, "model", "", "file of the model; empty = read the topic")
 	flags.StringVar(&f.set, "feature-set", "", "file of the feature set, if the file of the model does not contain it")
@@ -56,11 +58,15 @@ func (f *exportFlags) run(c *cobra.Command) error {
 	if err := f.onnx.Check(); err != nil {
 		return err
 	}
+	decision, err := f.threshold.Decision(c)
+	if err != nil {
+		return err
+	}
 	model, set, err := f.find(c)
 	if err != nil {
 		return err
 	}
-	return f.onnx.Write(c, set, model, f.topics.JSON)
+	return f.onnx.Write(c, set, model, decision.Threshold, f.topics.JSON)
 }
 
 // find reads the model and its feature set.

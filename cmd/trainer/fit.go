@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,6 +27,7 @@ func newFit() *cobra.Command {
 	var asJSON, paper bool
 	var settings cli.SettingFlags
 	var file fitFileFlags
+	var threshold cli.ThresholdFlags
 	c := &cobra.Command{
 		Use:   "fit",
 		Short: "Train one model: on the features topic, or on a file",
@@ -37,9 +39,13 @@ With --data it needs no broker: it explores the rows of a file for a feature set
 fits the model, and writes it to --out for trainer predict. First it holds rows out (--split, --held-out): the
 exploration does not read them; lambda is chosen and errors are measured on them, with weights that were fitted
 without them. Only then are the weights fitted to all rows. With --feature-set, no error is reported if the held-out
-rows taught the set. The flags of the exploration and of the file format only work with --data.`,
+rows taught the set. The flags of the exploration and of the file format only work with --data.
+
+For two classes it prints the precision, recall and cost of thresholds on the held-out rows. --threshold or --cost add
+one; the model stays the same.`,
 		Example: `  trainer fit -c eerf.yaml --json
   trainer fit --data rows.csv --label churned --features 200 --out model.arrow
+  trainer fit --data rows.csv --label churned --cost 1:5 --out model.arrow
   trainer fit --data rows.csv --feature-set set.arrow --out model.arrow`,
 		Args: cobra.NoArgs,
 	}
@@ -49,6 +55,7 @@ rows taught the set. The flags of the exploration and of the file format only wo
 	cli.JSONFlag(c, &asJSON)
 	cli.PaperFlag(c, &paper)
 	settings.AddTrain(c)
+	threshold.Add(c)
 	file.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := file.check(c); err != nil {
@@ -56,16 +63,23 @@ rows taught the set. The flags of the exploration and of the file format only wo
 		}
 		overrides := settings.Overrides()
 		maps.Copy(overrides, file.exploration.Overrides())
+		decision, err := threshold.Decision(c)
+		if err != nil {
+			return err
+		}
 		loaded, err := flags.Load(nil, overrides)
 		if err != nil {
 			return err
+		}
+		if decision.Threshold == 0 {
+			decision.Threshold = loaded.Stages.Predict.Threshold
 		}
 		if file.data != "" {
 			if !c.Flags().Changed("timeout") {
 				timeout = 0 // the default is for waiting
 			}
 			return cli.WithTimeout(c.Context(), timeout, func(ctx context.Context) error {
-				return file.run(ctx, c, loaded, asJSON, paper)
+				return file.run(ctx, c, loaded, output{asJSON, paper, decision, threshold.Args(c)})
 			})
 		}
 		if err := loaded.Stages.CheckStages([]meter.Stage{meter.StageTrain}); err != nil {
@@ -88,12 +102,22 @@ rows taught the set. The flags of the exploration and of the file format only wo
 		if err != nil {
 			return err
 		}
-		return cli.Print(c, asJSON, summarize(model, runtime.Env.Meter.Totals()), func(w io.Writer, s modelSummary) {
+		model.Metrics.AddDecision(decision.Threshold)
+		err = cli.Print(c, asJSON, summarize(model, runtime.Env.Meter.Totals()), func(w io.Writer, s modelSummary) {
 			printModel(w, model.Model, paper)
+			cli.WriteDecisions(w, &model.Metrics.Measures, decision)
 			printUnused(w, model, &s)
 		})
+		return errors.Join(err, decision.Check(model.Label, model.Model.Model.Loss))
 	}
 	return c
+}
+
+// output is how fit describes a model.
+type output struct {
+	asJSON, paper bool
+	decision      cli.Decision
+	flags         string // that set the decision
 }
 
 // fitOnce follows the control topics just long enough to fit one model.

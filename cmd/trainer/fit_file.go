@@ -83,13 +83,13 @@ func changedFlags(c *cobra.Command, names []string) (given []string) {
 }
 
 // run fits a model to the rows of a file.
-func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, asJSON, paper bool) error {
+func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config.Config, o output) error {
 	if err := cli.CheckOut(f.out, f.data, f.set); err != nil {
 		return err
 	}
-	bar := cli.NewProgress(c, asJSON)
+	bar := cli.NewProgress(c, o.asJSON)
 	defer bar.Done()
-	fitted, err := f.fit(ctx, c, loaded, bar)
+	fitted, err := f.fit(ctx, c, loaded, o.decision, bar)
 	bar.Done()
 	if err != nil {
 		return err
@@ -99,8 +99,9 @@ func (f *fitFileFlags) run(ctx context.Context, c *cobra.Command, loaded *config
 			return err
 		}
 	}
-	return cli.Print(c, asJSON, fitted.summary(f.out), func(w io.Writer, _ fileModelSummary) {
-		fitted.print(w, f.out, paper)
+	fitted.model.Metrics.AddDecision(o.decision.Threshold)
+	return cli.Print(c, o.asJSON, fitted.summary(f.out), func(w io.Writer, _ fileModelSummary) {
+		fitted.print(w, f.out, o)
 	})
 }
 
@@ -109,6 +110,7 @@ func (f *fitFileFlags) fit(
 	ctx context.Context,
 	c *cobra.Command,
 	loaded *config.Config,
+	decision cli.Decision,
 	bar *cli.Progress,
 ) (*fileModel, error) {
 	fitted := &fileModel{seconds: map[meter.Stage]float64{}}
@@ -128,6 +130,13 @@ func (f *fitFileFlags) fit(
 	if fitted.set == nil {
 		if err := fitted.explore(ctx, loaded, file, split); err != nil {
 			return nil, withSplitHint(err, split)
+		}
+	}
+	label := fitted.set.Encoder.Label
+	loss, err := training.LossFor(loaded.Stages.Train.Loss, label.Classes != nil)
+	if err == nil { // otherwise fitting names the fault
+		if err := decision.Check(label, loss); err != nil {
+			return nil, err
 		}
 	}
 	began := time.Now()
@@ -402,7 +411,7 @@ func (m *fileModel) headline() string {
 	return fmt.Sprintf("%s, on %d held-out rows that taught nothing: %v", said, metrics.MeasuredRows, m.model.Split)
 }
 
-func (m *fileModel) print(w io.Writer, out string, paper bool) {
+func (m *fileModel) print(w io.Writer, out string, o output) {
 	cli.WriteTelltales(w, m.telltales)
 	if m.without != nil {
 		fmt.Fprintln(w, cli.Wrapped(m.without.String(), cli.Width(w), "  "))
@@ -416,11 +425,13 @@ func (m *fileModel) print(w io.Writer, out string, paper bool) {
 		m.set.Set.Features.Len(), len(enc.Columns), m.set.Task, enc.Label.Columns, l.Criterion, l.Rows, l.EventsTopic)
 	fmt.Fprintf(w, "%d rows: %d to train on, %d of classes that are not learned, %d unlabelled, %d rejected\n",
 		m.rows.Rows, m.rows.Trained, m.rows.UnseenClass, m.rows.Unlabelled, m.rows.Rejected)
-	printModel(w, m.model, paper)
+	printModel(w, m.model, o.paper)
+	cli.WriteDecisions(w, &m.model.Metrics.Measures, o.decision)
 	cli.WriteNotes(w, m.warnings)
 	if out == "" {
 		fmt.Fprintln(w, "not written: add --out model.arrow to keep it")
 		return
 	}
-	fmt.Fprintf(w, "written to %s; use it with: trainer predict --model %s --data FILE --out predictions.csv\n", out, out)
+	fmt.Fprintf(w, "written to %s; use it with: trainer predict --model %s --data FILE --out predictions.csv%s\n",
+		out, out, o.flags)
 }

@@ -126,6 +126,7 @@ its lineage. Without an id it shows the current model. A unique prefix of an id 
 				described := describeModel(model, now.Models.Current)
 				return cli.Print(c, f.JSON, described, func(w io.Writer, details modelDetails) {
 					printModel(w, model, paper)
+					cli.WriteDecisions(w, &model.Metrics.Measures, cli.EqualCosts(r.Settings.Predict.Threshold))
 					printLineage(w, details)
 				})
 			}, state.TopicModels)

@@ -15,6 +15,7 @@ import (
 type predictFlags struct {
 	cli.MappingFlags
 	model, set  string
+	threshold   cli.ThresholdFlags
 	passthrough []string
 }
 
@@ -31,6 +32,7 @@ logistic loss, the probabilities of the classes. Rows with infinite values are s
 A model from a topic, as featurizer topics export writes it, works too. Its feature set is then given by
 --feature-set.`,
 		Example: `  trainer predict --model model.arrow --data new.csv --out predictions.csv
+  trainer predict --model model.arrow --data new.csv --cost 1:5 --out predictions.csv
   trainer predict --model model.arrow --data new.parquet --passthrough customer --out predictions.parquet --json
   trainer predict --model models/0-4.arrow --feature-set feature-sets/0-2.arrow --data new.csv --out predictions.arrow`,
 		Args: cobra.NoArgs,
@@ -41,6 +43,7 @@ A model from a topic, as featurizer topics export writes it, works too. Its feat
 	flags.StringVar(&f.set, "feature-set", "", "file of the feature set, if the file of the model does not contain it")
 	flags.StringSliceVar(&f.passthrough, "passthrough", nil,
 		"comma-separated columns to copy in addition to those of the feature set")
+	f.threshold.Add(c)
 	f.Add(c)
 	return c
 }
@@ -49,11 +52,22 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err := f.Check("model", f.model, f.set); err != nil {
 		return err
 	}
+	decision, err := f.threshold.Decision(c)
+	if err != nil {
+		return err
+	}
 	model, set, err := cli.ReadPair(f.model, f.set)
 	if err != nil {
 		return err
 	}
-	predictor, err := featurize.NewFilePredictor(set, model, f.passthrough)
+	pair, err := featurize.NewPair(set, model)
+	if err != nil {
+		return err
+	}
+	if pair, err = pair.At(decision.Threshold); err != nil {
+		return err
+	}
+	predictor, err := featurize.NewFilePredictor(pair, f.passthrough)
 	if err != nil {
 		return err
 	}
@@ -61,11 +75,14 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	done := predictSummary{model.ID, model.FeatureSetID, f.Out, counts, f.Notes}
+	done := predictSummary{model.ID, model.FeatureSetID, f.Out, decision.Threshold, counts, f.Notes}
 	return cli.Print(c, f.JSON, done, func(w io.Writer, s predictSummary) {
 		cli.WriteNotes(w, s.Notes)
 		fmt.Fprintf(w, "%d predictions by model %s written to %s (%d rows rejected)\n",
 			s.Rows.Predicted, s.Model, s.Out, s.Rows.Rejected)
+		if s.Threshold != 0 {
+			fmt.Fprintf(w, "predicted is %s where its probability is above %.4g\n", pair.Classes()[1], s.Threshold)
+		}
 	})
 }
 
@@ -74,6 +91,7 @@ type predictSummary struct {
 	Model      string                `json:"model"`
 	FeatureSet string                `json:"feature_set"`
 	Out        string                `json:"out"`
+	Threshold  float64               `json:"threshold,omitempty"` // 0 = the more probable class
 	Rows       meter.FeaturizeCounts `json:"rows"`
 	Notes      []string              `json:"notes,omitempty"`
 }

@@ -20,7 +20,7 @@ import (
 func predictingKit(t *testing.T, messages int) *kit {
 	t.Helper()
 	k := newKit(t, 1<<20, 0, 0)
-	k.models = newModelLoader(nil, k.log, false)
+	k.models = newModelLoader(nil, k.log, false, 0)
 	k.models.model.Store(&modelInUse{id: "m-1", model: drawnModel(k.set, training.LossSquared)})
 	var ticks atomic.Int64 // blocks are due at each look at the clock
 	k.runner.Env.Clock = func() time.Time {

@@ -18,6 +18,11 @@ type Config struct {
 	Predictions    bool          `key:"predictions" doc:"add the predictions of the current model to the output, as columns prediction and, for classes, probabilities; they are null if the model belongs to another feature set than the output. The output then also depends on the time when the model changed"`
 }
 
+// Predict configures the predictions of a process. It does not change models.
+type Predict struct {
+	Threshold float64 `key:"threshold" range:"0.000001,0.999999" zero:"the more probable class" doc:"probability of the second of two classes above which featurize and featurizer serve predict it; trainer fit shows the effect. 0 = the more probable class"`
+}
+
 // Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{Start: StartEarliest, MaxOutputBytes: 1 << 20, OutputMemory: 128 << 20, CommitInterval: 5 * time.Second}

@@ -12,14 +12,11 @@ import (
 	"github.com/eerf-stream/eerf/stages/events"
 )
 
-// NewFilePredictor returns a mapper from rows to the predictions of a model. Rows need no label.
-// The mapper copies the passthrough and label columns of the feature set and the other named
-// columns, as far as the rows have them. A model of another set is an error.
-func NewFilePredictor(set *wire.FeatureSet, model *wire.Model, copied []string) (*FileMapper, error) {
-	pair, err := NewPair(set, model)
-	if err != nil {
-		return nil, err
-	}
+// NewFilePredictor returns a mapper from rows to the predictions of a pair with a model. Rows need
+// no label. The mapper copies the passthrough and label columns of the feature set and the other
+// named columns, as far as the rows have them.
+func NewFilePredictor(pair *Pair, copied []string) (*FileMapper, error) {
+	set := pair.Set
 	columns := pair.NewMapper().predictor.columns
 	m := &FileMapper{pair: pair, copied: events.OutputColumns(set.Encoder), fields: columns.Fields()}
 	for _, name := range copied {

@@ -122,7 +122,7 @@ func TestFilesAndMessagesHaveEqualPredictions(t *testing.T) {
 			want := stagestest.Decode(t, done.Outputs[0].Value)[0]
 			values, classes, probabilities := predictionsOf(t, want)
 
-			p, err := NewFilePredictor(set, model, []string{"id", "absent"})
+			p, err := NewFilePredictor(stagestest.Must(NewPair(set, model)), []string{"id", "absent"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,12 +161,13 @@ func TestFilePredictorRefusesOtherModelsAndColumns(t *testing.T) {
 	rows := stagestest.Events(t, stagestest.Binary, 300, 93, stagestest.Faults{})
 	set := setOf(t, stagestest.Binary, rows)
 	model := drawnModel(set, training.LossLogistic)
+	pair := stagestest.Must(NewPair(set, model))
 	for _, reserved := range []string{wire.ColumnPrediction, wire.ColumnRow} {
-		if _, err := NewFilePredictor(set, model, []string{reserved}); !errors.Is(err, wire.ErrReservedColumn) {
+		if _, err := NewFilePredictor(pair, []string{reserved}); !errors.Is(err, wire.ErrReservedColumn) {
 			t.Errorf("column %s: %v", reserved, err)
 		}
 	}
-	p, err := NewFilePredictor(set, model, nil)
+	p, err := NewFilePredictor(pair, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestFilePredictorRefusesOtherModelsAndColumns(t *testing.T) {
 		t.Error("rows without a feature column pass")
 	}
 	model.FeatureSetID = "fs-other"
-	if _, err := NewFilePredictor(set, model, nil); !errors.Is(err, wire.ErrOtherSet) {
+	if _, err := NewPair(set, model); !errors.Is(err, wire.ErrOtherSet) {
 		t.Errorf("model of another set: %v", err)
 	}
 }

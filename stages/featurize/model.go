@@ -11,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/pipeline"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // modelInUse is the current model for predictions. It is immutable.
@@ -23,15 +24,22 @@ type modelInUse struct {
 // modelLoader holds the current model with its weights. It is safe for concurrent use, and nil
 // without predictions.
 type modelLoader struct {
-	required bool // predictions are published; otherwise they only give live errors
-	follower *state.Follower
-	logger   *zap.Logger
-	model    atomic.Pointer[modelInUse]
-	ready    chan struct{} // closed once the models topic was read to the end that it had
+	required  bool    // predictions are published; otherwise they only give live errors
+	threshold float64 // of published predictions
+	follower  *state.Follower
+	logger    *zap.Logger
+	model     atomic.Pointer[modelInUse]
+	ready     chan struct{} // closed once the models topic was read to the end that it had
 }
 
-func newModelLoader(follower *state.Follower, logger *zap.Logger, required bool) *modelLoader {
-	return &modelLoader{required: required, follower: follower, logger: logger, ready: make(chan struct{})}
+func newModelLoader(follower *state.Follower, logger *zap.Logger, required bool, threshold float64) *modelLoader {
+	return &modelLoader{
+		required:  required,
+		threshold: threshold,
+		follower:  follower,
+		logger:    logger,
+		ready:     make(chan struct{}),
+	}
 }
 
 // wait waits until the current model is known, or until ctx ends.
@@ -96,7 +104,7 @@ func (l *modelLoader) resolve(ctx context.Context, models state.Models) error {
 		case ctx.Err() != nil || errors.Is(err, pipeline.ErrDenied):
 			return err
 		case before == nil || before.id != next.id:
-			l.logger.Error("current model cannot be read; rows have no predictions",
+			l.logger.Error("current model cannot be used; rows have no predictions",
 				zap.String("model", next.id), zap.Error(err))
 		}
 	}
@@ -112,5 +120,12 @@ func (l *modelLoader) load(ctx context.Context, models state.Models) (*wire.Mode
 	if err != nil {
 		return nil, err
 	}
-	return l.follower.LoadModel(ctx, entry)
+	model, err := l.follower.LoadModel(ctx, entry)
+	if err != nil || !l.required || model.Label == nil {
+		return model, err
+	}
+	if err := training.CheckThreshold(l.threshold, len(model.Label.Classes), model.Model.Loss); err != nil {
+		return nil, fmt.Errorf("predict.%w", err)
+	}
+	return model, nil
 }

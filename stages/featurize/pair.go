@@ -18,6 +18,9 @@ import (
 type Pair struct {
 	Set   *wire.FeatureSet
 	Model *wire.Model // nil = features only
+	// Threshold is the probability of the second of two classes above which it is decided; 0 = the
+	// more probable class. [Pair.At] sets it.
+	Threshold float64
 
 	id        string
 	rows      *encoder.Encoder // without the label if rows need not have it
@@ -40,12 +43,28 @@ func newPair(set, rows *wire.FeatureSet, model *wire.Model) (*Pair, error) {
 	if err := model.CheckSet(set); err != nil {
 		return nil, err
 	}
-	if err := checkPredictable(set); err != nil {
+	if err := checkPredictable(set, 0); err != nil {
 		return nil, err
 	}
 	p.label = newLabel(set, "")
 	p.label.attached = true
 	return p, nil
+}
+
+// At returns the pair with another threshold of its decisions: the second of two classes is decided
+// if its probability is above it; 0 = the more probable class. Without a model there is nothing to
+// decide. It is an error if the model has no probabilities of two classes.
+func (p *Pair) At(threshold float64) (*Pair, error) {
+	if threshold == 0 || p.Model == nil {
+		return p, nil
+	}
+	if err := training.CheckThreshold(threshold, len(p.Classes()), p.Model.Model.Loss); err != nil {
+		return nil, fmt.Errorf("decide with model %s: %w", p.Model.ID, err)
+	}
+	at, label := *p, *p.label
+	label.cut = training.Cut(threshold)
+	at.label, at.Threshold = &label, threshold
+	return &at, nil
 }
 
 // unlabelled returns the set without its label.

@@ -33,6 +33,7 @@ type label struct {
 	mean     []float64         // of a regression: targets are relative to it
 	columns  wire.Predictions  // of the output, without a model
 	attached bool              // predictions are added to the output
+	cut      float32           // of two classes: the output above which the second is decided
 	supplied *supplied         // reads the predictions in events; nil = the model's are compared
 }
 
@@ -63,14 +64,18 @@ func newLabel(set *wire.FeatureSet, predictionColumn string) *label {
 	return l
 }
 
-// checkPredictable returns an error if the output of a set cannot have predictions.
-func checkPredictable(set *wire.FeatureSet) error {
+// checkPredictable returns an error if the output of a set cannot have predictions, decided by a
+// threshold if it is not 0.
+func checkPredictable(set *wire.FeatureSet, threshold float64) error {
 	if set.Encoder.Label == nil {
 		return pipeline.Permanent(fmt.Errorf("featurize.predictions: feature set %s has no label to predict", set.ID()))
 	}
 	if err := wire.CheckPredictionColumns(events.OutputColumns(set.Encoder)); err != nil {
 		return pipeline.Permanent(fmt.Errorf("featurize.predictions: passthrough and label columns of feature set %s: %w",
 			set.ID(), err))
+	}
+	if err := training.CheckThreshold(threshold, len(set.Encoder.Label.Classes), training.LossLogistic); err != nil {
+		return pipeline.Permanent(fmt.Errorf("feature set %s: predict.%w", set.ID(), err))
 	}
 	return nil
 }
@@ -196,7 +201,7 @@ func (p *predictor) writeClasses(body *wire.FeaturesBody, f []float32, first, n 
 	outputs, classes := p.label.outputs, len(p.label.classes)
 	for i := range n {
 		row := f[i*outputs : (i+1)*outputs]
-		body.Class[first+i] = training.DecideClass(row, outputs)
+		body.Class[first+i] = training.DecideAbove(row, outputs, p.label.cut)
 		if body.Probabilities != nil {
 			training.Probabilities(body.Probabilities[(first+i)*classes:(first+i+1)*classes], row)
 		}

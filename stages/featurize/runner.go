@@ -27,6 +27,8 @@ type Runner struct {
 	Amplification           int64
 	CompressedAmplification int64
 	PredictionColumn        string
+	// Threshold is predict.threshold.
+	Threshold float64
 	// ClassMinRows is the number of rows of a class unknown to the newest exploration for which
 	// featurizers request another one; 0 = never.
 	ClassMinRows int64
@@ -44,6 +46,7 @@ func (r *Runner) settings() Settings {
 		Amplification:           r.Amplification,
 		CompressedAmplification: r.CompressedAmplification,
 		Predictions:             r.Config.Predictions,
+		Threshold:               r.Threshold,
 		PredictionColumn:        r.PredictionColumn,
 	}
 }
@@ -53,7 +56,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	classes := newClassWatch(r)
 	group.Go(func() error { return classes.run(ctx) })
-	models := newModelLoader(r.Env.State, r.Env.Logger, r.Config.Predictions)
+	models := newModelLoader(r.Env.State, r.Env.Logger, r.Config.Predictions, r.Threshold)
 	group.Go(func() error { return models.run(ctx) })
 	supervised := &supervise.Stage{
 		Name:   meter.StageFeaturize,

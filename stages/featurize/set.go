@@ -12,6 +12,7 @@ import (
 	"github.com/eerf-stream/eerf/scoring"
 	"github.com/eerf-stream/eerf/stages/events"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Settings control the mapping of messages with any feature set.
@@ -26,6 +27,8 @@ type Settings struct {
 	CompressedAmplification int64
 	// Predictions adds prediction columns to the output. They are null until [Featurizer.UseModel].
 	Predictions bool
+	// Threshold is that of [Pair].
+	Threshold float64
 	// PredictionColumn names the column of events with the predictions to compare with labels;
 	// empty = compare those of the model.
 	PredictionColumn string
@@ -72,10 +75,11 @@ func prepare(set *wire.FeatureSet, settings Settings) (*preparedSet, error) {
 	}
 	var predictionBytes int64
 	if settings.Predictions {
-		if err := checkPredictable(set); err != nil {
+		if err := checkPredictable(set, settings.Threshold); err != nil {
 			return nil, err
 		}
 		p.label.attached = true
+		p.label.cut = training.Cut(settings.Threshold)
 		predictionBytes = p.label.columns.RowBytes()
 	}
 	if p.label != nil {

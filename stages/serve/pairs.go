@@ -18,6 +18,7 @@ import (
 type Pairs struct {
 	// Predictions serves models with their sets. Without it the current set is served alone.
 	Predictions bool
+	Threshold   float64 // of [featurize.Pair]
 	Serving     *meter.Serving
 	Logger      *zap.Logger
 
@@ -147,5 +148,9 @@ func (p *Pairs) load(
 			return nil, err
 		}
 	}
-	return featurize.NewPair(set, model)
+	pair, err := featurize.NewPair(set, model)
+	if err != nil {
+		return nil, err
+	}
+	return pair.At(p.Threshold)
 }

@@ -33,17 +33,26 @@ func (f *ONNXFlags) Check() error {
 type onnxSummary struct {
 	FeatureSet string        `json:"feature_set"`
 	Model      string        `json:"model,omitempty"`
+	Threshold  float64       `json:"threshold,omitempty"` // 0 = the more probable class
 	Out        string        `json:"out"`
 	Bytes      int           `json:"bytes"`
 	Inputs     []onnx.Input  `json:"inputs"`
 	Outputs    []onnx.Output `json:"outputs"`
 }
 
-// Write writes the file and prints its contents. model is nil for a feature set alone.
-func (f *ONNXFlags) Write(c *cobra.Command, set *wire.FeatureSet, model *wire.Model, asJSON bool) error {
+// Write writes the file, with the threshold of a model's decisions, and prints its contents. model
+// is nil for a feature set alone.
+func (f *ONNXFlags) Write(
+	c *cobra.Command,
+	set *wire.FeatureSet,
+	model *wire.Model,
+	threshold float64,
+	asJSON bool,
+) error {
 	build := BuildOf(c.Root().Name())
 	file, err := onnx.Encode(set, model, onnx.Options{
 		MissingText: f.missingText,
+		Threshold:   threshold,
 		Program:     "eerf " + build.Program,
 		Version:     build.Version,
 	})
@@ -55,6 +64,7 @@ func (f *ONNXFlags) Write(c *cobra.Command, set *wire.FeatureSet, model *wire.Mo
 	}
 	summary := onnxSummary{
 		FeatureSet: set.ID(),
+		Threshold:  threshold,
 		Out:        f.path,
 		Bytes:      len(file.Bytes),
 		Inputs:     file.Inputs,

@@ -41,6 +41,7 @@ func ServeRows(c *cobra.Command, loaded *config.Config, pair *featurize.Pair, as
 	collectSeldom(plan)
 	pairs := &serve.Pairs{
 		Predictions: loaded.Serve.Predictions,
+		Threshold:   loaded.Stages.Predict.Threshold,
 		Serving:     runtime.Env.Meter.Serving(),
 		Logger:      runtime.Env.Logger,
 	}

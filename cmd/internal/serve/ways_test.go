@@ -72,15 +72,26 @@ func TestAllInterfacesGiveSameAnswers(t *testing.T) {
 	var table strings.Builder
 	out := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "task\tway\tgreatest difference of features\tof predictions\tother classes")
-	for _, task := range []string{stagestest.Regression, farFromZero, stagestest.Binary, stagestest.Classes} {
-		pair, all := pairOf(t, strings.TrimSuffix(task, offsetWords))
+	for _, task := range []string{
+		stagestest.Regression,
+		farFromZero,
+		stagestest.Binary,
+		atThreshold,
+		stagestest.Classes,
+	} {
+		kind, _, _ := strings.Cut(task, ",")
+		pair, all := pairOf(t, kind)
 		origin := 0.0
-		if task == farFromZero {
+		switch task {
+		case farFromZero:
 			origin = 1.7e9
 			pair = shifted(t, pair, origin)
+		case atThreshold:
+			pair = stagestest.Must(pair.At(0.2))
 		}
 		q := newQuestion(t, pair, all)
 		want := ways[0].ask(q)
+		want.checkClasses(t, pair)
 		for _, w := range ways {
 			got := w.ask(q)
 			if got == nil {
@@ -100,9 +111,30 @@ func TestAllInterfacesGiveSameAnswers(t *testing.T) {
 }
 
 const (
-	offsetWords = ", far from zero"
-	farFromZero = stagestest.Regression + offsetWords
+	farFromZero = stagestest.Regression + ", far from zero"
+	atThreshold = stagestest.Binary + ", at a threshold"
 )
+
+// checkClasses fails the test if the classes are not those of the probabilities at the threshold.
+func (a *answers) checkClasses(t *testing.T, pair *featurize.Pair) {
+	t.Helper()
+	if len(pair.Classes()) != 2 {
+		return
+	}
+	between := 0
+	for i, class := range a.classes {
+		p := a.numbers[2*i+1]
+		if p <= 0.5 && p > cmp.Or(pair.Threshold, 0.5) {
+			between++
+		}
+		if want := pair.Classes()[0]; (class == want) == (p > cmp.Or(pair.Threshold, 0.5)) {
+			t.Errorf("row %d: %s with probability %v of %s, threshold %v", i, class, p, pair.Classes()[1], pair.Threshold)
+		}
+	}
+	if pair.Threshold != 0 && between == 0 {
+		t.Error("no row is between the threshold and 0.5")
+	}
+}
 
 // shifted returns a pair whose predictions are larger by a number.
 func shifted(t testing.TB, pair *featurize.Pair, by float64) *featurize.Pair {
@@ -178,6 +210,7 @@ func byTopic(q *question) *answers {
 		Source:         events.Source{Limits: arrowio.DefaultLimits()},
 		MaxOutputBytes: 1 << 20,
 		Predictions:    true,
+		Threshold:      q.pair.Threshold,
 	})
 	if err != nil {
 		q.t.Fatal(err)
@@ -320,7 +353,7 @@ func byONNX(q *question) *answers {
 	if python == "" {
 		return nil
 	}
-	graph, err := onnx.Encode(q.pair.Set, q.pair.Model, onnx.Options{})
+	graph, err := onnx.Encode(q.pair.Set, q.pair.Model, onnx.Options{Threshold: q.pair.Threshold})
 	must(q.t, err)
 	out := filepath.Join(q.t.TempDir(), "answers.arrow")
 	return q.answer(python, out, filepath.Join("testdata", "onnx_answers.py"), q.file("model.onnx", graph.Bytes),
@@ -336,8 +369,21 @@ func byPython(q *question) *answers {
 	model, err := wire.EncodeModelFile(q.pair.Model, q.pair.Set)
 	must(q.t, err)
 	out := filepath.Join(q.t.TempDir(), "answers.arrow")
-	return q.answer(python, out, "-m", "eerf", "transform", "--model", q.file("model.arrow", model),
-		"--data", q.dataFile(), "--out", out)
+	args := []string{
+		"-m",
+		"eerf",
+		"transform",
+		"--model",
+		q.file("model.arrow", model),
+		"--data",
+		q.dataFile(),
+		"--out",
+		out,
+	}
+	if q.pair.Threshold != 0 {
+		args = append(args, "--threshold", fmt.Sprint(q.pair.Threshold))
+	}
+	return q.answer(python, out, args...)
 }
 
 // python returns a python3 with the modules, or "".

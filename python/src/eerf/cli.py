@@ -38,6 +38,7 @@ def _arguments(line: Sequence[str] | None) -> argparse.Namespace:
     c.add_argument("--model", help="file of a model")
     c.add_argument("--data", required=True, help="Arrow or Parquet file of rows")
     c.add_argument("--out", required=True, help="file to write: Arrow, or Parquet if it ends with .parquet")
+    c.add_argument("--threshold", type=float, help="of two classes, predict the second where its probability is above this")
     c = _command(commands, "model", "write the model in use, with its feature set, as a file that trainer predict takes")
     _add_source(c)
     c.add_argument("--out", required=True, help="file to write")
@@ -49,6 +50,8 @@ def _arguments(line: Sequence[str] | None) -> argparse.Namespace:
     args = parser.parse_args(line)
     if args.command == "transform" and not (args.set or args.model):
         parser.error("transform needs --set, --model or both")
+    if args.command == "transform" and args.threshold is not None and not args.model:
+        parser.error("--threshold needs --model: features have no decisions")
     return args
 
 
@@ -80,7 +83,7 @@ def _transform(args: argparse.Namespace) -> None:
         feature_set = model.feature_set
     assert feature_set is not None  # the arguments require one of the two
     rows = read_rows(args.data)
-    out = transformed(feature_set, model, rows)
+    out = transformed(feature_set, model, rows, args.threshold)
     write_rows(args.out, out)
     rejected = rows.num_rows - out.num_rows
     print(f"{out.num_rows} rows of {len(feature_set)} features of {feature_set.id} written to {args.out} ({rejected} rows rejected)")

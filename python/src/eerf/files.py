@@ -39,11 +39,11 @@ def write_rows(path: str | os.PathLike[str], table: pa.Table) -> None:
         writer.write_table(table)
 
 
-def transformed(feature_set: FeatureSet, model: Model | None, rows: pa.Table) -> pa.Table:
+def transformed(feature_set: FeatureSet, model: Model | None, rows: pa.Table, threshold: float | None = None) -> pa.Table:
     """Returns the columns that the featurize stage writes for rows.
 
     These are the passthrough and label columns that the rows have, row (the number of the row), features and, with a model,
-    prediction and probabilities. Rows that cannot be used are left out.
+    prediction and probabilities. Rows that cannot be used are left out. The threshold is that of Model.predict.
     """
     encoded = feature_set.encode(rows)
     kept = np.flatnonzero(encoded.usable)
@@ -55,13 +55,13 @@ def transformed(feature_set: FeatureSet, model: Model | None, rows: pa.Table) ->
     columns: dict[str, Any] = {name: copies[name] for name in names}
     columns |= {"row": pa.array(kept.astype(np.int64)), "features": _lists(features)}
     if model is not None:
-        columns.update(_predictions(model, features))
+        columns.update(_predictions(model, features, threshold))
     return pa.table(columns)
 
 
-def _predictions(model: Model, features: Any) -> dict[str, pa.Array]:
+def _predictions(model: Model, features: Any, threshold: float | None) -> dict[str, pa.Array]:
     """Returns the columns that a model adds."""
-    predicted = model.predict_features(features)
+    predicted = model.predict_features(features, threshold)
     if model.classes is None:
         return {"prediction": _lists(predicted, np.float64) if predicted.ndim == 2 else pa.array(predicted)}
     names = pa.array(model.classes, pa.string())

@@ -58,9 +58,9 @@ class Model:
         """Writes the model, with its feature set, to a file for trainer predict."""
         Path(path).write_bytes(self.value + self._set().value)
 
-    def predict(self, rows: Any) -> npt.NDArray[Any]:
+    def predict(self, rows: Any, threshold: float | None = None) -> npt.NDArray[Any]:
         """Returns predictions for rows; see FeatureSet.transform and predict_features."""
-        return self.predict_features(self._set().transform(rows))
+        return self.predict_features(self._set().transform(rows), threshold)
 
     def predict_probabilities(self, rows: Any) -> npt.NDArray[np.float32]:
         """Returns the probabilities [n, classes] of rows, in the order of classes."""
@@ -77,17 +77,19 @@ class Model:
         f = z.astype(np.float64) @ self.theta + self.intercept
         return f if self.classes is None else f.astype(np.float32)
 
-    def predict_features(self, features: npt.ArrayLike) -> npt.NDArray[Any]:
+    def predict_features(self, features: npt.ArrayLike, threshold: float | None = None) -> npt.NDArray[Any]:
         """Returns predictions from features [n, M].
 
         For regression these are float64 in the units of the label, [n], or [n, K] for several outputs. For classes they are
-        names [n], None for a row without features (NaN).
+        names [n], None for a row without features (NaN). Of two classes, the second is predicted if its probability is
+        above the threshold, by default if it is the more probable one.
         """
+        cut = self._cut(threshold)
         f = self.outputs(features)
         if self.classes is None:
             values = self._in_units(f)
             return values[:, 0] if values.shape[1] == 1 else values
-        numbers = (f[:, 0] > 0).astype(int) if f.shape[1] == 1 else f.argmax(axis=1)
+        numbers = (f[:, 0] > cut).astype(int) if f.shape[1] == 1 else f.argmax(axis=1)
         names = np.array(self.classes, dtype=object)[numbers]
         names[np.isnan(f).any(axis=1)] = None
         return names
@@ -106,6 +108,16 @@ class Model:
     def has_probabilities(self) -> bool:
         """Whether the model predicts probabilities of classes."""
         return self.classes is not None and self.loss == "logistic"
+
+    def _cut(self, threshold: float | None) -> np.float32:
+        """Returns the output at a threshold, as training.Cut does."""
+        if threshold is None:
+            return np.float32(0)
+        if not 0 < threshold < 1:
+            raise ValueError(f"threshold {threshold}: expected a probability above 0 and below 1")
+        if not self.has_probabilities or self.classes is None or len(self.classes) != 2:
+            raise ValueError(f"threshold {threshold}: model {self.id} has no probabilities of two classes to decide between")
+        return np.float32(np.log(threshold / (1 - threshold)))
 
     def _in_units(self, f: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Returns outputs of a regression in the units of the label, with its transform undone."""
