@@ -281,7 +281,7 @@ func (f *Follower) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
-	f.snapshot.ownSets = false // callers may now get copies that share the map
+	f.snapshot.ownSets, f.snapshot.Models.own = false, false // callers may now get copies that share the maps
 	close(f.changed)
 	f.changed = make(chan struct{})
 }

@@ -1,9 +1,11 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +44,13 @@ type Models struct {
 	// Current is the newest promoted model.
 	Current *wire.Current
 
-	config Config
-	next   int64 // the next offset to read
-	// Later snapshots may have more elements past the ends of these slices.
-	entries  []ModelEntry // ascending offsets
+	config   Config
+	next     int64 // the next offset to read
+	entries  map[string]ModelEntry
+	promoted int // number of promoted entries
+	// own is set while changes are applied to entries that no other snapshot shares.
+	own bool
+	// Later snapshots may have more elements past the end of this slice.
 	pointers []placedPointer
 }
 
@@ -60,7 +65,8 @@ func (m Models) CurrentEntry() (entry ModelEntry, ok bool) {
 	if m.Current == nil {
 		return ModelEntry{}, false
 	}
-	return m.entry(m.Current.ID)
+	entry, ok = m.entries[m.Current.ID]
+	return entry, ok
 }
 
 // Unreadable reports that the record of the current model is missing or damaged and the model is
@@ -72,9 +78,7 @@ func (m Models) Unreadable() bool {
 
 // Entries lists the models on the topic, newest first.
 func (m Models) Entries() []ModelEntry {
-	list := slices.Clone(m.entries)
-	slices.Reverse(list)
-	return list
+	return slices.SortedFunc(maps.Values(m.entries), func(a, b ModelEntry) int { return cmp.Compare(b.Offset, a.Offset) })
 }
 
 // Next is the next offset to read.
@@ -90,22 +94,13 @@ func (m Models) TrainedAt() (at time.Time) {
 	return at
 }
 
-func (m Models) entry(id string) (ModelEntry, bool) {
-	for _, entry := range slices.Backward(m.entries) {
-		if entry.ID == id {
-			return entry, true
-		}
-	}
-	return ModelEntry{}, false
-}
-
 // Find returns the model with an id, or with an unambiguous prefix of an id.
 func (m Models) Find(id string) (ModelEntry, error) {
-	if entry, ok := m.entry(id); ok {
+	if entry, ok := m.entries[id]; ok {
 		return entry, nil
 	}
 	var found []ModelEntry
-	for _, entry := range slices.Backward(m.entries) {
+	for _, entry := range m.Entries() {
 		if len(id) >= shortestID && strings.HasPrefix(entry.ID, id) {
 			found = append(found, entry)
 		}
@@ -166,7 +161,9 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (upd
 		return func(s *Snapshot) {
 			s.Models.drop(id)
 			s.repaired(RecordModel, id)
-			s.checkCurrentModel()
+			if current := s.Models.Current; current != nil && current.ID == id {
+				s.checkCurrentModel()
+			}
 		}, nil
 	}
 	model, err := wire.DecodeModel(decoder, r.Value)
@@ -179,8 +176,7 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (upd
 	damaged := err != nil && !errors.Is(err, wire.ErrFormatVersion)
 	entry := ModelEntry{ID: id, Offset: r.Offset, Time: r.Time, Model: withoutLists(model)}
 	return func(s *Snapshot) {
-		s.Models.drop(id)
-		s.Models.entries = append(s.Models.entries, entry)
+		s.Models.put(entry)
 		s.repaired(RecordModel, id)
 		if damaged {
 			s.damage(RecordModel, id, false)
@@ -192,10 +188,10 @@ func (f *Follower) decodeModel(decoder *arrowio.Decoder, r pipeline.Record) (upd
 // promoted model is taken as current, and a rollback is forgotten.
 func (s *Snapshot) damageModelPointer() {
 	m := &s.Models
-	for _, entry := range slices.Backward(m.entries) {
-		if m.Current == nil && entry.Promoted() {
-			m.Current = &wire.Current{ID: entry.ID, Sequence: entry.Model.Sequence, Time: entry.Time}
-		}
+	if m.Current == nil && m.promoted > 0 {
+		entries := m.Entries()
+		newest := entries[slices.IndexFunc(entries, ModelEntry.Promoted)]
+		m.Current = &wire.Current{ID: newest.ID, Sequence: newest.Model.Sequence, Time: newest.Time}
 	}
 	if m.Current != nil {
 		s.damage(RecordModelPointer, "", false)
@@ -226,10 +222,37 @@ func (s *Snapshot) checkCurrentModel() {
 	}
 }
 
-// drop removes a model from the list, in a copy.
+// put adds a model, or replaces the one with its id.
+func (m *Models) put(entry ModelEntry) {
+	m.drop(entry.ID)
+	m.copyEntries()
+	m.entries[entry.ID] = entry
+	if entry.Promoted() {
+		m.promoted++
+	}
+}
+
+// drop removes a model.
 func (m *Models) drop(id string) {
-	if _, listed := m.entry(id); listed {
-		m.entries = slices.DeleteFunc(slices.Clone(m.entries), func(e ModelEntry) bool { return e.ID == id })
+	entry, listed := m.entries[id]
+	if !listed {
+		return
+	}
+	m.copyEntries()
+	delete(m.entries, id)
+	if entry.Promoted() {
+		m.promoted--
+	}
+}
+
+// copyEntries copies the map that earlier snapshots share, once for all records of a fetch.
+func (m *Models) copyEntries() {
+	if !m.own {
+		m.entries = maps.Clone(m.entries)
+		if m.entries == nil {
+			m.entries = map[string]ModelEntry{}
+		}
+		m.own = true
 	}
 }
 

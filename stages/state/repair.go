@@ -94,9 +94,12 @@ func (s *Snapshot) damage(record Record, id string, gone bool) {
 	if len(s.Repairs) >= maxRepairs && id != "" && !gone {
 		return
 	}
-	gone = gone || s.gone(record, id)
+	pending, found := s.repairOf(record, id)
+	if found && (pending.Gone || !gone) {
+		return
+	}
 	s.repaired(record, id)
-	s.Repairs = append(s.Repairs, Repair{Record: record, ID: id, Gone: gone})
+	s.Repairs = append(slices.Clone(s.Repairs), Repair{Record: record, ID: id, Gone: gone})
 	slices.SortFunc(s.Repairs, func(a, b Repair) int {
 		return cmp.Or(cmp.Compare(a.Record, b.Record), cmp.Compare(a.ID, b.ID))
 	})
@@ -109,7 +112,9 @@ func (s *Snapshot) repaired(record Record, id string) {
 
 // dropRepairs removes the repairs that drop accepts, in a copy.
 func (s *Snapshot) dropRepairs(drop func(Repair) bool) {
-	s.Repairs = slices.DeleteFunc(slices.Clone(s.Repairs), drop)
+	if slices.ContainsFunc(s.Repairs, drop) {
+		s.Repairs = slices.DeleteFunc(slices.Clone(s.Repairs), drop)
+	}
 }
 
 // Repair performs the pending repairs of an owner and reports whether it wrote anything. Each

@@ -37,3 +37,37 @@ func TestManyRecordsOfOneKindCostTheirNumber(t *testing.T) {
 		t.Errorf("%d bytes were allocated for each record", perRecord)
 	}
 }
+
+// TestManyModelRecordsCostTheirNumber follows a topic with many models, replacements, tombstones,
+// undecodable records and pointers to missing models. The work is counted as allocated bytes.
+func TestManyModelRecordsCostTheirNumber(t *testing.T) {
+	perRecord := func(n int) uint64 {
+		k := newModelsKit(t)
+		id := k.model(1, wire.VerdictNotBetter, "")
+		model := pipeline.Record{Key: wire.SetKey("test", id), Value: k.Records(testConfig.Models, 0)[0].Value}
+		var records []pipeline.Record
+		pointer := must(wire.EncodeCurrent(&wire.Current{ID: "m-missing", Sequence: 1, Time: noon}))
+		for i := range n {
+			records = append(records,
+				pipeline.Record{Key: wire.SetKey("test", fmt.Sprintf("m-%06d", i)), Value: []byte("x")},
+				model,
+				pipeline.Record{Key: wire.CurrentKey("test"), Value: pointer},
+				pipeline.Record{Key: wire.CurrentKey("test"), Value: []byte("x")})
+		}
+		for i := range n {
+			records = append(records, pipeline.Record{Key: wire.SetKey("test", fmt.Sprintf("m-%06d", i))})
+		}
+		must(k.Produce(t.Context(), testConfig.Models, 0, records))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		now := k.models()
+		runtime.ReadMemStats(&after)
+		if len(now.Entries()) != 1 || now.Current == nil || now.Current.ID != "m-missing" {
+			t.Errorf("%d models, current %+v", len(now.Entries()), now.Current)
+		}
+		return (after.TotalAlloc - before.TotalAlloc) / uint64(len(records))
+	}
+	if few, many := perRecord(1500), perRecord(6000); many > 3*few/2 {
+		t.Errorf("%d bytes were allocated for each of 7,500 records, %d for each of 30,000", few, many)
+	}
+}
