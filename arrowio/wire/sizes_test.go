@@ -61,7 +61,7 @@ func bigSpec(partitions int) *Spec {
 	for i := range partitions {
 		number := int32(i) + math.MaxInt32 - 1_000_000
 		s.Partitions = append(s.Partitions, Partition{number, most - 1, most, most, most, most})
-		s.Notes = append(s.Notes, PartitionNote{number, most - 1, most, BatchMark{most, math.MaxUint32}})
+		s.Notes = append(s.Notes, PartitionNote{number, most - 1, most, true, BatchMark{most, math.MaxUint32}})
 	}
 	return s
 }

@@ -71,22 +71,27 @@ type PartitionNote struct {
 	// not reported again.
 	ReportedFrom int64 `json:"reported_from,omitempty"`
 	ReportedTo   int64 `json:"reported_to,omitempty"`
+	// ReportedWhole is set if only whole messages were reported: before the first exploration, the
+	// planner looks at no single row.
+	ReportedWhole bool `json:"reported_whole,omitempty"`
 	// LastBatch is the last batch that the planner read, zero if unknown. A truncated log has other
 	// batches in its place.
 	LastBatch BatchMark `json:"last_batch,omitzero"`
 }
 
-// Reported reports whether an earlier exploration has sent the dead letters of an offset.
-func (n PartitionNote) Reported(offset int64) bool {
-	return offset >= n.ReportedFrom && offset < n.ReportedTo
+// Reported reports whether the dead letter of an offset was sent, of the whole message or of its
+// unusable rows.
+func (n PartitionNote) Reported(offset int64, whole bool) bool {
+	return offset >= n.ReportedFrom && offset < n.ReportedTo && (whole || !n.ReportedWhole)
 }
 
-// AddReported adds offsets to the reported ones. They replace these if a gap is between them.
+// AddReported adds offsets of messages and rows to the reported ones. They replace these if a gap is between them.
 func (n *PartitionNote) AddReported(from, to int64) {
-	if n.ReportedFrom < n.ReportedTo && n.ReportedFrom <= to && from <= n.ReportedTo {
+	if !n.ReportedWhole && n.ReportedFrom < n.ReportedTo && n.ReportedFrom <= to && from <= n.ReportedTo {
 		from, to = min(from, n.ReportedFrom), max(to, n.ReportedTo)
 	}
 	n.ReportedFrom, n.ReportedTo = from, to
+	n.ReportedWhole = false
 }
 
 // Messages is how messages of events are read, in addition to the limits.

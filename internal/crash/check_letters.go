@@ -129,7 +129,7 @@ func (r *run) unusable(partition int, logs ...*eventLog) map[[2]int64]bool {
 // checkSubsampleLetters checks that the dead letters of subsample are exactly the inputs that
 // explorations refused. Overlapping owners may start explorations that give no set, and
 // explorations of a lost log are abandoned: their dead letters are allowed. Subsample need not
-// repeat offsets up to the last one that calibrate reported before the first exploration.
+// repeat whole messages up to the last one that calibrate reported before the first exploration.
 func (r *run) checkSubsampleLetters(partition int, have, planned map[[2]int64]bool) {
 	want := map[[2]int64]bool{}
 	for _, e := range r.sets {
@@ -143,7 +143,7 @@ func (r *run) checkSubsampleLetters(partition int, have, planned map[[2]int64]bo
 	for at := range planned {
 		reported = max(reported, at[0])
 	}
-	maps.DeleteFunc(want, func(at [2]int64, _ bool) bool { return at[0] <= reported })
+	maps.DeleteFunc(want, func(at [2]int64, _ bool) bool { return at[1] == whole && at[0] <= reported })
 	if r.plan.overlaps() || r.plan.abandons() {
 		known = r.unusable(partition, r.logs...)
 	}

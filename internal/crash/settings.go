@@ -24,7 +24,7 @@ func keys(prefix string, plan *Plan, session time.Duration, brokers []string) ma
 		"exploration.criterion":    plan.Criterion,
 		"exploration.rounds":       "2",
 		"exploration.refine_steps": "8",
-		"exploration.members":      "2",
+		"exploration.members":      "4",
 		"exploration.from":         string(plan.From), "exploration.sample_rows": fmt.Sprint(partitions * 200),
 		"exploration.min_rows": fmt.Sprint(minRows), "exploration.calibration_rows": "60",
 		"exploration.every_offsets": fmt.Sprint(everyOffsets),

@@ -21,8 +21,9 @@ func reported(now state.Snapshot) map[int32]interval {
 	}
 	found := make(map[int32]interval, len(last.Partitions))
 	for _, p := range last.Partitions {
-		note := last.Note(p.Partition)
-		found[p.Partition] = interval{note.ReportedFrom, note.ReportedTo}
+		if note := last.Note(p.Partition); !note.ReportedWhole {
+			found[p.Partition] = interval{note.ReportedFrom, note.ReportedTo}
+		}
 	}
 	set := now.CurrentSet()
 	if set == nil || set.Set.Lineage.Exploration != last.Exploration {
@@ -83,6 +84,7 @@ func (r *Request) carry(spec *wire.Spec) {
 			note := spec.EditNote(p.Partition)
 			note.ReportedFrom = was.from
 			note.ReportedTo = was.to
+			note.ReportedWhole = last == nil
 		}
 	}
 }

@@ -291,7 +291,7 @@ func TestAnExplorationWithoutUsableRowsIsAbandoned(t *testing.T) {
 	spec := w.State.Snapshot().Spec
 	for _, part := range spec.Partitions {
 		note := spec.Note(part.Partition)
-		if !part.Empty() && (!note.Reported(part.StartOffset) || !note.Reported(part.EndOffset-1)) {
+		if !part.Empty() && (!note.Reported(part.StartOffset, false) || !note.Reported(part.EndOffset-1, false)) {
 			t.Errorf("dead letters of %+v would be sent again: %+v", part, note)
 		}
 	}

@@ -241,7 +241,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	if err != nil {
 		meter.FailSpan(span, deadletter.Reason(err), err)
 		p.traffic.UndecodableBytes += int64(rec.Size())
-		p.addDeadLetter(rec.Offset, deadletter.Refused(meter.StageSubsample, rec, err, p.Env.Clock()))
+		p.addDeadLetter(rec.Offset, true, deadletter.Refused(meter.StageSubsample, rec, err, p.Env.Clock()))
 		p.core.Refuse(rec.Offset + 1)
 		return nil
 	}
@@ -251,7 +251,7 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	err = p.core.Add(rec.Offset, batches, func(piece arrow.Record, rowBase int32, rows []deadletter.RejectedRow) error {
 		deadLetter, err := deadletter.Rejected(meter.StageSubsample, rec, piece, rowBase, rows, &budget, p.Env.Clock())
 		if err == nil {
-			p.addDeadLetter(rec.Offset, deadLetter)
+			p.addDeadLetter(rec.Offset, false, deadLetter)
 		}
 		return err
 	})
@@ -262,12 +262,12 @@ func (p *partition) score(rec pipeline.Record, span trace.Span) error {
 	return nil
 }
 
-// addDeadLetter queues a dead letter for the next checkpoint unless an earlier exploration already
-// reported the offset. A repeated attempt sends none: the refused one had read and reported the
-// same rows. A dead letter larger than the queue's limit is sent before the records of
-// its fetch are released, so that it need not be copied.
-func (p *partition) addDeadLetter(offset int64, deadLetter deadletter.Draft) {
-	if p.core.Attempt() > 0 || p.spec.Note(p.part.Partition).Reported(offset) {
+// addDeadLetter queues a dead letter, of a whole message or of rows, for the next checkpoint unless
+// it was already sent. A repeated attempt sends none: the refused one had read and reported the
+// same rows. A dead letter larger than the queue's limit is sent before the records of its fetch
+// are released, so that it need not be copied.
+func (p *partition) addDeadLetter(offset int64, whole bool, deadLetter deadletter.Draft) {
+	if p.core.Attempt() > 0 || p.spec.Note(p.part.Partition).Reported(offset, whole) {
 		return
 	}
 	size := deadLetter.Memory()
@@ -306,7 +306,7 @@ func (p *partition) sampleBytes() int64 {
 // describe a single log: the partition closes, and the exploration yields no feature set.
 func (p *partition) Gap(ctx context.Context, g pipeline.Gap) error {
 	if g.Kind == pipeline.GapUnreadable {
-		p.addDeadLetter(g.From, deadletter.RefusedBatch(meter.StageSubsample, g, p.Env.Clock()))
+		p.addDeadLetter(g.From, true, deadletter.RefusedBatch(meter.StageSubsample, g, p.Env.Clock()))
 		p.core.Refuse(g.To)
 		return p.Process(ctx, pipeline.Fetched{NextOffset: p.core.NextOffset(), End: g.End})
 	}
