@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/training"
 )
@@ -189,7 +190,9 @@ func (c *comparison) describe(r *repeat, split *datasets.Split) {
 	facts.UnknownClass = split.TrainLeftOut.UnknownClass + facts.UnknownClassTestRows
 	facts.Rejected = split.TrainLeftOut.Rejected + split.TestLeftOut.Rejected
 	c.result.Telltales = split.Report.Telltales
-	c.result.Notes = append(c.result.Notes, split.Report.Warnings...)
+	many, few := encoder.Notes(split.Tallies)
+	c.result.Warnings = many
+	c.result.Notes = slices.Concat(many, c.result.Notes, split.Report.Warnings, few)
 	c.describeClasses(r)
 	if wanted := int(c.options.Sample * float64(r.train.rows)); facts.SampleRows > wanted+1 {
 		c.say("--sample %v of %d training rows is too few for scoring; using %d rows",

@@ -28,6 +28,8 @@ type Result struct {
 	// rows. Without is the comparison without them; the caller fills it in.
 	Telltales []encoder.Telltale `json:"telltales,omitempty"`
 	Without   *Without           `json:"without_telltales,omitempty"`
+	// Warnings are the notes on columns of which more than a tenth of the values are unusable.
+	Warnings []string `json:"-"`
 	// Notes are remarks for readers, in whole sentences.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -71,6 +71,8 @@ type Split struct {
 	Report encoder.Report
 	// TrainLeftOut and TestLeftOut count the unusable rows.
 	TrainLeftOut, TestLeftOut LeftOut
+	// Tallies are the uses of the values of the columns in all rows.
+	Tallies []encoder.Tally
 	// TestUnknown are the most frequent classes of test rows that are not learned.
 	TestUnknown []encoder.ClassRows
 	// Copies is the share of the rows of the table that equal an earlier row; 0 if rows are

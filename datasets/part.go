@@ -16,6 +16,17 @@ type part struct {
 	unknown encoder.ClassTally // classes that are not learned
 }
 
+// tallies returns the use of the values of the columns. Unknown classes are counted elsewhere.
+func (p *part) tallies() []encoder.Tally {
+	_, all := p.rows.Tallies()
+	for i := range all {
+		if all[i].Label {
+			all[i].Unseen = encoder.Finding{}
+		}
+	}
+	return all
+}
+
 // newPart allocates room for n rows. The encoder must have a label.
 func newPart(name string, enc *encoder.Encoder, n int) *part {
 	d := &Data{

@@ -54,6 +54,7 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split %s: test rows: %w", t.name, err)
 	}
+	s.Tallies = encoder.Merge(train.tallies(), test.tallies())
 	s.Train, s.TrainLeftOut = train.data, train.out
 	s.Test, s.TestLeftOut, s.TestUnknown = test.data, test.out, test.unknown.List()
 	return s, nil
@@ -284,6 +285,8 @@ func (t *Table) encode(enc *encoder.Encoder, rows [][]int32, hashes rowHashes) (
 	for r, rec := range t.records {
 		ids := t.ids[first:]
 		first += int(rec.NumRows())
+		before := int64(first) - rec.NumRows()
+		p.rows.Number = func(row int32) int64 { return before + int64(row) }
 		if hashes != nil {
 			p.rows.Teaching = hashes(r)
 		}

@@ -20,7 +20,8 @@ type binding struct {
 
 	rows    int64   // rows encoded since the last [Rows.TakeImputed]
 	imputed []int64 // values of each column since then
-	misfits []Misfits
+	tallies []Tally // of the columns, then of the label columns
+	before  int64   // rows encoded since then, without the current record
 
 	schema *arrow.Schema
 	text   bool // the schema is of a text format
@@ -95,7 +96,10 @@ func (s *sharedTables) of(e *Encoder) *tables {
 func (b *binding) bind(e *Encoder, schema *arrow.Schema) error {
 	if b.encoder != e {
 		*b = binding{encoder: e, tables: allTables.of(e), imputed: make([]int64, len(e.Columns))}
-		b.misfits = make([]Misfits, len(e.Columns))
+		b.tallies = make([]Tally, len(e.Columns))
+		if e.Label != nil {
+			b.tallies = append(b.tallies, make([]Tally, len(e.Label.Columns))...)
+		}
 	}
 	if b.schema == schema {
 		return nil

@@ -107,14 +107,16 @@ func (r *Rows) encodeFeatures(rec arrow.Record) {
 		r.inputs[i].strict = r.binding.text && isStrings(a)
 	}
 	r.X = resize(r.X, r.N*r.Dim)
+	r.binding.before = r.binding.rows
 	r.binding.rows += int64(r.N)
 	// an encoder with only a label has no dimensions
+	number := r.rowNumber
 	step := min(max(minBlockRows, blockFloats/max(1, r.Dim)), maxBlockRows)
 	for first := 0; first < r.N; first += step {
 		next := min(first+step, r.N)
 		r.encodeBlock(&block{
 			rows: r.picked.part(first, next), x: r.X[first*r.Dim : next*r.Dim], dim: r.Dim,
-			fault: r.fault[first:next], counts: &r.Counts,
+			fault: r.fault[first:next], counts: &r.Counts, rowNumber: number,
 		})
 	}
 }
@@ -128,7 +130,7 @@ func (r *Rows) encodeBlock(b *block) {
 		}
 		if numbers == 0 {
 			before := b.counts.Imputed
-			b.misfits = &r.binding.misfits[i]
+			b.tally = &r.binding.tallies[i]
 			r.encodeColumn(b, &r.binding.columns[i], &r.inputs[i])
 			r.binding.imputed[i] += b.counts.Imputed - before
 			i++
@@ -164,7 +166,7 @@ func (r *Rows) encodeColumn(b *block, c *boundColumn, in *input) {
 		r.entries = loadCodes(r.codes, in.array, b.rows, &c.effects.codes, r.entries)
 		b.setEffects(r.codes, c.effects, r.Teaching)
 	}
-	b.countUnseen(r.codes)
+	b.countUnseen(r.codes, in.array)
 }
 
 // settle moves the faulty rows out of X into Rejected.

@@ -1,5 +1,9 @@
 package encoder
 
+import (
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
 // indicators holds the dimensions that a boolean or a category writes for each code.
 type indicators struct {
 	// base is written first: every indicator unset. hot[k] replaces dimension k for code k.
@@ -80,8 +84,18 @@ func (b *block) setIndicators(at int, codes []int32, in *indicators) {
 }
 
 // countUnseen counts the categories that have no code.
-func (b *block) countUnseen(codes []int32) {
-	for _, k := range codes[:b.rows.len()] {
-		b.counts.UnseenCategory += count(k == unseenCode)
+func (b *block) countUnseen(codes []int32, a arrow.Array) {
+	var found int64
+	for i, k := range codes[:b.rows.len()] {
+		if k != unseenCode {
+			continue
+		}
+		if found++; found+b.tally.Unseen.Values == 1 {
+			t := textsOf(a)
+			text, _ := t.at(b.rows.row(i))
+			b.tally.Unseen.Row, b.tally.Unseen.First = b.number(i), quoted(text)
+		}
 	}
+	b.tally.Unseen.Values += found
+	b.counts.UnseenCategory += found
 }

@@ -112,7 +112,7 @@ func (r *Rows) encodeOutput(l *Label, k int) {
 		default:
 			r.values[i*len(l.Columns)+k] = y
 		}
-		r.faultLabel(i, fault)
+		r.faultLabel(i, k, fault)
 	}
 }
 
@@ -140,8 +140,14 @@ func numberFault(v float64) uint8 {
 	}
 }
 
+// labelTally returns the tally of output k.
+func (r *Rows) labelTally(k int) *Tally { return &r.binding.tallies[len(r.binding.columns)+k] }
+
 // faultLabel records the first fault of a row's label.
-func (r *Rows) faultLabel(i int, fault uint8) {
+func (r *Rows) faultLabel(i, k int, fault uint8) {
+	if fault != noFault {
+		r.labelTally(k).reject(r.rowNumber(r.Row[i]), fault, r.loaded[i])
+	}
 	if r.labelFault[i] == noFault {
 		r.labelFault[i] = fault
 	}
@@ -180,6 +186,9 @@ func (r *Rows) encodeClasses(l *Label, a arrow.Array) {
 func (r *Rows) addUnseen(kind Kind, a arrow.Array, i int) {
 	class, _ := classNames(kind, a, r.picked.part(i, i+1), &scratch{})(0)
 	r.UnseenClasses.Add(class, 1)
+	if tally := r.labelTally(0); tally.Unseen.isFirst(r.rowNumber(r.Row[i])) {
+		tally.Unseen.First = quoted(class)
+	}
 }
 
 // codeNumbers finds the class of each loaded label. The code of a faulty one is arbitrary but
@@ -191,7 +200,7 @@ func (r *Rows) codeNumbers(short bool) {
 			r.codes[i] = nullCode
 		case fault != noFault:
 			r.codes[i] = 0
-			r.faultLabel(i, fault)
+			r.faultLabel(i, 0, fault)
 		default:
 			r.codes[i] = r.binding.classes.number(classValue(v, short))
 		}

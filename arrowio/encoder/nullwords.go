@@ -41,7 +41,7 @@ func newNullWords(added []string) *nullWords {
 	for _, word := range added {
 		word = trimmed(word)
 		n.added[word] = true
-		if v, err := strconv.ParseFloat(word, 64); err == nil && finite(v) {
+		if v, err := strconv.ParseFloat(word, 64); err == nil && !math.IsNaN(v) {
 			n.numbers = append(n.numbers, v)
 		}
 	}

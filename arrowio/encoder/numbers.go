@@ -17,7 +17,7 @@ func (r *Rows) encodeNumbers(b *block, column, columns int) {
 	for k := range columns {
 		before := b.counts.Imputed
 		c := &r.binding.columns[column+k]
-		b.misfits = &r.binding.misfits[column+k]
+		b.tally = &r.binding.tallies[column+k]
 		r.scaleColumn(b, c, &r.inputs[column+k], r.strip[k*n:(k+1)*n])
 		r.binding.imputed[column+k] += b.counts.Imputed - before
 	}

@@ -2,9 +2,6 @@ package encoder
 
 import (
 	"slices"
-	"strings"
-
-	"github.com/apache/arrow/go/v15/arrow"
 
 	"github.com/eerf-stream/eerf/scoring"
 )
@@ -94,6 +91,8 @@ type Rows struct {
 	// It returns the hash of a row, from which the rows of [Effects] were chosen: its fold is left
 	// out.
 	Teaching func(row int32) uint64
+	// Number returns the number of a row for [Rows.Tallies]; nil counts the encoded rows.
+	Number func(row int32) int64
 
 	binding binding
 	// picked are the requested rows, inputs the columns of the current record.
@@ -123,6 +122,7 @@ type Rows struct {
 func (r *Rows) Exchange(other *Rows) {
 	r.binding, other.binding = other.binding, r.binding
 	r.Teaching, other.Teaching = other.Teaching, r.Teaching
+	r.Number, other.Number = other.Number, r.Number
 	*r, *other = *other, *r
 }
 
@@ -130,31 +130,6 @@ func (r *Rows) Exchange(other *Rows) {
 type ImputedValues struct {
 	Column          string
 	Values, Imputed int64
-}
-
-// Misfits counts the texts of a column that are not of its kind.
-type Misfits struct {
-	Column string
-	Values int64
-	First  string
-}
-
-// add adds the texts of the missing values among some rows.
-func (m *Misfits) add(a arrow.Array, rows picked, missing []bool) {
-	t := textsOf(a)
-	for i, is := range missing {
-		if !is {
-			continue
-		}
-		text, ok := t.at(rows.row(i))
-		if !ok || text == "" {
-			continue
-		}
-		if m.Values == 0 {
-			m.First = shortened(strings.Clone(text))
-		}
-		m.Values++
-	}
 }
 
 // TakeImputed returns how many rows the current encoder has encoded since the last call, and for
@@ -176,16 +151,6 @@ func (r *Rows) TakeImputed() (rows int64, found []ImputedValues) {
 	b.rows = 0
 	clear(b.imputed)
 	return rows, found
-}
-
-// TakeMisfits returns the misfits of each column of the current encoder since the last call.
-func (r *Rows) TakeMisfits() []Misfits {
-	found := slices.Clone(r.binding.misfits)
-	for i := range found {
-		found[i].Column = r.binding.encoder.Columns[i].Name
-	}
-	clear(r.binding.misfits)
-	return found
 }
 
 // KeepLabelled drops the unlabelled rows from X, Row and Targets, in place, so that the rest can be

@@ -110,9 +110,9 @@ type block struct {
 	fault  []uint8
 	counts *Counts
 	// absent, if not nil, is set for the rows without a value in the current column.
-	absent []bool
-	// misfits are those of the current column.
-	misfits *Misfits
+	absent    []bool
+	tally     *Tally // of the current column
+	rowNumber func(row int32) int64
 }
 
 // The faults of a row, indexes into reasons.
@@ -154,6 +154,7 @@ func (b *block) beyond(i, j int, v, z float64, s *scaling) float32 {
 	if b.fault[i] == noFault {
 		b.fault[i] = fault
 	}
+	b.tally.reject(b.number(i), fault, v)
 	return 0
 }
 

@@ -31,7 +31,7 @@ func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 		loadParsed(r.loaded, r.null, in.array, b.rows, c.form.number)
 	}
 	if isText(in.array) {
-		b.misfits.add(in.array, b.rows, r.null)
+		b.addMisfits(in.array, r.null)
 	}
 	if in.strict {
 		refuseTexts(b.fault, in.array, b.rows, c.kind, &c.form, func(i int) bool { return r.null[i] })
@@ -40,8 +40,8 @@ func (r *Rows) scaleParsed(b *block, c *boundColumn, in *input, dst []float32) {
 	b.missAll(dst, r.null, &c.scaling)
 }
 
-// encodeCycle writes the dimensions of a cycle for the times in r.loaded; extra is their place among
-// the extras of the column. A missing time is in the middle of the circle and of the period.
+// encodeCycle writes the dimensions of a cycle for the times in r.loaded; extra is their place
+// among the extras of the column. A missing time is in the middle of the circle and of the period.
 func (r *Rows) encodeCycle(b *block, c *boundColumn, extra int, cycle *cycleFacts) {
 	for i, seconds := range r.loaded {
 		var place [len(cycleNames)]float64

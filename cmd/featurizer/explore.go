@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
 )
@@ -71,7 +73,9 @@ func (f *exploreFlags) run(c *cobra.Command) error {
 	}
 	summary := describeSet(found.Set)
 	summary.FeatureSet.File = f.out
-	warnings := found.Report.Warnings
+	many, few := encoder.Notes(found.Tallies)
+	cli.Warn(c, many)
+	warnings := slices.Concat(many, found.Report.Warnings, few)
 	if found.Warning != "" {
 		warnings = append(warnings, found.Warning)
 	}

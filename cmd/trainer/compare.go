@@ -80,6 +80,7 @@ func (f *compareFlags) run(c *cobra.Command) error {
 	if result == nil {
 		return asUsage(err)
 	}
+	cli.Warn(c, result.Warnings)
 	result.Notes = append(rows.notes, result.Notes...)
 	result.Data.Split = rows.split
 	result.Data.Columns = f.rows.file.Columns(result.Data.Columns)

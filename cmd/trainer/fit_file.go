@@ -149,6 +149,10 @@ func (f *fitFileFlags) fit(
 	if err := f.fitWithout(ctx, loaded, fitted, file, split); err != nil {
 		return nil, err
 	}
+	many, few := encoder.Notes(withoutUnseenClasses(fitted.rows.Columns))
+	cli.Warn(c, many)
+	fitted.first = many
+	fitted.warn(few...)
 	fitted.advise(f.data)
 	fitted.noteClasses(split)
 	return fitted, nil
@@ -167,6 +171,16 @@ func (m *fileModel) noteClasses(split *train.FileSplit) {
 	if split != nil && split.Rule.By == wire.SplitTime {
 		m.warn("the last rows are held out, and a class may occur in them alone; " + useRandomSplit)
 	}
+}
+
+// withoutUnseenClasses leaves out the findings that unseenNotes describes.
+func withoutUnseenClasses(all []encoder.Tally) []encoder.Tally {
+	for i := range all {
+		if all[i].Label {
+			all[i].Unseen = encoder.Finding{}
+		}
+	}
+	return all
 }
 
 // useRandomSplit advises how rows of all times are held out.
@@ -298,6 +312,7 @@ type fileModel struct {
 	rows     train.RowCounts
 	columns  []encoder.ColumnUse // of an exploration
 	warnings []string
+	first    []string // warnings before the summary
 	seconds  map[meter.Stage]float64
 	copies   float64 // share of the rows that equal an earlier row
 	// classNote is the warning of the exploration about classes that are not learned, "" without
@@ -393,7 +408,7 @@ func (m *fileModel) summary(out string) fileModelSummary {
 		Rows:     m.rows,
 		Copies:   m.copies,
 		Columns:  m.columns,
-		Warnings: m.warnings,
+		Warnings: slices.Concat(m.first, m.warnings),
 		Seconds:  m.seconds,
 
 		Telltales: m.telltales,
@@ -412,6 +427,7 @@ func (m *fileModel) headline() string {
 }
 
 func (m *fileModel) print(w io.Writer, out string, o output) {
+	cli.WriteNotes(w, m.first)
 	cli.WriteTelltales(w, m.telltales)
 	if m.without != nil {
 		fmt.Fprintln(w, cli.Wrapped(m.without.String(), cli.Width(w), "  "))

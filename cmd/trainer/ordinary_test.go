@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/cmd/internal/clitest"
 )
 
 // lines writes a file of a header and rows.
@@ -47,3 +50,27 @@ func TestNullValuesOfAModelHoldInPrediction(t *testing.T) {
 }
 
 func equalTexts(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
+
+func TestUnusableValuesAreNamedWithColumnShareAndRow(t *testing.T) {
+	data := lines(t, "ratio.csv", "visits,ratio,y", 300, func(i int) string {
+		ratio := fmt.Sprint(i % 7)
+		if i%3 == 2 {
+			ratio = "inf"
+		}
+		return fmt.Sprint(i*i%97) + "," + ratio + "," + word(i*i%97 > 40)
+	})
+	const want = "ratio: 100 of 300 values (33 %) are infinite or too large, and their rows are left out; " +
+		"the first is +Inf in row 2"
+	model := filepath.Join(t.TempDir(), "model.arrow")
+	fit := tr(t, "fit", "--data", data, "--label", "y", "--features", "8", "--out", model).Want(t, cli.ExitOK)
+	out := filepath.Join(t.TempDir(), "p.csv")
+	predict := tr(t, "predict", "--model", model, "--data", data, "--out", out).Want(t, cli.ExitOK)
+	for name, got := range map[string]clitest.Result{"fit": fit, "predict": predict} {
+		if !strings.HasPrefix(got.Out, "note: "+want) || !strings.Contains(got.Err, "warning: "+want) {
+			t.Errorf("%s prints %q and %q, want %q first on both", name, got.Out, got.Err, want)
+		}
+	}
+	if got := predicted(t, model, data, "--null-values", "inf"); len(got["row"]) != 300 {
+		t.Errorf("%d rows with infinite values as missing ones, want 300", len(got["row"]))
+	}
+}

@@ -21,9 +21,10 @@ type FileMapper struct {
 	pair   *Pair
 	copied []string      // columns
 	fields []arrow.Field // of the features or the predictions
-	// Notes are remarks for people on the file that Map has read: columns with more missing values
-	// than in calibration, and categories without a dimension in the set.
-	Notes []string
+	// Warnings and Notes are remarks for people on the file that Map has read: unusable values,
+	// categories without a dimension in the set, and more missing values than in calibration.
+	// Warnings concern more than a tenth of the rows.
+	Warnings, Notes []string
 }
 
 // NewFileTransformer returns a mapper from rows to features, with the passthrough and label columns
@@ -77,34 +78,28 @@ func (m *FileMapper) Map(
 			return f.write(ctx, chunk)
 		})
 	})
-	m.Notes = f.remarks()
+	m.Warnings, m.Notes = f.remarks()
 	return f.counts, err
 }
 
 // remarks describes differences between the rows and the calibration of the set.
-func (f *fileMapping) remarks() (notes []string) {
+func (f *fileMapping) remarks() (warnings, notes []string) {
 	expected, _ := columnsOf(f.of.pair.Set)
-	rows, found := imputedIn(&f.mapper.rows, expected)
-	for _, c := range found {
+	_, tallies := f.mapper.rows.Tallies()
+	warnings, notes = encoder.Notes(tallies)
+	for i := range min(len(expected), len(tallies)) {
+		t := &tallies[i]
+		c := meter.Imputed{Column: t.Column, Values: t.Values, Imputed: t.Imputed, Expected: expected[i]}
 		switch {
 		case c.Lacks():
 			const note = "%s: missing and imputed in %.0f %% of the rows, missing in %.0f %% in calibration"
-			notes = append(notes, fmt.Sprintf(note, c.Column, 100*c.Share(), 100*c.Expected))
+			warnings = append(warnings, fmt.Sprintf(note, c.Column, 100*c.Share(), 100*c.Expected))
 		case c.Imputed > 0 && c.Expected == 0:
 			notes = append(notes, fmt.Sprintf("%s: missing and imputed in %d of %d rows, never missing in calibration",
 				c.Column, c.Imputed, c.Values))
 		}
 	}
-	for _, m := range f.mapper.rows.TakeMisfits() {
-		if m.Values > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %d of %d values are not of its kind and count as missing; the first is %q",
-				m.Column, m.Values, rows, m.First))
-		}
-	}
-	if n := f.counts.UnseenCategory; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d values are categories without their own dimension and count as other", n))
-	}
-	return notes
+	return warnings, notes
 }
 
 // fileMapping is one call of [FileMapper.Map].

@@ -76,8 +76,9 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 	if at != len(want) || counts.Featurized != int64(at) || counts.Rows != 500 || counts.Rejected != int64(500-at) {
 		t.Fatalf("%d rows out, counts %+v, want %d", at, counts, len(want))
 	}
-	if len(mapper.Notes) > 0 {
-		t.Errorf("notes %q", mapper.Notes)
+	isRejection := func(note string) bool { return strings.Contains(note, "and their rows are left out; the first is ") }
+	if n := mapper.Notes; len(mapper.Warnings) > 0 || len(n) != 2 || !isRejection(n[0]) || !isRejection(n[1]) {
+		t.Errorf("warnings %q, notes %q, want notes on rejected rows", mapper.Warnings, mapper.Notes)
 	}
 	columns := slices.Clone(rows.Columns())
 	columns[0] = array.NewNull(500)
@@ -86,8 +87,8 @@ func TestFilesAreMappedToFeatures(t *testing.T) {
 	empty, _ := mapFile(t, mapper, array.NewRecord(arrow.NewSchema(fields, nil), columns, 500))
 	defer events.Release(empty.batches)
 	const lacking = "a: missing and imputed in 100 % of the rows, missing in"
-	if len(mapper.Notes) != 1 || !strings.HasPrefix(mapper.Notes[0], lacking) {
-		t.Errorf("notes %q", mapper.Notes)
+	if len(mapper.Warnings) != 1 || !strings.HasPrefix(mapper.Warnings[0], lacking) {
+		t.Errorf("warnings %q", mapper.Warnings)
 	}
 	// One null is little, but there was none before.
 	rows = stagestest.Events(t, stagestest.Regression, 500, 24, stagestest.Faults{})

@@ -21,6 +21,8 @@ type Explored struct {
 	Set     *wire.FeatureSet
 	Report  encoder.Report
 	Warning string
+	// Tallies are the uses of the values of the columns in the scored rows.
+	Tallies []encoder.Tally
 	Seconds map[meter.Stage]float64
 }
 
@@ -64,7 +66,7 @@ func Explore(
 		return nil, err
 	}
 	return &Explored{
-		Set: set, Report: planned.Report, Warning: planned.Warning,
+		Set: set, Report: planned.Report, Warning: planned.Warning, Tallies: core.Tallies(),
 		Seconds: map[meter.Stage]float64{
 			meter.StageCalibrate: calibrated.Sub(began).Seconds(),
 			meter.StageSubsample: subsampled.Sub(calibrated).Seconds(),

@@ -31,5 +31,7 @@ func Fit(
 		return nil, trainer.Counts(), err
 	}
 	model, err := trainer.Solve(ctx, set.Lineage.Pipeline, time.Now())
-	return model, trainer.Counts(), err
+	counts := trainer.Counts()
+	counts.Columns = trainer.Tallies()
+	return model, counts, err
 }

@@ -62,6 +62,7 @@ func New(spec *wire.Spec, bank *scoring.Bank, part wire.Partition, from *wire.Ch
 		s.samples = &wire.Samples{SpecHash: s.specHash, Partition: part.Partition, Dim: spec.Encoder.Dim}
 	}
 	hasher := scoring.NewHasher(spec.SampleSeed^scoring.CalibrationTag, part.Partition)
+	s.rows.Number = func(row int32) int64 { return s.nextOrdinal + int64(row) }
 	s.rows.Teaching = func(row int32) uint64 { return hasher.Row(s.nextOrdinal + int64(row)) }
 	s.closeAtEnd()
 	return s, nil
@@ -191,6 +192,12 @@ func (s *Subsampler) CloseReason() wire.CloseReason { return s.closedBy }
 
 // Lose closes the partition because the log lost offsets of its range or was replaced.
 func (s *Subsampler) Lose() { s.closedBy = wire.CloseLost }
+
+// Tallies returns the use of the values of the columns in the sampled rows.
+func (s *Subsampler) Tallies() []encoder.Tally {
+	_, all := s.rows.Tallies()
+	return all
+}
 
 // Disagree closes the partition because the schema registry's answers differ from those at
 // planning.

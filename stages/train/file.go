@@ -40,6 +40,8 @@ type RowCounts struct {
 	// rows among them count as errors. UnseenClasses names the most frequent of these classes.
 	UnseenClass   int64               `json:"unseen_class"`
 	UnseenClasses []encoder.ClassRows `json:"unseen_classes,omitempty"`
+	// Columns are the uses of the values of the columns, set once all rows are read.
+	Columns []encoder.Tally `json:"-"`
 }
 
 // FileSplit decides which rows of a file are held out.
@@ -76,6 +78,7 @@ func NewFile(set *wire.FeatureSet, config Config, name string, split *FileSplit)
 	}
 	f.rows.lane.reset()
 	hasher := scoring.NewHasher(set.Lineage.SampleSeed^scoring.CalibrationTag, 0)
+	f.rows.rows.Number = func(row int32) int64 { return f.counts.Rows + int64(row) }
 	f.rows.rows.Teaching = func(row int32) uint64 { return hasher.Row(f.counts.Rows + int64(row)) }
 	return f, nil
 }
@@ -99,6 +102,12 @@ func (f *FileTrainer) Counts() RowCounts {
 	counts := f.counts
 	counts.UnseenClasses = f.trainer.UnseenClasses()
 	return counts
+}
+
+// Tallies returns the use of the values of the columns.
+func (f *FileTrainer) Tallies() []encoder.Tally {
+	_, all := f.rows.rows.Tallies()
+	return all
 }
 
 // Add adds the next rows of the file.

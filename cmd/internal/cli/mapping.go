@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +74,10 @@ func (f *MappingFlags) Map(
 	if err != nil {
 		return counts, errors.Join(fmt.Errorf("%s %s: %w", doing, f.data, err), out.Discard())
 	}
-	f.Notes = append(rows.Notes(), mapper.Notes...)
+	f.Notes = slices.Concat(mapper.Warnings, rows.Notes(), mapper.Notes)
+	if len(mapper.Warnings) > 0 {
+		bar.Done()
+		Warn(c, mapper.Warnings)
+	}
 	return counts, out.Close()
 }

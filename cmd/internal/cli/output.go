@@ -80,6 +80,13 @@ func WriteNotes(w io.Writer, notes []string) {
 	}
 }
 
+// Warn writes warnings to standard error.
+func Warn(c *cobra.Command, warnings []string) {
+	for _, warning := range warnings {
+		fmt.Fprintln(c.ErrOrStderr(), "warning:", printable.Text(warning))
+	}
+}
+
 // WriteTelltales writes a warning for each finding of columns that predict the label nearly alone,
 // in front of all results.
 func WriteTelltales(w io.Writer, found []encoder.Telltale) {

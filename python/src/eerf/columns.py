@@ -151,7 +151,7 @@ def _float(word: str) -> float | None:
         value = float(word)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return None if math.isnan(value) else value
 
 
 def categories(values: pa.Array, names: list[str]) -> Codes:
