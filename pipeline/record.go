@@ -20,6 +20,7 @@ type Record struct {
 	Partition int
 	Offset    int64
 	Time      time.Time
+	Appended  bool // Time is when the broker appended the record; otherwise its producer set it
 	Key       []byte
 	Value     []byte // nil is a tombstone
 	Headers   []Header

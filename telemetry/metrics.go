@@ -142,7 +142,7 @@ var stageMetrics = []metric{
 		counter,
 		"",
 		"",
-		"Messages of events whose time lies outside the years 1970 to 9999 or more than `events.max_ahead` ahead of the clock: they are featurized as messages without a time.",
+		"Messages of events whose time lies outside the years 1970 to 9999 or more than `events.max_ahead` after the time of appending: they are featurized as messages without a time.",
 		func(r *reading, out output) { out.count(r.Activity.IgnoredTimes) },
 	},
 	{

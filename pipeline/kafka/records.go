@@ -205,6 +205,7 @@ func (c *cursor) record(b *batch) (record pipeline.Record) {
 	r := cursor{left: c.bytes(c.varint()), memory: c.memory}
 	r.bytes(1) // attributes (Kafka defines none)
 	record.Time = recordTime(b, r.varint())
+	record.Appended = b.attributes&appendTimeBit != 0
 	record.Offset = b.base + r.varint()
 	record.Batch = b.mark()
 	record.Key = r.bytes(r.varint())

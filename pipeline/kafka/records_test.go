@@ -443,3 +443,15 @@ func FuzzRecordSets(f *testing.F) {
 		}
 	})
 }
+
+func TestRecordsNameWhoSetTheirTime(t *testing.T) {
+	for attributes, want := range map[uint16]int64{0: 1000, appendTimeBit: 2000} {
+		records, _, err := newReader(t).read(testBatch{attributes: attributes, records: some(0)}.encode(), 0, nil)
+		if err != nil || len(records) != 1 {
+			t.Fatal(records, err)
+		}
+		if r := records[0]; r.Time.UnixMilli() != want || r.Appended != (attributes != 0) {
+			t.Errorf("attributes %d: time %d, appended %v", attributes, r.Time.UnixMilli(), r.Appended)
+		}
+	}
+}

@@ -37,7 +37,7 @@ type Env struct {
 	// Partitions is the maximum number of events partitions that the process owns. It determines
 	// the memory bound of each; 0 = 1.
 	Partitions int
-	// MaxAhead is how far the time of an event may be ahead of the clock.
+	// MaxAhead is how far the time of an event may be after the time of appending its record.
 	MaxAhead time.Duration
 	// DrainTimeout bounds the time for finishing work after a shutdown has begun.
 	DrainTimeout time.Duration

@@ -44,7 +44,7 @@ type Columns struct {
 type Handling struct {
 	ClassMinRows int64         `key:"class_min_rows" unit:"rows" range:"0,1000000000000" doc:"where classes is empty: labelled rows that a class needs to be learned, except the two commonest, and rows of a class unknown to the newest exploration, seen by one featurize process, after which a new one is requested; 0 = every class is learned, and none requested"`
 	MaxClasses   int           `key:"max_classes" range:"2,1024" doc:"where classes is empty: the largest number of classes that an exploration learns; a label of more is refused. Memory for as many is counted"`
-	MaxAhead     time.Duration `key:"max_ahead" unit:"duration" range:"0s,87600h" doc:"how far the time of an event (its record's timestamp) may be ahead of the clock of the process that featurizes it; a later one, or one outside the years 1970 to 9999, is treated as unknown"`
+	MaxAhead     time.Duration `key:"max_ahead" unit:"duration" range:"0s,87600h" doc:"how far the time of an event may be after the time at which the broker appended its record or, on topics with CreateTime, which do not record it, the time of reading; a later one, or one outside the years 1970 to 9999, is treated as unknown"`
 }
 
 // Default returns the configuration of an empty file.

@@ -138,7 +138,7 @@ func (p *partition) mapMessage(ctx context.Context, rec pipeline.Record) error {
 		}
 	}
 	defer p.runner.Env.Meter.Handled(meter.StageFeaturize, time.Now())
-	p.runner.Env.Meter.CheckTime(p.logger, &rec, p.runner.Env.Clock().Add(p.runner.Env.MaxAhead))
+	p.runner.Env.Meter.CheckTime(p.logger, &rec, p.runner.Env.Clock(), p.runner.Env.MaxAhead)
 	span := meter.StartSpan(p.runner.Env.Tracer, p.runner.Env.Group, meter.StageFeaturize, rec)
 	rec.Headers = meter.WithSpan(rec.Headers, span)
 	p.core.log = p.source.String()

@@ -45,12 +45,17 @@ func EventTime(r *pipeline.Record) time.Time {
 	return unknownTime
 }
 
-// CheckTime makes the time of an event unknown if it lies outside the years 1970 to 9999 or after
-// latest, so that one producer with a wrong unit or clock does not distort results computed from
-// times. It counts such events, and logs the first one. The time in the header of a replayed dead
-// letter is checked before the record's own timestamp.
-func (m *Meter) CheckTime(logger *zap.Logger, r *pipeline.Record, latest time.Time) {
-	refused := false
+// CheckTime makes the time of an event unknown if it lies outside the years 1970 to 9999 or more
+// than ahead after the time when its record was appended, so that one producer with a wrong unit or
+// clock does not distort results computed from times. It counts such events, and logs the first
+// one. If the broker does not report when it appended the record, the time of reading, now, is its
+// bound. The time in the header of a replayed dead letter is checked before the record's own
+// timestamp.
+func (m *Meter) CheckTime(logger *zap.Logger, r *pipeline.Record, now time.Time, ahead time.Duration) {
+	if r.Appended && knownTime(r.Time) {
+		now = r.Time
+	}
+	latest, refused := now.Add(ahead), false
 	if event, present, known := headerTime(r); present && (!known || event.After(latest)) {
 		refused = true
 		r.Headers = withoutEventTime(r.Headers)

@@ -50,7 +50,7 @@ func TestTimesOutOfBoundsAreUnknown(t *testing.T) {
 		made := pipeline.Record{Time: noon}
 		for range 3 {
 			one := r
-			m.CheckTime(zap.New(core), &one, latest)
+			m.CheckTime(zap.New(core), &one, noon, time.Hour)
 			made.Headers = WithEventTime(&one)
 			if got := EventTime(&one); !got.Equal(c.want) {
 				t.Errorf("%s: time %v, want %v", name, got, c.want)
@@ -63,6 +63,31 @@ func TestTimesOutOfBoundsAreUnknown(t *testing.T) {
 		if carries != knownTime(c.want) ||
 			!slices.ContainsFunc(made.Headers, func(h pipeline.Header) bool { return h.Key == "k" }) {
 			t.Errorf("%s: headers %v", name, made.Headers)
+		}
+	}
+}
+
+// The clock of the process does not matter if the broker reports when it appended a record.
+func TestTimesAreComparedWithTheTimeOfAppending(t *testing.T) {
+	noon := stagestest.Noon
+	for name, c := range map[string]struct {
+		appended bool
+		clock    time.Duration // after the record's time
+		header   time.Duration // after the record's time
+		ignored  int64
+	}{
+		"appended, clock behind":          {true, -5 * time.Hour, -time.Minute, 0},
+		"appended, clock behind, ahead":   {true, -5 * time.Hour, 61 * time.Minute, 1},
+		"appended, clock ahead, in bound": {true, 5 * time.Hour, 59 * time.Minute, 0},
+		"appended, clock ahead, ahead":    {true, 5 * time.Hour, 61 * time.Minute, 1},
+		"created, clock behind":           {false, -5 * time.Hour, -3 * time.Hour, 1},
+		"created, clock ahead":            {false, 5 * time.Hour, 61 * time.Minute, 0},
+	} {
+		r := pipeline.Record{Time: noon, Appended: c.appended, Headers: []pipeline.Header{wire.EventTimeHeader(noon.Add(c.header))}}
+		m := New()
+		m.CheckTime(zap.NewNop(), &r, noon.Add(c.clock), time.Hour)
+		if got := m.Activity().IgnoredTimes; got != c.ignored {
+			t.Errorf("%s: %d ignored, want %d", name, got, c.ignored)
 		}
 	}
 }
