@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // checker collects the faults of a configuration. A key that is already faulty takes part in no
@@ -27,7 +29,7 @@ func newChecker(c *Config, faults Faults) *checker {
 
 // add records a fault. All faults pass through here.
 func (k *checker) add(fault Fault) {
-	fault.Value, fault.Bound = withoutUsers(fault.Value), withoutUsers(fault.Bound)
+	fault.Value, fault.Bound = printable.URLs(fault.Value), printable.URLs(fault.Bound)
 	k.faults = append(k.faults, fault)
 	k.wrong[fault.Key] = true
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -82,16 +81,9 @@ func (f Faults) orNil() error {
 }
 
 const (
-	redacted     = "REDACTED"
+	redacted     = printable.Redacted
 	maxShownText = 80 // runes of a value that a fault shows; enough to recognize it
 )
-
-// userInfo matches the part of a URL that holds a user and usually a password.
-var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
-
-// withoutUsers removes the users from URLs in a text. No key accepts users, so no key is marked as
-// secret because of them.
-func withoutUsers(text string) string { return userInfo.ReplaceAllString(text, "://"+redacted+"@") }
 
 // shown returns the text of a value in the form that a fault shows.
 func shown(text string, secret bool) string {

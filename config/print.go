@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // Print writes every key with its value as YAML that [Load] reads back to the same configuration.
-// With hideSecrets, secrets are replaced, and the configuration read back does not authenticate.
+// With hideSecrets, secrets are replaced, also those in URLs, and the configuration read back does
+// not authenticate.
 func (c *Config) Print(w io.Writer, hideSecrets bool) error {
 	return c.print(w, hideSecrets, sizeText)
 }
@@ -40,6 +43,12 @@ func (c *Config) print(w io.Writer, hideSecrets bool, size func(bytes int64) str
 		v := render(field)
 		if key.Secret && hideSecrets && v.Kind == valueText && v.Text != "" {
 			v.Text = redacted
+		}
+		if hideSecrets {
+			v.Text = printable.URLs(v.Text)
+			for i := range v.List {
+				v.List[i] = printable.URLs(v.List[i])
+			}
 		}
 		if key.Type == typeSize {
 			v.Text = size(field.Int())

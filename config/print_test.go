@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -60,6 +61,31 @@ func TestPrintHidesSecrets(t *testing.T) {
 	}
 	if secrets != 2 {
 		t.Errorf("%d secret keys, want the password and the token of rows: add a new one here on purpose", secrets)
+	}
+}
+
+// Users, queries and fragments of URLs are hidden in every key, in YAML and in JSON.
+func TestPrintHidesSecretsInURLs(t *testing.T) {
+	c := Default()
+	c.Traces.Endpoint = "http://collector:4318/v1/traces?api-key=" + canary
+	c.Registry.URL = []string{"https://registry:8081#" + canary, "https://eerf:" + canary + "@registry:8082/v7"}
+	c.Kafka.SASL.OAuth.TokenEndpoint = "https://tokens/realm?tenant=" + canary
+	values, err := c.Values(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{printed(t, c, true), fmt.Sprint(values)} {
+		if strings.Contains(text, canary) || strings.Count(text, redacted) != 4 {
+			t.Errorf("printed:\n%s", text)
+		}
+		for _, address := range []string{"http://collector:4318/v1/traces?", "https://registry:8081#", "@registry:8082/v7"} {
+			if !strings.Contains(text, address) {
+				t.Errorf("%s is missing", address)
+			}
+		}
+	}
+	if text := printed(t, c, false); strings.Count(text, canary) != 4 {
+		t.Errorf("the unredacted print hides a secret:\n%s", text)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	oteltrace "go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // scope names the source of the spans.
@@ -37,7 +39,7 @@ func StartTracing(ctx context.Context, o TraceOptions, logger *zap.Logger) (*tra
 	silence(otel.SetLogger)
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint))
 	if err != nil {
-		return nil, fmt.Errorf("traces to %s: %w", o.Endpoint, err)
+		return nil, fmt.Errorf("traces to %s: %w", printable.URLs(o.Endpoint), err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the library has one handler per process
 		logger.Warn("traces not sent", zap.Error(err))

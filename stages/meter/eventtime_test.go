@@ -83,7 +83,8 @@ func TestTimesAreComparedWithTheTimeOfAppending(t *testing.T) {
 		"created, clock behind":           {false, -5 * time.Hour, -3 * time.Hour, 1},
 		"created, clock ahead":            {false, 5 * time.Hour, 61 * time.Minute, 0},
 	} {
-		r := pipeline.Record{Time: noon, Appended: c.appended, Headers: []pipeline.Header{wire.EventTimeHeader(noon.Add(c.header))}}
+		header := wire.EventTimeHeader(noon.Add(c.header))
+		r := pipeline.Record{Time: noon, Appended: c.appended, Headers: []pipeline.Header{header}}
 		m := New()
 		m.CheckTime(zap.NewNop(), &r, noon.Add(c.clock), time.Hour)
 		if got := m.Activity().IgnoredTimes; got != c.ignored {

@@ -7,6 +7,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // maxLogText limits the bytes of one field of a log line. Names, keys and errors come from messages
@@ -31,7 +33,7 @@ func (c cutCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapc
 
 // Write implements [zapcore.Core].
 func (c cutCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
-	entry.Message = cutText(entry.Message)
+	entry.Message = printable.URLs(cutText(entry.Message))
 	return c.Core.Write(entry, cutFields(fields))
 }
 
@@ -43,8 +45,8 @@ func cutFields(fields []zapcore.Field) []zapcore.Field {
 	return cut
 }
 
-// cutField returns a field of limited length. A list or an object over the limit becomes the
-// beginning of its JSON.
+// cutField returns a field of limited length, whose URLs lose secrets: errors of libraries name
+// them. A list or an object over the limit becomes the beginning of its JSON.
 func cutField(f zapcore.Field) zapcore.Field {
 	text := ""
 	switch f.Type {
@@ -68,10 +70,11 @@ func cutField(f zapcore.Field) zapcore.Field {
 	default:
 		return f
 	}
-	if len(text) <= maxLogText {
+	shown := printable.URLs(cutText(text))
+	if shown == text {
 		return f
 	}
-	return zap.String(f.Key, cutText(text))
+	return zap.String(f.Key, shown)
 }
 
 func cutText(text string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -39,6 +40,24 @@ func TestLogLinesAreShort(t *testing.T) {
 		logger.Info("short", zap.Error(errors.New("e")), zap.Strings("list", []string{"a"}), zap.Int("n", 1))
 		if got := out.String(); !strings.Contains(got, `"list"`) ||
 			!strings.Contains(got, `["a"]`) && !strings.Contains(got, `["a"`) {
+			t.Errorf("%s: %s", format, got)
+		}
+	}
+}
+
+// Errors of libraries name the URLs that they request.
+func TestLogLinesHideSecretsInURLs(t *testing.T) {
+	const address = "https://eerf:hunter2@collector:4318/v1/traces?api-key=hunter2#hunter2"
+	for _, format := range []string{config.LogJSON, config.LogConsole} {
+		var out bytes.Buffer
+		logger, err := NewLogger(config.LogConfig{Level: "debug", Format: format}, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := &url.Error{Op: "Post", URL: address, Err: errors.New("refused")}
+		list := []string{address}
+		logger.With(zap.String("a", address)).Warn("no answer of "+address, zap.Error(failed), zap.Strings("b", list))
+		if got := out.String(); strings.Contains(got, "hunter2") || strings.Count(got, "collector:4318/v1/traces") != 4 {
 			t.Errorf("%s: %s", format, got)
 		}
 	}

@@ -68,7 +68,7 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 		fmt.Fprintf(root.ErrOrStderr(), "%s: interrupted\n", command.CommandPath())
 		return ExitInterrupted
 	}
-	fmt.Fprintf(root.ErrOrStderr(), "%s: %v\n", command.CommandPath(), err)
+	fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", command.CommandPath(), printable.URLs(err.Error()))
 	if hint := hintFor(command, err); hint != "" {
 		fmt.Fprintln(root.ErrOrStderr(), hint)
 	}
