@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -52,11 +51,8 @@ func liveText(r live.Report) string {
 	if s == nil {
 		return "live error: unknown, because no model has predicted a labelled row yet"
 	}
-	text := fmt.Sprintf("live error: %.2f %% of the newest %d labelled rows, up to %s",
-		s.Error, s.Rows, s.To.Format(time.RFC3339))
-	if s.Measure == wire.LiveSquaredError {
-		text = strings.Replace(text, "% of the", "% of the variance of the", 1)
-	}
+	text := fmt.Sprintf("live error: %s on the newest %d labelled rows, up to %s",
+		liveError(s, s.Loss, s.Error), s.Rows, s.To.Format(time.RFC3339))
 	if s.AUC != nil {
 		text += fmt.Sprintf(", AUC %.4f", *s.AUC)
 	}
@@ -66,7 +62,7 @@ func liveText(r live.Report) string {
 		text += ", predicted as of the label"
 	}
 	if s.PromisedError != nil {
-		text += fmt.Sprintf("; promised %.2f %% on %d held-out rows", *s.PromisedError, s.PromisedRows)
+		text += fmt.Sprintf("; promised %s on %d held-out rows", liveError(s, *s.Promised, *s.PromisedError), s.PromisedRows)
 	}
 	switch r.State {
 	case live.Wrong:
@@ -76,6 +72,17 @@ func liveText(r live.Report) string {
 		return text + ": as promised"
 	}
 	return text + "; judged after 1,000 rows in four blocks"
+}
+
+// liveError writes the deciding error of rows, and for classes the share of wrong predictions.
+func liveError(f *live.Figures, loss, percent float64) string {
+	switch f.Measure {
+	case wire.LiveLogLoss:
+		return fmt.Sprintf("log loss %.4f, %.2f %% wrong,", loss, percent)
+	case wire.LiveSquaredError:
+		return fmt.Sprintf("%.2f %% of the variance", percent)
+	}
+	return fmt.Sprintf("%.2f %% wrong", percent)
 }
 
 // currentText describes the pointer to the current model: since when, and its pin.

@@ -123,5 +123,14 @@ def test_predictions(trainer, tmp_path, label, settings):
     if model.has_probabilities:
         pair = [eerf.messages.column(t, "probabilities") for t in (want, have)]
         assert np.abs(pair[0] - pair[1]).max() <= PREDICTIONS_AGREE
+    if model.has_probabilities and len(model.classes) == 2:
+        run(trainer, "predict", "--model", file, "--data", new, "--out", out, "--threshold", 0.3)
+        at = read(out)["prediction"].to_pylist()
+        assert at != predicted
+        assert transformed(model.feature_set, model, read(new), 0.3)["prediction"].to_pylist() == at
+        assert model.predict(read(new), threshold=0.3)[usable].tolist() == at
+    for threshold in (0, 1.5) if model.has_probabilities else (0.3,):
+        with pytest.raises(ValueError, match="threshold"):
+            model.predict(read(new), threshold)
     model.write(tmp_path / "again.arrow")
     assert (tmp_path / "again.arrow").read_bytes() == file.read_bytes()

@@ -276,5 +276,6 @@ func withoutLists(model *wire.Model) *wire.Model {
 	light.Metrics.LambdaPath = nil
 	light.Metrics.Recall = nil
 	light.Metrics.Calibration = nil
+	light.Metrics.Decisions = nil
 	return &light
 }

@@ -18,14 +18,24 @@ func PaperFlag(c *cobra.Command, paper *bool) {
 // recallsShown is the maximum number of classes listed.
 const recallsShown = 10
 
-// AddMeasures adds the measures of a model on rows that it was not fitted on. The paper's relative
+// AddMeasures adds the measures of a model on rows that it was not fitted on, the deciding one
+// first. The paper's relative
 // squared error, which depends on the label's zero point, is added only if paper is set.
 func AddMeasures(t Facts, m *training.Measures, paper bool) {
-	beside(t, "misclassification", "%.2f %%", m.Misclassification, m.ConstantError)
-	if m.UnknownClassRows > 0 {
-		t.Add("  unknown classes", "%d of these rows, counted as wrong", m.UnknownClassRows)
+	misclassified := func() {
+		beside(t, "misclassification", "%.2f %%", m.Misclassification, m.ConstantError)
+		if m.UnknownClassRows > 0 {
+			t.Add("  unknown classes", "%d of these rows, counted as wrong", m.UnknownClassRows)
+		}
+	}
+	deciding, _, _ := m.Main()
+	if deciding == training.MeasureMisclassification {
+		misclassified()
 	}
 	beside(t, "log loss", "%.4f", m.LogLoss, m.ConstantLogLoss)
+	if deciding != training.MeasureMisclassification {
+		misclassified()
+	}
 	beside(t, "AUC", "%.4f", m.AUC, nil)
 	if m.AveragePrecision != nil {
 		t.Add("average precision", "%.4f of class %s, which is rare", *m.AveragePrecision, m.RareClass)

@@ -80,11 +80,9 @@ func describeModel(m *wire.Model) Model {
 	shown.Useless = m.Metrics.NoBetterThanConstant()
 	shown.RowShare = m.Metrics.RowShare
 	shown.HalfLife = m.Metrics.HalfLife
-	shown.Error, shown.Constant = m.Metrics.Percent()
-	shown.Measure = training.MeasureTitle(training.MeasureUnexplainedVariance)
-	if m.Metrics.Misclassification != nil {
-		shown.Measure = training.MeasureMisclassification
-	}
+	measure, value, constant := m.Metrics.Main()
+	shown.Measure, shown.Percent = training.MeasureTitle(measure), measure != training.MeasureLogLoss
+	shown.Error, shown.Constant = value, constant
 	return shown
 }
 

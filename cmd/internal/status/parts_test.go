@@ -13,6 +13,7 @@ import (
 	"github.com/eerf-stream/eerf/stages"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/state"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // The page shows the reason why the planner has no plan, with times.
@@ -137,5 +138,25 @@ func TestLetters(t *testing.T) {
 func TestSetsShowTheShareOfCopies(t *testing.T) {
 	if got := describeSet(state.SetEntry{Lineage: wire.Lineage{Copies: 0.25}}).Copies; got != 0.25 {
 		t.Errorf("share of copies %v, want 0.25", got)
+	}
+}
+
+// The page shows the measure by which models are judged, not the misclassification next to it.
+func TestModelsAreShownByTheDecidingMeasure(t *testing.T) {
+	loss, constant, wrong, variance := 0.3374, 0.4511, 17.3, 12.5
+	for _, c := range []struct {
+		measures training.Measures
+		measure  string
+		percent  bool
+		want     float64
+	}{
+		{training.Measures{LogLoss: &loss, ConstantLogLoss: &constant, Misclassification: &wrong}, "log loss", false, loss},
+		{training.Measures{Misclassification: &wrong}, "misclassification", true, wrong},
+		{training.Measures{UnexplainedVariance: &variance}, "unexplained variance", true, variance},
+	} {
+		shown := describeModel(&wire.Model{Model: &training.Model{}, Metrics: wire.Metrics{Measures: c.measures}})
+		if shown.Measure != c.measure || shown.Percent != c.percent || shown.Error == nil || *shown.Error != c.want {
+			t.Errorf("%+v, want %s %v", shown, c.measure, c.want)
+		}
 	}
 }

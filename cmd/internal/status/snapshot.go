@@ -269,9 +269,10 @@ type Model struct {
 	// learned from.
 	SeenShare float64 `json:"seen_share,omitempty"`
 	Loss      string  `json:"loss"`
-	// Measure names Error, in percent on held-out rows: misclassification or unexplained variance.
-	// Constant is the error of the best constant.
+	// Measure names Error, the measure by which models are judged, on held-out rows. Constant is
+	// the error of the best constant. Percent reports whether both are in percent.
 	Measure  string   `json:"measure"`
+	Percent  bool     `json:"percent"`
 	Error    *float64 `json:"error"`
 	Constant *float64 `json:"constant"`
 	// Measures are on held-out rows. Recall and calibration, which may be long, are only set for

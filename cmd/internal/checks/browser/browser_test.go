@@ -98,7 +98,7 @@ func (b *browser) seesTheFlip(s *site) {
 	})()`)
 	b.await("predictions are wrong",
 		"document.getElementById('verdict').textContent === 'Predictions are wrong' && "+
-			"document.getElementById('banners').innerText.includes('was promised')")
+			"document.getElementById('banners').innerText.includes('; promised: ')")
 	b.await("the start of the deviation is known", "window.since")
 	since := eval[string](b, "window.since")
 	// by the time of the rows

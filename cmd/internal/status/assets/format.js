@@ -37,6 +37,9 @@ export function percent(n) {
   return (n < 9.95 ? n.toFixed(2) : n.toFixed(1)) + thin + '%';
 }
 
+/** error formats an error of a model, in percent or as a plain figure such as a log loss. */
+export const error = (n, inPercent) => (inPercent ? percent(n) : n.toFixed(4));
+
 /** share formats a number from 0 to 1 in percent. */
 export function share(n) {
   return Math.round(n * 100) + thin + '%';

@@ -1,7 +1,7 @@
 // Feature sets, newest first, with the error of the newest model on each; and the errors of models over time.
 
 import { byId, cells, el, keyed, row, say } from './dom.js';
-import { ago, figure, full, moment, percent, plural, share, shortId } from './format.js';
+import { ago, error, figure, full, moment, percent, plural, share, shortId } from './format.js';
 import { Chart, axis, colour, line, timeSeries } from './charts.js';
 
 const labels = ['set', 'published', 'rows scored', 'kept', 'above noise', 'model error'];
@@ -47,7 +47,7 @@ function update(node, s, process) {
     { text: `${full(s.features)} of ${full(s.candidates)}`, class: 'number' },
     { text: s.learned ? '–' : full(s.above_noise), class: 'number', title: judged(s) },
     m && m.error !== null
-      ? { text: percent(m.error), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; best constant: ${percent(m.constant)}`) + `; one of ${plural(s.models, 'model')} on this set` }
+      ? { text: error(m.error, m.percent), class: 'number', title: `${m.measure} on ${full(m.held_out_rows)} held-out rows` + (m.constant === null ? '' : `; best constant: ${error(m.constant, m.percent)}`) + `; one of ${plural(s.models, 'model')} on this set` }
       : { text: '–', class: 'number', title: m ? noError : 'no model known' },
   ]);
 }
@@ -60,13 +60,16 @@ function judged(s) {
 }
 
 let chart = null;
+let inPercent = true; // the drawn errors
 let times = []; // training times of the drawn models, in seconds
 
 function drawModels(history) {
-  const models = history.models.filter((m) => m.error !== null).sort((a, b) => new Date(a.trained_at) - new Date(b.trained_at));
+  const last = history.models.findLast((m) => m.error !== null);
+  inPercent = last?.percent ?? true;
+  const models = history.models.filter((m) => m.error !== null && m.measure === last.measure).sort((a, b) => new Date(a.trained_at) - new Date(b.trained_at));
   chart ??= new Chart(byId('models-chart'), options, '');
   times = models.map((m) => new Date(m.trained_at) / 1000);
-  const key = models.map((m) => m.id).join();
+  const key = [last?.measure, ...models.map((m) => m.id)].join();
   const data = models.length === 0 ? null
     : [times, models.map((m) => (m.promoted ? m.error : null)),
       models.map((m) => (m.promoted ? null : m.error)), models.map((m) => m.constant)];
@@ -98,18 +101,23 @@ function measures(model) {
   const m = model.measures;
   const beside = (name, v, constant) => (v === undefined ? [] : [`${name} ${figure(v)}` + (constant === undefined ? '' : ` (a constant ${figure(constant)})`)]);
   const units = (name, list, constant) => (list ? [`${name} ${list.map(figure).join(', ')}` + (constant ? ` (a constant ${constant.map(figure).join(', ')})` : '')] : []);
+  const wrong = model.measure !== 'misclassification' && m.misclassification !== undefined
+    ? [`misclassification ${percent(m.misclassification)}` + (m.constant_error === undefined ? '' : ` (a constant ${percent(m.constant_error)})`)] : [];
   const parts = [
-    ...beside('log loss', m.log_loss, m.constant_log_loss), ...beside('AUC', m.auc), ...beside(`average precision of ${m.rare_class}`, m.average_precision),
+    ...wrong, ...beside('log loss', m.log_loss, m.constant_log_loss), ...beside('AUC', m.auc), ...beside(`average precision of ${m.rare_class}`, m.average_precision),
     ...beside('R²', m.r2), ...units('RMSE', m.rmse, m.constant_rmse), ...units('MAE', m.mae),
   ];
   const recall = (m.recall ?? []).filter((c) => c.rows > 0).slice(0, 5).map((c) => `${c.class} ${share(c.right / c.rows)} of ${full(c.rows)}`);
   const bins = (m.calibration ?? []).filter((b) => b.rows > 0).map((b) => `${share(b.predicted)} → ${share(b.observed)}`);
-  return [...parts, ...(recall.length ? [`recall: ${recall.join(', ')}${m.recall.length > 5 ? ', …' : ''}`] : []),
+  const decided = (m.decisions ?? []).filter((d) => d.decided > 0)
+    .map((d) => `${d.threshold}: ${share(d.right / d.decided)} / ${share(d.right / m.recall[1].rows)}`);
+  return [...parts, ...(decided.length && m.recall?.[1]?.rows ? [`${m.recall[1].class} above a probability, precision / recall: ${decided.join(', ')}`] : []),
+    ...(recall.length ? [`recall: ${recall.join(', ')}${m.recall.length > 5 ? ', …' : ''}`] : []),
     ...(bins.length ? [`probability, predicted → seen: ${bins.join(', ')}`] : [])];
 }
 
 function options() {
-  const value = (_, v) => (v === null || v === undefined ? '' : percent(v));
+  const value = (_, v) => (v === null || v === undefined ? '' : error(v, inPercent));
   return {
     cursor: { drag: { x: false, y: false } },
     scales: {
@@ -117,7 +125,7 @@ function options() {
       y: { range: (_, from, to) => [0, Math.max(1e-3, (to ?? 1) * 1.1)] },
     },
     axes: [axis({ size: 28, space: 70, values: (_, splits, i, space, step) => splits.map((s) => when(s, step)) }),
-      axis({ label: '%', size: 46, values: (_, splits) => splits.map((v) => String(Math.round(v * 100) / 100)) })],
+      axis({ label: inPercent ? '%' : 'log loss', size: 46, values: (_, splits) => splits.map((v) => String(Math.round(v * 100) / 100)) })],
     series: [{ ...timeSeries, value: (_, v) => (v === null || v === undefined ? '' : moment(v * 1000)) },
       line('promoted', 'series-1', { value, spanGaps: true, points: { show: true, size: 6, fill: colour('series-1') } }),
       line('challengers that lost', 'series-4', { value, width: 0, points: { show: true, size: 7, width: 2, fill: colour('card') } }),

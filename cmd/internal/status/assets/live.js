@@ -1,7 +1,7 @@
 // Errors of live predictions: the newest ones next to the promise, recently and by hour.
 
 import { byId, keyed, el, mark, say } from './dom.js';
-import { ago, figure, full, percent, plural } from './format.js';
+import { ago, error, figure, full, percent, plural } from './format.js';
 import { Chart, axis, line, timeAxis, timeSeries } from './charts.js';
 
 const words = { well: ['as promised', 'good'], wrong: ['worse than promised', 'bad'], unknown: ['unknown', ''] };
@@ -23,8 +23,8 @@ export function drawLive({ live, series, process }) {
 export function sentence(live, process) {
   const s = live.short;
   if (!s) return 'No live error yet: no labelled row was predicted by a model.';
-  const rows = `${percent(s.error)} ${errorOf(s)} on the newest ${plural(s.rows, 'labelled row')}, the last one ${ago(s.to, process.time)}`;
-  const promise = s.promised_error === undefined ? '' : `; ${percent(s.promised_error)} was promised, on ${plural(s.promised_rows ?? 0, 'held-out row')}`;
+  const rows = `${judged(s, s.loss, s.error)} on the newest ${plural(s.rows, 'labelled row')}, the last one ${ago(s.to, process.time)}`;
+  const promise = s.promised_error === undefined ? '' : `; promised: ${judged(s, s.promised, s.promised_error)} on ${plural(s.promised_rows ?? 0, 'held-out row')}`;
   const noise = live.excess_standard_errors === undefined ? ' A verdict needs 1,000 rows in four blocks.'
     : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise, too high since ${ago(live.wrong_since, process.time)}.` : '';
   return `${rows}${asked(s)}${promise}.${noise}`;
@@ -32,7 +32,12 @@ export function sentence(live, process) {
 
 /** asked names the column of predictions that the rows bring, if any. */
 const asked = (s) => (s.prediction_column ? `, predicted by the column ${s.prediction_column}` : '');
-const errorOf = (f) => (f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong');
+
+/** judged is the deciding error of some rows, and for classes the share of wrong predictions. */
+function judged(f, loss, wrong) {
+  if (f.measure === 'log_loss') return `log loss ${error(loss, false)}, ${percent(wrong)} wrong`;
+  return `${percent(wrong)} ${f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong'}`;
+}
 
 /** figures lists the other figures, among them the error of the newest 10,000 rows. */
 function figures({ short: s, long: l }) {
@@ -42,9 +47,9 @@ function figures({ short: s, long: l }) {
   return [
     ...(unknown ? [`${plural(unknown, 'row')} of classes unknown to the feature set, counted as wrong`] : []),
     s.prediction_column ? 'predictions made when the rows were requested' : 'predictions made when the labelled rows arrived',
-    `a constant: ${percent(s.constant_error)}`,
-    `newest ${full(l.rows)}: ${percent(l.error)}` + (l.promised_error === undefined ? '' : `, promised ${percent(l.promised_error)}`),
     ...(loss ? [`${loss} ${figure(s.loss)}${beside ? ` (${beside})` : ''}`] : []),
+    `a constant: ${percent(s.constant_error)} ${s.measure === 'squared_error' ? 'of the variance' : 'wrong'}`,
+    `newest ${full(l.rows)}: ${judged(l, l.loss, l.error)}` + (l.promised_error === undefined ? '' : `, promised ${judged(l, l.promised, l.promised_error)}`),
     ...(s.auc === undefined ? [] : [`AUC ${figure(s.auc)}`]),
     ...(s.rmse ? [`RMSE ${s.rmse.map(figure).join(', ')}`, `MAE ${s.mae.map(figure).join(', ')}`] : []),
   ];

@@ -2,7 +2,7 @@
 
 import { columnConcerns } from './columns.js';
 import { byId, el, hint, keyed, mark, say } from './dom.js';
-import { ago, clock, count, duration, full, percent, plural, rate, share } from './format.js';
+import { ago, clock, count, duration, error, full, percent, plural, rate, share } from './format.js';
 import { noError } from './history.js';
 import { sentence } from './live.js';
 import { news } from './seen.js';
@@ -195,8 +195,11 @@ const figures = {
     of({ live }) {
       const s = live.short;
       if (!s) return ['–', 'no labelled row predicted'];
-      const promise = s.promised_error === undefined ? '' : `; promised: ${percent(s.promised_error)}`;
-      return [percent(s.error), `newest ${plural(s.rows, 'row')}${promise}`, live.state === 'wrong' ? 'warn' : ''];
+      const byLoss = s.measure === 'log_loss';
+      const promised = byLoss ? s.promised : s.promised_error;
+      const promise = promised === undefined ? '' : `; promised: ${error(promised, !byLoss)}`;
+      const wrong = byLoss ? `log loss; ${percent(s.error)} wrong; ` : '';
+      return [error(byLoss ? s.loss : s.error, !byLoss), `${wrong}newest ${plural(s.rows, 'row')}${promise}`, live.state === 'wrong' ? 'warn' : ''];
     },
   },
   model: {
@@ -206,9 +209,10 @@ const figures = {
       const model = history.models.findLast((m) => m.current);
       if (!model) return ['–', 'no model'];
       const of = modelsSet(history);
-      const than = (of.id === history.sets.find((s) => s.current)?.id ? '' : ` on ${nameOf(of)}`) + (model.constant === null ? '' : `; a constant: ${percent(model.constant)}`);
+      const than = (of.id === history.sets.find((s) => s.current)?.id ? '' : ` on ${nameOf(of)}`) + (model.constant === null ? '' : `; a constant: ${error(model.constant, model.percent)}`);
       if (model.error === null) return ['–', noError];
-      return [percent(model.error), `on ${plural(model.held_out_rows, 'row')}, ${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
+      const wrong = model.measure === 'log loss' && model.measures.misclassification !== undefined ? `; ${percent(model.measures.misclassification)} wrong` : '';
+      return [error(model.error, model.percent), `${model.measure}${wrong}; on ${plural(model.held_out_rows, 'row')}, ${ago(model.trained_at, process.time)}${than}`, model.useless ? 'warn' : ''];
     },
   },
   letters: {
