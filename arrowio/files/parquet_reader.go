@@ -37,7 +37,7 @@ type parquetReader struct {
 	types   *arrow.Schema
 	omitted []LeftOut
 	group   int // the next row group
-	columns []*pqarrow.ColumnReader
+	columns []parquetColumn
 	mem     memory.Allocator
 	batch   int64
 	rows    int64 // claimed by the footer
@@ -129,6 +129,9 @@ func (r *parquetReader) chooseFields() error {
 			r.omitted = append(r.omitted, LeftOut{field.Name, field.Type.String()})
 			continue
 		}
+		if t := r.int96Type(&r.file.Manifest.Fields[i]); t != nil {
+			field.Type = t
+		}
 		r.fields = append(r.fields, i)
 		fields = append(fields, field)
 	}
@@ -152,7 +155,7 @@ func (r *parquetReader) openGroup() error {
 		return r.end()
 	}
 	for i, field := range r.fields {
-		column, err := r.file.GetFieldReader(context.Background(), field, r.leaves, []int{r.group})
+		column, err := r.openColumn(field)
 		if err != nil {
 			return r.columnError(i, err)
 		}
@@ -160,6 +163,18 @@ func (r *parquetReader) openGroup() error {
 	}
 	r.group++
 	return nil
+}
+
+// openColumn opens a field in the next row group.
+func (r *parquetReader) openColumn(field int) (parquetColumn, error) {
+	if t := r.int96Type(&r.file.Manifest.Fields[field]); t != nil {
+		return r.openInt96(r.file.Manifest.Fields[field].ColIndex, t)
+	}
+	column, err := r.file.GetFieldReader(context.Background(), field, r.leaves, []int{r.group})
+	if err != nil {
+		return nil, err
+	}
+	return arrowColumn{column, r.mem}, nil
 }
 
 func (r *parquetReader) columnError(column int, err error) error {
@@ -238,7 +253,7 @@ func (r *parquetReader) closeGroup() {
 		func() {
 			var ignored error
 			defer guard(&ignored)
-			column.Release()
+			column.release()
 		}()
 	}
 	r.columns = nil
@@ -269,7 +284,7 @@ func (r *parquetReader) nextOfGroup() (arrow.Record, error) {
 		}
 	}()
 	for i, column := range r.columns {
-		values, err := r.nextValues(column)
+		values, err := column.next(r.batch)
 		if err != nil {
 			return nil, r.columnError(i, err)
 		}
@@ -297,22 +312,4 @@ func (r *parquetReader) end() error {
 		return fmt.Errorf("%w: it holds %d rows where its footer claims %d", arrowio.ErrCorrupt, read, r.rows)
 	}
 	return io.EOF
-}
-
-// nextValues reads the next values of a column as one array; none at the end.
-func (r *parquetReader) nextValues(column *pqarrow.ColumnReader) (arrow.Array, error) {
-	chunks, err := column.NextBatch(r.batch)
-	if err != nil {
-		return nil, err
-	}
-	defer chunks.Release()
-	switch parts := chunks.Chunks(); len(parts) {
-	case 0:
-		return array.MakeArrayOfNull(r.mem, chunks.DataType(), 0), nil
-	case 1:
-		parts[0].Retain()
-		return parts[0], nil
-	default:
-		return array.Concatenate(parts, r.mem)
-	}
 }

@@ -43,6 +43,37 @@ func TestFilesOfAnotherProgramAreRead(t *testing.T) {
 	}
 }
 
+// Spark's timestamps hold years beyond the nanoseconds of int64, and its decimals are integers.
+func TestFilesOfOtherToolsAreRead(t *testing.T) {
+	for name, want := range map[string][]string{
+		"spark_int96.parquet": {
+			"9999-12-31 00:00:00Z|2020-01-01 00:00:00Z|9999-12-31 00:00:00Z|1.25|12345678901234567890.5",
+			"(null)|2020-01-01 00:00:00Z|(null)|(null)|(null)",
+			"1066-10-14 12:30:00Z|2020-01-01 00:00:00Z|1066-10-14 12:30:00Z|-3.5|-3.5",
+			"2021-08-12 01:02:03.456789Z|2020-01-01 00:00:00Z|2021-08-12 01:02:03.456789Z|0|0",
+		},
+		"polars.parquet": {
+			"Oslo|a|true|9999-12-31 00:00:00Z|1|[1,2]", "(null)|b|false|(null)|2|[3]",
+			"Rome|a|(null)|1066-10-14 12:30:00Z|(null)|(null)", "Oslo|(null)|true|2021-08-12 01:02:03.456789Z|4|[]",
+		},
+		"polars.arrow": {
+			"Oslo|a|true|9999-12-31 00:00:00Z|1", "(null)|b|false|(null)|2",
+			"Rome|a|(null)|1066-10-14 12:30:00Z|(null)", "Oslo|(null)|true|2021-08-12 01:02:03.456789Z|4",
+		},
+		"pandas_index.parquet": {
+			"Oslo|x|1|1.5|2020-01-01 00:00:00Z|7", "(null)|(null)|2|(null)|(null)|8",
+			"Rome|y|(null)|2|2021-02-03 00:00:00Z|9", "Oslo|z|4|+Inf|2022-03-04 00:00:00Z|10",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, batch := range []int{0, 1, 3} {
+				_, rows := mustDrain(t, filepath.Join("testdata", name), Options{BatchRows: batch})
+				equalLines(t, rows, want)
+			}
+		})
+	}
+}
+
 func TestUnsupportedParquetEncodingsAreNamed(t *testing.T) {
 	for name, say := range map[string]string{
 		"lz4_raw.parquet":           "column \"id\": not supported: LZ4_RAW compression",
