@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -82,6 +83,9 @@ func (r *repeat) measureFor(measure string) (string, error) {
 	return training.MeasureFor(measure, r.train.task != scoring.Regression, r.options.Loss == training.LossLogistic)
 }
 
+// ErrOneLabel reports training rows with one label.
+var ErrOneLabel = errors.New("the label is the same")
+
 // checkRows reports rows without anything to learn or to measure.
 func (r *repeat) checkRows() error {
 	if r.train.rows < 2 || r.test.rows < 1 {
@@ -92,7 +96,7 @@ func (r *repeat) checkRows() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the label is the same in all %d training rows; choose another label or more rows", r.train.rows)
+	return fmt.Errorf("%w in all %d training rows; choose another label or more rows", ErrOneLabel, r.train.rows)
 }
 
 // bandwidth returns σ.
@@ -123,12 +127,12 @@ func (r *repeat) try(ctx context.Context, method *Method, m int) (Measurement, *
 		run.Failure = err.Error()
 		return run, nil
 	}
-	errors, err := r.tryChoice(ctx, &run, selected)
+	outcome, err := r.tryChoice(ctx, &run, selected)
 	if err != nil {
 		run.Failure = err.Error()
 		return run, nil
 	}
-	return run, errors
+	return run, outcome
 }
 
 // tryPredictions measures a method without features, which runs once for all M.
@@ -142,14 +146,14 @@ func (r *repeat) tryPredictions(ctx context.Context, run Measurement, method *Me
 		}
 		r.predicted[method.Name] = found
 	}
-	errors := r.evaluate(found.values, training.LossLogistic)
+	outcome := r.evaluate(found.values, training.LossLogistic)
 	run.Train = found.Train
 	run.Test = found.Predict
 	run.RowMicroseconds = 1e6 * found.Predict / float64(r.test.rows)
 	run.Note = found.Note
-	run.Error = errors.error
-	run.Measures = errors.Measures
-	return run, errors
+	run.Error = outcome.error
+	run.Measures = outcome.Measures
+	return run, outcome
 }
 
 // unclipped returns the repeat with the logarithms beyond the clip undone.
@@ -171,16 +175,16 @@ func (r *repeat) tryChoice(ctx context.Context, run *Measurement, choice *Select
 	}
 	run.Train = time.Since(began).Seconds()
 	began = time.Now()
-	errors := r.measure(model)
+	outcome := r.measure(model)
 	run.Test = time.Since(began).Seconds()
 	run.RowMicroseconds = r.rowMicroseconds(model)
 	run.Features, run.Note = choice.Set.Features.Len(), join(choice.Note, model.note)
 	run.Lambda = model.model.Lambda
 	run.AtEdge = model.atEdge
 	run.Iterations = model.iterations
-	run.Error = errors.error
-	run.Measures = errors.Measures
-	return errors, nil
+	run.Error = outcome.error
+	run.Measures = outcome.Measures
+	return outcome, nil
 }
 
 // join joins two remarks.

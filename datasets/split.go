@@ -33,7 +33,11 @@ func (t *Table) SplitAt(o SplitOptions, inTest []bool) (*Split, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split %s: %w", t.name, err)
 	}
-	for _, note := range []string{t.hint, t.copiesNote()} {
+	groups := report.GroupNote(t.copies)
+	if t.rule.By == rowid.Group {
+		groups = ""
+	}
+	for _, note := range []string{t.hint, t.copiesNote(), groups} {
 		if note != "" {
 			report.Warnings = append(report.Warnings, note)
 		}

@@ -281,6 +281,9 @@ func (c *Calibrator) fill(e *Encoder, report *Report) error {
 		report.NonFinite += l.nonFinite
 		v := l.verdict()
 		column, reason := l.column(c.rows, c.share(), &c.options)
+		if repeats := l.repeats(&v, reason, c.share()); repeats > 0 {
+			report.Groups = append(report.Groups, Grouping{l.name, repeats})
+		}
 		if reason == "" {
 			reason = c.misspelt(l)
 		}

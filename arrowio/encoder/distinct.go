@@ -1,9 +1,12 @@
 package encoder
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
+
+	"github.com/eerf-stream/eerf/arrowio/rowid"
 )
 
 // The rules for identifiers: columns whose values name rows, or customers and the like, rather than
@@ -124,6 +127,18 @@ func fixedLength(lo, hi float64) bool {
 // recurs reports whether values recur as rarely as the values of an identifier may.
 func (d *distinct[T]) recurs() bool {
 	return d.n >= repeatedRows && d.n <= identifierRepeats*d.judged
+}
+
+// minGroups is the number of values from which on rows may be grouped by a column.
+const minGroups = 20
+
+// repeats returns the share of values that equal an earlier one if the values may group rows, else
+// 0.
+func (d *distinct[T]) repeats(share float64) float64 {
+	if d.n < identifierRows || d.judged < minGroups || d.unique(share) {
+		return 0
+	}
+	return rowid.Repeats(maps.Values(d.seen), share*float64(d.n)/float64(d.all))
 }
 
 // grows reports whether new values keep coming: among the values by which their number doubled

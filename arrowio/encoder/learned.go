@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -285,6 +286,23 @@ func (l *learned) identifies(v *verdict, share float64) (distinct, n int64, is b
 	return 0, 0, false
 }
 
+// identifierReason begins the reason of an identifier that is left out.
+const identifierReason = "it looks like an identifier"
+
+// repeats returns the share of rows that have the value of an earlier row in a column that is left
+// out as an identifier, or whose name suggests one; 0 if its values hardly recur.
+func (l *learned) repeats(v *verdict, reason string, share float64) float64 {
+	switch {
+	case !strings.HasPrefix(reason, identifierReason) && (reason != "" || !namesThings.MatchString(l.name)):
+		return 0
+	case l.texts != nil && (v.kind == Category || v.kind == Numeric && v.numbers.fractions == 0):
+		return l.texts.values.hashes.repeats(share)
+	case l.texts == nil && l.whole != nil && v.kind == Numeric:
+		return l.whole.repeats(share)
+	}
+	return 0
+}
+
 // overrule says how an identifier becomes a feature all the same.
 const overrule = "; events.include (--include) overrules"
 
@@ -294,7 +312,7 @@ const noValue = "it has no value in the calibration rows"
 // unusableNumbers is unusable for numbers and vectors.
 func (l *learned) unusableNumbers(v *verdict, share float64) string {
 	if distinct, n, is := l.identifies(v, share); is {
-		return fmt.Sprintf("it looks like an identifier: %d distinct whole numbers in %d values"+overrule, distinct, n)
+		return fmt.Sprintf(identifierReason+": %d distinct whole numbers in %d values"+overrule, distinct, n)
 	}
 	for _, s := range l.numbers(v) {
 		if s.all.n > 0 {

@@ -74,7 +74,7 @@ func (l *learnedTexts) unusable(name string, explicit bool, share float64) strin
 		return fmt.Sprintf("it holds text: %d distinct strings in %d values, of %d bytes on average", distinct, n, average)
 	}
 	return fmt.Sprintf(
-		"it looks like an identifier: %d distinct strings in %d values%s"+overrule,
+		identifierReason+": %d distinct strings in %d values%s"+overrule,
 		distinct, n, l.numberNote(),
 	)
 }

@@ -3,6 +3,8 @@ package rowid
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -154,23 +156,34 @@ func (c *Counter) AddIdentity(id uint64) {
 
 // Copies returns the share of rows whose content an earlier row has. The counted rows are drawn at
 // random from all rows, which they are the given share of; of a sample the result is an estimate,
-// exact where contents occur once or twice, or all equally often.
+// see [Repeats].
+func (c *Counter) Copies(sampled float64) float64 { return Repeats(maps.Values(c.seen), sampled) }
+
+// Repeats returns the share of values that equal an earlier value, of values of which some were
+// drawn at random: sampled is their share, and counts are how often each value occurs among them.
+// Of a sample the result is an estimate, exact but for chance where values occur once or twice, or
+// all equally often.
 //
-// A row has on average k = Σ m(m-1)/n others with its content, for contents that occur m times, and
-// a sample of share p has p·k of them. If no content occurs more than twice, k/2 of the rows equal
-// an earlier row; if each occurs m times, k = m-1, and k/(1+k) do.
-func (c *Counter) Copies(sampled float64) float64 {
-	if c.rows == 0 {
+// A value has on average k = Σ m(m-1)/n equals, for values that occur m times, and a sample of
+// share p has p·k of them. If no value occurs more than twice, k/2 equal an earlier one; if each
+// occurs m times, k = m-1, and k/(1+k) do.
+func Repeats[T int32 | int64](counts iter.Seq[T], sampled float64) float64 {
+	var n, distinct, pairs float64
+	for m := range counts {
+		if m == 0 {
+			continue
+		}
+		n += float64(m)
+		distinct++
+		pairs += float64(m) * float64(m-1)
+	}
+	switch {
+	case n == 0:
 		return 0
+	case sampled >= 1:
+		return (n - distinct) / n
 	}
-	if sampled >= 1 {
-		return float64(c.rows-int64(len(c.seen))) / float64(c.rows)
-	}
-	var others int64
-	for _, m := range c.seen {
-		others += m * (m - 1)
-	}
-	k := float64(others) / float64(c.rows) / sampled
+	k := pairs / n / sampled
 	return min(k/2, k/(1+k))
 }
 

@@ -135,6 +135,23 @@ func TestExploreReportsCopies(t *testing.T) {
 	}
 }
 
+// Identifiers whose values recur are suggested as groups.
+func TestExploreSuggestsGroups(t *testing.T) {
+	text := "customerID,a,y\n"
+	for i := range 1500 {
+		text += fmt.Sprintf("C%04d,%d,%d\n", i%300, i*i%83, i*i%83+i%7)
+	}
+	args := []string{"explore", "--data", clitest.File(t, "rows.csv", text), "--label", "y", "--features", "8",
+		"--criterion", "correlation"}
+	const note = `values of the identifier "customerID" recur`
+	if out := fz(t, args...).Want(t, cli.ExitOK).Out; !strings.Contains(out, note) {
+		t.Error(out)
+	}
+	if out := fz(t, append(args, "--group", "customerID")...).Want(t, cli.ExitOK).Out; strings.Contains(out, note) {
+		t.Error(out)
+	}
+}
+
 func TestTransformRefusesMissingColumns(t *testing.T) {
 	data, set, _ := explored(t, 300)
 	out := filepath.Join(t.TempDir(), "features.parquet")

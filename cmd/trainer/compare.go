@@ -78,7 +78,7 @@ func (f *compareFlags) run(c *cobra.Command) error {
 	result, err := compare.Run(c.Context(), rows.Name(), rows, f.methods.Options, bar.Show)
 	bar.Done()
 	if result == nil {
-		return asUsage(err)
+		return asUsage(rows.withSplitHint(err))
 	}
 	cli.Warn(c, result.Warnings)
 	result.Notes = append(rows.notes, result.Notes...)

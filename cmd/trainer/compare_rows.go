@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/cmd/internal/cli"
+	"github.com/eerf-stream/eerf/compare"
 	"github.com/eerf-stream/eerf/datasets"
 	"github.com/eerf-stream/eerf/stages/events"
 )
@@ -73,6 +75,15 @@ func (r *comparedRows) Split(o datasets.SplitOptions) (*datasets.Split, error) {
 		return r.Table.Split(o)
 	}
 	return r.SplitAt(o, r.late)
+}
+
+// withSplitHint adds to a fault of the label that it may be due to a split by time.
+func (r *comparedRows) withSplitHint(err error) error {
+	var label *encoder.LabelError
+	if r.late == nil || !errors.As(err, &label) && !errors.Is(err, compare.ErrOneLabel) {
+		return err
+	}
+	return fmt.Errorf("%w; the test rows are %s: %s", err, r.split, useRandomSplit)
 }
 
 // lastFifth is the share of test rows of a split by time.

@@ -104,6 +104,21 @@ func TestSplitByTimeThatHidesAClassIsNamed(t *testing.T) {
 		return "no"
 	})
 	tr(t, append(args, one)...).Want(t, cli.ExitFailure, "has one value (no) in all 800", "--split random holds out")
+	compare := []string{
+		"compare",
+		"--label",
+		"y",
+		"--features",
+		"8",
+		"--methods",
+		"plain",
+		"--repeats",
+		"1",
+		"--data",
+		one,
+	}
+	tr(t, compare...).Want(t, cli.ExitFailure, "the label is the same in all 800 training rows",
+		`the test rows are the last 20 % of the rows by column "day": --split random holds out`)
 	late := rows(func(day int) string {
 		if day >= 900 {
 			return "later"
@@ -113,6 +128,45 @@ func TestSplitByTimeThatHidesAClassIsNamed(t *testing.T) {
 	if out := words(tr(t, append(args, late)...).Want(t, cli.ExitOK).Out); !strings.Contains(out,
 		"a class may occur in them alone; --split random") {
 		t.Error(out)
+	}
+}
+
+// A column that identifies customers or the like is suggested as the group, unless it is given or
+// recurs only because rows are copied.
+func TestRecurringIdentifiersAreSuggestedAsGroups(t *testing.T) {
+	rows := func(id func(i int) string, copies int) string {
+		r := rand.New(rand.NewPCG(5, 9))
+		text := ""
+		for i := range 1800 / copies {
+			text += strings.Repeat(
+				fmt.Sprintf("%s,%.4f,%.4f,%t\n", id(i), r.NormFloat64(), r.NormFloat64(), r.IntN(2) == 0),
+				copies,
+			)
+		}
+		return clitest.File(t, "rows.csv", "customer_id,a,b,y\n"+text)
+	}
+	customer := func(i int) string { return fmt.Sprintf("C%05d", i%200) }
+	const note = `values of the identifier "customer_id" recur`
+	commands := [][]string{
+		strings.Fields("fit --label y --features 8 --refine-steps 2 --data"),
+		strings.Fields("compare --label y --features 8 --repeats 1 --methods plain --data"),
+	}
+	for _, command := range commands {
+		for data, want := range map[string]bool{
+			rows(customer, 1): true,
+			rows(func(i int) string { return strconv.Itoa(70000 + 3*(i%200)) }, 1): true,
+			rows(func(i int) string { return fmt.Sprintf("C%05d", i) }, 1):         false,
+			rows(func(i int) string { return fmt.Sprintf("C%05d", i) }, 3):         false,
+		} {
+			out := words(tr(t, append(command, data)...).Want(t, cli.ExitOK).Out)
+			if strings.Contains(out, note) != want || want && !strings.Contains(out, "(--group customer_id)") {
+				t.Errorf("%s, want a suggestion: %v\n%s", command[0], want, out)
+			}
+		}
+		out := words(tr(t, append(command, rows(customer, 1), "--group", "customer_id")...).Want(t, cli.ExitOK).Out)
+		if strings.Contains(out, note) {
+			t.Errorf("%s --group customer_id:\n%s", command[0], out)
+		}
 	}
 }
 

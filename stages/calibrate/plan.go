@@ -316,13 +316,17 @@ func learn(s Settings, scans []*scan, labels *encoder.LabelCounter, r Request) (
 		return nil, 0, err
 	}
 	found.identity = s.identity(calibration.contents)
+	copies := calibration.contents.Copies(float64(calibration.Rows()) / float64(rowsOfShape))
 	if s.Identity.By == "" && found.identity.By == rowid.Content {
-		found.copies = calibration.contents.Copies(float64(calibration.Rows()) / float64(rowsOfShape))
+		found.copies = copies
 	}
 	if leftOut {
 		found.report.ClassNote = hint
 	}
 	warnings := []string{hint, rows.warning, rowid.CopiesNote(found.copies, found.identity)}
+	if found.identity.By != rowid.Group {
+		warnings = append(warnings, found.report.GroupNote(copies))
+	}
 	found.report.Warnings = append(found.report.Warnings,
 		slices.DeleteFunc(warnings, func(warning string) bool { return warning == "" })...)
 	return found, calibration.Rows(), nil

@@ -1,10 +1,12 @@
 package offline_test
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -183,13 +185,44 @@ func TestSortedTime(t *testing.T) {
 		"falling":    {func(i int) int { return 100 - i }, "day"},
 		"unordered":  {func(i int) int { return i % 7 }, ""},
 		"one value":  {func(int) int { return 5 }, ""},
-		"with a gap": {func(i int) int { return max(i, 1) - 1 - i%50/49*1000 }, ""},
+		"few gaps":   {func(i int) int { return max(i, 1) - 1 - i%50/49*1000 }, "day"},
+		"many gaps":  {func(i int) int { return i/3 - i%10/9*1000 }, ""},
+		"a day late": {func(i int) int { return i/3 - i%7/6 + 1 }, "day"},
+		"days late":  {func(i int) int { return i/3 - 2*(i%7/6) + 2 }, ""},
 	} {
 		rec := timed(upTo(100, c.day), always)
 		got, err := offline.SortedTime(t.Context(), rec.Schema(),
 			explored.File(stagestest.Cut(t, rec, stagestest.Every(9))...))
 		if err != nil || got != c.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// Files are sorted by day if the rows of a day are in any order, in whatever unit times are.
+func TestSortedByDay(t *testing.T) {
+	for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
+		for _, c := range []struct {
+			days  int
+			order func(day int) int
+			want  string
+		}{
+			{30, func(day int) int { return day }, "at"},
+			{30, func(day int) int { return 29 - day }, "at"},
+			{30, func(day int) int { return day * 7 % 30 }, ""},
+			{1, func(day int) int { return day }, ""},
+		} {
+			kind, rng := &arrow.TimestampType{Unit: unit}, rand.New(rand.NewPCG(1, 2))
+			b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "at", Type: kind}}, nil))
+			for i := range 300 {
+				hours := 24*c.order(i*c.days/300) + rng.IntN(24)
+				b.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(time.Duration(hours) * time.Hour / unit.Multiplier()))
+			}
+			rec := b.NewRecord()
+			b.Release()
+			if got, err := offline.SortedTime(t.Context(), rec.Schema(), explored.File(rec)); err != nil || got != c.want {
+				t.Errorf("%v, %d days: %q, %v; want %q", unit, c.days, got, err, c.want)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -12,15 +13,15 @@ import (
 )
 
 // SortedTime returns the first column of dates or times by which the rows of a file are sorted,
-// ascending or descending, and empty if there is no such column. It reads a file with columns of
-// dates or times once. A column that lacks a value in some row, or has only one value, does not
-// count.
+// ascending or descending, and empty if there is no such column. Rows of a day may be in any order.
+// It reads a file with columns of dates or times once. A column with only one value does not count,
+// and neither does a column that lacks values in more than a few rows.
 func SortedTime(ctx context.Context, schema *arrow.Schema, open func() (events.RowReader, error)) (string, error) {
 	var columns []*order
 	for _, field := range schema.Fields() {
 		switch field.Type.ID() {
 		case arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP:
-			columns = append(columns, &order{name: field.Name, last: math.NaN()})
+			columns = append(columns, newOrder(field))
 		}
 	}
 	if len(columns) == 0 {
@@ -46,25 +47,59 @@ func SortedTime(ctx context.Context, schema *arrow.Schema, open func() (events.R
 
 // order tracks how the values of a column follow one another.
 type order struct {
-	name              string
-	last              float64
-	gap, rises, drops bool
+	name       string
+	day        float64 // length of a day
+	rows, gaps int64
+	last       float64 // NaN before the first value
+	low, high  float64
+	// back and forth are the largest steps down from an earlier value and up from one.
+	rises, drops bool
+	back, forth  float64
+}
+
+func newOrder(field arrow.Field) *order {
+	o := &order{name: field.Name, day: 1, last: math.NaN(), low: math.Inf(1), high: math.Inf(-1)}
+	switch t := field.Type.(type) {
+	case *arrow.Date64Type:
+		o.day = 24 * 60 * 60 * 1000
+	case *arrow.TimestampType:
+		o.day = float64(24 * time.Hour / t.Unit.Multiplier())
+	}
+	return o
 }
 
 func (o *order) add(values []float64) {
 	for _, v := range values {
-		o.gap = o.gap || math.IsNaN(v)
+		o.rows++
+		if math.IsNaN(v) {
+			o.gaps++
+			continue
+		}
 		o.rises, o.drops = o.rises || v > o.last, o.drops || v < o.last
+		o.low, o.high = min(o.low, v), max(o.high, v)
+		o.back, o.forth = max(o.back, o.high-v), max(o.forth, v-o.low)
 		o.last = v
 	}
 }
 
-func (o *order) sorted() bool { return !o.gap && o.rises != o.drops }
+const (
+	// maxGaps is the largest share of rows without a value in a column by which a file is sorted.
+	maxGaps = 0.05
+	// sortedDays is the number of days from which on a file may be sorted by day: rows in any order
+	// would be more than a day apart.
+	sortedDays = 3
+)
+
+// sorted reports whether the rows are sorted by value, or else by day.
+func (o *order) sorted() bool {
+	byDay := o.high-o.low >= sortedDays*o.day && min(o.back, o.forth) <= o.day
+	return float64(o.gaps) <= maxGaps*float64(o.rows) && (o.rises != o.drops || byDay)
+}
 
 // InOrder checks that the rows of a file are sorted by a column of dates, times or numbers,
 // ascending.
 func InOrder(ctx context.Context, column string, open func() (events.RowReader, error)) error {
-	o, row := &order{name: column, last: math.NaN()}, int64(0)
+	o, row := newOrder(arrow.Field{Name: column}), int64(0)
 	return events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
 		values, err := timesOf(batch, column)
 		if err != nil {
@@ -73,7 +108,7 @@ func InOrder(ctx context.Context, column string, open func() (events.RowReader, 
 		for i := range values {
 			o.add(values[i : i+1])
 			switch {
-			case o.gap:
+			case o.gaps > 0:
 				return fmt.Errorf("row %d has no value in column %q", row, column)
 			case o.drops:
 				return fmt.Errorf("row %d is not in the order of column %q: sort the file by this column", row, column)

@@ -14,7 +14,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/train"
 )
 
-// splitAuto selects a split by time if a column of dates or times is sorted, else a random split.
+// splitAuto selects a split by time if the rows are sorted by dates or times, else a random split.
 const splitAuto = "auto"
 
 // SplitFlags select the rows of a file that are held out to measure errors.
@@ -24,7 +24,7 @@ type SplitFlags struct{ by, column string }
 func (f *SplitFlags) Add(c *cobra.Command, random string) {
 	c.Flags().StringVar(&f.by, "split", splitAuto, "rows held out to measure errors: random ("+random+
 		"), time (the last rows, in the order of the file or of --time), "+
-		"or auto: by time if a column of dates or times is sorted")
+		"or auto: by time if the rows are sorted by a date or time, or by day")
 	c.Flags().StringVar(&f.column, "time", "",
 		"column of dates, times or numbers that orders rows for --split time; empty = the order of the file")
 }
@@ -80,12 +80,13 @@ func (f *SplitFlags) Resolve(
 	found := rule.By == wire.SplitTime && f.by == splitAuto && f.column == ""
 	if found && errors.Is(err, offline.ErrTooFewRows) {
 		split, err = file.Split(ctx, wire.Split{By: wire.SplitRandom, Fraction: fraction, Seed: seed}, e)
-		found = false
+		return split, fmt.Sprintf("the file is sorted by %q, but too few rows would judge a split by time; "+
+			"errors are measured on random rows", rule.Column), err
 	}
 	if err != nil || !found {
 		return split, "", err
 	}
-	return split, fmt.Sprintf("the file is sorted by %q, so errors are measured on its last rows; "+
+	return split, fmt.Sprintf("the file is sorted by %q, so errors are measured on its latest rows; "+
 		"use --split random to measure on random rows", rule.Column), nil
 }
 
