@@ -40,6 +40,7 @@ func (c *Config) Sizes() []Size {
 	m0, m := s.Exploration.CandidateCount(), s.Exploration.Features
 	k, assumedK := c.outputs()
 	width, assumedWidth := c.width()
+	partitions := max(s.Topics.Partitions, 1)
 	limit := func(size Size) Size {
 		size.Bytes += recordOverheadBytes
 		size.Limit, size.LimitKey = s.Topics.MaxMessageBytes, "topics.max_message_bytes"
@@ -58,9 +59,9 @@ func (c *Config) Sizes() []Size {
 	sizes := []Size{
 		limit(Size{What: "checkpoint of a partition", Topic: s.Topics.Scores, Bytes: wire.CheckpointBytes(m0, k),
 			Assumes: assumedK, key: candidates, factors: append(columns, features)}),
-		limit(Size{What: "feature set", Topic: s.Topics.FeatureSets, Bytes: wire.FeatureSetBytes(m, width, k),
+		limit(Size{What: "feature set", Topic: s.Topics.FeatureSets, Bytes: wire.FeatureSetBytes(m, width, k, partitions),
 			Assumes: join(assumedK, assumedWidth), key: features, factors: append(columns, "exploration.map")}),
-		limit(Size{What: "model", Topic: s.Topics.Models, Bytes: wire.ModelBytes(m, k),
+		limit(Size{What: "model", Topic: s.Topics.Models, Bytes: wire.ModelBytes(m, k, partitions),
 			Assumes: assumedK, key: features, factors: columns}),
 		row,
 		c.candidateSize(width, assumedWidth),

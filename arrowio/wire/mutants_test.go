@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"github.com/eerf-stream/eerf/arrowio"
 	"github.com/eerf-stream/eerf/internal/hostile"
 )
@@ -24,20 +26,23 @@ const documentCost, codecTables = 64, 1 << 20
 // mutable is a message of this project with the JSON in it.
 type mutable struct {
 	*hostile.Message
-	name   string
-	keys   []string // of its metadata
-	texts  []string
-	tokens [][][]int // of each text
+	name    string
+	message message
+	keys    []string // of its metadata
+	texts   []string
+	tokens  [][][]int // of each text
 }
 
 // token is a number, word or name in JSON.
 var token = regexp.MustCompile(`-?[0-9][0-9.eE+-]*|"[^"]*"|true|false|null`)
 
-func mutables() []*mutable {
+func mutables(t *testing.T) []*mutable {
 	var all []*mutable
-	for _, name := range slices.Sorted(maps.Keys(decoders)) {
-		m := decoders[name]
-		d := &mutable{Message: hostile.ArrowMessage(name, m.value), name: name, keys: []string{m.key}}
+	messages := maps.Clone(decoders)
+	maps.Copy(messages, rowMessages(t))
+	for _, name := range slices.Sorted(maps.Keys(messages)) {
+		m := messages[name]
+		d := &mutable{Message: hostile.ArrowMessage(name, m.value), name: name, message: m, keys: []string{m.key}}
 		if IsJSON(m.value) {
 			d.Message = &hostile.Message{Name: name, Bytes: m.value, Order: binary.LittleEndian}
 		}
@@ -54,10 +59,59 @@ func mutables() []*mutable {
 	return all
 }
 
+// rowMessages are the messages of rows, which no process encodes again.
+func rowMessages(t *testing.T) map[string]message {
+	reading := func(key string, value []byte, read func(arrow.Record) error) message {
+		decode := func(dec *arrowio.Decoder, value []byte) error {
+			recs, err := dec.Decode(value)
+			if err != nil {
+				return err
+			}
+			defer releaseAll(recs)
+			for _, rec := range recs {
+				if err := read(rec); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return message{key, value, decode, decode}
+	}
+	return map[string]message{
+		"features": reading(KeyFeatures, exampleFeatures(t), func(rec arrow.Record) error {
+			info, err := ParseFeaturesInfo(rec.Schema())
+			if err != nil {
+				return err
+			}
+			rows, z, err := DecodeFeatures(rec, info.Features)
+			if err != nil {
+				return err
+			}
+			if len(z) != info.Features*len(rows) || !finite(z) {
+				return fmt.Errorf("%w: %d rows, %d features", errUnstable, len(rows), len(z))
+			}
+			_, err = DecodeIdentities(rec)
+			return err
+		}),
+		"rejected rows": reading(KeyRejectedRows, exampleRejectedRows(t), func(rec arrow.Record) error {
+			rows, err := RejectedRowNumbers(rec)
+			if err == nil && (int64(len(rows)) != rec.NumRows() || checkAscending(rows) != nil) {
+				return fmt.Errorf("%w: rows %v", errUnstable, rows)
+			}
+			return err
+		}),
+	}
+}
+
 // TestMutants damages the messages that the stages read back, both their Arrow and their JSON. A
 // refusal has a reason; an accepted message is encoded to one that decodes to the same.
 func TestMutants(t *testing.T) {
-	all := mutables()
+	all := mutables(t)
+	for _, d := range documents {
+		if !slices.ContainsFunc(all, func(m *mutable) bool { return slices.Contains(m.keys, d.key) }) {
+			t.Errorf("no mutants of %s", d.key)
+		}
+	}
 	var messages []*hostile.Message
 	for _, d := range all {
 		messages = append(messages, d.Message)
@@ -74,9 +128,9 @@ func TestMutants(t *testing.T) {
 		},
 		Try: func(m *hostile.Meter, mutant []byte) (string, error) {
 			m.Within(hostileLimits.BudgetBytes+documentCost*int64(len(mutant))+codecTables, func() {
-				_ = decoders[of.name].decode(dec, mutant) // an error costs memory too
+				_ = of.message.decode(dec, mutant) // an error costs memory too
 			})
-			return documentReason(decoders[of.name].stable(dec, mutant))
+			return documentReason(of.message.stable(dec, mutant))
 		},
 	}, 8_000)
 }
@@ -144,7 +198,7 @@ func (d *mutable) withOtherText(r *rand.Rand) []byte {
 			tokens = token.FindAllStringIndex(text, -1)
 		}
 	}
-	return decoders[d.name].with(d.keys[i], text)
+	return d.message.with(d.keys[i], text)
 }
 
 // replaceToken replaces one token by another.

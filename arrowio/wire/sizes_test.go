@@ -36,12 +36,19 @@ func TestSpecBytesBoundRealSpecs(t *testing.T) {
 	for _, partitions := range []int{1, 256, MaxPartitions} {
 		s := bigSpec(partitions)
 		value := must(EncodeSpec(s))
-		checkBound(t, fmt.Sprint(partitions), SpecBytes(partitions, s.Encoder.Dim), value, 128<<10+int64(partitions)*40)
+		checkBound(t, fmt.Sprint(partitions), SpecBytes(partitions, s.Encoder.Dim), value, 16<<10+int64(partitions)*40)
 		if len(value) > MaxDocumentBytes {
 			t.Errorf("%d partitions take %d bytes", partitions, len(value))
 		}
 		diff(t, s, must(DecodeSpec(value)))
 	}
+	excluding := bigSpec(1)
+	for i := range 1000 {
+		without := Exclusion{int32(i) + 1_000_000, strings.Repeat([]string{"€", "\"\n "}[i%2], 66)}
+		excluding.Excluded = append(excluding.Excluded, without)
+	}
+	bound := SpecBytes(1, excluding.Encoder.Dim) + ExclusionsBytes(excluding.Excluded)
+	checkBound(t, "without 1000 partitions", bound, must(EncodeSpec(excluding)), 1<<20)
 	s := bigSpec(MaxPartitions + 1)
 	if _, err := EncodeSpec(s); err == nil ||
 		!strings.Contains(err.Error(), "not within its bounds: more than 4096 elements") {
@@ -81,14 +88,14 @@ func bigCheckpoint(m0, k int) *Checkpoint {
 }
 
 func TestFeatureSetBytesBoundRealSets(t *testing.T) {
-	for _, c := range []struct{ m, width, k int }{
-		{1, 1, 1},
-		{100, 14, 1},
-		{1000, 123, 10},
-		{450, 784, 10},
-		{20_000, 3, 1},
+	for _, c := range []struct{ m, width, k, partitions int }{
+		{1, 1, 1, 256},
+		{100, 14, 1, 1},
+		{1000, 123, 10, 256},
+		{450, 784, 10, MaxPartitions},
+		{20_000, 3, 1, 2},
 	} {
-		f := bigFeatureSet(c.m, c.width, c.k)
+		f := bigFeatureSet(c.m, c.width, c.k, c.partitions)
 		if c.m == 20_000 { // products take more than an omega of so few numbers
 			hinge := scoring.Product{Order: 3, Coordinate: [3]uint16{0, 1, 2}, Sign: [3]float32{1, 1, 1}}
 			f.Set.Features.Omega, f.Set.Features.Phase, f.Set.Features.Products = []float32{}, []float32{}, slices.Repeat(
@@ -97,11 +104,12 @@ func TestFeatureSetBytesBoundRealSets(t *testing.T) {
 			)
 		}
 		value := must(EncodeFeatureSet(f))
-		checkBound(t, fmt.Sprint(c), FeatureSetBytes(c.m, c.width, c.k), value, 64<<10+int64(c.width)*256+int64(c.m)*8)
+		checkBound(t, fmt.Sprint(c), FeatureSetBytes(c.m, c.width, c.k, c.partitions), value,
+			64<<10+int64(c.width)*256+int64(c.m)*8+int64(c.partitions)*64)
 	}
 }
 
-func bigFeatureSet(m, width, k int) *FeatureSet {
+func bigFeatureSet(m, width, k, partitions int) *FeatureSet {
 	f := exampleFeatureSet()
 	f.Encoder = &encoder.Encoder{Standardize: encoder.StandardizeAll, Clip: 5, Dim: width}
 	for i := range width {
@@ -127,7 +135,7 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 		f.Coding.Gain[i], f.Coding.Offset[i] = 1.2345678901234567e-200, -1.2345678901234567e-200
 	}
 	f.Lineage.Partitions = nil
-	for i := range 256 {
+	for i := range partitions {
 		f.Lineage.Partitions = append(f.Lineage.Partitions, LineagePartition{
 			int32(
 				i,
@@ -161,7 +169,7 @@ func bigFeatureSet(m, width, k int) *FeatureSet {
 }
 
 func TestModelBytesBoundRealModels(t *testing.T) {
-	for _, c := range [][2]int{{1, 1}, {100, 1}, {1000, 10}} {
+	for _, c := range [][3]int{{1, 1, 1}, {100, 1, 256}, {1000, 10, 256}, {10, 1, MaxPartitions}} {
 		m := exampleModel()
 		m.Pipeline, m.Label = longName(maxNameBytes), nil
 		m.Model = &training.Model{Features: c[0], Outputs: c[1], Theta: make([]float64, c[0]*c[1]),
@@ -170,7 +178,7 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 			m.Model.Intercept[i] = -1.2345678901234567e-200
 		}
 		m.Ranges = nil
-		for i := range 256 {
+		for i := range c[2] {
 			m.Ranges = append(
 				m.Ranges,
 				Range{int32(i), strings.Repeat("l", 26), outside.MaxCount, 1 << 30, outside.MaxCount, 1 << 30, outside.MaxCount},
@@ -187,7 +195,7 @@ func TestModelBytesBoundRealModels(t *testing.T) {
 		}
 		m.Judged, m.Judgement = m.Model, exampleChallenger().Judgement
 		m.Judgement.NotCompared = strings.Repeat("€", 200)
-		checkBound(t, fmt.Sprint(c), ModelBytes(c[0], c[1]), must(EncodeModel(m)), 64<<10)
+		checkBound(t, fmt.Sprint(c), ModelBytes(c[0], c[1], c[2]), must(EncodeModel(m)), 64<<10+int64(c[2])*64)
 	}
 }
 

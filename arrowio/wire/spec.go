@@ -85,7 +85,8 @@ func (n PartitionNote) Reported(offset int64, whole bool) bool {
 	return offset >= n.ReportedFrom && offset < n.ReportedTo && (whole || !n.ReportedWhole)
 }
 
-// AddReported adds offsets of messages and rows to the reported ones. They replace these if a gap is between them.
+// AddReported adds offsets of messages and rows to the reported ones. They replace these if a gap
+// is between them.
 func (n *PartitionNote) AddReported(from, to int64) {
 	if !n.ReportedWhole && n.ReportedFrom < n.ReportedTo && n.ReportedFrom <= to && from <= n.ReportedTo {
 		from, to = min(from, n.ReportedFrom), max(to, n.ReportedTo)

@@ -16,9 +16,9 @@ import (
 // columnsThatFit returns the columns, or nil if their report would make the plan or the feature set
 // too large for its topic.
 func columnsThatFit(spec *wire.Spec, columns []encoder.ColumnUse, limit int64) []encoder.ColumnUse {
-	set := wire.FeatureSetBytes(spec.Features, spec.Encoder.Dim, spec.Encoder.Outputs())
+	set := wire.FeatureSetBytes(spec.Features, spec.Encoder.Dim, spec.Encoder.Outputs(), len(spec.Partitions))
 	plan := wire.SpecBytes(len(spec.Partitions), spec.Encoder.Dim)
-	if limit > 0 && max(set, plan)+wire.ColumnsBytes(columns) > limit {
+	if limit > 0 && max(set, plan)+wire.ExclusionsBytes(spec.Excluded)+wire.ColumnsBytes(columns) > limit {
 		return nil
 	}
 	return columns
@@ -97,7 +97,8 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 	outputs, limit := spec.Encoder.Outputs(), s.MaxMessageBytes
 	width := spec.Candidates.Map.Width(spec.Encoder.Dim)
 	var faults []error
-	if size := wire.SpecBytes(len(spec.Partitions), spec.Encoder.Dim); limit > 0 && size > limit {
+	excluded := wire.ExclusionsBytes(spec.Excluded)
+	if size := wire.SpecBytes(len(spec.Partitions), spec.Encoder.Dim) + excluded; limit > 0 && size > limit {
 		faults = append(faults, fmt.Errorf("a plan of %d partitions and %d dimensions has up to %v",
 			len(spec.Partitions), spec.Encoder.Dim, overMessage{size, limit}))
 	}
@@ -111,7 +112,8 @@ func checkFits(spec *wire.Spec, s Settings, memory int64) error {
 		faults = append(faults, fmt.Errorf("a checkpoint of %d candidates and %d outputs has up to %v",
 			spec.Candidates.Count, outputs, overMessage{size, limit}))
 	}
-	if size := wire.FeatureSetBytes(spec.Features, width, outputs); limit > 0 && size > limit {
+	if size := wire.FeatureSetBytes(spec.Features, width, outputs, len(spec.Partitions)) + excluded; limit > 0 &&
+		size > limit {
 		faults = append(faults, fmt.Errorf("a feature set of %d features in %d dimensions has up to %v",
 			spec.Features, width, overMessage{size, limit}))
 	}

@@ -183,7 +183,7 @@ func (s *site) wantDeadLetters(stages ...string) {
 func TestMemoryStaysWithinItsLimitWithTheLargestSet(t *testing.T) {
 	const limit, columns = 768 << 20, 20
 	features := 1 << 20 / 108
-	for wire.FeatureSetBytes(features, columns, 1) > 1<<20-1<<10 {
+	for wire.FeatureSetBytes(features, columns, 1, 2) > 1<<20-1<<10 {
 		features--
 	}
 	s := newSite(t, tight+fmt.Sprintf(`
