@@ -72,12 +72,12 @@ func TestNoLineIsBestWithinNoise(t *testing.T) {
 		},
 		"trees win": {
 			[]*cell{plain, linear, errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, Trees,
-			"trees has the smallest error, by more than chance: boosted trees win; " +
+			"trees has the smallest error, by more than chance: use boosted trees; " +
 				"plain has 94 % of their gain over a constant",
 		},
 		"trees win, and a linear model only equals the other methods": {
 			[]*cell{plain, errorsOf("linear", 10, 12, 11), errorsOf(Trees, 5, 6, 5.5)}, Trees, nil, Trees,
-			"boosted trees win; plain has 94 % of their gain over a constant",
+			"use boosted trees; plain has 94 % of their gain over a constant",
 		},
 		"trees are within chance of learned features, a linear model is not": {
 			[]*cell{

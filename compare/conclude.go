@@ -113,7 +113,7 @@ func (t *Table) advice(v verdict, worse func(a, b string) bool) (method, sentenc
 			sentence = fmt.Sprintf("trainer fit --features %d makes adaptive-refined", t.M)
 		}
 	case trees == v.best && trees != nil:
-		method, sentence = trees.Method, "boosted trees win"
+		method, sentence = trees.Method, "use boosted trees"
 		if ours := t.least(Trees); ours != nil {
 			sentence += fmt.Sprintf("; %s has %.0f %% of their gain over a constant", ours.Method,
 				100*max(0, t.gain(ours))/t.gain(trees))

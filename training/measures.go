@@ -135,8 +135,8 @@ func (m *Measures) Sentence() string {
 	if value == nil || constant == nil {
 		return ""
 	}
-	text := MeasureTitle(measure) + " " + MeasureText(measure, *value)
-	other := MeasureText(measure, *constant)
+	text, other := MeasureTexts(measure, *value, *constant)
+	text = MeasureTitle(measure) + " " + text
 	switch {
 	case *value >= *constant:
 		return NothingBeatsConstant + ": " + text + ", a constant has " + other

@@ -3,6 +3,9 @@ package training
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -85,5 +88,29 @@ func TestPairedByMeasure(t *testing.T) {
 	}
 	if p = PairedBy(MeasureUnexplainedVariance, y, []float32{3, 3, 3, 3}, y, 1); p.First != 0 || p.Second != 100 {
 		t.Errorf("unexplained variance %+v", p)
+	}
+}
+
+// The two numbers of a sentence are equal only if the errors are, and only a smaller one of the
+// model is shown without the remark that nothing beats a constant.
+func TestSentenceShowsTheSmallerNumber(t *testing.T) {
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		value := math.Exp(4 * r.NormFloat64())
+		constant := value * (1 + math.Pow(10, -9*r.Float64())*r.NormFloat64())
+		m := Measures{LogLoss: &value, ConstantLogLoss: &constant}
+		if seed%2 == 0 {
+			m = Measures{Misclassification: &value, ConstantError: &constant}
+		}
+		said := m.Sentence()
+		numbers := regexp.MustCompile(`[-+]?[0-9][-+.0-9e]*`).FindAllString(said, -1)
+		if len(numbers) != 2 {
+			t.Fatalf("%q", said)
+		}
+		a, _ := strconv.ParseFloat(numbers[0], 64)
+		b, _ := strconv.ParseFloat(numbers[1], 64)
+		if worse := strings.HasPrefix(said, NothingBeatsConstant); worse != (value >= constant) || worse != (a >= b) {
+			t.Fatalf("%d: %q of %v and %v", seed, said, value, constant)
+		}
 	}
 }

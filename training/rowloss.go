@@ -60,6 +60,16 @@ func MeasureUnit(measure string) string {
 	return " %"
 }
 
+// MeasureTexts writes two values of a measure for people, with enough digits to tell them apart.
+func MeasureTexts(measure string, a, b float64) (string, string) {
+	one, other := MeasureText(measure, a), MeasureText(measure, b)
+	for digits := 3; one == other && a != b && digits <= 17; digits++ {
+		unit := MeasureUnit(measure)
+		one, other = strconv.FormatFloat(a, 'g', digits, 64)+unit, strconv.FormatFloat(b, 'g', digits, 64)+unit
+	}
+	return one, other
+}
+
 // MeasureText writes a value of a measure for people: 12.34 %, and 0.3374 for the log loss.
 func MeasureText(measure string, v float64) string {
 	digits := 2

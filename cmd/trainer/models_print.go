@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -51,8 +52,9 @@ func liveText(r live.Report) string {
 	if s == nil {
 		return "live error: unknown, because no model has predicted a labelled row yet"
 	}
+	mine, promised := liveErrors(s)
 	text := fmt.Sprintf("live error: %s on the newest %d labelled rows, up to %s",
-		liveError(s, s.Loss, s.Error), s.Rows, s.To.Format(time.RFC3339))
+		mine, s.Rows, s.To.Format(time.RFC3339))
 	if s.AUC != nil {
 		text += fmt.Sprintf(", AUC %.4f", *s.AUC)
 	}
@@ -62,27 +64,53 @@ func liveText(r live.Report) string {
 		text += ", predicted as of the label"
 	}
 	if s.PromisedError != nil {
-		text += fmt.Sprintf("; promised %s on %d held-out rows", liveError(s, *s.Promised, *s.PromisedError), s.PromisedRows)
+		text += fmt.Sprintf("; promised %s on %d held-out rows", promised, s.PromisedRows)
 	}
 	switch r.State {
 	case live.Wrong:
-		return text + fmt.Sprintf(": WORSE than promised since %s, the loss by %.1f standard errors",
-			r.WrongSince.Format(time.RFC3339), *r.Excess)
+		return text + fmt.Sprintf(": WORSE than promised since %s, %s by %.1f standard errors",
+			r.WrongSince.Format(time.RFC3339), training.MeasureTitle(r.ExcessMeasure), *r.Excess)
 	case live.Well:
 		return text + ": as promised"
 	}
 	return text + "; judged after 1,000 rows in four blocks"
 }
 
-// liveError writes the deciding error of rows, and for classes the share of wrong predictions.
-func liveError(f *live.Figures, loss, percent float64) string {
+// liveErrors writes the errors of rows and the promised ones: the deciding one, followed by the
+// misclassification, or the share of the variance, in percent.
+func liveErrors(f *live.Figures) (text, promised string) {
+	promisedLoss, promisedPercent := f.Loss, f.Error // without a promise
+	if f.Promised != nil && f.PromisedError != nil {
+		promisedLoss, promisedPercent = *f.Promised, *f.PromisedError
+	}
+	percent, otherPercent := training.MeasureTexts(training.MeasureMisclassification, f.Error, promisedPercent)
 	switch f.Measure {
 	case wire.LiveLogLoss:
-		return fmt.Sprintf("log loss %.4f, %.2f %% wrong,", loss, percent)
+		loss, other := training.MeasureTexts(training.MeasureLogLoss, f.Loss, promisedLoss)
+		return fmt.Sprintf(
+				"log loss %s, %s wrong,",
+				loss,
+				percent,
+			), fmt.Sprintf(
+				"log loss %s, %s wrong,",
+				other,
+				otherPercent,
+			)
 	case wire.LiveSquaredError:
-		return fmt.Sprintf("%.2f %% of the variance", percent)
+		loss, other := figuresApart(f.Loss, promisedLoss)
+		return fmt.Sprintf("squared error %s, %s of the variance,", loss, percent),
+			fmt.Sprintf("squared error %s, %s of the variance,", other, otherPercent)
 	}
-	return fmt.Sprintf("%.2f %% wrong", percent)
+	return percent + " wrong", otherPercent + " wrong"
+}
+
+// figuresApart writes two figures with enough digits to tell them apart.
+func figuresApart(a, b float64) (one, other string) {
+	one, other = training.FigureText(a), training.FigureText(b)
+	for digits := 5; one == other && a != b && digits <= 17; digits++ {
+		one, other = strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
+	}
+	return one, other
 }
 
 // currentText describes the pointer to the current model: since when, and its pin.
@@ -109,8 +137,8 @@ func errorsOf(metrics wire.Metrics, j *wire.Judgement) (own, compared, verdict s
 		return own, "", ""
 	}
 	if j.Compared() {
-		compared = training.MeasureText(j.Measure, *j.ChallengerError) + " vs " +
-			training.MeasureText(j.Measure, *j.IncumbentError)
+		one, other := training.MeasureTexts(j.Measure, *j.ChallengerError, *j.IncumbentError)
+		compared = one + " vs " + other
 	}
 	return own, compared, string(j.Verdict)
 }
@@ -149,7 +177,7 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 	if j == nil {
 		return
 	}
-	t.Add("verdict", "%s", verdictText(j.Verdict))
+	t.Add("verdict", "%s", verdictText(j))
 	if j.Incumbent != "" {
 		t.Add("incumbent", "%s", j.Incumbent)
 	}
@@ -157,9 +185,9 @@ func addJudgement(t cli.Facts, j *wire.Judgement) {
 		t.Add("its feature set", "%s", j.IncumbentSet)
 	}
 	if j.Compared() {
+		own, incumbent := training.MeasureTexts(j.Measure, *j.ChallengerError, *j.IncumbentError)
 		t.Add("compared", "on %d held-out rows new to both: %s %s, the incumbent %s",
-			j.Rows, training.MeasureTitle(j.Measure), training.MeasureText(j.Measure, *j.ChallengerError),
-			training.MeasureText(j.Measure, *j.IncumbentError))
+			j.Rows, training.MeasureTitle(j.Measure), own, incumbent)
 		if !j.To.IsZero() {
 			t.Add("  rows held out of", "the newest rows, from %s to %s",
 				j.From.Format(time.RFC3339), j.To.Format(time.RFC3339))
@@ -193,4 +221,17 @@ var verdictTexts = map[wire.Verdict]string{
 	wire.VerdictPinned:    "not made current: the incumbent is pinned",
 }
 
-func verdictText(v wire.Verdict) string { return fmt.Sprintf("%s (%s)", verdictTexts[v], v) }
+// verdictText describes a verdict. With a margin of 0 or below, a model may become current without
+// a lower error.
+func verdictText(j *wire.Judgement) string {
+	text := verdictTexts[j.Verdict]
+	if j.Verdict == wire.VerdictBetter && j.Compared() {
+		switch gain := *j.IncumbentError - *j.ChallengerError; {
+		case gain == 0:
+			text = "made current: its error is that of the incumbent, and it has seen newer rows"
+		case gain < 0:
+			text = "made current: its error is within train.promote.margin of the incumbent's"
+		}
+	}
+	return fmt.Sprintf("%s (%s)", text, j.Verdict)
+}

@@ -40,6 +40,8 @@ type Report struct {
 	// the promise. nil if the state is unknown.
 	StandardError *float64 `json:"standard_error,omitempty"`
 	Excess        *float64 `json:"excess_standard_errors,omitempty"`
+	// ExcessMeasure names the worse of the two: the measure of the loss or the misclassification.
+	ExcessMeasure string `json:"excess_measure,omitempty"`
 	// WrongSince is the time of the rows with which the model became wrong.
 	WrongSince time.Time `json:"wrong_since,omitzero"`
 	Hours      []Hour    `json:"hours"` // oldest first
@@ -65,7 +67,10 @@ func (w *Window) Report() Report {
 	}
 	slices.SortFunc(r.Hours, func(a, b Hour) int { return a.Start.Compare(b.Start) })
 	if v := w.verdict; v.state != Unknown {
-		r.State, r.StandardError, r.Excess = v.state, &v.standard, &v.excess
+		r.State = v.state
+		r.StandardError = &v.standard
+		r.Excess = &v.excess
+		r.ExcessMeasure = v.measure
 		w.alarm.replace(r.Short)
 	}
 	if w.alarm != nil {
@@ -78,6 +83,7 @@ func (w *Window) Report() Report {
 type verdict struct {
 	state            State
 	standard, excess float64
+	measure          string // of the excess
 }
 
 // settleRows is the number of rows for which a wrong model has to keep the promise from before the
@@ -143,12 +149,14 @@ func (w *Window) decide(s *Figures) verdict {
 	alike := w.resemblance(s.Measure)
 	rows := 1 / (1/float64(s.Rows) + 1/float64(max(s.PromisedRows, 1)))
 	lossRows := 1 / (1/float64(max(s.lossRows, 1)) + 1/float64(max(s.PromisedRows, 1)))
-	v := verdict{state: Well, standard: math.Sqrt(s.variance * alike / lossRows)}
+	v := verdict{state: Well, standard: math.Sqrt(s.variance * alike / lossRows), measure: s.Measure}
 	v.excess = inStandardErrors(s.Loss-*s.Promised, v.standard)
 	if s.Measure == wire.LiveLogLoss {
 		share := s.Error / 100
 		standard := math.Sqrt(share * (1 - share) * alike / rows)
-		v.excess = max(v.excess, inStandardErrors(share-*s.PromisedError/100, standard))
+		if of := inStandardErrors(share-*s.PromisedError/100, standard); of > v.excess {
+			v.excess, v.measure = of, wire.LiveMisclassification
+		}
 	}
 	if v.excess > wrongStdErrs {
 		v.state = Wrong

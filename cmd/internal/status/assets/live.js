@@ -26,7 +26,7 @@ export function sentence(live, process) {
   const rows = `${judged(s, s.loss, s.error)} on the newest ${plural(s.rows, 'labelled row')}, the last one ${ago(s.to, process.time)}`;
   const promise = s.promised_error === undefined ? '' : `; promised: ${judged(s, s.promised, s.promised_error)} on ${plural(s.promised_rows ?? 0, 'held-out row')}`;
   const noise = live.excess_standard_errors === undefined ? ' A verdict needs 1,000 rows in four blocks.'
-    : live.state === 'wrong' ? ` The loss is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise, too high since ${ago(live.wrong_since, process.time)}.` : '';
+    : live.state === 'wrong' ? ` The ${live.excess_measure.replaceAll('_', ' ')} is ${live.excess_standard_errors.toFixed(1)} standard errors above the promise, too high since ${ago(live.wrong_since, process.time)}.` : '';
   return `${rows}${asked(s)}${promise}.${noise}`;
 }
 
@@ -36,7 +36,8 @@ const asked = (s) => (s.prediction_column ? `, predicted by the column ${s.predi
 /** judged is the deciding error of some rows, and for classes the share of wrong predictions. */
 function judged(f, loss, wrong) {
   if (f.measure === 'log_loss') return `log loss ${error(loss, false)}, ${percent(wrong)} wrong`;
-  return `${percent(wrong)} ${f.measure === 'squared_error' ? 'of the variance is not explained' : 'wrong'}`;
+  if (f.measure === 'squared_error') return `squared error ${figure(loss)}, ${percent(wrong)} of the variance`;
+  return `${percent(wrong)} wrong`;
 }
 
 /** figures lists the other figures, among them the error of the newest 10,000 rows. */
