@@ -2,6 +2,7 @@ package training
 
 // Mean returns the mean of models as one model of a number of features. Model j is on the features
 // with the numbers members[j]. The λ of the mean is the mean of theirs.
+// The intercepts of the models are kept for [Model.MemberModels].
 func Mean(features int, members [][]int32, models []*Model) *Model {
 	first, n := models[0], float64(len(models))
 	mean := &Model{
@@ -13,6 +14,7 @@ func Mean(features int, members [][]int32, models []*Model) *Model {
 	}
 	for j, m := range models {
 		mean.Lambda += m.Lambda / n
+		mean.MemberIntercept = append(mean.MemberIntercept, m.Intercept...)
 		for k := range m.Outputs {
 			mean.Intercept[k] += m.Intercept[k] / n
 			for i, at := range members[j] {

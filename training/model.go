@@ -18,6 +18,9 @@ type Model struct {
 	Intercept []float64 `json:"intercept" bound:"list 1024"` // [K], zeros if trained without
 	Lambda    float64   `json:"lambda"`                      // of the objective that the model minimises
 	Loss      string    `json:"loss"`                        // LossSquared or LossLogistic
+	// MemberIntercept is the intercepts of the models whose mean this is, [members*K], member-major;
+	// nil for one member.
+	MemberIntercept []float64 `json:"member_intercept,omitempty" bound:"list 16384"`
 }
 
 // Validate reports wrong lengths and values that are not finite.
@@ -29,7 +32,10 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("model of %d features and %d outputs has %d weights and %d intercepts",
 			m.Features, m.Outputs, len(m.Theta), len(m.Intercept))
 	}
-	if !finite(m.Theta) || !finite(m.Intercept) || !finite([]float64{m.Lambda}) {
+	if len(m.MemberIntercept)%m.Outputs != 0 {
+		return fmt.Errorf("model of %d outputs has %d intercepts of members", m.Outputs, len(m.MemberIntercept))
+	}
+	if !finite(m.Theta) || !finite(m.Intercept) || !finite(m.MemberIntercept) || !finite([]float64{m.Lambda}) {
 		return fmt.Errorf("model weights: %w", ErrNotFinite)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 const (
 	ColumnPrediction    = "prediction"
 	ColumnProbabilities = "probabilities" // of a classification, in the order of its classes
+	ColumnSpread        = "spread"        // of the members of a set; in files and answers, on request
 )
 
 // HeaderModel is the header of the features topic that names the model of the predictions; empty =

@@ -17,6 +17,7 @@ type predictFlags struct {
 	model, set  string
 	threshold   cli.ThresholdFlags
 	passthrough []string
+	spread      bool
 }
 
 func newPredict() *cobra.Command {
@@ -43,6 +44,9 @@ A model from a topic, as featurizer topics export writes it, works too. Its feat
 	flags.StringVar(&f.set, "feature-set", "", "file of the feature set, if the file of the model does not contain it")
 	flags.StringSliceVar(&f.passthrough, "passthrough", nil,
 		"comma-separated columns to copy in addition to those of the feature set")
+	flags.BoolVar(&f.spread, "spread", false, "add the column spread, about how much another exploration would change the "+
+		"prediction: the standard deviation of the predictions of the set's members, for classes of the probability of "+
+		"the predicted one")
 	f.threshold.Add(c)
 	f.Add(c)
 	return c
@@ -70,6 +74,11 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	predictor, err := featurize.NewFilePredictor(pair, f.passthrough)
 	if err != nil {
 		return err
+	}
+	if f.spread {
+		if err := predictor.AddSpread(); err != nil {
+			return fmt.Errorf("--spread: %w", err)
+		}
 	}
 	counts, err := f.Map(c, predictor, "predicting from", "model", f.passthrough...)
 	if err != nil {

@@ -134,3 +134,21 @@ def test_predictions(trainer, tmp_path, label, settings):
             model.predict(read(new), threshold)
     model.write(tmp_path / "again.arrow")
     assert (tmp_path / "again.arrow").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize(("label", "agree"), [("class2", 1e-5), ("class3", 1e-5), ("amount", None)])
+def test_spread_of_members(trainer, tmp_path, label, agree):
+    learn, new = write(tmp_path / "learn.arrow", messy(1500, 3)), write(tmp_path / "new.arrow", messy(400, 4))
+    file, out = tmp_path / "model.arrow", tmp_path / "predicted.arrow"
+    run(trainer, "fit", "--data", learn, "--label", label, "--exclude", exclude([label]), "--features", "40", "--members", "3", "--candidates", "400",
+        "--refine-steps", "2", "--out", file, *(["--task", "classification"] if label == "class3" else []))  # fmt: skip
+    run(trainer, "predict", "--model", file, "--data", new, "--spread", "--out", out)
+    model, rows = eerf.Model.read(file), read(new)
+    want = np.array(read(out)["spread"].to_pylist())
+    have = model.spread(rows)[model.feature_set.encode(rows).usable]
+    assert want.max() > 0
+    assert np.abs(have - want).max() <= (agree or PREDICTIONS_AGREE * np.std(read(out)["prediction"].to_pylist()))
+    run(trainer, "fit", "--data", learn, "--label", label, "--exclude", exclude([label]), "--features", "20", "--members", "1", "--out", file,
+        *(["--task", "classification"] if label == "class3" else []))  # fmt: skip
+    with pytest.raises(ValueError, match="no spread"):
+        eerf.Model.read(file).spread(rows)

@@ -21,6 +21,7 @@ type FileMapper struct {
 	pair   *Pair
 	copied []string      // columns
 	fields []arrow.Field // of the features or the predictions
+	spread bool          // whether they include it
 	// Warnings and Notes are remarks for people on the file that Map has read: unusable values,
 	// categories without a dimension in the set, and more missing values than in calibration.
 	// Warnings concern more than a tenth of the rows.
@@ -70,6 +71,9 @@ func (m *FileMapper) Map(
 	w events.RowWriter,
 ) (meter.FeaturizeCounts, error) {
 	f := fileMapping{of: m, mapper: m.pair.NewMapper(), schema: schema, out: w}
+	if err := f.mapper.AddSpread(m.spread); err != nil {
+		return f.counts, err
+	}
 	err := events.EachBatch(ctx, open, func(_ int64, batch arrow.Record) error {
 		if err := m.Check(batch.Schema()); err != nil {
 			return err
@@ -139,7 +143,11 @@ func (f *fileMapping) columns(made *Mapped) []arrow.Array {
 	columns := []arrow.Array{rows.NewArray()}
 	if p := f.mapper.predictor; p != nil {
 		p.count(&f.counts, int64(len(made.Row)))
-		return append(columns, f.mapper.predictions()...)
+		columns = append(columns, f.mapper.predictions()...)
+		if s := f.mapper.spreads; s != nil {
+			columns = append(columns, s.column(made.Spread))
+		}
+		return columns
 	}
 	values := slices.Clone(made.Features) // the writer may keep them
 	return append(columns, vectorsOf(f.of.fields[0].Type, values, len(made.Row)))

@@ -122,6 +122,7 @@ type Mapped struct {
 	Prediction    []float64 // [rows·K] of a regression
 	Class         []int32   // [rows] number of the class
 	Probabilities []float32 // [rows·C]
+	Spread        []float64 // see [Pair.SpreadWidth]; if [Mapper.AddSpread] was called
 	Rejected      []encoder.Rejection
 	Counts        encoder.Counts
 }
@@ -133,6 +134,7 @@ type Mapper struct {
 	predictor *predictor   // nil = no model
 	rows      encoder.Rows // reused, as is all that follows
 	features  []float32    // of a block
+	spreads   *spreads     // nil = not wanted
 	made      Mapped
 }
 
@@ -155,6 +157,7 @@ func (m *Mapper) Map(batches []arrow.Record, features bool, more func() error) (
 		Prediction:    m.made.Prediction[:0],
 		Class:         m.made.Class[:0],
 		Probabilities: m.made.Probabilities[:0],
+		Spread:        m.made.Spread[:0],
 		Rejected:      m.made.Rejected[:0],
 	}
 	for _, batch := range batches {
@@ -210,6 +213,11 @@ func (m *Mapper) block(first, next int, features bool) {
 		m.made.Probabilities, places.Probabilities = extend(m.made.Probabilities, n*len(m.predictor.label.classes))
 	}
 	m.predictor.predict(&places, 0, n)
+	if m.spreads != nil {
+		var values []float64
+		m.made.Spread, values = extend(m.made.Spread, n*m.spreads.width)
+		m.spreads.write(values, phi, places.Class)
+	}
 }
 
 // room returns memory for n features: part of the result, or memory that the next block overwrites.

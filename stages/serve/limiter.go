@@ -164,7 +164,10 @@ func (s *Slot) Tensors(body []byte, header int) (*tensors.Request, error) {
 
 // Map maps the rows of batches; see [featurize.Mapper.Map]. It gives up with [ErrBusy] after the
 // deadline.
-func (s *Slot) Map(batches []arrow.Record, features bool) (*featurize.Mapped, error) {
+func (s *Slot) Map(batches []arrow.Record, features, spread bool) (*featurize.Mapped, error) {
+	if err := s.mapper.AddSpread(spread); err != nil {
+		return nil, err
+	}
 	return s.mapper.Map(batches, features, func() error {
 		if time.Now().After(s.deadline) {
 			return ErrBusy

@@ -52,7 +52,13 @@ func (t *Trainer) decode(model *training.Model) {
 		for i := range model.Features {
 			model.Theta[k*model.Features+i] /= gain
 		}
-		model.Intercept[k] = (model.Intercept[k]-t.fitOffset[k])/gain + t.set.Encoder.Label.Mean[k]
+		inUnits := func(intercept float64) float64 {
+			return (intercept-t.fitOffset[k])/gain + t.set.Encoder.Label.Mean[k]
+		}
+		model.Intercept[k] = inUnits(model.Intercept[k])
+		for at := k; at < len(model.MemberIntercept); at += model.Outputs {
+			model.MemberIntercept[at] = inUnits(model.MemberIntercept[at])
+		}
 	}
 }
 
@@ -68,6 +74,7 @@ func recode(model *training.Model, set *wire.FeatureSet, coding scoring.Coding) 
 	}
 	coded := *model
 	coded.Theta, coded.Intercept = slices.Clone(model.Theta), slices.Clone(model.Intercept)
+	coded.MemberIntercept = nil
 	for k, gain := range coding.Gain {
 		for i := range model.Features {
 			coded.Theta[k*model.Features+i] *= gain

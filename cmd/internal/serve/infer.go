@@ -37,8 +37,11 @@ func (c *call) infer() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	features := slices.ContainsFunc(outputs, func(o tensors.Tensor) bool { return o.Name == wire.ColumnFeatures })
-	made, err := c.mapRows([]arrow.Record{request.Rows}, features, sizesOf(pair, features), true)
+	asked := func(name string) bool {
+		return slices.ContainsFunc(outputs, func(o tensors.Tensor) bool { return o.Name == name })
+	}
+	features, spread := asked(wire.ColumnFeatures), asked(wire.ColumnSpread)
+	made, err := c.mapRows([]arrow.Record{request.Rows}, features, spread, sizesOf(pair, features, spread), true)
 	if err != nil {
 		return "", asTensorsFault(err)
 	}
@@ -100,7 +103,8 @@ func (c *call) headerLength() (int, error) {
 	return length, nil
 }
 
-// outputsOf lists the outputs of a pair, without values: predictions first, features last.
+// outputsOf lists the outputs of a pair, without values: predictions first, then those that are only
+// sent if named.
 func outputsOf(pair *featurize.Pair) []tensors.Tensor {
 	var outputs []tensors.Tensor
 	if classes := pair.Classes(); classes != nil {
@@ -113,7 +117,11 @@ func outputsOf(pair *featurize.Pair) []tensors.Tensor {
 	} else if pair.Model != nil {
 		outputs = append(outputs, outputOf(wire.ColumnPrediction, tensors.DatatypeFloat64, pair.Outputs()))
 	}
-	return append(outputs, outputOf(wire.ColumnFeatures, tensors.DatatypeFloat32, pair.Features()))
+	outputs = append(outputs, outputOf(wire.ColumnFeatures, tensors.DatatypeFloat32, pair.Features()))
+	if width := pair.SpreadWidth(); width > 0 {
+		outputs = append(outputs, outputOf(wire.ColumnSpread, tensors.DatatypeFloat64, width))
+	}
+	return outputs
 }
 
 // outputOf describes an output without its values.
@@ -127,8 +135,8 @@ func wantedOutputs(pair *featurize.Pair, request *tensors.Request) ([]tensors.Te
 	all := outputsOf(pair)
 	if len(request.Outputs) == 0 {
 		wanted := all
-		if len(all) > 1 {
-			wanted = all[:len(all)-1]
+		if at := slices.IndexFunc(all, func(o tensors.Tensor) bool { return o.Name == wire.ColumnFeatures }); at > 0 {
+			wanted = all[:at]
 		}
 		for i := range wanted {
 			wanted[i].Binary = request.Binary
@@ -160,6 +168,8 @@ func fill(t *tensors.Tensor, pair *featurize.Pair, made *featurize.Mapped) {
 		t.Numbers = made.Features
 	case wire.ColumnProbabilities:
 		t.Numbers = made.Probabilities
+	case wire.ColumnSpread:
+		t.Doubles = made.Spread
 	default:
 		t.Number = made.Class
 		if pair.Classes() == nil {

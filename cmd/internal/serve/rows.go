@@ -44,7 +44,7 @@ func (c *call) rows(features bool) (string, error) {
 		}
 	}
 	wanted := answerType(c.r, given)
-	made, err := c.mapRows(batches, features, sizesOf(c.slot.Pair(), features), wanted == typeJSON)
+	made, err := c.mapRows(batches, features, false, sizesOf(c.slot.Pair(), features, false), wanted == typeJSON)
 	if err != nil {
 		return "", err
 	}
@@ -57,7 +57,12 @@ func (c *call) rows(features bool) (string, error) {
 }
 
 // mapRows maps batches after taking memory for the work and the answer.
-func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bool) (*featurize.Mapped, error) {
+func (c *call) mapRows(
+	batches []arrow.Record,
+	features, spread bool,
+	s sizes,
+	asJSON bool,
+) (*featurize.Mapped, error) {
 	rows := events.CountRows(batches)
 	answer := s.fixed + rows*s.jsonRow
 	if !asJSON {
@@ -69,7 +74,7 @@ func (c *call) mapRows(batches []arrow.Record, features bool, s sizes, asJSON bo
 	if asJSON && int64(cap(c.buffers.answer)) < answer { // growing would take more than was charged
 		c.buffers.answer = make([]byte, 0, answer)
 	}
-	made, err := c.slot.Map(batches, features)
+	made, err := c.slot.Map(batches, features, spread)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +114,7 @@ const (
 	escapedBytes = 6
 )
 
-func sizesOf(pair *featurize.Pair, features bool) sizes {
+func sizesOf(pair *featurize.Pair, features, spread bool) sizes {
 	s := sizes{fixed: frameBytes, jsonRow: rejectedBytes, binaryRow: 8}
 	add := func(numbers int64) {
 		s.jsonRow += numbers*numberBytes + 2
@@ -118,8 +123,12 @@ func sizesOf(pair *featurize.Pair, features bool) sizes {
 	if features {
 		add(int64(pair.Features()))
 	}
-	s.jsonRow += int64(pair.Outputs())*doubleBytes + 2
-	s.binaryRow += 8 * int64(pair.Outputs())
+	doubles := int64(pair.Outputs())
+	if spread {
+		doubles += int64(pair.SpreadWidth())
+	}
+	s.jsonRow += doubles*doubleBytes + 2
+	s.binaryRow += 8 * doubles
 	var longest, names int64
 	for _, name := range pair.Classes() {
 		longest = max(longest, int64(len(name)))

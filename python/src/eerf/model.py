@@ -27,6 +27,7 @@ class Model:
         classes: names of the classes; None for a regression
         theta: the weights [M, K]
         intercept: [K]
+        member_intercept: the intercepts of the members whose mean the model is [members, K]; None for one member
     """
 
     def __init__(self, value: bytes, feature_set: FeatureSet | None = None) -> None:
@@ -39,6 +40,8 @@ class Model:
         self.classes: list[str] | None = self.label.get("classes") or None
         self.theta = messages.column(table, "theta")
         self.intercept = np.array(self.document["intercept"])
+        members = self.document.get("member_intercept")
+        self.member_intercept = np.reshape(members, (-1, len(self.intercept))) if members else None
         self._check()
         if feature_set is not None and feature_set.id != self.feature_set_id:
             raise FormatError(f"model {self.id} belongs to feature set {self.feature_set_id}, not to {feature_set.id}")
@@ -65,6 +68,27 @@ class Model:
     def predict_probabilities(self, rows: Any) -> npt.NDArray[np.float32]:
         """Returns the probabilities [n, classes] of rows, in the order of classes."""
         return self.probabilities(self._set().transform(rows))
+
+    def spread(self, rows: Any, threshold: float | None = None) -> npt.NDArray[np.float64]:
+        """Returns how much the members of the feature set disagree about rows.
+
+        This is the standard deviation of their predictions, about how much another exploration of the same rows would change
+        them, and not the error of the prediction: [n], or [n, K] for a regression with several outputs. For classes it is the
+        standard deviation of the probability of the predicted class.
+        """
+        features = np.asarray(self._set().transform(rows), dtype=np.float32).astype(np.float64)
+        if self.member_intercept is None or (self.classes is not None and not self.has_probabilities):
+            raise ValueError(f"model {self.id} has no spread: it is no mean of members, or has no probabilities")
+        bits = (self._set().members[:, None] >> np.arange(len(self.member_intercept))) & 1
+        shares = bits * len(bits[0]) / bits.sum(axis=1, keepdims=True)  # a weight of several members is divided evenly
+        members = [features @ (self.theta * shares[:, j, None]) + b for j, b in enumerate(self.member_intercept)]
+        if self.classes is None:
+            spread = np.std([self._in_units(f) for f in members], axis=0, ddof=1)
+            return spread[:, 0] if spread.shape[1] == 1 else spread
+        f = self.outputs(features)
+        predicted = (f[:, 0] > self._cut(threshold)).astype(int) if f.shape[1] == 1 else f.argmax(axis=1)
+        chances = [_softmax(m.astype(np.float32))[np.arange(len(f)), predicted] for m in members]
+        return np.std(chances, axis=0, ddof=1)
 
     def outputs(self, features: npt.ArrayLike) -> npt.NDArray[Any]:
         """Returns f [n, K] of features [n, M]: float64 for a regression, float32 for classes, as in the pipeline.
@@ -98,11 +122,7 @@ class Model:
         """Returns the probabilities [n, classes] from features [n, M]; only models with the logistic loss have them."""
         if not self.has_probabilities:
             raise ValueError(f"model {self.id} has no probabilities: its loss is {self.loss}")
-        f = self.outputs(features).astype(np.float64)
-        if f.shape[1] == 1:
-            f = np.hstack([np.zeros_like(f), f])
-        e = np.exp(f - f.max(axis=1, keepdims=True))
-        return (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+        return _softmax(self.outputs(features))
 
     @property
     def has_probabilities(self) -> bool:
@@ -155,3 +175,12 @@ class Model:
 
     def __reduce__(self) -> tuple[type[Model], tuple[bytes, FeatureSet | None]]:
         return Model, (self.value, self.feature_set)
+
+
+def _softmax(outputs: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Returns the probabilities [n, classes] of outputs [n, K]; one output is that of the second of two classes."""
+    f = outputs.astype(np.float64)
+    if f.shape[1] == 1:
+        f = np.hstack([np.zeros_like(f), f])
+    e = np.exp(f - f.max(axis=1, keepdims=True))
+    return (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
