@@ -251,6 +251,9 @@ func (c *keptRows) budget() int64 {
 // lower lowers the bounds of the shapes until the rows below them fit the wanted number and the
 // budget.
 func (c *keptRows) lower() {
+	if c.lowerToWanted() {
+		return
+	}
 	type candidate struct {
 		keptRow
 		shape *shapeRows
@@ -286,6 +289,72 @@ func (c *keptRows) lower() {
 			c.bytes += row.bytes
 		}
 	}
+}
+
+// lowerToWanted is lower where a single shape has more rows than wanted and the rows to keep fit
+// the budget, which takes no sorting. It reports whether that is so.
+func (c *keptRows) lowerToWanted() bool {
+	if len(c.shapes) != 1 {
+		return false
+	}
+	shape := c.shapes[0]
+	hashes := make([]uint64, 0, shape.count)
+	for _, v := range shape.variants {
+		for _, row := range v.entries {
+			if row.hash < shape.bound {
+				hashes = append(hashes, row.hash)
+			}
+		}
+	}
+	if len(hashes) <= c.wanted {
+		return false
+	}
+	bound, count, bytes := nth(hashes, c.wanted), 0, int64(0)
+	for _, v := range shape.variants {
+		for _, row := range v.entries {
+			if row.hash < bound {
+				count++
+				bytes += row.bytes
+			}
+		}
+	}
+	if bytes > c.budget() {
+		return false
+	}
+	shape.bound, shape.full, shape.count = bound, true, count
+	c.bytes = bytes
+	return true
+}
+
+// nth returns the hash at index n of the ascending order. It reorders the hashes.
+func nth(hashes []uint64, n int) uint64 {
+	low, high := 0, len(hashes)-1
+	for low < high {
+		pivot := hashes[low+(high-low)/2]
+		i, j := low, high
+		for i <= j {
+			for hashes[i] < pivot {
+				i++
+			}
+			for hashes[j] > pivot {
+				j--
+			}
+			if i <= j {
+				hashes[i], hashes[j] = hashes[j], hashes[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j:
+			high = j
+		case n >= i:
+			low = i
+		default:
+			return hashes[n]
+		}
+	}
+	return hashes[n]
 }
 
 // drop drops the rows with hashes at or above the bounds of their shapes.

@@ -84,6 +84,18 @@ func (t *textRows) exceeds(wanted int, budget int64) bool {
 
 // trim drops the rows with the highest hashes until the rest fits the wanted number and the budget.
 func (t *textRows) trim(wanted int, budget int64) {
+	if len(t.rows) > wanted {
+		hashes := make([]uint64, len(t.rows))
+		for i, row := range t.rows {
+			hashes[i] = row.hash
+		}
+		bound := nth(hashes, wanted)
+		if _, bytes := t.below(bound); bytes <= budget {
+			t.full = true
+			t.drop(bound)
+			return
+		}
+	}
 	order := make([]int, len(t.rows))
 	for i := range order {
 		order[i] = i
@@ -104,10 +116,23 @@ func (t *textRows) trim(wanted int, budget int64) {
 	}
 }
 
+// below returns the number of rows with hashes below a bound, and their bytes.
+func (t *textRows) below(bound uint64) (rows int, bytes int64) {
+	for i, row := range t.rows {
+		if row.hash < bound {
+			rows++
+			bytes += int64(len(t.at(i))) + rowBytes
+		}
+	}
+	return rows, bytes
+}
+
 // drop drops the rows with hashes at or above the bound.
 func (t *textRows) drop(bound uint64) {
 	t.bound = min(t.bound, bound)
 	left := textRows{bound: t.bound, seen: t.seen, full: t.full, over: t.over}
+	rows, bytes := t.below(t.bound)
+	left.rows, left.text = slices.Grow(left.rows, rows), slices.Grow(left.text, int(bytes)-rows*rowBytes)
 	for i, row := range t.rows {
 		if row.hash < t.bound {
 			left.add(row.hash, t.at(i))
