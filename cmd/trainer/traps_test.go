@@ -135,7 +135,7 @@ var traps = map[string]trap{
 	}, 1500, nil, 0, "", linearFit, nothing, beats},
 	"the relation turns in the last rows": {"day,a,b,c,y", func(r *rand.Rand, i int) string {
 		text, a, _ := base(r)
-		if i > 1150 {
+		if i >= 1200 { // the judging rows
 			a = -a
 		}
 		return fmt.Sprintf("2026-%02d-%02d,%s,%s", 1+i/280, 1+i/10%28, text, word(2*a+r.NormFloat64() > 0))
@@ -162,6 +162,34 @@ var traps = map[string]trap{
 		a, b := r.IntN(2), r.IntN(2)
 		return fmt.Sprintf("%s,%s,%.3f,%s", word(a > 0), word(b > 0), r.Float64(), word((a == b) != (r.Float64() < 0.25)))
 	}, 1500, nil, 0, "", "has the smallest log loss", linearFit, beats},
+	"rows of customers, whose labels are by a coin": {"customer,age,b,y", func(r *rand.Rand, i int) string {
+		customer := rand.New(rand.NewPCG(uint64(i%150), 11))
+		age := 18 + 60*customer.Float64()
+		return fmt.Sprintf("k%d,%.2f,%.4f,%s", 1000+i%150, age, r.Float64(), word(customer.Float64() < 0.5))
+	}, 1200, []string{"--group", "customer", "--exclude", "customer"}, 0, "", nothing, "makes", chance},
+	"money as people write it": {"amount,b,c,y", func(r *rand.Rand, _ int) string {
+		amount := 3000 * r.Float64()
+		yes := r.Float64() < 0.5+0.45*math.Cos(amount/250)
+		text := fmt.Sprintf("$%.2f", amount)
+		if amount >= 1000 {
+			text = fmt.Sprintf("$%d,%06.2f", int(amount)/1000, math.Mod(amount, 1000))
+		}
+		return fmt.Sprintf("%q,%.4f,%.4f,%s", text, r.NormFloat64(), r.Float64(), word(yes))
+	}, 1500, nil, 0, "", learned, linearFit, beats},
+	"a dash for missing values": {"age,visits,c,y", func(r *rand.Rand, _ int) string {
+		age, visits := 18+900*r.Float64(), r.IntN(30)
+		text := fmt.Sprintf("%.0f", age)
+		if r.Float64() < 0.03 {
+			text = "-"
+		}
+		return fmt.Sprintf(
+			"%s,%d,%.4f,%s",
+			text,
+			visits,
+			r.Float64(),
+			word(math.Sin(age/90)+float64(visits)/30+r.Float64() > 1.3),
+		)
+	}, 1500, nil, 0, "", learned, linearFit, beats},
 	"missing values that mean nothing": {"a,b,c,y", func(r *rand.Rand, _ int) string {
 		a, b, text := r.NormFloat64(), r.Float64(), ""
 		if r.Float64() < 0.7 {
