@@ -16,7 +16,7 @@ const (
 // Limits of all pages: words in total, without the generated table of values from outside, and
 // words of the page that people read in trouble.
 const (
-	allWords        = 49_500
+	allWords        = 50_000
 	operationsWords = 7_300
 )
 
