@@ -61,6 +61,9 @@ func newCSVLines(text *bufio.Reader, o Options) (*csvLines, error) {
 			return nil, &Error{Line: int64(skipped) + 1, Err: err}
 		}
 	}
+	if delimiter < utf8.RuneSelf && !unicode.IsSpace(delimiter) && paddedQuote.MatchString(head) {
+		content = &closedQuotes{lines: bufio.NewReaderSize(content, bufferBytes), delimiter: byte(delimiter)}
+	}
 	limit := &lineLimit{r: content}
 	parser := csv.NewReader(bufio.NewReaderSize(limit, bufferBytes))
 	parser.Comma = delimiter

@@ -74,3 +74,34 @@ func TestUnusableValuesAreNamedWithColumnShareAndRow(t *testing.T) {
 		t.Errorf("%d rows with infinite values as missing ones, want 300", len(got["row"]))
 	}
 }
+
+// Limits of messages and of a service's memory do not bind files.
+func TestWideFilesAreLearned(t *testing.T) {
+	const columns = 2200
+	names := make([]string, columns)
+	for j := range names {
+		names[j] = fmt.Sprintf("w%d", j)
+	}
+	data := lines(t, "wide.csv", strings.Join(names, ",")+",y", 40, func(i int) string {
+		values := make([]string, columns)
+		for j := range values {
+			values[j] = fmt.Sprint((i*i + j*i) % 97)
+		}
+		return strings.Join(values, ",") + "," + word(i%3 == 0)
+	})
+	model, _ := fitted(t, data, "--label", "y", "--criterion", "correlation", "--features", "1000", "--candidates", "1000")
+	if got := predicted(t, model, data); len(got["prediction"]) != 40 {
+		t.Errorf("%d predictions, want 40", len(got["prediction"]))
+	}
+}
+
+func TestNamesWithACommaNeedNoQuotes(t *testing.T) {
+	data := lines(t, "churn.csv", `visits,"plan, kind","churned, last year?"`, 100, func(i int) string {
+		return fmt.Sprint(i*i%97) + "," + []string{"a", "b"}[i%2] + "," + word(i*i%97 > 40)
+	})
+	_, summary := fitted(t, data, "--label", "churned, last year?", "--include", "plan, kind,visits",
+		"--features", "8")
+	if got := fmt.Sprint(summary["feature_set"]); !strings.Contains(got, "columns:2") {
+		t.Errorf("feature set %v, want one of 2 columns", got)
+	}
+}

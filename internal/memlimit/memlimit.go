@@ -76,3 +76,12 @@ func (l Limit) Apply() {
 		debug.SetMemoryLimit(l.Soft())
 	}
 }
+
+// Installed returns the memory of the machine, 0 if it is unknown.
+func Installed() int64 {
+	bytes, err := memlimit.FromSystem()
+	if err != nil || bytes > math.MaxInt64 {
+		return 0
+	}
+	return int64(bytes)
+}

@@ -187,6 +187,11 @@ func (r *RowFile) Complete(events *events.Config) error {
 		return Usagef("--label is required: the name of the column to predict; the columns of %s are %s%s",
 			r.path, r.columns(), r.headerHint())
 	}
+	for _, names := range []*[]string{
+		&events.Label, &events.Features, &events.Include, &events.Exclude, &events.Passthrough,
+	} {
+		*names = r.joined(*names)
+	}
 	if err := r.Check(events); err != nil {
 		return err
 	}
@@ -195,6 +200,26 @@ func (r *RowFile) Complete(events *events.Config) error {
 	}
 	r.KeepClasses(events)
 	return nil
+}
+
+// joined returns the names of a list with each column whose name has commas as one name, although
+// the list was split there.
+func (r *RowFile) joined(names []string) []string {
+	for _, field := range r.schema.Fields() {
+		parts := strings.Split(field.Name, ",")
+		if len(parts) == 1 {
+			continue
+		}
+		for i := range parts {
+			parts[i] = strings.TrimSpace(parts[i])
+		}
+		for at := 0; at+len(parts) <= len(names); at++ {
+			if slices.Equal(names[at:at+len(parts)], parts) {
+				names = slices.Concat(names[:at], []string{field.Name}, names[at+len(parts):])
+			}
+		}
+	}
+	return names
 }
 
 // shareNullValues gives the file and the configuration each other's words for missing values.
