@@ -26,6 +26,7 @@ type pipedFiles struct {
 	rows     []arrow.Record
 	features []arrow.Record
 	predicts []arrow.Record
+	decided  []arrow.Record // predictions at a threshold
 }
 
 // arrowFile returns the batches of an Arrow file.
@@ -103,11 +104,13 @@ func newPipedFiles(t *testing.T) *pipedFiles {
 		{"trainer", "fit", "--data", clitest.File(t, "learn.csv", clitest.Mixed(2000)), "--label", "churned",
 			"--features", "16", "--candidates", "64", "--criterion", "correlation", "--out", p.model},
 		{"trainer", "predict", "--model", p.model, "--data", at("rows.arrow"), "--out", at("predicted.arrow")},
+		{"trainer", "predict", "--model", p.model, "--data", at("rows.arrow"), "--out", at("decided.arrow"), "--cost", "1:4"},
 		{"featurizer", "transform", "--set", p.model, "--data", at("rows.arrow"), "--out", at("features.arrow")},
 	} {
 		clitest.Finish(t, clitest.Command(t, command[0], command[1:]...)).Want(t, cli.ExitOK)
 	}
 	p.features, p.predicts = arrowFile(t, at("features.arrow")), arrowFile(t, at("predicted.arrow"))
+	p.decided = arrowFile(t, at("decided.arrow"))
 	return p
 }
 
@@ -145,6 +148,9 @@ func texts(batches []arrow.Record, column string, keep func(arrow.Record, int) b
 func TestPipeAnswersAreThoseOfFiles(t *testing.T) {
 	p := newPipedFiles(t)
 	all := func(arrow.Record, int) bool { return true }
+	if slices.Equal(texts(p.predicts, "prediction", all), texts(p.decided, "prediction", all)) {
+		t.Error("the threshold changes no prediction")
+	}
 	usable := func(batch arrow.Record, row int) bool { return !batch.Column(0).IsNull(row) }
 	for _, tt := range []struct {
 		args    string
@@ -153,6 +159,7 @@ func TestPipeAnswersAreThoseOfFiles(t *testing.T) {
 	}{
 		{"--model", []string{"prediction", "probabilities"}, p.predicts},
 		{"--threads 1 --mode predictions --model", []string{"prediction", "probabilities"}, p.predicts},
+		{"--threshold 0.2 --model", []string{"prediction", "probabilities"}, p.decided},
 		{"--feature-set", []string{"features"}, p.features},
 		{"--mode features --threads 2 --model", []string{"features"}, p.features},
 	} {

@@ -127,6 +127,10 @@ var traps = map[string]trap{
 		}
 		return fmt.Sprintf("%.4f,%.2f,%.2f,%s", a, first, last+0.01, word(left))
 	}, 1500, nil, 0, "first last", "", "", ""},
+	"two flags that give the label away together": {"a,p,q,y", func(r *rand.Rand, _ int) string {
+		p, q := r.IntN(2), r.IntN(2)
+		return fmt.Sprintf("%.4f,%d,%d,%s", r.NormFloat64(), p, q, word(p != q))
+	}, 1000, nil, 0, "p q", "", "", ""},
 	"a strong but honest column": {"a,score,c,y", func(r *rand.Rand, _ int) string {
 		text, a, _ := base(r)
 		parts := strings.Split(text, ",")

@@ -223,3 +223,31 @@ func TestSetsWithoutPossiblePredictions(t *testing.T) {
 		}
 	}
 }
+
+// A threshold needs probabilities of two classes: in the set at once, in a model when it is paired.
+func TestThresholdNeedsProbabilitiesOfTwoClasses(t *testing.T) {
+	for _, c := range []struct {
+		task, loss       string
+		ofSet, withModel bool // possible
+	}{
+		{stagestest.Regression, training.LossSquared, false, false},
+		{stagestest.Classes, training.LossLogistic, false, false},
+		{stagestest.Binary, training.LossSquared, true, false},
+		{stagestest.Binary, training.LossLogistic, true, true},
+	} {
+		set, model, _ := predicting(t, c.task, c.loss, encoder.TransformNone)
+		settings := Settings{
+			Source:         events.Source{Limits: testLimits},
+			MaxOutputBytes: 1 << 20,
+			Predictions:    true,
+			Threshold:      0.3,
+		}
+		_, err := New(set, settings)
+		if (err == nil) != c.ofSet || err != nil && !pipeline.IsPermanent(err) {
+			t.Errorf("%s: %v", c.task, err)
+		}
+		if _, err := stagestest.Must(NewPair(set, model)).At(0.3); (err == nil) != c.withModel {
+			t.Errorf("%s with loss %s: %v", c.task, c.loss, err)
+		}
+	}
+}
