@@ -79,13 +79,13 @@ func TestMeaningsOfValuesAreDocumented(t *testing.T) {
 		encoders = append(encoders, e)
 	}
 	var b strings.Builder
-	b.WriteString("| value | number | category | boolean | time |\n| --- | --- | --- | --- | --- |\n")
+	b.WriteString("|value|number|category|boolean|time|\n|---|---|---|---|---|\n")
 	for _, m := range meanings {
 		cells := []string{m.says}
 		for _, e := range encoders {
 			cells = append(cells, meaningOf(t, e, col(t, "v", m.of, m.v)))
 		}
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		b.WriteString("|" + strings.Join(cells, "|") + "|\n")
 	}
 	page := filepath.Join("..", "..", "docs", "formats.md")
 	body, err := os.ReadFile(page)

@@ -155,7 +155,11 @@ func scaleVector[T float32 | float64](r *Rows, b *block, c *boundColumn, in *inp
 		}
 	}
 	for j, low := range s.low {
-		dst[j] = min(max(dst[j], low), s.high[j])
+		if v := dst[j]; v < low {
+			dst[j] = low
+		} else if v > s.high[j] {
+			dst[j] = s.high[j]
+		}
 	}
 	for j, missing := range null {
 		if missing {
