@@ -93,7 +93,10 @@ func Probabilities(dst, pred []float32) {
 	}
 	var sum float64
 	for k, v := range pred {
-		e := math.Exp(float64(v) - float64(largest))
+		e := 1.
+		if v != largest { // the difference of infinite outputs is not 0
+			e = math.Exp(float64(v) - float64(largest))
+		}
 		dst[k], sum = float32(e), sum+e
 	}
 	for k, e := range dst {

@@ -32,6 +32,7 @@ func TestCodeClasses(t *testing.T) {
 }
 
 func TestProbabilities(t *testing.T) {
+	inf := float32(math.Inf(1))
 	for _, c := range []struct{ pred, want []float32 }{
 		{[]float32{0}, []float32{0.5, 0.5}},
 		{[]float32{float32(math.Log(3))}, []float32{0.25, 0.75}},
@@ -39,6 +40,8 @@ func TestProbabilities(t *testing.T) {
 		{[]float32{-1000}, []float32{1, 0}},
 		{[]float32{2, 2, 2}, []float32{1. / 3, 1. / 3, 1. / 3}},
 		{[]float32{1000, -1000}, []float32{1, 0}},
+		{[]float32{inf, 1, inf}, []float32{0.5, 0, 0.5}},
+		{[]float32{-inf, -inf}, []float32{0.5, 0.5}},
 		{[]float32{float32(math.Log(1)), float32(math.Log(2)), float32(math.Log(5))}, []float32{0.125, 0.25, 0.625}},
 	} {
 		got := make([]float32, len(c.want))

@@ -7,23 +7,27 @@ import (
 	"github.com/eerf-stream/eerf/training/internal/dots"
 )
 
+// LargestWeight bounds weights and intercepts, so that outputs, and the squares of their
+// differences, are finite.
+const LargestWeight = 1e100
+
 // LossSquared is the name of the squared loss (f − y)².
 const LossSquared = "squared"
 
 // Model is a linear model on a feature set: f_k(z) = Intercept[k] + Σ_m Theta[k·M+m]·z_m.
 type Model struct {
-	Features  int       `json:"features"`                    // M
-	Outputs   int       `json:"outputs"`                     // K
-	Theta     []float64 `json:"theta"`                       // [K*M], output-major
-	Intercept []float64 `json:"intercept" bound:"list 1024"` // [K], zeros if trained without
-	Lambda    float64   `json:"lambda"`                      // of the objective that the model minimises
-	Loss      string    `json:"loss"`                        // LossSquared or LossLogistic
+	Features  int       `json:"features"`                                     // M
+	Outputs   int       `json:"outputs"`                                      // K
+	Theta     []float64 `json:"theta"`                                        // [K*M], output-major
+	Intercept []float64 `json:"intercept" bound:"list 1024 of -1e100..1e100"` // [K], zeros if trained without
+	Lambda    float64   `json:"lambda"`                                       // of the objective that the model minimises
+	Loss      string    `json:"loss"`                                         // LossSquared or LossLogistic
 	// MemberIntercept is the intercepts of the models whose mean this is, [members*K], member-major;
 	// nil for one member.
-	MemberIntercept []float64 `json:"member_intercept,omitempty" bound:"list 16384"`
+	MemberIntercept []float64 `json:"member_intercept,omitempty" bound:"list 16384 of -1e100..1e100"`
 }
 
-// Validate reports wrong lengths and values that are not finite.
+// Validate reports wrong lengths, values that are not finite, and weights beyond [LargestWeight].
 func (m *Model) Validate() error {
 	if m.Features <= 0 || m.Outputs <= 0 {
 		return fmt.Errorf("model of %d features and %d outputs", m.Features, m.Outputs)
@@ -37,6 +41,13 @@ func (m *Model) Validate() error {
 	}
 	if !finite(m.Theta) || !finite(m.Intercept) || !finite(m.MemberIntercept) || !finite([]float64{m.Lambda}) {
 		return fmt.Errorf("model weights: %w", ErrNotFinite)
+	}
+	for _, weights := range [][]float64{m.Theta, m.Intercept, m.MemberIntercept} {
+		for _, w := range weights {
+			if math.Abs(w) > LargestWeight {
+				return fmt.Errorf("model weight %v is beyond ±%v", w, LargestWeight)
+			}
+		}
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ func TestModelValidate(t *testing.T) {
 		"intercept": func(m *Model) { m.Intercept = nil },
 		"NaN":       func(m *Model) { m.Theta[1] = math.NaN() },
 		"infinity":  func(m *Model) { m.Intercept[0] = math.Inf(1) },
+		"too large": func(m *Model) { m.Theta[0] = -1.1 * LargestWeight },
+		"far away":  func(m *Model) { m.Intercept[0] = 1.1 * LargestWeight },
+		"a member":  func(m *Model) { m.MemberIntercept = []float64{0, 1.1 * LargestWeight} },
 		"lambda":    func(m *Model) { m.Lambda = math.NaN() },
 	} {
 		m := good()

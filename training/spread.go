@@ -35,7 +35,8 @@ func (m *Model) MemberOutputs(dst []float64, z []float32, members []int32) {
 	}
 }
 
-// StandardDeviation returns the standard deviation of a sample of at least two values.
+// StandardDeviation returns the standard deviation of a sample of at least two finite values. It is
+// finite.
 func StandardDeviation(values []float64) float64 {
 	mean, squares := 0.0, 0.0
 	for _, v := range values {
@@ -44,5 +45,5 @@ func StandardDeviation(values []float64) float64 {
 	for _, v := range values {
 		squares += float64((v - mean) * (v - mean))
 	}
-	return math.Sqrt(squares / float64(len(values)-1))
+	return min(math.Sqrt(squares/float64(len(values)-1)), math.MaxFloat64)
 }

@@ -75,4 +75,8 @@ func TestStandardDeviation(t *testing.T) {
 	if got := StandardDeviation([]float64{1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4}); math.Abs(got-math.Sqrt(5./3)) > 1e-6 {
 		t.Error(got)
 	}
+	const most = math.MaxFloat64
+	if got := StandardDeviation([]float64{most, -most}); got != most {
+		t.Errorf("of the most distant values: %v", got)
+	}
 }

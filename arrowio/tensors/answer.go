@@ -33,9 +33,12 @@ type Tensor struct {
 	Number   []int32   // [Rows] index of each row's text
 }
 
-// AppendNumber writes a number as JSON that reads back as the same number of its type. It must be
-// finite.
+// AppendNumber writes a number as JSON that reads back as the same number of its type. NaN and
+// infinities, which JSON lacks and sets of other programs may give, become null.
 func AppendNumber[T float32 | float64](dst []byte, v T) []byte {
+	if v-v != 0 {
+		return append(dst, "null"...)
+	}
 	return strconv.AppendFloat(dst, float64(v), 'g', -1, 8*int(unsafe.Sizeof(v)))
 }
 

@@ -13,7 +13,7 @@ import (
 type modelFields struct {
 	*Model
 	Theta           []float64  `json:"theta,omitempty" bound:"list 1"` // hides the field of the weights; always absent
-	JudgedIntercept []float64  `json:"judged_intercept,omitempty" bound:"list 1024"`
+	JudgedIntercept []float64  `json:"judged_intercept,omitempty" bound:"list 1024 of -1e100..1e100"`
 	Judgement       *Judgement `json:"judgement,omitempty"`
 }
 

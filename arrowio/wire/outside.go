@@ -6,6 +6,7 @@ import (
 
 	"github.com/eerf-stream/eerf/internal/outside"
 	"github.com/eerf-stream/eerf/scoring"
+	"github.com/eerf-stream/eerf/training"
 )
 
 // Consequences of values beyond their bounds.
@@ -96,6 +97,7 @@ var (
 	anyReal    = &outside.Shape{Kind: outside.Real, Low: -math.MaxFloat64, High: math.MaxFloat64}
 	anyReal32  = &outside.Shape{Kind: outside.Real, Low: -math.MaxFloat32, High: math.MaxFloat32}
 	square     = &outside.Shape{Kind: outside.Real, High: math.MaxFloat64}
+	weight     = &outside.Shape{Kind: outside.Real, Low: -training.LargestWeight, High: training.LargestWeight}
 	rowNumber  = outside.WholeOf(math.MaxInt32 - 1)
 	ordinal    = outside.WholeOf(outside.LastCount)
 	classIndex = outside.WholeOf(1023)
@@ -129,7 +131,7 @@ var columnSources = []outside.Source{
 	},
 	{Name: "columns of models", Where: "`models`; files", Writer: "train, commands",
 		Beyond: "the model is shown as damaged and never becomes current", Values: []outside.Value{
-			{Name: "feature", Shape: rowNumber}, {Name: "theta", Shape: anyReal}, {Name: columnJudged, Shape: anyReal}}},
+			{Name: "feature", Shape: rowNumber}, {Name: "theta", Shape: weight}, {Name: columnJudged, Shape: weight}}},
 	{Name: "columns of features", Where: "`features`", Writer: "featurize", Beyond: beyondLetter, Values: []outside.Value{
 		{Name: ColumnRow, Shape: rowNumber}, {Name: ColumnFeatures, Shape: anyReal32},
 		{

@@ -152,7 +152,7 @@ type Report struct {
 	// Importance is the share of each encoded column in the variation of the model, [Dim]: from the
 	// mean squared gradient (the diagonal of G) for cosines and ramps, and from the contributed
 	// variance for hinges and boxes. It is nil if nothing varies or nothing was learned.
-	Importance []float64 `json:"importance,omitempty" bound:"list 65536"`
+	Importance []float64 `json:"importance,omitempty" bound:"list 65536 of -1e9..1e9"`
 }
 
 // Best returns the point that won.

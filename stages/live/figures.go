@@ -167,12 +167,16 @@ func (f *Figures) regression(outputs []wire.OutputSums, n float64) {
 	f.Error = 100 * unexplained
 }
 
-// ratio is part/whole; 1 if the whole is 0, because then nothing can be explained.
+// largestRatio bounds quotients of sums, so that figures are finite: JSON has no other numbers.
+const largestRatio = 1e90
+
+// ratio is part/whole, at most largestRatio; 1 if the whole is 0, because then nothing can be
+// explained.
 func ratio(part, whole float64) float64 {
 	if !(whole > 0) {
 		return 1
 	}
-	return part / whole
+	return min(part/whole, largestRatio)
 }
 
 // entropy is the least log loss of constant probabilities.

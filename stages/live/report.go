@@ -189,7 +189,7 @@ func (w *Window) resemblance(measure string) float64 {
 		if last >= 0 {
 			d, independent := k.loss-w.blocks[last].loss, k.noise+w.blocks[last].noise
 			if independent > 0 {
-				ratios = append(ratios, float64(d*d)/independent)
+				ratios = append(ratios, min(float64(d*d)/independent, largestRatio))
 			}
 		}
 		last = i

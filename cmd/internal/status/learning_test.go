@@ -1,6 +1,8 @@
 package status
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 
@@ -92,5 +94,18 @@ func TestSpectrumOfMixedKindsFalls(t *testing.T) {
 	have = spectrumOf(set)
 	if have.Kinds != nil || !slices.Equal(have.Value, score) {
 		t.Errorf("for the linear map: %+v", have)
+	}
+}
+
+func TestSpectrumOfExtremeScoresIsFinite(t *testing.T) {
+	set := &state.Set{Set: &wire.FeatureSet{Coding: scoring.Coding{Gain: make([]float64, 9)}}}
+	set.Set.Lineage.Radius, set.Set.Lineage.LargeSampleRadius = math.MaxFloat64, math.MaxFloat64
+	set.Set.Set = scoring.FeatureSet{
+		Score:    []float64{-math.MaxFloat64, math.MaxFloat64, -1},
+		Features: &scoring.Features{Map: scoring.MapLinear, Dim: 3, Omega: []float32{0, 1, 2}},
+	}
+	have := spectrumOf(set)
+	if _, err := json.Marshal(have); err != nil || have.Unit != unitNorm {
+		t.Errorf("%v, %+v", err, have)
 	}
 }

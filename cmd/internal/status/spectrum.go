@@ -40,11 +40,12 @@ func spectrumOf(set *state.Set) *Spectrum {
 	if set.Set.Candidates.Map.Bounded() {
 		radius = lineage.Radius
 	}
-	radius *= math.Sqrt(float64(len(set.Set.Coding.Gain)))
+	// JSON has only finite numbers, and a set from another program may have negative scores.
+	radius = min(radius*math.Sqrt(float64(len(set.Set.Coding.Gain))), math.MaxFloat64/2)
 	for _, i := range someRanks(m) {
 		value := score[i]
 		if out.Unit == unitNorm {
-			value = math.Sqrt(value)
+			value = math.Sqrt(max(0, value))
 			out.Low, out.High = append(out.Low, max(0, value-radius)), append(out.High, value+radius)
 		}
 		out.Rank, out.Value = append(out.Rank, float64(i+1)), append(out.Value, value)
