@@ -322,5 +322,8 @@ func ParseLive(headers []Header) (*LiveSums, error) {
 	return s, nil
 }
 
+// LargestPromise bounds the promised figures of [LiveSums].
+const LargestPromise = 1e90
+
 // LargestResidual stands for a residual that is not a number or larger.
 const LargestResidual = math.MaxFloat32

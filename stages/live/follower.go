@@ -166,6 +166,9 @@ func (f *Follower) merge(ctx context.Context) error {
 		}
 		group.Go(func() error {
 			_, s.end, s.err = f.Log.Offsets(ctx, f.Topic, number)
+			if s.err == nil && s.next > s.end {
+				s.restart(ctx, len(sources))
+			}
 			s.fill(ctx)
 			return nil
 		})
@@ -202,6 +205,19 @@ func (f *Follower) merge(ctx context.Context) error {
 		f.next[i] = max(f.next[i], sources[i].next) // past records without a block
 	}
 	return nil
+}
+
+// restart begins again in a topic that was truncated or recreated. The window skips known blocks.
+func (s *source) restart(ctx context.Context, partitions int) {
+	f := s.follower
+	first, err := f.begin(ctx, s.number, partitions)
+	if err != nil {
+		s.err = err
+		return
+	}
+	f.Logger.Warn("topic of live errors was truncated or recreated; reading its newest blocks again",
+		zap.String("topic", f.Topic), zap.Int("partition", s.number), zap.Int64("offset", s.next), zap.Int64("end", s.end))
+	s.next, f.next[s.number] = first, first
 }
 
 // fill reads blocks until their memory is used up or the partition ends.

@@ -140,6 +140,7 @@ func TestForgedBlockDoesNotHideLaterBlocks(t *testing.T) {
 		"none":                  {nil, noon, 0},
 		"end far away":          {func(b *wire.Block) { b.NextOffset = 1e15 }, noon, 3},
 		"end one too far":       {func(b *wire.Block) { b.NextOffset = 7 }, noon, 3},
+		"row of no event":       {func(b *wire.Block) { b.NextOffset, b.NextRow = 6, 1 }, noon, 3},
 		"provisional":           {func(b *wire.Block) { b.NextOffset, b.Provisional = 9, true }, noon, 3},
 		"another log":           {func(b *wire.Block) { b.SourceLog = "x" }, noon, 3},
 		"another log, far away": {func(b *wire.Block) { b.SourceLog, b.NextOffset = "x", 1e15 }, noon, 3},
@@ -195,6 +196,29 @@ func TestForgedBlockDoesNotHideLaterBlocks(t *testing.T) {
 		if got := order(f.window); got != want || ignored != c.ignored || logs.Len() != min(c.ignored, 1) {
 			t.Errorf("%s: %s, want %s; %d ignored, want %d; logged %v", name, got, want, ignored, c.ignored, logs.All())
 		}
+	}
+}
+
+// A topic that was recreated is shorter than the part of it that was read.
+func TestFollowerReadsARecreatedTopic(t *testing.T) {
+	broker := pipelinetest.NewBroker()
+	broker.AddTopic(topic, 1)
+	for i := range 3 {
+		publish(t, broker, 0, i, i)
+	}
+	f := newFollower(broker)
+	look := func() {
+		if err := f.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	broker.Recreate(topic)
+	look()
+	publish(t, broker, 0, 3, 3)
+	look()
+	if got := order(f.window); got != "0@0 0@1 0@2 0@3" {
+		t.Error(got)
 	}
 }
 

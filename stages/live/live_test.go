@@ -169,6 +169,81 @@ func TestSumsStayFinite(t *testing.T) {
 	}
 }
 
+// Any valid sums give a report that JSON can hold.
+func TestReportsOfExtremeSumsAreFinite(t *testing.T) {
+	zero, most := 0.0, 1e90
+	classes := func(loss, squares float64) *wire.LiveSums {
+		return &wire.LiveSums{
+			Model:         "m-1",
+			Measure:       wire.LiveLogLoss,
+			Promised:      &zero,
+			PromisedError: &zero,
+			Rows:          1000,
+			Loss:          loss,
+			Squares:       squares,
+			Classes:       []int64{1, 999},
+		}
+	}
+	regression := func(loss, squares, label, squaredLabel float64) *wire.LiveSums {
+		return &wire.LiveSums{
+			Model:         "m-1",
+			Measure:       wire.LiveSquaredError,
+			Promised:      &most,
+			PromisedError: &most,
+			Rows:          1000,
+			Loss:          loss,
+			Squares:       squares,
+			Outputs:       []wire.OutputSums{{SquaredResidual: loss, Label: label, SquaredLabel: squaredLabel}},
+		}
+	}
+	for name, kinds := range map[string][]*wire.LiveSums{
+		"no noise":           {classes(0, 1e-300), classes(1e90, 0)},
+		"noise":              {classes(0, 1e-300), classes(1e90, 1e170)},
+		"tiny labels":        {regression(1e90, 1e170, 0, 1e-300)},
+		"tiny and far away":  {regression(0, 1e-300, -1e60, 1e90), regression(1e90, 0, 1e60, 0)},
+		"nothing and a lot":  {regression(0, 0, 0, 0), regression(1e90, 1e170, 0, 1e90)},
+		"tiny loss and none": {classes(1e-300, 1e-300), classes(0, 0)},
+	} {
+		w := NewWindow()
+		for i := range 40 {
+			s := kinds[i%len(kinds)].Clone()
+			if err := s.Validate(); err != nil {
+				t.Fatal(name, err)
+			}
+			w.Add(blockAt(i, &s))
+			if _, err := json.Marshal(w.Report()); err != nil {
+				t.Errorf("%s: after %d blocks: %v", name, i+1, err)
+				break
+			}
+		}
+	}
+}
+
+// Figures that no error has are no promise: blocks with them would be invalid.
+func TestPromisesBeyondAllErrorsAreUnknown(t *testing.T) {
+	huge, negative := 1e300, -1.0
+	for name, c := range map[string]struct {
+		loss    string
+		classes int
+		metrics training.Measures
+	}{
+		"huge log loss":     {training.LossLogistic, 2, training.Measures{LogLoss: &huge, Misclassification: &huge}},
+		"negative log loss": {training.LossLogistic, 2, training.Measures{LogLoss: &negative, Misclassification: &negative}},
+		"huge RMSE":         {training.LossSquared, 0, training.Measures{RMSE: []float64{huge}, UnexplainedVariance: &huge}},
+	} {
+		tally := NewTally(modelOf(c.loss, wire.Metrics{Measures: c.metrics}), "", []float64{0}, c.classes)
+		if c.classes > 0 {
+			tally.AddClass([]float32{1}, 1)
+		} else {
+			tally.AddRegression([]float64{1}, []float64{2})
+		}
+		s := tally.Take()
+		if err := s.Validate(); err != nil || s.Promised != nil || s.PromisedError != nil {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
 // sums of n rows with a mean loss and variance of a row.
 func sums(n int64, loss, variance, promised float64) *wire.LiveSums {
 	zero := 0.0

@@ -30,10 +30,19 @@ func NewTally(model *wire.Model, column string, origins []float64, classes int) 
 	if classes == 2 && column == "" {
 		t.scores = [2][]int32{make([]int32, wire.ScoreBins), make([]int32, wire.ScoreBins)}
 	}
-	t.sums.Promised = promise(&model.Metrics, t.sums.Measure)
+	t.sums.Promised = credible(promise(&model.Metrics, t.sums.Measure))
 	t.sums.PromisedRows = model.Metrics.MeasuredRows
-	t.sums.PromisedError, _ = model.Metrics.Percent()
+	percent, _ := model.Metrics.Percent()
+	t.sums.PromisedError = credible(percent)
 	return t
+}
+
+// credible returns a promised figure, nil if no error has its value: blocks with it would be invalid.
+func credible(figure *float64) *float64 {
+	if figure == nil || !(*figure >= 0 && *figure <= wire.LargestPromise) {
+		return nil
+	}
+	return figure
 }
 
 func measureOf(model *wire.Model, column string, classes int) string {

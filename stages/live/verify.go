@@ -84,7 +84,7 @@ func (s *source) verify(ctx context.Context, b *wire.Block) (fault, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case b.NextOffset > end:
+	case b.NextOffset > end, b.NextOffset == end && b.NextRow > 0:
 		return faultBeyondEnd, nil
 	}
 	f.verified[s.number] = log.id
