@@ -121,11 +121,24 @@ func (l *modelLoader) load(ctx context.Context, models state.Models) (*wire.Mode
 		return nil, err
 	}
 	model, err := l.follower.LoadModel(ctx, entry)
-	if err != nil || !l.required || model.Label == nil {
-		return model, err
+	if err == nil {
+		err = l.check(model)
 	}
-	if err := training.CheckThreshold(l.threshold, len(model.Label.Classes), model.Model.Loss); err != nil {
-		return nil, fmt.Errorf("predict.%w", err)
+	return model, err
+}
+
+// check returns an error if the threshold of published predictions cannot decide between the
+// classes of a model.
+func (l *modelLoader) check(model *wire.Model) error {
+	if !l.required {
+		return nil
 	}
-	return model, nil
+	classes := 2 // those of a model without its label are its set's, which are checked on their own
+	if model.Label != nil {
+		classes = len(model.Label.Classes)
+	}
+	if err := training.CheckThreshold(l.threshold, classes, model.Model.Loss); err != nil {
+		return fmt.Errorf("predict.%w", err)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"go.uber.org/zap"
 
 	"github.com/eerf-stream/eerf/arrowio/encoder"
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -248,6 +249,19 @@ func TestThresholdNeedsProbabilitiesOfTwoClasses(t *testing.T) {
 		}
 		if _, err := stagestest.Must(NewPair(set, model)).At(0.3); (err == nil) != c.withModel {
 			t.Errorf("%s with loss %s: %v", c.task, c.loss, err)
+		}
+	}
+}
+
+// A model on the topic may lack its label; the threshold still needs its probabilities.
+func TestThresholdNeedsProbabilitiesOfModelsWithoutLabel(t *testing.T) {
+	for loss, possible := range map[string]bool{training.LossSquared: false, training.LossLogistic: true} {
+		model := &wire.Model{Model: &training.Model{Loss: loss}}
+		if err := newModelLoader(nil, zap.NewNop(), true, 0.3).check(model); (err == nil) != possible {
+			t.Errorf("loss %s: %v", loss, err)
+		}
+		if err := newModelLoader(nil, zap.NewNop(), false, 0.3).check(model); err != nil {
+			t.Errorf("loss %s, not published: %v", loss, err)
 		}
 	}
 }
