@@ -11,7 +11,7 @@ import (
 type abandoned struct{}
 
 func (abandoned) check(_ context.Context, p *Planner, now state.Snapshot) *trigger {
-	if now.Spec == nil || now.Spec.Status != wire.StatusAbandoned || p.Env.Clock().Sub(now.SpecTime) < planRetry {
+	if now.Spec == nil || now.Spec.Status != wire.StatusAbandoned || !hasPassed(planRetry, now.SpecTime, p.Env.Clock()) {
 		return nil
 	}
 	return &trigger{reason: "the last exploration was abandoned: " + now.Spec.Reason}

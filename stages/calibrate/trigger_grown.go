@@ -66,7 +66,7 @@ func grown(e Config, now state.Snapshot, partitions []extent, same bool, at time
 	set := now.CurrentSet()
 	var advanced int64
 	for i, p := range partitions {
-		if p.out || now.Spec.Excludes(int32(i)) && at.Sub(now.Spec.PlannedAt) < leftOutFor {
+		if p.out || now.Spec.Excludes(int32(i)) && !hasPassed(leftOutFor, now.Spec.PlannedAt, at) {
 			continue
 		}
 		before, ok := now.Spec.Partition(int32(i))

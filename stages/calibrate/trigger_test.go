@@ -266,6 +266,8 @@ func TestPlannerSchedule(t *testing.T) {
 		{"selected, the configuration has changed", selected, later(settings), 0, "configured spec has changed"},
 		{"selected, not time yet", selected, every(time.Hour), time.Hour - 1, ""},
 		{"selected, time", selected, every(time.Hour), time.Hour, "1h0m0s since the last plan"},
+		{"selected by a clock that is ahead", selected, every(time.Hour), -20 * time.Hour, ""},
+		{"selected by a wrong clock", selected, every(time.Hour), -300 * 24 * time.Hour, "1h0m0s since the last plan"},
 		{"selected, offsets not there yet", selected, offsets(71), 0, ""},
 		{"selected, offsets there", selected, offsets(70), 0, "advanced by 70 offsets"},
 		{"cancelled", with(state.Snapshot{}, status(wire.StatusCancelled)), settings, time.Hour, ""},
@@ -284,6 +286,13 @@ func TestPlannerSchedule(t *testing.T) {
 			"configured spec has changed",
 		},
 		{"abandoned a moment ago", with(running, status(wire.StatusAbandoned)), settings, planRetry - 1, ""},
+		{
+			"abandoned by a wrong clock",
+			with(running, status(wire.StatusAbandoned)),
+			settings,
+			-300 * 24 * time.Hour,
+			"abandoned: no rows",
+		},
 		{"abandoned", with(running, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
 		{"abandoned beside a set", with(selected, status(wire.StatusAbandoned)), settings, planRetry, "abandoned: no rows"},
 		{
