@@ -26,7 +26,8 @@ func DefaultNullWords() []string {
 type nullWords struct {
 	// defaults and added are the words of DefaultNullWords and of the options.
 	defaults, added map[string]bool
-	// numbers are the added words that are numbers. They are missing in columns of numbers too.
+	// numbers are the added words that are numbers, also as columns of float32 hold them. They are
+	// missing in columns of numbers too.
 	numbers []float64
 }
 
@@ -43,6 +44,9 @@ func newNullWords(added []string) *nullWords {
 		n.added[word] = true
 		if v, err := strconv.ParseFloat(word, 64); err == nil && !math.IsNaN(v) {
 			n.numbers = append(n.numbers, v)
+			if short := float64(float32(v)); short != v && !math.IsInf(short, 0) {
+				n.numbers = append(n.numbers, short)
+			}
 		}
 	}
 	return n

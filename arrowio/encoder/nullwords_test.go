@@ -3,6 +3,7 @@ package encoder
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -71,6 +72,30 @@ func TestNullWordsOfTheOptionsAreMissingInRowsToo(t *testing.T) {
 	remarks.Add(&again, rec, 0)
 	if len(remarks.Imputed.Remarks) != 8 || len(remarks.Unseen.Remarks) > 0 {
 		t.Errorf("remarks %+v", remarks)
+	}
+}
+
+// A null word is missing in columns of float32, too, which hold the nearest number.
+func TestNullWordsAreMissingInShortFloats(t *testing.T) {
+	o := Options{NullWords: []string{"-99.9", "1e300"}}
+	numbers := sequence(200, func(i int) any {
+		if i%4 == 0 {
+			return -99.9
+		}
+		return float64(i * i % 97)
+	})
+	e, _ := calibrated(t, o, record(t, col(t, "short", f32, numbers...), col(t, "long", f64, numbers...)))
+	for _, c := range e.Columns {
+		if !c.Missing || c.Mean[0] < 0 {
+			t.Errorf("column %+v, want one with missing values and a mean above 0", c)
+		}
+	}
+	rows := encoded(t, e, record(t, col(t, "short", f32, -99.9, 3), col(t, "long", f64, -99.9, 3)))
+	if rows.Counts.Imputed != 2 {
+		t.Errorf("counts %+v", rows.Counts)
+	}
+	if numbers := e.NullNumbers(); slices.ContainsFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) }) {
+		t.Errorf("numbers %v", numbers)
 	}
 }
 

@@ -101,11 +101,14 @@ func (c *int96Column) next(n int64) (arrow.Array, error) {
 // julianEpoch is the Julian day of 1 January 1970.
 const julianEpoch = 2440588
 
-// microseconds returns the microseconds since 1970 of a timestamp.
+// lastDay is a day whose microseconds, and those of any time of day, fit into 64 bits.
+const lastDay = 100_000_000
+
+// microseconds returns the microseconds since 1970 of a timestamp, at most those of lastDay.
 func microseconds(v parquet.Int96) arrow.Timestamp {
 	const perDay = 86_400_000_000
 	nanos, day := int64(binary.LittleEndian.Uint64(v[:8])), int64(binary.LittleEndian.Uint32(v[8:]))
-	return arrow.Timestamp((day-julianEpoch)*perDay + nanos/1000)
+	return arrow.Timestamp(min(day-julianEpoch, lastDay)*perDay + nanos/1000)
 }
 
 // int96Type returns the type of a field of timestamps that are INT96, nil for other fields.

@@ -148,6 +148,9 @@ def test_spread_of_members(trainer, tmp_path, label, agree):
     have = model.spread(rows)[model.feature_set.encode(rows).usable]
     assert want.max() > 0
     assert np.abs(have - want).max() <= (agree or PREDICTIONS_AGREE * np.std(read(out)["prediction"].to_pylist()))
+    model.member_intercept = model.member_intercept[:2]  # a model from elsewhere
+    with pytest.raises(ValueError, match="no spread"):
+        model.spread(rows)
     run(trainer, "fit", "--data", learn, "--label", label, "--exclude", exclude([label]), "--features", "20", "--members", "1", "--out", file,
         *(["--task", "classification"] if label == "class3" else []))  # fmt: skip
     with pytest.raises(ValueError, match="no spread"):

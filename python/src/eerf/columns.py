@@ -141,6 +141,7 @@ def with_nulls(values: pa.Array, words: list[str]) -> pa.Array:
     if kind_of(kind) != ("numeric", 1):
         return values
     sentinels = [v for v in map(_float, words) if v is not None]
+    sentinels += [float(np.float32(v)) for v in sentinels if abs(v) <= np.finfo(np.float32).max]  # as columns of float32 hold them
     if not sentinels:
         return values
     return pc.if_else(pa.array(np.isin(numbers(values)[0], sentinels)), pa.scalar(None, kind), values)

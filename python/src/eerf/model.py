@@ -77,11 +77,13 @@ class Model:
         standard deviation of the probability of the predicted class.
         """
         features = np.asarray(self._set().transform(rows), dtype=np.float32).astype(np.float64)
-        if self.member_intercept is None or (self.classes is not None and not self.has_probabilities):
-            raise ValueError(f"model {self.id} has no spread: it is no mean of members, or has no probabilities")
-        bits = (self._set().members[:, None] >> np.arange(len(self.member_intercept))) & 1
+        count = int(np.bitwise_or.reduce(self._set().members)).bit_length()
+        intercepts = self.member_intercept
+        if intercepts is None or not len(intercepts) == count > 1 or (self.classes is not None and not self.has_probabilities):
+            raise ValueError(f"model {self.id} has no spread: it is no mean of the members of its set, or has no probabilities")
+        bits = (self._set().members[:, None] >> np.arange(count)) & 1
         shares = bits * len(bits[0]) / bits.sum(axis=1, keepdims=True)  # a weight of several members is divided evenly
-        members = [features @ (self.theta * shares[:, j, None]) + b for j, b in enumerate(self.member_intercept)]
+        members = [features @ (self.theta * shares[:, j, None]) + b for j, b in enumerate(intercepts)]
         if self.classes is None:
             spread = np.std([self._in_units(f) for f in members], axis=0, ddof=1)
             return spread[:, 0] if spread.shape[1] == 1 else spread
