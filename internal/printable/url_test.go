@@ -1,6 +1,21 @@
 package printable
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestURLsInJSONLoseSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1.50,"b":"no address \" < \u003c"}`: `{"a":1.50,"b":"no address \" < \u003c"}`,
+		`{"a":1.50,"b":"Post \"https://u:hunter2@h/v1?k=hunter2\": \u003cnil\u003e\\","c":"\\"}`: `{"a":1.50,` +
+			`"b":"Post \"https://REDACTED@h/v1?REDACTED\": \u003cnil\u003e\\","c":"\\"}`,
+	} {
+		if got := string(URLsInJSON([]byte(text))); got != want || !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
 
 func TestURLsLoseSecrets(t *testing.T) {
 	for text, want := range map[string]string{

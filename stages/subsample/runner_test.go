@@ -2,6 +2,7 @@ package subsample_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
@@ -9,6 +10,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
 	"github.com/eerf-stream/eerf/stages/stagestest/explored"
+	"github.com/eerf-stream/eerf/stages/subsample"
 )
 
 // planned returns a log of one partition with some undecodable messages, and a plan for it.
@@ -97,5 +99,15 @@ func sameOutcome(t *testing.T, got, want outcome) {
 	}
 	if len(got.letters) < len(want.letters) {
 		t.Errorf("%d dead letters, want %d", len(got.letters), len(want.letters))
+	}
+}
+
+// A plan of more outputs than a process has memory for is refused before anything is read.
+func TestPlanOfTooManyOutputsIsRefused(t *testing.T) {
+	rows := eventsOf(t, stagestest.Classes, 400, 5, stagestest.Faults{})
+	spec := plan(t, stagestest.Classes, rows, nil, fullSpan(10))
+	r := &subsample.Runner{MaxOutputs: spec.Encoder.Outputs() - 1}
+	if err := r.TakePart(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "events.max_classes") {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/eerf-stream/eerf/arrowio/wire"
 	"github.com/eerf-stream/eerf/stages/state"
@@ -86,7 +87,7 @@ func settleMargin(margin Margin, j *wire.Judgement) {
 	}
 	j.MarginRule = wire.MarginAuto
 	if j.Compared() && j.StandardError != nil && *j.IncumbentError > 0 {
-		j.Margin = *j.StandardError / *j.IncumbentError
+		j.Margin = min(*j.StandardError / *j.IncumbentError, math.MaxFloat64) // the error may be denormal
 	}
 }
 

@@ -2,6 +2,7 @@ package train
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -175,5 +176,14 @@ func TestCompareWithoutRows(t *testing.T) {
 		if err := trainer.compare(&j, c[0], c[1]); err == nil || j.Compared() {
 			t.Errorf("%s: %+v", name, j)
 		}
+	}
+}
+
+// A model with an infinite margin could not be published.
+func TestMarginOfATinyErrorIsFinite(t *testing.T) {
+	tiny, noise := math.SmallestNonzeroFloat64, 1.0
+	j := &wire.Judgement{ChallengerError: &noise, IncumbentError: &tiny, StandardError: &noise}
+	if settleMargin(MarginAuto, j); math.IsInf(j.Margin, 0) || beats(j) {
+		t.Errorf("margin %v", j.Margin)
 	}
 }

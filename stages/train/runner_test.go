@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/eerf-stream/eerf/stages/live"
 	"github.com/eerf-stream/eerf/stages/meter"
 	"github.com/eerf-stream/eerf/stages/stagestest"
+	"github.com/eerf-stream/eerf/stages/state"
 )
 
 // A model is trained at every interval in which rows arrived. The report of the stage ends with the
@@ -163,5 +165,15 @@ func TestFitSendsUnusableMessagesToDeadLetters(t *testing.T) {
 	}
 	if n := k.meter.Activity().DeadLetters[meter.Cause{Stage: meter.StageTrain, Reason: "truncated"}]; n != 1 {
 		t.Errorf("%d counted", n)
+	}
+}
+
+// A set of more outputs than a process has memory for is refused before its features are read.
+func TestSetOfTooManyOutputsIsRefused(t *testing.T) {
+	set := featureSet(t, stagestest.Classes, stagestest.Events(t, stagestest.Classes, 400, 41, stagestest.Faults{}))
+	r := &Runner{MaxOutputs: set.Encoder.Outputs() - 1}
+	err := r.catchUp(t.Context(), &state.Set{ID: set.ID(), Set: set})
+	if err == nil || !strings.Contains(err.Error(), "events.max_classes") {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/http/pprof"
 	"sync/atomic"
 	"time"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // Condition is a requirement of the process for its work.
@@ -90,7 +92,7 @@ func writeJSON(w http.ResponseWriter, code int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) // the client may have disconnected
+	_, _ = w.Write(append(printable.URLsInJSON(text), '\n')) // the client may have disconnected
 }
 
 // mountPprof adds the profiles of the Go runtime. Importing net/http/pprof also registered them on

@@ -175,7 +175,7 @@ func TestReadiness(t *testing.T) {
 	o := options()
 	o.Pipeline = "churn"
 	o.Ready = func(context.Context) []Condition {
-		return []Condition{{Name: "broker", OK: true}, {Name: "feature_set", Detail: "there is none"}}
+		return []Condition{{Name: "broker", OK: true}, {Name: "feature_set", Detail: `Get "https://u:hunter2@h/"`}}
 	}
 	s, get := start(t, o)
 	a := get("/readyz", "")
@@ -184,7 +184,7 @@ func TestReadiness(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a.code != http.StatusServiceUnavailable || is.Pipeline != "churn" || is.Ready || len(is.Conditions) != 2 ||
-		is.Conditions[1].Detail != "there is none" || time.Since(is.At) > time.Minute {
+		is.Conditions[1].Detail != `Get "https://REDACTED@h/"` || time.Since(is.At) > time.Minute {
 		t.Errorf("%+v", a)
 	}
 	s.Stopping()

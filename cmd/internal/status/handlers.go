@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/eerf-stream/eerf/internal/printable"
 	"github.com/eerf-stream/eerf/internal/uplot"
 )
 
@@ -71,7 +72,7 @@ func answer(w http.ResponseWriter, code int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) // the client may have disconnected
+	_, _ = w.Write(append(printable.URLsInJSON(text), '\n')) // the client may have disconnected
 }
 
 // serveEvents sends the series, then each section as it changes, until the client disconnects or

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+
+	"github.com/eerf-stream/eerf/internal/printable"
 )
 
 // hub holds the newest text of each section, for any number of streams. Each stream compares the
@@ -51,6 +53,7 @@ func (h *hub) set(name string, value any) {
 	if err != nil {
 		text = fmt.Appendf(nil, "{\"error\": %q}", err) // a number that JSON cannot hold; the other sections are still shown
 	}
+	text = printable.URLsInJSON(text)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if last := h.sections[name]; !bytes.Equal(last.text, text) {

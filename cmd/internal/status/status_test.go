@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
@@ -283,5 +284,19 @@ func TestStreamSendsEachChangeOnce(t *testing.T) {
 	}
 	if have := names(); have != "" {
 		t.Errorf("at last %q", have)
+	}
+}
+
+func TestSectionsShowNoSecretsOfURLs(t *testing.T) {
+	h := newHub()
+	h.set("process", map[string]string{"error": `Get "https://u:hunter2@h/?k=hunter2"`})
+	news, _, _ := h.newest(map[string]int{})
+	if len(news) != 1 || string(news[0].data) != `{"error":"Get \"https://REDACTED@h/?REDACTED\""}` {
+		t.Errorf("%s", news[0].data)
+	}
+	w := httptest.NewRecorder()
+	answer(w, http.StatusOK, failure{`Get "https://u:hunter2@h/"`})
+	if body := w.Body.String(); strings.Contains(body, "hunter2") || !strings.Contains(body, "REDACTED@h") {
+		t.Error(body)
 	}
 }
