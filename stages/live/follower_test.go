@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -278,6 +279,7 @@ func TestFollowerHoldsFewBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	var mu sync.Mutex
 	var most uint64
 	var fetches int
 	heap := func() uint64 {
@@ -288,6 +290,8 @@ func TestFollowerHoldsFewBlocks(t *testing.T) {
 	}
 	before := heap()
 	log := &pipelinetest.Between{Broker: broker, OnFetch: func(context.Context, string, int, int64) error {
+		mu.Lock() // partitions are read concurrently
+		defer mu.Unlock()
 		fetches++
 		if fetches%20 == 0 {
 			most = max(most, heap())
