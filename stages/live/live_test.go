@@ -303,7 +303,10 @@ func TestStates(t *testing.T) {
 		{"worse since 1,000 rows", windowOf(append(steady(36, 1, 0.05), steady(4, 1.5, 0.05)...)...), Wrong},
 		{"well again since 1,000 rows", windowOf(append(steady(36, 1.5, 0.05), steady(4, 1, 0.05)...)...), Well},
 		{"worse since 1,000 rows, after jumps", windowOf(append(jumps[:36], steady(4, 1.5, 0.05)...)...), Wrong},
-		{"rows of a block alike", windowOf(steady(40, 1.2, 0.5)...), Well},
+		{"rows of a block alike", windowOf(inPairs(steady(40, 1.2, 0.5))...), Well},
+		{"one of two partitions wrong", onePartition(12), Wrong},
+		{"one of two partitions wrong, for long", onePartition(100), Wrong},
+		{"a hard partition dominates", hardPartition(), Well},
 		{"half learned, as a new model promises", halfLearned(100, 0), Wrong},
 		{"relearned", halfLearned(100, 8), Well},
 		{"a lasting change for the worse", halfLearned(200, 0), Well},
@@ -312,6 +315,34 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s: %s, excess %v", c.name, got.State, got.Excess)
 		}
 	}
+}
+
+// inPairs repeats each mean loss, once for each of two partitions, and drops the rest.
+func inPairs(losses []float64) []float64 {
+	var pairs []float64
+	for _, loss := range losses[:len(losses)/2] {
+		pairs = append(pairs, loss, loss)
+	}
+	return pairs
+}
+
+// onePartition has blocks as promised, and then some in which one of two partitions is wrong.
+func onePartition(blocks int) *Window {
+	losses := inPairs(steady(40, 1, 0.05))
+	for i := range blocks {
+		losses = append(losses, 1+4*float64(i%2))
+	}
+	return windowOf(losses...)
+}
+
+// hardPartition has blocks as promised of two partitions, one with three times the loss of the
+// other, which then has the newest 1,000 rows.
+func hardPartition() *Window {
+	w := windowOf(steady(40, 1, -0.5)...)
+	for i := range 4 {
+		w.Add(blockAt(41+2*i, sums(250, 1.5, 1, 1)))
+	}
+	return w
 }
 
 // WrongSince is the time of the block with which the model became wrong. It is zero once the model

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -150,11 +151,12 @@ func (w *Window) decide(s *Figures) verdict {
 	rows := 1 / (1/float64(s.Rows) + 1/float64(max(s.PromisedRows, 1)))
 	lossRows := 1 / (1/float64(max(s.lossRows, 1)) + 1/float64(max(s.PromisedRows, 1)))
 	v := verdict{state: Well, standard: math.Sqrt(s.variance * alike / lossRows), measure: s.Measure}
-	v.excess = inStandardErrors(s.Loss-*s.Promised, v.standard)
+	lossShift, errorShift := w.mixture(s.Measure)
+	v.excess = inStandardErrors(unmixed(s.Loss-*s.Promised, lossShift), v.standard)
 	if s.Measure == wire.LiveLogLoss {
 		share := s.Error / 100
 		standard := math.Sqrt(share * (1 - share) * alike / rows)
-		if of := inStandardErrors(share-*s.PromisedError/100, standard); of > v.excess {
+		if of := inStandardErrors(unmixed(share-*s.PromisedError/100, errorShift/100), standard); of > v.excess {
 			v.excess, v.measure = of, wire.LiveMisclassification
 		}
 	}
@@ -175,24 +177,62 @@ func inStandardErrors(difference, standard float64) float64 {
 	return 0
 }
 
+// unmixed is a difference from the promise without the part that comes from the shares of the
+// partitions, if the rest is smaller: a hard partition that happens to dominate is no news.
+func unmixed(difference, shift float64) float64 { return min(difference, difference-shift) }
+
+// mixture returns by how much loss and error of the newest rows are higher because these come from
+// the partitions in other shares than the rows of the window.
+func (w *Window) mixture(measure string) (loss, percent float64) {
+	type level struct{ rows, newest, loss, error float64 }
+	levels, all, newest := map[int32]*level{}, 0.0, 0.0
+	for _, k := range slices.Backward(w.blocks) {
+		if k.measure != measure {
+			continue
+		}
+		l := levels[k.Partition]
+		if l == nil {
+			l = &level{}
+			levels[k.Partition] = l
+		}
+		n := float64(k.Rows())
+		if newest < ShortRows {
+			l.newest += n
+			newest += n
+		}
+		l.rows += n
+		l.loss += float64(n * k.loss)
+		l.error += float64(n * k.error)
+		all += n
+	}
+	for _, partition := range slices.Sorted(maps.Keys(levels)) {
+		l := levels[partition]
+		more := (l.newest/newest - l.rows/all) / l.rows
+		loss += float64(more * l.loss)
+		percent += float64(more * l.error)
+	}
+	return loss, percent
+}
+
 // resemblance measures how much the rows of a block resemble each other: the variance of block
 // means, times their rows, over the variance of single rows, at least 1. It uses the median over
-// neighbouring blocks of (difference of means)²/2, which is .455 for independent rows. A median is
-// not inflated by the few changes of level that the state should detect.
+// neighbouring blocks of a partition of (difference of means)²/2, which is .455 for independent
+// rows. A median is not inflated by the few changes of level that the state should detect, and a
+// lasting difference between partitions is no noise.
 func (w *Window) resemblance(measure string) float64 {
 	var ratios []float64
-	last := -1
+	newest := map[int32]int{} // by partition: index of its last block so far
 	for i, k := range w.blocks {
 		if k.measure != measure {
 			continue
 		}
-		if last >= 0 {
+		if last, ok := newest[k.Partition]; ok {
 			d, independent := k.loss-w.blocks[last].loss, k.noise+w.blocks[last].noise
 			if independent > 0 {
 				ratios = append(ratios, min(float64(d*d)/independent, largestRatio))
 			}
 		}
-		last = i
+		newest[k.Partition] = i
 	}
 	if len(ratios) == 0 {
 		return 1

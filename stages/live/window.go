@@ -42,12 +42,14 @@ type Window struct {
 	alarm   *alarm  // nil = the model is not wrong
 }
 
-// kept is a block with the mean of its losses, and the variance of that mean for independent rows.
+// kept is a block with the mean of its losses, the variance of that mean for independent rows, and
+// the misclassified rows in percent.
 // The measure is empty if no row has a loss.
 type kept struct {
 	*wire.Block
 	measure     string
 	loss, noise float64
+	error       float64
 }
 
 // NewWindow returns a window without blocks.
@@ -79,7 +81,7 @@ func (w *Window) Add(b *wire.Block) {
 	at, _ := slices.BinarySearchFunc(w.blocks, b, func(k kept, b *wire.Block) int { return byTime(k.Block, b) })
 	measured := kept{Block: b}
 	if f.lossRows > 0 {
-		measured = kept{b, f.Measure, f.Loss, f.variance / float64(f.lossRows)}
+		measured = kept{b, f.Measure, f.Loss, f.variance / float64(f.lossRows), f.Error}
 	}
 	w.blocks = slices.Insert(w.blocks, at, measured)
 	w.rows += b.Rows()
